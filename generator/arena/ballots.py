@@ -96,16 +96,12 @@ def _last_checks(item: _Signed, seen: set[str]) -> Refusal | None:
 
 
 def _read(file: BallotFile, poll: Poll) -> _Signed | Refusal:
+    if file.refusal is not None:
+        return file.refusal
     try:
-        return _checked(file, poll)
+        signed = read_ballot(file.data, *_expected(poll.address, poll.genesis_hash))
     except RefusedError as refused:
         return refused.refusal
-
-
-def _checked(file: BallotFile, poll: Poll) -> _Signed:
-    if file.refusal is not None:
-        raise RefusedError(file.refusal)
-    signed = read_ballot(file.data, *_expected(poll.address, poll.genesis_hash))
     arrived_ms = min(file.arrived_ms, poll.now_ms)
     late = _round_refusal(signed.round_id, arrived_ms, poll, confirmed=file.confirmed)
     ballot = Ballot(signed.txid, signed.voter, signed.round_id, Prediction(signed.choice), arrived_ms, signed.raw)

@@ -6,7 +6,7 @@ exactly the same scores.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from math import log, sqrt
 from typing import Any, Final
 
@@ -88,7 +88,6 @@ class Sums:
     predictions: int = 0
     resolved: int = 0
     void: int = 0
-    warm_up: int = 0
     hits: int = 0
     base_hits: int = 0  # of always naming the outcome that was most frequent before
     brier_e8: int = 0
@@ -121,7 +120,6 @@ class Sums:
             tuple(bins),
             predictions=sign,
             resolved=sign,
-            warm_up=sign * case.warm_up,
             hits=sign * hit,
             base_hits=sign * (ORDER[case.base_rate.index(max(case.base_rate))] == outcome),
             brier_e8=sign * _brier_e8(case.probabilities, outcome),
@@ -147,17 +145,6 @@ class Sums:
         share = hits / n
         spread = self.hit_squares - 2 * share * self.products + share * share * self.squares
         return max(1.0, spread / (n * share * (1 - share)))
-
-    def without(self, part: Sums) -> Sums:
-        """Return what is left when a part of the cases is taken out."""
-        bins = tuple(
-            (n - m, hits - less, tenths - fewer)
-            for (n, hits, tenths), (m, less, fewer) in zip(self.bins, part.bins, strict=True)
-        )
-        return _plus(self, bins, **{name: -getattr(part, name) for name in _NUMBERS})
-
-
-_NUMBERS: Final = tuple(field.name for field in fields(Sums) if field.name != "bins")
 
 
 def _plus(sums: Sums, bins: tuple[tuple[int, int, int], ...] | None = None, **more: int) -> Sums:

@@ -146,13 +146,13 @@ class RunningTotals:
     rounds_warm_up: int = 0
     lessons: LessonSums = field(default_factory=LessonSums)
     lessons_live: LessonSums = field(default_factory=LessonSums)
-    arena: Sums = field(default_factory=Sums)
-    hourly: Sums = field(default_factory=Sums)
-    arena_live: Sums = field(default_factory=Sums)  # without the backtest: what the log can show
-    hourly_live: Sums = field(default_factory=Sums)
     patterns: PatternSums = field(default_factory=PatternSums)
-    ranges: RangeSums = field(default_factory=RangeSums)  # of the backtest
-    ranges_live: RangeSums = field(default_factory=RangeSums)
+    arena: Sums = field(default_factory=Sums)  # without the backtest: what the log can show
+    hourly: Sums = field(default_factory=Sums)
+    ranges: RangeSums = field(default_factory=RangeSums)
+    arena_before: Sums = field(default_factory=Sums)  # of the backtest
+    hourly_before: Sums = field(default_factory=Sums)
+    ranges_before: RangeSums = field(default_factory=RangeSums)
 
     def after(
         self,
@@ -184,24 +184,24 @@ class RunningTotals:
             self,
             phases={phase: count for phase, count in phases.items() if count},
             rounds_warm_up=self.rounds_warm_up + now.warm_up - (before.warm_up if before else False),
-            arena=self.arena.moved(was, case),
-            arena_live=self.arena_live.moved(_live_only(was), _live_only(case)),
+            arena=self.arena.moved(_of(was, warm_up=False), _of(case, warm_up=False)),
+            arena_before=self.arena_before.moved(_of(was, warm_up=True), _of(case, warm_up=True)),
         )
 
     def arena_record(self) -> TrackRecord:
-        """The rounds' scores, of live rounds and hours."""
-        return track_record("arena", self.arena_live, warm_up=self.arena.resolved - self.arena_live.resolved)
+        """The rounds' scores, without the backtest."""
+        return track_record("arena", self.arena, warm_up=self.arena_before.resolved)
 
     def hourly_record(self) -> TrackRecord:
-        """The hourly forecasts' scores, of live rounds and hours."""
-        return track_record("hourly", self.hourly_live, warm_up=self.hourly.resolved - self.hourly_live.resolved)
+        """The hourly forecasts' scores, without the backtest."""
+        return track_record("hourly", self.hourly, warm_up=self.hourly_before.resolved)
 
     def rehearsal(self) -> Rehearsal | None:
-        """The scores of the rest, None where there is none."""
-        hourly, arena = self.hourly.without(self.hourly_live), self.arena.without(self.arena_live)
+        """The scores of the backtest, None where there is none."""
+        hourly, arena = self.hourly_before, self.arena_before
         if not hourly.resolved and not arena.resolved:
             return None
-        return Rehearsal(track_record("hourly", hourly), track_record("arena", arena), self.ranges.scores())
+        return Rehearsal(track_record("hourly", hourly), track_record("arena", arena), self.ranges_before.scores())
 
     @property
     def void_rate_percent(self) -> float | None:
@@ -211,29 +211,27 @@ class RunningTotals:
 
 
 def _counting(totals: RunningTotals, changes: Iterable[PredictionChange]) -> RunningTotals:
-    hourly, live = totals.hourly, totals.hourly_live
+    hourly = {False: totals.hourly, True: totals.hourly_before}
     hours: dict[tuple[int, bool], tuple[int, int]] = {}
-    ended: list[tuple[str, int, Counts]] = []
-    ended_live: list[tuple[str, int, Counts]] = []
+    ended: dict[bool, list[tuple[str, int, Counts]]] = {False: [], True: []}
     for made_before, made in changes:
         before, now = case_of(made_before) if made_before else None, case_of(made)
-        hourly = hourly.moved(before, now)
-        live = live.moved(_live_only(before), _live_only(now))
+        for warm_up, sums in hourly.items():
+            hourly[warm_up] = sums.moved(_of(before, warm_up=warm_up), _of(now, warm_up=warm_up))
         if made.outcome is not None and (made_before is None or made_before.outcome is None):
             n, hits = hours.get((made.start_ms, made.warm_up), (0, 0))
             hours[made.start_ms, made.warm_up] = n + 1, hits + (made.outcome == made.prediction)
-        (ended if made.warm_up else ended_live).extend(new_cases(made_before, made))
+        ended[made.warm_up].extend(new_cases(made_before, made))
     for (_, warm_up), (n, hits) in hours.items():
-        hourly = hourly.together(n, hits)
-        live = live if warm_up else live.together(n, hits)
+        hourly[warm_up] = hourly[warm_up].together(n, hits)
     return replace(
         totals,
-        hourly=hourly,
-        hourly_live=live,
-        ranges=totals.ranges.plus(ended) if ended else totals.ranges,
-        ranges_live=totals.ranges_live.plus(ended_live) if ended_live else totals.ranges_live,
+        hourly=hourly[False],
+        hourly_before=hourly[True],
+        ranges=totals.ranges.plus(ended[False]) if ended[False] else totals.ranges,
+        ranges_before=totals.ranges_before.plus(ended[True]) if ended[True] else totals.ranges_before,
     )
 
 
-def _live_only(case: Case | None) -> Case | None:
-    return None if case is None or case.warm_up else case
+def _of(case: Case | None, *, warm_up: bool) -> Case | None:
+    return case if case is not None and case.warm_up == warm_up else None

@@ -10,14 +10,13 @@ import json
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
 from typing import Any, Final
 
 from gateway.wire.algorand import address_of, unpack
 from generator.arena.ballots import Ballot, BallotFile, Poll, judge
 from generator.arena.life import schedule_round
 from generator.arena.timetable import Slot
-from generator.catalog.formats import iso
+from generator.catalog.formats import iso, ms_of
 from generator.catalog.words import RoundPhase
 
 PART: Final = 10_000  # ballots a file, about 6 MB
@@ -139,7 +138,7 @@ def _judged(
     files: Sequence[BallotFile], round_id: str, logged: Mapping[str, Any], address: str, genesis_hash: str
 ) -> list[tuple[str, str, str]]:
     """Judge the ballots as the tick did that locked the round."""
-    slot = Slot(_ms(logged["start"]), _ms(logged["end"]))
+    slot = Slot(ms_of(logged["start"]), ms_of(logged["end"]))
     taking = schedule_round(slot, (str(logged["asset"]),), opens_ms=slot.start_ms - 1, warm_up=False)
     if taking.round_id != round_id:
         raise RecountError(f"its id does not fit its asset and start: {taking.round_id}")
@@ -163,7 +162,3 @@ def _compare(found: Sequence[tuple[str, str, str]], logged: Mapping[str, Any]) -
         real = votes - logged["simulated_votes"][word]
         if counts[word] != real:
             raise RecountError(f"{counts[word]} ballots are {word}, the log counted {real}")
-
-
-def _ms(text: str) -> int:
-    return round(datetime.fromisoformat(text).timestamp() * 1000)

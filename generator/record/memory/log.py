@@ -9,7 +9,6 @@ import hmac
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from datetime import datetime
 from typing import Any, Final
 
 from sqlalchemy import Connection, func, insert, select
@@ -17,7 +16,7 @@ from sqlalchemy import Connection, func, insert, select
 from generator.arena.play import PlayResult
 from generator.arena.scores import track_record
 from generator.arena.teacher import RunningTotals
-from generator.catalog.formats import iso
+from generator.catalog.formats import iso, ms_of
 from generator.record.audit.audit import far_scores_of, scores_of
 from generator.record.audit.entries import Entry, entries_of, entry
 from generator.record.log.merkle import leaf_hash
@@ -51,7 +50,7 @@ def load(connection: Connection) -> LogState:
     last, scored = newest(connection), newest(connection, "scores")
     day = "" if scored is None else scored["at"][:10]
     secret = get_meta(connection, SECRET_KEY) or ""
-    last_ms = 0 if last is None else round(datetime.fromisoformat(last["at"]).timestamp() * 1000)
+    last_ms = 0 if last is None else ms_of(last["at"])
     return LogState(load_edge(connection), last_ms, day, secret)
 
 
@@ -96,8 +95,8 @@ def _written(connection: Connection, state: LogState, now_ms: int, entries: list
 
 
 def _scores(totals: RunningTotals, now_ms: int) -> Entry:
-    arena, hourly = track_record("arena", totals.arena_live), track_record("hourly", totals.hourly_live)
-    far = far_scores_of(totals.ranges_live.scores())
+    arena, hourly = track_record("arena", totals.arena), track_record("hourly", totals.hourly)
+    far = far_scores_of(totals.ranges.scores())
     return entry("scores", now_ms, arena=scores_of(arena), hourly=scores_of(hourly), how_far=far)
 
 

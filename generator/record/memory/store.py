@@ -224,7 +224,7 @@ class Memory:
             hourly_record=totals.hourly_record(),
             teacher_live=totals.lessons_live.metrics(),
             rehearsal=self._cached("rehearsal", totals, totals.rehearsal),
-            how_far=self._cached("how far", totals.ranges_live, totals.ranges_live.scores),
+            how_far=self._cached("how far", totals.ranges, totals.ranges.scores),
             rounds=dict(totals.phases),
             rounds_warm_up=totals.rounds_warm_up,
             ballots_counted=counted,
@@ -247,8 +247,8 @@ class Memory:
     def settled_predictions(self, limit: int) -> tuple[PredictionMade, ...]:
         """Return the last hourly predictions that came due or were void, newest first."""
         with self.reading() as connection:
-            counted = self.totals(connection).hourly
-            key = (limit, counted.resolved, counted.void)
+            totals = self.totals(connection)
+            key = (limit, *((one.resolved, one.void) for one in (totals.hourly, totals.hourly_before)))
             return self._cached("predictions", key, lambda: rounds.settled_predictions(connection, limit))
 
     def rejected_ballots(self) -> dict[str, int]:
