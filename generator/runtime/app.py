@@ -33,7 +33,6 @@ from generator.release.vault import Vault
 from generator.runtime.market import DAYS_OF_HISTORY, Market
 from generator.settings import GeneratorSettings
 from generator.site.background import BackgroundFiles
-from generator.site.feeds import Feeds
 from generator.site.pages.render import Pages
 from generator.site.resources import Assets
 from generator.site.sample import Sample
@@ -77,7 +76,6 @@ class Publisher:
     assets: Assets  # scripts and style sheets
     sample: Sample  # the report given away
     pages: Pages  # HTML and Markdown
-    feeds: Feeds  # of regimes and rounds
     background: BackgroundFiles  # OpenAPI, pictures and downloads
     variants: Variants  # compressed forms
     checker: Checker  # of every file before it is published
@@ -157,7 +155,6 @@ def build(
                 assets=Assets.load(),
                 sample=Sample(memory),
                 pages=Pages(),
-                feeds=Feeds(memory.regime_changes),
                 background=BackgroundFiles(memory, last_good),
                 variants=Variants(),
                 checker=checker,

@@ -10,14 +10,11 @@ import pytest
 from gateway.wire.algorand import pack, unpack
 from gateway.wire.networks import NETWORKS
 from generator.arena.ballots import BallotFile, Refusal
-from generator.arena.outcome import PricePoint
-from generator.arena.play import PlayInputs
 from generator.catalog.words import Prediction
 from generator.inbox.folder import Inbox
-from generator.market.consensus import VenueQuote, agree
 from generator.record.memory.store import Memory
 from tests.inbox.many_ballots import ballot, flood
-from tests.support.arena_inputs import HOUR, MINUTE, NOON, inputs_at, play_tick, price_at
+from tests.support.arena_inputs import HOUR, MINUTE, NOON, inputs_at, play_tick
 from tests.support.databases import url_in
 
 OPEN = "BTC-20261120-130000"
@@ -102,42 +99,3 @@ def test_a_clock_set_back_across_a_lock_takes_no_more_votes_for_the_locked_round
     assert memory.rejected_ballots() == {Refusal.READ_LATE.value: 1}
     assert view.live is not None
     assert view.live.round_id == OPEN
-
-
-def test_a_clock_set_ahead_across_a_lock_voids_the_round_and_its_ballots(memory: Memory) -> None:
-    play_tick(memory, replace(inputs_at(NOON + MINUTE), ballots=(good(),)))
-    play_tick(memory, inputs_at(NOON + 5 * HOUR))
-    view = play_tick(memory, inputs_at(NOON + 2 * MINUTE))
-
-    (row,) = memory.resolved_rounds(5)
-    assert (row["round_id"], row["phase"]) == (OPEN, "void")
-    assert row["void_reason"] == "no tick in the minute after the start"
-    assert row["votes"] == {"bullish": 0, "bearish": 0, "neutral": 0}
-    assert view.leaderboard.voters == 0
-
-
-# A venue that prints a price 40% off at settlement
-
-
-def agreed(now_ms: int, *factors: float) -> PricePoint:
-    """Let venues quote BTC times these factors, and agree as the live source does."""
-    quotes = [VenueQuote(f"venue {n}", price_at("BTC", now_ms) * factor, now_ms) for n, factor in enumerate(factors)]
-    agreement = agree(quotes, now_ms)
-    return PricePoint(agreement.price, len(agreement.venues))
-
-
-def settle(memory: Memory, *factors: float) -> dict[str, object]:
-    """Play a round to its end, where the venues quote these times the true price."""
-    end = NOON + 2 * HOUR
-    play_tick(memory, inputs_at(NOON + HOUR))
-    inputs: PlayInputs = inputs_at(end)
-    play_tick(memory, replace(inputs, prices={**inputs.prices, "BTC": agreed(end, *factors)}))
-    return next(row for row in memory.resolved_rounds(5) if row["round_id"] == OPEN)
-
-
-@pytest.mark.parametrize("wild", [0.6, 1.4])
-def test_one_venue_of_three_that_is_40_percent_off_does_not_change_the_outcome(memory: Memory, wild: float) -> None:
-    row = settle(memory, 1.0, wild, 1.0002)
-
-    assert row["phase"] == "resolved"
-    assert row["end_price"] == pytest.approx(price_at("BTC", NOON + 2 * HOUR) * 1.0001, rel=1e-6)

@@ -7,7 +7,6 @@ from generator.catalog.words import RegimeLabel
 from generator.market.bars import BAR_MS, BarFrame, FloatArray, IntArray
 from generator.market.simulated.market import SimulatedMarket
 from generator.market.simulated.params import BETA, BLOCK_BARS, DRIFT_DAY, LOG_PRICE, REGIMES, SIGMA_DAY
-from generator.market.simulated.random import autoregress
 from generator.market.simulated.schedule import quiet_seed, regime_mix, schedule
 
 FIRST_BLOCK, BLOCKS = 560, 3
@@ -156,15 +155,6 @@ def test_the_bar_before_does_not_know_the_regime_after_it() -> None:
         last_bar = (start - 1) // 5
         assert mix[last_bar - 1, before] == pytest.approx(1.0)
     np.testing.assert_allclose(mix.sum(axis=1), 1.0)
-
-
-def test_the_fast_recursion_equals_the_plain_one() -> None:
-    shocks = np.random.default_rng(1).standard_normal((500, 2))
-    plain = shocks.copy()
-    for row in range(1, len(plain)):
-        plain[row] += 0.97 * plain[row - 1]
-
-    np.testing.assert_allclose(autoregress(shocks, 0.97), plain, atol=1e-9)
 
 
 @pytest.mark.parametrize("minute", np.random.default_rng(5).integers(29_000_000, 31_000_000, 12).tolist())

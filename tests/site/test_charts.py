@@ -10,7 +10,7 @@ from generator.arena.scores import wilson
 from generator.arena.values import Rate, TrackRecord
 from generator.catalog.assets import ASSETS
 from generator.site.charts.now import fundings, live_round, usual_moves
-from generator.site.charts.plot import LEFT, RIGHT, ROW_LABEL, ROW_VALUE, TOP, WIDTH, Axis, Chart, Plot, nice_ticks
+from generator.site.charts.plot import ROW_LABEL, ROW_VALUE, WIDTH, Chart, nice_ticks
 from generator.site.charts.record import coverage, rates, saved, skills
 from tests.support.builders import NOW_MS
 from tests.support.page_view import START_MS, arena
@@ -61,13 +61,6 @@ def test_a_chart_has_title_description_source_and_a_table_with_the_same_finding(
     assert (svg.get("aria-labelledby") or "").split() == [node.get("id") for node in (svg[0], svg[1])]
     assert svg.findtext("desc")
     assert figure.findtext("p[@class='source']") == SOURCE
-
-
-@pytest.mark.parametrize("name", CHARTS)
-def test_a_chart_needs_no_style_of_its_own(name: str) -> None:
-    names = {key for node in _drawn(name).iter() for key in node.attrib}
-
-    assert not {"style", "fill", "stroke", "onclick"} & names
 
 
 @pytest.mark.parametrize("name", CHARTS)
@@ -178,14 +171,6 @@ def test_the_coverage_has_a_row_and_an_interval_for_each_range() -> None:
 )
 def test_ticks_are_round_and_within(low: float, high: float, ticks: tuple[float, ...]) -> None:
     assert nice_ticks(low, high) == ticks
-
-
-def test_places_run_from_corner_to_corner_and_never_outside() -> None:
-    plot = Plot(Axis(0, 10, (), "x"), Axis(-1, 1, (), "y"), 360)
-
-    assert plot.at(0, 1) == (LEFT, TOP)
-    assert plot.at(10, 1)[0] == WIDTH - RIGHT
-    assert plot.at(99, -99) == plot.at(10, -1)
 
 
 def test_words_from_outside_are_escaped_in_picture_and_table() -> None:

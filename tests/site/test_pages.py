@@ -6,7 +6,7 @@ from html.parser import HTMLParser
 import pytest
 
 from generator.catalog.assets import ASSETS
-from generator.catalog.discovery import PAGES, STATUSES
+from generator.catalog.discovery import STATUSES
 from generator.catalog.endpoints import ENDPOINTS
 from generator.catalog.products import PRODUCTS
 from generator.catalog.text.answers import DISCLAIMER, WHAT_THIS_IS_NOT
@@ -68,12 +68,6 @@ STATES = {
     "hourly bars": view(SourceMode.RECORDED, known=False),
     "nothing yet": view(SourceMode.LIVE, known=False, empty=True),
 }
-
-
-def test_every_page_and_its_twin_are_rendered() -> None:
-    files = rendered()
-
-    assert set(files) == {path for page in PAGES for path in (page.file, page.twin)}
 
 
 @cache
@@ -159,14 +153,6 @@ def test_first_moments_read_well_without_prices_rounds_or_lessons() -> None:
     assert "Nothing is forecast, so nothing is scored" in text
     assert "No forecast has resolved yet, so no score is shown." in text
     assert "None" not in text
-
-
-def test_arena_shows_the_crowd_the_brain_and_how_to_vote() -> None:
-    text = _text(rendered()["/index.html"])
-
-    assert "21 votes: 11 bullish, 4 neutral, 6 bearish. This crowd is simulated." in text
-    assert "NEUTRAL, with a chance of 36.0%" in text
-    assert "emi vote BULLISH" in text
 
 
 def test_the_open_rounds_forecast_stays_hidden(pages: Pages) -> None:

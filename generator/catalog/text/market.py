@@ -113,7 +113,9 @@ def headline(facts: Facts) -> str:
     lead = _lead(facts)
     loud = "; volatility is extreme for the week" if facts.volatility is VolatilityWord.EXTREME else ""
     full, short = _moved(facts)
-    every = (f"{lead}: {full}{loud}.", f"{lead}: {full}.", f"{lead}: {short}.")
+    move = _move(facts)
+    bare = f"No clear regime, {_lower(move)}" if move and lead.startswith("No clear regime (") else lead
+    every = (f"{lead}: {full}{loud}.", f"{lead}: {full}.", f"{lead}: {short}.", f"{bare}: {short}.")
     return next((text for text in every if len(text) <= LONGEST_HEADLINE), every[-1])
 
 
@@ -137,7 +139,11 @@ def _lead(facts: Facts) -> str:
         return f"{move}, regime unknown" if move else "The regime is unknown"
     mixed = "Mixed" if max(facts.chances.values()) < LIKELY else "No clear regime"
     lead = f"{mixed} ({_two(facts)})"
-    return f"{lead}, {move[:1].lower()}{move[1:]}" if move else lead
+    return f"{lead}, {_lower(move)}" if move else lead
+
+
+def _lower(text: str) -> str:
+    return f"{text[:1].lower()}{text[1:]}"
 
 
 def _two(facts: Facts) -> str:
