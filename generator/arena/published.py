@@ -18,12 +18,7 @@ from generator.catalog.words import Prediction, RoundPhase
 def published_round(
     finished: Round, tally: Tally, lesson: Lesson | None, simulated: Tally | None = None
 ) -> dict[str, Any]:
-    """Return one row of `/arena/rounds.json`.
-
-    Args:
-        tally: all counted votes at the close, the simulated ones included.
-        simulated: the part of `tally` that the demo simulated.
-    """
+    """Return one row of `/arena/rounds.json`; `simulated` is the part of `tally` that the demo simulated."""
     revealed = finished.probabilities is not None
     return {
         "round_id": finished.round_id,

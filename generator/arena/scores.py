@@ -44,10 +44,7 @@ def log_score(chances: Triple, outcome: Prediction) -> float:
 
 
 def wilson(hits: int, n: int, effect: float = 1.0) -> Rate:
-    """Return a share with its 95% interval.
-
-    Args:
-        effect: how many of them are worth one independent case.
+    """Return a share with its 95% interval; `effect` cases are worth one independent case.
 
     Source: E. B. Wilson, Probable inference, 1927, without continuity correction.
     """
@@ -165,10 +162,7 @@ def bin_of(confidence: float) -> int:
 
 
 def track_record(kind: str, sums: Sums, *, warm_up: int = 0) -> TrackRecord:
-    """Work out the scores from the sums.
-
-    Args:
-        warm_up: how many more came due in the backtest before the start, which is counted apart.
+    """Work out the scores from the sums; `warm_up` is how many more came due in the backtest.
 
     Scores have 4 decimals; skill is computed from those, in percent with one decimal.
     """

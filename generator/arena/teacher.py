@@ -57,26 +57,7 @@ ENOUGH: Final = 30
 SIGNIFICANT: Final = 0.05
 
 
-@dataclass(frozen=True, slots=True)
-class GroupSums:
-    """Counts over the rounds of one group; immutable."""
-
-    rounds: int = 0
-    brain: int = 0
-    crowd: int = 0
-    both_wrong: int = 0
-
-    def plus(self, lesson: Lesson) -> GroupSums:
-        """Count one more round with a crowd."""
-        return GroupSums(
-            self.rounds + 1,
-            self.brain + lesson.brain_correct,
-            self.crowd + lesson.crowd_correct,
-            self.both_wrong + (lesson.pattern_type is PatternType.BOTH_WRONG),
-        )
-
-
-Groups = Mapping[str, GroupSums]
+Groups = Mapping[str, LessonSums]
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +73,7 @@ class PatternSums:
         names = [ALL, AGREED if lesson.agreement else DIFFERED, f"asset {lesson.asset}"]
         if regime_mode is not None:
             names.append(f"market mode {regime_mode} at sealing")
-        more = {name: self.groups.get(name, GroupSums()).plus(lesson) for name in names}
+        more = {name: self.groups.get(name, LessonSums()).plus(lesson) for name in names}
         return PatternSums({**self.groups, **more})
 
     def patterns(self) -> tuple[Pattern, ...]:
@@ -102,21 +83,23 @@ class PatternSums:
         return tuple(_pattern(name, self.groups[name]) for name in (*first, *rest))
 
 
-def _pattern(name: str, sums: GroupSums) -> Pattern:
-    brain, crowd = wilson(sums.brain, sums.rounds), wilson(sums.crowd, sums.rounds)
-    return Pattern(name, sums.rounds, brain, crowd, wilson(sums.both_wrong, sums.rounds), finding(name, sums))
+def _pattern(name: str, sums: LessonSums) -> Pattern:
+    rounds, both_wrong = sums.total, sums.patterns.get(PatternType.BOTH_WRONG, 0)
+    brain, crowd = wilson(sums.brain_hits, rounds), wilson(sums.crowd_hits, rounds)
+    return Pattern(name, rounds, brain, crowd, wilson(both_wrong, rounds), finding(name, sums))
 
 
-def finding(name: str, sums: GroupSums) -> str:
+def finding(name: str, sums: LessonSums) -> str:
     """Say what a group shows, by the rounds in which brain and crowd differed: only these can tell them apart."""
-    rounds = sums.rounds
+    rounds = sums.total
     if rounds < ENOUGH:
         return f"{rounds} rounds: fewer than {ENOUGH}, too few to tell."
-    brain, crowd = (f"{100 * hits / rounds:.0f}%" for hits in (sums.brain, sums.crowd))
+    brain, crowd = (f"{100 * hits / rounds:.0f}%" for hits in (sums.brain_hits, sums.crowd_hits))
     if name == AGREED:
         return f"When both said the same they were right in {brain} of {rounds} rounds."
-    both_right = sums.brain + sums.crowd + sums.both_wrong - rounds
-    ahead, behind = sums.brain - both_right, sums.crowd - both_right  # rounds in which one alone was right
+    # rounds in which one alone was right
+    both_wrong = sums.patterns.get(PatternType.BOTH_WRONG, 0)
+    ahead, behind = rounds - sums.crowd_hits - both_wrong, rounds - sums.brain_hits - both_wrong
     who, of = ("brain", (brain, crowd)) if ahead >= behind else ("crowd", (crowd, brain))
     if ahead == behind:
         return f"Brain and crowd were level: each was right in {brain} of {rounds} rounds."

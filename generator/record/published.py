@@ -65,7 +65,7 @@ def make_key(path: Path, name: str) -> Signer:
     signer = Signer.generate(name)
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        _write(path, signer.text + "\n", os.O_EXCL)
+        write_private(path, signer.text + "\n", os.O_EXCL)
     except FileExistsError as error:
         raise GeneratorError(f"log key {path} is there already; it is never overwritten") from error
     except OSError as error:
@@ -91,7 +91,7 @@ def drop_old_keys(path: Path) -> Signer:
 def _replace(path: Path, signers: Sequence[Signer]) -> None:
     draft = path.with_name(f".{path.name}.new")
     try:
-        _write(draft, "".join(signer.text + "\n" for signer in signers), os.O_TRUNC)
+        write_private(draft, "".join(signer.text + "\n" for signer in signers), os.O_TRUNC)
         draft.replace(path)
         folder = os.open(path.parent, os.O_RDONLY)
         os.fsync(folder)
@@ -100,7 +100,8 @@ def _replace(path: Path, signers: Sequence[Signer]) -> None:
         raise GeneratorError(f"log key {path} cannot be written: {error.strerror or error}") from error
 
 
-def _write(path: Path, text: str, flag: int) -> None:
+def write_private(path: Path, text: str, flag: int) -> None:
+    """Write a file that only its owner may read, safe on disk when this returns."""
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | flag, 0o600)
     with os.fdopen(descriptor, "w", encoding="utf-8") as file:
         file.write(text)

@@ -20,7 +20,7 @@ from generator.record.audit.recount import RecountError, path_of, recount
 from generator.record.audit.rows import Row, RowsReport, row_complaint, rows_complaint
 from generator.record.log.note import Checkpoint, NoteError, Verifier
 from generator.record.log.reader import LogError, LogReader
-from generator.record.published import CHECKPOINT, KEYS, PREFIX, read_verifiers
+from generator.record.published import CHECKPOINT, KEYS, PREFIX, read_verifiers, write_private
 
 NEWEST: Final = 500  # rounds whose ballots are recounted; each is a request or more
 Read = Callable[[str], bytes | None]  # path with leading slash -> what is published there, None when nothing is
@@ -74,10 +74,7 @@ class SeenFile:
         draft = self.path.with_suffix(".new")
         try:
             self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            with draft.open("w", encoding="utf-8") as file:
-                json.dump(noted, file)
-                file.flush()
-                os.fsync(file.fileno())
+            write_private(draft, json.dumps(noted), os.O_TRUNC)
             draft.replace(self.path)
         except OSError as error:
             raise GeneratorError(f"{self.path} cannot be written: {error.strerror or error}") from None
@@ -188,9 +185,6 @@ class Verified:
 def verify_all(log: SignedLog, rows: Sequence[Row] | None, read: Read, progress: Progress) -> Verified:
     """Read the whole log, check that it extends the last visit's, recompute what it states, recount the ballots.
 
-    Args:
-        rows: of `/arena/rounds.json`; None where it has none that can be read.
-
     Raises:
         VerifyError: naming the first thing that does not hold.
     """
@@ -221,11 +215,7 @@ def verify_all(log: SignedLog, rows: Sequence[Row] | None, read: Read, progress:
 
 
 def verify_round(log: SignedLog, report: RowsReport, round_id: str, read: Read) -> tuple[list[str], str]:
-    """Prove the entries of one round to be in the log and compare them with the published row.
-
-    Returns:
-        What was checked, in lines, and what it proves.
-    """
+    """Prove one round's entries, compare them with its published row; return what was checked, and what it proves."""
     row = next((row for row in report.rows or () if row.get("round_id") == round_id), None)
     if row is None:
         raise VerifyError(report.complaint or f"round {round_id} is not published; see /arena/rounds.json")

@@ -27,10 +27,7 @@ class Checker:
         self._good: dict[str, bytes] = {}
 
     def check(self, generation: str, files: Mapping[str, bytes], once: Mapping[str, bytes] = NOTHING) -> None:
-        """Look at every byte of a release.
-
-        Args:
-            generation: what every free body must say of itself.
+        """Look at every byte of a release; every free body must say that it is of this generation.
 
         Raises:
             PublishError: it counts the faults and names the first.

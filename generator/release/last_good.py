@@ -45,11 +45,7 @@ class LastGood:
         self._logged: set[tuple[Kind, str, str]] = set()
 
     def make(self, kind: Kind, paths: Collection[str], make: Callable[[], Mapping[str, bytes]]) -> dict[str, bytes]:
-        """Return the files that `make` returns; where it fails, the last good bytes of `paths` that there are.
-
-        Args:
-            paths: of the files; the first names them in the log.
-        """
+        """Return the files that `make` returns; where it fails, the last good bytes of `paths` that there are."""
         name = next(iter(paths))
         files = self.attempt(kind, lambda: self._checked(make()), name)
         if files is None:
@@ -58,11 +54,7 @@ class LastGood:
         return files
 
     def attempt(self, kind: Kind, make: Callable[[], T], name: str) -> T | None:
-        """Return what `make` returns; None where it fails, which is counted, and logged once until it is well again.
-
-        Args:
-            name: for the log, of this one thing: what fails again under a name that others share is logged each time.
-        """
+        """Return what `make` returns; None where it fails, which is counted, and logged once a name until it is well again."""
         try:
             made = make()
         except LeadershipLost:

@@ -51,9 +51,6 @@ def has_room(offer: Offer, before: Sequence[Row]) -> bool:
 
     A generator that publishes far more often than once a minute, crashing and starting again, fills the vault with
     snapshots that can still be paid. Then what is for sale stays as it is until the oldest promises have run out.
-
-    Args:
-        before: rows of the snapshots of the last manifest, newest first.
     """
     kept = [_snapshot(offer), *_kept(offer, before)]
     size = sum(body["bytes"] for row in kept for body in row["bodies"].values())
@@ -95,11 +92,6 @@ def _needed_until(row: Row) -> datetime:
 
 def _time(text: str) -> datetime:
     return datetime.fromisoformat(text)
-
-
-def manifest_bytes(manifest: Mapping[str, Any]) -> bytes:
-    """Encode a manifest."""
-    return json.dumps(manifest, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
 
 
 def body_path(offer: Offer, product: Product) -> str:
@@ -183,7 +175,8 @@ class Vault:
                 self._disk.write(self._folder / body_path(offer, product), offer.bodies[product.id])
             self._disk.sync(self._folder)
             self._fence()
-            self._disk.replace_text(self._folder / MANIFEST, manifest_bytes(manifest))
+            data = json.dumps(manifest, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
+            self._disk.replace_text(self._folder / MANIFEST, data)
             self._seen = self._look_of()
         except OSError as error:
             raise PublishError(f"vault {offer.generation} not published: {error.strerror or error}") from error

@@ -267,10 +267,10 @@ class Leader:
 
     def _export_metrics(self) -> None:
         """Let the metrics read what is counted elsewhere."""
-        metrics, counts = self.metrics, self._leadership.counts
+        metrics, lease = self.metrics, self._leadership
         metrics.leading.set_function(lambda: float(self.may_tick()))
         metrics.epoch.set_function(lambda: float(self._epoch or 0))
-        metrics.lease_taken.set_function(lambda: float(counts.taken))
-        metrics.lease_lost.set_function(lambda: float(counts.lost))
-        metrics.lease_unreached.set_function(lambda: float(counts.unreached))
+        metrics.lease_taken.set_function(lambda: float(lease.taken))
+        metrics.lease_lost.set_function(lambda: float(lease.lost))
+        metrics.lease_unreached.set_function(lambda: float(lease.unreached))
         metrics.copy_failures.set_function(lambda: float(self._app.publisher.releases.copy_failures))

@@ -140,7 +140,7 @@ def describe(  # noqa: PLR0917
     ticks = app.record.memory.ticks(now_ms)
     return TickContext(
         site=app.publisher.site,
-        freshness=_freshness(observation, at, number),
+        freshness=freshness(at, number, observation.offset_ms if observation.mode == SourceMode.RECORDED else None),
         observation=observation,
         reading=reading,
         arena=arena,
@@ -184,15 +184,15 @@ def _ranges(reading: BrainReading | None) -> dict[str, dict[str, RangeForecast]]
     return {asset: ranges for asset, ranges in found.items() if ranges is not None}
 
 
-def _freshness(observation: Observation, at: datetime, number: int) -> Freshness:
-    now_ms = to_ms(at)
+def freshness(at: datetime, number: int, offset_ms: int | None) -> Freshness:
+    """Return when and under which number a release is made; `offset_ms` is that of a recording."""
     return Freshness(
         tick_id=at.astimezone(UTC).strftime("%Y%m%dT%H%M%SZ"),
         generation=f"{number:012d}",
-        generated_ms=now_ms,
+        generated_ms=to_ms(at),
         next_update_ms=to_ms(at.replace(second=0, microsecond=0) + timedelta(minutes=1)),
-        valid_until_ms=now_ms + VALID_S * 1000,
-        offset_ms=observation.offset_ms if observation.mode == SourceMode.RECORDED else None,
+        valid_until_ms=to_ms(at) + VALID_S * 1000,
+        offset_ms=offset_ms,
     )
 
 

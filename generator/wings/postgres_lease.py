@@ -37,9 +37,6 @@ _HOLDER: Final = text("select holder from emi_lease where name = :name")
 class PostgresLease:
     """Keeps `Lease` with the row `name` of the table `emi_lease`.
 
-    Args:
-        ttl_s: seconds after the last renewal when another may take it, > 0.
-
     Raises:
         LeaseUnreachable: the URL cannot be used. Whether the database answers shows when the lease is acquired.
     """

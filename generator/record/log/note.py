@@ -131,10 +131,7 @@ class Checkpoint:
 
     @classmethod
     def open(cls, note: bytes, verifiers: Sequence[Verifier]) -> Checkpoint:
-        """Read a signed checkpoint.
-
-        Args:
-            verifiers: keys that are trusted; one signature of theirs must hold, none may fail.
+        """Read a signed checkpoint; one signature of a trusted key must hold, none may fail.
 
         Raises:
             NoteError: not a note, not signed by a trusted key, or not a checkpoint.

@@ -22,11 +22,7 @@ class LogError(ValueError):
 
 
 class LogReader:
-    """A published log at one checkpoint.
-
-    Args:
-        head: the checkpoint, its signature already checked.
-    """
+    """A published log at one checkpoint, its signature already checked."""
 
     def __init__(self, fetch: Fetch, head: Checkpoint) -> None:
         self._fetch = fetch

@@ -210,13 +210,10 @@ def pass_fence(connection: Connection, epoch: int) -> None:
 
 
 def reserve(connection: Connection, at_least: int) -> int:
-    """Return a generation number that was never used and never will be again.
+    """Return a generation number above `at_least` that was never used and never will be again.
 
     It is noted before anything is written under it: a leader that was stopped half way through an upload shares no
     path with the one that took over.
-
-    Args:
-        at_least: the highest number that was found where releases go.
     """
     number = max(int(get_meta(connection, tables.GENERATION_KEY) or 0), at_least) + 1
     put_meta(connection, tables.GENERATION_KEY, str(number))

@@ -268,11 +268,7 @@ class Memory:
         reason: str | None,
         published: BallotPart | None = None,
     ) -> None:
-        """Note that a tick was published or failed: the one commit after a release.
-
-        Args:
-            published: the part of the ballots that its release published.
-        """
+        """Note that a tick was published or failed: the one commit after a release."""
         with self.writing() as connection:
             history.store_tick(connection, tick_id, generation, at_ms, reason, ok=ok)
             if published is not None:

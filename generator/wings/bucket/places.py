@@ -66,11 +66,7 @@ class Mirrored:
 
 
 def site_store(folder: Path, url: str | None, fence: Fence = one_writer) -> Releases | Mirrored:
-    """Return where the site goes.
-
-    Args:
-        folder: of this machine; with `url` it holds the copy.
-        url: object store that readers see, None when they see the folder.
+    """Return where the site goes: the folder, or the object store at `url` with a copy in the folder.
 
     Raises:
         PublishError: the environment lacks what the object store needs.

@@ -178,12 +178,7 @@ class Pointer:
 
 
 class NumberedStore:
-    """Releases in folders of a bucket, each named by a number that is used once, and the pointer to the newest.
-
-    Args:
-        folder: below which the releases lie.
-        deadline_s: seconds for the files of one release.
-    """
+    """Releases in folders of a bucket, each named by a number that is used once, and the pointer to the newest."""
 
     def __init__(self, bucket: Bucket, folder: str, pointer: Pointer, deadline_s: float) -> None:
         self._bucket = bucket

@@ -29,7 +29,6 @@ class StoreFault(PublishError):
     """The store did not do it, or did not say; one clear line without credentials.
 
     Args:
-        text: the line.
         refused: the store answered that these credentials or this bucket will not do; asking again does not help.
     """
 
@@ -151,9 +150,6 @@ def swap(bucket: Bucket, path: str, data: bytes, known: Stored | None, attribute
     An answer that got lost, and a retry that meets its own first try, are distinguished by reading back; so `data` must
     be bytes that no one else writes.
 
-    Returns:
-        What lies there now, which is `data`.
-
     Raises:
         Conflict: another's bytes lie there.
         StoreFault: it is not stored, or that is unknown; read again before the next swap.
@@ -182,9 +178,6 @@ def upload(bucket: Bucket, objects: Sequence[Upload], deadline_s: float) -> None
     """Store every object, a bounded number at once; the first that cannot be stored stops the rest.
 
     What is under way when it stops may still arrive: nothing points to it yet, and it is never overwritten.
-
-    Args:
-        deadline_s: seconds for all of them.
 
     Raises:
         StoreFault: not all of it is there.
