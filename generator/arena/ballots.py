@@ -64,13 +64,10 @@ class _Signed:
 def judge(
     files: Iterable[BallotFile], poll: Poll, known: Callable[[frozenset[str]], frozenset[str]]
 ) -> tuple[tuple[BallotVerdict, ...], tuple[Ballot, ...]]:
-    """Judge every ballot file.
+    """Return one verdict per ballot file, and the valid ballots in order of (arrival, txid).
 
     Args:
         known: returns which of these transaction ids were counted before.
-
-    Returns:
-        One verdict per file, and the valid ballots in order of (arrival, txid).
     """
     read = [(file, _read(file, poll)) for file in sorted(files, key=lambda file: (file.arrived_ms, file.name))]
     seen = set(known(frozenset(item.ballot.txid for _, item in read if isinstance(item, _Signed))))

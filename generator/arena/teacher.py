@@ -20,19 +20,16 @@ class LessonSums:
     total: int = 0
     warm_up: int = 0
     brain_hits: int = 0
-    crowds: int = 0
     crowd_hits: int = 0
     agreements: int = 0
     patterns: dict[PatternType, int] = field(default_factory=dict)
 
     def plus(self, lesson: Lesson) -> LessonSums:
         """Count one more lesson."""
-        crowd = int(lesson.pattern_type is not PatternType.NO_CROWD)
         return LessonSums(
             total=self.total + 1,
             warm_up=self.warm_up + lesson.warm_up,
             brain_hits=self.brain_hits + lesson.brain_correct,
-            crowds=self.crowds + crowd,
             crowd_hits=self.crowd_hits + lesson.crowd_correct,
             agreements=self.agreements + lesson.agreement,
             patterns={**self.patterns, lesson.pattern_type: self.patterns.get(lesson.pattern_type, 0) + 1},
@@ -40,12 +37,13 @@ class LessonSums:
 
     def metrics(self) -> TeacherMetrics:
         """Show the counts and rates; crowd and agreement over rounds with a crowd."""
+        crowds = self.total - self.patterns.get(PatternType.NO_CROWD, 0)
         return TeacherMetrics(
             lessons_total=self.total,
             warm_up=self.warm_up,
             brain=wilson(self.brain_hits, self.total),
-            crowd=wilson(self.crowd_hits, self.crowds),
-            agreement=wilson(self.agreements, self.crowds),
+            crowd=wilson(self.crowd_hits, crowds),
+            agreement=wilson(self.agreements, crowds),
             patterns={pattern: self.patterns.get(pattern, 0) for pattern in PatternType},
         )
 

@@ -64,8 +64,7 @@ class ChainBallots:
     async def read(self, lock_ms: int | None = None) -> tuple[BallotFile, ...]:
         """Return ballots that were not returned before; what was read before an indexer failed is kept and counts.
 
-        Args:
-            lock_ms: wall time of a lock that this tick makes; the indexer is waited for until it is past it.
+        In a tick that makes a lock the indexer is waited for until it is past it.
         """
         files: dict[str, BallotFile] = {}
         if lock_ms is not None:

@@ -51,11 +51,7 @@ class SeenFile:
         self._where = where
 
     def load(self) -> Seen | None:
-        """Return what was seen, None on the first visit.
-
-        Raises:
-            GeneratorError: the file cannot be used; it is never discarded silently.
-        """
+        """Return what was seen, None on the first visit; a file that cannot be used is never discarded silently."""
         try:
             noted = json.loads(self.path.read_bytes())
             keys = tuple(Verifier.parse(key) for key in noted["keys"])

@@ -51,11 +51,7 @@ class Checker:
 
     @staticmethod
     def check_paid(generation: str, bodies: Mapping[str, Mapping[str, Any]]) -> None:
-        """Look at the paid bodies of a release, product -> body.
-
-        Raises:
-            PublishError: one is dated later than the time at which it was made.
-        """
+        """Refuse paid bodies (product -> body) that are dated later than the time at which they were made."""
         for product, body in bodies.items():
             fault = _future_fault(body, body["updated"])
             if fault is not None:

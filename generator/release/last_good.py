@@ -31,11 +31,7 @@ class Kind(StrEnum):
 
 
 class LastGood:
-    """Make such files, and count what failed. One thread calls its methods.
-
-    Args:
-        shown: reads what is published, for a process that has not yet made a file itself.
-    """
+    """Make such files, and count what failed. One thread calls its methods."""
 
     def __init__(self, checker: Checker | None = None, shown: Shown = lambda _: NOTHING) -> None:
         self.failures: dict[str, int] = dict.fromkeys(Kind, 0)  # since the start, by kind

@@ -175,11 +175,7 @@ class Memory:
             return get_meta(connection, key)
 
     def set_meta(self, key: str, value: str) -> None:
-        """Note a value.
-
-        Raises:
-            ValueError: the key is the schema's own, or the fence's.
-        """
+        """Note a value; the schema's own keys and the fence's are not to be set."""
         if key in OWN_KEYS:
             raise ValueError(f"{key} is not to be set")
         with self.writing() as connection:
@@ -313,11 +309,9 @@ class TickTransaction:
         self._connection = connection
 
     def play(self, inputs: PlayInputs, brain_state: bytes | None = None, published_ms: int | None = None) -> ArenaView:
-        """Judge ballots, play the rounds, store what changed and log it. The same tick again changes nothing.
+        """Judge ballots, play the rounds, store what changed, and log what no backtest played. Again it changes nothing.
 
         Args:
-            inputs: of this tick; what a backtest plays is not in the log.
-            brain_state: after this tick, to be stored.
             published_ms: wall time of the last published tick; None where nothing is published, as in a backtest.
         """
         connection, memory, now_ms = self._connection, self._memory, inputs.now_ms
