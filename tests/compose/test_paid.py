@@ -47,7 +47,7 @@ def test_the_report_shows_losses_with_wins() -> None:
     record = paid("full", REPORT)["report"]["track_record"]
 
     assert (record["n"], record["right"], record["losses"]) == (321, 121, 200)
-    assert "wrong 200 times" in record["text"]
+    assert "200 wrong" in record["text"]
     assert len(record["latest_arena_losses"]) == 5
     assert record["warm_up"] == 214
 

@@ -16,7 +16,6 @@ from generator.lab.scores import (
     balanced,
     by_chance,
     calibration_error,
-    join,
     regime_error,
     resampled,
     score_regimes,
@@ -126,12 +125,6 @@ def test_skill_is_against_the_base_rate_and_its_interval_holds_it() -> None:
     assert forecasts(4000, 0.9, 0.4).skill() < 0.0
 
 
-def test_joined_outcomes_keep_their_moments_apart() -> None:
-    both = join([forecasts(10, 0.5, 0.5), forecasts(5, 0.5, 0.5)])
-
-    assert both.moment.tolist() == [*range(10), *range(10, 15)]
-
-
 @pytest.mark.parametrize("peer", [peer for peer in PEERS if peer.library is None], ids=lambda peer: peer.name)
 def test_an_answer_of_a_peer_does_not_depend_on_the_future(peer: Peer) -> None:
     market = simulate("base", 60030, 4)
@@ -172,11 +165,6 @@ def test_the_tables_hold_every_measure_model_and_family(run_command: Result) -> 
         for family in FAMILIES:
             assert f"| {family} | {model} | " in tables
     assert f"| small-5m | {OURS} | " in tables
-
-
-def test_progress_is_reported_for_each_family(run_command: Result) -> None:
-    for family in FAMILIES:
-        assert f"{family}: 1 of 1" in run_command.stderr
 
 
 def test_training_seeds_and_unfit_candles_are_refused_before_any_work(tmp_path: Path) -> None:

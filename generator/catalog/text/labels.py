@@ -68,7 +68,7 @@ DERIVATIVES: Final[dict[DerivativesState, Text]] = {
         "Shorts pay longs: demand to be short exceeds supply.",
         "In most assets shorts pay longs: demand to be short exceeds supply.",
     ),
-    DerivativesState.BALANCED: Text("Funding is not extreme on either side, and open interest is steady."),
+    DerivativesState.BALANCED: Text("Funding is not extreme on either side, and open contracts show no large change."),
     DerivativesState.DELEVERAGING: Text(
         "Open contracts are falling: positions are being closed.",
         "In most assets open contracts are falling: positions are being closed.",
