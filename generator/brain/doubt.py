@@ -57,8 +57,6 @@ def doubts(
         idle: bars in a row without a move, and without a trade, (2, assets).
         odd: 1 where funding may be a fault.
     """
-    if not any(map(np.count_nonzero, (age, capped, idle, odd))):
-        return (NONE,) * len(age)
     columns = zip(*(column.tolist() for column in (bars, age, capped, odd, *idle)), strict=True)
     return tuple(_doubt(*faults) if seen else UNSEEN for seen, *faults in columns)
 
