@@ -8,8 +8,6 @@ fault nothing changes, not by a bit: what was measured of the confidence holds f
 from dataclasses import replace
 from typing import Final, NamedTuple
 
-import numpy as np
-
 from generator.brain.forecast import Forecast, Probabilities
 from generator.brain.smoothing import DAY_BARS, HOUR_BARS
 from generator.brain.volatility import IDLE_BARS, STILL_BARS

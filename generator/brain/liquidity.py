@@ -104,4 +104,5 @@ class Liquidity:
 def hysteresis(word: FloatArray, score: FloatArray, enter: float | FloatArray, leave: float | FloatArray) -> FloatArray:
     """Return -1, 0 or 1: enter past `enter`, leave again below `leave`."""
     size, side = np.abs(score), np.sign(score)
-    return side * ((size >= enter) | ((size >= leave) & (side == word)))
+    out: FloatArray = side * ((size >= enter) | ((size >= leave) & (side == word)))
+    return out

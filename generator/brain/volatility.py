@@ -88,7 +88,8 @@ class Volatility:
 
     def slow_sigma(self) -> FloatArray:
         """Return the geometric-mean sigma of a 5-minute bar over about a week, as a fraction."""
-        return np.exp(0.5 * self.slow[0])
+        out: FloatArray = np.exp(0.5 * self.slow[0])
+        return out
 
     def bar_level(self) -> FloatArray:
         """Return the log of the last bar's own volatility, held within limits of the slow one, (..., assets)."""
@@ -96,7 +97,8 @@ class Volatility:
 
     def levels(self) -> FloatArray:
         """Return half the log of the variance means over the slow variance, (6, ..., assets); 0 while unknown."""
-        return 0.5 * (np.log(np.maximum(self.variance, _FLOOR)) - self.slow) * (self.count[0] > 0.0)
+        out: FloatArray = 0.5 * (np.log(np.maximum(self.variance, _FLOOR)) - self.slow) * (self.count[0] > 0.0)
+        return out
 
     def fresh(self) -> FloatArray:
         """Return 1.0 where the asset had a return in the last hour, else 0.0."""
@@ -104,13 +106,15 @@ class Volatility:
 
     def moving(self) -> FloatArray:
         """Return 0.0 where the price has stood for hours, as of a source that repeats itself, else 1.0."""
-        return (self.still[0] < STILL_BARS).astype(np.float64)
+        out: FloatArray = (self.still[0] < STILL_BARS).astype(np.float64)
+        return out
 
     def volume_levels(self) -> FloatArray:
         """Return the log of the volume of an hour and of a quarter of one against three days; 0 while unknown."""
         level = np.log(self.volume + 1e-9) - self.volume_slow
         known = (self.count[1] > 0.0) & (self.still[1] < IDLE_BARS)
-        return clipped(level, -_LOG_VOLUME_SPAN, _LOG_VOLUME_SPAN) * known
+        out: FloatArray = clipped(level, -_LOG_VOLUME_SPAN, _LOG_VOLUME_SPAN) * known
+        return out
 
 
 def bar_variance(returns: FloatArray, range_variance: FloatArray) -> FloatArray:
