@@ -13,12 +13,12 @@ MIN_BARS: Final = DAY_BARS
 _WORDS: Final = (VolatilityWord.CALM, VolatilityWord.NORMAL, VolatilityWord.ELEVATED, VolatilityWord.EXTREME)
 _UP: Final = np.array((0.25, 0.85, 0.97))[:, None]  # a rank past this enters the next word
 _DOWN: Final = np.array((0.15, 0.50, 0.90))[:, None]  # below this it leaves again
-_EVEN: Final = 0.5
+_AT_ONCE: Final = np.array((0.50, 0.95))[:, None]  # a rank past this enters it between quarter hours too
 _NORMAL: Final = 1.0
 
 
 class Stress:
-    """Ranks and words of each asset and, in the last column, of the market; words are entered on quarter hours."""
+    """Ranks and words of each asset and, in the last column, of the market; words are entered on quarter hours, or at once by a leap."""
 
     def __init__(self, assets: int) -> None:
         """Start empty."""
@@ -52,7 +52,8 @@ class Stress:
         known = seen & (self.past > 0)
         self.rank = np.where(known, below / (2.0 * np.maximum(self.past, 1.0)), self.rank)
         # A word is entered on quarter hours, and left at any bar that it would not be true of.
-        floor = np.count_nonzero(self.rank >= _UP, axis=0) if over else (self.rank >= _EVEN).astype(np.int64)
+        entered = _UP if over else _AT_ONCE
+        floor = np.count_nonzero(self.rank >= entered, axis=0)
         top = np.count_nonzero(self.rank >= _DOWN, axis=0)
         self.word = np.where(known, np.minimum(np.maximum(self.word, floor), top), self.word)
 

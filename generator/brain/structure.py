@@ -22,6 +22,7 @@ _WORDS: Final = {
 }
 _TRENDS: Final = {-1: Trend.DOWN, 0: Trend.SIDEWAYS, 1: Trend.UP}
 SIGN: Final = {word: float(sign) for sign, word in _TRENDS.items()}
+_TIE: Final = 3e-6  # what the kept week may be off by: an equal price is neither above nor below
 _TREND_ENTER: Final = 1.2
 _TREND_LEAVE: Final = 0.7
 
@@ -105,7 +106,7 @@ class Structure:
     def _words(self, t_ms: int, log_close: FloatArray, week: Week, day: FloatArray) -> list[MarketStructure]:
         """Return the structure of every asset; nothing that rose over the day is below its low."""
         top, bottom = day_edges(week, t_ms)
-        above, below = ~(day < 0.0) & (log_close > top), ~(day > 0.0) & (log_close < bottom)
+        above, below = ~(day < 0.0) & (log_close > top + _TIE), ~(day > 0.0) & (log_close < bottom - _TIE)
         return [
             MarketStructure.BREAKOUT if up else MarketStructure.BREAKDOWN if down else _WORDS[int(trend)]
             for up, down, trend in zip(above.tolist(), below.tolist(), self.trend.tolist(), strict=False)

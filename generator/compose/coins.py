@@ -7,11 +7,12 @@ from generator.brain.forecast import Forecast
 from generator.brain.forecast import Probabilities as Chances
 from generator.brain.reading import AssetReading, VolatilityOutlook
 from generator.catalog.assets import ASSETS
-from generator.catalog.formats import chances, change, fixed, percent, share
+from generator.catalog.formats import basis_points, chances, change, fixed, percent, price, share
 from generator.catalog.words import Bias, Prediction, Trend
 from generator.compose.context import TickContext
 from generator.compose.inputs import observed, reading_of
-from generator.contract.paid import ExpectedMove, MoveRange
+from generator.contract.forecast import MoveRange
+from generator.contract.paid import ExpectedMove
 from generator.contract.scores import Probabilities
 
 
@@ -45,16 +46,6 @@ def confidence_percent(forecast: Forecast | None) -> float | None:
     return percent(100 * chance(published(forecast.probabilities), forecast.prediction))
 
 
-def probabilities(forecast: Forecast | None) -> Probabilities | None:
-    """Publish a forecast's chances."""
-    return None if forecast is None else published(forecast.probabilities)
-
-
-def base_rates(forecast: Forecast | None) -> Probabilities | None:
-    """Publish the base rates that a forecast is judged against."""
-    return None if forecast is None else published(forecast.base_rate)
-
-
 def expected_move(outlook: VolatilityOutlook | None) -> ExpectedMove | None:
     """Publish the expected size of moves."""
     if outlook is None:
@@ -63,11 +54,6 @@ def expected_move(outlook: VolatilityOutlook | None) -> ExpectedMove | None:
     if quarter is None or hour is None or four is None:
         return None
     return ExpectedMove(minutes_15_percent=quarter, hour_1_percent=hour, hours_4_percent=four)
-
-
-def three_chances(forecast: Forecast | None) -> dict[str, Any]:
-    """Publish a forecast's chances and, next to them, its base rates."""
-    return {"probabilities": probabilities(forecast), "base_rates": base_rates(forecast)}
 
 
 def ranges(read: AssetReading) -> dict[str, MoveRange] | None:
@@ -80,14 +66,32 @@ def ranges(read: AssetReading) -> dict[str, MoveRange] | None:
     }
 
 
-def agreement(read: AssetReading | None) -> float | None:
-    """Publish the agreement between an asset's families of evidence."""
-    return share(read.agreement) if read else None
+def quoted(ctx: TickContext, asset: str) -> dict[str, Any]:
+    """Fill the fields of `Quoted`."""
+    seen = observed(ctx, asset)
+    return {"asset": asset, "price": price(seen.price), "change_24h": change(seen.change_24h_percent)}
 
 
-def coverage(read: AssetReading | None) -> float | None:
-    """Publish the share of families of evidence that are present."""
-    return share(read.coverage) if read else None
+def forecasted(ctx: TickContext, asset: str) -> dict[str, Any]:
+    """Fill the fields of `Forecasted`."""
+    read, said = reading_of(ctx, asset), forecast_of(ctx, asset)
+    return {
+        "confidence": confidence_percent(said),
+        "probabilities": published(said.probabilities) if said else None,
+        "base_rates": published(said.base_rate) if said else None,
+        "ranges": ranges(read) if read else None,
+    }
+
+
+def weighed(ctx: TickContext, asset: str) -> dict[str, Any]:
+    """Fill the fields of `Weighed`."""
+    read, said = reading_of(ctx, asset), forecast_of(ctx, asset)
+    return {
+        **forecasted(ctx, asset),
+        "band_bps": basis_points(said.band_bps) if said else None,
+        "agreement_percent": share(read.agreement) if read else None,
+        "coverage_percent": share(read.coverage) if read else None,
+    }
 
 
 def trend_of(ctx: TickContext, asset: str) -> Trend:

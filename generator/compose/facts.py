@@ -100,7 +100,9 @@ def asset_facts(ctx: TickContext, asset: str) -> AssetFacts:
     moved = change(observed(ctx, asset).change_24h_percent)
     if read is None:
         return AssetFacts(asset, moved, missing=missing_reason(ctx))
-    return read_facts(read, moved, missing=forecast_reason(ctx, asset) if read.forecast is None else "")
+    return read_facts(
+        read, moved, missing=forecast_reason(ctx, asset).partition(";")[0] if read.forecast is None else ""
+    )
 
 
 def read_facts(read: AssetReading, moved: float | None, *, missing: str = "") -> AssetFacts:

@@ -2,11 +2,11 @@
 
 from generator.catalog.assets import ASSETS
 from generator.catalog.endpoints import ENDPOINT_BY_ID
-from generator.catalog.formats import basis_points, change, percent, price, significant
+from generator.catalog.formats import basis_points, percent, significant
 from generator.catalog.text.answers import DISCLAIMER
 from generator.catalog.text.labels import BOOK, BOOKS_UNTESTED
 from generator.catalog.words import LiquidityContext, MarketStructure
-from generator.compose.coins import bias_of, confidence_percent, forecast_of
+from generator.compose.coins import bias_of, confidence_percent, forecast_of, quoted
 from generator.compose.context import TickContext
 from generator.compose.envelope import ENGINE, expanded_access, head, source_name, updated
 from generator.compose.inputs import (
@@ -59,10 +59,8 @@ def liquidity_asset(ctx: TickContext, asset: str) -> LiquidityLiteAsset:
     seen, read = observed(ctx, asset), reading_of(ctx, asset)
     book = seen.book
     return LiquidityLiteAsset(
-        asset=asset,
+        **quoted(ctx, asset),
         status=graded([fresh(ctx, asset), book is not None, read is not None], readable=seen.price is not None),
-        price=price(seen.price),
-        change_24h=change(seen.change_24h_percent),
         liquidity_context=read.liquidity if read else LiquidityContext.UNKNOWN,
         market_structure=read.structure if read else MarketStructure.UNKNOWN,
         bias=bias_of(ctx, asset),

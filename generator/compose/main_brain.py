@@ -5,21 +5,19 @@ from collections import Counter
 from generator.brain.forecast import Forecast
 from generator.catalog.assets import ASSETS
 from generator.catalog.endpoints import ENDPOINT_BY_ID
-from generator.catalog.formats import basis_points, change, percent, price, share
+from generator.catalog.formats import percent, price, share
 from generator.catalog.text import market
 from generator.catalog.words import Prediction, Side
 from generator.compose.coins import (
-    agreement,
     bias_counts,
     bias_of,
     chance,
-    confidence_percent,
-    coverage,
     forecast_of,
+    forecasted,
     price_source,
     published,
-    ranges,
-    three_chances,
+    quoted,
+    weighed,
 )
 from generator.compose.context import TickContext
 from generator.compose.envelope import rich
@@ -87,16 +85,11 @@ def brain_sentence(ctx: TickContext) -> str:
 
 def coin(ctx: TickContext, asset: str) -> CoinSnapshot:
     """Compose one asset in short."""
-    seen, read = observed(ctx, asset), reading_of(ctx, asset)
     return CoinSnapshot(
-        asset=asset,
+        **quoted(ctx, asset),
+        **forecasted(ctx, asset),
         bias=bias_of(ctx, asset),
-        confidence=confidence_percent(forecast_of(ctx, asset)),
-        **three_chances(forecast_of(ctx, asset)),
-        ranges=ranges(read) if read else None,
-        summary=asset_sentence(ctx, asset) if read else None,
-        price=price(seen.price),
-        change_24h=change(seen.change_24h_percent),
+        summary=asset_sentence(ctx, asset) if reading_of(ctx, asset) else None,
         price_source=price_source(ctx, asset),
         limitations=asset_limitations(ctx, asset),
     )
@@ -115,21 +108,16 @@ def paid_main_brain(ctx: TickContext) -> X402MainBrainPaidResponse:
 
 def asset_direction(ctx: TickContext, asset: str) -> AssetDirection:
     """Compose one asset's direction."""
-    read, forecast = reading_of(ctx, asset), forecast_of(ctx, asset)
+    forecast = forecast_of(ctx, asset)
     without = [] if forecast else [f"no forecast: {forecast_reason(ctx, asset)}"]
     return AssetDirection(
         asset=asset,
+        **weighed(ctx, asset),
         bias=bias_of(ctx, asset),
         prediction=forecast.prediction if forecast else Prediction.NEUTRAL,
         brain_silent=forecast is None,
-        confidence=confidence_percent(forecast),
         horizon_minutes=forecast.horizon_minutes if forecast else None,
-        **three_chances(forecast),
         edge_percent=edge_percent(forecast),
-        ranges=ranges(read) if read else None,
-        band_bps=basis_points(forecast.band_bps) if forecast else None,
-        agreement_percent=agreement(read),
-        coverage_percent=coverage(read),
         evidence=evidence_block(ctx, asset),
         price=price(observed(ctx, asset).price),
         limitations=asset_limitations(ctx, asset, *without),

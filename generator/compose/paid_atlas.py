@@ -3,25 +3,14 @@
 from statistics import fmean, pstdev
 
 from generator.catalog.assets import ASSETS
-from generator.catalog.formats import basis_points, change, fixed, price, significant
+from generator.catalog.formats import change, fixed, significant
 from generator.catalog.products import ATLAS_SCHEMA_VERSION
 from generator.catalog.words import DerivativesState, LiquidityContext, MarketStructure, Side, VolatilityWord
-from generator.compose.coins import (
-    agreement,
-    bias_counts,
-    bias_of,
-    confidence_percent,
-    coverage,
-    expected_move,
-    forecast_of,
-    ranges,
-    three_chances,
-    trend_of,
-)
+from generator.compose.coins import bias_counts, bias_of, expected_move, quoted, trend_of, weighed
 from generator.compose.context import TickContext
 from generator.compose.derivatives import derivatives_asset, overall
 from generator.compose.facts import moves
-from generator.compose.inputs import asset_limitations, observed, reading_of
+from generator.compose.inputs import asset_limitations, reading_of
 from generator.compose.liquidity_lite import liquidity_asset
 from generator.compose.main_brain import brain, brain_sentence
 from generator.compose.paid import evidence_of, paid_head
@@ -79,24 +68,16 @@ def _families(ctx: TickContext, *sides: Side) -> tuple[FamilyEvidence, ...]:
 
 def atlas_asset(ctx: TickContext, asset: str) -> AtlasAsset:
     """Compose everything read of one asset but for derivatives and liquidity."""
-    seen, read = observed(ctx, asset), reading_of(ctx, asset)
-    forecast = forecast_of(ctx, asset)
+    read = reading_of(ctx, asset)
     return AtlasAsset(
-        asset=asset,
-        price=price(seen.price),
-        change_24h=change(seen.change_24h_percent),
+        **quoted(ctx, asset),
+        **weighed(ctx, asset),
         regime=label_of(ctx, asset),
         trend=trend_of(ctx, asset),
         structure=read.structure if read else MarketStructure.UNKNOWN,
         volatility=read.volatility if read else VolatilityWord.UNKNOWN,
         expected_move=expected_move(read.outlook) if read else None,
         bias=bias_of(ctx, asset),
-        confidence=confidence_percent(forecast),
-        ranges=ranges(read) if read else None,
-        **three_chances(forecast),
-        band_bps=basis_points(forecast.band_bps) if forecast else None,
-        agreement_percent=agreement(read),
-        coverage_percent=coverage(read),
         limitations=asset_limitations(ctx, asset),
     )
 

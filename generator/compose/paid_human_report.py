@@ -92,8 +92,8 @@ def changed(ctx: TickContext) -> tuple[str, ...]:
     found = moves(ctx)
     if found:
         best, worst = max(found, key=found.__getitem__), min(found, key=found.__getitem__)
-        said.append(f"{ASSET_NAMES[best]} has the highest change on the day, {signed(found[best], 2)}.")
-        said.append(f"{ASSET_NAMES[worst]} has the lowest, {signed(found[worst], 2)}.")
+        ends = f"{signed(found[worst], 2)} ({ASSET_NAMES[worst]}) to {signed(found[best], 2)} ({ASSET_NAMES[best]})"
+        said.append(f"Changes on the day run from {ends}.")
     return tuple(said)
 
 
@@ -112,7 +112,7 @@ def report_asset(ctx: TickContext, asset: str) -> ReportAsset:
         name=ASSET_NAMES[asset],
         price=price(seen.price),
         change_24h=change(seen.change_24h_percent),
-        text=f"{_price_text(ctx, asset)} {asset_sentence(ctx, asset)}",
+        text=f"{_price_text(ctx, asset)} {asset_sentence(ctx, asset).replace(f'{ASSET_NAMES[asset]} is', 'It is', 1)}",
     )
 
 
@@ -141,12 +141,17 @@ def futures(ctx: TickContext) -> ReportSection:
 
 def liquidity(ctx: TickContext) -> ReportSection:
     """Say how deep the order books are."""
-    points = []
+    points, unknown = [], []
     for asset in ASSETS:
         read, book = reading_of(ctx, asset), observed(ctx, asset).book
+        if book is None:
+            unknown.append(ASSET_NAMES[asset])
+            continue
         word = read.liquidity if read else LiquidityContext.UNKNOWN
-        amount = f" About {_round_usd(book.depth_1pct_usd)} rest within 1% of the price." if book else ""
-        points.append(f"{ASSET_NAMES[asset]}: {LIQUIDITY[word].report}.{amount}")
+        amount = f"about {_round_usd(book.depth_1pct_usd)} rest within 1% of the price"
+        points.append(f"{ASSET_NAMES[asset]}: {LIQUIDITY[word].report}; {amount}.")
+    if unknown:
+        points.append(f"The order book is not known for {listed(unknown)}.")
     return ReportSection(
         text="Depth is what rests in the order book within 1% of the price. Where it is thin, a small trade moves the price far. "
         "This can change from one minute to the next.",
@@ -199,16 +204,12 @@ def track_record(ctx: TickContext, record: TrackRecord) -> ReportTrackRecord:
 
 
 def _record_text(record: TrackRecord, n: int, right: int) -> str:
-    apart = (
-        f" Before the service was started, {record.warm_up} more were played to try it out. They are not counted here."
-        if record.warm_up
-        else ""
-    )
+    apart = f" A backtest before the start, which does not count, made {record.warm_up}." if record.warm_up else ""
     if not n:
-        return f"No guess has come to its end yet. So there is no record.{apart}"
-    better = "That is a little better than blind guesses. It may still be luck, for coins move together."
-    shown = better if looks_better(record) else "That shows no skill so far: luck could do the same."
-    return f"The brain was wrong {n - right} times and right {right} times out of {n}. {shown}{apart}"
+        return f"No forecast of direction has been scored yet.{apart}"
+    better = "That is more than chance would give, but assets move together, so it may still be luck."
+    shown = better if looks_better(record) else "No skill is shown: chance would do as well."
+    return f"Of {n} forecasts of direction {right} were right and {n - right} wrong. {shown}{apart}"
 
 
 def evidence(ctx: TickContext) -> UsedEvidence:

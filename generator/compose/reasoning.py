@@ -3,17 +3,9 @@
 from generator.brain.evidence import Evidence
 from generator.catalog.assets import ASSETS, DEFAULT_ASSET
 from generator.catalog.endpoints import ENDPOINT_BY_ID
-from generator.catalog.formats import basis_points
 from generator.catalog.text.answers import DEVELOPER_NOTE, NO_FORECAST, NOTHING_CLAIMED
 from generator.catalog.words import Prediction
-from generator.compose.coins import (
-    agreement,
-    confidence_percent,
-    coverage,
-    forecast_of,
-    ranges,
-    three_chances,
-)
+from generator.compose.coins import forecast_of, weighed
 from generator.compose.context import TickContext
 from generator.compose.envelope import notice
 from generator.compose.facts import asset_sentence
@@ -41,17 +33,12 @@ def reasoning_block(ctx: TickContext, asset: str) -> Reasoning:
     nothing = NOTHING_CLAIMED.format(reason=forecast_reason(ctx, asset))
     return Reasoning(
         prediction=forecast.prediction if forecast else Prediction.NEUTRAL,
-        confidence=confidence_percent(forecast),
-        **three_chances(forecast),
-        ranges=ranges(read) if read else None,
+        **weighed(ctx, asset),
         brain_silent=forecast is None,
         summary=asset_sentence(ctx, asset) if forecast else nothing,
         reason_points=tuple(_point(row) for row in read.evidence) if read else (),
         reasons=tuple(map(_reason, read.evidence)) if read else (),
         horizon_minutes=forecast.horizon_minutes if forecast else None,
-        band_bps=basis_points(forecast.band_bps) if forecast else None,
-        agreement_percent=agreement(read),
-        coverage_percent=coverage(read),
     )
 
 

@@ -8,20 +8,19 @@ from generator.brain.reading import RegimeReading
 from generator.brain.structure import Counts
 from generator.catalog.assets import ASSETS
 from generator.catalog.endpoints import ENDPOINT_BY_ID
-from generator.catalog.formats import change, iso, percent, price, probabilities, share
+from generator.catalog.formats import iso, percent, probabilities, share
 from generator.catalog.links import METHODOLOGY
 from generator.catalog.text.answers import NO_DAY_BEFORE, REGIME_RELIABILITY
 from generator.catalog.text.labels import REGIME
 from generator.catalog.text.market import signed
 from generator.catalog.words import MODE_OF_REGIME, MarketState, RegimeLabel, Trend, VolatilityWord
-from generator.compose.coins import expected_move, trend_of
+from generator.compose.coins import expected_move, quoted, trend_of
 from generator.compose.context import TickContext
 from generator.compose.envelope import rich, source_name
 from generator.compose.facts import FEWEST, facts, market_trend, moves, regime_sentence
 from generator.compose.inputs import (
     asset_limitations,
     missing_reason,
-    observed,
     reading_of,
 )
 from generator.compose.paid import paid_head
@@ -218,18 +217,15 @@ def same_as_market(ctx: TickContext, asset: str) -> bool | None:
 
 def asset_regime(ctx: TickContext, asset: str) -> AssetRegime:
     """Compose one asset's own regime."""
-    seen, read = observed(ctx, asset), reading_of(ctx, asset)
-    label = label_of(ctx, asset)
+    read, label = reading_of(ctx, asset), label_of(ctx, asset)
     return AssetRegime(
-        asset=asset,
+        **quoted(ctx, asset),
         regime=label,
         mode=MODE_OF_REGIME[label],
         confidence=share(read.regime_confidence) if read else None,
         trend=trend_of(ctx, asset),
         volatility=read.volatility if read else VolatilityWord.UNKNOWN,
         expected_move=expected_move(read.outlook) if read else None,
-        price=price(seen.price),
-        change_24h=change(seen.change_24h_percent),
         same_as_market=same_as_market(ctx, asset),
         limitations=asset_limitations(ctx, asset),
     )

@@ -31,7 +31,7 @@ def four_hour_move(ctx: TickContext) -> float | None:
 
 def _sized(ctx: TickContext, sentence: str, factor: float) -> str:
     move = four_hour_move(ctx)
-    return sentence.format(move=f"{factor * move:.2g} %" if move else "its usual range")
+    return sentence.format(move=f"{factor * move:.2g}%" if move else "its usual range")
 
 
 def _span(minutes: int) -> str:

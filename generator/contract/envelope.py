@@ -118,23 +118,33 @@ class UsageCharacteristics(Body):
     response_format: str = Field(description="Media type.")
 
 
-class FreeResponse(Body):
-    """The envelope of the free answers."""
+class Answer(Body):
+    """What every answer of a tick begins with."""
 
     success: bool = Field(description="True on every 200.")
     project: str = Field(description="Name of the service.")
-    endpoint: str = Field(description="Identity of the resource, e.g. market-regime.")
-    name: str = Field(description="Name of the resource for people.")
-    version: str = Field(description="Version of the answer, v<major> or v<major>.<minor>.")
-    access: str = Field(description="Access tier: public.")
-    headline: str = Field(max_length=140, description=HEADLINE)
-    changed_since_last_tick: tuple[Change, ...] | None = Field(description=CHANGED)
-    capability_boundary: CapabilityBoundary = Field(description="What the answer carries and what it does not.")
-    next_resource: NextResource = Field(description="The suggested next, richer resource.")
-    freshness: Freshness = Field(description="When it was made, from what, and until when it may be used.")
     replay: Replay | None = Field(
         default=None, exclude_if=absent, description="Only while a recorded market is replayed: its position."
     )
+
+
+class TickAnswer(Answer):
+    """What every free and paid answer carries."""
+
+    endpoint: str = Field(description="Identity of the resource, e.g. market-regime.")
+    headline: str = Field(max_length=140, description=HEADLINE)
+    changed_since_last_tick: tuple[Change, ...] | None = Field(description=CHANGED)
+
+
+class FreeResponse(TickAnswer):
+    """The envelope of the free answers."""
+
+    name: str = Field(description="Name of the resource for people.")
+    version: str = Field(description="Version of the answer, v<major> or v<major>.<minor>.")
+    access: str = Field(description="Access tier: public.")
+    capability_boundary: CapabilityBoundary = Field(description="What the answer carries and what it does not.")
+    next_resource: NextResource = Field(description="The suggested next, richer resource.")
+    freshness: Freshness = Field(description="When it was made, from what, and until when it may be used.")
 
 
 class SourceBlock(Body):
@@ -192,21 +202,9 @@ class TicksBlock(Body):
     missed_24h: int = Field(description="Full minutes since the first tick in which none began.")
 
 
-class StatusResponse(Body):
+class StatusResponse(Freshness, Answer):
     """Whether the service is up to date."""
 
-    success: bool = Field(description="True on every 200.")
-    project: str = Field(description="Name of the service.")
     status: Status = Field(description=STATUS)
-    generation: str = Field(description="12-digit release counter, never reused.")
-    tick_id: str = Field(description="Minute of the tick, e.g. 20261120T095300Z.")
-    generated_at: str = Field(description="Wall time of the tick, ISO 8601 UTC.")
-    valid_until: str = Field(description="Past this time the whole site is stale.")
-    next_update_at: str = Field(description="When the next tick is due, ISO 8601 UTC.")
-    source_mode: SourceMode = Field(description=MODE)
-    sources: tuple[SourceRow, ...] = Field(description="Every market source that was asked.")
     ticks: TicksBlock = Field(description="Ticks of the last 24 hours.")
     disclaimer: str = Field(description=EDUCATIONAL)
-    replay: Replay | None = Field(
-        default=None, exclude_if=absent, description="Only while a recorded market is replayed: its position."
-    )

@@ -4,17 +4,14 @@ from pydantic import Field
 
 from generator.catalog.words import Bias, ConfidenceKind, LiquidityContext, MarketStructure, Status
 from generator.contract import envelope
-from generator.contract.base import Body
+from generator.contract.forecast import Quoted
 from generator.contract.scores import KIND
 
 
-class LiquidityLiteAsset(Body):
+class LiquidityLiteAsset(Quoted):
     """Liquidity and structure of one asset."""
 
-    asset: str = Field(description="Asset symbol.")
     status: Status | None = Field(description="How complete the inputs for this asset are.")
-    price: float | None = Field(description="Price in US dollars, 6 significant digits.")
-    change_24h: float | None = Field(description="Change over 24 hours, percent.")
     liquidity_context: LiquidityContext | None = Field(
         description="How deep the order book is against its own week, cleared of most of volatility; tested on simulated "
         "order books only."

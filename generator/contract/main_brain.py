@@ -5,19 +5,23 @@ from pydantic import Field
 from generator.catalog.words import Bias, ConfidenceKind, MarketMode, MarketState, Prediction
 from generator.contract.base import Body
 from generator.contract.envelope import RichResponse
-from generator.contract.paid import RANGES, EvidenceBlock, MoveRange, PaidResponse
+from generator.contract.forecast import Agreeing, Forecasted, Quoted, Weighed
+from generator.contract.paid import EvidenceBlock, PaidResponse
 from generator.contract.regime import MarketContext
-from generator.contract.scores import KIND, Performance, Probabilities, TrackRecord
+from generator.contract.scores import KIND, Performance, TrackRecord
 
 
-class Brain(Body):
-    """The brain's overall state."""
+class Direction(Agreeing):
+    """The word of most assets."""
 
     direction: Bias | None = Field(description="The word of most assets, FLAT on a tie; null without a reading.")
     confidence: float | None = Field(description="Share of assets with that word, percent 0..100.")
     confidence_kind: ConfidenceKind = Field(default=ConfidenceKind.SHARE_OF_ASSETS, description=KIND)
-    agreement_percent: float | None = Field(description="Agreement between families of evidence, percent 0..100.")
-    coverage_percent: float | None = Field(description="Families of evidence present, percent 0..100.")
+
+
+class Brain(Direction):
+    """The brain's overall state."""
+
     evidence_for: int | None = Field(
         description="Facts that support the assets' biases; one about the whole market counts once."
     )
@@ -33,21 +37,11 @@ class MarketStateSummary(Body):
     summary: str = Field(description="The same in one sentence.")
 
 
-class CoinSnapshot(Body):
+class CoinSnapshot(Forecasted, Quoted):
     """One asset in short."""
 
-    asset: str = Field(description="Asset symbol.")
     bias: Bias | None = Field(description="UP, DOWN or FLAT; null without a forecast.")
-    confidence: float | None = Field(description="Chance of the shown class over 60 minutes, percent 0..100.")
-    confidence_kind: ConfidenceKind = Field(default=ConfidenceKind.CLASS_PROBABILITY, description=KIND)
-    probabilities: Probabilities | None = Field(description="Chances of the three outcomes; null without a forecast.")
-    base_rates: Probabilities | None = Field(
-        description="How often each outcome came up in the past, the comparison; null without a forecast."
-    )
-    ranges: dict[str, MoveRange] | None = Field(description=RANGES)
     summary: str | None = Field(description="The asset in words.")
-    price: float | None = Field(description="Price in US dollars, 6 significant digits.")
-    change_24h: float | None = Field(description="Change over 24 hours, percent.")
     price_source: str | None = Field(description="Venues whose median mid is the price.")
     limitations: tuple[str, ...] = Field(description="What is unknown of this asset, and why.")
 
@@ -63,19 +57,14 @@ class MainBrainResponse(RichResponse):
     educational_only: bool = Field(description="Always true.")
 
 
-class BrainSummary(Body):
+class BrainSummary(Direction):
     """The brain's overall state."""
 
     text: str = Field(description="The reading in words.")
-    direction: Bias | None = Field(description="The word of most assets, FLAT on a tie; null without a reading.")
-    confidence: float | None = Field(description="Share of assets with that word, percent 0..100.")
-    confidence_kind: ConfidenceKind = Field(default=ConfidenceKind.SHARE_OF_ASSETS, description=KIND)
-    agreement_percent: float | None = Field(description="Agreement between families of evidence, percent 0..100.")
-    coverage_percent: float | None = Field(description="Families of evidence present, percent 0..100.")
     biases: dict[str, int] = Field(description="Bias word to the number of assets that have it.")
 
 
-class AssetDirection(Body):
+class AssetDirection(Weighed):
     """One asset's direction with its chances and evidence."""
 
     asset: str = Field(description="Asset symbol.")
@@ -84,16 +73,8 @@ class AssetDirection(Body):
     brain_silent: bool = Field(
         description="True where no forecast is made: the NEUTRAL next to it claims nothing and is never scored."
     )
-    confidence: float | None = Field(description="Chance of the shown class, percent 0..100.")
-    confidence_kind: ConfidenceKind = Field(default=ConfidenceKind.CLASS_PROBABILITY, description=KIND)
     horizon_minutes: int | None = Field(description="How far ahead the forecast looks, minutes.")
-    probabilities: Probabilities | None = Field(description="Chances of the three outcomes.")
-    base_rates: Probabilities | None = Field(description="How often each outcome came up before; the comparison.")
     edge_percent: float | None = Field(description="Chance of the shown class minus its base rate, percentage points.")
-    ranges: dict[str, MoveRange] | None = Field(description=RANGES)
-    band_bps: float | None = Field(description="A move within this many basis points counts as neutral.")
-    agreement_percent: float | None = Field(description="Agreement between families of evidence, percent 0..100.")
-    coverage_percent: float | None = Field(description="Families of evidence present, percent 0..100.")
     evidence: EvidenceBlock = Field(description="The evidence in words.")
     price: float | None = Field(description="Price in US dollars, 6 significant digits.")
     limitations: tuple[str, ...] = Field(description="What is unknown of this asset, and why.")

@@ -6,15 +6,12 @@ from pydantic import Field
 
 from generator.catalog.words import SourceMode, Status
 from generator.contract import envelope
-from generator.contract.base import Body, absent
+from generator.contract.base import Body
 
 
-class PaidResponse(Body):
+class PaidResponse(envelope.TickAnswer):
     """What every paid answer carries; nothing of the payer."""
 
-    success: bool = Field(description="True on every 200.")
-    project: str = Field(description="Name of the service.")
-    endpoint: str = Field(description="Identity of the resource, e.g. x402-atlas.")
     type: str = Field(description="Kind of the paid answer.")
     payment_status: Literal["settled"] = Field(description="settled.")
     product: str = Field(description="Name of the product.")
@@ -26,15 +23,10 @@ class PaidResponse(Body):
     valid_until: str = Field(description="Past this wall time the reading is stale, ISO 8601 UTC.")
     status: Status = Field(description=envelope.STATUS)
     source_mode: SourceMode = Field(description=envelope.MODE)
-    headline: str = Field(max_length=140, description=envelope.HEADLINE)
-    changed_since_last_tick: tuple[envelope.Change, ...] | None = Field(description=envelope.CHANGED)
     educational_only: bool = Field(description="Always true.")
     limitations: tuple[str, ...] = Field(description=envelope.LIMITATIONS)
     disclaimer: str = Field(description=envelope.EDUCATIONAL)
     updated: str = Field(description=envelope.UPDATED)
-    replay: envelope.Replay | None = Field(
-        default=None, exclude_if=absent, description="Only while a recorded market is replayed: its position."
-    )
 
 
 class ExpectedMove(Body):
@@ -43,18 +35,6 @@ class ExpectedMove(Body):
     minutes_15_percent: float = Field(description="Over 15 minutes, percent, two decimals.")
     hour_1_percent: float = Field(description="Over one hour, percent, two decimals.")
     hours_4_percent: float = Field(description="Over four hours, percent, two decimals.")
-
-
-class MoveRange(Body):
-    """Where the price may be at the end of a horizon, as a move from now. How far is forecast, not which way."""
-
-    low_90: float = Field(description="In 5 of 100 cases the move is below this, percent.")
-    low_50: float = Field(description="In 25 of 100 cases the move is below this, percent.")
-    high_50: float = Field(description="In 25 of 100 cases the move is above this, percent.")
-    high_90: float = Field(description="In 5 of 100 cases the move is above this, percent.")
-
-
-RANGES = "Ranges of the move by horizon (15m, 1h, 4h, 24h), percent; null without a reading."
 
 
 class EvidenceBlock(Body):

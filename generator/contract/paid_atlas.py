@@ -14,34 +14,22 @@ from generator.catalog.words import (
 )
 from generator.contract.base import Body
 from generator.contract.derivatives import DerivativesAsset
+from generator.contract.forecast import Agreeing, Quoted, Weighed
 from generator.contract.liquidity_lite import LiquidityLiteAsset
-from generator.contract.paid import RANGES, ExpectedMove, MoveRange, PaidResponse, Scenario
+from generator.contract.paid import ExpectedMove, PaidResponse, Scenario
 from generator.contract.regime import Regime
-from generator.contract.scores import KIND, Probabilities, TrackRecord
+from generator.contract.scores import KIND, TrackRecord
 
 
-class AtlasAsset(Body):
+class AtlasAsset(Weighed, Quoted):
     """Everything read of one asset but for derivatives and liquidity."""
 
-    asset: str = Field(description="Asset symbol.")
-    price: float | None = Field(description="Price in US dollars, 6 significant digits.")
-    change_24h: float | None = Field(description="Change over 24 hours, percent.")
     regime: RegimeLabel = Field(description="Its own regime label.")
     trend: Trend = Field(description="Direction of the last hours.")
     structure: MarketStructure = Field(description="Shape of the last days.")
     volatility: VolatilityWord = Field(description="Volatility outlook against the last week.")
     expected_move: ExpectedMove | None = Field(description="Expected size of moves; null without a reading.")
-    ranges: dict[str, MoveRange] | None = Field(description=RANGES)
     bias: Bias | None = Field(description="UP, DOWN or FLAT; null without a forecast.")
-    confidence: float | None = Field(description="Chance of the shown class over 60 minutes, percent 0..100.")
-    confidence_kind: ConfidenceKind = Field(default=ConfidenceKind.CLASS_PROBABILITY, description=KIND)
-    probabilities: Probabilities | None = Field(description="Chances of the three outcomes; null without a forecast.")
-    base_rates: Probabilities | None = Field(
-        description="How often each outcome came up in the past, the comparison; null without a forecast."
-    )
-    band_bps: float | None = Field(description="A move within this many basis points counts as neutral.")
-    agreement_percent: float | None = Field(description="Agreement between families of evidence, percent 0..100.")
-    coverage_percent: float | None = Field(description="Families of evidence present, percent 0..100.")
     limitations: tuple[str, ...] = Field(description="What is unknown of this asset, and why.")
 
 
@@ -94,15 +82,13 @@ class IntelligenceLayer(Body):
     track_record: TrackRecord = Field(description="How resolved hourly forecasts turned out.")
 
 
-class AtlasConfidence(Body):
+class AtlasConfidence(Agreeing):
     """Two confidences of different kinds, never mixed."""
 
     regime: float | None = Field(description="Posterior of the regime label, percent 0..100.")
     regime_kind: ConfidenceKind = Field(default=ConfidenceKind.POSTERIOR, description=KIND)
     prediction: float | None = Field(description="Share of assets with the brain's overall word, percent 0..100.")
     prediction_kind: ConfidenceKind = Field(default=ConfidenceKind.SHARE_OF_ASSETS, description=KIND)
-    agreement_percent: float | None = Field(description="Agreement between families of evidence, percent 0..100.")
-    coverage_percent: float | None = Field(description="Families of evidence present, percent 0..100.")
 
 
 class UsedEvidence(Body):

@@ -7,7 +7,7 @@ from pydantic import Field
 from generator.catalog.words import MarketState, RegimeLabel, SourceMode, Status, VolatilityWord
 from generator.contract import envelope
 from generator.contract.base import Body
-from generator.contract.paid import RANGES, MoveRange
+from generator.contract.forecast import RANGES, MoveRange
 from generator.contract.regime import BreadthCounts, RegimeChances
 
 

@@ -2,11 +2,10 @@
 
 from pydantic import Field
 
-from generator.catalog.words import ConfidenceKind, Points, Prediction, Side
+from generator.catalog.words import Points, Prediction, Side
 from generator.contract.base import Body
 from generator.contract.envelope import NoticeResponse
-from generator.contract.paid import RANGES, MoveRange
-from generator.contract.scores import KIND, Probabilities
+from generator.contract.forecast import Weighed
 
 
 class Reason(Body):
@@ -18,30 +17,20 @@ class Reason(Body):
     text: str = Field(description="The evidence in words.")
 
 
-class Reasoning(Body):
+class Reasoning(Weighed):
     """The forecast for one asset and the evidence next to it."""
 
     prediction: Prediction = Field(
         description="The likeliest class if it clearly exceeds its base rate, else NEUTRAL; "
         "NEUTRAL with confidence null means that no forecast is made."
     )
-    confidence: float | None = Field(description="Chance of the shown class, percent 0..100; null without a forecast.")
-    confidence_kind: ConfidenceKind = Field(default=ConfidenceKind.CLASS_PROBABILITY, description=KIND)
-    probabilities: Probabilities | None = Field(description="Chances of the three outcomes; null without a forecast.")
-    base_rates: Probabilities | None = Field(
-        description="How often each outcome came up in the past, the comparison; null without a forecast."
-    )
     brain_silent: bool = Field(
         description="True where no forecast is made: the NEUTRAL next to it claims nothing and is never scored."
     )
-    ranges: dict[str, MoveRange] | None = Field(description=RANGES)
     summary: str = Field(description="The reading in words.")
     reason_points: tuple[str, ...] = Field(description="The evidence in words, each after the direction it points to.")
     reasons: tuple[Reason, ...] = Field(description="The same by family of evidence.")
     horizon_minutes: int | None = Field(description="How far ahead the forecast looks, minutes.")
-    band_bps: float | None = Field(description="A move within this many basis points counts as neutral.")
-    agreement_percent: float | None = Field(description="Agreement between families of evidence, percent 0..100.")
-    coverage_percent: float | None = Field(description="Families of evidence present, percent 0..100.")
 
 
 class ReasoningResponse(NoticeResponse):

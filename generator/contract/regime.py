@@ -5,6 +5,7 @@ from pydantic import Field
 from generator.catalog.words import ConfidenceKind, MarketMode, MarketState, RegimeLabel, Trend, VolatilityWord
 from generator.contract.base import Body, absent
 from generator.contract.envelope import Change, RichResponse
+from generator.contract.forecast import Quoted
 from generator.contract.paid import ExpectedMove, PaidResponse
 from generator.contract.scores import KIND
 
@@ -70,10 +71,9 @@ class MarketContext(Body):
     breadth_percent: float | None = Field(description="Share of assets that rose over the last day, percent 0..100.")
 
 
-class AssetRegime(Body):
+class AssetRegime(Quoted):
     """One asset's own regime."""
 
-    asset: str = Field(description="Asset symbol.")
     regime: RegimeLabel = Field(description="Its regime label; unknown without a reading.")
     mode: MarketMode = Field(description="The regime in one word.")
     confidence: float | None = Field(description="Posterior of the shown label, percent 0..100.")
@@ -81,8 +81,6 @@ class AssetRegime(Body):
     trend: Trend = Field(description="Direction of the last hours.")
     volatility: VolatilityWord = Field(description="Volatility outlook against the last week.")
     expected_move: ExpectedMove | None = Field(description="Expected size of moves; null without a reading.")
-    price: float | None = Field(description="Price in US dollars, 6 significant digits.")
-    change_24h: float | None = Field(description="Change over 24 hours, percent.")
     same_as_market: bool | None = Field(description="Whether it is in the market's regime; null without a reading.")
     limitations: tuple[str, ...] = Field(description="What is unknown of this asset, and why.")
 

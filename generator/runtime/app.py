@@ -33,7 +33,6 @@ from generator.release.vault import Vault
 from generator.runtime.market import DAYS_OF_HISTORY, Market
 from generator.settings import GeneratorSettings
 from generator.site.background import BackgroundFiles
-from generator.site.feeds import Feeds
 from generator.site.pages.render import Pages
 from generator.site.resources import Assets
 from generator.site.sample import Sample
@@ -87,7 +86,6 @@ class Publisher:
         assets: scripts and style sheets.
         sample: the report given away.
         pages: HTML and Markdown.
-        feeds: of regimes and rounds.
         background: OpenAPI, pictures and downloads.
         variants: compressed forms.
         checker: of every file before it is published.
@@ -101,7 +99,6 @@ class Publisher:
     assets: Assets
     sample: Sample
     pages: Pages
-    feeds: Feeds
     background: BackgroundFiles
     variants: Variants
     checker: Checker
@@ -185,7 +182,6 @@ def build(
                 assets=Assets.load(),
                 sample=Sample(memory),
                 pages=Pages(),
-                feeds=Feeds(memory.regime_changes),
                 background=BackgroundFiles(memory, last_good),
                 variants=Variants(),
                 checker=checker,

@@ -30,7 +30,7 @@ from generator.runtime.tick import VALID_S
 from generator.settings import GeneratorSettings
 from generator.site.background import static_files
 from generator.site.downloads import no_downloads
-from generator.site.feeds import Feeds
+from generator.site.feeds import feeds
 from generator.site.pages.render import Pages, PageView
 from generator.site.resources import static_assets
 from generator.site.sample import bundled
@@ -120,7 +120,7 @@ def bootstrap_files(site: Site, mode: SourceMode, at: datetime, renderer: Pages 
         SAMPLE_JSON: lambda: {SAMPLE_JSON: encode(bundled())},
     }
     files = {**static_assets(), **(static.files if static else {}), **pages(renderer or Pages(), view, last_good)}
-    files |= last_good.attempt(Kind.FEED, lambda: Feeds(lambda _: ()).files(site, mode, (), None, at), "feeds") or {}
+    files |= last_good.attempt(Kind.FEED, lambda: feeds(site, mode, (), (), at), "feeds") or {}
     for name, download in downloads.items():
         files |= last_good.attempt(Kind.DOWNLOAD, download, name) or {}
     return files | {path: encode(body) for path, body in free.items()}

@@ -20,6 +20,7 @@ from generator.release.vault import Offer
 from generator.runtime.app import App
 from generator.site.background import BackgroundRelease, Bodies, TickFiles
 from generator.site.charts.report import illustrated, report_charts
+from generator.site.feeds import CHANGES_READ, feeds
 from generator.site.pages.render import Pages, PageView
 
 PREDICTIONS_SHOWN: Final = 700
@@ -81,11 +82,12 @@ def _files(app: App, tick: TickFiles, background: BackgroundRelease, at: datetim
     context, last_good = tick.context, app.publisher.last_good
     played = app.record.memory.resolved_rounds(ROUNDS_PUBLISHED)
     due = app.record.memory.settled_predictions(PREDICTIONS_SHOWN)
-    regime = context.reading.regime.label if context.reading else None
-    feeds = last_good.make(
+    news = last_good.make(
         Kind.FEED,
         [feed.path for feed in FEEDS],
-        lambda: app.publisher.feeds.files(context.site, context.observation.mode, played, regime, at),
+        lambda: feeds(
+            context.site, context.observation.mode, played, app.record.memory.regime_changes(CHANGES_READ), at
+        ),
     )
     rounds = last_good.make(Kind.DOWNLOAD, (ROUNDS_JSON,), lambda: rounds_file(app.publisher.site.project, played))
     view = PageView(context, tick.free, background.schemas, played, due, background.shares, background.months)
@@ -96,7 +98,7 @@ def _files(app: App, tick: TickFiles, background: BackgroundRelease, at: datetim
         **pages(app.publisher.pages, view, last_good),
         **bodies,
         **rounds,
-        **feeds,
+        **news,
     }
 
 

@@ -1,6 +1,6 @@
 """News of regimes and rounds as JSON Feed 1.1 and Atom (RFC 4287). An entry never changes once it was published."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import pairwise
@@ -50,75 +50,42 @@ class Entry:
         return Markup("").join(Markup("<p>{}</p>").format(text) for text in self.paragraphs)
 
 
-class Feeds:
-    """Make both feeds; they are kept while there is no news.
+def feeds(
+    site: Site,
+    mode: SourceMode,
+    rounds: Sequence[Mapping[str, Any]],
+    changes: Sequence[RegimeChange],
+    at: datetime,
+) -> dict[str, bytes]:
+    """Return path -> bytes of the two feeds.
 
     Args:
-        read_changes: returns at most that many changes of the regime, newest first; asked when the regime is another
-            one, and each hour, so that a change within ticks that failed is included.
-        resources: where the template lies; located when not given.
+        site: names and addresses.
+        mode: where the prices come from.
+        rounds: rows of `/arena/rounds.json`, newest first.
+        changes: of the regime, newest first, `CHANGES_READ` at most.
+        at: aware time of the tick; only its day shows, and only while there is no news at all.
     """
-
-    def __init__(
-        self, read_changes: Callable[[int], Sequence[RegimeChange]], resources: Resources | None = None
-    ) -> None:
-        self._read_changes = read_changes
-        self._env = environment(resources or Resources.locate())
-        self._read_of: object = None
-        self._changes: Sequence[RegimeChange] = ()
-        self._of: object = None
-        self._files: dict[str, bytes] = {}
-
-    def files(
-        self,
-        site: Site,
-        mode: SourceMode,
-        rounds: Sequence[Mapping[str, Any]],
-        regime: str | None,
-        at: datetime,
-    ) -> dict[str, bytes]:
-        """Return path -> bytes of the two feeds.
-
-        Args:
-            site: names and addresses.
-            mode: where the prices come from.
-            rounds: rows of `/arena/rounds.json`, newest first.
-            regime: its label now.
-            at: aware time of the tick; only its day shows, and only while there is no news at all.
-        """
-        read_of = (regime, at.replace(minute=0, second=0, microsecond=0))
-        if self._read_of != read_of:
-            self._changes = tuple(self._read_changes(CHANGES_READ))
-            self._read_of = read_of
-        newest, changes = rounds[: 2 * ENTRIES], self._changes
-        of = (site, mode, tuple(row["round_id"] for row in newest), changes, None if newest else at.date())
-        if self._of != of:
-            entries = news(site, mode, newest, changes)
-            self._files = {
-                FEED_JSON: encode(_json_feed(site, mode, entries)),
-                FEED_ATOM: self._atom(site, mode, entries, at).encode(),
-            }
-            self._of = of
-        return self._files
-
-    def _atom(self, site: Site, mode: SourceMode, entries: Sequence[Entry], at: datetime) -> str:
-        day = at.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
-        return self._env.get_template("feeds/feed.xml").render(
-            site=site,
-            feed_id=_id(site, "feed"),
-            title=_title(site, mode),
-            notice=_notice(mode),
-            updated=entries[0].at if entries else day.strftime("%Y-%m-%dT%H:%M:%SZ"),
-            entries=entries,
-            atom=FEED_ATOM,
-            json=FEED_JSON,
-        )
+    entries = news(site, mode, rounds[: 2 * ENTRIES], changes)
+    day = at.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+    template = environment(Resources.locate()).get_template("feeds/feed.xml")
+    atom = template.render(
+        site=site,
+        feed_id=_id(site, "feed"),
+        title=_title(site, mode),
+        notice=_notice(mode),
+        updated=entries[0].at if entries else day.strftime("%Y-%m-%dT%H:%M:%SZ"),
+        entries=entries,
+        atom=FEED_ATOM,
+        json=FEED_JSON,
+    )
+    return {FEED_JSON: encode(_json_feed(site, mode, entries)), FEED_ATOM: atom.encode()}
 
 
 def news(
     site: Site, mode: SourceMode, rounds: Sequence[Mapping[str, Any]], changes: Sequence[RegimeChange]
 ) -> tuple[Entry, ...]:
-    """Return the newest entries of both kinds, newest first; see `Feeds.files`."""
+    """Return the newest entries of both kinds, newest first; see `feeds`."""
     entries = [*_of_rounds(site, mode, rounds), *_of_changes(site, mode, changes)]
     return tuple(sorted(entries, key=lambda entry: (entry.at, entry.id), reverse=True)[:ENTRIES])
 

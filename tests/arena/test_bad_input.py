@@ -1,23 +1,16 @@
 """Bad input: counted, named, and harmless. What an indexer does wrong is in test_chain."""
 
-import base64
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from gateway.wire.algorand import pack, unpack
-from gateway.wire.networks import NETWORKS
 from generator.arena.ballots import BallotFile, Refusal
-from generator.arena.outcome import PricePoint
-from generator.arena.play import PlayInputs
 from generator.catalog.words import Prediction
-from generator.inbox.folder import Inbox
-from generator.market.consensus import VenueQuote, agree
 from generator.record.memory.store import Memory
 from tests.inbox.many_ballots import ballot, flood
-from tests.support.arena_inputs import HOUR, MINUTE, NOON, inputs_at, play_tick, price_at
+from tests.support.arena_inputs import HOUR, MINUTE, NOON, inputs_at, play_tick
 from tests.support.databases import url_in
 
 OPEN = "BTC-20261120-130000"
@@ -33,43 +26,6 @@ def memory(tmp_path: Path) -> Iterator[Memory]:
 
 def good(number: int = 0, at_ms: int = NOON + 1) -> BallotFile:
     return ballot(number, OPEN, Prediction.BULLISH, at_ms)
-
-
-def wrongly_signed() -> BallotFile:
-    file = good(1)
-    envelope = unpack(base64.b64decode(file.data))
-    envelope["sig"] = bytes(64)
-    return replace(file, data=base64.b64encode(pack(envelope)))
-
-
-BAD: dict[Refusal, Callable[[], BallotFile]] = {
-    Refusal.BAD_SIGNATURE: wrongly_signed,
-    Refusal.OTHER_NETWORK: lambda: ballot(
-        2, OPEN, Prediction.BULLISH, NOON + 1, gh=base64.b64decode(NETWORKS["mainnet"].genesis_hash)
-    ),
-    Refusal.NO_SUCH_ROUND: lambda: ballot(3, "BTC-20261120-110000", Prediction.BULLISH, NOON + 1),
-    Refusal.NOTE_FORM: lambda: ballot(4, OPEN, Prediction.BULLISH, NOON + 1, note=b"\xf0\x9f" * 512),
-    Refusal.CLOSED: lambda: ballot(5, OPEN, Prediction.BULLISH, NOON + HOUR),
-}
-
-
-@pytest.mark.parametrize("refusal", BAD)
-def test_a_bad_ballot_is_counted_named_and_moved_and_a_good_one_counts(
-    tmp_path: Path, memory: Memory, refusal: Refusal
-) -> None:
-    folder = tmp_path / "inbox"
-    folder.mkdir()
-    for name, file in (("good", good()), ("bad", BAD[refusal]())):
-        (folder / name).write_bytes(file.data)
-    late = NOON + HOUR if refusal is Refusal.CLOSED else NOON + 1
-    files = tuple(replace(file, arrived_ms=late if file.name == "bad" else NOON + 1) for file in Inbox(folder).files())
-
-    view = play_tick(memory, replace(inputs_at(NOON + HOUR), ballots=files))
-    Inbox(folder).clear(files)
-
-    assert view.live_tally.total == 1
-    assert memory.rejected_ballots() == {refusal.value: 1}
-    assert list(folder.iterdir()) == []
 
 
 def test_a_flood_of_ballots_is_counted_shown_as_a_burst_and_moves_nothing_else(memory: Memory) -> None:
@@ -102,42 +58,3 @@ def test_a_clock_set_back_across_a_lock_takes_no_more_votes_for_the_locked_round
     assert memory.rejected_ballots() == {Refusal.READ_LATE.value: 1}
     assert view.live is not None
     assert view.live.round_id == OPEN
-
-
-def test_a_clock_set_ahead_across_a_lock_voids_the_round_and_its_ballots(memory: Memory) -> None:
-    play_tick(memory, replace(inputs_at(NOON + MINUTE), ballots=(good(),)))
-    play_tick(memory, inputs_at(NOON + 5 * HOUR))
-    view = play_tick(memory, inputs_at(NOON + 2 * MINUTE))
-
-    (row,) = memory.resolved_rounds(5)
-    assert (row["round_id"], row["phase"]) == (OPEN, "void")
-    assert row["void_reason"] == "no tick in the minute after the start"
-    assert row["votes"] == {"bullish": 0, "bearish": 0, "neutral": 0}
-    assert view.leaderboard.voters == 0
-
-
-# A venue that prints a price 40% off at settlement
-
-
-def agreed(now_ms: int, *factors: float) -> PricePoint:
-    """Let venues quote BTC times these factors, and agree as the live source does."""
-    quotes = [VenueQuote(f"venue {n}", price_at("BTC", now_ms) * factor, now_ms) for n, factor in enumerate(factors)]
-    agreement = agree(quotes, now_ms)
-    return PricePoint(agreement.price, len(agreement.venues))
-
-
-def settle(memory: Memory, *factors: float) -> dict[str, object]:
-    """Play a round to its end, where the venues quote these times the true price."""
-    end = NOON + 2 * HOUR
-    play_tick(memory, inputs_at(NOON + HOUR))
-    inputs: PlayInputs = inputs_at(end)
-    play_tick(memory, replace(inputs, prices={**inputs.prices, "BTC": agreed(end, *factors)}))
-    return next(row for row in memory.resolved_rounds(5) if row["round_id"] == OPEN)
-
-
-@pytest.mark.parametrize("wild", [0.6, 1.4])
-def test_one_venue_of_three_that_is_40_percent_off_does_not_change_the_outcome(memory: Memory, wild: float) -> None:
-    row = settle(memory, 1.0, wild, 1.0002)
-
-    assert row["phase"] == "resolved"
-    assert row["end_price"] == pytest.approx(price_at("BTC", NOON + 2 * HOUR) * 1.0001, rel=1e-6)

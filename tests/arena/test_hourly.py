@@ -60,12 +60,6 @@ def test_it_is_judged_by_the_same_price_rule_as_a_round() -> None:
     assert judged(NOON + HOUR + MINUTE, 101.0).void_reason == "no tick in the minute after the end"
 
 
-def test_an_outage_over_the_start_voids_it() -> None:
-    late = judge(made_at(NOON - MINUTE), NOON + MINUTE, {"BTC": PricePoint(100.0, 2)}, 2)
-
-    assert late.void_reason == "no tick in the minute after the start"
-
-
 def test_persistence_says_what_was_known_when_the_prediction_was_made() -> None:
     asked: list[tuple[str, str]] = []
 

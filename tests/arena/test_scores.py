@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from generator.arena.numbers import ORDER, published_triple
-from generator.arena.scores import BIN_EDGES, Case, Sums, brier, log_score, track_record, wilson
+from generator.arena.scores import BIN_EDGES, Case, Sums, log_score, track_record, wilson
 from generator.brain.forecast import Probabilities
 from generator.catalog.words import Prediction
 
@@ -29,17 +29,6 @@ CASES = st.builds(
 
 def slow_brier(chances: tuple[float, ...], outcome: Prediction) -> float:
     return sum((p - (word == outcome)) ** 2 for p, word in zip(chances, ORDER, strict=True))
-
-
-@given(TRIPLES, WORDS)
-def test_brier_is_the_sum_of_three_squares(chances: tuple[float, float, float], outcome: Prediction) -> None:
-    assert brier(chances, outcome) == pytest.approx(slow_brier(chances, outcome), abs=1e-9)
-
-
-def test_even_chances_score_two_thirds_and_certainty_zero_or_two() -> None:
-    assert brier((0.3333, 0.3334, 0.3333), Prediction.NEUTRAL) == pytest.approx(2 / 3, abs=1e-3)
-    assert brier((0.0, 0.0, 1.0), Prediction.BULLISH) == 0
-    assert brier((0.0, 0.0, 1.0), Prediction.BEARISH) == 2
 
 
 def test_the_log_score_clamps_what_was_called_impossible() -> None:
@@ -109,22 +98,6 @@ def test_wilson_gives_the_textbook_intervals(hits: int, n: int, low: float, high
     assert rate.high_percent == pytest.approx(high, abs=0.051)
 
 
-@given(st.integers(1, 500), st.data())
-def test_wilson_is_symmetric_and_holds_the_rate(n: int, data: st.DataObject) -> None:
-    hits = data.draw(st.integers(0, n))
-    rate, mirror = wilson(hits, n), wilson(n - hits, n)
-
-    assert rate.low_percent is not None
-    assert rate.high_percent is not None
-    assert rate.percent is not None
-    assert mirror.high_percent == pytest.approx(100 - rate.low_percent, abs=0.11)
-    assert 0 <= rate.low_percent <= rate.percent <= rate.high_percent <= 100
-
-
-def test_no_cases_give_no_rate() -> None:
-    assert wilson(0, 0).percent is None
-
-
 def test_a_bin_below_thirty_cases_gives_no_rate() -> None:
     case = Case(
         (0.3, 0.3, 0.4), (0.3, 0.4, 0.3), None, Prediction.BULLISH, Prediction.BULLISH, void=False, warm_up=False
@@ -138,19 +111,6 @@ def test_a_bin_below_thirty_cases_gives_no_rate() -> None:
     index = BIN_EDGES.index(40.0)
     assert (few[index].n, few[index].hit) == (29, None)
     assert enough[index].hit == wilson(30, 30)
-
-
-@given(st.tuples(st.floats(0, 1), st.floats(0, 1), st.floats(0.001, 1)))
-def test_published_chances_sum_to_exactly_one(raw: tuple[float, float, float]) -> None:
-    total = sum(raw)
-    chances = Probabilities(*(part / total for part in raw))
-
-    published = published_triple(chances)
-
-    assert sum(round(p * 10_000) for p in published) == 10_000
-    assert all(
-        abs(a - b) <= 1.0001e-4 for a, b in zip(published, (chances.down, chances.neutral, chances.up), strict=True)
-    )
 
 
 @pytest.mark.parametrize("wrong", [(0.5, 0.5, 0.5), (-0.1, 0.6, 0.5), (float("nan"), 0.5, 0.5), (0, 0, 0)])

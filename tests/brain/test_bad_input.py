@@ -14,8 +14,7 @@ from generator.brain.smoothing import DAY_BARS
 from generator.brain.weights import Weights
 from generator.catalog.assets import ASSETS
 from generator.catalog.text import readings
-from generator.catalog.text.labels import FUNDING_ODD
-from generator.catalog.words import DerivativesState, RegimeLabel
+from generator.catalog.words import RegimeLabel
 from generator.market.bars import BAR_FIELDS, BAR_MS, BarFrame
 from generator.market.simulated.market import SimulatedMarket
 from tests.support.markets import floats
@@ -200,20 +199,6 @@ def test_a_day_without_volume_does_not_rule_the_outlook_after_it(shown: tuple[Ba
     assert one.outlook is not None
     assert other.outlook is not None
     assert other.outlook.h1 == pytest.approx(one.outlook.h1, rel=0.03)
-
-
-def test_funding_of_five_percent_in_8_hours_is_not_believed(shown: tuple[BarFrame, bytes]) -> None:
-    frame, state = shown
-    spoilt = copied(frame)
-    spoilt.fields["funding"][WARM:] = 0.05
-
-    one, other = (
-        read(Engine.load(WEIGHTS, ASSETS, state), bars.rows(WARM, WARM + 2)).assets["BTC"] for bars in (frame, spoilt)
-    )
-
-    assert one.pressure.steady
-    assert other.derivatives is DerivativesState.UNAVAILABLE
-    assert FUNDING_ODD in other.limitations
 
 
 def test_a_fault_of_one_asset_is_named_with_its_name_for_the_market(shown: tuple[BarFrame, bytes]) -> None:

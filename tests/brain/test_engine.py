@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from generator.brain.engine import Engine
 from generator.brain.reading import BrainReading
 from generator.brain.weights import Weights
-from generator.catalog.words import Bias, DerivativesState, LiquidityContext, RegimeLabel, Trend
+from generator.catalog.words import DerivativesState, LiquidityContext, RegimeLabel
 from generator.market.bars import BAR_FIELDS, BAR_MS, BarFrame
-from tests.support.markets import ASSETS, START_MS, floats, market, with_field
+from tests.support.markets import ASSETS, START_MS, floats, market
 
 WEIGHTS = Weights.load()
 AUDITED_FROM = 600
@@ -152,68 +152,6 @@ def test_a_gap_in_time_lowers_confidence_and_is_counted() -> None:
     assert after is not None
     assert engine.counters.gaps == 199
     assert max(after.regime.posterior.values()) < max(before.regime.posterior.values())
-
-
-def test_too_little_history_is_unknown_and_not_invented() -> None:
-    reading = read_all(market(10))
-
-    sane(reading)
-    assert reading.outlook is None
-    assert reading.regime.risk_score is None
-    assert reading.regime.confidence < 0.3
-    assert reading.regime.label is RegimeLabel.TRANSITION
-    assert any("history" in text for text in reading.limitations)
-    assert all(asset.forecast is None and asset.bias is Bias.FLAT for asset in reading.assets.values())
-    assert all(any("history" in text for text in asset.limitations) for asset in reading.assets.values())
-
-
-def test_an_asset_that_vanishes_for_a_day_is_unknown_with_a_reason_and_returns() -> None:
-    frame = market(800)
-    for values in frame.fields.values():
-        values[400:688, 1] = np.nan
-    engine = Engine(WEIGHTS, ASSETS)
-
-    away = engine.update(frame.rows(0, 688))
-    back = engine.update(frame.rows(688))
-
-    assert away is not None
-    assert back is not None
-    sane(away)
-    gone = away.assets["ETH"]
-    assert (gone.forecast, gone.outlook, gone.trend, gone.regime) == (None, None, Trend.UNKNOWN, RegimeLabel.UNKNOWN)
-    assert any("last hour" in text for text in gone.limitations)
-    assert gone.coverage < away.assets["BTC"].coverage
-    assert away.assets["BTC"].forecast is not None
-    sane(back)
-    assert back.assets["ETH"].forecast is not None
-
-
-def test_volume_of_zero_and_no_volume_are_survived() -> None:
-    frame = market(500)
-
-    sane(read_all(with_field(frame, "volume", 0.0)))
-    sane(read_all(with_field(frame, "volume", np.nan)))
-
-
-@pytest.fixture(scope="module")
-def ready() -> bytes:
-    """Return the state after 399 bars."""
-    engine = Engine(WEIGHTS, ASSETS)
-    engine.advance(market(400).rows(0, 399))
-    return engine.dump()
-
-
-@pytest.mark.parametrize("price", [0.0, -3.0, np.nan, np.inf, -np.inf, 1e300])
-@pytest.mark.parametrize("field", ["open", "high", "low", "close"])
-def test_an_impossible_price_drops_that_bar_only(ready: bytes, field: str, price: float) -> None:
-    frame = market(400).rows(399)
-    frame.fields[field][0, 0] = price
-
-    reading = Engine.load(WEIGHTS, ASSETS, ready).update(frame)
-
-    assert reading is not None
-    sane(reading)
-    assert reading.assets["ETH"].forecast is not None
 
 
 def test_without_books_and_futures_both_are_unknown_with_a_reason() -> None:

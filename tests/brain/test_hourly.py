@@ -32,10 +32,6 @@ def test_too_few_bars_have_no_trend() -> None:
     assert trends(frame(np.full(8, 100.0)))["BTC"] == Trend.UNKNOWN
 
 
-def test_constant_prices_are_sideways() -> None:
-    assert trends(frame(np.full(30, 100.0)))["BTC"] == Trend.SIDEWAYS
-
-
 def test_crowding_is_read_from_funding_alone() -> None:
     known = frame(np.full(40, 100.0))
     known.fields.update({name: np.full((40, 1), np.nan) for name in BAR_FIELDS})

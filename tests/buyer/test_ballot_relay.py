@@ -110,10 +110,6 @@ def test_a_ballot_that_is_handed_on_is_one_that_counts() -> None:
     assert counted(ballot())
 
 
-def test_whatever_the_generator_refuses_is_refused_here_too() -> None:
-    assert [name for name, text in REFUSED.items() if taken(text) and not counted(text)] == []
-
-
 def test_at_the_lock_it_is_too_late_and_a_moment_before_it_is_not() -> None:
     lock = datetime.fromtimestamp(OPEN.start_ms / 1000, UTC)
 

@@ -210,10 +210,6 @@ def test_one_address_prepares_thirty_a_minute_and_learns_when_it_may_again() -> 
     assert (refused.status_code, refused.headers["retry-after"]) == (429, "2")
 
 
-def test_options_are_answered(client: TestClient) -> None:
-    assert client.options("/b").status_code == 204
-
-
 @in_loop
 async def test_a_crowd_that_waits_for_a_slow_node_is_bounded(selling: GatewayState, node: FakeNode) -> None:
     full = asyncio.Event()

@@ -30,22 +30,9 @@ def test_a_round_whose_voters_have_no_record_says_so() -> None:
     assert body.by_record.note.startswith("No voter")
 
 
-def test_without_a_live_round_there_is_no_crowd_and_no_burst() -> None:
-    body = human_consensus(builders.empty_memory_context())
-
-    assert (body.by_record, body.bursts) == (None, ())
-
-
 def test_the_leaderboard_shows_shortened_addresses_and_who_has_too_few_rounds() -> None:
     body = teacher_lessons(builders.full_context())
 
     assert [place.voter for place in body.leaderboard.places] == ["AAAAAA\u2026BBBB"]
     assert body.leaderboard.places[0].provisional is True
     assert (body.leaderboard.voters, body.leaderboard.below_30) == (17, 16)
-
-
-def test_patterns_are_published_with_their_counts_and_intervals() -> None:
-    first = teacher_lessons(builders.full_context()).patterns[0]
-
-    assert (first.rounds, first.brain.n, first.crowd.n, first.both_wrong.n) == (46, 46, 46, 46)
-    assert first.finding

@@ -20,13 +20,6 @@ PAID_TYPES = {
     "x402-atlas": "paid_educational_atlas",
     "x402-atlas-human-report": "paid_educational_human_report",
 }
-LIMITS: dict[str, tuple[str, ...]] = {
-    "main-brain": ("internal evidence layers", "trade records"),
-    "liquidity-lite": ("full order-book reconstruction",),
-    "derivatives": ("execution guidance",),
-    "teacher-lessons": ("a live signal",),
-    "statistics": ("a market signal",),
-}
 
 
 @pytest.mark.parametrize("name", CONTEXTS)
@@ -55,11 +48,6 @@ def test_every_free_body_carries_the_envelope(name: str, endpoint: str) -> None:
     assert {body[key] for key in TIMES if key in body} == {body["freshness"]["generated_at"]}
     assert any(key in body for key in TIMES)
     assert body.get("mode", body["freshness"]["source_mode"]) == body["freshness"]["source_mode"]
-
-
-@pytest.mark.parametrize("endpoint", LIMITS)
-def test_the_boundary_states_the_limit_of_the_service(endpoint: str) -> None:
-    assert set(LIMITS[endpoint]) <= set(free("full", endpoint)["capability_boundary"]["does_not_provide"])
 
 
 @pytest.mark.parametrize("endpoint", ["market-regime", "main-brain"])

@@ -10,14 +10,11 @@ import pytest
 from generator.arena.scores import track_record
 from generator.arena.sealing import digest_of, forecast_of
 from generator.arena.teacher import RunningTotals
-from generator.arena.values import Tally
 from generator.brain.evidence import FAMILIES
 from generator.catalog.assets import ASSETS
-from generator.catalog.words import Consensus, MarketState, RegimeLabel, RoundPhase, Side, VolatilityWord
+from generator.catalog.words import MarketState, RegimeLabel, RoundPhase, Side, VolatilityWord
 from generator.compose.all import compose
-from generator.compose.derivatives import most
 from generator.compose.regime import market_state
-from generator.compose.rounds import human_consensus_block
 from generator.compose.scores import statement
 from tests.support.bodies import bodies, composed, free, paid, published
 from tests.support.builders import CONTEXTS, SEALED_PROBABILITIES, SEALED_SALT, full_context, record
@@ -161,12 +158,6 @@ def test_a_live_phase_before_its_start_stays_sealed() -> None:
     assert shown["brain_snapshot"]["prediction"] is None
 
 
-def test_the_live_round_reveals_its_forecast_and_salt() -> None:
-    shown = free("full", "shared-intelligence")["brain_snapshot"]
-
-    assert (shown["prediction"], shown["confidence"], shown["salt"]) == ("BULLISH", 36.8, "0f" * 32)
-
-
 def test_a_reader_can_check_the_seal_from_the_published_body_alone() -> None:
     ctx = full_context()
     live = ctx.arena.live
@@ -216,22 +207,6 @@ def test_the_round_clock_is_as_of_the_update() -> None:
 
 
 @pytest.mark.parametrize(
-    ("tally", "word", "score"),
-    [
-        (Tally(), Consensus.NONE, 0.0),
-        (Tally(3, 0, 0), Consensus.BULLISH, 0.0),
-        (Tally(2, 2, 0), Consensus.NEUTRAL, 63.1),
-        (Tally(1, 1, 1), Consensus.NEUTRAL, 100.0),
-        (Tally(1, 5, 2), Consensus.BEARISH, 81.9),
-    ],
-)
-def test_consensus_and_disagreement_follow_the_counts(tally: Tally, word: Consensus, score: float) -> None:
-    block = human_consensus_block(tally)
-
-    assert (block.consensus, block.disagreement_score) == (word, score)
-
-
-@pytest.mark.parametrize(
     ("label", "volatility", "confidence", "state"),
     [
         (RegimeLabel.UNKNOWN, VolatilityWord.CALM, 90.0, MarketState.UNKNOWN),
@@ -254,20 +229,6 @@ def test_the_market_state_follows_the_rule(
     stressed = volatility in (VolatilityWord.ELEVATED, VolatilityWord.EXTREME)
 
     assert market_state(label, volatility, confidence, stressed=stressed) is state
-
-
-@pytest.mark.parametrize(
-    ("words", "shown"),
-    [
-        (["a", "a", "b"], "a"),
-        (["a", "b", "c"], "mixed"),
-        (["a", "a", "b", "b"], "mixed"),
-        (["a", "a"], None),
-        ([], None),
-    ],
-)
-def test_the_overall_word_is_of_most_assets(words: list[str], shown: str | None) -> None:
-    assert most(words) == shown
 
 
 @pytest.mark.parametrize("name", CONTEXTS)

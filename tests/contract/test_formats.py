@@ -52,9 +52,3 @@ def test_three_chances_sum_to_one_and_agree_with_the_arena(a: float, b: float, c
     assert math.isclose(sum(shown), 1, abs_tol=1e-9)
     assert all(abs(left - right) <= 1e-4 for left, right in zip(shown, raw, strict=True))
     assert shown == published_triple(Probabilities(*raw))
-
-
-@pytest.mark.parametrize("raw", [(0.5, 0.5, 0.5), (-0.1, 0.6, 0.5), (math.nan, 0.5, 0.5)])
-def test_what_are_not_chances_is_refused(raw: tuple[float, float, float]) -> None:
-    with pytest.raises(ValueError, match="probabilities"):
-        formats.chances(*raw)

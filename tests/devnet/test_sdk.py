@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 from algosdk import transaction
-from algosdk.error import AlgodHTTPError, IndexerHTTPError
 from algosdk.v2client.algod import AlgodClient
 from algosdk.v2client.indexer import IndexerClient
 
@@ -61,17 +60,3 @@ def test_the_sdk_simulates_a_good_and_a_bad_group(devnet: tuple[str, Ledger]) ->
     assert "failure-message" not in good["txn-groups"][0]
     assert "underflow" in bad["txn-groups"][0]["failure-message"]
     assert ledger.holding(bob.address) == 1_000
-
-
-def test_the_sdk_raises_on_what_is_refused_or_not_there(devnet: tuple[str, Ledger]) -> None:
-    origin, ledger = devnet
-    node, indexer = AlgodClient("", f"{origin}/algod"), IndexerClient("", f"{origin}/indexer")
-    ann = funded(ledger)
-    part = transfer(node, ann, new_key().address, 1)
-
-    with pytest.raises(AlgodHTTPError, match="must optin"):
-        node.send_transaction(part.sign(ann.secret))
-    with pytest.raises(AlgodHTTPError, match="could not find"):
-        node.pending_transaction_info(part.get_txid())
-    with pytest.raises(IndexerHTTPError, match="no transaction found"):
-        indexer.transaction(part.get_txid())

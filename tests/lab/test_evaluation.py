@@ -174,11 +174,6 @@ def test_the_tables_hold_every_measure_model_and_family(run_command: Result) -> 
     assert f"| small-5m | {OURS} | " in tables
 
 
-def test_progress_is_reported_for_each_family(run_command: Result) -> None:
-    for family in FAMILIES:
-        assert f"{family}: 1 of 1" in run_command.stderr
-
-
 def test_training_seeds_and_unfit_candles_are_refused_before_any_work(tmp_path: Path) -> None:
     hours = candles(tmp_path / "hourly", 1, minutes=60)
     wrong = (["--seeds", "70001", "--seeds", "1600-1611"], ["--candles", str(tmp_path)], ["--candles", str(hours)])

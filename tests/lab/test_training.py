@@ -58,10 +58,6 @@ def test_simulated_bars_are_possible_bars(family: str) -> None:
     assert (fields["volume"] > 0.0).all()
 
 
-def test_the_family_alt_is_kept_out_of_training() -> None:
-    assert "alt" not in SEEDS
-
-
 def test_an_unknown_family_is_the_callers_mistake() -> None:
     with pytest.raises(ValueError, match="unknown market family"):
         parameters("other", np.random.default_rng(1))

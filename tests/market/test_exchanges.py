@@ -179,15 +179,6 @@ def test_liquidations_are_the_last_day_of_the_venue_that_publishes_them(seen: Ob
     assert (found.long_usd_24h, found.short_usd_24h, found.venues) == (24_000, 12_000, ("gate",))
 
 
-def test_venues_without_futures_leave_nulls_with_reasons() -> None:
-    (seen,) = watch((NOW, SINCE), venues=("kraken", "coinbase"))
-
-    read = seen.assets["BTC"]
-    assert (read.funding, read.open_interest, read.liquidations) == (None, None, None)
-    assert "liquidations: no venue publishes them" in read.limitations
-    assert "funding: no venue answered" in read.limitations
-
-
 def test_dollar_value_of_the_stablecoin_is_taken_from_venues_that_quote_it() -> None:
     (seen,) = watch((NOW, SINCE), market=SyntheticMarket(NOW, usd_per_usdt=0.95))
 

@@ -7,7 +7,6 @@ from generator.catalog.words import RegimeLabel
 from generator.market.bars import BAR_MS, BarFrame, FloatArray, IntArray
 from generator.market.simulated.market import SimulatedMarket
 from generator.market.simulated.params import BETA, BLOCK_BARS, DRIFT_DAY, LOG_PRICE, REGIMES, SIGMA_DAY
-from generator.market.simulated.random import autoregress
 from generator.market.simulated.schedule import quiet_seed, regime_mix, schedule
 
 FIRST_BLOCK, BLOCKS = 560, 3
@@ -109,24 +108,6 @@ def test_highs_and_lows_reach_as_far_as_a_continuous_path(sample: Sample) -> Non
     assert reach.mean() / (sample.moves**2).mean() == pytest.approx(1.0, abs=0.1)
 
 
-def test_books_are_deep_in_calm_and_thin_in_stress(sample: Sample) -> None:
-    depth, spread = sample.field("depth_usd"), sample.field("spread_bps")
-    calm, stress = sample.labels == 2, sample.labels == 3
-
-    assert (np.median(depth[calm], axis=0) > 2 * np.median(depth[stress], axis=0)).all()
-    assert (2 * np.median(spread[calm], axis=0) < np.median(spread[stress], axis=0)).all()
-
-
-def test_funding_is_high_when_longs_crowd_in_risk_on(sample: Sample) -> None:
-    funding = sample.field("funding")
-
-    means = [funding[sample.labels == regime].mean() for regime in range(4)]
-
-    assert int(np.argmax(means)) == 0
-    assert int(np.argmin(means)) == 1
-    assert 1e-4 < means[0] < 5e-4
-
-
 def test_liquidations_come_on_the_losing_side_of_big_moves(sample: Sample) -> None:
     moves, longs, shorts = sample.moves[:, 0], sample.field("liq_long_usd")[:, 0], sample.field("liq_short_usd")[:, 0]
     fell, rose = moves < np.quantile(moves, 0.001), moves > np.quantile(moves, 0.999)
@@ -156,15 +137,6 @@ def test_the_bar_before_does_not_know_the_regime_after_it() -> None:
         last_bar = (start - 1) // 5
         assert mix[last_bar - 1, before] == pytest.approx(1.0)
     np.testing.assert_allclose(mix.sum(axis=1), 1.0)
-
-
-def test_the_fast_recursion_equals_the_plain_one() -> None:
-    shocks = np.random.default_rng(1).standard_normal((500, 2))
-    plain = shocks.copy()
-    for row in range(1, len(plain)):
-        plain[row] += 0.97 * plain[row - 1]
-
-    np.testing.assert_allclose(autoregress(shocks, 0.97), plain, atol=1e-9)
 
 
 @pytest.mark.parametrize("minute", np.random.default_rng(5).integers(29_000_000, 31_000_000, 12).tolist())

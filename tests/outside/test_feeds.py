@@ -13,7 +13,7 @@ from generator.catalog.downloads import DOWNLOADS
 from generator.catalog.words import SourceMode
 from generator.release.release import Releases
 from generator.release.variants import Variants
-from generator.site.feeds import Feeds
+from generator.site.feeds import feeds
 from tests.journeys.edges import caddy, missing, nginx
 from tests.site.test_feeds import changes
 from tests.support.page_view import SITE, rounds
@@ -38,7 +38,7 @@ def test_a_feed_reader_finds_nothing_to_complain_about() -> None:
         parser: Any = importlib.import_module("feedparser")
     except ImportError:
         pytest.skip("feedparser: pip install feedparser")
-    files = Feeds(lambda _: changes()).files(SITE, SourceMode.SIMULATED, rounds(30), None, AT)
+    files = feeds(SITE, SourceMode.SIMULATED, rounds(30), changes(), AT)
 
     feed = parser.parse(files["/feed.xml"])
 

@@ -163,13 +163,6 @@ def test_a_round_that_is_only_sealed_in_the_log_and_published_as_ended_is_named(
     assert f"round {invented['round_id']}: it is published as 'resolved' and has not ended" in run_verify(site).output
 
 
-def test_a_round_that_was_never_logged_is_named(site: Path) -> None:
-    invented = {**of_open_round(site), "round_id": "BTC-20261120-230000", "start": "2026-11-20T23:00:00Z"}
-    put(site, [{**invented, "commitment": "0" * 64}, *rows_of(site)])
-
-    assert "round BTC-20261120-230000 is published and not in the log" in run_verify(site).output
-
-
 def test_what_is_said_to_be_proved_is_only_of_the_rounds_in_the_log(site: Path) -> None:
     rehearsed = {**a_row(NOON - 3 * 3_600_000), "warm_up": True, "log_entries": []}
     put(site, [*rows_of(site), rehearsed])

@@ -178,10 +178,6 @@ def test_an_invalid_note_is_refused(note: bytes) -> None:
         head_in(note)
 
 
-def test_a_head_is_read_back_from_its_note() -> None:
-    assert head_in(note_of(EARLY)) == EARLY
-
-
 def test_a_folder_without_a_log_is_one_clear_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from typer.testing import CliRunner
 

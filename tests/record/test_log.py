@@ -15,7 +15,7 @@ from generator.errors import GeneratorError, LeadershipLost
 from generator.record.audit.audit import Audit, AuditError, scores_of
 from generator.record.log.note import Checkpoint, Signer
 from generator.record.log.tiles import unbundle
-from generator.record.published import PublishedRecord, add_key, drop_old_keys, make_key, read_keys
+from generator.record.published import add_key, drop_old_keys, make_key, read_keys
 from tests.support import rfc6962
 from tests.support.arena_inputs import HOUR, MINUTE, NOON, hours, inputs_at, play_tick, ticks
 from tests.support.databases import dump, url_in
@@ -240,13 +240,6 @@ def test_an_invalid_key_file_is_one_clear_line_without_its_content(tmp_path: Pat
     with pytest.raises(GeneratorError, match=r"log key .*log\.key") as raised:
         read_keys(path)
     assert not content or content.strip("\n") not in str(raised.value)
-
-
-def test_a_key_file_that_was_named_must_be_there(record: Record) -> None:
-    published = PublishedRecord(record.memory, record.folder / "elsewhere.key", NAME, "live", made_if_missing=False)
-
-    with pytest.raises(GeneratorError, match=r"elsewhere\.key cannot be read"):
-        published.begin(NOON)
 
 
 # What an audit names. The entries are an honest log's, one of them bent and all of them signed again.

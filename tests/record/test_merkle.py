@@ -43,15 +43,3 @@ def noted(asked: list[bytes]) -> SubtreeRoot:
         return asked[-1]
 
     return root
-
-
-@pytest.mark.parametrize(("index", "size"), [(-1, 3), (3, 3), (0, 0)])
-def test_an_entry_outside_of_the_tree_has_no_path(index: int, size: int) -> None:
-    with pytest.raises(ValueError, match="is not in a tree"):
-        root_with_entry(b"x", index, size, roots)
-
-
-@pytest.mark.parametrize(("old", "new"), [(0, 3), (4, 3)])
-def test_a_tree_that_shrank_is_not_a_prefix(old: int, new: int) -> None:
-    with pytest.raises(ValueError, match="begins with"):
-        roots_of_prefix(old, new, roots)

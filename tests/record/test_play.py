@@ -116,18 +116,6 @@ def test_what_was_played_before_the_start_stays_marked(tmp_path: Path) -> None:
     assert (view.teacher_live.lessons_total, view.teacher_live.warm_up) == (2, 0)
 
 
-def test_counts_kept_in_step_equal_counts_made_again(tmp_path: Path, memory: Memory) -> None:
-    with memory.batch():
-        for now in hours(NOON, 9):
-            view = play_tick(memory, inputs_at(now, venues=1 if now % (4 * HOUR) == 0 else 3))
-    again = reopen(memory, url_in(tmp_path))
-
-    assert again.view(now) == view
-    again.close()
-    assert view.rounds[RoundPhase.VOID] > 0
-    assert view.rounds[RoundPhase.RESOLVED] > 0
-
-
 def test_every_published_row_can_be_recomputed(memory: Memory) -> None:
     with memory.batch():
         for now in hours(NOON, 6):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from generator.record.log.tiles import Tile, bundle, hashes_of, tiles_between, unbundle
+from generator.record.log.tiles import Tile, bundle, tiles_between, unbundle
 
 
 @pytest.mark.parametrize(
@@ -47,17 +47,6 @@ def test_a_bundle_gives_its_entries_back() -> None:
     assert unbundle(bundle(entries)) == entries
 
 
-@pytest.mark.parametrize("cut", [1, 2, 5])
-def test_a_cut_bundle_is_refused(cut: int) -> None:
-    with pytest.raises(ValueError, match="cut"):
-        unbundle(bundle([b"entry"])[:-cut])
-
-
 def test_an_entry_that_is_too_large_is_refused() -> None:
     with pytest.raises(ValueError, match="65535"):
         bundle([b"x" * 65_536])
-
-
-def test_a_cut_tile_is_refused() -> None:
-    with pytest.raises(ValueError, match="cut"):
-        hashes_of(b"x" * 33)

@@ -1,12 +1,10 @@
 """The torture in its short form, and that it sees what it looks for."""
 
-import random
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.torture import STATUS, Reader, body, torture
+from tests.torture import Reader, body, torture
 
 PATH = "/api/market-regime.php"
 
@@ -51,17 +49,3 @@ GOOD = body(PATH, 7)
 )
 def test_a_fault_is_counted_as_what_it_is(answers: list[tuple[int, int, bytes, str, str]], fault: str) -> None:
     assert counted(*answers) == {fault: 1}
-
-
-def test_a_status_of_another_release_than_its_header_says_is_a_mixed_set() -> None:
-    reader = Served("http://nowhere")
-    reader.answers = {STATUS: (200, 8, body(STATUS, 7), '"a"', "d")}
-
-    reader.turn(random.Random(1))
-
-    assert reader.counts["mixed sets through /g/"] == 1
-
-
-def test_a_site_that_no_one_serves_is_a_failure(tmp_path: Path) -> None:
-    with pytest.raises(SystemExit, match="does not answer"):
-        torture(seconds=0, readers=0, rate=10, url="http://127.0.0.1:9", site=tmp_path, patience_s=0)

@@ -168,19 +168,6 @@ def test_a_tick_under_a_lost_lease_publishes_and_records_nothing(state: Path) ->
     run(work)
 
 
-def test_a_leader_that_cannot_open_its_market_ends_with_the_reason(state: Path) -> None:
-    async def work() -> None:
-        lease = FakeLease()
-        one = Candidate(state, lease)
-        one.app.record.memory.claim = _refuse  # type: ignore[method-assign]
-        with pytest.raises(GeneratorError, match="disk full"):
-            await one.leader.run()
-        await one.app.aclose()
-        assert lease.calls[-2:] == ["release", "close"]
-
-    run(work)
-
-
 def test_a_standby_that_cannot_lead_leaves_the_lease_to_others_and_stays(state: Path) -> None:
     async def work() -> None:
         lease = FakeLease()
@@ -195,10 +182,6 @@ def test_a_standby_that_cannot_lead_leaves_the_lease_to_others_and_stays(state: 
             assert "release" in lease.calls
 
     run(work)
-
-
-def _refuse() -> None:
-    raise GeneratorError("disk full")
 
 
 def test_a_stop_interrupts_the_opening_of_the_market(tmp_path: Path) -> None:

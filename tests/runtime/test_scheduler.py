@@ -240,19 +240,6 @@ def test_metrics_are_served_on_loopback_and_a_taken_port_is_refused() -> None:
     assert 'emi_ticks_total{outcome="missed"} 0.0' in text
 
 
-def test_refused_ballots_are_counted_in_the_metrics(tmp_path: Path) -> None:
-    async def work() -> None:
-        async with opened(tmp_path, ManualClock()) as app:
-            scheduler = Scheduler(app)
-            inbox = app.settings.inbox_path
-            inbox.mkdir(parents=True, exist_ok=True)
-            (inbox / "garbage").write_bytes(b"?")
-            await scheduler.fire()
-            assert count(scheduler.metrics, "emi_ballots_rejected_total", reason="not base64") == 1
-
-    run(work)
-
-
 def test_a_tick_that_fails_is_recorded_where_possible_and_the_next_is_made(tmp_path: Path) -> None:
     reports: list[str] = []
     faults: list[Exception] = []

@@ -52,21 +52,6 @@ def test_the_first_tick_after_a_start_says_null_of_what_changed_and_the_next_a_l
     assert said == [None, []]
 
 
-def test_a_clock_that_jumps_a_day_ahead_voids_the_rounds_that_it_missed(tmp_path: Path) -> None:
-    async def work() -> None:
-        clock = ManualClock()
-        async with opened(tmp_path, clock, hours=3) as app:
-            await tick(app, clock.now())
-            await tick(app, clock.step(timedelta(days=1, minutes=7)))
-
-    run(work)
-
-    rows = body(tmp_path, "/arena/rounds.json")["rounds"]
-    late = [row for row in rows if row["start"] >= "2026-11-20T12:00:00Z"]
-    assert late
-    assert all(row["phase"] == "void" and row["void_reason"] for row in late)
-
-
 def write_candles(folder: Path, days: int, asset: str = "BTC", *, flat: bool = False, step_ms: int = 300_000) -> None:
     """Write a random walk of candles from 2026-01-01 on, or a price that never moves."""
     steps = np.random.default_rng(5).normal(0, 0.001, days * 86_400_000 // step_ms)
@@ -190,19 +175,3 @@ def test_a_market_that_never_moves_is_published_with_every_page(
 
     assert body(settings.state_dir, "/status.json")["generation"] == "000000000003"
     assert b"</html>" in (settings.state_dir / "site" / "current" / "index.html").read_bytes()
-
-
-def test_a_recording_that_ended_is_stale_and_unknown(tmp_path: Path) -> None:
-    settings = recorded(tmp_path, days=4)
-
-    async def work() -> None:
-        clock = ManualClock()
-        async with opened(tmp_path, clock, settings, at=datetime(2026, 1, 4, 23, 30, tzinfo=UTC)) as app:
-            await tick(app, clock.now())
-            assert body(settings.state_dir, "/status.json")["sources"][0]["status"] == "ok"
-            await tick(app, clock.step(timedelta(hours=2)))
-
-    run(work)
-
-    assert body(settings.state_dir, "/status.json")["sources"][0]["status"] == "stale"
-    assert body(settings.state_dir, "/api/market-regime.php")["regime"]["label"] == "unknown"

@@ -10,7 +10,7 @@ from generator.arena.scores import wilson
 from generator.arena.values import Rate, TrackRecord
 from generator.catalog.assets import ASSETS
 from generator.site.charts.now import fundings, live_round, usual_moves
-from generator.site.charts.plot import LEFT, RIGHT, ROW_LABEL, ROW_VALUE, TOP, WIDTH, Axis, Chart, Plot, nice_ticks
+from generator.site.charts.plot import ROW_LABEL, ROW_VALUE, WIDTH, Chart
 from generator.site.charts.record import coverage, rates, saved, skills
 from tests.support.builders import NOW_MS
 from tests.support.page_view import START_MS, arena
@@ -64,13 +64,6 @@ def test_a_chart_has_title_description_source_and_a_table_with_the_same_finding(
 
 
 @pytest.mark.parametrize("name", CHARTS)
-def test_a_chart_needs_no_style_of_its_own(name: str) -> None:
-    names = {key for node in _drawn(name).iter() for key in node.attrib}
-
-    assert not {"style", "fill", "stroke", "onclick"} & names
-
-
-@pytest.mark.parametrize("name", CHARTS)
 def test_every_mark_lies_inside_the_picture(name: str) -> None:
     svg = _drawn(name).find("svg")
     assert svg is not None
@@ -108,10 +101,7 @@ def test_the_usual_move_follows_from_the_published_band() -> None:
 
 @pytest.mark.parametrize(
     ("rate", "finding"),
-    [
-        (0.01, "Longs pay shorts in every asset"),
-        (-0.01, "Shorts pay longs in every asset"),
-    ],
+    [(0.01, "Longs pay shorts in every asset"), (-0.01, "Shorts pay longs in every asset")],
 )
 def test_funding_says_who_pays(rate: float, finding: str) -> None:
     chart = ET.fromstring(str(fundings(dict.fromkeys(ASSETS, rate), {}, SOURCE)))
@@ -165,27 +155,6 @@ def test_the_coverage_has_a_row_and_an_interval_for_each_range() -> None:
 
     assert [row[0] for row in rows] == [f"{horizon}, {level}%" for level in (90, 50) for horizon in HORIZONS]
     assert all(row[2] and " to " in row[2] for row in rows)
-
-
-@pytest.mark.parametrize(
-    ("low", "high", "ticks"),
-    [
-        (0.0, 1.0, (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)),
-        (-0.45, 0.45, (-0.4, -0.2, 0.0, 0.2, 0.4)),
-        (20.0, 60.0, (20.0, 30.0, 40.0, 50.0, 60.0)),
-        (3.0, 3.0, (3.0,)),
-    ],
-)
-def test_ticks_are_round_and_within(low: float, high: float, ticks: tuple[float, ...]) -> None:
-    assert nice_ticks(low, high) == ticks
-
-
-def test_places_run_from_corner_to_corner_and_never_outside() -> None:
-    plot = Plot(Axis(0, 10, (), "x"), Axis(-1, 1, (), "y"), 360)
-
-    assert plot.at(0, 1) == (LEFT, TOP)
-    assert plot.at(10, 1)[0] == WIDTH - RIGHT
-    assert plot.at(99, -99) == plot.at(10, -1)
 
 
 def test_words_from_outside_are_escaped_in_picture_and_table() -> None:

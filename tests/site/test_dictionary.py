@@ -35,9 +35,3 @@ def test_every_number_of_every_model_is_on_a_scale_of_the_dictionary() -> None:
 
     assert [name for name, kind in numbers if scale_of(name, kind) is None or name not in explained] == []
     assert scale_of("bananas", "number") is None
-
-
-def test_conditions_are_described_and_not_ordered() -> None:
-    words = SHOWN["words"]["MarketState"]["values"]
-
-    assert all(words[word].startswith("Conditions: ") for word in ("WAIT", "CAUTION", "OPPORTUNITY"))

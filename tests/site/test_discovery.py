@@ -157,11 +157,6 @@ def test_mainnet_is_named_by_its_genesis_hash_first() -> None:
     }
 
 
-def test_an_unknown_network_is_refused() -> None:
-    with pytest.raises(KeyError):
-        discovery(replace(SITE, network="moonnet"), AT)
-
-
 def test_a_project_name_with_markup_cannot_break_the_sitemap() -> None:
     site = replace(SITE, base_url="https://x.test/a&b")
 

@@ -226,12 +226,6 @@ def test_a_month_is_not_closed_before_its_last_forecast_has_ended(memory: Memory
     assert len(lines(found.files["/track-record/hourly.jsonl"])) == 3 * len(ASSETS)
 
 
-def test_the_running_month_is_never_closed(memory: Memory) -> None:
-    record(memory, "2026-12-01 00:00", "2026-12-01 05:00")
-
-    assert not made(memory).notes
-
-
 def test_a_backlog_of_months_is_closed_one_at_a_time_and_current_files_stay_small(memory: Memory) -> None:
     for month in range(1, 12):
         record(memory, f"2026-{month:02d}-15 00:00", f"2026-{month:02d}-15 02:00")
@@ -248,12 +242,6 @@ def test_a_file_too_large_to_publish_never_reaches_a_tick(memory: Memory) -> Non
 
     with pytest.raises(PublishError, match=r"larger than 2000 bytes"):
         downloads(memory.exports(), SourceMode.LIVE, NOON, max_bytes=2_000)
-
-
-def test_the_same_record_gives_the_same_files(memory: Memory) -> None:
-    record(memory, *ENDED)
-
-    assert made(memory) == made(memory)
 
 
 def test_a_month_that_grew_after_it_was_closed_is_closed_again_under_other_names(memory: Memory) -> None:

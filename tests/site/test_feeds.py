@@ -12,7 +12,7 @@ import pytest
 from generator.catalog.text.answers import DISCLAIMER
 from generator.catalog.words import SourceMode
 from generator.record.memory.history import RegimeChange
-from generator.site.feeds import CHANGES_READ, ENTRIES, Feeds, news
+from generator.site.feeds import CHANGES_READ, ENTRIES, feeds, news
 from tests.support.builders import HOUR_MS
 from tests.support.page_view import SITE, START_MS, rounds
 
@@ -29,7 +29,7 @@ def changes(number: int = 4) -> list[RegimeChange]:
 
 
 def made(mode: SourceMode = SourceMode.SIMULATED, number: int = 30, **site: Any) -> dict[str, bytes]:
-    return Feeds(lambda _: changes()).files(replace(SITE, **site), mode, rounds(number), None, AT)
+    return feeds(replace(SITE, **site), mode, rounds(number), changes(), AT)
 
 
 def items(files: dict[str, bytes]) -> list[dict[str, Any]]:
@@ -75,7 +75,7 @@ def test_both_feeds_tell_the_same_news() -> None:
 
 
 def test_the_newest_fifty_come_newest_first() -> None:
-    listed = items(Feeds(lambda _: changes(CHANGES_READ)).files(SITE, SourceMode.LIVE, rounds(200), None, AT))
+    listed = items(feeds(SITE, SourceMode.LIVE, rounds(200), changes(CHANGES_READ), AT))
 
     assert len(listed) == ENTRIES
     dates = [item["date_published"] for item in listed]
@@ -86,10 +86,7 @@ def test_what_was_published_stays_as_it_was_when_more_comes() -> None:
     before = {item["id"]: item for item in items(made())}
     newer = [replace(changes()[0], at_ms=START_MS + 60_000, label="risk_off"), *changes()]
 
-    after = {
-        item["id"]: item
-        for item in items(Feeds(lambda _: newer).files(SITE, SourceMode.SIMULATED, rounds(30), None, AT))
-    }
+    after = {item["id"]: item for item in items(feeds(SITE, SourceMode.SIMULATED, rounds(30), newer, AT))}
 
     assert {name: after[name] for name in before} == before
     assert len(after) == len(before) + 1
@@ -104,13 +101,9 @@ def test_a_change_whose_beginning_is_out_of_sight_is_not_called_a_first_reading(
 
 
 def test_feeds_are_the_same_bytes_until_there_is_news() -> None:
-    feeds = Feeds(lambda _: changes())
-    first = feeds.files(SITE, SourceMode.LIVE, rounds(30), None, AT)
+    first, again = (feeds(SITE, SourceMode.LIVE, rounds(30), changes(), AT + timedelta(days=day)) for day in (0, 1))
 
-    again = feeds.files(SITE, SourceMode.LIVE, rounds(30), None, AT + timedelta(days=1))
-
-    assert again["/feed.xml"] is first["/feed.xml"]
-    assert made() == made()
+    assert first == again
 
 
 def test_void_rounds_are_no_news() -> None:
@@ -165,7 +158,7 @@ def test_what_was_played_before_the_start_is_marked() -> None:
 
 
 def test_a_feed_without_news_is_still_one() -> None:
-    files = Feeds(lambda _: ()).files(SITE, SourceMode.LIVE, (), None, AT)
+    files = feeds(SITE, SourceMode.LIVE, (), (), AT)
 
     assert items(files) == []
     assert ET.fromstring(files["/feed.xml"]).findtext(f"{ATOM}updated") == "2026-11-20T00:00:00Z"

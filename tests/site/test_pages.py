@@ -6,7 +6,7 @@ from html.parser import HTMLParser
 import pytest
 
 from generator.catalog.assets import ASSETS
-from generator.catalog.discovery import PAGES, STATUSES
+from generator.catalog.discovery import STATUSES
 from generator.catalog.endpoints import ENDPOINTS
 from generator.catalog.products import PRODUCTS
 from generator.catalog.text.answers import DISCLAIMER, WHAT_THIS_IS_NOT
@@ -15,7 +15,7 @@ from generator.compose.all import compose_free
 from generator.site.pages.render import Pages, PageView
 from generator.site.resources import Resources, static_assets
 from tests.support.builders import CONTEXTS
-from tests.support.page_view import arena, schemas, view
+from tests.support.page_view import schemas, view
 
 
 class _Reader(HTMLParser):
@@ -68,12 +68,6 @@ STATES = {
     "hourly bars": view(SourceMode.RECORDED, known=False),
     "nothing yet": view(SourceMode.LIVE, known=False, empty=True),
 }
-
-
-def test_every_page_and_its_twin_are_rendered() -> None:
-    files = rendered()
-
-    assert set(files) == {path for page in PAGES for path in (page.file, page.twin)}
 
 
 @cache
@@ -161,14 +155,6 @@ def test_first_moments_read_well_without_prices_rounds_or_lessons() -> None:
     assert "None" not in text
 
 
-def test_arena_shows_the_crowd_the_brain_and_how_to_vote() -> None:
-    text = _text(rendered()["/index.html"])
-
-    assert "21 votes: 11 bullish, 4 neutral, 6 bearish. This crowd is simulated." in text
-    assert "NEUTRAL, with a chance of 36.0%" in text
-    assert "emi vote BULLISH" in text
-
-
 def test_the_open_rounds_forecast_stays_hidden(pages: Pages) -> None:
     base = view()
     open_round = base.ctx.arena.open
@@ -180,22 +166,6 @@ def test_the_open_rounds_forecast_stays_hidden(pages: Pages) -> None:
     ]
 
     assert b"97.3" not in html
-
-
-@pytest.mark.parametrize(
-    ("skill", "words"),
-    [
-        (-0.4, "Which way prices will move is not known. No skill is shown"),
-        (1.2, "the Brier skill against the base rate is 1.2%"),
-    ],
-)
-def test_track_record_says_whether_skill_was_shown(pages: Pages, skill: float, words: str) -> None:
-    base = view()
-
-    html = pages.render(replace(base, ctx=replace(base.ctx, arena=arena(skill=skill))))["/index.html"]
-
-    assert "of 1204 forecasts 34.1% (95% interval 31.5 to 36.8%) came true" in _text(html)
-    assert words in _text(html)
 
 
 def test_names_from_outside_are_escaped(pages: Pages) -> None:
@@ -235,14 +205,6 @@ def test_docs_show_the_answers_of_this_tick_and_no_paid_one(pages: Pages) -> Non
 
     assert '"trend": "sideways"' in _text(html)
     assert "paid words" not in _text(html)
-
-
-def test_docs_stand_without_schemas(pages: Pages) -> None:
-    base = view()
-
-    html = pages.render(PageView(base.ctx, base.bodies))["/docs/index.html"]
-
-    assert "The field list is in /openapi.json." in _text(html)
 
 
 def test_status_page_names_each_source_with_its_fault() -> None:

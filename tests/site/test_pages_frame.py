@@ -112,7 +112,7 @@ def test_what_did_not_change_is_kept_and_what_did_is_made_again() -> None:
     pages.render(replace(base, ctx=replace(base.ctx, arena=arena)))
 
     changed = {name for name, (_, made) in pages._kept.items() if made is not kept[name]}
-    assert changed == {"pages/learn.html", "page /learn/"}
+    assert changed == {"/learn/"}
 
 
 def test_a_kept_page_changes_with_the_kind_of_data() -> None:

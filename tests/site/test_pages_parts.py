@@ -1,7 +1,6 @@
 import xml.etree.ElementTree as ET
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -142,32 +141,6 @@ def test_the_wheels_own_data_come_before_the_folders_around_it(tmp_path: Path) -
     (package / "_data/site/assets").mkdir(parents=True)
 
     assert Resources.locate(package) == Resources(package / "_data/templates", package / "_data/site")
-
-
-def test_words_of_a_shared_set_are_listed_where_they_are_used() -> None:
-    schemas: dict[str, dict[str, Any]] = {
-        "Status": {"type": "string", "enum": ["available", "degraded"]},
-        "A": {
-            "properties": {
-                "status": {"anyOf": [{"$ref": "#/$defs/Status"}, {"type": "null"}], "description": "Inputs."}
-            }
-        },
-    }
-
-    (row,) = fields("A", schemas)
-
-    assert (row.type, row.ref, row.description) == ("string|null", None, "Inputs. One of: available, degraded.")
-
-
-def test_a_field_without_words_of_its_own_borrows_those_of_its_type() -> None:
-    schemas: dict[str, dict[str, Any]] = {
-        "Role": {"description": "What it is for.", "properties": {}},
-        "A": {"properties": {"r": {"$ref": "#/Role"}}},
-    }
-
-    (row,) = fields("A", schemas)
-
-    assert (row.type, row.ref, row.description) == ("Role", "Role", "What it is for.")
 
 
 def test_the_backtest_is_named_apart_and_in_no_figure_of_the_record() -> None:

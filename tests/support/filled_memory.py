@@ -1,20 +1,21 @@
 """A memory with a record in it, as long as asked for."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from sqlalchemy import insert
 
-from generator.arena.lessons import learning_score, pattern_of, shared_intelligence_score
 from generator.arena.ranges import HORIZONS
-from generator.arena.values import Lesson, Move, PredictionMade, Round, Tally
+from generator.arena.values import Lesson, Move, PredictionMade, Round
 from generator.catalog.assets import ASSETS
-from generator.catalog.words import Consensus, Prediction, RoundPhase
+from generator.catalog.words import Prediction, RoundPhase
 from generator.record.memory import tables as t
 from generator.record.memory.rows import row_of
 from generator.record.memory.store import Memory
+from tests.support import builders
 from tests.support.databases import url_in
 from tests.support.ranges import range_of
 
@@ -59,47 +60,13 @@ def prediction(asset: str, start_ms: int, *, ended: bool = True, **other: Any) -
 def game(start_ms: int, *, ended: bool = True) -> Round:
     at = datetime.fromtimestamp(start_ms / 1000, UTC)
     found: dict[str, Any] = {"end_price": 65_592.1, "change_bps": -2.8, "outcome": Prediction.NEUTRAL} if ended else {}
-    return Round(
-        round_id=f"BTC-{at:%Y%m%d-%H%M%S}",
-        asset="BTC",
-        opens_ms=start_ms - HOUR_MS,
-        start_ms=start_ms,
-        end_ms=start_ms + HOUR_MS,
-        phase=RoundPhase.RESOLVED if ended else RoundPhase.LIVE,
-        band_bps=18.25,
-        sealed_digest="9f2c" * 16,
-        salt="ab" * 16,
-        prediction=Prediction.BULLISH,
-        probabilities=(0.2882, 0.3489, 0.3629),
-        base_rate=(0.328, 0.3379, 0.3341),
-        confidence_percent=36.3,
-        regime_mode="RISK_ON",
-        start_price=65_610.5,
-        price_basis="venue_mid",
-        simulated_crowd=True,
-        **found,
-    )
+    made = builders.round_of(start_ms, RoundPhase.RESOLVED if ended else RoundPhase.LIVE)
+    return replace(made, round_id=f"BTC-{at:%Y%m%d-%H%M%S}", simulated_crowd=True, price_basis="venue_mid", **found)
 
 
 def lesson(of: Round) -> Lesson:
-    chances = of.probabilities or (0.0, 0.0, 0.0)
-    tally, outcome = Tally(7, 3, 2), Prediction.NEUTRAL
-    return Lesson(
-        lesson_id=f"lesson-{of.round_id}",
-        round_id=of.round_id,
-        asset=of.asset,
-        brain_prediction=Prediction.BULLISH,
-        human_consensus=Consensus.BULLISH,
-        actual_outcome=outcome,
-        brain_correct=0,
-        crowd_correct=0,
-        agreement=1,
-        shared_intelligence_score=shared_intelligence_score(chances, tally, outcome),
-        learning_score=learning_score(chances, outcome),
-        pattern_type=pattern_of(Consensus.BULLISH, brain_correct=False, crowd_correct=False),
-        summary="",
-        created_ms=of.end_ms,
-    )
+    made = builders.lesson(1)
+    return replace(made, lesson_id=f"lesson-{of.round_id}", round_id=of.round_id, created_ms=of.end_ms)
 
 
 def fill(memory: Memory, made: Sequence[PredictionMade], played: Sequence[Round]) -> None:

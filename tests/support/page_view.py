@@ -36,6 +36,7 @@ from generator.market.observation import SourceHealth
 from generator.site.pages.render import PageView
 from tests.support import builders
 from tests.support.builders import HOUR_MS, NOW_MS, PRICES
+from tests.support.filled_memory import prediction
 
 START_MS = NOW_MS - NOW_MS % HOUR_MS
 SITE = replace(builders.site("http://127.0.0.1:8402"), network="devnet")
@@ -73,19 +74,19 @@ def sideways(reading: BrainReading) -> BrainReading:
     return replace(reading, regime=replace(regime, trend=Trend.SIDEWAYS, previous=RegimeLabel.RISK_OFF))
 
 
-def arena(hit: float = 34.1, skill: float = -0.4, resolved: int = 1204) -> ArenaView:
+def arena(resolved: int = 1204) -> ArenaView:
     record = TrackRecord(
         kind="hourly",
         predictions=resolved + 7,
         resolved=resolved,
         void=3,
         warm_up=336,
-        hit=Rate(resolved, hit, 31.5, 36.8),
+        hit=Rate(resolved, 34.1, 31.5, 36.8),
         brier=0.6664,
         log_score=1.0981,
         chance_percent=35.9,
         baselines={"uniform": 0.6667, "base_rate": 0.6641, "persistence": 0.98},
-        skill_percent={"uniform": 0.0, "base_rate": skill, "persistence": 32.0},
+        skill_percent={"uniform": 0.0, "base_rate": -0.4, "persistence": 32.0},
         bins=(
             Bin(35.0, 40.0, 900, Rate(900, 36.1, 33.0, 39.3), 36.9),
             Bin(40.0, 45.0, 290, Rate(290, 41.1, 37.2, 44.7), 44.8),
@@ -116,12 +117,7 @@ def rounds(number: int = 60) -> list[dict[str, Any]]:
 
 def predictions(hours: int = 40) -> tuple[PredictionMade, ...]:
     """Hourly forecasts that came due, newest first; some void."""
-    return tuple(_prediction(asset, back) for back in range(1, hours + 1) for asset in ASSETS)
-
-
-def bodies(*, known: bool = True, empty: bool = False) -> dict[str, dict[str, Any]]:
-    """Compose what is published of `context`."""
-    return free_of(context(known=known, empty=empty))
+    return tuple(prediction(asset, START_MS - back * HOUR_MS) for back in range(1, hours + 1) for asset in ASSETS)
 
 
 def free_of(ctx: TickContext) -> dict[str, dict[str, Any]]:
@@ -182,22 +178,6 @@ def _finished(back: int) -> dict[str, Any]:
     tally = Tally() if back % 5 == 0 else Tally(bullish=7, bearish=3, neutral=2)
     lesson = replace(_lesson(1), human_consensus=Consensus.BULLISH if tally.total else Consensus.NONE)
     return published_round(played, tally, lesson if came else None)
-
-
-def _prediction(asset: str, back: int) -> PredictionMade:
-    place = ASSETS.index(asset) + back
-    void = place % 19 == 0
-    return PredictionMade(
-        asset=asset,
-        start_ms=START_MS - back * HOUR_MS,
-        end_ms=START_MS - (back - 1) * HOUR_MS,
-        probabilities=(0.31, 0.33, 0.36),
-        base_rate=(0.33, 0.34, 0.33),
-        prediction=(Prediction.BULLISH, Prediction.NEUTRAL)[place % 2],
-        band_bps=21.0,
-        outcome=None if void else (Prediction.BULLISH, Prediction.BEARISH, Prediction.NEUTRAL)[place % 3],
-        void_reason="too few venues" if void else None,
-    )
 
 
 def _lesson(number: int) -> Lesson:

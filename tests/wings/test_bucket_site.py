@@ -134,24 +134,6 @@ def test_a_number_is_not_used_again_after_a_failure_nor_by_the_next_process() ->
     assert whole(bucket)
 
 
-def test_after_ten_ticks_without_a_store_it_resumes_by_itself() -> None:
-    bucket = memory()
-    faulty = FaultyBucket(bucket)
-    lonely = site(faulty)
-    publish(lonely)
-    faulty.how, faulty.reads_fail = NOT_STORED, True
-    for _ in range(10):
-        with pytest.raises(PublishError):
-            publish(lonely)
-        assert whole(bucket)
-    faulty.how, faulty.reads_fail = "", False
-
-    number = publish(lonely)
-
-    assert pointer(bucket)["generation"] == f"{number:012d}"
-    assert whole(bucket)
-
-
 def test_a_store_that_is_away_at_the_start_is_waited_for_but_one_that_refuses_is_not() -> None:
     class Refusing(FaultyBucket):
         def get(self, path: str, max_bytes: int = 0) -> Any:

@@ -59,20 +59,6 @@ def test_twenty_snapshots_are_kept_however_old_also_after_a_change_of_leaders() 
     assert holds(bucket)
 
 
-def test_a_snapshot_stays_for_as_long_as_its_quote_can_be_paid() -> None:
-    bucket = memory()
-
-    for number in range(1, 101):
-        vault(bucket, f"w{number}", epoch=number).publish(offer(2 * number, second=number // 2))
-
-    assert len(bucket.folders("snapshots")) == 100
-    assert holds(bucket)
-    jsonschema.validate(manifest(bucket), SCHEMA)
-    vault(bucket, "z", epoch=200).publish(offer(300, minute=22))
-    assert len(bucket.folders("snapshots")) == 61  # of those without a name 40 are dropped at once
-    assert holds(bucket)
-
-
 def test_a_full_vault_sells_nothing_newer_until_the_oldest_quotes_have_run_out() -> None:
     bucket = memory()
     ours = vault(bucket)

@@ -78,7 +78,7 @@ DERIVATIVES: Final[dict[DerivativesState, Text]] = {
         "In most assets shorts pay longs: demand to be short exceeds supply.",
     ),
     DerivativesState.BALANCED: Text(
-        "Funding is not extreme on either side, and open interest is steady.",
+        "Funding is not extreme on either side, and open contracts show no large change.",
         "funding is not extreme on either side",
     ),
     DerivativesState.DELEVERAGING: Text(

@@ -14,6 +14,7 @@ BROAD: Final = 0.8  # of the assets on one side: a broad rise or fall
 LIKELY: Final = 50.0  # percent from which a regime is stated as a fact
 EXTREME_RANK: Final = 95.0  # of the week's hours
 FLAT: Final = 0.1  # percent: a smaller change over the day is neither a rise nor a fall
+_MOVES: Final = 25.0  # percent for flat, below which a move is called likely
 NEAR: Final = 0.9  # of the week's range: near its top
 _HIGH_VOLUME, _LOW_VOLUME = 1.5, 0.6
 _TOGETHER: Final = 0.8
@@ -110,10 +111,14 @@ def signed(value: float, decimals: int = 1) -> str:
 
 def headline(facts: Facts) -> str:
     """Return one true sentence of at most 140 characters, the fullest that fits."""
+    if not facts.chances and not facts.changes:
+        return f"The regime is unknown: {facts.missing or 'price changes are not known'}."
     lead = _lead(facts)
     loud = "; volatility is extreme for the week" if facts.volatility is VolatilityWord.EXTREME else ""
     full, short = _moved(facts)
-    every = (f"{lead}: {full}{loud}.", f"{lead}: {full}.", f"{lead}: {short}.")
+    move = _move(facts)
+    bare = f"No clear regime, {_lower(move)}" if move and lead.startswith("No clear regime (") else lead
+    every = (f"{lead}: {full}{loud}.", f"{lead}: {full}.", f"{lead}: {short}.", f"{bare}: {short}.")
     return next((text for text in every if len(text) <= LONGEST_HEADLINE), every[-1])
 
 
@@ -137,7 +142,11 @@ def _lead(facts: Facts) -> str:
         return f"{move}, regime unknown" if move else "The regime is unknown"
     mixed = "Mixed" if max(facts.chances.values()) < LIKELY else "No clear regime"
     lead = f"{mixed} ({_two(facts)})"
-    return f"{lead}, {move[:1].lower()}{move[1:]}" if move else lead
+    return f"{lead}, {_lower(move)}" if move else lead
+
+
+def _lower(text: str) -> str:
+    return f"{text[:1].lower()}{text[1:]}"
 
 
 def _two(facts: Facts) -> str:
@@ -217,10 +226,10 @@ def _volatility(facts: Facts) -> str:
 def _regime(facts: Facts) -> str:
     """Name the regime with its chance and its beginning."""
     if not facts.chances:
-        return f"The regime is unknown: {facts.missing}." if facts.missing else ""
+        return f"The regime is unknown: {facts.missing}." if facts.missing and facts.changes else ""
     if facts.asserted:
         since = f" since {facts.since}" if facts.since else ""
-        return f"Regime: {REGIME[facts.label]}{since}, probability {facts.confidence:.0f}%."
+        return f"Regime: {REGIME[facts.label]}{since}, probability {facts.confidence:.1f}%."
     if max(facts.chances.values()) < LIKELY:
         return "No regime is more likely than not."
     first = REGIME[max(facts.chances, key=lambda label: facts.chances[label])]
@@ -309,7 +318,8 @@ def direction(facts: AssetFacts) -> str:
         return f"There is no forecast of direction: {facts.missing}." if facts.missing else ""
     down, flat, up = facts.chances
     if facts.forecast is Bias.FLAT:
-        return f"No direction stands out: up {up:.1f}%, flat {flat:.1f}%, down {down:.1f}%."
+        said = "A move is likely, but no direction stands out" if flat < _MOVES else "No direction stands out"
+        return f"{said}: up {up:.1f}%, flat {flat:.1f}%, down {down:.1f}%."
     at, side = (2, 0) if facts.forecast is Bias.UP else (0, 1)
     backing, against = facts.points[side], facts.points[1 - side]
     # A direction is kept for a quarter of an hour, in which the evidence may turn.

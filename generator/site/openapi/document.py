@@ -1,14 +1,9 @@
 """The machine-readable description: OpenAPI 3.1 as JSON and as YAML."""
 
-import io
 import json
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
-
-from ruamel.yaml import YAML
-from ruamel.yaml.nodes import ScalarNode
-from ruamel.yaml.representer import SafeRepresenter
-from ruamel.yaml.resolver import implicit_resolvers
 
 from gateway.wire.networks import NETWORKS
 from generator.catalog.contact import contact_of
@@ -20,27 +15,6 @@ from generator.catalog.products import ATLAS_SCHEMA_VERSION, PRODUCTS
 from generator.catalog.text.answers import CAPACITY_NOTICE, CLIENT_ADVICE, DISCLAIMER, VERSION_ADVICE
 from generator.contract.base import encode
 from generator.site.openapi.paths import component_schemas, components, paths
-
-_STRING: Final = "tag:yaml.org,2002:str"
-_NO_STRING: Final = tuple(pattern for _, _, pattern, _ in implicit_resolvers)  # bare, in YAML 1.1 or 1.2
-
-
-class _Representer(SafeRepresenter):
-    """Write scalars that readers of YAML 1.1 and of 1.2 take for the same: to the first, a bare 56:15 is 3375."""
-
-    def represent_str(self, data: str) -> ScalarNode:
-        style = "'" if any(pattern.match(data) for pattern in _NO_STRING) else None
-        return self.represent_scalar(_STRING, data, style=style)
-
-    def represent_float(self, data: float) -> ScalarNode:
-        text = repr(data)
-        # To YAML 1.1 a number with an exponent, but without a point, is a string.
-        text = text if "." in text else text.replace("e", ".0e", 1)
-        return self.represent_scalar("tag:yaml.org,2002:float", text)
-
-
-_Representer.add_representer(str, _Representer.represent_str)
-_Representer.add_representer(float, _Representer.represent_float)
 
 
 def openapi(
@@ -74,18 +48,22 @@ def openapi(
 
 
 def openapi_yaml(document: Mapping[str, Any]) -> bytes:
-    """Write a document as YAML that parses to the same value. Takes most of a second for a whole one."""
-    yaml = YAML(typ="safe", pure=True)
-    yaml.Representer = _Representer
-    yaml.default_flow_style = False
-    yaml.sort_base_mapping_type_on_output = False  # type: ignore[assignment]
-    yaml.allow_unicode = True
-    yaml.width = 120
-    # A copy through JSON shares no objects but interned scalars; anchors would only puzzle readers.
-    yaml.representer.ignore_aliases = lambda *_: True
-    out = io.BytesIO()
-    yaml.dump(json.loads(encode(document)), out)
-    return out.getvalue()
+    """Write a document as YAML in blocks; every key and scalar is JSON, which readers of YAML 1.1 and 1.2 take alike."""
+    return "".join(f"{line}\n" for line in _block(json.loads(encode(document)))).encode()
+
+
+def _block(value: Any) -> Iterator[str]:
+    if not value or not isinstance(value, dict | list):
+        # To YAML 1.1 a number with an exponent, but without a point, is a string.
+        yield re.sub(r"^(-?\d+)e", r"\1.0e", json.dumps(value, ensure_ascii=False))
+        return
+    named = value.items() if isinstance(value, dict) else [(None, item) for item in value]
+    for name, item in named:
+        first, *others = _block(item)
+        head = "-" if name is None else f"{json.dumps(name, ensure_ascii=False)}:"
+        nested = name is not None and bool(item) and isinstance(item, dict | list)
+        yield from (head, f"  {first}") if nested else (f"{head} {first}",)
+        yield from (f"  {line}" for line in others)
 
 
 LICENSE: Final = {"name": "MIT License", "url": "https://opensource.org/license/mit"}

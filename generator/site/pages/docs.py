@@ -56,8 +56,8 @@ def fields(model: str, schemas: Schemas) -> tuple[FieldRow, ...]:
 
 
 def answer(body: Mapping[str, Any] | None) -> str | None:
-    """Write an answer as indented JSON for reading; None where there is none."""
-    return None if body is None else json.dumps(body, indent=2, ensure_ascii=False)
+    """Write an answer as indented JSON without tags, for reading; None where there is none."""
+    return None if body is None else json.dumps(body, indent=2, ensure_ascii=False).replace("<", "\\u003c")
 
 
 def type_name(schema: Schema) -> str:

@@ -32,7 +32,7 @@ def landing(ctx: TickContext, bodies: Bodies) -> dict[str, Any]:
     return {
         "regime": _regime(ctx, _body(bodies, "market-regime")),
         "worth": _worth(ctx),
-        "why": str(brain.get("summary") or ""),
+        "which_way": _rest(brain.get("summary"), _body(bodies, "market-regime")["summary"]),
         "evidence": _evidence(brain.get("brain") or {}),
         "rows": tuple(_row(asset, ctx, bodies) for asset in ASSETS),
         "swing_chart": usual_moves("swings", {asset: hour_move(ctx, asset) for asset in ASSETS}, source),
@@ -43,6 +43,11 @@ def landing(ctx: TickContext, bodies: Bodies) -> dict[str, Any]:
         "direction": direction(ctx.arena.hourly_record),
         "missing": missing(ctx, bodies),
     }
+
+
+def _rest(text: object, said: object) -> str:
+    """Return a text without the beginning that was said already."""
+    return str(text or "").removeprefix(str(said)).strip()
 
 
 def _worth(ctx: TickContext) -> dict[str, str]:
@@ -103,7 +108,7 @@ def _regime(ctx: TickContext, body: Mapping[str, Any]) -> dict[str, Any]:
     )
     return {
         "headline": str(body["headline"]),
-        "summary": str(body["summary"]).removeprefix(str(body["headline"])).strip(),
+        "summary": _rest(body["summary"], body["headline"]),
         "known": known,
         "why_unknown": _why_unknown(ctx),
         "confidence": _of_100(regime["confidence"] if known else None),

@@ -6,7 +6,7 @@ from functools import cache, lru_cache, partial
 from typing import Any, Final
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape
-from markupsafe import Markup, escape
+from markupsafe import Markup
 
 from gateway.wire.networks import NETWORKS
 from generator.arena.values import PredictionMade
@@ -38,7 +38,7 @@ from generator.site.pages.arena import history, live_view, question, rate_words,
 from generator.site.pages.changelog import versions
 from generator.site.pages.docs import Schemas, answer, docs
 from generator.site.pages.landing import landing, missing
-from generator.site.pages.linked import linked_data
+from generator.site.pages.linked import MADE, linked_data
 from generator.site.pages.markdown import markdown
 from generator.site.pages.record import by_month, record_view
 from generator.site.pages.terms import with_terms_linked
@@ -47,6 +47,7 @@ from generator.site.resources import Resources, assets_version
 _SHARED: Final = ENDPOINT_BY_ID["shared-intelligence"].path
 _CROWD: Final = ENDPOINT_BY_ID["human-consensus"].path
 _LESSONS: Final = ENDPOINT_BY_ID["teacher-lessons"].path
+NO_ANSWER: Final = "There is no answer at the moment."
 _REFERENCE: Final = frozenset(
     {"pages/docs.html", "pages/glossary.html", "pages/changelog.html"}
 )  # without links to terms
@@ -93,24 +94,18 @@ def ballot_terms(view: PageView) -> Mapping[str, str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
-    """A piece of a page's content.
+class Content:
+    """What is between the head and the foot of a page.
 
     Args:
-        template: below templates/.
-        source: returns what the piece is made from; while that is equal the piece is kept. None: made every tick.
-        values: returns what its template reads apart from the shared values.
+        templates: below templates/, one after another.
+        source: returns what the page is made from; while that is equal the page is kept. None: made every tick.
+        values: returns what the templates read apart from the shared values.
     """
 
-    template: str
+    templates: tuple[str, ...]
     source: Callable[[PageView], object] | None
     values: Callable[[PageView], Mapping[str, Any]] = _nothing
-
-
-@dataclass(frozen=True, slots=True)
-class _Made:
-    html: str
-    text: str  # the Markdown twin
 
 
 def _settled(view: PageView) -> object:
@@ -123,44 +118,13 @@ def _lessons(view: PageView) -> object:
 
 def _record(view: PageView) -> object:
     arena = view.ctx.arena
-    return (
-        _settled(view),
-        arena.hourly_record,
-        arena.arena_record,
-        arena.how_far,
-        arena.teacher,
-        arena.teacher_live,
-        arena.rehearsal,
-        tuple(view.predictions),
-        tuple(view.rounds),
-        tuple(view.months),
-    )
-
-
-def _played(view: PageView) -> object:
-    lessons = view.bodies[_LESSONS]
-    arena = view.ctx.arena
-    return (
-        _settled(view),
-        arena.teacher,
-        arena.teacher_live,
-        tuple(view.rounds),
-        lessons.get("leaderboard"),
-        lessons.get("patterns"),
-    )
+    scores = (arena.hourly_record, arena.arena_record, arena.how_far)
+    played = (arena.teacher, arena.teacher_live, arena.rehearsal)
+    return (_settled(view), scores, played, tuple(view.predictions), tuple(view.rounds), tuple(view.months))
 
 
 def _documented(view: PageView) -> object:
-    return (view.ctx.site, view.schemas)
-
-
-def _docs_values(view: PageView) -> Mapping[str, Any]:
-    # A placeholder for each of the day's answers is exchanged in the finished text.
-    return {"docs": docs(view.schemas, view.ctx.site.base_url), "answers": {row.id: _mark(row.id) for row in ENDPOINTS}}
-
-
-def _mark(name: str) -> str:
-    return f"@@{name}@@"
+    return (_settled(view), view.schemas)
 
 
 def _record_source(view: PageView) -> Markup:
@@ -169,71 +133,63 @@ def _record_source(view: PageView) -> Markup:
     return Markup('Source: own record, <a href="{}">downloads</a>{}.').format("#downloads", until)
 
 
-_PARTS: Final[Mapping[str, tuple[Part, ...]]] = {
-    "/": (
-        Part("pages/index.html", None, lambda view: {"now": landing(view.ctx, view.bodies)}),
-        Part("pages/index_offer.html", _settled),
+_CONTENT: Final[Mapping[str, Content]] = {
+    "/": Content(
+        ("pages/index.html", "pages/index_offer.html"), None, lambda view: {"now": landing(view.ctx, view.bodies)}
     ),
-    ARENA: (
-        Part(
-            "pages/arena.html",
-            None,
-            lambda view: {
-                "live": live_view(view.ctx, view.bodies[_SHARED]),
-                "crowd": view.bodies[_CROWD],
-                "ballot": ballot_terms(view),
-            },
-        ),
-        Part(
-            "pages/arena_history.html",
-            _played,
-            lambda view: {
-                "rows": history(view.rounds),
-                "right": who_was_right(view.ctx.arena, "Source: all resolved rounds since the start."),
-                "voters": voters(view.bodies[_LESSONS]),
-            },
-        ),
+    ARENA: Content(
+        ("pages/arena.html", "pages/arena_history.html"),
+        None,
+        lambda view: {
+            "live": live_view(view.ctx, view.bodies[_SHARED]),
+            "crowd": view.bodies[_CROWD],
+            "ballot": ballot_terms(view),
+            "rows": history(view.rounds),
+            "right": who_was_right(view.ctx.arena, "Source: all resolved rounds since the start."),
+            "voters": voters(view.bodies[_LESSONS]),
+        },
     ),
-    TRACK_RECORD: (
-        Part(
-            "pages/track_record.html",
-            _record,
-            lambda view: {
-                "record": record_view(view.ctx.arena, view.predictions, _record_source(view)),
-                "months": by_month(view.months),
-            },
-        ),
+    TRACK_RECORD: Content(
+        ("pages/track_record.html",),
+        _record,
+        lambda view: {
+            "record": record_view(view.ctx.arena, view.predictions, _record_source(view)),
+            "months": by_month(view.months),
+        },
     ),
-    LEARN: (Part("pages/learn.html", _lessons),),
-    STATUS: (
-        Part(
-            "pages/status.html",
-            None,
-            lambda view: {
-                "lacking": missing(view.ctx, view.bodies),
-                "how_far": hour_statement(view.ctx.arena),
-            },
-        ),
+    LEARN: Content(("pages/learn.html",), _lessons),
+    STATUS: Content(
+        ("pages/status.html",),
+        None,
+        lambda view: {"lacking": missing(view.ctx, view.bodies), "how_far": hour_statement(view.ctx.arena)},
     ),
-    DOCS: (Part("pages/docs.html", _documented, _docs_values),),
+    # The answers are those of the tick that made the page: at a start, and each day.
+    DOCS: Content(
+        ("pages/docs.html",),
+        _documented,
+        lambda view: {
+            "docs": docs(view.schemas, view.ctx.site.base_url),
+            "answers": {row.id: answer(view.bodies.get(row.path)) or NO_ANSWER for row in ENDPOINTS},
+        },
+    ),
 }
 
 
-def _parts(page: SitePage) -> tuple[Part, ...]:
-    return _PARTS.get(page.path) or (Part(page.template, _settled),)
+def _content(page: SitePage) -> Content:
+    return _CONTENT.get(page.path) or Content((page.template,), _settled)
 
 
 def lasting(page: SitePage) -> bool:
     """Return whether a page shows nothing of this minute; its script asks /status.json whether the service is fresh."""
-    return all(part.source is not None for part in _parts(page))
+    return _content(page).source is not None
 
 
 class Pages:
-    """Render every page."""
+    """Render every page; those that show nothing of this minute stay as they were made until their source changes."""
 
     def __init__(self, resources: Resources | None = None) -> None:
         self._env = environment(resources or Resources.locate())
-        self._kept: dict[str, tuple[object, Any]] = {}
+        self._kept: dict[str, tuple[object, dict[str, bytes]]] = {}
 
     def render(self, view: PageView) -> dict[str, bytes]:
         """Return path -> bytes of every page and its Markdown twin.
@@ -245,91 +201,50 @@ class Pages:
 
     def each(self, view: PageView) -> Iterator[tuple[SitePage, Callable[[], dict[str, bytes]]]]:
         """Give every page with what renders it and its twin, so that one may fail and the others not."""
-        shared = self._shared(view)
-        frame = cache(lambda: self._framing(shared, view, lasting=False))
+        frame = cache(partial(self._frame, view))
         for page in PAGES:
-            yield page, partial(self._page, page, view, shared, frame)
+            yield page, partial(self._page, page, view, frame)
 
-    def _page(
-        self, page: SitePage, view: PageView, shared: Mapping[str, Any], frame: Callable[[], Mapping[str, Any]]
-    ) -> dict[str, bytes]:
-        made = self._lasting(page, view, shared) if lasting(page) else self._whole(page, view, shared, frame())
-        return {page.file: made.html.encode(), page.twin: made.text.encode()}
+    def _page(self, page: SitePage, view: PageView, frame: Callable[..., Mapping[str, Any]]) -> dict[str, bytes]:
+        source = _content(page).source
+        if source is None:
+            return self._made(page, view, frame(lasting=False))
+        key = (source(view), view.shares.get(page.path) or view.shares.get(""))
+        held = self._kept.get(page.path)
+        if held is None or held[0] != key:
+            held = self._kept[page.path] = (key, self._made(page, view, frame(lasting=True)))
+        return held[1]
 
-    def _lasting(self, page: SitePage, view: PageView, shared: Mapping[str, Any]) -> _Made:
-        """Return a page that shows nothing of this minute, as it was made when what it is made from last changed."""
-        sources = [part.source(view) for part in _parts(page) if part.source is not None]
-        share = view.shares.get(page.path) or view.shares.get("")
-
-        def make() -> _Made:
-            return self._whole(page, view, shared, self._framing(shared, view, lasting=True))
-
-        made: _Made = self._keep(f"page {page.path}", (sources, shared["mode"], view.ctx.site, share), make)
-        return made
-
-    def _whole(self, page: SitePage, view: PageView, shared: Mapping[str, Any], frame: Mapping[str, Any]) -> _Made:
-        made = self._content(page, view, shared)
-        html = self._frame(page, view, frame, made.html)
-        return _Made(html, f"{frame['before']}\n{made.text}\n{frame['after']}")
-
-    def _framing(self, shared: Mapping[str, Any], view: PageView, *, lasting: bool) -> dict[str, Any]:
+    def _frame(self, view: PageView, *, lasting: bool) -> dict[str, Any]:
         """Render the frame around the content, and its Markdown."""
-        values = {**shared, "lasting": lasting}
+        ctx = view.ctx
+        values = {"ctx": ctx, "site": ctx.site, "fresh": ctx.freshness, "mode": str(ctx.observation.mode)}
+        values["lasting"] = lasting
         head, foot = (self._env.get_template(f"pages/{name}.html").render(values) for name in ("head", "foot"))
-        base_url = view.ctx.site.base_url
         return {
             **values,
             "head": Markup(head),  # noqa: S704  ours, escaped when it was made
             "foot": Markup(foot),  # noqa: S704
-            "before": markdown(head, base_url),
-            "after": markdown(foot, base_url),
+            "before": markdown(head, ctx.site.base_url),
+            "after": markdown(foot, ctx.site.base_url),
         }
 
-    def _shared(self, view: PageView) -> dict[str, Any]:
-        ctx = view.ctx
-        return {"ctx": ctx, "site": ctx.site, "fresh": ctx.freshness, "mode": str(ctx.observation.mode)}
-
-    def _content(self, page: SitePage, view: PageView, shared: Mapping[str, Any]) -> _Made:
-        made = [self._part(part, view, shared) for part in _parts(page)]
-        whole = _Made("\n".join(part.html for part in made), "\n".join(part.text for part in made))
-        return _with_answers(whole, view) if page.path == DOCS else whole
-
-    def _part(self, part: Part, view: PageView, shared: Mapping[str, Any]) -> _Made:
-        def make() -> _Made:
-            html = self._env.get_template(part.template).render(shared, **part.values(view))
-            html = html if part.template in _REFERENCE else with_terms_linked(html)
-            return _Made(html, markdown(html, view.ctx.site.base_url))
-
-        made: _Made = make() if part.source is None else self._keep(part.template, part.source(view), make)
-        return made
-
-    def _frame(self, page: SitePage, view: PageView, frame: Mapping[str, Any], main: str) -> str:
-        ctx = view.ctx
-        linked = self._keep(f"linked {page.path}", ctx.site, lambda: linked_data(page, ctx.site))
-        dated = linked.replace(_mark("made"), iso(ctx.freshness.generated_ms))
-        content = Markup(main)  # noqa: S704  made from our templates, escaped there
-        shared = view.shares.get(page.path) or view.shares.get("")
-        return self._env.get_template("pages/base.html").render(
-            frame, page=page, main=content, linked=dated, share_picture=shared
+    def _made(self, page: SitePage, view: PageView, frame: Mapping[str, Any]) -> dict[str, bytes]:
+        """Render a page and its twin."""
+        ctx, content = view.ctx, _content(page)
+        made_at = page_format.when(ctx.freshness.generated_ms)
+        values = {**frame, "answer_time": made_at, **content.values(view)}
+        main = "\n".join(self._env.get_template(name).render(values) for name in content.templates)
+        main = main if page.template in _REFERENCE else with_terms_linked(main)
+        html = self._env.get_template("pages/base.html").render(
+            frame,
+            page=page,
+            main=Markup(main),  # noqa: S704  made from our templates, escaped there
+            linked=linked_data(page, ctx.site).replace(MADE, iso(ctx.freshness.generated_ms)),
+            share_picture=view.shares.get(page.path) or view.shares.get(""),
         )
-
-    def _keep(self, name: str, source: object, make: Callable[[], Any]) -> Any:
-        held = self._kept.get(name)
-        if held is None or held[0] != source:
-            held = self._kept[name] = (source, make())
-        return held[1]
-
-
-def _with_answers(made: _Made, view: PageView) -> _Made:
-    """Put the answers of the tick that made the page where their marks stand: at a start, and each day."""
-    html, text = made.html, made.text
-    for endpoint in ENDPOINTS:
-        shown = answer(view.bodies.get(endpoint.path)) or "There is no answer at the moment."
-        html = html.replace(_mark(endpoint.id), str(escape(shown)))
-        # Still the same JSON, and no tag even where Markdown is shown without its fences.
-        text = text.replace(_mark(endpoint.id), shown.replace("<", "\\u003c"))
-    made_at = page_format.when(view.ctx.freshness.generated_ms)
-    return _Made(html.replace(_mark("when"), made_at), text.replace(_mark("when"), made_at.striptags()))
+        text = f"{frame['before']}\n{markdown(main, ctx.site.base_url)}\n{frame['after']}"
+        return {page.file: html.encode(), page.twin: text.encode()}
 
 
 @lru_cache(maxsize=8)
@@ -384,6 +299,5 @@ def _facts() -> dict[str, Any]:
         "pricing_questions": PRICING_QUESTIONS,
         "terms": glossary(),
         "question": question,
-        "answer_time": _mark("when"),
         "status_page": STATUS,
     }
