@@ -6,7 +6,7 @@ from functools import partial
 import numpy as np
 import pytest
 
-from generator.brain.direction import INPUTS, Direction, outcomes_of
+from generator.brain.direction import INPUTS, Direction
 from generator.brain.engine import Engine
 from generator.brain.forecast import Forecast, Shown, words
 from generator.brain.weights import Weights
@@ -71,12 +71,6 @@ def test_a_horizon_that_ends_in_a_gap_is_not_learned_from() -> None:
     engine.advance(frame.rows(240, 241))
 
     assert np.array_equal(engine.direction.resolved, before)
-
-
-def test_outcomes_are_cut_by_the_band() -> None:
-    moves = np.array([-0.0044, -0.0043, 0.0, 0.0043, 0.0044])
-
-    assert outcomes_of(moves, np.full(5, 0.0043)).tolist() == [0, 1, 1, 1, 2]
 
 
 @pytest.fixture(scope="module")

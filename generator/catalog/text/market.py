@@ -149,10 +149,15 @@ def _lower(text: str) -> str:
     return f"{text[:1].lower()}{text[1:]}"
 
 
+def _whole(chance: float) -> int:
+    """Round a chance, but never across an even one: 49.96% is not 50%."""
+    return min(round(chance), 49) if chance < LIKELY else round(chance)
+
+
 def _two(facts: Facts) -> str:
     """Name the two likeliest regimes with their chances."""
     first, second = sorted(facts.chances, key=lambda label: -facts.chances[label])[:2]
-    return ", ".join(f"{REGIME[one]} {facts.chances[one]:.0f}%" for one in (first, second))
+    return ", ".join(f"{REGIME[one]} {_whole(facts.chances[one])}%" for one in (first, second))
 
 
 def _move(facts: Facts) -> str:
