@@ -23,21 +23,13 @@ __all__ = ["MAX_FILE_BYTES", "NOTE_PREFIX", "Ballot", "BallotFile", "Poll", "Ref
 
 @dataclass(frozen=True, slots=True)
 class BallotFile:
-    """One file of the inbox (or one chain transaction) as it came.
+    """One file of the inbox (or one chain transaction) as it came."""
 
-    Args:
-        name: the file's name.
-        data: base64 of the msgpack of a signed transaction.
-        arrived_ms: wall time of arrival.
-        refusal: set by the adapter when there is nothing to read.
-        confirmed: a chain vouches for the time of arrival.
-    """
-
-    name: str
-    data: bytes
-    arrived_ms: int
-    refusal: Refusal | None = None
-    confirmed: bool = False
+    name: str  # the file's name
+    data: bytes  # base64 of the msgpack of a signed transaction
+    arrived_ms: int  # wall time of arrival
+    refusal: Refusal | None = None  # set by the adapter when there is nothing to read
+    confirmed: bool = False  # a chain vouches for the time of arrival
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,15 +64,10 @@ class _Signed:
 def judge(
     files: Iterable[BallotFile], poll: Poll, known: Callable[[frozenset[str]], frozenset[str]]
 ) -> tuple[tuple[BallotVerdict, ...], tuple[Ballot, ...]]:
-    """Judge every ballot file.
+    """Return one verdict per ballot file, and the valid ballots in order of (arrival, txid).
 
     Args:
-        files: as they came; their order does not matter.
-        poll: network, address and rounds.
         known: returns which of these transaction ids were counted before.
-
-    Returns:
-        One verdict per file, and the valid ballots in order of (arrival, txid).
     """
     read = [(file, _read(file, poll)) for file in sorted(files, key=lambda file: (file.arrived_ms, file.name))]
     seen = set(known(frozenset(item.ballot.txid for _, item in read if isinstance(item, _Signed))))
@@ -106,16 +93,12 @@ def _last_checks(item: _Signed, seen: set[str]) -> Refusal | None:
 
 
 def _read(file: BallotFile, poll: Poll) -> _Signed | Refusal:
+    if file.refusal is not None:
+        return file.refusal
     try:
-        return _checked(file, poll)
+        signed = read_ballot(file.data, *_expected(poll.address, poll.genesis_hash))
     except RefusedError as refused:
         return refused.refusal
-
-
-def _checked(file: BallotFile, poll: Poll) -> _Signed:
-    if file.refusal is not None:
-        raise RefusedError(file.refusal)
-    signed = read_ballot(file.data, *_expected(poll.address, poll.genesis_hash))
     arrived_ms = min(file.arrived_ms, poll.now_ms)
     late = _round_refusal(signed.round_id, arrived_ms, poll, confirmed=file.confirmed)
     ballot = Ballot(signed.txid, signed.voter, signed.round_id, Prediction(signed.choice), arrived_ms, signed.raw)

@@ -10,7 +10,7 @@ from typing import Final
 
 from generator.arena import ranges
 from generator.arena.numbers import published_triple
-from generator.arena.outcome import PricePoint, change_bps, fix_price, moment, outcome_of
+from generator.arena.outcome import PricePoint, change_bps, fix_price, outcome_of
 from generator.arena.timetable import HOUR_MS, MINUTE_MS
 from generator.arena.values import PredictionMade, RangeForecast
 from generator.brain.forecast import Forecast
@@ -36,11 +36,7 @@ def predict(
     *,
     warm_up: bool,
 ) -> PredictionMade:
-    """Store a forecast as the prediction of one hour, with the ranges of the horizons that start with it.
-
-    Raises:
-        ValueError: the hour has begun.
-    """
+    """Store a forecast as the prediction of one hour, with the ranges of the horizons that start with it."""
     if now_ms >= start_ms:
         raise ValueError("no forecast after the fact")
     return PredictionMade(
@@ -76,12 +72,12 @@ def judge(made: PredictionMade, now_ms: int, prices: Mapping[str, PricePoint], v
     if started is None:
         if now_ms < made.start_ms or made.void_reason is not None:
             return made
-        start = fix_price(prices, made.asset, venues_needed, "start", moment(made.start_ms, now_ms))
+        start = fix_price(prices, made.asset, venues_needed, "start", now_ms - made.start_ms)
         return replace(made, start_price=start.price) if start.reason is None else interrupt(made, start.reason)
     made = replace(made, moves=ranges.measure(made, now_ms, prices, venues_needed))
     if now_ms < made.end_ms or made.outcome is not None or made.void_reason is not None:
         return made
-    end = fix_price(prices, made.asset, venues_needed, "end", moment(made.end_ms, now_ms))
+    end = fix_price(prices, made.asset, venues_needed, "end", now_ms - made.end_ms)
     if end.price is None:
         return replace(made, void_reason=end.reason)
     change = change_bps(started, end.price)

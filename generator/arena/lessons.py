@@ -41,11 +41,7 @@ def pattern_of(consensus: Consensus, *, brain_correct: bool, crowd_correct: bool
 
 
 def lesson_of(resolved: Round, real: Tally, created_ms: int, *, simulated: Tally = NO_VOTES) -> Lesson:
-    """Draw the lesson of a resolved round; its crowd is the real and the simulated votes together.
-
-    Raises:
-        ValueError: the round is not resolved.
-    """
+    """Draw the lesson of a resolved round; its crowd is the real and the simulated votes together."""
     if resolved.outcome is None or resolved.prediction is None or resolved.probabilities is None:
         raise ValueError(f"round {resolved.round_id} is not resolved")
     tally = real.plus(simulated)

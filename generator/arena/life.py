@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Final
 
 from generator.arena.numbers import confidence_percent, published_triple
-from generator.arena.outcome import Moment, PricePoint, change_bps, fix_price, moment, outcome_of
+from generator.arena.outcome import PricePoint, change_bps, fix_price, outcome_of
 from generator.arena.sealing import digest_of, forecast_of
 from generator.arena.timetable import Slot, asset_of, round_id_of
 from generator.arena.values import Event, Round
@@ -69,9 +69,9 @@ def advance(current: Round, now_ms: int, prices: Mapping[str, PricePoint], venue
     if current.phase is RoundPhase.SCHEDULED and now_ms >= current.start_ms:
         return _void(current, NO_FORECAST)
     if current.phase is RoundPhase.OPEN and now_ms >= current.start_ms:
-        return _go_live(current, moment(current.start_ms, now_ms), prices, venues_needed, basis)
+        return _go_live(current, now_ms - current.start_ms, prices, venues_needed, basis)
     if current.phase is RoundPhase.LIVE and now_ms >= current.end_ms:
-        return _resolve(current, moment(current.end_ms, now_ms), prices, venues_needed)
+        return _resolve(current, now_ms - current.end_ms, prices, venues_needed)
     return current
 
 
@@ -80,15 +80,15 @@ def withdraw(current: Round, reason: str) -> Round:
     return replace(_void(current, reason), end_price=None, change_bps=None, outcome=None)
 
 
-def _go_live(current: Round, tick: Moment, prices: Mapping[str, PricePoint], venues_needed: int, basis: str) -> Round:
-    fixing = fix_price(prices, current.asset, venues_needed, "start", tick)
+def _go_live(current: Round, late_ms: int, prices: Mapping[str, PricePoint], venues_needed: int, basis: str) -> Round:
+    fixing = fix_price(prices, current.asset, venues_needed, "start", late_ms)
     if fixing.price is None:
         return _void(current, fixing.reason or "")
     return replace(current, phase=RoundPhase.LIVE, start_price=fixing.price, price_basis=basis)
 
 
-def _resolve(current: Round, tick: Moment, prices: Mapping[str, PricePoint], venues_needed: int) -> Round:
-    fixing = fix_price(prices, current.asset, venues_needed, "end", tick)
+def _resolve(current: Round, late_ms: int, prices: Mapping[str, PricePoint], venues_needed: int) -> Round:
+    fixing = fix_price(prices, current.asset, venues_needed, "end", late_ms)
     if fixing.price is None or current.start_price is None or current.band_bps is None:
         return _void(current, fixing.reason or "no start price")
     change = change_bps(current.start_price, fixing.price)

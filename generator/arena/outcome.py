@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from enum import Enum
 from typing import Final
 
 from generator.catalog import formats
@@ -19,21 +18,6 @@ class PricePoint:
     venues_count: int
 
 
-class Moment(Enum):
-    """How a tick lies to a moment T."""
-
-    BEFORE = "before"
-    IN_WINDOW = "in window"  # [T, T + 60 s)
-    MISSED = "missed"
-
-
-def moment(t_ms: int, now_ms: int) -> Moment:
-    """Return whether a tick comes before T, settles it, or is too late."""
-    if now_ms < t_ms:
-        return Moment.BEFORE
-    return Moment.IN_WINDOW if now_ms < t_ms + PRICE_WINDOW_MS else Moment.MISSED
-
-
 @dataclass(frozen=True, slots=True)
 class Fixing:
     """A price that may be used, or the reason why there is none."""
@@ -42,17 +26,9 @@ class Fixing:
     reason: str | None
 
 
-def fix_price(prices: Mapping[str, PricePoint], asset: str, venues_needed: int, what: str, tick: Moment) -> Fixing:
-    """Fix the price of one asset in the tick that first reaches a moment, as published.
-
-    Args:
-        prices: what the market said in this tick.
-        asset: whose price.
-        venues_needed: venues that must agree.
-        what: `start` or `end`, for the reason.
-        tick: how the tick lies to it; only IN_WINDOW gives a price.
-    """
-    if tick is not Moment.IN_WINDOW:
+def fix_price(prices: Mapping[str, PricePoint], asset: str, venues_needed: int, what: str, late_ms: int) -> Fixing:
+    """Fix the price of one asset as published, in the tick of the minute after its `start` or `end`, and in no other."""
+    if not 0 <= late_ms < PRICE_WINDOW_MS:
         return Fixing(None, f"no tick in the minute after the {what}")
     point = prices.get(asset)
     if point is None or point.price is None or not 0 < point.price < float("inf"):

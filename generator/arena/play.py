@@ -30,26 +30,17 @@ RegimeRow = tuple[str, str, float | None, float | None]  # label, mode, confiden
 class ArenaConfig:
     """Settings of the Arena.
 
-    Args:
-        round_minutes: divisor of 1440 from 15 to 90.
-        assets: whose turn it is rotates over these.
-        address: where ballots are addressed.
-        genesis_hash: of the network that ballots are signed for, standard base64.
-        seed: of the simulated crowd.
-        simulated_crowd: whether a simulated, labelled crowd votes (simulated source only).
-        hourly_assets: who gets an hourly prediction.
-
     Raises:
         ValueError: a round length, address or list of assets that cannot be.
     """
 
-    round_minutes: int
-    assets: tuple[str, ...]
-    address: str
-    genesis_hash: str
-    seed: int = 0
-    simulated_crowd: bool = False
-    hourly_assets: tuple[str, ...] = ASSETS
+    round_minutes: int  # divisor of 1440 from 15 to 90
+    assets: tuple[str, ...]  # whose turn it is rotates over these
+    address: str  # where ballots are addressed
+    genesis_hash: str  # of the network that ballots are signed for, standard base64
+    seed: int = 0  # of the simulated crowd
+    simulated_crowd: bool = False  # whether a simulated, labelled crowd votes (simulated source only)
+    hourly_assets: tuple[str, ...] = ASSETS  # who gets an hourly prediction
 
     def __post_init__(self) -> None:
         """Refuse settings that no round could be played with."""
@@ -81,37 +72,26 @@ class PlayInputs:
 
 @dataclass(frozen=True, slots=True)
 class PlayState:
-    """What the memory holds before the tick.
+    """What the memory holds before the tick."""
 
-    Args:
-        timetable: None before the very first tick.
-        last_start_ms: latest start of any stored round.
-        taken: starts of stored rounds that lie in the future.
-        active: rounds scheduled, open or live.
-        pending: hourly predictions without an outcome, or with a horizon of theirs that has ended by now.
-        begun: (asset, start) of hourly predictions that must not be made again although their start lies in the
-            future: the clock went back after their hour had begun.
-        real, simulated: counted ballots by round: of open rounds so far, of live rounds as locked.
-        last_outcome: the last outcome known by kind and asset.
-        last_regime: label of the tick before.
-        published_ms: wall time of the last published tick; None: this play is not published.
-        withdrawn: resolved rounds that were sealed with bars of the future, before the clock was set back.
-        retracted: likewise, hourly predictions with an outcome.
-    """
-
-    timetable: Timetable | None = None
-    last_start_ms: int | None = None
-    taken: frozenset[int] = frozenset()
-    active: tuple[Round, ...] = ()
+    timetable: Timetable | None = None  # None before the very first tick
+    last_start_ms: int | None = None  # latest start of any stored round
+    taken: frozenset[int] = frozenset()  # starts of stored rounds that lie in the future
+    active: tuple[Round, ...] = ()  # rounds scheduled, open or live
+    # hourly predictions without an outcome, or with a horizon of theirs that has ended by now
     pending: tuple[PredictionMade, ...] = ()
+    # (asset, start) of hourly predictions that must not be made again although their start lies in the future:
+    # the clock went back after their hour had begun
     begun: frozenset[tuple[str, int]] = frozenset()
+    # real and simulated: counted ballots by round: of open rounds so far, of live rounds as locked
     real: Mapping[str, Tally] = field(default_factory=dict)
     simulated: Mapping[str, Tally] = field(default_factory=dict)
-    last_outcome: LastOutcome = lambda _kind, _asset: None
-    last_regime: str | None = None
-    published_ms: int | None = None
+    last_outcome: LastOutcome = lambda _kind, _asset: None  # the last outcome known by kind and asset
+    last_regime: str | None = None  # label of the tick before
+    published_ms: int | None = None  # wall time of the last published tick; None: this play is not published
+    # resolved rounds that were sealed with bars of the future, before the clock was set back
     withdrawn: tuple[Round, ...] = ()
-    retracted: tuple[PredictionMade, ...] = ()
+    retracted: tuple[PredictionMade, ...] = ()  # likewise, hourly predictions with an outcome
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,8 @@
 
 import re
 from collections.abc import Mapping
-from typing import Any
+from dataclasses import asdict
+from typing import Any, Final
 
 from generator.arena.lessons import lesson_of
 from generator.arena.numbers import Triple
@@ -17,14 +18,7 @@ from generator.catalog.words import Prediction, RoundPhase
 def published_round(
     finished: Round, tally: Tally, lesson: Lesson | None, simulated: Tally | None = None
 ) -> dict[str, Any]:
-    """Return one row of `/arena/rounds.json`.
-
-    Args:
-        finished: resolved or void.
-        tally: all counted votes at the close, the simulated ones included.
-        lesson: of a resolved round.
-        simulated: the part of `tally` that the demo simulated.
-    """
+    """Return one row of `/arena/rounds.json`; `simulated` is the part of `tally` that the demo simulated."""
     revealed = finished.probabilities is not None
     return {
         "round_id": finished.round_id,
@@ -44,31 +38,20 @@ def published_round(
         "change_bps": finished.change_bps,
         "outcome": None if finished.outcome is None else str(finished.outcome),
         "void_reason": finished.void_reason,
-        "votes": votes_of_row(tally),
-        "simulated_votes": votes_of_row(simulated or Tally()),
-        "lesson": None if lesson is None else lesson_of_row(lesson),
+        "votes": asdict(tally),
+        "simulated_votes": asdict(simulated or Tally()),
+        "lesson": None if lesson is None else _lesson(lesson),
     }
 
 
-def votes_of_row(tally: Tally) -> dict[str, int]:
-    """Write counted votes as they are published."""
-    return {"bullish": tally.bullish, "bearish": tally.bearish, "neutral": tally.neutral}
+LESSON: Final = (  # the part of a lesson that can be recomputed
+    *("lesson_id", "brain_prediction", "human_consensus", "actual_outcome", "brain_correct", "crowd_correct"),
+    *("agreement", "shared_intelligence_score", "learning_score", "pattern_type"),
+)
 
 
-def lesson_of_row(lesson: Lesson) -> dict[str, Any]:
-    """Write the part of a lesson that can be recomputed."""
-    return {
-        "lesson_id": lesson.lesson_id,
-        "brain_prediction": str(lesson.brain_prediction),
-        "human_consensus": str(lesson.human_consensus),
-        "actual_outcome": str(lesson.actual_outcome),
-        "brain_correct": lesson.brain_correct,
-        "crowd_correct": lesson.crowd_correct,
-        "agreement": lesson.agreement,
-        "shared_intelligence_score": lesson.shared_intelligence_score,
-        "learning_score": lesson.learning_score,
-        "pattern_type": str(lesson.pattern_type),
-    }
+def _lesson(lesson: Lesson) -> dict[str, Any]:
+    return {name: getattr(lesson, name) for name in LESSON}
 
 
 def complaint_of(row: Mapping[str, Any]) -> str | None:
@@ -143,7 +126,7 @@ def _lesson_complaint(row: Mapping[str, Any]) -> str | None:
         change_bps=row["change_bps"],
         outcome=case.outcome,
     )
-    expected = lesson_of_row(lesson_of(judged, Tally(**row["votes"]), created_ms=0))
+    expected = _lesson(lesson_of(judged, Tally(**row["votes"]), created_ms=0))
     for name, value in expected.items():
         if lesson[name] != value:
             return f"lesson {name} is {lesson[name]}, recomputed {value}"

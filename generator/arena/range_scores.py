@@ -151,11 +151,6 @@ def estimates(
 ) -> list[Estimate]:
     """Return statistics of the sums with their 95% intervals, by leaving out one block at a time.
 
-    Args:
-        total: sums over all blocks.
-        blocks: the sums of each.
-        statistics: of sums.
-
     Source: M. H. Quenouille, Notes on bias in estimation, 1956; quantile of Student's t after Cornish and Fisher.
     """
     values, n = statistics(total), len(blocks)

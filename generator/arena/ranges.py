@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from math import isfinite, sqrt
 from typing import Final
 
-from generator.arena.outcome import PricePoint, fix_price, moment
+from generator.arena.outcome import PricePoint, fix_price
 from generator.arena.timetable import MINUTE_MS
 from generator.arena.values import Move, PredictionMade, RangeForecast
 from generator.brain.reading import AssetReading
@@ -92,7 +92,7 @@ def measure(
     for horizon in made.ranges or ():
         ends = end_ms(made, horizon)
         if horizon not in moves and now_ms >= ends:
-            end = fix_price(prices, made.asset, venues_needed, "end", moment(ends, now_ms))
+            end = fix_price(prices, made.asset, venues_needed, "end", now_ms - ends)
             came = None if end.price is None else move_percent(made.start_price, end.price)
             moves[horizon] = Move(end.price, came, end.reason)
     return moves

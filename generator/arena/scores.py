@@ -6,7 +6,7 @@ exactly the same scores.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from math import log, sqrt
 from typing import Any, Final
 
@@ -44,12 +44,7 @@ def log_score(chances: Triple, outcome: Prediction) -> float:
 
 
 def wilson(hits: int, n: int, effect: float = 1.0) -> Rate:
-    """Return a share with its 95% interval.
-
-    Args:
-        hits: of n.
-        n: cases.
-        effect: how many of them are worth one independent case.
+    """Return a share with its 95% interval; `effect` cases are worth one independent case.
 
     Source: E. B. Wilson, Probable inference, 1927, without continuity correction.
     """
@@ -90,7 +85,6 @@ class Sums:
     predictions: int = 0
     resolved: int = 0
     void: int = 0
-    warm_up: int = 0
     hits: int = 0
     base_hits: int = 0  # of always naming the outcome that was most frequent before
     brier_e8: int = 0
@@ -123,7 +117,6 @@ class Sums:
             tuple(bins),
             predictions=sign,
             resolved=sign,
-            warm_up=sign * case.warm_up,
             hits=sign * hit,
             base_hits=sign * (ORDER[case.base_rate.index(max(case.base_rate))] == outcome),
             brier_e8=sign * _brier_e8(case.probabilities, outcome),
@@ -150,17 +143,6 @@ class Sums:
         spread = self.hit_squares - 2 * share * self.products + share * share * self.squares
         return max(1.0, spread / (n * share * (1 - share)))
 
-    def without(self, part: Sums) -> Sums:
-        """Return what is left when a part of the cases is taken out."""
-        bins = tuple(
-            (n - m, hits - less, tenths - fewer)
-            for (n, hits, tenths), (m, less, fewer) in zip(self.bins, part.bins, strict=True)
-        )
-        return _plus(self, bins, **{name: -getattr(part, name) for name in _NUMBERS})
-
-
-_NUMBERS: Final = tuple(field.name for field in fields(Sums) if field.name != "bins")
-
 
 def _plus(sums: Sums, bins: tuple[tuple[int, int, int], ...] | None = None, **more: int) -> Sums:
     values: dict[str, Any] = {name: getattr(sums, name) + value for name, value in more.items()}
@@ -180,12 +162,7 @@ def bin_of(confidence: float) -> int:
 
 
 def track_record(kind: str, sums: Sums, *, warm_up: int = 0) -> TrackRecord:
-    """Work out the scores from the sums.
-
-    Args:
-        kind: `hourly` or `arena`.
-        sums: of the cases that count.
-        warm_up: how many more came due in the backtest before the start, which is counted apart.
+    """Work out the scores from the sums; `warm_up` is how many more came due in the backtest.
 
     Scores have 4 decimals; skill is computed from those, in percent with one decimal.
     """

@@ -36,11 +36,7 @@ def digest_of(forecast: dict[str, Any], salt: str) -> str:
 
 
 def forecast_of(sealed: Round) -> dict[str, Any]:
-    """Return the sealed content of a round, as revealed when it goes live.
-
-    Raises:
-        ValueError: the round holds no forecast.
-    """
+    """Return the sealed content of a round, as revealed when it goes live."""
     if sealed.probabilities is None or sealed.prediction is None or sealed.base_rate is None:
         raise ValueError(f"round {sealed.round_id} has no forecast")
     return {

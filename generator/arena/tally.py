@@ -10,11 +10,7 @@ from generator.catalog.words import Consensus, Prediction
 
 
 def most_said(shares: Mapping[Consensus, float]) -> Consensus:
-    """Return the word with most behind it, NEUTRAL on a tie at the top.
-
-    Args:
-        shares: counts, weights or shares, of every word that may be said.
-    """
+    """Return the word with most behind it, NEUTRAL on a tie at the top."""
     top = max(shares.values())
     leaders = [word for word, part in shares.items() if part == top]
     return leaders[0] if len(leaders) == 1 else Consensus.NEUTRAL
@@ -51,11 +47,7 @@ SWING: Final = 0.5  # each round's mood stretches each share by up to this part
 
 
 def simulated_tally(seed: int, round_id: str) -> Tally:
-    """Simulate the votes of one round.
-
-    Returns:
-        Between 12 and 90 votes; the same for the same arguments.
-    """
+    """Simulate the votes of one round: between 12 and 90, the same for the same arguments."""
     draws = _draws(seed, round_id)
     voters = 12 + int(draws[0] * 79)
     stretched = [share * (1 + SWING * (2 * draw - 1)) for share, draw in zip(MEAN_SHARES, draws[1:4], strict=True)]

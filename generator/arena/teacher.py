@@ -20,19 +20,16 @@ class LessonSums:
     total: int = 0
     warm_up: int = 0
     brain_hits: int = 0
-    crowds: int = 0
     crowd_hits: int = 0
     agreements: int = 0
     patterns: dict[PatternType, int] = field(default_factory=dict)
 
     def plus(self, lesson: Lesson) -> LessonSums:
         """Count one more lesson."""
-        crowd = int(lesson.pattern_type is not PatternType.NO_CROWD)
         return LessonSums(
             total=self.total + 1,
             warm_up=self.warm_up + lesson.warm_up,
             brain_hits=self.brain_hits + lesson.brain_correct,
-            crowds=self.crowds + crowd,
             crowd_hits=self.crowd_hits + lesson.crowd_correct,
             agreements=self.agreements + lesson.agreement,
             patterns={**self.patterns, lesson.pattern_type: self.patterns.get(lesson.pattern_type, 0) + 1},
@@ -40,12 +37,13 @@ class LessonSums:
 
     def metrics(self) -> TeacherMetrics:
         """Show the counts and rates; crowd and agreement over rounds with a crowd."""
+        crowds = self.total - self.patterns.get(PatternType.NO_CROWD, 0)
         return TeacherMetrics(
             lessons_total=self.total,
             warm_up=self.warm_up,
             brain=wilson(self.brain_hits, self.total),
-            crowd=wilson(self.crowd_hits, self.crowds),
-            agreement=wilson(self.agreements, self.crowds),
+            crowd=wilson(self.crowd_hits, crowds),
+            agreement=wilson(self.agreements, crowds),
             patterns={pattern: self.patterns.get(pattern, 0) for pattern in PatternType},
         )
 
@@ -57,26 +55,7 @@ ENOUGH: Final = 30
 SIGNIFICANT: Final = 0.05
 
 
-@dataclass(frozen=True, slots=True)
-class GroupSums:
-    """Counts over the rounds of one group; immutable."""
-
-    rounds: int = 0
-    brain: int = 0
-    crowd: int = 0
-    both_wrong: int = 0
-
-    def plus(self, lesson: Lesson) -> GroupSums:
-        """Count one more round with a crowd."""
-        return GroupSums(
-            self.rounds + 1,
-            self.brain + lesson.brain_correct,
-            self.crowd + lesson.crowd_correct,
-            self.both_wrong + (lesson.pattern_type is PatternType.BOTH_WRONG),
-        )
-
-
-Groups = Mapping[str, GroupSums]
+Groups = Mapping[str, LessonSums]
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +71,7 @@ class PatternSums:
         names = [ALL, AGREED if lesson.agreement else DIFFERED, f"asset {lesson.asset}"]
         if regime_mode is not None:
             names.append(f"market mode {regime_mode} at sealing")
-        more = {name: self.groups.get(name, GroupSums()).plus(lesson) for name in names}
+        more = {name: self.groups.get(name, LessonSums()).plus(lesson) for name in names}
         return PatternSums({**self.groups, **more})
 
     def patterns(self) -> tuple[Pattern, ...]:
@@ -102,21 +81,23 @@ class PatternSums:
         return tuple(_pattern(name, self.groups[name]) for name in (*first, *rest))
 
 
-def _pattern(name: str, sums: GroupSums) -> Pattern:
-    brain, crowd = wilson(sums.brain, sums.rounds), wilson(sums.crowd, sums.rounds)
-    return Pattern(name, sums.rounds, brain, crowd, wilson(sums.both_wrong, sums.rounds), finding(name, sums))
+def _pattern(name: str, sums: LessonSums) -> Pattern:
+    rounds, both_wrong = sums.total, sums.patterns.get(PatternType.BOTH_WRONG, 0)
+    brain, crowd = wilson(sums.brain_hits, rounds), wilson(sums.crowd_hits, rounds)
+    return Pattern(name, rounds, brain, crowd, wilson(both_wrong, rounds), finding(name, sums))
 
 
-def finding(name: str, sums: GroupSums) -> str:
+def finding(name: str, sums: LessonSums) -> str:
     """Say what a group shows, by the rounds in which brain and crowd differed: only these can tell them apart."""
-    rounds = sums.rounds
+    rounds = sums.total
     if rounds < ENOUGH:
         return f"{rounds} rounds: fewer than {ENOUGH}, too few to tell."
-    brain, crowd = (f"{100 * hits / rounds:.0f}%" for hits in (sums.brain, sums.crowd))
+    brain, crowd = (f"{100 * hits / rounds:.0f}%" for hits in (sums.brain_hits, sums.crowd_hits))
     if name == AGREED:
         return f"When both said the same they were right in {brain} of {rounds} rounds."
-    both_right = sums.brain + sums.crowd + sums.both_wrong - rounds
-    ahead, behind = sums.brain - both_right, sums.crowd - both_right  # rounds in which one alone was right
+    # rounds in which one alone was right
+    both_wrong = sums.patterns.get(PatternType.BOTH_WRONG, 0)
+    ahead, behind = rounds - sums.crowd_hits - both_wrong, rounds - sums.brain_hits - both_wrong
     who, of = ("brain", (brain, crowd)) if ahead >= behind else ("crowd", (crowd, brain))
     if ahead == behind:
         return f"Brain and crowd were level: each was right in {brain} of {rounds} rounds."
@@ -146,13 +127,13 @@ class RunningTotals:
     rounds_warm_up: int = 0
     lessons: LessonSums = field(default_factory=LessonSums)
     lessons_live: LessonSums = field(default_factory=LessonSums)
-    arena: Sums = field(default_factory=Sums)
-    hourly: Sums = field(default_factory=Sums)
-    arena_live: Sums = field(default_factory=Sums)  # without the backtest: what the log can show
-    hourly_live: Sums = field(default_factory=Sums)
     patterns: PatternSums = field(default_factory=PatternSums)
-    ranges: RangeSums = field(default_factory=RangeSums)  # of the backtest
-    ranges_live: RangeSums = field(default_factory=RangeSums)
+    arena: Sums = field(default_factory=Sums)  # without the backtest: what the log can show
+    hourly: Sums = field(default_factory=Sums)
+    ranges: RangeSums = field(default_factory=RangeSums)
+    arena_before: Sums = field(default_factory=Sums)  # of the backtest
+    hourly_before: Sums = field(default_factory=Sums)
+    ranges_before: RangeSums = field(default_factory=RangeSums)
 
     def after(
         self,
@@ -184,24 +165,24 @@ class RunningTotals:
             self,
             phases={phase: count for phase, count in phases.items() if count},
             rounds_warm_up=self.rounds_warm_up + now.warm_up - (before.warm_up if before else False),
-            arena=self.arena.moved(was, case),
-            arena_live=self.arena_live.moved(_live_only(was), _live_only(case)),
+            arena=self.arena.moved(_of(was, warm_up=False), _of(case, warm_up=False)),
+            arena_before=self.arena_before.moved(_of(was, warm_up=True), _of(case, warm_up=True)),
         )
 
     def arena_record(self) -> TrackRecord:
-        """The rounds' scores, of live rounds and hours."""
-        return track_record("arena", self.arena_live, warm_up=self.arena.resolved - self.arena_live.resolved)
+        """The rounds' scores, without the backtest."""
+        return track_record("arena", self.arena, warm_up=self.arena_before.resolved)
 
     def hourly_record(self) -> TrackRecord:
-        """The hourly forecasts' scores, of live rounds and hours."""
-        return track_record("hourly", self.hourly_live, warm_up=self.hourly.resolved - self.hourly_live.resolved)
+        """The hourly forecasts' scores, without the backtest."""
+        return track_record("hourly", self.hourly, warm_up=self.hourly_before.resolved)
 
     def rehearsal(self) -> Rehearsal | None:
-        """The scores of the rest, None where there is none."""
-        hourly, arena = self.hourly.without(self.hourly_live), self.arena.without(self.arena_live)
+        """The scores of the backtest, None where there is none."""
+        hourly, arena = self.hourly_before, self.arena_before
         if not hourly.resolved and not arena.resolved:
             return None
-        return Rehearsal(track_record("hourly", hourly), track_record("arena", arena), self.ranges.scores())
+        return Rehearsal(track_record("hourly", hourly), track_record("arena", arena), self.ranges_before.scores())
 
     @property
     def void_rate_percent(self) -> float | None:
@@ -211,29 +192,27 @@ class RunningTotals:
 
 
 def _counting(totals: RunningTotals, changes: Iterable[PredictionChange]) -> RunningTotals:
-    hourly, live = totals.hourly, totals.hourly_live
+    hourly = {False: totals.hourly, True: totals.hourly_before}
     hours: dict[tuple[int, bool], tuple[int, int]] = {}
-    ended: list[tuple[str, int, Counts]] = []
-    ended_live: list[tuple[str, int, Counts]] = []
+    ended: dict[bool, list[tuple[str, int, Counts]]] = {False: [], True: []}
     for made_before, made in changes:
         before, now = case_of(made_before) if made_before else None, case_of(made)
-        hourly = hourly.moved(before, now)
-        live = live.moved(_live_only(before), _live_only(now))
+        for warm_up, sums in hourly.items():
+            hourly[warm_up] = sums.moved(_of(before, warm_up=warm_up), _of(now, warm_up=warm_up))
         if made.outcome is not None and (made_before is None or made_before.outcome is None):
             n, hits = hours.get((made.start_ms, made.warm_up), (0, 0))
             hours[made.start_ms, made.warm_up] = n + 1, hits + (made.outcome == made.prediction)
-        (ended if made.warm_up else ended_live).extend(new_cases(made_before, made))
+        ended[made.warm_up].extend(new_cases(made_before, made))
     for (_, warm_up), (n, hits) in hours.items():
-        hourly = hourly.together(n, hits)
-        live = live if warm_up else live.together(n, hits)
+        hourly[warm_up] = hourly[warm_up].together(n, hits)
     return replace(
         totals,
-        hourly=hourly,
-        hourly_live=live,
-        ranges=totals.ranges.plus(ended) if ended else totals.ranges,
-        ranges_live=totals.ranges_live.plus(ended_live) if ended_live else totals.ranges_live,
+        hourly=hourly[False],
+        hourly_before=hourly[True],
+        ranges=totals.ranges.plus(ended[False]) if ended[False] else totals.ranges,
+        ranges_before=totals.ranges_before.plus(ended[True]) if ended[True] else totals.ranges_before,
     )
 
 
-def _live_only(case: Case | None) -> Case | None:
-    return None if case is None or case.warm_up else case
+def _of(case: Case | None, *, warm_up: bool) -> Case | None:
+    return case if case is not None and case.warm_up == warm_up else None

@@ -37,17 +37,11 @@ class Slot:
 
 @dataclass(frozen=True, slots=True)
 class Timetable:
-    """The round length in force, and the one that follows.
+    """The round length in force, and the one that follows."""
 
-    Args:
-        minutes: length of rounds that start before `changes_at_ms`.
-        next_minutes: length from `changes_at_ms` on; None when no change is due.
-        changes_at_ms: a 00:00 UTC.
-    """
-
-    minutes: int
-    next_minutes: int | None = None
-    changes_at_ms: int | None = None
+    minutes: int  # length of rounds that start before `changes_at_ms`
+    next_minutes: int | None = None  # length from `changes_at_ms` on; None when no change is due
+    changes_at_ms: int | None = None  # a 00:00 UTC
 
     def minutes_at(self, t_ms: int) -> int:
         """Return the round length in force at a time."""
@@ -72,12 +66,6 @@ def revise(timetable: Timetable | None, wanted: int, now_ms: int, last_start_ms:
 
     A change takes effect at the next 00:00 UTC that no stored round has reached yet: once the round of 00:00 takes
     votes, its length is fixed, and the change waits a day.
-
-    Args:
-        timetable: the one in force, None at the very first tick.
-        wanted: the setting, minutes.
-        now_ms: the tick.
-        last_start_ms: latest start of any stored round.
     """
     check_round_minutes(wanted)
     if timetable is None:

@@ -171,10 +171,7 @@ class HorizonScores:
 
 @dataclass(frozen=True, slots=True)
 class Bin:
-    """One bin of published confidence against what came true; rate None below 30 cases.
-
-    `fits`: whether the mean confidence lies within the interval of the rate.
-    """
+    """One bin of published confidence against what came true; rate None below 30 cases."""
 
     low_percent: float
     high_percent: float

@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
 from generator.market.bars import BAR_FIELDS, BarFrame, FloatArray
 
@@ -20,7 +19,6 @@ _BOUNDS: Final = {
 }
 _PRICES: Final = ("open", "close", "high", "low")
 _NAMES: Final = (*_PRICES, *_BOUNDS)
-_NAMED: Final = frozenset(_NAMES)
 _LOWEST: Final = np.array([np.nextafter(1e-12, 1.0)] * len(_PRICES) + [low for low, _ in _BOUNDS.values()])
 _HIGHEST: Final = np.array([np.nextafter(1e15, 0.0)] * len(_PRICES) + [high for _, high in _BOUNDS.values()])
 
@@ -64,34 +62,15 @@ def _pick(values: FloatArray, picked: list[int]) -> FloatArray:
 def clean_fields(fields: dict[str, FloatArray]) -> CleanBars:
     """Clean arrays of any shape (n, ..., assets), named as in `BAR_FIELDS`."""
     shape = fields["close"].shape
-    whole = fields.keys() >= _NAMED
-    nothing = fields["close"] if whole else np.full(shape, np.nan)
+    nothing = np.full(shape, np.nan)
     every = np.concatenate([fields.get(name, nothing) for name in _NAMES], dtype=np.float64)
     every = every.reshape(len(_NAMES), *shape)
     wide = (-1, *(1,) * len(shape))
     inside = every >= _LOWEST.reshape(wide)
     inside &= every <= _HIGHEST.reshape(wide)
-    prices, more = every[: len(_PRICES)], every[len(_PRICES) :]
-    if np.count_nonzero(inside[len(_PRICES) :]) < more.size:
-        more = np.where(inside[len(_PRICES) :], more, np.nan)
-    extra = dict(zip(_BOUNDS, more, strict=True))
-    if np.count_nonzero(inside[: len(_PRICES)]) == prices.size:
-        _, close, high, low = prices
-        fits = (close * (1.0 - 1e-9) <= high) & (close * (1.0 + 1e-9) >= low) & (high >= low)
-        if np.count_nonzero(fits) == fits.size:  # as nearly always: nothing to leave out
-            log_close, top, bottom = np.log(prices[1:])
-            return CleanBars(log_close, top, bottom, _PARKINSON * (top - bottom) ** 2, extra, np.zeros(shape[:-1]))
-    return _sifted(prices, inside[1], extra)
-
-
-def _sifted(prices: FloatArray, possible: npt.NDArray[np.bool_], extra: dict[str, FloatArray]) -> CleanBars:
-    """Clean prices of which some are missing or impossible.
-
-    Args:
-        prices: open, close, high, low.
-        possible: of the close.
-    """
-    start, close, high, low = prices
+    extra = dict(zip(_BOUNDS, np.where(inside, every, np.nan)[len(_PRICES) :], strict=True))
+    start, close, high, low = every[: len(_PRICES)]
+    possible = inside[1]
     # A comparison with an unknown price is False, so that only known ones break a bar.
     rest = np.array((start, high, low))
     broken = ((rest <= 1e-12) | (rest >= 1e15)).any(axis=0) | (high < low)
@@ -99,7 +78,7 @@ def _sifted(prices: FloatArray, possible: npt.NDArray[np.bool_], extra: dict[str
     broken |= (scale * (1.0 - 1e-9) > high) | (scale * (1.0 + 1e-9) < low)
     ok = possible & ~broken
     log_close = np.where(ok, np.log(scale), np.nan)
-    edges = prices[2:]
+    edges = np.array((high, low))
     ranged = ok & np.isfinite(edges).all(axis=0)
     top, bottom = np.where(ranged, np.log(np.where(ranged, edges, 1.0)), np.nan)
     dropped = (~ok & ~np.isnan(close)).sum(axis=-1).astype(np.float64)

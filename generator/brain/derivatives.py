@@ -104,7 +104,6 @@ class Derivatives:
         self.word = np.zeros((2, assets))  # -1 shorts, 0 balanced, 1 longs; -1 leaving, 0, 1 building
         self.held = np.zeros((len(_STATES), assets))  # share of the last hours in which each state held
         self.odd = np.zeros(assets)  # 1 where the last known funding was so large that it may be a fault
-        self._others: tuple[int, FloatArray, FloatArray] | None = None  # the month but for its last 8 hours
         self._holds = _HOLDS * bars_an_hour
         self._alpha_funding = rates((bars_an_hour,), 1)
         self._alpha_interest = rates((bars_an_hour, 12 * bars_an_hour), 1)
@@ -151,11 +150,9 @@ class Derivatives:
             Of the smoothed and of the last funding, shape (2, assets).
         """
         eighth = int(self.hour[0]) // 8
-        if self._others is None or self._others[0] != eighth:
-            others = np.delete(self.month, eighth % _EIGHTS, axis=0)[:, None]
-            known = np.isfinite(others).sum(axis=0)
-            self._others = eighth, others, np.where(known >= _FEWEST, 1.0 / np.maximum(known, 1), np.nan)
-        _, others, share = self._others
+        others = np.delete(self.month, eighth % _EIGHTS, axis=0)[:, None]
+        known = np.isfinite(others).sum(axis=0)
+        share = np.where(known >= _FEWEST, 1.0 / np.maximum(known, 1), np.nan)
         funding = np.array((self.funding[0], self.last[0]))
         lower = (others < funding).sum(axis=0) + 0.5 * (others == funding).sum(axis=0)
         out: FloatArray = lower * share

@@ -65,10 +65,7 @@ def direction_inputs(features: Features, tilt: FloatArray, imbalance: FloatArray
     out[4] = features.current[_TRENDS.stop - 2, ..., -1:] / 3.0
     out[5] = features.last[..., :-1] / 3.0
     out[6] = tilt[..., -1:]
-    out[7] = imbalance
-    known = np.isfinite(imbalance)
-    if np.count_nonzero(known) < known.size:
-        out[7][~known] = 0.0
+    out[7] = np.where(np.isfinite(imbalance), imbalance, 0.0)
     out[8] = clipped(now[_SHORT] - now[_LONG], -3.0, 3.0)
     out[9] = now[_VOLUME]
     out[10] = 1.0
@@ -103,13 +100,9 @@ class Direction:
         self.due = np.zeros(len(_SLOTS))
         self.resolved = np.zeros(2)  # asset outcomes learned, per horizon
         self._frozen = frozen
-        self._base: list[FloatArray | None] = [None, None]  # of the counts as they stand
 
     def base(self, horizon: int) -> FloatArray:
         """Return the causal base rates, (3, assets): an asset's own, shrunk towards all assets'."""
-        known = self._base[horizon]
-        if known is not None:
-            return known
         counts = self.counts[horizon]
         # Assets move together: seven outcomes of one quarter of an hour are worth about two, not seven.
         pool = np.add.reduce(counts, axis=1) * (min(1.75, counts.shape[1]) / counts.shape[1]) + _POOL * _PRIOR
@@ -118,7 +111,6 @@ class Direction:
         shift = 0.5 * (1.0 - _ASYMMETRY) * (counts[2] - counts[0])
         counts = np.array((counts[0] + shift, counts[1], counts[2] - shift))
         out: FloatArray = (counts + _OWN * pool[:, None]) / (np.add.reduce(counts) + _OWN)
-        self._base[horizon] = out
         return out
 
     def mixed(self, horizon: int, inputs: FloatArray, within: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -197,8 +189,7 @@ class Direction:
         """Score the experts on the outcome, then move the base rates and the online logit."""
         moves = log_close - row[INPUTS]
         known = np.isfinite(moves)
-        whole = np.count_nonzero(known) == known.size
-        if not whole:
+        if not known.all():
             row, moves = row[:, known], moves[known]
         if not moves.size:
             return
@@ -213,11 +204,7 @@ class Direction:
         self._descend(horizon, inputs, hit - chances[-1])
         counts = self.counts[horizon]
         counts *= _FORGET[horizon]
-        if whole:
-            counts += hit
-        else:
-            counts[:, known] += hit
-        self._base[horizon] = None
+        counts[:, known] += hit
         self.resolved[horizon] += moves.size
 
     def _remix(self, horizon: int, gain: FloatArray) -> None:

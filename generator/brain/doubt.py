@@ -8,8 +8,6 @@ fault nothing changes, not by a bit: what was measured of the confidence holds f
 from dataclasses import replace
 from typing import Final, NamedTuple
 
-import numpy as np
-
 from generator.brain.forecast import Forecast, Probabilities
 from generator.brain.smoothing import DAY_BARS, HOUR_BARS
 from generator.brain.volatility import IDLE_BARS, STILL_BARS
@@ -57,8 +55,6 @@ def doubts(
         idle: bars in a row without a move, and without a trade, (2, assets).
         odd: 1 where funding may be a fault.
     """
-    if not any(map(np.count_nonzero, (age, capped, idle, odd))):
-        return (NONE,) * len(age)
     columns = zip(*(column.tolist() for column in (bars, age, capped, odd, *idle)), strict=True)
     return tuple(_doubt(*faults) if seen else UNSEEN for seen, *faults in columns)
 

@@ -86,9 +86,6 @@ class Engine:
         self.log_close = np.full(n, np.nan)
         self.close_age = np.full(n, 1e6)  # bars since `log_close`
         self._t: int | None = None
-        # Derived from the present state.
-        self._inputs: FloatArray | None = None
-        self._doubts: tuple[Doubt, ...] | None = None
         self._usual: tuple[int, FloatArray] = (-1, np.full(n + 1, np.nan))  # of a quarter hour
 
     @property
@@ -154,7 +151,6 @@ class Engine:
 
     def _measure(self, t_ms: int, bars: CleanBars, row: int, steps: int) -> None:
         """Let every part take the row, in the order in which they need each other."""
-        self._inputs = self._doubts = None
         self._skip(steps - 1)
         extra = bars.extra
         returns = self._returns(bars.log_close[row])
@@ -162,9 +158,7 @@ class Engine:
         self.features.update(returns, self.volatility)
         fresh = self.volatility.fresh()
         informative = fresh * self.volatility.moving()
-        support = self.features.count
-        if np.count_nonzero(informative) < informative.size:
-            support = support * np.append(informative, informative.max())
+        support = self.features.count * np.append(informative, informative.max())
         depth, spread, imbalance = (extra[name][row] for name in ("depth_usd", "spread_bps", "imbalance"))
         self.liquidity.update(depth, spread, imbalance, self.volatility.levels()[1])
         self.derivatives.update(t_ms, extra["funding"][row], extra["open_interest"][row])
@@ -191,10 +185,6 @@ class Engine:
     def _returns(self, log_close: FloatArray) -> FloatArray:
         """Return log returns per bar, NaN where this bar or the one before is missing for too long."""
         here = np.isfinite(log_close)
-        if not np.count_nonzero(self.close_age) and np.count_nonzero(here) == here.size:
-            before, self.log_close = self.log_close, log_close
-            steady: FloatArray = log_close - before
-            return steady
         age = self.close_age + 1.0
         returns = np.where(age <= _JOIN_BARS, (log_close - self.log_close) / np.sqrt(age), np.nan)
         self.log_close = np.where(here, log_close, self.log_close)
@@ -261,19 +251,14 @@ class Engine:
 
     def inputs(self) -> FloatArray:
         """Return the inputs of the direction models now."""
-        if self._inputs is None:
-            imbalance = self.liquidity.known_imbalance()
-            self._inputs = direction_inputs(self.features, self.filter.tilt(), imbalance)
-        return self._inputs
+        return direction_inputs(self.features, self.filter.tilt(), self.liquidity.known_imbalance())
 
     def doubts(self) -> tuple[Doubt, ...]:
         """Return how far each asset's data is in doubt now, and why."""
-        if self._doubts is None:
-            volatility = self.volatility
-            self._doubts = doubts(
-                self.features.count[:-1], self.close_age, volatility.capped, volatility.still, self.derivatives.odd
-            )
-        return self._doubts
+        volatility = self.volatility
+        return doubts(
+            self.features.count[:-1], self.close_age, volatility.capped, volatility.still, self.derivatives.odd
+        )
 
     def ready(self) -> np.ndarray:
         """Say which assets have enough recent history for a forecast."""

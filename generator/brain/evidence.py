@@ -63,7 +63,7 @@ class Words(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """The six families for one asset and what they come to."""
+    """The six families for one asset; agreement is for / (for + against), coverage the share that is present."""
 
     evidence: tuple[Evidence, ...]
     agreement: float | None
@@ -95,19 +95,9 @@ def gather(words: Words) -> Findings:
     if words.volatility is not VolatilityWord.UNKNOWN:
         sides[FAMILIES.index("volatility")] = Side.NEUTRAL  # it says how far, never which way
     evidence = tuple(Evidence(*one) for one in zip(FAMILIES, sides, points, texts, strict=True))
-    return Findings(evidence, agreement_of(evidence), coverage_of(evidence))
-
-
-def agreement_of(evidence: tuple[Evidence, ...]) -> float | None:
-    """Return for / (for + against) over the families; None where none takes a side."""
-    with_it = sum(item.side is Side.FOR for item in evidence)
-    against = sum(item.side is Side.AGAINST for item in evidence)
-    return with_it / (with_it + against) if with_it + against else None
-
-
-def coverage_of(evidence: tuple[Evidence, ...]) -> float:
-    """Return the share of families that are present."""
-    return sum(item.side is not Side.MISSING for item in evidence) / len(evidence)
+    with_it, against, missing = (sides.count(side) for side in (Side.FOR, Side.AGAINST, Side.MISSING))
+    agreement = with_it / (with_it + against) if with_it + against else None
+    return Findings(evidence, agreement, (len(sides) - missing) / len(sides))
 
 
 def _side(lean: int | None, shown: int) -> Side:

@@ -6,7 +6,7 @@ from typing import Final
 
 import numpy as np
 
-from generator.brain.week import CLOSE, DAY, HIGH, LOW, QUARTER_MS, VARIANCE, VOLUME, WEEK, Week
+from generator.brain.week import CLOSE, DAY, HIGH, LOW, QUARTER_MS, VARIANCE, VOLUME, WEEK, Week, quarter_is_over
 from generator.market.bars import BAR_MS, FloatArray
 
 BASELINES: Final = ("last_hour", "last_day", "ewma")
@@ -55,14 +55,11 @@ class MarketFacts:
 
 def facts(week: Week, t_ms: int) -> tuple[list[AssetFacts], MarketFacts]:
     """Return the facts of each asset and of the market after the bar opened at `t_ms`."""
-    # A quarter hour counts once it is over, so that each covers the same time.
-    open_quarter = (t_ms + BAR_MS) % QUARTER_MS != 0
-    closes = _filled(week.last(t_ms, WEEK, CLOSE, before=int(open_quarter)))
+    closes = _filled(_whole(week, t_ms, CLOSE))
     close_ms = ((t_ms + BAR_MS) // QUARTER_MS) * QUARTER_MS
     moves = _hourly(closes)
-    volume = _ratios(week.last(t_ms, WEEK, VOLUME, before=int(open_quarter)))
+    volume = _ratios(_whole(week, t_ms, VOLUME))
     usual, place = usual_days(week, t_ms), _place(week, t_ms)
-    variance = week.last(t_ms, WEEK, VARIANCE, before=int(open_quarter))
     since_hour, since_share = _since(closes, close_ms)
     market = MarketFacts(
         usual_day=_known(usual[-1]),
@@ -70,7 +67,7 @@ def facts(week: Week, t_ms: int) -> tuple[list[AssetFacts], MarketFacts]:
         since_share=since_share,
         volume_ratio=_known(_median(volume)),
         correlation=_correlation(moves[-24:]),
-        hour_rank=_hour_rank(variance),
+        hour_rank=_hour_rank(_whole(week, t_ms, VARIANCE)),
     )
     each = zip(usual[:-1].tolist(), place.tolist(), volume.tolist(), strict=True)
     return [AssetFacts(*map(_known, one)) for one in each], market
@@ -78,9 +75,13 @@ def facts(week: Week, t_ms: int) -> tuple[list[AssetFacts], MarketFacts]:
 
 def usual_days(week: Week, t_ms: int) -> FloatArray:
     """Return the root mean square of a day's move of each asset and, last, of their mean, (assets + 1,)."""
-    open_quarter = (t_ms + BAR_MS) % QUARTER_MS != 0
-    moves = _hourly(_filled(week.last(t_ms, WEEK, CLOSE, before=int(open_quarter))))
+    moves = _hourly(_filled(_whole(week, t_ms, CLOSE)))
     return _usual_day(np.column_stack((moves, _mean(moves))))
+
+
+def _whole(week: Week, t_ms: int, field: int, count: int = WEEK) -> FloatArray:
+    """Return the quarter hours that are over, so that each covers the same time."""
+    return week.last(t_ms, count, field, before=int(not quarter_is_over(t_ms)))
 
 
 def _hourly(closes: FloatArray) -> FloatArray:
@@ -104,7 +105,7 @@ def day_edges(week: Week, t_ms: int) -> tuple[FloatArray, FloatArray]:
 
 def day_change(week: Week, t_ms: int, log_close: FloatArray) -> FloatArray:
     """Return the log change over 24 hours (up to ten minutes more), NaN where unknown, (assets,)."""
-    before = week.last(t_ms, 1, CLOSE, before=DAY + int((t_ms + BAR_MS) % QUARTER_MS != 0))
+    before = week.last(t_ms, 1, CLOSE, before=DAY + int(not quarter_is_over(t_ms)))
     out: FloatArray = log_close - before[0]
     return out
 
@@ -115,7 +116,7 @@ def baselines(week: Week, t_ms: int, ewma: FloatArray) -> list[dict[str, float] 
     Args:
         ewma: variance of a bar with a half-life of two hours, (assets,).
     """
-    variance = week.last(t_ms, DAY, VARIANCE, before=int((t_ms + BAR_MS) % QUARTER_MS != 0)) / BARS
+    variance = _whole(week, t_ms, VARIANCE, DAY) / BARS
     hour, day = variance[-HOUR:].mean(axis=0), _mean(variance.T)
     found = np.sqrt(np.array((hour, day, ewma))).T.tolist()
     return [

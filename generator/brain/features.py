@@ -13,7 +13,7 @@ from typing import Final
 
 import numpy as np
 
-from generator.brain.smoothing import DAY_BARS, Pace, rates
+from generator.brain.smoothing import DAY_BARS, Pace, clipped, rates
 from generator.brain.volatility import Volatility
 from generator.market.bars import FloatArray
 
@@ -74,17 +74,11 @@ class Features:
     def update(self, returns: FloatArray, volatility: Volatility) -> None:
         """Take one bar's log returns; NaN leaves the asset as it was."""
         seen = np.isfinite(returns)
-        if np.count_nonzero(seen) == seen.size:
-            self.count += 1.0
-            wide, many, pace = None, float(seen.shape[-1]), Pace(self.count)
-        else:
-            weight = seen.astype(np.float64)
-            total = weight.sum(axis=-1, keepdims=True)
-            wide, many = np.concatenate((weight, np.minimum(total, 1.0)), axis=-1), np.maximum(total, 1.0)
-            self.count += wide
-            pace = Pace(self.count, wide)
-            returns = np.where(seen, returns, 0.0)
-        self._take(returns, volatility, many, pace, wide)
+        total = seen.sum(axis=-1, keepdims=True).astype(np.float64)
+        wide = np.concatenate((seen, np.minimum(total, 1.0)), axis=-1)
+        self.count += wide
+        pace = Pace(self.count, wide)
+        self._take(np.where(seen, returns, 0.0), volatility, np.maximum(total, 1.0), pace, wide)
         energy = self._energy()
         fresh, trends, logs = Fresh.of(volatility), self._trends(energy), self._logs()
         shapes = self._shapes(fresh, energy)
@@ -94,16 +88,15 @@ class Features:
         self._fill(trends, shapes, volatility, fresh)
 
     def _take(
-        self, returns: FloatArray, volatility: Volatility, many: FloatArray | float, pace: Pace, seen: FloatArray | None
+        self, returns: FloatArray, volatility: Volatility, many: FloatArray, pace: Pace, seen: FloatArray
     ) -> None:
         """Move the means by one bar; the market is the mean over the `many` assets that have one."""
         raw = np.empty((3, *self.count.shape))
         own = raw[..., :-1]
-        z = returns / np.maximum(volatility.slow_sigma(), 1e-7)
-        np.minimum(np.maximum(z, -_Z_LIMIT, out=z), _Z_LIMIT, out=own[0])
-        np.divide(returns, np.maximum(np.sqrt(volatility.variance[1]), 1e-7), out=own[1])
+        own[0] = clipped(returns / np.maximum(volatility.slow_sigma(), 1e-7), -_Z_LIMIT, _Z_LIMIT)
+        own[1] = returns / np.maximum(np.sqrt(volatility.variance[1]), 1e-7)
         own[2] = volatility.bar_level()
-        np.divide(np.add.reduce(own, axis=-1, keepdims=True), many, out=raw[..., -1:])
+        raw[..., -1:] = np.add.reduce(own, axis=-1, keepdims=True) / many
         z, w = raw[0], raw[1]
         u = w / np.sqrt(1.0 + (w / _SOFT) ** 2)
         square = u * u
@@ -112,30 +105,24 @@ class Features:
         values[_FIRST_SIZE:_FIRST_LOG] = z
         values[_FIRST_LOG:_FIRST_SHAPE] = raw[2]
         shape = values[_FIRST_SHAPE:]
-        np.abs(u, out=shape[0])
-        np.multiply(square, u < 0.0, out=shape[1])
-        np.multiply(u, self.last, out=shape[2])
-        np.minimum(w * w, _Z_LIMIT**2, out=shape[3])
-        np.multiply(self.levels[0], self.levels[0], out=shape[4])
+        shape[:3] = np.abs(u), square * (u < 0.0), u * self.last
+        shape[3:] = np.minimum(w * w, _Z_LIMIT**2), self.levels[0] ** 2
         pace.step(self.levels, values, self._alpha)
-        self.last = u if seen is None else np.where(seen > 0.0, u, self.last)
+        self.last = np.where(seen > 0.0, u, self.last)
 
     def pushes(self) -> list[int]:
         """Return the push of the last one to three hours of every asset: 1, 0 or -1."""
         push = 0.5 * (self.current[AT["trend_1h"], :-1] + self.current[AT["trend_3h"], :-1])
-        out: list[int] = ((push >= _PUSH).astype(np.int64) - (push <= -_PUSH)).tolist()
-        return out
+        return list(((push >= _PUSH).astype(np.int64) - (push <= -_PUSH)).tolist())
 
     def _energy(self) -> FloatArray:
         """Return the mean squares over the half-lives of the trends."""
-        out: FloatArray = np.maximum(self.levels[_TRENDS:_FIRST_SIZE], _TINY)
-        return out
+        return np.maximum(self.levels[_TRENDS:_FIRST_SIZE], _TINY)
 
     def _trends(self, energy: FloatArray) -> FloatArray:
         """Return the t-statistics of the trends."""
         self._worth = np.minimum(self._effective, 2.0 * np.maximum(self.count, 1.0))
-        out: FloatArray = self.levels[:_TRENDS] * np.sqrt(self._worth / energy)
-        return np.minimum(np.maximum(out, -6.0, out=out), 6.0, out=out)
+        return clipped(self.levels[:_TRENDS] * np.sqrt(self._worth / energy), -6.0, 6.0)
 
     def _logs(self) -> FloatArray:
         """Return the means of log volatility."""
@@ -148,18 +135,16 @@ class Features:
 
     def _fill(self, trends: FloatArray, shapes: FloatArray, volatility: Volatility, fresh: Fresh) -> None:
         out, logs = self.current, self._logs()
-        np.subtract(logs[:4], logs[4], out=out[:4])
+        out[:4] = logs[:4] - logs[4]
         out[4 : 4 + _TRENDS] = trends
         at = 4 + _TRENDS
-        sizes = self.levels[_FIRST_SIZE:_FIRST_LOG] * np.sqrt(self._worth[2:4])
-        np.minimum(np.maximum(sizes, -12.0, out=sizes), 12.0, out=out[at : at + 2])
-        np.subtract(shapes, self.baseline, out=out[at + 2 : at + 2 + len(BASELINES)])
+        out[at : at + 2] = clipped(self.levels[_FIRST_SIZE:_FIRST_LOG] * np.sqrt(self._worth[2:4]), -12.0, 12.0)
+        out[at + 2 : at + 2 + len(BASELINES)] = shapes - self.baseline
         at += 2 + len(BASELINES)
         out[at] = fresh.mean(np.tanh(trends[2, ..., :-1]))
-        np.subtract(logs[2], logs[5], out=out[at + 1])
-        away = (logs[1] - logs[5]) / np.maximum(np.sqrt(self.long[0]), _LEAST_SPREAD)
-        np.minimum(np.maximum(away, -4.0, out=away), 4.0, out=out[at + 2])
-        np.minimum(np.maximum(self.long[1:], _USUAL_TREND), 9.0, out=out[at + 3 : at + 5])
+        out[at + 1] = logs[2] - logs[5]
+        out[at + 2] = clipped((logs[1] - logs[5]) / np.maximum(np.sqrt(self.long[0]), _LEAST_SPREAD), -4.0, 4.0)
+        out[at + 3 : at + 5] = clipped(self.long[1:], _USUAL_TREND, 9.0)
         volume = volatility.volume_levels()[0]
         out[at + 5, ..., :-1] = volume
         out[at + 5, ..., -1:] = fresh.mean(volume)
@@ -170,12 +155,9 @@ class Features:
         shape, energy = levels[_FIRST_SHAPE:], square[2]
         out = np.empty((len(BASELINES), *self.count.shape))
         out[:3] = _together(square[1:4], fresh)
-        np.divide(np.abs(levels[2]), np.maximum(shape[0], _TINY), out=out[3])
-        np.divide(shape[1:3], energy, out=out[4:6])
-        np.divide(12.0 * shape[4], energy, out=out[6])
-        np.divide(shape[3], energy, out=out[7])
-        np.minimum(np.maximum(out, -6.0, out=out), 6.0, out=out)
-        return out
+        out[3] = np.abs(levels[2]) / np.maximum(shape[0], _TINY)
+        out[4:6], out[6], out[7] = shape[1:3] / energy, 12.0 * shape[4] / energy, shape[3] / energy
+        return clipped(out, -6.0, 6.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,25 +165,22 @@ class Fresh:
     """Which assets count in means over the market.
 
     Args:
-        weight: 1.0 where an asset is fresh, else 0.0, (..., assets); None where all are.
-        many: how many are, (..., 1) or one number for all.
+        weight: 1.0 where an asset is fresh, else 0.0, (..., assets).
+        many: how many are, (..., 1).
     """
 
-    weight: FloatArray | None
-    many: FloatArray | np.float64
+    weight: FloatArray
+    many: FloatArray
 
     @classmethod
     def of(cls, volatility: Volatility) -> Fresh:
         """Ask which assets had a return in the last hour."""
         weight = volatility.fresh()
-        if np.count_nonzero(weight) == weight.size:
-            return cls(None, np.float64(weight.shape[-1]))
         return cls(weight, weight.sum(axis=-1, keepdims=True))
 
     def mean(self, values: FloatArray) -> FloatArray:
         """Return the mean over the fresh assets, (..., 1)."""
-        counted = values if self.weight is None else values * self.weight
-        out: FloatArray = np.add.reduce(counted, axis=-1, keepdims=True) / np.maximum(self.many, 1.0)
+        out: FloatArray = np.add.reduce(values * self.weight, axis=-1, keepdims=True) / np.maximum(self.many, 1.0)
         return out
 
 

@@ -53,12 +53,6 @@ class Forecast:
         """Chance of the shown class, 0..1."""
         return self.probabilities.of(self.prediction)
 
-    @property
-    def fallback(self) -> bool:
-        """Whether another class is likelier than the shown one."""
-        chance = self.probabilities
-        return self.confidence < max(chance.down, chance.neutral, chance.up)
-
 
 def words(chance: FloatArray, base: FloatArray, balance: Callable[[], FloatArray]) -> FloatArray:
     """Return 1 up, 0 neutral or -1 down for each asset.

@@ -59,11 +59,10 @@ class Liquidity:
         """Take one bar; `volatility` is the log volatility of the last hours against the week."""
         book = depth_usd / spread_bps
         seen = np.isfinite(book)  # no bound lets a quotient overflow, so both are known
-        whole = np.count_nonzero(seen) == seen.size
-        weight = None if whole else seen.astype(np.float64)
-        self.count += 1.0 if weight is None else weight
-        self.age = np.zeros(seen.shape) if whole else np.where(seen, 0.0, self.age + 1.0)
-        raw = np.log(book if whole else np.where(seen, book, 1.0)) + _CLEARED * volatility
+        weight = seen.astype(np.float64)
+        self.count += weight
+        self.age = np.where(seen, 0.0, self.age + 1.0)
+        raw = np.log(np.where(seen, book, 1.0)) + _CLEARED * volatility
         pace = Pace(self.count, weight)
         pace.step(self.level, raw[None], self._alpha_level)
         pace.step(self.week, self.level, self._alpha_week)
@@ -73,12 +72,8 @@ class Liquidity:
     def _take_imbalance(self, imbalance: FloatArray) -> None:
         """Follow the book's imbalance over about half an hour."""
         seen = np.isfinite(imbalance)
-        if np.count_nonzero(seen) == seen.size:
-            self.imbalance_age = np.zeros(seen.shape)
-        else:
-            self.imbalance_age = np.where(seen, 0.0, self.imbalance_age + 1.0)
-            imbalance = np.where(seen, imbalance, self.imbalance[0])
-        self.imbalance += (imbalance - self.imbalance) * self._alpha
+        self.imbalance_age = np.where(seen, 0.0, self.imbalance_age + 1.0)
+        self.imbalance += (np.where(seen, imbalance, self.imbalance[0]) - self.imbalance) * self._alpha
 
     def _reword(self, seen: npt.NDArray[np.bool_]) -> None:
         """Move the edges of the words, and change a word only past the far side of a dead zone."""
@@ -109,8 +104,5 @@ class Liquidity:
 def hysteresis(word: FloatArray, score: FloatArray, enter: float | FloatArray, leave: float | FloatArray) -> FloatArray:
     """Return -1, 0 or 1: enter past `enter`, leave again below `leave`."""
     size, side = np.abs(score), np.sign(score)
-    stays = size >= leave
-    stays &= side == word
-    stays |= size >= enter
-    side *= stays
-    return side
+    out: FloatArray = side * ((size >= enter) | ((size >= leave) & (side == word)))
+    return out

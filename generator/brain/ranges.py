@@ -41,25 +41,18 @@ class Ranges:
         self._law = frozen.law
         self._usual = (frozen.law @ np.minimum(_MIDDLES, _LARGEST) ** 2)[:, None]
         self._share = min(_TOGETHER, assets) / assets
-        self._correction: FloatArray | None = None
-        self._sums: FloatArray | None = None
 
     def correction(self) -> FloatArray:
         """Return what each expected sigma is multiplied by, (4, assets)."""
-        if self._correction is None:
-            square, cases = (np.add.reduce(one, axis=1, keepdims=True) for one in (self.square, self.cases))
-            pool = (_POOL + self._share * square) / (_POOL + self._share * cases)
-            ratio = (_OWN * pool + self.square) / (_OWN + self.cases)
-            self._correction = clipped(np.sqrt(ratio), *_LIMITS)
-        return self._correction
+        square, cases = (np.add.reduce(one, axis=1, keepdims=True) for one in (self.square, self.cases))
+        pool = (_POOL + self._share * square) / (_POOL + self._share * cases)
+        return clipped(np.sqrt((_OWN * pool + self.square) / (_OWN + self.cases)), *_LIMITS)
 
     def law(self) -> FloatArray:
         """Return the chances that a move stays below each edge, in sigmas, (4, bins + 1)."""
-        if self._sums is None:
-            counts = _FROZEN_LAW * self._law + self.counts
-            below = np.add.accumulate(counts, axis=1)
-            self._sums = np.concatenate((np.zeros((len(HORIZONS), 1)), below), axis=1) / below[:, -1:]
-        return self._sums
+        below = np.add.accumulate(_FROZEN_LAW * self._law + self.counts, axis=1)
+        out: FloatArray = np.concatenate((np.zeros((len(HORIZONS), 1)), below), axis=1) / below[:, -1:]
+        return out
 
     def widths(self) -> FloatArray:
         """Return how many sigmas half and nine tenths of the moves stay within, (4, 2)."""
@@ -102,4 +95,3 @@ class Ranges:
         self.counts = self.counts * _FORGET + found
         self.square = self.square * _FORGET + np.minimum(sizes, _LARGEST) ** 2 / self._usual * _WORTH
         self.cases = self.cases * _FORGET + known * _WORTH
-        self._correction = self._sums = None

@@ -77,29 +77,9 @@ class RegimeReading:
     drivers: tuple[str, ...]  # risk drivers in words
 
     @property
-    def breadth(self) -> float | None:
-        """Share of assets that are up over the last day, None where no change is known."""
-        return self.counts.up / self.counts.known if self.counts.known else None
-
-    @property
     def stressed(self) -> bool:
         """Whether the next hours are expected to be rougher than most of the week."""
         return self.volatility in (VolatilityWord.ELEVATED, VolatilityWord.EXTREME)
-
-    @property
-    def likeliest(self) -> RegimeLabel | None:
-        """The regime with the highest chance, None without a reading."""
-        return max(self.posterior, key=lambda label: self.posterior[label]) if self.posterior else None
-
-    @property
-    def likelier(self) -> RegimeLabel | None:
-        """The regime that has a higher chance than the shown one, None where the shown one leads or none is shown.
-
-        A label moves only when another leads clearly, so this is what a fading one looks like.
-        """
-        best = max(self.posterior, key=lambda label: self.posterior[label])
-        shown = self.posterior.get(self.label)
-        return None if shown is None or self.posterior[best] <= shown else best
 
 
 @dataclass(frozen=True, slots=True)

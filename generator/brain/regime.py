@@ -178,7 +178,6 @@ class RegimeFilter:
         self.previous = np.full(columns, -1.0)
         self.since = np.full(columns, -1.0)  # open time of the first bar with this label
         self.clarity = np.full(columns, USUAL)  # mean of the highest chance over about a week
-        self._heat: tuple[FloatArray, FloatArray] | None = None  # with the clarity that it was computed from
         self._models = Pair(*models, columns)
         self._level, self._slope = (
             np.array([getattr(calibrations[column == assets], name) for column in range(columns)])
@@ -200,8 +199,7 @@ class RegimeFilter:
             steps: bars since the last update; a gap lets the filter forget.
         """
         known = support > 0.0
-        whole = np.count_nonzero(known) == known.size
-        if steps > 1 or not whole:
+        if steps > 1 or not known.all():
             self._forget(known, steps)
         hidden, scores = self._step(features)
         chance = softmax(scores)
@@ -209,15 +207,13 @@ class RegimeFilter:
         chance -= 0.25
         chance *= self.trust * np.minimum(support / _RAMP_BARS, 1.0)
         chance += 0.25
-        self.posterior = chance if whole else np.where(known, chance, self.posterior)
+        self.posterior = np.where(known, chance, self.posterior)
         half_hour = (t_ms + BAR_MS) // _STEP_MS
         if half_hour > self.committed[0]:
             # Single precision is what the state keeps of it, so a restart cannot differ.
-            remembered = hidden if whole else np.where(known, hidden, self.hidden)
-            self.hidden = remembered.astype(np.float32).astype(np.float64)
+            self.hidden = np.where(known, hidden, self.hidden).astype(np.float32).astype(np.float64)
             self.committed[0] = half_hour
             self.clarity += (np.maximum.reduce(self.posterior) - self.clarity) * (known * (1.0 - KEEP))
-            self._heat = None
         self.smooth += (self._calibrated() - self.smooth) * (1.0 - (1.0 - self._alpha) ** steps)
         allowed = None
         if facts:
@@ -254,9 +250,7 @@ class RegimeFilter:
 
     def _calibrated(self) -> FloatArray:
         """Return the posterior at its temperature."""
-        if self._heat is None or self._heat[0] is not self.clarity:
-            self._heat = (self.clarity, temperature(self._level, self._slope, self.clarity))
-        return tempered(self.posterior, self._heat[1])
+        return tempered(self.posterior, temperature(self._level, self._slope, self.clarity))
 
     def confidence(self) -> FloatArray:
         """Return the published chance of the shown label, and where that is `transition` of the likeliest."""
@@ -277,8 +271,7 @@ class RegimeFilter:
 
     def tilt(self) -> FloatArray:
         """Return posterior of risk_on minus posterior of risk_off."""
-        out: FloatArray = self.posterior[0] - self.posterior[1]
-        return out
+        return np.asarray(self.posterior[0] - self.posterior[1])
 
 
 def dwell_minutes(t_ms: int, since_ms: int) -> int:

@@ -21,14 +21,14 @@ class Pace:
 
     __slots__ = ("_first", "_seen")
 
-    def __init__(self, count: FloatArray, seen: FloatArray | None = None) -> None:
+    def __init__(self, count: FloatArray, seen: FloatArray) -> None:
         """Take what all means of these columns share.
 
         Args:
             count: values seen so far including this one, (..., columns).
-            seen: 1.0 where this bar's value counts, else 0.0; None where all count.
+            seen: 1.0 where this bar's value counts, else 0.0.
         """
-        self._first = 1.0 / (count if seen is None else np.maximum(count, 1.0))
+        self._first = 1.0 / np.maximum(count, 1.0)
         self._seen = seen
 
     def step(self, levels: FloatArray, values: FloatArray, alpha: FloatArray) -> None:
@@ -39,12 +39,7 @@ class Pace:
             values: of a shape that broadcasts to it, finite.
             alpha: weight of a new value, from `rates`.
         """
-        rate = np.maximum(alpha, self._first)
-        if self._seen is not None:
-            rate *= self._seen
-        change = values - levels
-        change *= rate
-        levels += change
+        levels += (values - levels) * (np.maximum(alpha, self._first) * self._seen)
 
 
 def clipped(values: FloatArray, low: float, high: float) -> FloatArray:

@@ -58,11 +58,6 @@ class Volatility:
         self.age = np.full(shape, 1e6)  # bars since the last return
         self.still = np.zeros((2, *shape))  # bars in a row without a move, and without a trade
         self._bar = np.zeros(shape)  # log volatility of the last bar
-        # Derived from the present state.
-        self._levels: FloatArray | None = None
-        self._fresh: FloatArray | None = None
-        self._volume_levels: FloatArray | None = None
-        self._slow_sigma: FloatArray | None = None
         self._alpha = rates(HALF_LIVES, len(shape))
         self._alpha_slow = rates((SLOW_HALF_LIFE,), len(shape))
         self._alpha_volume = rates(VOLUME_HALF_LIVES, len(shape))
@@ -70,41 +65,31 @@ class Volatility:
 
     def update(self, returns: FloatArray, range_variance: FloatArray, volume: FloatArray) -> None:
         """Take one bar; NaN returns or volumes leave the asset as it was."""
-        self._levels = self._fresh = self._volume_levels = self._slow_sigma = None
         seen, traded = np.isfinite(returns), np.isfinite(volume)
-        all_seen, all_traded = np.count_nonzero(seen) == seen.size, np.count_nonzero(traded) == traded.size
-        raw = bar_variance(returns if all_seen else np.where(seen, returns, 0.0), range_variance)
+        raw = bar_variance(np.where(seen, returns, 0.0), range_variance)
         usual = np.maximum(np.exp(self.slow[0]), self.variance[1])  # so that a market that wakes up is not held down
-        usual *= _CAP**2
-        if np.count_nonzero(young := self.count[0] < HOUR_BARS):
-            usual = np.where(young, 1.0, usual)
+        usual = np.where(self.count[0] < HOUR_BARS, 1.0, _CAP**2 * usual)
         value = np.minimum(raw, np.maximum(usual, 100.0 * _FLOOR))
-        jumped = raw > value
-        if np.count_nonzero(jumped) or np.count_nonzero(self.capped):
-            self.capped = np.where(seen & jumped, float(DAY_BARS), np.maximum(self.capped - 1.0, 0.0))
-        self.age = np.zeros(seen.shape) if all_seen else np.where(seen, 0.0, self.age + 1.0)
+        self.capped = np.where(seen & (raw > value), float(DAY_BARS), np.maximum(self.capped - 1.0, 0.0))
+        self.age = np.where(seen, 0.0, self.age + 1.0)
         nothing = np.array((raw <= _FLOOR, volume == 0.0))
-        if np.count_nonzero(nothing) or np.count_nonzero(self.still):
-            self.still = np.where(np.array((seen, traded)), (self.still + 1.0) * nothing, self.still)
-            idle = self.still[1] >= IDLE_BARS
-            if np.count_nonzero(idle):
-                traded, all_traded = traded & ~idle, False
+        self.still = np.where(np.array((seen, traded)), (self.still + 1.0) * nothing, self.still)
+        traded &= self.still[1] < IDLE_BARS
         self.count += np.array((seen, traded))
-        pace = Pace(self.count[0], None if all_seen else seen.astype(np.float64))
+        pace = Pace(self.count[0], seen.astype(np.float64))
         pace.step(self.variance, value[None], self._alpha)
         np.maximum(self.variance, _FLOOR, out=self.variance)
         pace.step(self.slow, np.log(self.variance[:1]), self._alpha_slow)
         slow = self.slow[0]
         self._bar = 0.5 * (slow + clipped(np.log(value) - slow, -_BAR_SPAN, _BAR_SPAN))
-        pace = Pace(self.count[1], None if all_traded else traded.astype(np.float64))
-        pace.step(self.volume, (volume if all_traded else np.where(traded, volume, 0.0))[None], self._alpha_volume)
+        pace = Pace(self.count[1], traded.astype(np.float64))
+        pace.step(self.volume, np.where(traded, volume, 0.0)[None], self._alpha_volume)
         pace.step(self.volume_slow, np.log(self.volume[:1] + 1e-9), self._alpha_volume_slow)
 
     def slow_sigma(self) -> FloatArray:
         """Return the geometric-mean sigma of a 5-minute bar over about a week, as a fraction."""
-        if self._slow_sigma is None:
-            self._slow_sigma = np.exp(0.5 * self.slow[0])
-        return self._slow_sigma
+        out: FloatArray = np.exp(0.5 * self.slow[0])
+        return out
 
     def bar_level(self) -> FloatArray:
         """Return the log of the last bar's own volatility, held within limits of the slow one, (..., assets)."""
@@ -112,16 +97,12 @@ class Volatility:
 
     def levels(self) -> FloatArray:
         """Return half the log of the variance means over the slow variance, (6, ..., assets); 0 while unknown."""
-        if self._levels is None:
-            known = self.count[0] > 0.0
-            self._levels = 0.5 * (np.log(np.maximum(self.variance, _FLOOR)) - self.slow) * known
-        return self._levels
+        out: FloatArray = 0.5 * (np.log(np.maximum(self.variance, _FLOOR)) - self.slow) * (self.count[0] > 0.0)
+        return out
 
     def fresh(self) -> FloatArray:
         """Return 1.0 where the asset had a return in the last hour, else 0.0."""
-        if self._fresh is None:
-            self._fresh = (self.age <= HOUR_BARS).astype(np.float64)
-        return self._fresh
+        return (self.age <= HOUR_BARS).astype(np.float64)
 
     def moving(self) -> FloatArray:
         """Return 0.0 where the price has stood for hours, as of a source that repeats itself, else 1.0."""
@@ -130,15 +111,13 @@ class Volatility:
 
     def volume_levels(self) -> FloatArray:
         """Return the log of the volume of an hour and of a quarter of one against three days; 0 while unknown."""
-        if self._volume_levels is None:
-            level = np.log(self.volume + 1e-9) - self.volume_slow
-            known = (self.count[1] > 0.0) & (self.still[1] < IDLE_BARS)
-            self._volume_levels = clipped(level, -_LOG_VOLUME_SPAN, _LOG_VOLUME_SPAN) * known
-        return self._volume_levels
+        level = np.log(self.volume + 1e-9) - self.volume_slow
+        known = (self.count[1] > 0.0) & (self.still[1] < IDLE_BARS)
+        out: FloatArray = clipped(level, -_LOG_VOLUME_SPAN, _LOG_VOLUME_SPAN) * known
+        return out
 
 
 def bar_variance(returns: FloatArray, range_variance: FloatArray) -> FloatArray:
     """Return the variance of a bar from its return and, where it is known, its range."""
-    moved, ranged = returns**2, np.isfinite(range_variance)
-    both = 0.5 * (moved + range_variance)
-    return np.maximum(both if np.count_nonzero(ranged) == ranged.size else np.where(ranged, both, moved), _FLOOR)
+    moved = returns**2
+    return np.maximum(np.where(np.isfinite(range_variance), 0.5 * (moved + range_variance), moved), _FLOOR)

@@ -76,12 +76,16 @@ class Weights:
     def _of(cls, body: dict[str, Any], outlook: OutlookWeights, digest: str) -> Weights:
         if tuple(body["features"]) != REGIME_INPUTS:
             raise ValueError("features differ from this program's")
-        units = len(body["market"]["carry"][0])
+        units, fitted = len(body["market"]["carry"][0]), body["calibration"]
+        asset, market = (
+            Calibration(*_array([fitted[name]["level"], fitted[name]["slope"]], (2,)).tolist())
+            for name in ("asset", "market")
+        )
         return cls(
             market=_network(body["market"], units),
             asset=_network(body["asset"], units),
             direction=_array(body["direction"], (2, INPUTS)),
-            calibrations=(_calibration(body["calibration"]["asset"]), _calibration(body["calibration"]["market"])),
+            calibrations=(asset, market),
             outlook=outlook,
             digest=digest,
             recipe=body["recipe"],
@@ -104,11 +108,6 @@ def _read(where: Path, form: str, version: int | None) -> dict[str, Any]:
     if body.get("digest") != digest_of(body):
         raise WeightsError(f"{where} does not match its digest: it was changed after training")
     return body
-
-
-def _calibration(parts: dict[str, Any]) -> Calibration:
-    level, slope = _array([parts["level"], parts["slope"]], (2,)).tolist()
-    return Calibration(level, slope)
 
 
 def digest_of(body: dict[str, Any]) -> str:

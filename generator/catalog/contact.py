@@ -17,9 +17,6 @@ class Contact(NamedTuple):
 def contact_of(text: str) -> Contact:
     """Read a contact setting.
 
-    Args:
-        text: a URL, an e-mail address (`mailto:` or bare), or one of each with a comma between.
-
     Raises:
         ValueError: it is something else.
     """

@@ -53,9 +53,6 @@ class SitePage:
     Args:
         path: with trailing slash, as linked; the file is `<path>index.html`.
         template: below templates/.
-        label: in the navigation.
-        title: of the document.
-        description: one sentence for search engines.
         primary: in the navigation at the top; the others are linked at the foot.
     """
 

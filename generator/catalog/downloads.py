@@ -44,7 +44,6 @@ class Field:
     """One column of a CSV file, and the place of the same value in a line of JSON.
 
     Args:
-        name: of the column.
         place: keys that lead to it in a line of JSON; the name when not given.
     """
 

@@ -14,18 +14,9 @@ class Endpoint:
         id: the `endpoint` of its answer.
         path: request path at the origin.
         model: name of the 200 body's model in OpenAPI.
-        name: for people.
-        purpose: what it is for, one sentence.
-        when_to_use: one sentence.
-        when_not_to_use: one sentence.
-        provides: what its answer carries.
-        does_not_provide: its limits.
         truth_statement: what a reader must not conclude from it.
         next_resource: id of the suggested richer resource (an endpoint or a product).
         first_read: key paths that the first program of the docs prints.
-        version: `v1` or `v1.3`.
-        product_id: catalogue id where there is one.
-        schema_version: semantic version where there is one.
         type: value of the answer's `type` where there is one.
     """
 

@@ -84,6 +84,11 @@ def iso(ms: int) -> str:
     return datetime.fromtimestamp(ms // 1000, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
+def ms_of(text: str) -> int:
+    """Return a published time in UTC ms."""
+    return round(datetime.fromisoformat(text).timestamp() * 1000)
+
+
 def iso_or_none(ms: int | None) -> str | None:
     """Write a time that may be unknown."""
     return None if ms is None else iso(ms)

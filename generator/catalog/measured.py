@@ -20,8 +20,6 @@ class Measured:
     """One kind of market.
 
     Args:
-        family: the simulator's name of it.
-        kind: the same in words.
         accuracy_percent: mean over the four regimes of how often the label was right while it ruled; guessing gives 25.
         error_points: expected calibration error: how far confidence and truth lie apart on average, percentage points.
     """

@@ -24,8 +24,6 @@ class Product:
     Args:
         id: endpoint identity, e.g. `x402-atlas`; also the key in the vault manifest.
         path: request path at the origin.
-        product_id: catalogue id, None for the human report.
-        title: for people.
         type: the `type` of the 402 body and of the paid body.
         model: name of the 200 body's model in OpenAPI.
         price_atomic: USDC atomic units (6 decimals).

@@ -84,12 +84,7 @@ CHANCES: Final = frozenset({"down", "neutral", "up", "risk_on", "risk_off", "ran
 
 
 def scale_of(field: str, kind: str) -> Scale | None:
-    """Return the scale of a field, None where there is none.
-
-    Args:
-        field: its name.
-        kind: its JSON type, number or integer.
-    """
+    """Return the scale of a field, None where there is none."""
     if kind == "number" and field in CHANCES:
         return _CHANCE
     found = next((scale for pattern, scale in SCALES.items() if fnmatchcase(field, pattern)), None)

@@ -265,17 +265,12 @@ MODE_OF_REGIME: Final[dict[RegimeLabel, MarketMode]] = {
 # The words of `emi read`, by those of the public bodies.
 READ_BIAS: Final[dict[Bias, str]] = {Bias.UP: "UP", Bias.DOWN: "DOWN", Bias.FLAT: "NEUTRAL"}
 READ_LIQUIDITY: Final[dict[LiquidityContext, str | None]] = {
-    LiquidityContext.DEEP: "deep",
-    LiquidityContext.NORMAL: "normal",
-    LiquidityContext.THIN: "thin",
-    LiquidityContext.UNKNOWN: None,
+    word: None if word is LiquidityContext.UNKNOWN else word.value for word in LiquidityContext
 }
 READ_DERIVATIVES: Final[dict[DerivativesState, str | None]] = {
+    **dict.fromkeys(DerivativesState, "balanced"),
     DerivativesState.CROWDED_LONGS: "longs_crowded",
     DerivativesState.CROWDED_SHORTS: "shorts_crowded",
-    DerivativesState.BALANCED: "balanced",
-    DerivativesState.DELEVERAGING: "balanced",
-    DerivativesState.LEVERAGING_UP: "balanced",
     DerivativesState.UNAVAILABLE: None,
 }
 

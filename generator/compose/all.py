@@ -53,7 +53,6 @@ class Composed:
 
     Args:
         free: request path -> body: the free endpoints, reasoning of each asset, `/status.json`.
-        paid: product id -> the finished 200 body.
         challenges: product id -> the 402 body but for error, x402Version, resource, accepts, extensions and
             `quote.sha256`.
         bazaar: product id -> the bazaar extension's declaration.

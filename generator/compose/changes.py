@@ -28,7 +28,6 @@ def changes(before: Mapping[str, str | None] | None, now: Mapping[str, str | Non
 
     Args:
         before: the facts of the tick published before; None on the first after a start.
-        now: the facts of this tick.
     """
     if before is None:
         return None

@@ -12,15 +12,7 @@ from generator.catalog.text.answers import DISCLAIMER
 from generator.catalog.text.labels import DERIVATIVES
 from generator.catalog.words import DerivativesState, DerivativesVote, OverallState, OverallVote, PriceAndInterest
 from generator.compose.context import TickContext
-from generator.compose.envelope import (
-    ENGINE,
-    ENGINE_VERSION,
-    expanded_access,
-    head,
-    related,
-    source_name,
-    updated,
-)
+from generator.compose.envelope import ENGINE, ENGINE_VERSION, expanded_access, head, related, source_name, updated
 from generator.compose.inputs import asset_limitations, futures_of, graded, market_limitations, observed, status_over
 from generator.contract.derivatives import DerivativesAsset, DerivativesResponse, Funding, Liquidations, OpenInterest
 from generator.market.observation import AssetObservation

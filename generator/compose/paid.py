@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from generator.brain.evidence import Evidence
 from generator.catalog.assets import ASSETS
 from generator.catalog.formats import iso
 from generator.catalog.products import PRODUCT_BY_ID
@@ -52,16 +51,13 @@ def evidence_block(ctx: TickContext, asset: str) -> EvidenceBlock:
     """Sort one asset's evidence by how it bears on its bias."""
     read = reading_of(ctx, asset)
     rows = read.evidence if read else ()
+    texts = {side: tuple(f"{row.family}: {row.text}" for row in rows if row.side is side) for side in Side}
     return EvidenceBlock(
-        supporting=_texts(rows, Side.FOR),
-        opposing=_texts(rows, Side.AGAINST),
-        neutral=_texts(rows, Side.NEUTRAL),
-        missing=_texts(rows, Side.MISSING),
+        supporting=texts[Side.FOR],
+        opposing=texts[Side.AGAINST],
+        neutral=texts[Side.NEUTRAL],
+        missing=texts[Side.MISSING],
     )
-
-
-def _texts(rows: tuple[Evidence, ...], side: Side) -> tuple[str, ...]:
-    return tuple(f"{row.family}: {row.text}" for row in rows if row.side is side)
 
 
 def evidence_of(ctx: TickContext, *sides: Side) -> dict[str, list[str]]:

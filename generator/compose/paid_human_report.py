@@ -48,7 +48,7 @@ def report(ctx: TickContext) -> HumanReport:
     """Compose the report's parts."""
     return HumanReport(
         title=REPORT_TITLE,
-        verdict=verdict(ctx),
+        verdict=regime_sentence(ctx),
         as_of=as_of(ctx),
         what_changed=changed(ctx),
         assets=tuple(report_asset(ctx, asset) for asset in ASSETS),
@@ -73,11 +73,6 @@ def report(ctx: TickContext) -> HumanReport:
             as_of=as_of(ctx),
         ),
     )
-
-
-def verdict(ctx: TickContext) -> str:
-    """Say what happened, how far prices may move and what the regime is."""
-    return regime_sentence(ctx)
 
 
 def changed(ctx: TickContext) -> tuple[str, ...]:

@@ -1,6 +1,5 @@
 """GET /api/reasoning.php, and one static file per asset."""
 
-from generator.brain.evidence import Evidence
 from generator.catalog.assets import ASSETS, DEFAULT_ASSET
 from generator.catalog.endpoints import ENDPOINT_BY_ID
 from generator.catalog.text.answers import DEVELOPER_NOTE, NO_FORECAST, NOTHING_CLAIMED
@@ -30,21 +29,14 @@ def reasoning(ctx: TickContext, asset: str = DEFAULT_ASSET) -> ReasoningResponse
 def reasoning_block(ctx: TickContext, asset: str) -> Reasoning:
     """Compose prediction, chances and reasons."""
     read, forecast = reading_of(ctx, asset), forecast_of(ctx, asset)
+    evidence = read.evidence if read else ()
     nothing = NOTHING_CLAIMED.format(reason=forecast_reason(ctx, asset))
     return Reasoning(
         prediction=forecast.prediction if forecast else Prediction.NEUTRAL,
         **weighed(ctx, asset),
         brain_silent=forecast is None,
         summary=asset_sentence(ctx, asset) if forecast else nothing,
-        reason_points=tuple(_point(row) for row in read.evidence) if read else (),
-        reasons=tuple(map(_reason, read.evidence)) if read else (),
+        reason_points=tuple(f"{row.points or row.side}: {row.text}" for row in evidence),
+        reasons=tuple(Reason.of(row, bears_on_call=row.side) for row in evidence),
         horizon_minutes=forecast.horizon_minutes if forecast else None,
     )
-
-
-def _point(row: Evidence) -> str:
-    return f"{row.points or row.side}: {row.text}"
-
-
-def _reason(row: Evidence) -> Reason:
-    return Reason(family=row.family, points=row.points, bears_on_call=row.side, text=row.text)

@@ -18,11 +18,7 @@ from generator.compose.coins import expected_move, quoted, trend_of
 from generator.compose.context import TickContext
 from generator.compose.envelope import rich, source_name
 from generator.compose.facts import FEWEST, facts, market_trend, moves, regime_sentence
-from generator.compose.inputs import (
-    asset_limitations,
-    missing_reason,
-    reading_of,
-)
+from generator.compose.inputs import asset_limitations, missing_reason, reading_of
 from generator.compose.paid import paid_head
 from generator.contract.envelope import Change
 from generator.contract.regime import (
@@ -123,11 +119,7 @@ def market_context(ctx: TickContext) -> MarketContext:
 
 def market_regime(ctx: TickContext) -> MarketRegimeResponse:
     """Compose the public regime."""
-    now = regime(ctx)
-    return MarketRegimeResponse(
-        **rich(ctx, ENDPOINT_BY_ID["market-regime"]),
-        **_public(ctx, now),
-    )
+    return MarketRegimeResponse(**rich(ctx, ENDPOINT_BY_ID["market-regime"]), **_public(ctx, regime(ctx)))
 
 
 def _public(ctx: TickContext, now: Regime) -> dict[str, Any]:

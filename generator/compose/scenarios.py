@@ -20,7 +20,9 @@ def scenarios(ctx: TickContext) -> tuple[Scenario, ...]:
     """Compose three scenarios; none without a regime."""
     if ctx.reading is None or ctx.reading.regime.label is RegimeLabel.UNKNOWN:
         return ()
-    return (_continues(ctx), _rises(ctx), _falls(ctx))
+    rises = _moves(ctx, "It rises", "rise", Trend.UP, DerivativesVote.BULLISH)
+    falls = _moves(ctx, "It falls", "fall", Trend.DOWN, DerivativesVote.BEARISH)
+    return (_continues(ctx), rises, falls)
 
 
 def four_hour_move(ctx: TickContext) -> float | None:
@@ -58,27 +60,13 @@ def _continues(ctx: TickContext) -> Scenario:
     )
 
 
-def _rises(ctx: TickContext) -> Scenario:
+def _moves(ctx: TickContext, name: str, verb: str, trend: Trend, vote: DerivativesVote) -> Scenario:
+    wrong = f"In four hours {_FEWER} are {trend}, or their mean is {trend} less than {{move}}."
     return Scenario(
-        name="It rises",
-        description="Most assets rise together over the next hours.",
-        supported_by=_support(ctx, Trend.UP, Bias.UP, DerivativesVote.BULLISH),
-        wrong_if=_sized(ctx, f"In four hours {_FEWER} are up, or their mean is up less than {{move}}.", 0.25),
-        horizon_hours=HOURS,
-        expected_move_percent=four_hour_move(ctx),
-    )
-
-
-def _falls(ctx: TickContext) -> Scenario:
-    return Scenario(
-        name="It falls",
-        description="Most assets fall together over the next hours.",
-        supported_by=_support(ctx, Trend.DOWN, Bias.DOWN, DerivativesVote.BEARISH),
-        wrong_if=_sized(
-            ctx,
-            f"In four hours {_FEWER} are down, or their mean is down less than {{move}}.",
-            0.25,
-        ),
+        name=name,
+        description=f"Most assets {verb} together over the next hours.",
+        supported_by=_support(ctx, trend, Bias(trend.upper()), vote),
+        wrong_if=_sized(ctx, wrong, 0.25),
         horizon_hours=HOURS,
         expected_move_percent=four_hour_move(ctx),
     )

@@ -75,7 +75,6 @@ def score_limits(*records: TrackRecord, rounds_ended: int = 0) -> tuple[str, ...
     """Say that scores are null where nothing that counts has resolved yet.
 
     Args:
-        records: of forecasts.
         rounds_ended: Arena rounds that are over, whether they count or not.
     """
     arena = NO_ROUND_COUNTS.format(ended=rounds_ended) if rounds_ended else NO_ROUND_ENDED

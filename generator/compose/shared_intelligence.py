@@ -64,16 +64,8 @@ def _triple(values: tuple[float, float, float] | None) -> Probabilities | None:
 def brain_snapshot(ctx: TickContext, current: Round) -> BrainSnapshot:
     """Reveal the forecast of a round that is live; of any other only its digest."""
     if sealed(ctx, current):
-        return BrainSnapshot(
-            prediction=None,
-            brain_silent=False,
-            confidence=None,
-            probabilities=None,
-            base_rates=None,
-            regime_mode=None,
-            sealed_digest=current.sealed_digest,
-            salt=None,
-        )
+        secret = dict.fromkeys(BrainSnapshot.model_fields.keys() - {"brain_silent", "confidence_kind", "sealed_digest"})
+        return BrainSnapshot(brain_silent=False, sealed_digest=current.sealed_digest, **secret)
     silent = current.prediction is None and ctx.reading is None
     return BrainSnapshot.of(
         current,
@@ -92,21 +84,12 @@ def _said(snapshot: BrainSnapshot) -> Prediction | None:
 def combined(ctx: TickContext, snapshot: BrainSnapshot) -> CombinedIntelligence:
     """Put brain and people side by side."""
     crowd, said = consensus_of(live_tally(ctx)), _said(snapshot)
-    if said is None or crowd is Consensus.NONE:
-        return CombinedIntelligence(
-            brain=said,
-            crowd=crowd,
-            agreement=None,
-            note="There is nothing to compare: the brain or the people have said nothing yet.",
-        )
-    same = said.value == crowd.value
-    word = "say the same" if same else "do not say the same"
-    return CombinedIntelligence(
-        brain=said,
-        crowd=crowd,
-        agreement=same,
-        note=f"Brain and people {word}. Neither is evidence that one of them is right.",
-    )
+    same = None if said is None or crowd is Consensus.NONE else said.value == crowd.value
+    note = "There is nothing to compare: the brain or the people have said nothing yet."
+    if same is not None:
+        word = "say the same" if same else "do not say the same"
+        note = f"Brain and people {word}. Neither is evidence that one of them is right."
+    return CombinedIntelligence(brain=said, crowd=crowd, agreement=same, note=note)
 
 
 def teacher(ctx: TickContext) -> TeacherSnapshot:

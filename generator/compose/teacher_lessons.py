@@ -5,13 +5,7 @@ from typing import Final
 from generator.arena.values import Lesson
 from generator.catalog.endpoints import ENDPOINT_BY_ID
 from generator.catalog.formats import iso, percent
-from generator.catalog.text.answers import (
-    DEVELOPER_NOTE,
-    LEADERBOARD_NOTE,
-    NO_LESSONS,
-    PRIVACY_NOTE,
-    TEACHER_ROLE,
-)
+from generator.catalog.text.answers import DEVELOPER_NOTE, LEADERBOARD_NOTE, NO_LESSONS, PRIVACY_NOTE, TEACHER_ROLE
 from generator.catalog.words import PatternType, TeacherStatus
 from generator.compose.context import TickContext
 from generator.compose.envelope import notice

@@ -31,11 +31,7 @@ class WayIn(Protocol):
 
 
 class BallotBox:
-    """All ways in together.
-
-    Args:
-        ways: read at the same time.
-    """
+    """All ways in together."""
 
     def __init__(self, ways: Sequence[WayIn]) -> None:
         self._ways = ways
@@ -43,20 +39,12 @@ class BallotBox:
         self.refused: dict[str, int] = {reason.value: 0 for reason in Refusal}  # since the start, by reason
 
     async def collect(self, lock_ms: int | None) -> tuple[BallotFile, ...]:
-        """Return what arrived by every way.
-
-        Args:
-            lock_ms: wall time of the lock that this tick makes, None in other ticks.
-        """
+        """Return what arrived by every way; `lock_ms` is the wall time of a lock that this tick makes."""
         self._read = list(await asyncio.gather(*(way.read(lock_ms) for way in self._ways)))
         return tuple(file for files in self._read for file in files)
 
     def put_away(self, refused: Mapping[str, int] = NOTHING) -> None:
-        """Clear what was collected: it is counted, or refused for good.
-
-        Args:
-            refused: how many were newly refused, by reason; logged in one line, however many they are.
-        """
+        """Clear what was collected: it is counted, or refused for good; the newly refused are logged in one line."""
         if refused:
             log.warning("ballots refused", ballots=sum(refused.values()), reasons=dict(refused))
         for reason, number in refused.items():

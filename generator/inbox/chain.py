@@ -48,13 +48,7 @@ class IndexerError(Exception):
 
 
 class ChainBallots:
-    """The way in by chain. It keeps nothing on disk: after a restart it reads the last hour and a half again.
-
-    Args:
-        ask: asks the indexer.
-        address: the arena's.
-        patience: with the indexer.
-    """
+    """The way in by chain. It keeps nothing on disk: after a restart it reads the last hour and a half again."""
 
     def __init__(self, ask: Ask, address: str, patience: Patience | None = None) -> None:
         self._ask = ask
@@ -70,8 +64,7 @@ class ChainBallots:
     async def read(self, lock_ms: int | None = None) -> tuple[BallotFile, ...]:
         """Return ballots that were not returned before; what was read before an indexer failed is kept and counts.
 
-        Args:
-            lock_ms: wall time of a lock that this tick makes; the indexer is waited for until it is past it.
+        In a tick that makes a lock the indexer is waited for until it is past it.
         """
         files: dict[str, BallotFile] = {}
         if lock_ms is not None:

@@ -14,13 +14,7 @@ TOKEN_HEADER: Final = "X-Indexer-API-Token"  # noqa: S105  a header's name
 
 
 class Indexer:
-    """One indexer; the connection is made at the first question.
-
-    Args:
-        url: such as `https://indexer.example`.
-        token: sent in the header that indexers expect; None sends none.
-        timeout_s: seconds for one answer.
-    """
+    """One indexer; the connection is made at the first question."""
 
     def __init__(self, url: str, token: str | None, timeout_s: float = TIMEOUT_S) -> None:
         self._url = url.rstrip("/")

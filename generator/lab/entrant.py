@@ -2,11 +2,8 @@
 
 import json
 import math
-import os
-import select
 import shlex
 import subprocess
-import time
 from types import TracebackType
 from typing import Any, Final, Self
 
@@ -16,29 +13,27 @@ from generator.errors import GeneratorError
 from generator.lab.trace import UNKNOWN, Answer
 from generator.market.bars import BAR_FIELDS, BarFrame
 
-LINE_SECONDS: Final = 30.0
 _LABEL: Final = {label.value: number for number, label in enumerate(LABELS)}
 _ARENA: Final = ("down", "neutral", "up", "band_bps")
 
 
 class EntrantError(GeneratorError):
-    """An entrant died, hung or answered with something else than a reading; the text says at which line."""
+    """An entrant died or answered with something else than a reading; the text says at which line."""
 
 
 class Entrant:
     """One run of the program over one market."""
 
-    def __init__(self, command: str, within_s: float = LINE_SECONDS) -> None:
+    def __init__(self, command: str) -> None:
         """Start it.
 
         Args:
             command: program and arguments, split as a shell would; its standard error is ours.
-            within_s: seconds in which it must answer each line.
 
         Raises:
             EntrantError: it cannot be started.
         """
-        self._within_s, self._lines, self._rest = within_s, 0, b""
+        self._lines = 0
         try:
             self._process = subprocess.Popen(shlex.split(command), stdin=subprocess.PIPE, stdout=subprocess.PIPE)  # noqa: S603
         except (OSError, ValueError) as error:
@@ -60,7 +55,7 @@ class Entrant:
         """Feed one bar and check the answer.
 
         Raises:
-            EntrantError: it died, hung or answered garbage.
+            EntrantError: it died or answered garbage.
         """
         said = self._exchange(bar)
         try:
@@ -81,28 +76,15 @@ class Entrant:
         try:
             out.write(json.dumps(line_of(bar)).encode() + b"\n")
             out.flush()
-        except OSError as error:
-            raise self._ended() from error
-        line = self._line(into.fileno())
+            line = into.readline().rstrip()
+        except OSError:
+            line = b""
+        if not line:
+            raise self._error(f"did not come: the program ended with exit code {self._process.wait()}")
         try:
             return json.loads(line)
         except ValueError as error:
             raise self._error(f"is not JSON: {line[:60]!r}") from error
-
-    def _line(self, descriptor: int) -> bytes:
-        until = time.monotonic() + self._within_s
-        while b"\n" not in self._rest:
-            if not select.select([descriptor], [], [], max(0.0, until - time.monotonic()))[0]:
-                raise self._error(f"did not come within {self._within_s:g} s")
-            piece = os.read(descriptor, 65536)
-            if not piece:
-                raise self._ended()
-            self._rest += piece
-        line, self._rest = self._rest.split(b"\n", 1)
-        return line
-
-    def _ended(self) -> EntrantError:
-        return self._error(f"did not come: the program ended with exit code {self._process.wait()}")
 
     def _error(self, what: str) -> EntrantError:
         return EntrantError(f"the entrant's answer to line {self._lines} {what}")

@@ -65,7 +65,7 @@ def evaluate(
 
     Raises:
         ValueError: a seed belongs to the training.
-        EntrantError: an entrant died, hung or answered garbage.
+        EntrantError: an entrant died or answered garbage.
     """
     check(seeds)
     found, readers = Evaluation(seeds, weights.digest, days), _readers(entrants, weights)

@@ -8,14 +8,13 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from generator.brain.bars import clean_fields
 from generator.brain.engine import Engine
 from generator.brain.facts import BASELINES
 from generator.brain.outlook import HORIZON_BARS, HORIZONS
-from generator.brain.volatility import bar_variance
 from generator.brain.week import quarter_is_over
 from generator.brain.weights import Weights
 from generator.catalog.words import VolatilityWord
+from generator.lab.outlook import Came, came
 from generator.lab.scores import BARS_A_DAY
 from generator.market.bars import BarFrame, FloatArray
 
@@ -91,32 +90,6 @@ def follow(frame: BarFrame, warm_up: int, weights: Weights) -> Said:
     return Said(np.array(rows), sigmas, levels, reach, slow, usual_sigma, risks, np.array(stressed))
 
 
-@dataclass(frozen=True, slots=True)
-class Came:
-    """What came after the moments of `Said`, (4, n, assets), NaN where a bar is missing: log move and variance a bar."""
-
-    move: FloatArray
-    variance: FloatArray
-
-
-def came(frame: BarFrame, at: npt.NDArray[np.int64]) -> Came:
-    """Return moves and mean variances over the four horizons."""
-    bars = clean_fields(frame.fields)
-    close = bars.log_close
-    variance = bar_variance(np.diff(close, axis=0, prepend=np.nan), bars.range_variance)
-    total, holes = (
-        np.concatenate((np.zeros((1, close.shape[1])), np.cumsum(one, axis=0)))
-        for one in (np.nan_to_num(variance), np.isnan(variance))
-    )
-    moves, means = [], []
-    for ahead in HORIZON_BARS:
-        end = np.minimum(at + ahead, len(close) - 1)
-        whole = (at + ahead < len(close))[:, None] & (holes[end + 1] == holes[at])
-        moves.append(np.where(whole, close[end] - close[at], np.nan))
-        means.append(np.where(whole, np.maximum((total[end + 1] - total[at + 1]) / ahead, 1e-12), np.nan))
-    return Came(np.array(moves), np.array(means))
-
-
 def rows_of(frame: BarFrame, said: Said) -> list[Row]:
     """Return every measure of one set."""
     found = came(frame, said.at)
@@ -163,9 +136,8 @@ def _ranges(name: str, move: FloatArray, said: Said, h: int) -> list[Row]:
     for at, (level, low, high) in enumerate(((50, 45, 55), (90, 86, 94))):
         inside = np.abs(move) <= said.reach[:, h, :, at]
         share = _share(inside, known, np.arange(len(move)))
-        edges = resampled(partial(_share, inside, known), len(move), block)
-        bar = f"{low} to {high}" if h < 3 else ""
-        figure = f"{share:.1f} ({edges[0]:.1f} to {edges[1]:.1f})"
+        spread = _between(resampled(partial(_share, inside, known), len(move), block), 1)
+        bar, figure = f"{low} to {high}" if h < 3 else "", f"{share:.1f} ({spread})"
         out.append((f"coverage of the {level}% range, {name}, %", bar, figure, low <= share <= high if bar else None))
     reach = said.reach[:, h]
     own = pinball(move, np.stack((-reach[..., 1], -reach[..., 0], reach[..., 0], reach[..., 1])))
@@ -176,6 +148,10 @@ def _ranges(name: str, move: FloatArray, said: Said, h: int) -> list[Row]:
     ]
     figure = ", ".join(f"{one:.3f} of {usual.replace('_', ' ')}" for one, usual in zip(rest, BASELINES, strict=True))
     return [*out, (f"pinball loss, {name}", "< 1", figure, max(rest) < 1.0)]
+
+
+def _between(edges: tuple[float, float], digits: int) -> str:
+    return f"{edges[0]:.{digits}f} to {edges[1]:.{digits}f}"
 
 
 def _share(inside: Flags, known: Flags, take: npt.NDArray[np.int64]) -> float:
@@ -211,30 +187,17 @@ def _stress(frame: BarFrame, found: Came, said: Said, days: float) -> list[Row]:
     def falls(take: npt.NDArray[np.int64]) -> float:
         return _mean(fall[take][stressed[take]]) / _mean(fall[take][~stressed[take]])
 
-    ratio, edges = falls(np.arange(len(fall))), resampled(falls, len(fall), _DAY)
-    whole = days >= LONG_DAYS
+    def whole(met: bool) -> bool | None:  # noqa: FBT001
+        return met if days >= LONG_DAYS else None
+
+    ratio, spread = falls(np.arange(len(fall))), _between(resampled(falls, len(fall), _DAY), 2)
     return [
         ("share of time stressed", "", f"{100 * float(said.stressed.mean()):.0f}%", None),
-        (
-            "explained share of the next 4 h's log volatility",
-            ">= 0.15",
-            f"{share:.3f}",
-            share >= 0.15 if whole else None,
-        ),
-        ("flips a day", "<= 1.7", f"{flips:.2f}", flips <= 1.7 if whole else None),
+        ("explained share of the next 4 h's log volatility", ">= 0.15", f"{share:.3f}", whole(share >= 0.15)),
+        ("flips a day", "<= 1.7", f"{flips:.2f}", whole(flips <= 1.7)),
         ("AUC of risk_score, top fifth", ">= the outlook's - 0.02", f"{own:.3f}, {outlook:.3f}", own >= outlook - 0.02),
-        (
-            "volatility, upper over lower third of risk_score",
-            ">= 1.35",
-            f"{third:.2f}",
-            third >= 1.35 if whole else None,
-        ),
-        (
-            "fall of the next 4 h, stressed over not",
-            "> 1",
-            f"{ratio:.2f} ({edges[0]:.2f} to {edges[1]:.2f})",
-            bool(ratio > 1),
-        ),
+        ("volatility, upper over lower third of risk_score", ">= 1.35", f"{third:.2f}", whole(third >= 1.35)),
+        ("fall of the next 4 h, stressed over not", "> 1", f"{ratio:.2f} ({spread})", bool(ratio > 1)),
     ]
 
 

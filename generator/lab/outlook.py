@@ -1,6 +1,7 @@
 """Fit the outlook on recorded candles: levels and seasons by ridge regression, gains and laws from the moves."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -26,24 +27,17 @@ def fit_outlook(frame: BarFrame, name: str, progress: Callable[[int, int, str], 
         name: of the candles, for the recipe.
     """
     inputs, slow, slots, rows = _streamed(frame, progress)
-    bars = clean_fields(frame.fields)
-    close = bars.log_close
-    moved = np.diff(close, axis=0, prepend=np.nan)
-    variance = bar_variance(moved, bars.range_variance)
-    total = np.concatenate((np.zeros((1, close.shape[1])), np.cumsum(np.nan_to_num(variance), axis=0)))
-    holes = np.concatenate((np.zeros((1, close.shape[1])), np.cumsum(np.isnan(variance), axis=0)))
+    found = came(frame, rows)
     season = calendar(slots)
     body: dict[str, Any] = {"format": OUTLOOK_FORMAT, "horizons": list(HORIZONS)}
     parts: dict[str, list[Any]] = {key: [] for key in ("levels", *SEASONS, "gain", "law")}
-    for ahead in HORIZON_BARS:
-        fits = rows + ahead < len(close)
-        at = rows[fits]
-        whole = holes[at + ahead + 1] == holes[at]
-        mean = (total[at + ahead + 1] - total[at + 1]) / ahead
-        target = 0.5 * (np.log(np.maximum(mean, 1e-12)) - slow[fits])
+    for ahead, move, variance in zip(HORIZON_BARS, found.move, found.variance, strict=True):
+        fits = rows + ahead < len(frame)
+        whole = np.isfinite(move[fits])
+        target = 0.5 * (np.log(variance[fits]) - slow[fits])
         weights = _ridge(inputs[fits], season[fits], target, whole)
         typical = np.einsum("nia,i->na", inputs[fits], weights[:INPUTS]) + (season[fits] @ weights[INPUTS:])[:, None]
-        sizes = ((close[at + ahead] - close[at]) / np.exp(typical + 0.5 * slow[fits]) / np.sqrt(ahead))[whole]
+        sizes = (move[fits] / np.exp(typical + 0.5 * slow[fits]) / np.sqrt(ahead))[whole]
         gain = 0.5 * float(np.log(np.mean(np.minimum(np.abs(sizes), _LARGEST * sizes.std()) ** 2)))
         scaled = np.minimum(np.abs(sizes) / np.exp(gain), EDGES[-1] * (1.0 - 1e-9))
         law = np.histogram(scaled, bins=EDGES)[0] / scaled.size
@@ -53,6 +47,32 @@ def fit_outlook(frame: BarFrame, name: str, progress: Callable[[int, int, str], 
     first, last = (np.datetime_as_string(np.datetime64(int(t), "ms"), "D") for t in (frame.t[0], frame.t[-1]))
     recipe = {"candles": name, "first_day": str(first), "last_day": str(last), "assets": list(frame.assets)}
     return {**body, **parts, "recipe": {**recipe, "moments": str(len(rows)), "bins": str(BINS)}}
+
+
+@dataclass(frozen=True, slots=True)
+class Came:
+    """What came after some moments, (4, n, assets), NaN where a bar is missing: log move and variance a bar."""
+
+    move: FloatArray
+    variance: FloatArray
+
+
+def came(frame: BarFrame, at: npt.NDArray[np.int64]) -> Came:
+    """Return moves and mean variances over the four horizons."""
+    bars = clean_fields(frame.fields)
+    close = bars.log_close
+    variance = bar_variance(np.diff(close, axis=0, prepend=np.nan), bars.range_variance)
+    total, holes = (
+        np.concatenate((np.zeros((1, close.shape[1])), np.cumsum(one, axis=0)))
+        for one in (np.nan_to_num(variance), np.isnan(variance))
+    )
+    moves, means = [], []
+    for ahead in HORIZON_BARS:
+        end = np.minimum(at + ahead, len(close) - 1)
+        whole = (at + ahead < len(close))[:, None] & (holes[end + 1] == holes[at])
+        moves.append(np.where(whole, close[end] - close[at], np.nan))
+        means.append(np.where(whole, np.maximum((total[end + 1] - total[at + 1]) / ahead, 1e-12), np.nan))
+    return Came(np.array(moves), np.array(means))
 
 
 def _streamed(

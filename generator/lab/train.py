@@ -9,7 +9,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from generator.brain.calibration import KEEP, USUAL, Calibration, temperature, tempered
+from generator.brain.calibration import KEEP, USUAL, Calibration, softmax, temperature, tempered
 from generator.brain.direction import HORIZON_MINUTES, INPUTS, ODD, tilted
 from generator.brain.features import REGIME_INPUTS
 from generator.brain.recurrent import Recurrent
@@ -18,6 +18,7 @@ from generator.brain.weights import FORMAT, NETWORK_KEYS, VERSION, digest_of
 from generator.catalog.words import RegimeLabel
 from generator.lab.dataset import SKIP_DAYS, Dataset, build
 from generator.lab.network import Hyperparameters, Numbers, TrainingSet, fit_recurrent
+from generator.lab.scores import balanced
 from generator.lab.simulator import DRIFTLESS
 from generator.market.bars import FloatArray
 
@@ -126,9 +127,7 @@ def posteriors(network: Recurrent, inputs: Numbers) -> Numbers:
     for i, row in enumerate(inputs):
         scaled = network.scaled(row.astype(np.float64))
         hidden = network.step(hidden, scaled)
-        scores = network.scores(hidden, scaled)
-        chance = np.exp(scores - scores.max(axis=0))
-        out[i] = chance / chance.sum(axis=0)
+        out[i] = softmax(network.scores(hidden, scaled))
     return out
 
 
@@ -161,8 +160,7 @@ def _figures(data: Dataset, posterior: Numbers, used: npt.NDArray[np.bool_], fir
     """Return how well the network names the half hours of its training."""
     counted = data.scored[first:, used]
     named, truth = posterior[first:, :, used].argmax(axis=1)[counted], data.truth[first:, used][counted]
-    balanced = float(np.mean([(named[truth == regime] == regime).mean() for regime in range(len(REGIMES))]))
-    return {"rows_thousand": round(len(truth) / 1000), "training_balanced_accuracy": round(balanced, 3)}
+    return {"rows_thousand": round(len(truth) / 1000), "training_balanced_accuracy": round(balanced(named, truth), 3)}
 
 
 def _direction(data: Dataset, posterior: Numbers, used_markets: npt.NDArray[np.bool_], first: int) -> list[list[float]]:

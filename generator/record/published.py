@@ -16,7 +16,7 @@ from generator.errors import GeneratorError
 from generator.record.audit.recount import PART, BallotPart, content, path_of
 from generator.record.log.note import Checkpoint, NoteError, Signer, Verifier
 from generator.record.log.reader import LogReader
-from generator.record.log.tiles import Tile, tiles_between
+from generator.record.log.tiles import tiles_between
 from generator.record.memory import ballots, log
 from generator.record.memory.store import Memory
 
@@ -65,7 +65,7 @@ def make_key(path: Path, name: str) -> Signer:
     signer = Signer.generate(name)
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        _write(path, signer.text + "\n", os.O_EXCL)
+        write_private(path, signer.text + "\n", os.O_EXCL)
     except FileExistsError as error:
         raise GeneratorError(f"log key {path} is there already; it is never overwritten") from error
     except OSError as error:
@@ -74,11 +74,7 @@ def make_key(path: Path, name: str) -> Signer:
 
 
 def add_key(path: Path) -> Signer:
-    """Put a new key before the others of a file: old and new sign together until `drop_old_keys`.
-
-    Raises:
-        GeneratorError: there is no key file, or it cannot be written.
-    """
+    """Put a new key before the others of a file: old and new sign together until `drop_old_keys`."""
     signers = read_keys(path)
     fresh = Signer.generate(signers[0].verifier.name)
     _replace(path, (fresh, *signers))
@@ -86,11 +82,7 @@ def add_key(path: Path) -> Signer:
 
 
 def drop_old_keys(path: Path) -> Signer:
-    """Keep only the newest key of a file.
-
-    Raises:
-        GeneratorError: there is no key file, or it cannot be written.
-    """
+    """Keep only the newest key of a file."""
     newest = read_keys(path)[0]
     _replace(path, (newest,))
     return newest
@@ -99,7 +91,7 @@ def drop_old_keys(path: Path) -> Signer:
 def _replace(path: Path, signers: Sequence[Signer]) -> None:
     draft = path.with_name(f".{path.name}.new")
     try:
-        _write(draft, "".join(signer.text + "\n" for signer in signers), os.O_TRUNC)
+        write_private(draft, "".join(signer.text + "\n" for signer in signers), os.O_TRUNC)
         draft.replace(path)
         folder = os.open(path.parent, os.O_RDONLY)
         os.fsync(folder)
@@ -108,7 +100,8 @@ def _replace(path: Path, signers: Sequence[Signer]) -> None:
         raise GeneratorError(f"log key {path} cannot be written: {error.strerror or error}") from error
 
 
-def _write(path: Path, text: str, flag: int) -> None:
+def write_private(path: Path, text: str, flag: int) -> None:
+    """Write a file that only its owner may read, safe on disk when this returns."""
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | flag, 0o600)
     with os.fdopen(descriptor, "w", encoding="utf-8") as file:
         file.write(text)
@@ -118,19 +111,12 @@ def _write(path: Path, text: str, flag: int) -> None:
 
 @dataclass(frozen=True, slots=True)
 class RecordFiles:
-    """What one release publishes of the record.
+    """What one release publishes of the record."""
 
-    Args:
-        checkpoint: the signed head of the log, empty before its begin.
-        keys: one a line.
-        immutable: tiles and a part of the ballots; written before the checkpoint that needs them.
-        ballots: that part, None when all are published.
-    """
-
-    checkpoint: bytes
-    keys: bytes
-    immutable: Mapping[str, bytes]
-    ballots: BallotPart | None
+    checkpoint: bytes  # the signed head of the log, empty before its begin
+    keys: bytes  # one a line
+    immutable: Mapping[str, bytes]  # tiles and a part of the ballots; written before the checkpoint that needs them
+    ballots: BallotPart | None  # that part, None when all are published
 
     @property
     def in_release(self) -> dict[str, bytes]:
@@ -151,12 +137,8 @@ class PublishedRecord:
     standby holds no key and no log.
 
     Args:
-        memory: holds entries and ballots.
-        key_file: of the log.
         name: of a log that is begun now; one that was begun keeps its own.
-        source_mode: stated in the first entry.
         made_if_missing: make the key at a log's very beginning, where the operator named no file.
-        part: ballots that a file holds at most.
     """
 
     def __init__(
@@ -191,11 +173,7 @@ class PublishedRecord:
             self._keys(origin, noted)
 
     def begin(self, now_ms: int) -> None:
-        """Load the keys, begin the log if it is empty, and note a key that is new to it. Cheap when done before.
-
-        Raises:
-            GeneratorError: there is no key that can be used.
-        """
+        """Load the keys, begin the log if it is empty, and note a key that is new to it. Cheap when done before."""
         if self._signers:
             return
         origin, noted = self._noted_keys()
@@ -247,7 +225,7 @@ class PublishedRecord:
         if not self._last:
             return
         with self._memory.reading() as connection:
-            reader = LogReader(lambda path: log.content(connection, Tile.parse(path)), self._head(connection))
+            reader = LogReader(lambda tile: log.content(connection, tile), self._head(connection))
             try:
                 reader.check_extends(head_of(self._last))
             except ValueError as error:
@@ -278,14 +256,7 @@ class PublishedRecord:
             return RecordFiles(head.signed(self._signers), keys, tiles | found, part)
 
     def done(self, files: RecordFiles, tick_id: str, generation: str, at_ms: int) -> None:
-        """Note that the release with these files is published.
-
-        Args:
-            files: as `prepare` returned them.
-            tick_id: of the tick.
-            generation: of its release.
-            at_ms: wall time of the tick.
-        """
+        """Note that the release with these files is published."""
         if files.checkpoint:
             self._published, self._last = head_of(files.checkpoint).size, files.checkpoint
         self._memory.tick_done(tick_id, generation, at_ms, ok=True, reason=None, published=files.ballots)
@@ -309,18 +280,10 @@ class PublishedRecord:
 
 
 def head_of(note: bytes) -> Checkpoint:
-    """Return what a checkpoint states, its signature not checked.
-
-    Raises:
-        NoteError: it is not a checkpoint.
-    """
+    """Return what a checkpoint states, its signature not checked."""
     return Checkpoint.parse(note.decode(errors="replace").partition("\n\n")[0] + "\n")
 
 
 def read_verifiers(text: str) -> tuple[Verifier, ...]:
-    """Read published keys, one a line.
-
-    Raises:
-        NoteError: a line is not a key.
-    """
+    """Read published keys, one a line."""
     return tuple(Verifier.parse(line) for line in text.splitlines() if line.strip())

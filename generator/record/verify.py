@@ -20,7 +20,7 @@ from generator.record.audit.recount import RecountError, path_of, recount
 from generator.record.audit.rows import Row, RowsReport, row_complaint, rows_complaint
 from generator.record.log.note import Checkpoint, NoteError, Verifier
 from generator.record.log.reader import LogError, LogReader
-from generator.record.published import CHECKPOINT, KEYS, PREFIX, read_verifiers
+from generator.record.published import CHECKPOINT, KEYS, PREFIX, read_verifiers, write_private
 
 NEWEST: Final = 500  # rounds whose ballots are recounted; each is a request or more
 Read = Callable[[str], bytes | None]  # path with leading slash -> what is published there, None when nothing is
@@ -44,23 +44,14 @@ class Seen:
 
 
 class SeenFile:
-    """The note of the last visit to one origin or folder.
-
-    Args:
-        folder: of all notes.
-        where: the origin or folder that is verified.
-    """
+    """The note of the last visit to one origin or folder."""
 
     def __init__(self, folder: Path, where: str) -> None:
         self.path = folder / f"{hashlib.sha256(where.encode()).hexdigest()[:16]}.json"
         self._where = where
 
     def load(self) -> Seen | None:
-        """Return what was seen, None on the first visit.
-
-        Raises:
-            GeneratorError: the file cannot be used; it is never discarded silently.
-        """
+        """Return what was seen, None on the first visit; a file that cannot be used is never discarded silently."""
         try:
             noted = json.loads(self.path.read_bytes())
             keys = tuple(Verifier.parse(key) for key in noted["keys"])
@@ -74,19 +65,12 @@ class SeenFile:
             ) from None
 
     def store(self, keys: Sequence[Verifier], note: bytes) -> None:
-        """Remember what was verified, whole or not at all.
-
-        Raises:
-            GeneratorError: it cannot be written.
-        """
+        """Remember what was verified, whole or not at all."""
         noted = {"where": self._where, "keys": [key.text for key in keys], "checkpoint": note.decode()}
         draft = self.path.with_suffix(".new")
         try:
             self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            with draft.open("w", encoding="utf-8") as file:
-                json.dump(noted, file)
-                file.flush()
-                os.fsync(file.fileno())
+            write_private(draft, json.dumps(noted), os.O_TRUNC)
             draft.replace(self.path)
         except OSError as error:
             raise GeneratorError(f"{self.path} cannot be written: {error.strerror or error}") from None
@@ -94,29 +78,19 @@ class SeenFile:
 
 @dataclass(frozen=True, slots=True)
 class SignedLog:
-    """A log whose checkpoint has a trusted signature.
+    """A log whose checkpoint has a trusted signature."""
 
-    Args:
-        reader: of the log.
-        head: its checkpoint.
-        note: the checkpoint as signed.
-        keys: as published.
-        seen: on the last visit, None on the first.
-    """
-
-    reader: LogReader
-    head: Checkpoint
-    note: bytes
-    keys: tuple[Verifier, ...]
-    seen: Seen | None
+    reader: LogReader  # of the log
+    head: Checkpoint  # its checkpoint
+    note: bytes  # the checkpoint as signed
+    keys: tuple[Verifier, ...]  # as published
+    seen: Seen | None  # on the last visit, None on the first
 
 
 def open_log(read: Read, seen: Seen | None = None, key: str | None = None) -> SignedLog:
     """Read the checkpoint and check its signature.
 
     Args:
-        read: of the published site.
-        seen: on the last visit.
         key: the public key that the reader was given out of band; None trusts the last visit's, or what is published.
 
     Raises:
@@ -136,7 +110,7 @@ def open_log(read: Read, seen: Seen | None = None, key: str | None = None) -> Si
         raise VerifyError(f"the log's checkpoint: {error}{hint}") from None
     if seen is not None and seen.head.origin != head.origin:
         raise VerifyError(f"this is the log {head.origin}; on the last visit it was {seen.head.origin}")
-    return SignedLog(LogReader(lambda path: _tile(read, path), head), head, note, keys, seen)
+    return SignedLog(LogReader(lambda tile: _tile(read, tile.path), head), head, note, keys, seen)
 
 
 def _tile(read: Read, path: str) -> bytes:
@@ -207,12 +181,6 @@ class Verified:
 def verify_all(log: SignedLog, rows: Sequence[Row] | None, read: Read, progress: Progress) -> Verified:
     """Read the whole log, check that it extends the last visit's, recompute what it states, recount the ballots.
 
-    Args:
-        log: with a trusted signature.
-        rows: of `/arena/rounds.json`; None where it has none that can be read.
-        read: of the published site.
-        progress: called with the entries and rounds done.
-
     Raises:
         VerifyError: naming the first thing that does not hold.
     """
@@ -243,14 +211,7 @@ def verify_all(log: SignedLog, rows: Sequence[Row] | None, read: Read, progress:
 
 
 def verify_round(log: SignedLog, report: RowsReport, round_id: str, read: Read) -> tuple[list[str], str]:
-    """Prove the entries of one round to be in the log and compare them with the published row.
-
-    Returns:
-        What was checked, in lines, and what it proves.
-
-    Raises:
-        VerifyError: naming what does not hold.
-    """
+    """Prove one round's entries, compare them with its published row; return what was checked, and what it proves."""
     row = next((row for row in report.rows or () if row.get("round_id") == round_id), None)
     if row is None:
         raise VerifyError(report.complaint or f"round {round_id} is not published; see /arena/rounds.json")
@@ -286,9 +247,6 @@ def _recount(read: Read, name: str, row: Row) -> int:
     """Count one round with real votes again and return its ballots.
 
     No round is exempt: the release that shows a lock in the log comes with the first of its ballots.
-
-    Raises:
-        VerifyError: they do not hold, or are not there.
     """
     try:
         found = recount(name, row, read)
@@ -299,7 +257,7 @@ def _recount(read: Read, name: str, row: Row) -> int:
             f"round {name}: {path_of(name)} is not published; the log counted {_real_votes(row)} ballots at the lock, "
             f"of the digest {row['ballots_sha256']}"
         )
-    return found.ballots
+    return found
 
 
 def _real_votes(row: Mapping[str, Any]) -> int:

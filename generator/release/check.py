@@ -27,12 +27,7 @@ class Checker:
         self._good: dict[str, bytes] = {}
 
     def check(self, generation: str, files: Mapping[str, bytes], once: Mapping[str, bytes] = NOTHING) -> None:
-        """Look at every byte of a release.
-
-        Args:
-            generation: what every free body must say of itself.
-            files: path with leading slash to bytes, variants included.
-            once: likewise, the immutable files.
+        """Look at every byte of a release; every free body must say that it is of this generation.
 
         Raises:
             PublishError: it counts the faults and names the first.
@@ -56,11 +51,7 @@ class Checker:
 
     @staticmethod
     def check_paid(generation: str, bodies: Mapping[str, Mapping[str, Any]]) -> None:
-        """Look at the paid bodies of a release, product -> body.
-
-        Raises:
-            PublishError: one is dated later than the time at which it was made.
-        """
+        """Refuse paid bodies (product -> body) that are dated later than the time at which they were made."""
         for product, body in bodies.items():
             fault = _future_fault(body, body["updated"])
             if fault is not None:

@@ -21,11 +21,7 @@ _CREATE: Final = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC
 
 
 class LocalDisk:
-    """A POSIX file system where releases are written; tests pass one that fails.
-
-    Args:
-        mode: of the files; folders can be entered by whoever may read them.
-    """
+    """A POSIX file system where releases are written; tests pass one that fails."""
 
     _mode = PUBLIC
 

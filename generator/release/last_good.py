@@ -31,12 +31,7 @@ class Kind(StrEnum):
 
 
 class LastGood:
-    """Make such files, and count what failed. One thread calls its methods.
-
-    Args:
-        checker: looks at each file as it is made.
-        shown: reads what is published, for a process that has not yet made a file itself.
-    """
+    """Make such files, and count what failed. One thread calls its methods."""
 
     def __init__(self, checker: Checker | None = None, shown: Shown = lambda _: NOTHING) -> None:
         self.failures: dict[str, int] = dict.fromkeys(Kind, 0)  # since the start, by kind
@@ -46,16 +41,7 @@ class LastGood:
         self._logged: set[tuple[Kind, str, str]] = set()
 
     def make(self, kind: Kind, paths: Collection[str], make: Callable[[], Mapping[str, bytes]]) -> dict[str, bytes]:
-        """Return the files that `make` returns; where it fails, the last good bytes of `paths` that there are.
-
-        Args:
-            kind: for the log and the count.
-            paths: of the files; the first names them in the log.
-            make: returns path -> bytes.
-
-        Raises:
-            LeadershipLost: nothing more may be published here.
-        """
+        """Return the files that `make` returns; where it fails, the last good bytes of `paths` that there are."""
         name = next(iter(paths))
         files = self.attempt(kind, lambda: self._checked(make()), name)
         if files is None:
@@ -64,16 +50,7 @@ class LastGood:
         return files
 
     def attempt(self, kind: Kind, make: Callable[[], T], name: str) -> T | None:
-        """Return what `make` returns; None where it fails, which is counted, and logged once until it is well again.
-
-        Args:
-            kind: for the log and the count.
-            make: returns anything.
-            name: for the log, of this one thing: what fails again under a name that others share is logged each time.
-
-        Raises:
-            LeadershipLost: nothing more may be published here.
-        """
+        """Return what `make` returns; None where it fails, which is counted, and logged once a name until it is well again."""
         try:
             made = make()
         except LeadershipLost:

@@ -67,11 +67,7 @@ class Releases:
         self._sweeper = ThreadPoolExecutor(1, thread_name_prefix="sweeper")
 
     def open(self) -> None:
-        """Create the folders, sweep the debris of a crash and remember what the last release holds.
-
-        Raises:
-            PublishError: the folder cannot be written.
-        """
+        """Create the folders, sweep the debris of a crash and remember what the last release holds."""
         try:
             for folder in (self._folder, self._once):
                 self._disk.folder(folder)
@@ -95,7 +91,10 @@ class Releases:
         return self._shown.folder is None
 
     def shown(self, paths: Iterable[str]) -> dict[str, bytes]:
-        """Return those of `paths` that the release which readers see has; see `SiteStore`."""
+        """Return those of `paths` that the release which readers see has.
+
+        It only reads, so a standby may ask too, and answers nothing where the place does not answer.
+        """
         folder, found = self._folder / self._pointed(), {}
         for path in paths:
             with suppress(OSError):
@@ -108,10 +107,14 @@ class Releases:
         """Publish `files` (path with leading slash -> bytes) as `generation`, after the new ones of `once`.
 
         Unchanged files are hard-linked, so they keep their mtime; every other file gets one in whole seconds, as HTTP
-        dates have them, that the path did not have with other bytes. None is later than `now_s`.
+        dates have them, that the path did not have with other bytes. None is later than `now_s`. Returns how many files
+        were written again.
 
-        Returns:
-            How many files were written again.
+        Args:
+            generation: 12 digits, higher than every one before; FIRST_GENERATION where nothing was ever published.
+            files: the whole release, variants included.
+            now_s: wall time of the tick in seconds since the epoch.
+            once: files below `ONCE_PREFIXES`, with or without those that are already there; never rewritten.
 
         Raises:
             PublishError: nothing changed for readers; the last release is still shown. Only if the very last sync failed, they
@@ -242,11 +245,7 @@ class Releases:
             raise PublishError(f"release {generation} not published: {self.generation():012d} is there already")
 
     def _not_there_yet(self, once: Mapping[str, bytes]) -> dict[str, bytes]:
-        """Return what is still to be put.
-
-        Raises:
-            PublishError: a path is there with another content.
-        """
+        """Return what is still to be put."""
         new: dict[str, bytes] = {}
         changed: list[str] = []
         for path, data in once.items():

@@ -32,12 +32,7 @@ class Variants:
         self._brotli = ThreadPoolExecutor(1, thread_name_prefix="brotli")
 
     def add(self, files: Mapping[str, bytes], lasting: Collection[str] = ()) -> dict[str, bytes]:
-        """Return `files` and a variant for every text file that gets at least a tenth smaller.
-
-        Args:
-            files: path with leading slash to bytes.
-            lasting: the paths that seldom change; they are packed best.
-        """
+        """Return `files` and a variant for every text file that gets at least a tenth smaller."""
         out = dict(files)
         texts = {path: content for path, content in files.items() if len(content) >= SMALLEST and path.endswith(TEXT)}
         self._made = self._pairs({content: _levels(content, lasts=path in lasting) for path, content in texts.items()})

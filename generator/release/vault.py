@@ -51,10 +51,6 @@ def has_room(offer: Offer, before: Sequence[Row]) -> bool:
 
     A generator that publishes far more often than once a minute, crashing and starting again, fills the vault with
     snapshots that can still be paid. Then what is for sale stays as it is until the oldest promises have run out.
-
-    Args:
-        offer: the snapshot to come.
-        before: rows of the snapshots of the last manifest, newest first.
     """
     kept = [_snapshot(offer), *_kept(offer, before)]
     size = sum(body["bytes"] for row in kept for body in row["bodies"].values())
@@ -65,7 +61,6 @@ def manifest_of(offer: Offer, before: Sequence[Row]) -> dict[str, Any]:
     """Return the manifest that puts `offer` up for sale.
 
     Args:
-        offer: the newest snapshot.
         before: rows of the snapshots of the last manifest, newest first; those are kept that can still be paid, and
             the newest of the others.
     """
@@ -97,11 +92,6 @@ def _needed_until(row: Row) -> datetime:
 
 def _time(text: str) -> datetime:
     return datetime.fromisoformat(text)
-
-
-def manifest_bytes(manifest: Mapping[str, Any]) -> bytes:
-    """Encode a manifest."""
-    return json.dumps(manifest, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
 
 
 def body_path(offer: Offer, product: Product) -> str:
@@ -160,11 +150,7 @@ class Vault:
         self._seen: tuple[int, int] | None = None  # inode and mtime of the manifest that holds them
 
     def open(self) -> None:
-        """Create the folder and read the snapshots that can still be paid.
-
-        Raises:
-            PublishError: the folder cannot be written, or its manifest is not one.
-        """
+        """Create the folder and read the snapshots that can still be paid."""
         try:
             self._disk.folder(self._folder / "snapshots")
             self._look()
@@ -176,11 +162,7 @@ class Vault:
         return int(self._snapshots[0]["snapshot_id"]) if self._snapshots else 0
 
     def publish(self, offer: Offer) -> None:
-        """Write the bodies, then swap the manifest; a vault full of what can still be paid stays as it is.
-
-        Raises:
-            PublishError: the last manifest is still valid.
-        """
+        """Write the bodies, then swap the manifest; a vault full of what can still be paid stays as it is."""
         try:
             self._look()
             if self.generation() >= int(offer.generation):
@@ -193,7 +175,8 @@ class Vault:
                 self._disk.write(self._folder / body_path(offer, product), offer.bodies[product.id])
             self._disk.sync(self._folder)
             self._fence()
-            self._disk.replace_text(self._folder / MANIFEST, manifest_bytes(manifest))
+            data = json.dumps(manifest, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
+            self._disk.replace_text(self._folder / MANIFEST, data)
             self._seen = self._look_of()
         except OSError as error:
             raise PublishError(f"vault {offer.generation} not published: {error.strerror or error}") from error

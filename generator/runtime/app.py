@@ -27,7 +27,7 @@ from generator.record.memory.store import Memory
 from generator.record.published import PublishedRecord, name_of
 from generator.release.check import Checker
 from generator.release.last_good import LastGood
-from generator.release.values import SiteStore
+from generator.release.release import Releases
 from generator.release.variants import Variants
 from generator.release.vault import Vault
 from generator.runtime.market import DAYS_OF_HISTORY, Market
@@ -36,7 +36,7 @@ from generator.site.background import BackgroundFiles
 from generator.site.pages.render import Pages
 from generator.site.resources import Assets
 from generator.site.sample import Sample
-from generator.wings.bucket.places import site_store, vault_store
+from generator.wings.bucket.places import Mirrored, site_store, vault_store
 
 if TYPE_CHECKING:
     from generator.inbox.indexer import Indexer
@@ -50,23 +50,14 @@ MOVED_KEY = "replay_moved_ms"
 
 @dataclass
 class Record:
-    """What is kept, and what is played for it.
+    """What is kept, and what is played for it."""
 
-    Args:
-        arena: rules of the rounds; an hourly recording changes them when it is opened.
-        memory: the database.
-        published: the published record: log and ballots.
-        box: where ballots come from.
-        indexer: of the chain, where ballots are read from it.
-        salt: makes the secret of a sealed forecast.
-    """
-
-    arena: ArenaConfig
-    memory: Memory
-    published: PublishedRecord
-    box: BallotBox
-    indexer: Indexer | None
-    salt: Callable[[], str]
+    arena: ArenaConfig  # rules of the rounds; an hourly recording changes them when it is opened
+    memory: Memory  # the database
+    published: PublishedRecord  # the published record: log and ballots
+    box: BallotBox  # where ballots come from
+    indexer: Indexer | None  # of the chain, where ballots are read from it
+    salt: Callable[[], str]  # makes the secret of a sealed forecast
 
     async def aclose(self) -> None:
         """Close connections and the database."""
@@ -77,32 +68,19 @@ class Record:
 
 @dataclass
 class Publisher:
-    """What makes and writes releases.
+    """What makes and writes releases."""
 
-    Args:
-        site: names and addresses that stand in bodies.
-        releases: the published site.
-        vault: what is for sale.
-        assets: scripts and style sheets.
-        sample: the report given away.
-        pages: HTML and Markdown.
-        background: OpenAPI, pictures and downloads.
-        variants: compressed forms.
-        checker: of every file before it is published.
-        last_good: bytes of the files that could be made last.
-        worded: facts of the tick published last, to say what changed since; None before the first.
-    """
-
-    site: Site
-    releases: SiteStore
-    vault: Vault | BucketVault
-    assets: Assets
-    sample: Sample
-    pages: Pages
-    background: BackgroundFiles
-    variants: Variants
-    checker: Checker
-    last_good: LastGood
+    site: Site  # names and addresses that stand in bodies
+    releases: Releases | Mirrored  # the published site
+    vault: Vault | BucketVault  # what is for sale
+    assets: Assets  # scripts and style sheets
+    sample: Sample  # the report given away
+    pages: Pages  # HTML and Markdown
+    background: BackgroundFiles  # OpenAPI, pictures and downloads
+    variants: Variants  # compressed forms
+    checker: Checker  # of every file before it is published
+    last_good: LastGood  # bytes of the files that could be made last
+    # facts of the tick published last, to say what changed since; None before the first
     worded: Mapping[str, str | None] | None = None
 
 
@@ -142,12 +120,7 @@ def build(
     """Build every room. Nothing is written but the tables of a new memory: only a leader writes.
 
     Args:
-        settings: as checked by the command line.
-        clock: the process's clock.
         at: market time to start a recording at; None resumes where the memory left off.
-        loop: restart a recording at its end.
-        fence: checked before anything is published or recorded.
-        days: of history to begin with.
 
     Raises:
         GeneratorError: a room cannot be opened; nothing was changed.

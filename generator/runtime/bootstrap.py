@@ -1,6 +1,6 @@
 """The release before the first tick: every file is there, and every reading says that it has not started yet."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from typing import Final
 
 import structlog
@@ -13,7 +13,7 @@ from generator.catalog.downloads import SUMS
 from generator.catalog.links import OPENAPI_JSON, ROUNDS_JSON, SAMPLE_JSON
 from generator.catalog.words import SourceMode, SourceStatus
 from generator.compose.all import compose_free
-from generator.compose.context import DayBefore, Freshness, Site, TickContext, Ticks
+from generator.compose.context import DayBefore, Site, TickContext, Ticks
 from generator.contract.base import encode
 from generator.errors import PublishError
 from generator.market.bars import BarFrame
@@ -21,12 +21,12 @@ from generator.market.observation import AssetObservation, Observation, SourceHe
 from generator.release.check import Checker
 from generator.release.last_good import Kind, LastGood
 from generator.release.release import POINTER, Releases
-from generator.release.values import FIRST_GENERATION, SiteStore
+from generator.release.values import FIRST_GENERATION
 from generator.release.variants import Variants
 from generator.runtime.app import App, site_of
 from generator.runtime.market import to_ms
 from generator.runtime.publication import pages, rounds_file
-from generator.runtime.tick import VALID_S
+from generator.runtime.tick import freshness
 from generator.settings import GeneratorSettings
 from generator.site.background import static_files
 from generator.site.downloads import no_downloads
@@ -34,27 +34,21 @@ from generator.site.feeds import feeds
 from generator.site.pages.render import Pages, PageView
 from generator.site.resources import static_assets
 from generator.site.sample import bundled
+from generator.wings.bucket.places import Mirrored
 
 REASON: Final = "not started yet"
 
 log = structlog.get_logger("emi.publish")
 
 
-def lay_down(releases: SiteStore, site: Site, mode: SourceMode, at: datetime) -> bool:
+def lay_down(releases: Releases | Mirrored, site: Site, mode: SourceMode, at: datetime) -> bool:
     """Publish the bootstrap release where nothing was ever published, so that no reader meets an empty server.
 
-    Args:
-        releases: opened.
-        site: names and addresses that stand in bodies.
-        mode: of the market that will be read.
-        at: aware UTC wall time.
+    Return False where something is or was published; nothing was done then.
 
     Raises:
         PublishError: the site cannot be written, or another's release came first.
         LeadershipLost: the lease is another's.
-
-    Returns:
-        False where something is or was published; nothing was done then.
     """
     if not releases.is_empty() or releases.generation():
         return False
@@ -89,10 +83,6 @@ def ensure_in_store(app: App, at: datetime) -> bool:
     """Lay the bootstrap release into an object store that has no pointer; see `lay_down`. Asked of who leads.
 
     A store that is away is logged; the first tick's release needs none before it.
-
-    Raises:
-        PublishError: the bucket, the credentials or the pointer will not do.
-        LeadershipLost: the lease is another's.
     """
     if app.settings.site_url is None:
         return False
@@ -132,14 +122,7 @@ def _context(site: Site, mode: SourceMode, at: datetime) -> TickContext:
     health = (SourceHealth("market", "spot", SourceStatus.FAILED, None, REASON),)
     return TickContext(
         site=site,
-        freshness=Freshness(
-            tick_id=at.astimezone(UTC).strftime("%Y%m%dT%H%M%SZ"),
-            generation=FIRST_GENERATION,
-            generated_ms=now_ms,
-            next_update_ms=to_ms(at.replace(second=0, microsecond=0) + timedelta(minutes=1)),
-            valid_until_ms=now_ms + VALID_S * 1000,
-            offset_ms=0 if mode is SourceMode.RECORDED else None,
-        ),
+        freshness=freshness(at, 0, 0 if mode is SourceMode.RECORDED else None),
         observation=Observation(mode, now_ms, nothing, health, BarFrame.empty(ASSETS)),
         reading=None,
         arena=_no_arena(),

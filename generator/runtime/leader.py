@@ -51,9 +51,6 @@ class Leader:
     Args:
         app: built with the fence of `leadership`, nothing opened yet.
         leadership: not started yet; it is closed when `run` ends.
-        on_report: called with the report and the seconds of every published tick.
-        metrics: counted in.
-        progress: shows long work before the first tick.
         retry_s: seconds before history that could not be fetched is fetched again; then twice as long each time.
     """
 
@@ -157,11 +154,7 @@ class Leader:
         await self.scheduler.fire()
 
     async def _opened(self, epoch: int) -> bool:
-        """Open the market; where that fails after the start, release the lease and stand by.
-
-        Raises:
-            GeneratorError: it fails at the start.
-        """
+        """Open the market; where that fails after the start, release the lease and stand by."""
         try:
             await self._spawn("open", self._open())
         except asyncio.CancelledError:
@@ -274,10 +267,10 @@ class Leader:
 
     def _export_metrics(self) -> None:
         """Let the metrics read what is counted elsewhere."""
-        metrics, counts = self.metrics, self._leadership.counts
+        metrics, lease = self.metrics, self._leadership
         metrics.leading.set_function(lambda: float(self.may_tick()))
         metrics.epoch.set_function(lambda: float(self._epoch or 0))
-        metrics.lease_taken.set_function(lambda: float(counts.taken))
-        metrics.lease_lost.set_function(lambda: float(counts.lost))
-        metrics.lease_unreached.set_function(lambda: float(counts.unreached))
+        metrics.lease_taken.set_function(lambda: float(lease.taken))
+        metrics.lease_lost.set_function(lambda: float(lease.lost))
+        metrics.lease_unreached.set_function(lambda: float(lease.unreached))
         metrics.copy_failures.set_function(lambda: float(self._app.publisher.releases.copy_failures))

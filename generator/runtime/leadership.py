@@ -48,15 +48,6 @@ class LeaseState:
     holder: str
 
 
-@dataclass
-class LeaseCounts:
-    """What the metrics show."""
-
-    taken: int = 0
-    lost: int = 0
-    unreached: int = 0
-
-
 class Leadership:
     """Acquire a lease, keep it, and notify of every change.
 
@@ -82,7 +73,7 @@ class Leadership:
         self._complained_s: float | None = None
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
-        self.counts = LeaseCounts()
+        self.taken = self.lost = self.unreached = 0  # what the metrics show
 
     def state(self) -> LeaseState | None:
         """Return who leads, None before the first answer."""
@@ -185,7 +176,7 @@ class Leadership:
         self._until_s = began + SHARE_TRUSTED * (grant.ttl_s or 0.0)
         self._grant = grant  # from here on the fence lets writes pass
         self._answered = True
-        self.counts.taken += 1
+        self.taken += 1
         self.on_change()
 
     def _keep(self, grant: Grant) -> None:
@@ -198,7 +189,7 @@ class Leadership:
             self._lease.renew()
         except LeadershipLost as error:
             self._grant = None
-            self.counts.lost += 1
+            self.lost += 1
             log.warning("the lease was lost; standing by", epoch=grant.epoch, reason=str(error))
             self.on_change()
             return
@@ -207,7 +198,7 @@ class Leadership:
 
     def _unreached(self, reason: str) -> None:
         """Count a failed request; an unreached lease stays ours until its time is over, and the fence knows that."""
-        self.counts.unreached += 1
+        self.unreached += 1
         now = self._elapsed()
         if self._complained_s is None or now - self._complained_s >= COMPLAIN_EVERY_S:
             self._complained_s = now

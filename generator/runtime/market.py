@@ -37,21 +37,13 @@ def to_ms(at: datetime) -> int:
 
 @dataclass
 class Market:
-    """What is known of the market. `history` and `engine` are replaced between two ticks or before one reads.
+    """What is known of the market. `history` and `engine` are replaced between two ticks or before one reads."""
 
-    Args:
-        source: where observations come from.
-        weights: of the brain.
-        engine: the brain.
-        history: of bars; the engine has read its 5-minute bars.
-        days: of history to begin with.
-    """
-
-    source: Source
-    weights: Weights
-    engine: Engine
-    history: History
-    days: int = DAYS_OF_HISTORY
+    source: Source  # where observations come from
+    weights: Weights  # of the brain
+    engine: Engine  # the brain
+    history: History  # of bars; the engine has read its 5-minute bars
+    days: int = DAYS_OF_HISTORY  # of history to begin with
 
     @property
     def mode(self) -> SourceMode:
@@ -60,10 +52,6 @@ class Market:
 
     async def observe(self, at: datetime, within_s: float = SOURCES_DEADLINE_S) -> Observation:
         """Query the source and keep the new bars; after the clock was set back, rebuild history and brain first.
-
-        Args:
-            at: aware UTC wall time.
-            within_s: seconds within which the source has to return.
 
         Raises:
             SourceError: it did not return in time, or has nothing.
@@ -119,9 +107,6 @@ class Market:
         """Replace history and brain by those of market time now: both at once or, on a failure, neither.
 
         The history of a live market is cut off and not fetched again, which takes minutes.
-
-        Raises:
-            SourceError: the source has nothing.
         """
         held = self.history.frame()
         if self.mode == SourceMode.LIVE:

@@ -15,13 +15,7 @@ SECONDS: Final = (0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 50)
 
 
 class Counts(Collector):
-    """One counter by one label, of a fixed few values; whoever makes ticks says in `counts` where it is counted.
-
-    Args:
-        name: without `_total`.
-        help_text: for the scraper.
-        label: its name.
-    """
+    """One counter by one label, of a fixed few values; whoever makes ticks says in `counts` where it is counted."""
 
     def __init__(self, name: str, help_text: str, label: str) -> None:
         self._described = (name, help_text)
@@ -79,9 +73,6 @@ class Metrics:
 
     def serve(self, port: int) -> Callable[[], None]:
         """Serve the metrics on loopback from a thread, so that a tick that hangs can be seen.
-
-        Returns:
-            What ends it.
 
         Raises:
             GeneratorError: the port cannot be used.

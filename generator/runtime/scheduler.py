@@ -32,11 +32,6 @@ class Scheduler:
     """Make ticks; whoever runs it decides when the first is made.
 
     Args:
-        app: with the market opened.
-        on_report: called with the report and the seconds of every published tick.
-        metrics: counted in.
-        deadline_s: of a whole tick.
-        may_tick: asked before each tick.
         on_fenced: called when the fence refused a tick, or the record of a failed one.
 
     Attributes:

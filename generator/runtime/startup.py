@@ -37,9 +37,6 @@ async def open_market(app: App, at: datetime, progress: Progress, hours: int | N
     this backtest is marked `warm_up`.
 
     Args:
-        app: built.
-        at: aware UTC wall time of the first tick.
-        progress: shows long work.
         hours: of backtest to play first; None means those 48 on an empty memory, else 0.
 
     Raises:
@@ -65,11 +62,7 @@ async def open_market(app: App, at: datetime, progress: Progress, hours: int | N
 
 
 async def preload(app: App, at: datetime) -> None:
-    """Fetch the history that a leader needs, as a standby: nothing is written.
-
-    Raises:
-        GeneratorError: the source has nothing, or the memory holds another market's record.
-    """
+    """Fetch the history that a leader needs, as a standby: nothing is written."""
     _check_origin(app)
     await _fill(app, at, no_progress)
 

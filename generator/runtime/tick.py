@@ -23,7 +23,6 @@ from generator.market.observation import Observation
 from generator.runtime.app import MOVED_KEY, OFFSET_KEY, App
 from generator.runtime.market import SOURCES_DEADLINE_S, to_ms
 from generator.runtime.publication import Report, publish
-from generator.runtime.rounds import play_rounds
 
 VALID_S: Final = 180
 SPARK_POINTS: Final = 288
@@ -33,11 +32,6 @@ MINUTE_MS: Final = 60_000
 
 async def tick(app: App, at: datetime, sources_s: float = SOURCES_DEADLINE_S) -> Report:
     """Make one release.
-
-    Args:
-        app: the rooms.
-        at: aware UTC wall time of the tick.
-        sources_s: seconds within which the market source has to come back.
 
     Raises:
         GeneratorError: the tick failed; what was published and recorded before is kept.
@@ -122,7 +116,7 @@ def play_arena(
     newest = 0 if warm_up else max(app.publisher.releases.generation(), app.publisher.vault.generation())
     brain_state = app.market.engine.dump() if reading is not None else None
     with app.record.memory.tick() as record:
-        view = play_rounds(record, inputs, brain_state, published_ms)
+        view = record.play(inputs, brain_state, published_ms)
         if observation.mode == SourceMode.RECORDED:
             record.note(OFFSET_KEY, str(observation.offset_ms))
             if moved:
@@ -146,7 +140,7 @@ def describe(  # noqa: PLR0917
     ticks = app.record.memory.ticks(now_ms)
     return TickContext(
         site=app.publisher.site,
-        freshness=_freshness(observation, at, number),
+        freshness=freshness(at, number, observation.offset_ms if observation.mode == SourceMode.RECORDED else None),
         observation=observation,
         reading=reading,
         arena=arena,
@@ -190,15 +184,15 @@ def _ranges(reading: BrainReading | None) -> dict[str, dict[str, RangeForecast]]
     return {asset: ranges for asset, ranges in found.items() if ranges is not None}
 
 
-def _freshness(observation: Observation, at: datetime, number: int) -> Freshness:
-    now_ms = to_ms(at)
+def freshness(at: datetime, number: int, offset_ms: int | None) -> Freshness:
+    """Return when and under which number a release is made; `offset_ms` is that of a recording."""
     return Freshness(
         tick_id=at.astimezone(UTC).strftime("%Y%m%dT%H%M%SZ"),
         generation=f"{number:012d}",
-        generated_ms=now_ms,
+        generated_ms=to_ms(at),
         next_update_ms=to_ms(at.replace(second=0, microsecond=0) + timedelta(minutes=1)),
-        valid_until_ms=now_ms + VALID_S * 1000,
-        offset_ms=observation.offset_ms if observation.mode == SourceMode.RECORDED else None,
+        valid_until_ms=to_ms(at) + VALID_S * 1000,
+        offset_ms=offset_ms,
     )
 
 

@@ -44,7 +44,6 @@ class TickFiles:
     """What these files are made from.
 
     Args:
-        context: of the tick.
         free: path -> free body, as published.
         paid: product id -> paid body.
     """
@@ -63,11 +62,7 @@ class BackgroundRelease:
     """What one release holds of these files, and what its pages show of them.
 
     Args:
-        files: path -> bytes.
         lasting: those of them that seldom change.
-        schemas: of OpenAPI, for the docs page.
-        shares: page path -> its share picture.
-        once: path -> bytes of files that are written once.
         notes: months of the record in `once`, for the memory.
         months: files of the months that are over.
     """
@@ -82,14 +77,7 @@ class BackgroundRelease:
 
 
 class Renewed(Generic[T]):
-    """A value, and the thread that makes the next one. Its methods are called from one thread only.
-
-    Args:
-        kind: for the count of failures.
-        name: for the log.
-        pool: of threads that may make other values too.
-        last_good: counts failures.
-    """
+    """A value, and the thread that makes the next one. Its methods are called from one thread only."""
 
     def __init__(self, kind: Kind, name: str, pool: ThreadPoolExecutor, last_good: LastGood) -> None:
         self._kind = kind
@@ -133,8 +121,6 @@ class BackgroundFiles:
     """Make these files, and remember what is being made. One thread calls its methods.
 
     Args:
-        memory: the record.
-        last_good: keeps what cannot be made.
         static: makes OpenAPI and the discovery files; `static_files` by default.
         draw: makes the share pictures; `pictures` by default.
     """
@@ -158,12 +144,7 @@ class BackgroundFiles:
         self._months_noted = 0
 
     def files(self, tick: TickFiles, at: datetime) -> BackgroundRelease:
-        """Return what the release of a tick holds.
-
-        Args:
-            tick: what it composed.
-            at: aware wall time of the tick.
-        """
+        """Return what the release of a tick holds."""
         static = self._static.get(at.date(), lambda: self._make_static(tick.context.site, tick.examples(), at))
         drawn = self._pictures.get(_quarter(at), lambda: self._drawn(tick))
         record = self._downloads.get(self._record_state(tick, at), lambda: self._record(tick, at))
@@ -228,9 +209,7 @@ def static_files(site: Site, examples: Mapping[str, Any], at: datetime) -> Stati
     """Make OpenAPI and the discovery files.
 
     Args:
-        site: names and addresses.
         examples: path or product id -> JSON object; what is left out has no example.
-        at: aware time, of the last change.
     """
     document = openapi(
         base_url=site.base_url, project=site.project, contact=site.contact, network=site.network, examples=examples

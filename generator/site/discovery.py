@@ -35,9 +35,7 @@ def discovery(
     """Make llms.txt, llms-full.txt, robots.txt, sitemap.xml, the dictionary and the two well-known documents.
 
     Args:
-        site: base address, names and network.
         updated: aware time of the last change, for the sitemap.
-        resources: where the templates lie; found by itself when not given.
         examples: path -> free body of a real tick; without one, llms-full.txt shows none.
 
     Raises:

@@ -38,7 +38,6 @@ class Downloads:
     """What is published of the record.
 
     Args:
-        files: of the release, with their packed variants.
         once: files of a month that just ended, written once.
         notes: to be noted in the memory once all of it is published.
         months: every file of the months that were noted before, oldest first.
@@ -57,7 +56,6 @@ def downloads(exports: Exports, mode: SourceMode, at: datetime, max_bytes: int =
 
     Args:
         exports: read from this thread.
-        mode: where the prices come from.
         at: aware time; its month is the running one.
         max_bytes: of a file: a larger one would fail every tick that has it in hand.
 
@@ -122,8 +120,7 @@ def _close(exports: Exports, month: str, mode: SourceMode) -> tuple[dict[str, by
 
 
 def _note(listed: Sequence[RecordFile]) -> str:
-    names = ("path", "series", "ending", "rows", "bytes", "sha256", "month")
-    return json.dumps([{name: getattr(row, name) for name in names} for row in listed], separators=(",", ":"))
+    return json.dumps([asdict(row) for row in listed], separators=(",", ":"))
 
 
 def _listed(notes: Mapping[str, str]) -> tuple[RecordFile, ...]:

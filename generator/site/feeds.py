@@ -60,8 +60,6 @@ def feeds(
     """Return path -> bytes of the two feeds.
 
     Args:
-        site: names and addresses.
-        mode: where the prices come from.
         rounds: rows of `/arena/rounds.json`, newest first.
         changes: of the regime, newest first, `CHANGES_READ` at most.
         at: aware time of the tick; only its day shows, and only while there is no news at all.

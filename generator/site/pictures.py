@@ -54,11 +54,7 @@ class Drawing:
     """Everything a picture shows, in words; equal drawings give equal bytes.
 
     Args:
-        project: its name, at the top.
         mark: SIMULATED or REPLAYED, empty for a live market.
-        kicker: above the headline.
-        headline: one short sentence.
-        text: a second one.
         cards: at most two figures with their worth.
         bar: shares of bullish, neutral and bearish votes, 0..1, or None.
         as_of: at the foot, empty where nothing changes.
@@ -86,7 +82,6 @@ class Pictures:
     """The pictures as files, and what each page says of its own.
 
     Args:
-        files: path -> PNG.
         shares: page path -> the picture with its alternative text; pages that are not here have that of "".
     """
 
@@ -99,7 +94,6 @@ def pictures(drawings: Mapping[str, Drawing], resources: Resources | None = None
 
     Args:
         drawings: page path -> its drawing; "" for all other pages.
-        resources: where template and fonts are; located when not given.
     """
     resources = resources or Resources.locate()
     shares = {page: replace(PICTURES[page], alt=drawing.alt()) for page, drawing in drawings.items()}
@@ -209,12 +203,7 @@ def _width(text: str, size: float) -> float:
 
 
 def drawings(ctx: TickContext, bodies: Mapping[str, Mapping[str, Any]]) -> dict[str, Drawing]:
-    """Put into words what the pictures of a tick show.
-
-    Args:
-        ctx: the tick.
-        bodies: path -> free body, as published.
-    """
+    """Put into words what the pictures of a tick show."""
     mark = MARKS.get(ctx.observation.mode, "")
     now = moment(ctx.freshness.generated_ms)
     as_of = f"As of {now.day} {now:%b %Y, %H:%M} UTC"

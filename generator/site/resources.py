@@ -30,9 +30,6 @@ class Resources:
     def locate(cls, package: Path | None = None) -> Resources:
         """Find the folders.
 
-        Args:
-            package: folder of the `generator` package; by default the one this file is in.
-
         Raises:
             PublishError: neither an installed wheel's data nor a checkout's folders are there.
         """

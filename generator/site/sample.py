@@ -45,11 +45,7 @@ class Report:
 
 
 class Sample:
-    """Keep one human report a day and give the newest finished one.
-
-    Args:
-        notes: the memory.
-    """
+    """Keep one human report a day and give the newest finished one."""
 
     def __init__(self, notes: Notes) -> None:
         self._notes = notes
@@ -64,7 +60,6 @@ class Sample:
 
         Args:
             body: the human report as sold; None while it is not for sale.
-            at: when it was made, UTC.
 
         Raises:
             LeadershipLost: another process leads now.

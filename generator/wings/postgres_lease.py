@@ -37,11 +37,6 @@ _HOLDER: Final = text("select holder from emi_lease where name = :name")
 class PostgresLease:
     """Keeps `Lease` with the row `name` of the table `emi_lease`.
 
-    Args:
-        url: SQLAlchemy URL, e.g. `postgresql+psycopg://emi@db/emi`.
-        ttl_s: seconds after the last renewal when another may take it, > 0.
-        name: of the lease; one row each.
-
     Raises:
         LeaseUnreachable: the URL cannot be used. Whether the database answers shows when the lease is acquired.
     """

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from generator.arena.teacher import AGREED, ALL, DIFFERED, GroupSums, PatternSums, finding, sign_test
+from generator.arena.teacher import AGREED, ALL, DIFFERED, LessonSums, PatternSums, finding, sign_test
 from generator.arena.values import Lesson, Pattern
 from generator.catalog.words import PatternType
 from tests.support import builders
@@ -64,7 +64,7 @@ def test_a_finding_says_who_was_ahead_and_whether_it_could_be_chance(
 
 
 def test_rounds_of_agreement_are_not_a_contest() -> None:
-    assert finding(AGREED, GroupSums(40, 20, 20, 20)) == (
+    assert finding(AGREED, LessonSums(total=40, brain_hits=20, crowd_hits=20)) == (
         "When both said the same they were right in 50% of 40 rounds."
     )
 

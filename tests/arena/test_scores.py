@@ -36,16 +36,6 @@ def test_the_log_score_clamps_what_was_called_impossible() -> None:
 
 
 @given(st.lists(CASES, max_size=80))
-def test_sums_without_a_part_are_the_sums_of_the_rest(cases: list[Case]) -> None:
-    whole, live, rehearsed = Sums(), Sums(), Sums()
-    for case in cases:
-        whole = whole.added(case)
-        live, rehearsed = (live, rehearsed.added(case)) if case.warm_up else (live.added(case), rehearsed)
-
-    assert whole.without(live) == rehearsed
-
-
-@given(st.lists(CASES, max_size=80))
 def test_running_sums_give_the_scores_of_the_definitions(cases: list[Case]) -> None:
     sums = Sums()
     for case in cases:

@@ -165,7 +165,7 @@ def test_the_trend_and_breadth_follow_a_clear_drift(drift: float, trend: Trend) 
     assert reading.regime.trend is trend
     assert reading.assets["BTC"].trend is trend
     if drift:
-        assert reading.regime.breadth == (1.0 if drift > 0 else 0.0)
+        assert reading.regime.counts.up == (3 if drift > 0 else 0)
 
 
 @pytest.mark.parametrize(("jump", "word"), [(1.03, MarketStructure.BREAKOUT), (0.97, MarketStructure.BREAKDOWN)])
@@ -186,7 +186,7 @@ def test_breadth_and_the_risk_score_are_unknown_before_a_day_is_seen() -> None:
     reading = Engine(Weights.load(), ("BTC", "ETH", "XRP")).update(market(200))
 
     assert reading is not None
-    assert reading.regime.breadth is None
+    assert reading.regime.counts.known == 0
     assert reading.regime.risk_score is None
 
 
@@ -197,8 +197,8 @@ def test_the_days_change_from_outside_decides_breadth_and_breakouts() -> None:
 
     seen = {change: engine.reading(np.array([change])) for change in (-0.1, 0.01, np.nan)}
 
-    found = {change: (read.regime.breadth, read.assets["BTC"].structure) for change, read in seen.items() if read}
-    assert found[-0.1] == (0.0, MarketStructure.BREAKDOWN)
-    assert found[0.01][0] == 1.0
+    found = {change: (read.regime.counts.up, read.assets["BTC"].structure) for change, read in seen.items() if read}
+    assert found[-0.1] == (0, MarketStructure.BREAKDOWN)
+    assert found[0.01][0] == 1
     assert found[0.01][1] is not MarketStructure.BREAKDOWN
-    assert found[np.nan] == (0.0, MarketStructure.BREAKDOWN)
+    assert found[np.nan] == (0, MarketStructure.BREAKDOWN)

@@ -91,19 +91,6 @@ def test_a_word_is_said_far_more_often_where_it_is_true(
     assert observed.share(words, word, regime) > 0.15 + max(elsewhere)
 
 
-@pytest.mark.parametrize(
-    ("kind", "word", "regime"),
-    [
-        ("liquidity", LiquidityContext.DEEP, RegimeLabel.HIGH_VOLATILITY),
-        ("liquidity", LiquidityContext.THIN, RegimeLabel.RANGE),
-        ("derivatives", DerivativesState.CROWDED_SHORTS, RegimeLabel.RISK_ON),
-        ("derivatives", DerivativesState.CROWDED_LONGS, RegimeLabel.RISK_OFF),
-    ],
-)
-def test_the_opposite_is_hardly_ever_said(observed: Observed, kind: str, word: str, regime: RegimeLabel) -> None:
-    assert observed.share(getattr(observed, kind), word, regime) < 0.05
-
-
 def test_derivatives_words_are_true_in_four_of_five_settled_bars_of_one_seed(observed: Observed) -> None:
     crowded = {
         REGIMES.index(RegimeLabel.RISK_ON): DerivativesState.CROWDED_LONGS.value,

@@ -59,19 +59,6 @@ async def test_after_a_tick_that_failed_nothing_is_cleared() -> None:
     assert way.calls == ["put back", "clear 0"]
 
 
-@in_loop
-async def test_the_folder_keeps_what_was_not_counted(tmp_path: Path) -> None:
-    (tmp_path / "a.ballot").write_bytes(Vote(NEXT).file().data)
-    box = BallotBox([Inbox(tmp_path)])
-    first = await box.collect(None)
-    box.put_back()
-    second = await box.collect(None)
-    box.put_away()
-
-    assert [file.name for file in first] == [file.name for file in second] == ["a.ballot"]
-    assert await box.collect(None) == ()
-
-
 def test_the_same_ballot_by_both_ways_counts_once_also_after_a_restart(tmp_path: Path) -> None:
     memory = Memory.open(url_in(tmp_path))
     play_tick(memory, inputs_at(NOON))

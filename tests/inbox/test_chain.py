@@ -114,17 +114,6 @@ async def test_an_indexer_that_starts_with_us_raises_no_alarm_and_one_that_stays
 
 
 @in_loop
-async def test_a_ballot_is_returned_once_however_often_it_is_read() -> None:
-    indexer = FakeIndexer([row(0)])
-    ballots = ChainBallots(indexer, DEMO_ARENA)
-    await ballots.read()
-    indexer.rows.append(row(1))
-
-    assert [file.name for file in await ballots.read()] == [indexer.rows[1]["id"]]
-    assert await ballots.read() == ()
-
-
-@in_loop
 async def test_ballots_that_were_not_stored_can_be_had_again() -> None:
     ballots = ChainBallots(FakeIndexer([row(0, at_round=5_000)]), DEMO_ARENA)
     files = await ballots.read()

@@ -16,7 +16,6 @@ from generator.lab.scores import (
     balanced,
     by_chance,
     calibration_error,
-    join,
     regime_error,
     resampled,
     score_regimes,
@@ -124,12 +123,6 @@ def test_skill_is_against_the_base_rate_and_its_interval_holds_it() -> None:
     assert good.skill() > 5.0
     assert low < good.skill() < high
     assert forecasts(4000, 0.9, 0.4).skill() < 0.0
-
-
-def test_joined_outcomes_keep_their_moments_apart() -> None:
-    both = join([forecasts(10, 0.5, 0.5), forecasts(5, 0.5, 0.5)])
-
-    assert both.moment.tolist() == [*range(10), *range(10, 15)]
 
 
 @pytest.mark.parametrize("peer", [peer for peer in PEERS if peer.library is None], ids=lambda peer: peer.name)

@@ -7,8 +7,8 @@ import pytest
 
 from generator.brain.outlook import HORIZON_BARS, outlook_of
 from generator.brain.weights import Weights
-from generator.lab.far import Said, auc, came, explained_share, follow, pinball, rows_of, table
-from generator.lab.outlook import fit_outlook
+from generator.lab.far import Said, auc, explained_share, follow, pinball, rows_of, table
+from generator.lab.outlook import came, fit_outlook
 from generator.lab.simulator import DAY, simulate
 from tests.support.markets import market
 

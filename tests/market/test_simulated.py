@@ -41,10 +41,6 @@ def test_a_restart_sees_the_same_market_whatever_was_asked_before() -> None:
         np.testing.assert_array_equal(again.new_bars.fields[name], fresh.new_bars.fields[name])
 
 
-def test_another_seed_is_another_market() -> None:
-    assert SimulatedSource(5).price("BTC", NOW_MS) != SimulatedSource(6).price("BTC", NOW_MS)
-
-
 def test_only_bars_that_closed_after_since_are_new() -> None:
     observation = _observe(SimulatedSource(5), NOW_MS, since_ms=NOW_MS // BAR_MS * BAR_MS - 3 * BAR_MS)
 

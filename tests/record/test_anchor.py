@@ -91,7 +91,7 @@ def row_of(txid: str, signed: bytes, **changes: Any) -> dict[str, Any]:
 
 def reader(entries: list[bytes] = ENTRIES) -> LogReader:
     files = publish(entries)
-    return LogReader(lambda path: files[path], head_of(entries))
+    return LogReader(lambda tile: files[tile.path], head_of(entries))
 
 
 def looked_up(txid: str, row: object, log: LogReader | None = None, origin: str = EARLY.origin) -> str:

@@ -14,7 +14,6 @@ from generator.catalog.assets import ASSETS
 from generator.catalog.words import Prediction, RoundPhase
 from generator.inbox.folder import Inbox
 from generator.record.memory.store import Memory
-from generator.runtime.rounds import play_rounds
 from tests.support.arena_inputs import CONFIG, HOUR, MINUTE, NOON, Vote, hours, inputs_at, play_tick
 from tests.support.databases import dump, reopen, url_in
 
@@ -166,7 +165,7 @@ def test_the_brains_state_is_stored_with_the_tick(memory: Memory) -> None:
     assert memory.brain_state() == str(OPENED).encode()
 
     with memory.tick() as record:
-        play_rounds(record, inputs_at(OPENED + MINUTE))
+        record.play(inputs_at(OPENED + MINUTE))
     assert memory.brain_state() == str(OPENED).encode()
 
 

@@ -6,6 +6,7 @@ import pytest
 
 from generator.record.log.note import Checkpoint
 from generator.record.log.reader import LogError, LogReader
+from generator.record.log.tiles import Tile
 from tests.support.published_log import head_of, publish
 
 ENTRIES = [f"entry {number}".encode() for number in range(66_300)]  # three levels of tiles
@@ -17,9 +18,9 @@ class Server:
         self.files = files
         self.asked: list[str] = []
 
-    def __call__(self, path: str) -> bytes:
-        self.asked.append(path)
-        return self.files[path]
+    def __call__(self, tile: Tile) -> bytes:
+        self.asked.append(tile.path)
+        return self.files[tile.path]
 
 
 @pytest.fixture(scope="module")

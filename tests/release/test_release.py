@@ -334,17 +334,6 @@ def test_a_new_leader_continues_from_what_the_last_one_published(tmp_path: Path)
     assert (modified(tmp_path, "/a.json"), modified(tmp_path, "/api/b.php")) == (999, 1000)
 
 
-def test_the_bootstrap_release_is_generation_zero_and_the_next_is_one(tmp_path: Path) -> None:
-    releases = opened(tmp_path)
-    releases.publish("000000000000", FILES, now_s=1000)
-
-    again = opened(tmp_path)
-
-    assert (seen(tmp_path), again.generation()) == (FILES, 0)
-    again.publish("000000000001", NEW, now_s=1000)
-    assert seen(tmp_path) == NEW
-
-
 def test_an_operator_s_site_folder_keeps_its_mode_and_hands_its_group_on(tmp_path: Path) -> None:
     tmp_path.chmod(0o2750)
 

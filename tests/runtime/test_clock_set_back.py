@@ -97,7 +97,7 @@ def test_an_audit_of_the_log_follows_what_was_withdrawn(back: tuple[Path, Path])
     head = head_of((current / "checkpoint").read_bytes())
     audit = Audit()
 
-    for data in LogReader(lambda path: (state / "site" / "once" / "log" / path).read_bytes(), head).audit():
+    for data in LogReader(lambda tile: (state / "site" / "once" / "log" / tile.path).read_bytes(), head).audit():
         audit.take(data)
 
     assert audit.clock_steps == 1

@@ -77,7 +77,7 @@ def test_one_lost_request_is_tolerated_and_a_lease_out_of_reach_expires() -> Non
         clock.step(leadership.step())
 
     assert refused(leadership)
-    assert leadership.counts.unreached == 3
+    assert leadership.unreached == 3
 
 
 def test_a_lease_that_no_one_took_meanwhile_continues_under_its_epoch() -> None:
@@ -104,7 +104,7 @@ def test_a_lease_taken_by_another_makes_a_standby() -> None:
     assert state is not None
     assert (state.epoch, state.holder) == (None, "machine:7")
     assert refused(leadership)
-    assert leadership.counts.lost == 1
+    assert leadership.lost == 1
 
 
 def test_a_process_that_cannot_lead_releases_the_lease_until_it_can() -> None:

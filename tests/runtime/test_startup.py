@@ -13,7 +13,6 @@ from generator.market.bars import BarFrame
 from generator.market.observation import AssetObservation, Observation
 from generator.runtime.app import App, build
 from generator.runtime.market import to_ms
-from generator.runtime.rounds import play_rounds
 from generator.runtime.startup import open_market, preload
 from generator.runtime.tick import tick
 from generator.settings import GeneratorSettings
@@ -174,7 +173,7 @@ def test_a_brain_state_of_other_weights_is_not_used_and_nothing_is_lost(tmp_path
                 ballots=(), salt=app.record.salt,
             )  # fmt: skip
             with app.record.memory.tick() as record:
-                play_rounds(record, inputs, b"of another version")
+                record.play(inputs, b"of another version")
         async with opened(tmp_path, clock) as app:
             report = await tick(app, clock.step(MINUTE))
         assert report.regime != "unknown"

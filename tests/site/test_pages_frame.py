@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from generator.catalog.discovery import CATALOG_VERSION, FEEDS, PAGES, SharePicture, SitePage
+from generator.catalog.discovery import CATALOG_VERSION, PAGES, SitePage
 from generator.catalog.measured import DAYS, MARKETS, MEASURED
 from generator.catalog.words import SourceMode
 from generator.compose.context import Freshness
@@ -53,21 +53,6 @@ def test_linked_data_carries_the_time_of_the_tick_and_can_not_end_its_block() ->
     nodes = _linked(html)
     assert nodes[0]["name"] == "</script><b>"
     assert {node.get("dateModified") for node in nodes} == {None, "2026-11-20T09:53:00Z"}
-
-
-def test_feeds_and_the_picture_of_a_page_are_announced() -> None:
-    shares = {
-        "/": SharePicture("/share/now.png", 1200, 630, "The reading of now"),
-        "": SharePicture("/share/general.png", 1200, 630, "The market in words"),
-    }
-
-    files = Pages().render(replace(view(), shares=shares))
-
-    html = files["/index.html"].decode()
-    assert all(f'type="{feed.media_type}" href="{feed.path}"' in html for feed in FEEDS)
-    assert f'<meta property="og:image" content="{BASE}/share/now.png">' in html
-    assert '<meta property="og:image:alt" content="The reading of now">' in html
-    assert f'<meta property="og:image" content="{BASE}/share/general.png">' in files["/docs/index.html"].decode()
 
 
 def test_pages_that_show_this_minute_tell_the_times_of_their_tick() -> None:

@@ -1,11 +1,6 @@
 import pytest
 
-from generator.catalog.assets import ASSETS
-from generator.catalog.endpoints import ENDPOINTS
-from generator.catalog.text.answers import DISCLAIMER
 from generator.site.pages.markdown import markdown
-from generator.site.pages.render import Pages
-from tests.support.page_view import view
 
 BASE = "https://x.test"
 
@@ -31,15 +26,3 @@ def test_tables_keep_their_rows_together() -> None:
     <tbody> <tr> <th>x|y</th> <td> 1 </td> </tr> <tr><td></td><td>2</td></tr> </tbody></table>"""
 
     assert markdown(html, BASE) == "What\n\n| A | B |\n| --- | --- |\n| x\\|y | 1 |\n|  | 2 |\n"
-
-
-def test_the_landing_twin_says_what_the_page_says() -> None:
-    twin = Pages().render(view())["/index.md"].decode()
-
-    assert "# Range-bound: two assets are up and five down on the day" in twin
-    assert "**Simulated data.**" in twin
-    assert "78.2\n\nconfidence, out of 100" in twin
-    assert all(f"\n| {asset} " in twin for asset in ASSETS)
-    assert all(f"]({view().ctx.site.base_url}{endpoint.path})" in twin for endpoint in ENDPOINTS)
-    assert DISCLAIMER in twin
-    assert "<" not in twin

@@ -12,7 +12,7 @@ from generator.catalog.discovery import SHARE_PICTURE, SHARE_PICTURES
 from generator.catalog.words import SourceMode
 from generator.site.pictures import Card, Drawing, Pictures, drawings, pictures, png, svg
 from generator.site.resources import Resources
-from tests.support.page_view import bodies, context
+from tests.support.page_view import context, free_of
 
 SMALL = 100_000
 RESOURCES = Resources.locate()
@@ -30,7 +30,8 @@ LONG = Drawing(
 
 
 def words(mode: SourceMode = SourceMode.LIVE, **of: Any) -> dict[str, Drawing]:
-    return drawings(context(mode, **of), bodies(**of))
+    ctx = context(mode, **of)
+    return drawings(ctx, free_of(ctx))
 
 
 @pytest.fixture(scope="module")

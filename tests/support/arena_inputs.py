@@ -22,7 +22,6 @@ from generator.catalog.assets import ASSETS
 from generator.catalog.words import Prediction
 from generator.cli._ballot import sign_ballot
 from generator.record.memory.store import Memory
-from generator.runtime.rounds import play_rounds
 from tests.support.ranges import range_of
 
 MINUTE = 60_000
@@ -104,7 +103,7 @@ def inputs_at(
 def play_tick(memory: Memory, inputs: PlayInputs, published_ms: int | None = None) -> ArenaView:
     """Play one tick in a transaction of its own."""
     with memory.tick() as record:
-        return play_rounds(record, inputs, str(inputs.now_ms).encode(), published_ms)
+        return record.play(inputs, str(inputs.now_ms).encode(), published_ms)
 
 
 def ticks(start_ms: int, minutes: int, step: int = 1) -> Iterable[int]:

@@ -2,14 +2,7 @@
 
 from typing import Final, NamedTuple
 
-from generator.catalog.words import (
-    DerivativesState,
-    LiquidityContext,
-    MarketState,
-    RegimeLabel,
-    Trend,
-    VolatilityWord,
-)
+from generator.catalog.words import DerivativesState, LiquidityContext, MarketState, RegimeLabel, Trend, VolatilityWord
 
 
 class Text(NamedTuple):
@@ -17,13 +10,13 @@ class Text(NamedTuple):
 
     Args:
         reading: in the brain's readings, for those who know markets.
-        report: in the human report, for those who know no finance.
         most: where it holds for most coins; empty where that is not worth a sentence.
+        report: in the human report, for those who know no finance; of order books only.
     """
 
     reading: str
-    report: str
     most: str = ""
+    report: str = ""
 
 
 REGIME: Final[dict[RegimeLabel, str]] = {
@@ -50,50 +43,41 @@ EXPECTED: Final[dict[VolatilityWord, str]] = {
 LIQUIDITY: Final[dict[LiquidityContext, Text]] = {
     LiquidityContext.DEEP: Text(
         "The order book is deep for its week and its volatility.",
-        "the order book is deep for its week",
         "The order books of most assets are deep for their week and their volatility.",
+        "the order book is deep for its week",
     ),
     LiquidityContext.NORMAL: Text(
         "The order book is about as deep as usual for its week and its volatility.",
-        "the order book is about as deep as usual",
+        report="the order book is about as deep as usual",
     ),
     LiquidityContext.THIN: Text(
         "The order book is thin for its week and its volatility.",
-        "the order book is thin for its week, so the price can jump",
         "The order books of most assets are thin for their week and their volatility.",
+        "the order book is thin for its week, so the price can jump",
     ),
-    LiquidityContext.UNKNOWN: Text("The order book is not known.", "the order book is not known"),
+    LiquidityContext.UNKNOWN: Text("The order book is not known.", report="the order book is not known"),
 }
 BOOKS_UNTESTED: Final = "liquidity words were tested on simulated order books only, never on real ones"
 # Every contract has one long and one short: funding says which side pays, never that more people are on it.
 DERIVATIVES: Final[dict[DerivativesState, Text]] = {
     DerivativesState.CROWDED_LONGS: Text(
         "Longs pay shorts well above the usual rate: demand to be long exceeds supply.",
-        "longs pay shorts well above the usual rate",
         "In most assets longs pay shorts well above the usual rate: demand to be long exceeds supply.",
     ),
     DerivativesState.CROWDED_SHORTS: Text(
         "Shorts pay longs: demand to be short exceeds supply.",
-        "shorts pay longs",
         "In most assets shorts pay longs: demand to be short exceeds supply.",
     ),
-    DerivativesState.BALANCED: Text(
-        "Funding is not extreme on either side, and open contracts show no large change.",
-        "funding is not extreme on either side",
-    ),
+    DerivativesState.BALANCED: Text("Funding is not extreme on either side, and open contracts show no large change."),
     DerivativesState.DELEVERAGING: Text(
         "Open contracts are falling: positions are being closed.",
-        "open contracts are falling, so positions are being closed",
         "In most assets open contracts are falling: positions are being closed.",
     ),
     DerivativesState.LEVERAGING_UP: Text(
         "Open contracts are rising: new longs and shorts are being opened.",
-        "open contracts are rising, so new longs and shorts are being opened",
         "In most assets open contracts are rising: new longs and shorts are being opened.",
     ),
-    DerivativesState.UNAVAILABLE: Text(
-        "No derivatives state can be named now.", "no derivatives state can be named now"
-    ),
+    DerivativesState.UNAVAILABLE: Text("No derivatives state can be named now."),
 }
 NO_FUTURES: Final = "no funding and no open interest, so there is no derivatives state"
 FUNDING_ODD: Final = "the last funding rate is so large that it may be a fault: no derivatives state"

@@ -19,6 +19,7 @@ from generator.arena.ranges import HORIZONS, move_percent
 from generator.arena.scores import Case, Sums, track_record
 from generator.arena.sealing import digest_of
 from generator.arena.values import HorizonScores, Move, RangeForecast, TrackRecord
+from generator.catalog.formats import ms_of
 from generator.catalog.words import Prediction
 
 OVERDUE_S: Final = 2 * 3600  # a round or an hour that ended this long before the log's last entry has its outcome
@@ -66,7 +67,7 @@ class Audit:
         """Name who reads which kind."""
         self._readers: dict[str, Callable[[Mapping[str, Any]], str | None]] = {
             "log.opened": self._opened,
-            "log.key": self._key,
+            "log.key": lambda entry: self.keys.append(str(entry["key"])),
             "clock.stepped": self._stepped,
             "round.sealed": self._sealed,
             "round.locked": self._locked,
@@ -147,10 +148,6 @@ class Audit:
         if self._index:
             return "a log is opened once"
         self.origin, self.mode = str(entry["origin"]), str(entry["source_mode"])
-        self.keys.append(str(entry["key"]))
-        return None
-
-    def _key(self, entry: Mapping[str, Any]) -> str | None:
         self.keys.append(str(entry["key"]))
         return None
 
@@ -283,9 +280,9 @@ class Audit:
             if came.void_reason is None and came.move != move_percent(ranges.start_price, shown["end_price"]):
                 return f"{asset}: the move over {horizon} is {came.move}, the prices give another"
             said, before = ranges.forecasts[horizon], ranges.moves.get(horizon)
-            counted.append((horizon, milliseconds(start), counts_of(said, came)))
+            counted.append((horizon, ms_of(start), counts_of(said, came)))
             if before is not None:
-                taken_back.append((horizon, milliseconds(start), counts_of(said, before)))
+                taken_back.append((horizon, ms_of(start), counts_of(said, before)))
             ranges.moves[horizon], ranges.at[horizon] = came, entry["at"]
         self.far = self.far.plus(counted).plus(taken_back, -1)
         return None
@@ -325,8 +322,7 @@ class Audit:
             ranges = self._keep_ranges(start, asset, made, None)
             ranges.moves |= {horizon: Move(void_reason=reason) for horizon in ranges.forecasts}
             counted = [
-                (name, milliseconds(start), counts_of(said, ranges.moves[name]))
-                for name, said in ranges.forecasts.items()
+                (name, ms_of(start), counts_of(said, ranges.moves[name])) for name, said in ranges.forecasts.items()
             ]
             self.far = self.far.plus(counted)
 
@@ -424,11 +420,6 @@ def _subject(entry: Mapping[str, Any]) -> str:
 
 def _late(start: str, horizon: str, at: str) -> float:
     return _seconds(start, at) - 60 * HORIZONS[horizon]
-
-
-def milliseconds(at: str) -> int:
-    """Return an ISO 8601 time in UTC ms."""
-    return round(1000 * datetime.fromisoformat(at).timestamp())
 
 
 def _seconds(begin: str, end: str) -> float:

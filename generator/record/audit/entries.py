@@ -15,13 +15,13 @@ What was backtested before the start (`warm_up`) is not in the log.
 
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, replace
-from typing import Any
+from typing import Any, Final
 
 from generator.arena.play import Lock, PlayResult
-from generator.arena.published import lesson_of_row, votes_of_row
-from generator.arena.sealing import canonical_json, digest_of, forecast_of
+from generator.arena.published import published_round
+from generator.arena.sealing import canonical_json, digest_of
 from generator.arena.teacher import PredictionChange
-from generator.arena.values import Lesson, Move, PredictionMade, Round
+from generator.arena.values import Lesson, Move, PredictionMade, Round, Tally
 from generator.catalog.formats import iso
 from generator.catalog.words import RoundPhase
 
@@ -31,17 +31,11 @@ SaltOf = Callable[[bytes], str]  # what is sealed -> its salt, always the same o
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One line of the record.
+    """One line of the record."""
 
-    Args:
-        kind: as in the module's list.
-        subject: round id, or the start of the hour; None for what is about neither.
-        data: canonical JSON, what the log holds.
-    """
-
-    kind: str
-    subject: str | None
-    data: bytes
+    kind: str  # as in the module's list
+    subject: str | None  # round id, or the start of the hour; None for what is about neither
+    data: bytes  # canonical JSON, what the log holds
 
 
 def entry(kind: str, at_ms: int, subject: str | None = None, **fields: Any) -> Entry:
@@ -50,97 +44,37 @@ def entry(kind: str, at_ms: int, subject: str | None = None, **fields: Any) -> E
 
 
 def entries_of(result: PlayResult, now_ms: int, digest: DigestOfBallots, salt: SaltOf) -> list[Entry]:
-    """Return what one tick's changes add to the log, in a fixed order.
-
-    Args:
-        result: what the tick changed.
-        now_ms: wall time of the tick.
-        digest: of a round's counted ballots.
-        salt: for what is sealed; no one else can compute it.
-    """
+    """Return what one tick's changes add to the log, in a fixed order."""
     locks = {lock.round_id: lock for lock in result.locks}
     lessons = {lesson.round_id: lesson for lesson in result.lessons}
     found: list[Entry] = []
     for before, after in sorted(result.rounds, key=lambda change: change[1].start_ms):
         if not after.warm_up and (before is None or before.warm_up or before.phase is not after.phase):
-            found_entry = _round(after, now_ms, locks.get(after.round_id), lessons.get(after.round_id), digest)
-            found += [] if found_entry is None else [found_entry]
+            found += _round(after, now_ms, locks.get(after.round_id), lessons.get(after.round_id), digest)
     return found + _predictions(result.predictions, now_ms, salt)
 
 
-def _round(
-    after: Round, now_ms: int, lock: Lock | None, lesson: Lesson | None, digest: DigestOfBallots
-) -> Entry | None:
+# What each entry about a round holds of its published row.
+SLOT: Final = ("round_id", "asset", "opened", "start", "end")
+REVEALED: Final = ("forecast", "salt", "previous_outcome")
+LOCKED: Final = ("round_id", "votes", "simulated_votes", "start_price", "price_basis", *REVEALED)
+RESOLVED: Final = ("round_id", "end_price", "change_bps", "outcome", "lesson")
+
+
+def _round(after: Round, now_ms: int, lock: Lock | None, lesson: Lesson | None, digest: DigestOfBallots) -> list[Entry]:
+    real, simulated = (lock.real, lock.simulated) if lock else (Tally(), Tally())
+    row = published_round(after, real.plus(simulated), lesson, simulated)
+
+    def about(kind: str, names: tuple[str, ...], **more: Any) -> list[Entry]:
+        return [entry(kind, now_ms, after.round_id, **{name: row[name] for name in names}, **more)]
+
     if after.phase is RoundPhase.OPEN:
-        return _sealed(after, now_ms)
+        return about("round.sealed", (*SLOT, "commitment"), band_bps=after.band_bps)
     if after.phase is RoundPhase.LIVE and lock is not None:
-        return _locked(after, now_ms, lock, digest)
+        return about("round.locked", LOCKED, ballots_sha256=digest(after.round_id))
     if after.phase is RoundPhase.RESOLVED and lesson is not None:
-        return _resolved(after, now_ms, lesson)
-    return _void(after, now_ms) if after.phase is RoundPhase.VOID else None
-
-
-def _sealed(after: Round, now_ms: int) -> Entry:
-    return entry(
-        "round.sealed",
-        now_ms,
-        after.round_id,
-        **_slot(after),
-        band_bps=after.band_bps,
-        commitment=after.sealed_digest,
-    )
-
-
-def _locked(after: Round, now_ms: int, lock: Lock, digest: DigestOfBallots) -> Entry:
-    return entry(
-        "round.locked",
-        now_ms,
-        after.round_id,
-        round_id=after.round_id,
-        votes=votes_of_row(lock.real.plus(lock.simulated)),
-        simulated_votes=votes_of_row(lock.simulated),
-        ballots_sha256=digest(after.round_id),
-        start_price=after.start_price,
-        price_basis=after.price_basis,
-        **_revealed(after),
-    )
-
-
-def _resolved(after: Round, now_ms: int, lesson: Lesson) -> Entry:
-    return entry(
-        "round.resolved",
-        now_ms,
-        after.round_id,
-        round_id=after.round_id,
-        end_price=after.end_price,
-        change_bps=after.change_bps,
-        outcome=str(after.outcome),
-        lesson=lesson_of_row(lesson),
-    )
-
-
-def _void(after: Round, now_ms: int) -> Entry:
-    return entry(
-        "round.void",
-        now_ms,
-        after.round_id,
-        **_slot(after),
-        void_reason=after.void_reason,
-        **_revealed(after),
-    )
-
-
-def _slot(after: Round) -> dict[str, Any]:
-    times = {"opened": iso(after.opens_ms), "start": iso(after.start_ms), "end": iso(after.end_ms)}
-    return {"round_id": after.round_id, "asset": after.asset, **times}
-
-
-def _revealed(after: Round) -> dict[str, Any]:
-    return {
-        "forecast": None if after.probabilities is None else forecast_of(after),
-        "salt": after.salt,
-        "previous_outcome": None if after.previous is None else str(after.previous),
-    }
+        return about("round.resolved", RESOLVED)
+    return about("round.void", (*SLOT, "void_reason", *REVEALED)) if after.phase is RoundPhase.VOID else []
 
 
 def _predictions(changes: Iterable[PredictionChange], now_ms: int, salt: SaltOf) -> list[Entry]:

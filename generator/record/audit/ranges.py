@@ -7,8 +7,8 @@ from typing import Any
 
 from generator.arena.ranges import HORIZONS, move_percent
 from generator.arena.values import Move
-from generator.catalog.formats import iso
-from generator.record.audit.audit import Audit, Ranges, milliseconds
+from generator.catalog.formats import iso, ms_of
+from generator.record.audit.audit import Audit, Ranges
 from generator.record.audit.rows import row_differences
 
 Row = Mapping[str, Any]
@@ -31,7 +31,7 @@ def ranges_complaint(data: bytes | None, audit: Audit) -> str | None:
 
 
 def _ends(row: Row, *, known: bool) -> Iterable[str]:
-    start = milliseconds(row["start"])
+    start = ms_of(row["start"])
     for horizon, one in row["ranges"].items():
         if (one["end_price"] is not None) == known:
             yield iso(start + 60_000 * HORIZONS[horizon])
@@ -56,7 +56,7 @@ def _published(row: Row) -> dict[str, Any]:
 def _logged(logged: Ranges, row: Row, until: str) -> dict[str, Any]:
     """Return a row as the log has it, without the moves that the file is too old for."""
     newer = {end for end in _ends(row, known=False) if end > until}
-    start = milliseconds(row["start"])
+    start = ms_of(row["start"])
     ranges = {}
     for horizon, said in logged.forecasts.items():
         came = logged.moves.get(horizon)
@@ -71,7 +71,7 @@ def _left_out(rows: list[Row], until: str, audit: Audit) -> str | None:
     there = {(row["asset"], row["start"]) for row in rows}
     first = min((row["start"] for row in rows), default="")
     for start, assets in audit.ranges.items():
-        ended = iso(milliseconds(start) + 60_000 * HORIZONS["1h"])
+        ended = iso(ms_of(start) + 60_000 * HORIZONS["1h"])
         for asset in assets if first <= start and ended <= until else ():
             if (asset, start) not in there:
                 return f"ranges of {asset} {start} are in the log and not published"

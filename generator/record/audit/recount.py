@@ -10,15 +10,14 @@ import json
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
 from typing import Any, Final
 
 from gateway.wire.algorand import address_of, unpack
-from generator.arena.ballots import BallotFile, Poll, judge
+from generator.arena.ballots import Ballot, BallotFile, Poll, judge
 from generator.arena.life import schedule_round
 from generator.arena.timetable import Slot
-from generator.catalog.formats import iso
-from generator.catalog.words import Prediction, RoundPhase
+from generator.catalog.formats import iso, ms_of
+from generator.catalog.words import RoundPhase
 
 PART: Final = 10_000  # ballots a file, about 6 MB
 PREFIX: Final = "/files/ballots/"
@@ -35,48 +34,20 @@ class RecountError(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class CountedBallot:
-    """One counted ballot; `signed` is the msgpack of the signed transaction."""
-
-    txid: str
-    voter: str
-    choice: Prediction
-    arrived_ms: int
-    signed: bytes
-
-
-@dataclass(frozen=True, slots=True)
 class BallotPart:
-    """One part of a round's ballots.
+    """One part of a round's ballots."""
 
-    Args:
-        round_id: whose.
-        start_ms: when its votes closed, UTC.
-        total: counted ballots of the round, in all parts.
-        part: from 1.
-        ballots: of this part, by txid.
-        size: how many ballots a part holds, but for the last.
-    """
-
-    round_id: str
-    start_ms: int
-    total: int
-    part: int
-    ballots: tuple[CountedBallot, ...]
-    size: int = PART
+    round_id: str  # whose
+    start_ms: int  # when its votes closed, UTC
+    total: int  # counted ballots of the round, in all parts
+    part: int  # from 1
+    ballots: tuple[Ballot, ...]  # of this part, by txid
+    size: int = PART  # how many ballots a part holds, but for the last
 
     @property
     def parts(self) -> int:
         """How many parts there are."""
         return -(-self.total // self.size)
-
-
-@dataclass(frozen=True, slots=True)
-class Recount:
-    """What a recount found: ballots, and the address that they were sent to."""
-
-    ballots: int
-    address: str
 
 
 def path_of(round_id: str, part: int = 1) -> str:
@@ -101,16 +72,11 @@ def content(sheet: BallotPart) -> bytes:
     return json.dumps(body, separators=(",", ":")).encode() + b"\n"
 
 
-def recount(round_id: str, logged: Mapping[str, Any], read: Callable[[str], bytes | None]) -> Recount | None:
-    """Verify and count the published ballots of one round.
+def recount(round_id: str, logged: Mapping[str, Any], read: Callable[[str], bytes | None]) -> int | None:
+    """Verify the published ballots of one round and return how many they are; None where none are published.
 
     Args:
-        round_id: whose.
         logged: its row of the audit: start, end, votes, simulated_votes, ballots_sha256.
-        read: returns what is published at a path, None when nothing is.
-
-    Returns:
-        None where no ballots are published.
 
     Raises:
         RecountError: a part is missing, a ballot does not hold, or the count is not the logged one.
@@ -129,10 +95,10 @@ def recount(round_id: str, logged: Mapping[str, Any], read: Callable[[str], byte
     if sorted(found) != sorted(stated):
         raise RecountError("a row's txid, voter or choice is not that of its signed transaction")
     _compare(found, logged)
-    return Recount(len(found), address)
+    return len(found)
 
 
-def _row(ballot: CountedBallot) -> dict[str, Any]:
+def _row(ballot: Ballot) -> dict[str, Any]:
     return {
         "txid": ballot.txid,
         "voter": ballot.voter,
@@ -172,7 +138,7 @@ def _judged(
     files: Sequence[BallotFile], round_id: str, logged: Mapping[str, Any], address: str, genesis_hash: str
 ) -> list[tuple[str, str, str]]:
     """Judge the ballots as the tick did that locked the round."""
-    slot = Slot(_ms(logged["start"]), _ms(logged["end"]))
+    slot = Slot(ms_of(logged["start"]), ms_of(logged["end"]))
     taking = schedule_round(slot, (str(logged["asset"]),), opens_ms=slot.start_ms - 1, warm_up=False)
     if taking.round_id != round_id:
         raise RecountError(f"its id does not fit its asset and start: {taking.round_id}")
@@ -196,7 +162,3 @@ def _compare(found: Sequence[tuple[str, str, str]], logged: Mapping[str, Any]) -
         real = votes - logged["simulated_votes"][word]
         if counts[word] != real:
             raise RecountError(f"{counts[word]} ballots are {word}, the log counted {real}")
-
-
-def _ms(text: str) -> int:
-    return round(datetime.fromisoformat(text).timestamp() * 1000)

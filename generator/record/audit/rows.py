@@ -18,17 +18,11 @@ MISSING: Final = object()
 
 @dataclass(frozen=True, slots=True)
 class RowsReport:
-    """The result of recomputing every row.
+    """The result of recomputing every row."""
 
-    Args:
-        rows: of the body; None where it has no list of them.
-        lines: a summary.
-        complaint: names the first row that fails, or None.
-    """
-
-    rows: Sequence[Row] | None
-    lines: tuple[str, ...]
-    complaint: str | None
+    rows: Sequence[Row] | None  # of the body; None where it has no list of them
+    lines: tuple[str, ...]  # a summary
+    complaint: str | None  # names the first row that fails, or None
 
 
 def check_rows(body: Any) -> RowsReport:
@@ -69,15 +63,7 @@ def _summary(rows: Sequence[Row]) -> tuple[str, ...]:
 
 
 def rows_complaint(rows: Sequence[Row], audit: Audit) -> str | None:
-    """Compare all published rounds with the log.
-
-    Args:
-        rows: of `/arena/rounds.json`, as they were found.
-        audit: of the whole log.
-
-    Returns:
-        The first that does not hold, with its round and fields, or None.
-    """
+    """Compare all published rounds with the log; return the first that does not hold, with its fields, or None."""
     names = {str(row.get("round_id")) for row in rows}
     for row in rows:
         logged = audit.rounds.get(str(row.get("round_id")))

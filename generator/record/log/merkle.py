@@ -21,11 +21,7 @@ def node_hash(left: bytes, right: bytes) -> bytes:
 
 
 def root_of(hashes: Sequence[bytes]) -> bytes:
-    """Return the root over leaf hashes, or over the roots of complete subtrees of one size.
-
-    Args:
-        hashes: from left to right; none gives the empty tree's root.
-    """
+    """Return the root over leaf hashes, or over the roots of complete subtrees of one size."""
     if not hashes:
         return EMPTY_ROOT
     return root_of_stack(perfect_stack(hashes))
@@ -60,9 +56,7 @@ def root_with_entry(entry: bytes, index: int, size: int, root: SubtreeRoot) -> b
     """Return the root over `entry` and its audit path (RFC 6962, 2.1.1): the tree's own if it holds the entry there.
 
     Args:
-        entry: its bytes.
         index: 0 <= index < size.
-        size: of the tree.
         root: gives the hash of any range of the path, which need not be believed.
 
     Raises:
@@ -88,8 +82,6 @@ def roots_of_prefix(old: int, new: int, root: SubtreeRoot) -> tuple[bytes, bytes
     Both are made of the same hashes: if the later one is the signed root, the first entries are those of the earlier.
 
     Args:
-        old: size of the earlier tree, at least 1.
-        new: size of the later one.
         root: gives the hash of any range, which need not be believed.
 
     Raises:

@@ -80,11 +80,7 @@ class Signer:
 
     @classmethod
     def generate(cls, name: str) -> Signer:
-        """Make a new key.
-
-        Raises:
-            NoteError: the name is empty or has spaces or a plus.
-        """
+        """Make a new key."""
         return cls(name, bytes(SigningKey.generate()))
 
     @classmethod
@@ -135,11 +131,7 @@ class Checkpoint:
 
     @classmethod
     def open(cls, note: bytes, verifiers: Sequence[Verifier]) -> Checkpoint:
-        """Read a signed checkpoint.
-
-        Args:
-            note: as served.
-            verifiers: keys that are trusted; one signature of theirs must hold, none may fail.
+        """Read a signed checkpoint; one signature of a trusted key must hold, none may fail.
 
         Raises:
             NoteError: not a note, not signed by a trusted key, or not a checkpoint.
@@ -148,11 +140,7 @@ class Checkpoint:
 
     @classmethod
     def parse(cls, text: str) -> Checkpoint:
-        """Read a checkpoint's text, signature already checked.
-
-        Raises:
-            NoteError: it is another form.
-        """
+        """Read a checkpoint's text, signature already checked."""
         lines = text.split("\n")
         if len(lines) < 4 or "" in lines[:-1]:
             raise NoteError("a checkpoint has three lines")

@@ -13,7 +13,7 @@ from generator.record.log.merkle import (
 from generator.record.log.note import Checkpoint
 from generator.record.log.tiles import WIDTH, Edge, Tile, hashes_of, unbundle
 
-Fetch = Callable[[str], bytes]  # a path below the log's prefix -> its bytes
+Fetch = Callable[[Tile], bytes]
 TILE_HEIGHT: Final = 8
 
 
@@ -22,12 +22,7 @@ class LogError(ValueError):
 
 
 class LogReader:
-    """A published log at one checkpoint.
-
-    Args:
-        fetch: returns what is served at a path such as `tile/0/000`; asked once for each.
-        head: the checkpoint, its signature already checked.
-    """
+    """A published log at one checkpoint, its signature already checked."""
 
     def __init__(self, fetch: Fetch, head: Checkpoint) -> None:
         self._fetch = fetch
@@ -63,11 +58,7 @@ class LogReader:
             raise LogError(f"the first {old} entries are not those that were signed before: history was changed")
 
     def audit(self) -> Iterator[bytes]:
-        """Yield every entry of the whole log; ends normally only if all of them lead to the signed root.
-
-        Raises:
-            LogError: the entries are not those of the signed head.
-        """
+        """Yield every entry of the whole log; ends normally only if all of them lead to the signed root."""
         edge = Edge()
         for number in range(-(-self._head.size // WIDTH)):
             bundle = self._bundle(number)
@@ -112,7 +103,7 @@ class LogReader:
 
     def _read(self, tile: Tile, parse: Callable[[bytes], list[bytes]]) -> list[bytes]:
         try:
-            return parse(self._fetch(tile.path))
+            return parse(self._fetch(tile))
         except ValueError as error:
             raise LogError(f"{tile.path}: {error}") from error
 

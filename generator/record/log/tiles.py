@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import struct
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -28,22 +27,6 @@ class Tile:
         level = "entries" if self.level is None else str(self.level)
         partial = f".p/{self.width}" if self.width < WIDTH else ""
         return f"tile/{level}/{_number(self.index)}{partial}"
-
-    @classmethod
-    def parse(cls, path: str) -> Tile:
-        """Read a path below the log's prefix.
-
-        Raises:
-            ValueError: it is not a tile's.
-        """
-        found = re.fullmatch(
-            r"tile/(entries|[0-9]|[1-5][0-9]|6[0-3])/((?:x[0-9]{3}/)*[0-9]{3})(?:\.p/([0-9]{1,3}))?", path
-        )
-        if found is None:
-            raise ValueError(f"{path} is not a tile's path")
-        level, number, width = found.groups()
-        index = int(number.replace("x", "").replace("/", ""))
-        return cls(None if level == "entries" else int(level), index, WIDTH if width is None else int(width))
 
 
 def _number(index: int) -> str:
@@ -86,11 +69,7 @@ def bundle(entries: Sequence[bytes]) -> bytes:
 
 
 def unbundle(data: bytes) -> list[bytes]:
-    """Return the entries of a bundle.
-
-    Raises:
-        ValueError: it is cut.
-    """
+    """Return the entries of a bundle."""
     entries, at = [], 0
     while at < len(data):
         if at + 2 > len(data):
@@ -104,11 +83,7 @@ def unbundle(data: bytes) -> list[bytes]:
 
 
 def hashes_of(tile: bytes) -> list[bytes]:
-    """Return the hashes of a tile.
-
-    Raises:
-        ValueError: its length is not a multiple of 32.
-    """
+    """Return the hashes of a tile."""
     if len(tile) % HASH_BYTES:
         raise ValueError("a tile is cut")
     return [tile[at : at + HASH_BYTES] for at in range(0, len(tile), HASH_BYTES)]

@@ -8,7 +8,7 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
-from typing import Any, Final
+from typing import Final
 
 from sqlalchemy import Connection, bindparam, delete, func, insert, select, update
 
@@ -17,7 +17,7 @@ from generator.arena.play import Lock, PlayResult
 from generator.arena.values import BallotVerdict, Burst, Leaderboard, LockedCrowd, RecordCrowd, Round, Tally
 from generator.arena.voters import CountedVote, Voter, bursts, by_record, leaderboard
 from generator.catalog.words import Prediction, RoundPhase
-from generator.record.audit.recount import BallotPart, CountedBallot
+from generator.record.audit.recount import BallotPart
 from generator.record.memory import tables as t
 from generator.record.memory.rows import forget, get_meta, insert_all, put_meta, upsert, where_in
 
@@ -94,31 +94,23 @@ def count_refusals(
     """Add to the counts of refused ballots by reason, and return what was added.
 
     Args:
-        connection: of the tick's transaction.
-        verdicts: of this tick.
         on_chain: names of the ballots that are read again after every restart: what was counted or refused before is
             nothing new of them.
     """
     refused = [verdict for verdict in verdicts if verdict.reason is not None]
-    again = _refused_before(connection, [verdict.name for verdict in refused if verdict.name in on_chain])
+    c = t.refused_on_chain.c.txid
+    names = [verdict.name for verdict in refused if verdict.name in on_chain]
+    again = {row[0] for row in where_in(connection, select(c), c, names)}
     again |= {verdict.name for verdict in refused if verdict.name in on_chain and verdict.reason == REPEATED}
     counts = Counter(str(verdict.reason) for verdict in refused if verdict.name not in again)
     for reason, n in counts.items():
-        upsert(connection, t.rejected, {"reason": reason}, {"n": func.coalesce(_stored(reason), 0) + n})
+        before = select(t.rejected.c.n).where(t.rejected.c.reason == reason).scalar_subquery()
+        upsert(connection, t.rejected, {"reason": reason}, {"n": func.coalesce(before, 0) + n})
     new = sorted({verdict.name for verdict in refused if verdict.name in on_chain - again})
     insert_all(connection, t.refused_on_chain, [{"txid": name} for name in new])
     if new:
         forget(connection, t.refused_on_chain, REFUSED_KEPT)
     return dict(counts)
-
-
-def _refused_before(connection: Connection, names: Sequence[str]) -> set[str]:
-    c = t.refused_on_chain.c.txid
-    return {row[0] for row in where_in(connection, select(c), c, names)}
-
-
-def _stored(reason: str) -> Any:
-    return select(t.rejected.c.n).where(t.rejected.c.reason == reason).scalar_subquery()
 
 
 def ballot_counts(connection: Connection) -> tuple[int, int]:
@@ -162,8 +154,9 @@ def due(connection: Connection, size: int) -> BallotPart | None:
         .limit(size)
         .offset(row["put"])
     )
-    ballots = tuple(CountedBallot(txid, voter, Prediction(word), at, data) for txid, voter, word, at, data in found)
-    return BallotPart(row["round_id"], row["start_ms"], row["ballots"], row["put"] // size + 1, ballots, size)
+    name = row["round_id"]
+    ballots = tuple(Ballot(txid, voter, name, Prediction(word), at, data) for txid, voter, word, at, data in found)
+    return BallotPart(name, row["start_ms"], row["ballots"], row["put"] // size + 1, ballots, size)
 
 
 def done(connection: Connection, sheet: BallotPart) -> None:

@@ -33,9 +33,6 @@ POSTGRES_ARGUMENTS: Final = {  # nothing that a tick asks takes seconds; a serve
 def open_database(url: str) -> Engine:
     """Open a database, make its tables when it is new, and check what is there when it is not.
 
-    Args:
-        url: SQLAlchemy URL, e.g. `sqlite:///emi-state/memory.sqlite3`.
-
     Raises:
         MemoryUnreadable: it cannot be opened, is corrupt, is another program's or of another schema version. Nothing
             was changed.
@@ -160,9 +157,6 @@ def use_wal(engine: Engine) -> None:
 def translated(name: str) -> Iterator[None]:
     """Turn the driver's failures into one line that names the database and what to do.
 
-    Args:
-        name: of the database, without password.
-
     Raises:
         MemoryUnreadable: the database did not do what was asked inside the block; nothing of it was kept.
     """
@@ -215,19 +209,11 @@ def pass_fence(connection: Connection, epoch: int) -> None:
         put_meta(connection, tables.FENCE_KEY, str(epoch))
 
 
-def stored_epoch(connection: Connection) -> int:
-    """Return the highest epoch that ever wrote, 0 before the first."""
-    return int(get_meta(connection, tables.FENCE_KEY) or 0)
-
-
 def reserve(connection: Connection, at_least: int) -> int:
-    """Return a generation number that was never used and never will be again.
+    """Return a generation number above `at_least` that was never used and never will be again.
 
     It is noted before anything is written under it: a leader that was stopped half way through an upload shares no
     path with the one that took over.
-
-    Args:
-        at_least: the highest number that was found where releases go.
     """
     number = max(int(get_meta(connection, tables.GENERATION_KEY) or 0), at_least) + 1
     put_meta(connection, tables.GENERATION_KEY, str(number))

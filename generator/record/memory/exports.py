@@ -22,17 +22,11 @@ NOTE_PREFIX: Final = "record."
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """What began in a span of time.
+    """What began in a span of time."""
 
-    Args:
-        hourly: predictions that came due or were void, by start and asset.
-        rounds: rows of `/arena/rounds.json`, by start.
-        waiting: how many predictions and rounds have not ended yet.
-    """
-
-    hourly: tuple[PredictionMade, ...]
-    rounds: tuple[dict[str, Any], ...]
-    waiting: int
+    hourly: tuple[PredictionMade, ...]  # predictions that came due or were void, by start and asset
+    rounds: tuple[dict[str, Any], ...]  # rows of `/arena/rounds.json`, by start
+    waiting: int  # how many predictions and rounds have not ended yet
 
 
 class Exports:
@@ -43,16 +37,16 @@ class Exports:
         self._name = name_of(engine.url)
 
     def span(self, since_ms: int, until_ms: int) -> Span:
-        """Return what began in [since, until).
-
-        Raises:
-            MemoryUnreadable: the database failed.
-        """
+        """Return what began in [since, until)."""
+        p, r = t.predictions.c, t.rounds.c
         with translated(self._name), self._engine.connect() as connection, connection.begin():
             waiting = _waiting(connection, since_ms, until_ms)  # first: what ends while we read is not called read
+            hourly = select(t.predictions).where(_within(p.start_ms, since_ms, until_ms), p.settled.is_(True))
+            played = select(t.rounds).where(_within(r.start_ms, since_ms, until_ms), r.phase.in_(rounds.FINISHED))
+            finished = values_in(connection, Round, played.order_by(r.start_ms))
             return Span(
-                _predictions(connection, since_ms, until_ms),
-                tuple(published_rows(connection, _rounds(connection, since_ms, until_ms))),
+                values_in(connection, PredictionMade, hourly.order_by(p.start_ms, p.id)),
+                tuple(published_rows(connection, finished)),
                 waiting,
             )
 
@@ -92,18 +86,6 @@ def published_rows(connection: Connection, finished: Sequence[Round]) -> list[di
         row = published_round(item, total, lessons.get(item.round_id), simulated)
         rows.append({**row, "log_entries": logged.get(item.round_id, [])})
     return rows
-
-
-def _predictions(connection: Connection, since_ms: int, until_ms: int) -> tuple[PredictionMade, ...]:
-    c = t.predictions.c
-    query = select(t.predictions).where(_within(c.start_ms, since_ms, until_ms), c.settled.is_(True))
-    return values_in(connection, PredictionMade, query.order_by(c.start_ms, c.id))
-
-
-def _rounds(connection: Connection, since_ms: int, until_ms: int) -> tuple[Round, ...]:
-    c = t.rounds.c
-    query = select(t.rounds).where(_within(c.start_ms, since_ms, until_ms), c.phase.in_(rounds.FINISHED))
-    return values_in(connection, Round, query.order_by(c.start_ms))
 
 
 def _waiting(connection: Connection, since_ms: int, until_ms: int) -> int:

@@ -9,7 +9,6 @@ import hmac
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from datetime import datetime
 from typing import Any, Final
 
 from sqlalchemy import Connection, func, insert, select
@@ -17,7 +16,7 @@ from sqlalchemy import Connection, func, insert, select
 from generator.arena.play import PlayResult
 from generator.arena.scores import track_record
 from generator.arena.teacher import RunningTotals
-from generator.catalog.formats import iso
+from generator.catalog.formats import iso, ms_of
 from generator.record.audit.audit import far_scores_of, scores_of
 from generator.record.audit.entries import Entry, entries_of, entry
 from generator.record.log.merkle import leaf_hash
@@ -51,17 +50,14 @@ def load(connection: Connection) -> LogState:
     last, scored = newest(connection), newest(connection, "scores")
     day = "" if scored is None else scored["at"][:10]
     secret = get_meta(connection, SECRET_KEY) or ""
-    return LogState(load_edge(connection), 0 if last is None else time_of(last), day, secret)
+    last_ms = 0 if last is None else ms_of(last["at"])
+    return LogState(load_edge(connection), last_ms, day, secret)
 
 
 def begin(  # noqa: PLR0917
     connection: Connection, now_ms: int, origin: str, source_mode: str, key: str, secret: str
 ) -> LogState:
-    """Write the log's first entry: who keeps it, of which market, under which key; `secret` makes the salts.
-
-    Raises:
-        ValueError: the log was begun before.
-    """
+    """Write the log's first entry: who keeps it, of which market, under which key; `secret` makes the salts."""
     state = load(connection)
     if state.edge.size:
         raise ValueError("the log was begun before")
@@ -78,15 +74,7 @@ def note_key(connection: Connection, state: LogState, now_ms: int, key: str) -> 
 def record_tick(
     connection: Connection, state: LogState, result: PlayResult, totals: RunningTotals, now_ms: int
 ) -> LogState:
-    """Add what one tick changed, and once a UTC day the scores; a log that was not begun stays empty.
-
-    Args:
-        connection: of the tick's transaction.
-        state: before it.
-        result: what the tick changed, already stored.
-        totals: the counts after it.
-        now_ms: wall time of the tick.
-    """
+    """Add what one tick changed, and once a UTC day the scores; a log that was not begun stays empty."""
     if not state.edge.size:
         return state
     entries = entries_of(result, now_ms, lambda round_id: ballots_sha256(connection, round_id), state.salt)
@@ -107,17 +95,13 @@ def _written(connection: Connection, state: LogState, now_ms: int, entries: list
 
 
 def _scores(totals: RunningTotals, now_ms: int) -> Entry:
-    arena, hourly = track_record("arena", totals.arena_live), track_record("hourly", totals.hourly_live)
-    far = far_scores_of(totals.ranges_live.scores())
+    arena, hourly = track_record("arena", totals.arena), track_record("hourly", totals.hourly)
+    far = far_scores_of(totals.ranges.scores())
     return entry("scores", now_ms, arena=scores_of(arena), hourly=scores_of(hourly), how_far=far)
 
 
 def load_edge(connection: Connection) -> Edge:
-    """Read the right edge of the log; its cost does not grow with the log.
-
-    Raises:
-        ValueError: entries or nodes are missing.
-    """
+    """Read the right edge of the log; its cost does not grow with the log."""
     size = int(connection.execute(select(func.max(t.log_entries.c.id))).scalar() or 0)
     levels: list[tuple[bytes, ...]] = []
     scale, level = 1, 0
@@ -130,11 +114,7 @@ def load_edge(connection: Connection) -> Edge:
 
 
 def append(connection: Connection, edge: Edge, entries: Sequence[Entry]) -> Edge:
-    """Add entries and return the edge after them.
-
-    Raises:
-        ValueError: an entry is larger than a log can hold.
-    """
+    """Add entries and return the edge after them."""
     if not entries:
         return edge
     if any(len(item.data) > LARGEST_ENTRY for item in entries):
@@ -151,11 +131,7 @@ def append(connection: Connection, edge: Edge, entries: Sequence[Entry]) -> Edge
 
 
 def content(connection: Connection, tile: Tile) -> bytes:
-    """Return the bytes of a published tile.
-
-    Raises:
-        ValueError: the log does not reach that far.
-    """
+    """Return the bytes of a published tile."""
     first = tile.index * WIDTH
     if tile.level is None:
         return bundle(_entries(connection, first, first + tile.width))
@@ -185,11 +161,6 @@ def newest(connection: Connection, kind: str | None = None) -> dict[str, Any] | 
     query = select(e.data).order_by(e.id.desc()).limit(1)
     data = connection.execute(query if kind is None else query.where(e.kind == kind)).scalar()
     return None if data is None else dict(json.loads(data))
-
-
-def time_of(entry: dict[str, Any]) -> int:
-    """Return an entry's time in UTC ms."""
-    return round(datetime.fromisoformat(entry["at"]).timestamp() * 1000)
 
 
 def ballots_sha256(connection: Connection, round_id: str) -> str:

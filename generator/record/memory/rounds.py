@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import Connection, bindparam, delete, func, insert, or_, select, update
 
 from generator.arena.life import ROUND_OPENED
-from generator.arena.play import Lock, PlayResult, PlayState
+from generator.arena.play import Lock, PlayInputs, PlayResult, PlayState
 from generator.arena.teacher import PredictionChange, RunningTotals
 from generator.arena.timetable import Timetable
 from generator.arena.values import Event, Lesson, PredictionMade, Round, Tally
@@ -38,30 +38,20 @@ def active_rounds(connection: Connection) -> tuple[Round, ...]:
 
 
 def load_state(
-    connection: Connection,
-    now_ms: int,
-    next_close_ms: int | None,
-    last_regime: str | None,
-    published_ms: int | None,
-    *,
-    interrupted: bool = False,
+    connection: Connection, inputs: PlayInputs, last_regime: str | None, published_ms: int | None
 ) -> PlayState:
     """Load what the pure rules need.
 
-    Args:
-        connection: of the tick's transaction.
-        now_ms: wall time of the tick.
-        next_close_ms: where a clock that was ahead may have made prices, the close of the bar that is open now; rounds
-            and predictions of later times that were resolved by then are withdrawn. None where prices are the venues'.
-        last_regime: label of the tick before.
-        published_ms: wall time of the last published tick, None where nothing is published.
-        interrupted: whether nothing under way can be settled, e.g. because the replay was moved.
+    Where a clock that was ahead may have made prices, rounds and predictions of later times are withdrawn that were
+    resolved by the close of the bar that is open now.
     """
+    now_ms = inputs.now_ms
+    next_close_ms = inputs.next_close_ms if inputs.follows_clock else None
     active = active_rounds(connection)
     starts = select(t.rounds.c.start_ms).where(t.rounds.c.start_ms > now_ms)
     p = t.predictions.c
     begun = select(p.asset, p.start_ms).where(p.start_ms > now_ms, or_(p.settled, p.start_price.is_not(None)))
-    due = p.due_ms.is_not(None) if interrupted else p.due_ms <= now_ms
+    due = p.due_ms.is_not(None) if inputs.interrupted is not None else p.due_ms <= now_ms
     pending = select(t.predictions).where(or_(p.settled.is_(False), due)).order_by(p.id)
     stored = get_meta(connection, SCHEDULE_KEY)
     return PlayState(

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any, TypeVar
 
 from sqlalchemy import Connection, Engine, select
 
-from generator.arena.ballots import Ballot
+from generator.arena.ballots import Poll, judge
 from generator.arena.life import shown_at
-from generator.arena.play import PlayResult, PlayState, RegimeRow
+from generator.arena.play import PlayInputs, play
 from generator.arena.teacher import RunningTotals
-from generator.arena.values import ArenaView, BallotVerdict, PredictionMade, Round, Tally
+from generator.arena.values import ArenaView, BallotVerdict, PredictionMade, Tally
 from generator.catalog.words import RoundPhase
 from generator.lease import Fence, one_writer
 from generator.record.audit.recount import BallotPart
@@ -47,10 +48,6 @@ class Memory:
     @classmethod
     def open(cls, url: str, fence: Fence = one_writer) -> Memory:
         """Open or make a memory.
-
-        Args:
-            url: SQLAlchemy URL, e.g. `sqlite:///emi-state/memory.sqlite3`.
-            fence: asked in every writing transaction.
 
         Raises:
             MemoryUnreadable: it cannot be opened, is corrupt, foreign or of another schema; nothing was changed.
@@ -108,11 +105,7 @@ class Memory:
 
     @contextmanager
     def tick(self) -> Iterator[TickTransaction]:
-        """Open the transaction of one tick: a failure anywhere leaves the memory as it was.
-
-        Raises:
-            MemoryUnreadable: the database failed.
-        """
+        """Open the transaction of one tick: a failure anywhere leaves the memory as it was."""
         try:
             with self.reading() as connection:
                 self.totals(connection)  # counting years of record takes longer than a write may idle
@@ -182,11 +175,7 @@ class Memory:
             return get_meta(connection, key)
 
     def set_meta(self, key: str, value: str) -> None:
-        """Note a value.
-
-        Raises:
-            ValueError: the key is the schema's own, or the fence's.
-        """
+        """Note a value; the schema's own keys and the fence's are not to be set."""
         if key in OWN_KEYS:
             raise ValueError(f"{key} is not to be set")
         with self.writing() as connection:
@@ -201,7 +190,7 @@ class Memory:
     def epoch(self) -> int:
         """Return the highest epoch that ever wrote here, 0 before the first."""
         with self.reading() as connection:
-            return database.stored_epoch(connection)
+            return int(get_meta(connection, t.FENCE_KEY) or 0)
 
     # The Arena
 
@@ -231,7 +220,7 @@ class Memory:
             hourly_record=totals.hourly_record(),
             teacher_live=totals.lessons_live.metrics(),
             rehearsal=self._cached("rehearsal", totals, totals.rehearsal),
-            how_far=self._cached("how far", totals.ranges_live, totals.ranges_live.scores),
+            how_far=self._cached("how far", totals.ranges, totals.ranges.scores),
             rounds=dict(totals.phases),
             rounds_warm_up=totals.rounds_warm_up,
             ballots_counted=counted,
@@ -254,8 +243,8 @@ class Memory:
     def settled_predictions(self, limit: int) -> tuple[PredictionMade, ...]:
         """Return the last hourly predictions that came due or were void, newest first."""
         with self.reading() as connection:
-            counted = self.totals(connection).hourly
-            key = (limit, counted.resolved, counted.void)
+            totals = self.totals(connection)
+            key = (limit, *((one.resolved, one.void) for one in (totals.hourly, totals.hourly_before)))
             return self._cached("predictions", key, lambda: rounds.settled_predictions(connection, limit))
 
     def rejected_ballots(self) -> dict[str, int]:
@@ -275,16 +264,7 @@ class Memory:
         reason: str | None,
         published: BallotPart | None = None,
     ) -> None:
-        """Note that a tick was published or failed: the one commit after a release.
-
-        Args:
-            tick_id: its name.
-            generation: number of its release.
-            at_ms: wall time of the tick.
-            ok: whether it was published.
-            reason: why it failed.
-            published: the part of the ballots that its release published.
-        """
+        """Note that a tick was published or failed: the one commit after a release."""
         with self.writing() as connection:
             history.store_tick(connection, tick_id, generation, at_ms, reason, ok=ok)
             if published is not None:
@@ -322,53 +302,22 @@ class Memory:
 
 
 class TickTransaction:
-    """The transaction of one tick; made by `Memory.tick`. The rules are played between `state` and `save`."""
+    """The transaction of one tick; made by `Memory.tick`."""
 
     def __init__(self, memory: Memory, connection: Connection) -> None:
         self._memory = memory
         self._connection = connection
 
-    def active_rounds(self) -> tuple[Round, ...]:
-        """Return the rounds that are scheduled, open or live, by start."""
-        return rounds.active_rounds(self._connection)
-
-    def known_txids(self, txids: frozenset[str]) -> frozenset[str]:
-        """Return which of these ballots were counted before."""
-        return ballots.known_txids(self._connection, txids)
-
-    def save_ballots(
-        self, found: Sequence[Ballot], verdicts: Sequence[BallotVerdict], on_chain: frozenset[str]
-    ) -> dict[str, int]:
-        """Store valid ballots and count the refused.
+    def play(self, inputs: PlayInputs, brain_state: bytes | None = None, published_ms: int | None = None) -> ArenaView:
+        """Judge ballots, play the rounds, store what changed, and log what no backtest played. Again it changes nothing.
 
         Args:
-            found: valid ballots.
-            verdicts: of all.
-            on_chain: names of those read from the chain, which a restarted reader reads again.
-
-        Returns:
-            How many were newly refused, by reason.
+            published_ms: wall time of the last published tick; None where nothing is published, as in a backtest.
         """
-        ballots.store_ballots(self._connection, found)
-        return ballots.count_refusals(self._connection, verdicts, on_chain)
-
-    def state(
-        self,
-        now_ms: int,
-        *,
-        next_close_ms: int | None = None,
-        published_ms: int | None = None,
-        interrupted: bool = False,
-    ) -> PlayState:
-        """Return what is stored as the rules need it; see `rounds.load_state`."""
-        last_regime = history.last_regime(self._connection)
-        return rounds.load_state(
-            self._connection, now_ms, next_close_ms, last_regime, published_ms, interrupted=interrupted
-        )
-
-    def save(self, result: PlayResult, now_ms: int, *, warm_up: bool = False) -> None:
-        """Store what the rules changed, and write it into the transparency log unless it is a backtest."""
-        connection, memory = self._connection, self._memory
+        connection, memory, now_ms = self._connection, self._memory, inputs.now_ms
+        verdicts, refused = self._count(inputs)
+        regime = history.last_regime(connection)
+        result = play(rounds.load_state(connection, inputs, regime, published_ms), inputs)
         totals = memory.totals(connection)
         rounds.store_result(connection, result)
         ballots.store_crowds(connection, result)
@@ -376,16 +325,25 @@ class TickTransaction:
         again = rounds.recount(connection, result)
         totals = again or totals.after(result.rounds, result.predictions, result.lessons)
         memory.keep(totals)
-        if not warm_up:
+        if not inputs.warm_up:
             memory.keep(log_state=log.record_tick(connection, memory.log_state(connection), result, totals, now_ms))
+        if inputs.regime is not None:
+            history.store_regime(connection, now_ms, inputs.regime, regime, warm_up=inputs.warm_up)
+        if brain_state is not None:
+            upsert(connection, t.brain_state, {"id": 1}, {"at_ms": now_ms, "state": brain_state})
+        return replace(memory.view_in(connection, now_ms), verdicts=verdicts, refused=refused)
 
-    def save_brain(self, now_ms: int, regime: RegimeRow | None, state: bytes | None, *, warm_up: bool = False) -> None:
-        """Store the regime of this tick and the brain's state after it; None stores nothing."""
-        if regime is not None:
-            before = history.last_regime(self._connection)
-            history.store_regime(self._connection, now_ms, regime, before, warm_up=warm_up)
-        if state is not None:
-            upsert(self._connection, t.brain_state, {"id": 1}, {"at_ms": now_ms, "state": state})
+    def _count(self, inputs: PlayInputs) -> tuple[tuple[BallotVerdict, ...], dict[str, int]]:
+        """Store valid ballots; return what became of each file, and how many were newly refused, by reason."""
+        if not inputs.ballots:
+            return (), {}
+        connection, config = self._connection, inputs.config
+        active = {item.round_id: item for item in rounds.active_rounds(connection)}
+        poll = Poll(config.address, config.genesis_hash, active, inputs.now_ms)
+        verdicts, found = judge(inputs.ballots, poll, lambda txids: ballots.known_txids(connection, txids))
+        ballots.store_ballots(connection, found)
+        on_chain = frozenset(file.name for file in inputs.ballots if file.confirmed)
+        return verdicts, ballots.count_refusals(connection, verdicts, on_chain)
 
     def note(self, key: str, value: str) -> None:
         """Note a value."""
@@ -394,7 +352,3 @@ class TickTransaction:
     def reserve_generation(self, at_least: int) -> int:
         """Return the next number of a generation: higher than `at_least`, and than every one reserved before."""
         return database.reserve(self._connection, at_least)
-
-    def view(self, now_ms: int) -> ArenaView:
-        """Return the Arena after this tick."""
-        return self._memory.view_in(self._connection, now_ms)

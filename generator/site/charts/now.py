@@ -14,13 +14,7 @@ _HEIGHT: Final = 330
 
 
 def usual_moves(name: str, sizes: Mapping[str, float | None], source: Markup | str) -> Chart | None:
-    """Draw the expected move of each asset over the next hour.
-
-    Args:
-        name: for element ids.
-        sizes: asset -> one standard deviation, percent; None where it is unknown.
-        source: for the line under it.
-    """
+    """Draw the expected move of each asset over the next hour."""
     known = {asset: size for asset, size in sizes.items() if size is not None}
     if not known:
         return None
@@ -40,7 +34,6 @@ def usual_moves(name: str, sizes: Mapping[str, float | None], source: Markup | s
         "nothing about the direction.",
         source,
         ("Asset", "Expected move in the next hour"),
-        tuple((row.label, row.text) for row in rows),
     )
     return row_chart(
         caption, _from_zero(max(known.values()), "expected move in an hour, \N{PLUS-MINUS SIGN}%"), rows, bars=True
@@ -54,14 +47,7 @@ def fundings(
     *,
     name: str = "funding",
 ) -> Chart | None:
-    """Draw the funding of each asset around zero.
-
-    Args:
-        name: for element ids.
-        rates: asset -> percent per 8 hours, None where unknown.
-        states: asset -> the word of its futures.
-        source: for the line under it.
-    """
+    """Draw the funding of each asset around zero."""
     known = {asset: rate for asset, rate in rates.items() if rate is not None}
     if not known:
         return None
@@ -92,11 +78,7 @@ def live_round(
     """Draw the live round: the price since its start and the neutral band around it.
 
     Args:
-        live: the round.
         path: (wall ms, price) of closed bars, oldest first; those outside the round are left out.
-        now_ms: wall time of the tick.
-        now_price: the price of the tick, where known.
-        source: for the line under it.
 
     Returns:
         The chart, or None while the start price is unknown.
@@ -206,7 +188,6 @@ def sparkline(asset: str, closes: Sequence[tuple[int, float]], change: float | N
     """Draw the closes of the last day as one line with a dot at the end.
 
     Args:
-        asset: symbol, used in the title and the element ids.
         closes: (open time in ms, close in USD), oldest first.
         change: over 24 hours in percent, as it is published next to the line; None where it is not known.
 
@@ -253,8 +234,6 @@ def shares(name: str, label: str, parts: Sequence[tuple[str, str, int]]) -> Mark
     """Draw counts as one divided bar.
 
     Args:
-        name: for element ids.
-        label: what is counted.
         parts: (css class, word, count); a pattern and the text next to the bar tell them apart, not colour alone.
 
     Returns:

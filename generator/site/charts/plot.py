@@ -6,7 +6,7 @@ SVG units; the view box is 640 wide and scales with its column.
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from markupsafe import Markup
@@ -45,12 +45,7 @@ class Caption:
     """What a chart says with its picture.
 
     Args:
-        name: for element ids, unique on the page.
-        finding: the title: what the picture shows, as a sentence.
         desc: how to read it, for those who do not see it.
-        source: where the numbers come from and as of when.
-        columns: heads of the table twin.
-        rows: its rows, as many cells each.
     """
 
     name: str
@@ -58,19 +53,12 @@ class Caption:
     desc: str
     source: Markup | str
     columns: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
+    rows: tuple[tuple[str, ...], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """A linear axis.
-
-    Args:
-        low: value at its start.
-        high: value at its end, above `low`.
-        ticks: (value, text) where it is labelled.
-        label: quantity and unit.
-    """
+    """A linear axis."""
 
     low: float
     high: float
@@ -87,10 +75,7 @@ class Row:
     """One row of a chart of rows.
 
     Args:
-        label: at the left.
         value: None draws no mark.
-        low: lower end of the interval, or None.
-        high: upper end of the interval, or None.
         text: the value in words, drawn next to the mark and shown by the tooltip.
     """
 
@@ -103,13 +88,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """A finished chart; in a template it is its figure: picture, title, description, source and table together.
-
-    Args:
-        caption: what it says.
-        inner: its marks.
-        height: of the picture, units.
-    """
+    """A finished chart; in a template it is its figure: picture, title, description, source and table together."""
 
     caption: Caption
     inner: Markup
@@ -196,9 +175,6 @@ def row_chart(
     """Draw one mark for each row along one axis.
 
     Args:
-        caption: what it says.
-        axis: the horizontal axis.
-        rows: top to bottom.
         bars: from zero to the value, instead of a dot with its interval.
         marks: values that the rows are compared with, and their names.
     """
@@ -218,6 +194,8 @@ def row_chart(
         parts += [line("mark", (x, top - 8), (x, bottom)), text("axis", x, 22, name, "middle")]
     for number, row in enumerate(rows):
         parts.append(_row(row, top + ROW * (number + 0.5), x_of, bars=bars))
+    if not caption.rows:
+        caption = replace(caption, rows=tuple((row.label, row.text) for row in rows))
     return Chart(caption, Markup("").join(parts), height)
 
 

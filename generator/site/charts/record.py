@@ -79,12 +79,6 @@ def _ends(row: Row) -> str:
 def rates(name: str, who: str, rows: Sequence[tuple[str, Rate]], source: Markup | str) -> Chart | None:
     """Draw hit rates with their intervals next to a blind guess.
 
-    Args:
-        name: for element ids.
-        who: whose rate the first row is, for the finding.
-        rows: (short label, rate).
-        source: for the line under it.
-
     Returns:
         The chart, or None when nothing came due.
     """

@@ -25,7 +25,7 @@ from generator.site.charts.plot import Axis, Caption, Chart, Plot, Row, nice_tic
 from generator.site.charts.record import rates
 from generator.site.format import moment, percent, signed
 
-_FROM: Final = {
+DATA_FROM: Final = {
     SourceMode.LIVE: "public exchange data",
     SourceMode.RECORDED: "a recording of public exchange data",
     SourceMode.SIMULATED: "a simulated market",
@@ -43,7 +43,6 @@ def report_charts(ctx: TickContext, attempt: Attempt = _call) -> tuple[ReportCha
     """Draw the charts of a tick's report; what is unknown has none.
 
     Args:
-        ctx: the tick.
         attempt: takes a name and calls what draws that one chart; may return None where that fails, and the report goes
             without it.
     """
@@ -57,7 +56,7 @@ def report_charts(ctx: TickContext, attempt: Attempt = _call) -> tuple[ReportCha
 def _charts(ctx: TickContext) -> Iterator[tuple[str, Callable[[], Chart | None]]]:
     """Give for each chart the part of the report it belongs to, and what draws it."""
     market_ms = ctx.observation.market_ms
-    source = f"Source: {_FROM[ctx.observation.mode]}, as of {moment(market_ms):%d %b %Y, %H:%M} UTC."
+    source = f"Source: {DATA_FROM[ctx.observation.mode]}, as of {moment(market_ms):%d %b %Y, %H:%M} UTC."
     record = "Source: own record; each forecast is kept before its hour begins."
     hourly = ctx.arena.hourly_record
     yield "verdict", lambda: _regimes(ctx.reading.regime, source) if ctx.reading else None
@@ -111,7 +110,6 @@ def _regimes(regime: RegimeReading, source: str) -> Chart | None:
         "A bar for each regime, as long as its probability. Together they make 100%.",
         source,
         ("Regime", "Probability"),
-        tuple((row.label, row.text) for row in rows),
     )
     ticks = tuple((float(tick), str(tick)) for tick in (0, 25, 50, 75, 100))
     return row_chart(caption, Axis(0.0, 100.0, ticks, "probability, %"), rows, bars=True)
@@ -131,7 +129,6 @@ def _moves(ctx: TickContext, source: str) -> Chart | None:
         "A bar for each coin from zero to its change over 24 hours: to the right it rose, to the left it fell.",
         source,
         ("Coin", "Change in 24 hours"),
-        tuple((row.label, row.text) for row in rows),
     )
     axis = around_zero(known.values(), "change in 24 hours, %")
     return row_chart(

@@ -13,12 +13,7 @@ Schemas = Mapping[str, Mapping[str, Any]]
 
 
 def dictionary(project: str, schemas: Schemas) -> DictionaryResponse:
-    """Describe every word set and every numeric scale that the schemas use.
-
-    Args:
-        project: name of the service.
-        schemas: component schemas of OpenAPI by name.
-    """
+    """Describe every word set and every numeric scale that the schemas use."""
     words = {kind.__name__: kind for kind in Word.__subclasses__() if kind.__name__ in schemas}
     uses: dict[str, list[str]] = {name: [] for name in words}
     scales: dict[Scale, dict[str, None]] = {}
@@ -42,14 +37,7 @@ def dictionary(project: str, schemas: Schemas) -> DictionaryResponse:
             for name, kind in words.items()
         },
         scales=tuple(
-            ScaleRow(
-                unit=one.unit,
-                range=one.range,
-                meaning=one.meaning,
-                fields=tuple(names),
-                do_not_conclude=one.caution or None,
-            )
-            for one, names in scales.items()
+            ScaleRow.of(one, fields=tuple(names), do_not_conclude=one.caution or None) for one, names in scales.items()
         ),
         disclaimer=DISCLAIMER,
     )

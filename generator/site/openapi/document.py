@@ -24,9 +24,6 @@ def openapi(
 
     Args:
         base_url: origin without a trailing slash.
-        project: name of the service.
-        contact: the setting, see `contact_of`.
-        network: payment network, a key of the catalogue's table.
         examples: bodies of one real tick by free path and by product id; `<product id>#402` for a challenge. What is
             left out has no example.
 

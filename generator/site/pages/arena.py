@@ -89,13 +89,15 @@ def _split(tally: Tally) -> str:
 
 def crowd_bar(ctx: TickContext) -> Markup | None:
     """Draw the votes of the live round."""
-    tally = ctx.arena.live_tally
-    parts = (
+    return shares("crowd", "Votes of the live round", _by_side(ctx.arena.live_tally))
+
+
+def _by_side(tally: Tally) -> tuple[tuple[str, str, int], ...]:
+    return (
         ("for", "bullish", tally.bullish),
         ("even", "neutral", tally.neutral),
         ("against", "bearish", tally.bearish),
     )
-    return shares("crowd", "Votes of the live round", parts)
 
 
 def brain_words(live: Round | None) -> str:
@@ -108,12 +110,7 @@ def brain_words(live: Round | None) -> str:
 
 
 def live_view(ctx: TickContext, body: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Work out the live round.
-
-    Args:
-        ctx: the tick.
-        body: the published shared-intelligence answer.
-    """
+    """Work out the live round."""
     live = ctx.arena.live
     if live is None:
         return None
@@ -121,11 +118,6 @@ def live_view(ctx: TickContext, body: Mapping[str, Any]) -> dict[str, Any] | Non
     now_price = prices.get("now")
     moved_bps = prices.get("change_bps")
     tally = ctx.arena.live_tally
-    rows = (
-        ("for", "bullish", tally.bullish),
-        ("even", "neutral", tally.neutral),
-        ("against", "bearish", tally.bearish),
-    )
     return {
         "round": live,
         "question": question(live),
@@ -133,7 +125,9 @@ def live_view(ctx: TickContext, body: Mapping[str, Any]) -> dict[str, Any] | Non
         "chart": live_round(live, _path(ctx, live.asset), ctx.freshness.generated_ms, now_price, _source(ctx)),
         "crowd": crowd_words(ctx),
         "crowd_bar": crowd_bar(ctx),
-        "crowd_rows": tuple((*row, percent(100 * row[2] / tally.total)) for row in rows) if tally.total else (),
+        "crowd_rows": tuple((*row, percent(100 * row[2] / tally.total)) for row in _by_side(tally))
+        if tally.total
+        else (),
         "brain": brain_words(live),
         "brain_rows": _chances(live),
         "price_now": price(now_price),

@@ -11,8 +11,6 @@ class Version:
     """One version of the catalogue (`info.version` in /openapi.json).
 
     Args:
-        number: semantic version.
-        summary: its first paragraph.
         changes: (kind, text); kind is added, changed, fixed, deprecated or removed.
     """
 

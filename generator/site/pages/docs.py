@@ -29,7 +29,6 @@ def docs(schemas: Schemas, base_url: str) -> dict[str, list[dict[str, Any]]]:
     """Return what pages/docs.html reads of every answer and shared type: what changes only with the schemas.
 
     Args:
-        schemas: model name -> JSON schema, of the published components.
         base_url: for the programs to copy, every one of which the tests run.
     """
     answers = [*(endpoint.model for endpoint in ENDPOINTS), *(product.model for product in PRODUCTS)]

@@ -14,7 +14,7 @@ from generator.compose.inputs import missing_reason
 from generator.compose.scores import hour_statement
 from generator.market.bars import BAR_MS
 from generator.site.charts.now import fundings, scale, sparkline, usual_moves
-from generator.site.charts.report import hour_move
+from generator.site.charts.report import DATA_FROM, hour_move
 from generator.site.format import UNKNOWN, duration, percent, price, signed, usd, when, word
 from generator.site.pages.arena import brain_words, crowd_bar, crowd_words, question
 from generator.site.pages.record import direction, far_figure
@@ -67,12 +67,7 @@ def _evidence(brain: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
 
 
 def _source(ctx: TickContext) -> Markup:
-    names = {
-        "live": "public exchange data",
-        "recorded": "a recording of public exchange data",
-        "simulated": "a simulated market",
-    }
-    return Markup("Source: {}, as of {}.").format(names[ctx.observation.mode.value], when(ctx.observation.market_ms))
+    return Markup("Source: {}, as of {}.").format(DATA_FROM[ctx.observation.mode], when(ctx.observation.market_ms))
 
 
 def missing(ctx: TickContext, bodies: Bodies) -> tuple[str, ...]:

@@ -98,9 +98,7 @@ def record_view(
     """Return what pages/track_record.html reads.
 
     Args:
-        arena: its scores, and those of the backtest.
         predictions: the newest that came due or were void, newest first.
-        source: for the line under each chart.
     """
     hourly, people = arena.hourly_record, (arena.teacher_live or arena.teacher).crowd
     due = [made for made in predictions if made.outcome is not None]

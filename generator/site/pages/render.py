@@ -12,15 +12,7 @@ from gateway.wire.networks import NETWORKS
 from generator.arena.values import PredictionMade
 from generator.catalog.assets import ASSETS
 from generator.catalog.counts import ASSETS_IN_WORDS, ENDPOINTS_IN_WORDS, PRODUCTS_IN_WORDS
-from generator.catalog.discovery import (
-    CATALOG_VERSION,
-    DISCOVERY_FILES,
-    FEEDS,
-    PAGES,
-    STATUSES,
-    SharePicture,
-    SitePage,
-)
+from generator.catalog.discovery import CATALOG_VERSION, DISCOVERY_FILES, FEEDS, PAGES, STATUSES, SharePicture, SitePage
 from generator.catalog.downloads import DOWNLOADS, RecordFile
 from generator.catalog.endpoints import CACHE_SECONDS, ENDPOINT_BY_ID, ENDPOINTS, RECOMMENDED_ORDER
 from generator.catalog.formats import iso
@@ -58,13 +50,10 @@ class PageView:
     """What the pages are made from.
 
     Args:
-        ctx: the tick.
         bodies: path -> the free body published there, as plain values.
         schemas: model name -> JSON schema, from the published OpenAPI.
-        rounds: rows of `/arena/rounds.json`, newest first.
         predictions: hourly forecasts that came due or were void, newest first.
         shares: page path -> the picture it shows where it is shared; the other pages show that of "".
-        months: files of the record of months that are over.
     """
 
     ctx: TickContext
@@ -98,9 +87,7 @@ class Content:
     """What is between the head and the foot of a page.
 
     Args:
-        templates: below templates/, one after another.
         source: returns what the page is made from; while that is equal the page is kept. None: made every tick.
-        values: returns what the templates read apart from the shared values.
     """
 
     templates: tuple[str, ...]

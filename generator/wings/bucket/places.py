@@ -12,58 +12,50 @@ import structlog
 from generator.errors import PublishError
 from generator.lease import Fence, one_writer
 from generator.release.release import Releases
-from generator.release.values import NOTHING, SiteStore
+from generator.release.values import NOTHING
 from generator.release.vault import Vault
 
 if TYPE_CHECKING:
+    from generator.wings.bucket.site import BucketSite
     from generator.wings.bucket.vault import BucketVault
 
 log = structlog.get_logger("emi.publish")
 
 
 class Mirrored:
-    """An object store and a copy in a folder, with the same releases under the same numbers; a `SiteStore`.
+    """An object store and a copy in a folder, with the same releases under the same numbers.
 
     Readers see the object store, so it is written first: the copy never shows a release that they cannot have. The copy
     is for what reads on this machine: `emi gateway --preview`, `emi vote`, `emi verify`. Where it cannot be written,
     that is logged and counted, and the release is published all the same.
-
-    Args:
-        public: where readers are.
-        copy: written after it.
     """
 
-    def __init__(self, public: SiteStore, copy: SiteStore) -> None:
+    def __init__(self, public: BucketSite, copy: Releases) -> None:
         self._public = public
         self._copy = copy
         self.copy_failures = 0
 
     def open(self) -> None:
-        """Open both; see `SiteStore`."""
+        """Open both; see `Releases`."""
         self._copy.open()
         self._public.open()
 
     def generation(self) -> int:
-        """Return the highest generation of either; see `SiteStore`."""
+        """Return the highest generation of either; see `Releases`."""
         return max(self._public.generation(), self._copy.generation())
 
     def is_empty(self) -> bool:
-        """Return whether readers have nothing; see `SiteStore`."""
+        """Return whether readers have nothing; see `Releases`."""
         return self._public.is_empty()
 
     def shown(self, paths: Iterable[str]) -> Mapping[str, bytes]:
-        """Return what readers see; see `SiteStore`."""
+        """Return what readers see; see `Releases`."""
         return self._public.shown(paths)
 
     def publish(
         self, generation: str, files: Mapping[str, bytes], now_s: float, once: Mapping[str, bytes] = NOTHING
     ) -> int:
-        """Publish to readers, then to the copy; see `SiteStore`.
-
-        Raises:
-            PublishError: nothing changed for readers, who see the last release.
-            LeadershipLost: likewise; or the lease went between both, and readers see the new one.
-        """
+        """Publish to readers, then to the copy; see `Releases`."""
         written = self._public.publish(generation, files, now_s, once)
         try:
             self._copy.publish(generation, files, now_s, once)
@@ -73,13 +65,8 @@ class Mirrored:
         return written
 
 
-def site_store(folder: Path, url: str | None, fence: Fence = one_writer) -> SiteStore:
-    """Return where the site goes.
-
-    Args:
-        folder: of this machine; with `url` it holds the copy.
-        url: object store that readers see, None when they see the folder.
-        fence: returns the epoch held, or raises LeadershipLost.
+def site_store(folder: Path, url: str | None, fence: Fence = one_writer) -> Releases | Mirrored:
+    """Return where the site goes: the folder, or the object store at `url` with a copy in the folder.
 
     Raises:
         PublishError: the environment lacks what the object store needs.
@@ -94,11 +81,7 @@ def site_store(folder: Path, url: str | None, fence: Fence = one_writer) -> Site
 
 
 def vault_store(folder: Path, url: str | None, fence: Fence = one_writer) -> Vault | BucketVault:
-    """Return where the vault goes: an object store, or the folder when there is no `url`.
-
-    Raises:
-        PublishError: the environment lacks what the object store needs.
-    """
+    """Return where the vault goes: an object store, or the folder when there is no `url`."""
     if url is None:
         return Vault(folder, fence=fence)
     from generator.wings.bucket.store import open_bucket  # noqa: PLC0415

@@ -25,9 +25,6 @@ class Pointer:
     """A JSON object in a bucket; `epoch` and `writer` in it tell whose it is.
 
     Args:
-        bucket: where it lies.
-        path: its path there.
-        fence: returns the epoch held, or raises LeadershipLost.
         writer: a text that no other process has: it makes the bytes of every writer its own.
         valid: returns whether a body is one of ours to build on.
     """
@@ -67,12 +64,7 @@ class Pointer:
         return self._known is None
 
     def peek(self) -> str | None:
-        """Return the generation it names now, None without one; nothing is remembered, and nothing written.
-
-        Raises:
-            PublishError: it is not one of our pointers.
-            StoreFault: not answered.
-        """
+        """Return the generation it names now, None without one; nothing is remembered, and nothing written."""
         body = self._body if self._epoch is not None and not self._doubt and self._lost is None else self._look()[1]
         return str(body["generation"]) if body else None
 
@@ -186,14 +178,7 @@ class Pointer:
 
 
 class NumberedStore:
-    """Releases in folders of a bucket, each named by a number that is used once, and the pointer to the newest.
-
-    Args:
-        bucket: the prefix.
-        folder: below which the releases lie.
-        pointer: moved last.
-        deadline_s: seconds for the files of one release.
-    """
+    """Releases in folders of a bucket, each named by a number that is used once, and the pointer to the newest."""
 
     def __init__(self, bucket: Bucket, folder: str, pointer: Pointer, deadline_s: float) -> None:
         self._bucket = bucket
@@ -203,11 +188,7 @@ class NumberedStore:
         self._highest = 0  # numbers once used are not used again, also of releases that failed half-way
 
     def open(self) -> None:
-        """Look whether the store lets us in and the pointer is ours; one that is away is waited for.
-
-        Raises:
-            PublishError: the bucket, the credentials or the pointer will not do.
-        """
+        """Look whether the store lets us in and the pointer is ours; one that is away is waited for."""
         self._pointer.check()
 
     def generation(self) -> int:

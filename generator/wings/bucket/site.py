@@ -36,14 +36,7 @@ log = structlog.get_logger("emi.publish")
 
 
 class BucketSite(NumberedStore):
-    """Publish releases below one prefix of a bucket; a `SiteStore`.
-
-    Args:
-        bucket: the prefix.
-        fence: returns the epoch held, or raises LeadershipLost.
-        writer: a text that no other process has.
-        deadline_s: seconds for the files of one release.
-    """
+    """Publish releases below one prefix of a bucket."""
 
     copy_failures = 0
 
@@ -52,11 +45,11 @@ class BucketSite(NumberedStore):
         self._put: dict[str, int] | None = None  # immutable path -> its length
 
     def is_empty(self) -> bool:
-        """Return whether nothing was ever published here, whole or in part; see `SiteStore`."""
+        """Return whether nothing was ever published here, whole or in part; see `Releases`."""
         return self.generation() == 0 and self._pointer.missing
 
     def shown(self, paths: Iterable[str]) -> dict[str, bytes]:
-        """Return those of `paths` that the release which readers see has; see `SiteStore`."""
+        """Return those of `paths` that the release which readers see has; see `Releases`."""
         try:
             generation = self._pointer.peek()
             if generation is None:
@@ -71,7 +64,7 @@ class BucketSite(NumberedStore):
     def publish(
         self, generation: str, files: Mapping[str, bytes], now_s: float, once: Mapping[str, bytes] = NOTHING
     ) -> int:
-        """Publish `files` as `generation`, after the new ones of `once`; see `SiteStore`."""
+        """Publish `files` as `generation`, after the new ones of `once`; see `Releases`."""
         if int(generation) <= self.generation() and not (generation == FIRST_GENERATION and self.is_empty()):
             raise PublishError(f"release {generation} not published: {self._highest:012d} is there already")
         self._highest = int(generation)
@@ -90,11 +83,7 @@ class BucketSite(NumberedStore):
         return len(uploads)
 
     def _not_there_yet(self, once: Mapping[str, bytes]) -> dict[str, bytes]:
-        """Return what is still to be put.
-
-        Raises:
-            PublishError: a path is there with other content, or that is unknown.
-        """
+        """Return what is still to be put."""
         if not once:
             return {}
         if self._put is None:
@@ -110,9 +99,7 @@ def attributes(path: str, siblings: Collection[str], cache_control: str) -> dict
     """Return the headers with which an object store and its CDN are to serve one file.
 
     Args:
-        path: with leading slash.
         siblings: the paths published with it: `a.json.gz` is a variant only where there is `a.json`.
-        cache_control: as every file of its kind has it.
     """
     base, encoding = path, None
     for ending, name in ENCODINGS.items():

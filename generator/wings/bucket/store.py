@@ -29,7 +29,6 @@ class StoreFault(PublishError):
     """The store did not do it, or did not say; one clear line without credentials.
 
     Args:
-        text: the line.
         refused: the store answered that these credentials or this bucket will not do; asking again does not help.
     """
 
@@ -55,7 +54,6 @@ def open_bucket(url: str, request_s: float = REQUEST_S) -> Bucket:
 
     Args:
         url: `s3://bucket/prefix`, `gs://…` or `az://…`.
-        request_s: seconds that one try may take.
 
     Raises:
         ValueError: the URL is not of the form.
@@ -95,11 +93,6 @@ class Bucket:
     def create(self, path: str, data: bytes, attributes: Mapping[str, str]) -> Version:
         """Store `data` where nothing lies yet.
 
-        Args:
-            path: below the prefix, without a leading slash.
-            data: all of it.
-            attributes: Content-Type, Cache-Control, Content-Encoding.
-
         Raises:
             Conflict: something lies there; it may be what an earlier try stored.
             StoreFault: not answered: it may be stored or not.
@@ -107,12 +100,7 @@ class Bucket:
         return self._put(path, data, "create", attributes)
 
     def update(self, path: str, data: bytes, version: Version, attributes: Mapping[str, str]) -> Version:
-        """Store `data` in the place of exactly `version`.
-
-        Raises:
-            Conflict: another version lies there, or nothing.
-            StoreFault: not answered: it may be stored or not.
-        """
+        """Store `data` in the place of exactly `version`."""
         return self._put(path, data, dict(version), attributes)
 
     def _put(self, path: str, data: bytes, mode: Any, attributes: Mapping[str, str]) -> Version:
@@ -162,9 +150,6 @@ def swap(bucket: Bucket, path: str, data: bytes, known: Stored | None, attribute
     An answer that got lost, and a retry that meets its own first try, are distinguished by reading back; so `data` must
     be bytes that no one else writes.
 
-    Returns:
-        What lies there now, which is `data`.
-
     Raises:
         Conflict: another's bytes lie there.
         StoreFault: it is not stored, or that is unknown; read again before the next swap.
@@ -182,28 +167,17 @@ def swap(bucket: Bucket, path: str, data: bytes, known: Stored | None, attribute
 
 @dataclass(frozen=True, slots=True)
 class Upload:
-    """One object that no one may ever change.
+    """One object that no one may ever change."""
 
-    Args:
-        path: below the bucket's prefix, without a leading slash.
-        data: all of it.
-        attributes: Content-Type, Cache-Control, Content-Encoding.
-    """
-
-    path: str
-    data: bytes
-    attributes: Mapping[str, str]
+    path: str  # below the bucket's prefix, without a leading slash
+    data: bytes  # all of it
+    attributes: Mapping[str, str]  # Content-Type, Cache-Control, Content-Encoding
 
 
 def upload(bucket: Bucket, objects: Sequence[Upload], deadline_s: float) -> None:
     """Store every object, a bounded number at once; the first that cannot be stored stops the rest.
 
     What is under way when it stops may still arrive: nothing points to it yet, and it is never overwritten.
-
-    Args:
-        bucket: where to.
-        objects: stored in no particular order.
-        deadline_s: seconds for all of them.
 
     Raises:
         StoreFault: not all of it is there.
@@ -221,11 +195,7 @@ def upload(bucket: Bucket, objects: Sequence[Upload], deadline_s: float) -> None
 
 
 def _store(bucket: Bucket, item: Upload) -> None:
-    """Store one object; what a try stored without an answer counts.
-
-    Raises:
-        StoreFault: it is not there, or that is unknown.
-    """
+    """Store one object; what a try stored without an answer counts."""
     try:
         bucket.create(item.path, item.data, item.attributes)
     except Conflict:

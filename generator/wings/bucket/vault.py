@@ -18,14 +18,7 @@ log = structlog.get_logger("emi.publish")
 
 
 class BucketVault(NumberedStore):
-    """Put up for sale below one prefix of a bucket, which must be private.
-
-    Args:
-        bucket: the prefix.
-        fence: returns the epoch held, or raises LeadershipLost.
-        writer: a text that no other process has.
-        deadline_s: seconds for the bodies of one snapshot.
-    """
+    """Put up for sale below one prefix of a bucket, which must be private."""
 
     def __init__(self, bucket: Bucket, writer: str, fence: Fence = one_writer, deadline_s: float = DEADLINE_S) -> None:
         super().__init__(bucket, SNAPSHOTS, Pointer(bucket, MANIFEST, fence, writer, _is_manifest), deadline_s)
