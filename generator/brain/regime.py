@@ -22,6 +22,7 @@ Flags = npt.NDArray[np.bool_]
 _STEP_MS: Final = STEP_BARS * BAR_MS
 LEAD: Final = 0.10
 """How far another regime must lead in the published chances before the label moves to it."""
+_ROUNDED: Final = 2e-4  # of that, what publishing may round away
 _UNDECIDED: Final = 0.30  # with no regime at this chance nothing is decided
 _PUBLISHED_HALF_LIFE: Final = 3  # bars
 _FORGET_HALF_LIFE: Final = 72  # bars without evidence
@@ -88,6 +89,7 @@ def facts_of(change: FloatArray, trend: FloatArray, words: Sequence[VolatilityWo
         words: of each asset and, last, of the market.
         usual: size of a usual day's move of each and, last, of their mean, as a fraction, (assets + 1,).
     """
+    change = np.round(change, 4)  # as published
     known = np.isfinite(change)
     many = np.count_nonzero(known) or np.nan
     sides = [np.where(known, side, np.nan) for side in (change > FLAT, change < -FLAT)]
@@ -113,7 +115,7 @@ def label_of(chances: FloatArray, allowed: Flags | None, shown: FloatArray) -> F
         shown: the label before, (columns,).
     """
     best = np.maximum.reduce(chances)
-    near = chances > best - LEAD
+    near = chances > best - (LEAD - _ROUNDED)
     if allowed is not None:
         near &= allowed
     near &= best >= _UNDECIDED

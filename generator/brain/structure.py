@@ -92,7 +92,7 @@ class Structure:
         moved = day_change(week, t_ms, here)
         if day is not None:
             moved = np.where(np.isfinite(day), day, moved)
-        moved = np.expm1(moved)
+        moved = np.round(np.asarray(np.expm1(moved), dtype=np.float64), 4)  # as published
         assets, market = facts(week, t_ms)
         return StructureReading(
             [_TRENDS[int(one)] for one in self.trend.tolist()],

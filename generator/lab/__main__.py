@@ -74,7 +74,7 @@ def evaluate(
     """Measure the regime and the hour's forecasts next to peers on the same markets; print Markdown tables.
 
     Peers that need a library are run where it is installed (dependency group `peers`), else skipped with a line.
-    Candles are read with the first seeds. An entrant starts afresh for each market.
+    Candles are read with the first seeds. An entrant starts afresh for each market and has 30 s for each line.
 
     Example: python -m generator.lab evaluate --seeds 71001-71012 --candles DIR --entrant "python my_brain.py"
     """

@@ -4,6 +4,7 @@ import json
 import math
 import shlex
 import subprocess
+import threading
 from types import TracebackType
 from typing import Any, Final, Self
 
@@ -13,27 +14,29 @@ from generator.errors import GeneratorError
 from generator.lab.trace import UNKNOWN, Answer
 from generator.market.bars import BAR_FIELDS, BarFrame
 
+LINE_SECONDS: Final = 30.0
 _LABEL: Final = {label.value: number for number, label in enumerate(LABELS)}
 _ARENA: Final = ("down", "neutral", "up", "band_bps")
 
 
 class EntrantError(GeneratorError):
-    """An entrant died or answered with something else than a reading; the text says at which line."""
+    """An entrant died, hung or answered with something else than a reading; the text says at which line."""
 
 
 class Entrant:
     """One run of the program over one market."""
 
-    def __init__(self, command: str) -> None:
+    def __init__(self, command: str, within_s: float = LINE_SECONDS) -> None:
         """Start it.
 
         Args:
             command: program and arguments, split as a shell would; its standard error is ours.
+            within_s: seconds in which it must answer each line.
 
         Raises:
             EntrantError: it cannot be started.
         """
-        self._lines = 0
+        self._lines, self._within_s, self._late = 0, within_s, False
         try:
             self._process = subprocess.Popen(shlex.split(command), stdin=subprocess.PIPE, stdout=subprocess.PIPE)  # noqa: S603
         except (OSError, ValueError) as error:
@@ -55,7 +58,7 @@ class Entrant:
         """Feed one bar and check the answer.
 
         Raises:
-            EntrantError: it died or answered garbage.
+            EntrantError: it died, hung or answered garbage.
         """
         said = self._exchange(bar)
         try:
@@ -73,18 +76,29 @@ class Entrant:
         out, into = self._process.stdin, self._process.stdout
         if out is None or into is None:
             raise self._error("has no pipe")
+        timer = threading.Timer(self._within_s, self._give_up)
+        timer.start()
         try:
             out.write(json.dumps(line_of(bar)).encode() + b"\n")
             out.flush()
             line = into.readline().rstrip()
         except OSError:
             line = b""
+        finally:
+            timer.cancel()
+        if self._late:
+            raise self._error(f"did not come within {self._within_s:g} s")
         if not line:
             raise self._error(f"did not come: the program ended with exit code {self._process.wait()}")
         try:
             return json.loads(line)
         except ValueError as error:
             raise self._error(f"is not JSON: {line[:60]!r}") from error
+
+    def _give_up(self) -> None:
+        """End a program that hangs, so that reading from it ends too."""
+        self._late = True
+        self._process.kill()
 
     def _error(self, what: str) -> EntrantError:
         return EntrantError(f"the entrant's answer to line {self._lines} {what}")

@@ -57,16 +57,18 @@ def test_our_own_program_scores_exactly_as_ours() -> None:
     [
         ("", "line 1 did not come: the program ended with exit code 0"),
         ("import sys; sys.stdin.readline(); sys.exit(3)", "line 1 did not come: the program ended with exit code 3"),
+        ("import time; time.sleep(60)", "line 1 did not come within 0.5 s"),
         ("print('no', flush=True); input(); input()", "line 1 is not JSON: b'no'"),
         ("print('{}', flush=True); input(); input()", "line 1 is not a reading"),
         (EVEN.replace("0.25", "0.35"), "probs are not chances"),
         (EVEN.replace('"transition"', '"soon"'), "line 1 is not a reading"),
     ],
 )
-def test_a_program_that_dies_or_answers_garbage_is_named_by_its_line(tmp_path: Path, text: str, reason: str) -> None:
+def test_a_program_that_dies_hangs_or_answers_garbage_is_named(tmp_path: Path, text: str, reason: str) -> None:
     frame = simulate("base", 60702, 1).frame
+    within_s = 0.5 if "sleep" in text else 30.0
 
-    with Entrant(program(tmp_path, text)) as entrant, pytest.raises(EntrantError, match=reason):
+    with Entrant(program(tmp_path, text), within_s) as entrant, pytest.raises(EntrantError, match=reason):
         entrant.answer(frame.rows(0, 1))
 
 
