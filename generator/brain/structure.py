@@ -92,13 +92,13 @@ class Structure:
         moved = day_change(week, t_ms, here)
         if day is not None:
             moved = np.where(np.isfinite(day), day, moved)
-        moved = np.round(np.asarray(np.expm1(moved), dtype=np.float64), 4)  # as published
+        published: FloatArray = np.round(np.expm1(moved), 4)
         assets, market = facts(week, t_ms)
         return StructureReading(
             [_TRENDS[int(one)] for one in self.trend.tolist()],
-            self._words(t_ms, here, week, moved),
-            counts(moved),
-            [None if math.isnan(one) else one for one in moved.tolist()],
+            self._words(t_ms, here, week, published),
+            counts(published),
+            [None if math.isnan(one) else one for one in published.tolist()],
             assets,
             market,
         )
