@@ -92,7 +92,7 @@ class Structure:
         moved = day_change(week, t_ms, here)
         if day is not None:
             moved = np.where(np.isfinite(day), day, moved)
-        published: FloatArray = np.round(np.expm1(moved), 4)
+        published = np.round(np.expm1(moved), 4).astype(np.float64)
         assets, market = facts(week, t_ms)
         return StructureReading(
             [_TRENDS[int(one)] for one in self.trend.tolist()],
