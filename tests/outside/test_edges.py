@@ -16,6 +16,7 @@ import pytest
 from tests.journeys.checker import CANNOT, Row, run
 from tests.journeys.edges import NOWHERE, Edge, caddy, missing, nginx
 from tests.journeys.wire import Origin
+from tests.outside.test_object_store import wait_quote
 from tests.support.processes import Running, emi, emi_up
 from tests.torture import STATUS, Writer, torture
 
@@ -31,6 +32,7 @@ def up(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Running, Path
     with emi_up(folder) as running:
         running.wait_answer("/api/market-regime.php")
         running.wait_answer("/x402-buyer/")
+        wait_quote(running.origin)
         site = folder / "emi-state" / "site"
         once = site / f"once{ONCE}"
         once.parent.mkdir(parents=True, exist_ok=True)
