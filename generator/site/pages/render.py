@@ -10,13 +10,13 @@ from markupsafe import Markup
 
 from gateway.wire.networks import NETWORKS
 from generator.arena.values import PredictionMade
-from generator.catalog.assets import ASSETS
+from generator.catalog.assets import ASSETS, DEFAULT_ASSET
 from generator.catalog.counts import ASSETS_IN_WORDS, ENDPOINTS_IN_WORDS, PRODUCTS_IN_WORDS
 from generator.catalog.discovery import CATALOG_VERSION, DISCOVERY_FILES, FEEDS, PAGES, STATUSES, SharePicture, SitePage
 from generator.catalog.downloads import DOWNLOADS, RecordFile
 from generator.catalog.endpoints import CACHE_SECONDS, ENDPOINT_BY_ID, ENDPOINTS, RECOMMENDED_ORDER
 from generator.catalog.formats import iso
-from generator.catalog.links import ARENA, BUYER, BUYER_AGENT, DOCS, LEARN, STATUS, TRACK_RECORD
+from generator.catalog.links import ARENA, BUYER, BUYER_AGENT, DOCS, HISTORY, HISTORY_CSV, LEARN, STATUS, TRACK_RECORD
 from generator.catalog.measured import DAYS, MARKETS, MEASURED
 from generator.catalog.products import PRODUCTS
 from generator.catalog.text.answers import CAPACITY_NOTICE, CLIENT_ADVICE, DISCLAIMER, VERSION_ADVICE, WHAT_THIS_IS_NOT
@@ -26,6 +26,7 @@ from generator.catalog.text.questions import LEARN_QUESTIONS, PRICING_QUESTIONS
 from generator.compose.context import TickContext
 from generator.compose.scores import hour_statement
 from generator.site import format as page_format
+from generator.site.charts.history import WINDOWS
 from generator.site.pages.arena import history, live_view, question, rate_words, voters, who_was_right
 from generator.site.pages.changelog import versions
 from generator.site.pages.docs import Schemas, answer, docs
@@ -39,6 +40,7 @@ from generator.site.resources import Resources, assets_version
 _SHARED: Final = ENDPOINT_BY_ID["shared-intelligence"].path
 _CROWD: Final = ENDPOINT_BY_ID["human-consensus"].path
 _LESSONS: Final = ENDPOINT_BY_ID["teacher-lessons"].path
+FIRST: Final = f"{DEFAULT_ASSET.lower()}-7d"  # the chart of the landing page
 NO_ANSWER: Final = "There is no answer at the moment."
 _REFERENCE: Final = frozenset(
     {"pages/docs.html", "pages/glossary.html", "pages/changelog.html"}
@@ -63,6 +65,7 @@ class PageView:
     predictions: Sequence[PredictionMade] = ()
     shares: Mapping[str, SharePicture] = field(default_factory=dict)
     months: Sequence[RecordFile] = ()
+    figures: Mapping[str, Markup] = field(default_factory=dict)
 
 
 def _nothing(_view: PageView) -> Mapping[str, Any]:
@@ -122,7 +125,7 @@ def _record_source(view: PageView) -> Markup:
 
 _CONTENT: Final[Mapping[str, Content]] = {
     "/": Content(
-        ("pages/index.html", "pages/index_offer.html"), None, lambda view: {"now": landing(view.ctx, view.bodies)}
+        ("pages/index.html", "pages/index_offer.html"), None, lambda view: {"now": landing(view.ctx, view.bodies, view.figures.get(FIRST))}
     ),
     ARENA: Content(
         ("pages/arena.html", "pages/arena_history.html"),
@@ -287,4 +290,7 @@ def _facts() -> dict[str, Any]:
         "terms": glossary(),
         "question": question,
         "status_page": STATUS,
+        "history": HISTORY,
+        "history_csv": HISTORY_CSV,
+        "windows": WINDOWS,
     }
