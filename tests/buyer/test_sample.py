@@ -4,9 +4,9 @@ from typing import Any, get_type_hints
 
 import pytest
 
-from generator.catalog.text.answers import DISCLAIMER
 from generator.catalog.links import SAMPLE_REPORT
 from generator.catalog.products import PRODUCTS, Product
+from generator.catalog.text.answers import DISCLAIMER
 from generator.compose.all import PAID
 from generator.site.sample import SAMPLE_KEY, SAMPLE_PATHS, Sample, Samples, bundled, bundled_files
 
