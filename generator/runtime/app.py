@@ -35,7 +35,7 @@ from generator.settings import GeneratorSettings
 from generator.site.background import BackgroundFiles
 from generator.site.pages.render import Pages
 from generator.site.resources import Assets
-from generator.site.sample import Sample
+from generator.site.sample import Samples
 from generator.wings.bucket.places import Mirrored, site_store, vault_store
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ class Publisher:
     releases: Releases | Mirrored  # the published site
     vault: Vault | BucketVault  # what is for sale
     assets: Assets  # scripts and style sheets
-    sample: Sample  # the report given away
+    samples: Samples  # answers of an earlier day, given away
     pages: Pages  # HTML and Markdown
     background: BackgroundFiles  # OpenAPI, pictures and downloads
     variants: Variants  # compressed forms
@@ -153,7 +153,7 @@ def build(
                 releases=releases,
                 vault=vault_store(settings.vault_path, settings.vault_bucket, fence),
                 assets=Assets.load(),
-                sample=Sample(memory),
+                samples=Samples(memory),
                 pages=Pages(),
                 background=BackgroundFiles(memory, last_good),
                 variants=Variants(),
