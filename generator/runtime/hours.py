@@ -3,8 +3,6 @@
 from collections.abc import AsyncIterator, Mapping
 from typing import Any
 
-import numpy as np
-
 from generator.arena.values import Hour
 from generator.brain.hourly import HOUR_MS
 from generator.brain.reading import BrainReading
@@ -54,13 +52,13 @@ async def hours_of(market: Market, bars: BarFrame, offset_ms: int) -> AsyncItera
     Args:
         offset_ms: wall minus market time.
     """
-    closes_ms = bars.t + BAR_MS
-    ends = np.flatnonzero(closes_ms % HOUR_MS == 0) + 1
-    begin = 0
-    for end in ends.tolist():
+    closes_ms, begin = (bars.t + BAR_MS).tolist(), 0
+    for end, close_ms in enumerate(closes_ms, 1):
+        if close_ms % HOUR_MS:
+            continue
         market.engine = await market.brain_of(bars.rows(begin, end), market.engine)
         begin = end
-        reading, close_ms = market.engine.reading(), int(closes_ms[end - 1])
+        reading = market.engine.reading()
         if reading is not None:
             prices = dict(zip(bars.assets, bars.fields["close"][end - 1].tolist(), strict=True))
             yield read_hour(close_ms + offset_ms, close_ms, reading, prices)

@@ -141,7 +141,9 @@ async def _restore(app: App, at: datetime, progress: Progress) -> None:
     found, span_ms = [], len(bars) * BAR_MS
     async for hour in hours_of(app.market, bars, _offset_ms(app, at, bars)):
         found.append(hour)
-        progress(min(len(found) * HOUR_MS, span_ms) // HOUR_MS, span_ms // HOUR_MS, "hours of history that the brain reads")
+        progress(
+            min(len(found) * HOUR_MS, span_ms) // HOUR_MS, span_ms // HOUR_MS, "hours of history that the brain reads"
+        )
     app.record.memory.keep_hours(found)
 
 

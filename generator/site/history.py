@@ -14,7 +14,7 @@ from generator.catalog.assets import ASSETS, DEFAULT_ASSET
 from generator.catalog.formats import iso
 from generator.catalog.links import HISTORY_CSV
 from generator.compose.context import TickContext
-from generator.compose.inputs import reading_of
+from generator.compose.inputs import observed, reading_of
 from generator.site.charts.history import HOUR_MS, WINDOWS, Lately, Point, history, line_chart
 from generator.site.charts.report import DATA_FROM
 from generator.site.format import when
@@ -41,15 +41,39 @@ def histories(ctx: TickContext, hours: Sequence[Hour]) -> Histories:
     Args:
         hours: as published, oldest first.
     """
-    drawn = [history(f"{DEFAULT_ASSET.lower()}-{name}", WINDOWS[name], _lately(ctx, DEFAULT_ASSET, hours, name), _source(ctx, hours)) for name in WINDOWS]
+    drawn = [
+        history(
+            f"{DEFAULT_ASSET.lower()}-{name}",
+            WINDOWS[name],
+            _lately(ctx, DEFAULT_ASSET, hours, name),
+            _source(ctx, hours),
+        )
+        for name in WINDOWS
+    ]
     for asset in ASSETS:
         name = asset.lower()
         if asset != DEFAULT_ASSET:
             drawn.append(history(f"{name}-7d", WINDOWS["7d"], _lately(ctx, asset, hours, "7d"), _source(ctx, hours)))
         funding = [(at, 100 * value) for at, value in _series(ctx, asset, "funding", EVERY)]
-        drawn.append(line_chart(f"{name}-funding", f"{asset}: funding over the last 30 days", "% per 8 hours", funding, _source(ctx), zero=True))
+        drawn.append(
+            line_chart(
+                f"{name}-funding",
+                f"{asset} funding",
+                "% per 8 hours",
+                funding,
+                _source(ctx),
+            )
+        )
         interest = _series(ctx, asset, "open_interest", EVERY)
-        drawn.append(line_chart(f"{name}-interest", f"{asset}: open interest over the last 30 days", f"contracts, in {asset}", interest, _source(ctx), zero=False))
+        drawn.append(
+            line_chart(
+                f"{name}-interest",
+                f"{asset} open interest",
+                f"contracts, in {asset}",
+                interest,
+                _source(ctx),
+            )
+        )
     figures = {chart.caption.name: Markup(str(chart)) for chart in drawn if chart is not None}  # noqa: S704  escaped by it
     return Histories(figures, {HISTORY_CSV: hours_csv(hours)})
 
@@ -58,17 +82,30 @@ def hours_csv(hours: Sequence[Hour]) -> bytes:
     """Write the hours as CSV: what was published first in each, or read by the backtest at its beginning."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\r\n")
-    writer.writerow(["at", "market_time", "warm_up", "regime", *(f"chance_{label}" for label in REGIMES), *(f"price_{asset}" for asset in ASSETS)])
+    writer.writerow(
+        [
+            "at",
+            "market_time",
+            "warm_up",
+            "regime",
+            *(f"chance_{label}" for label in REGIMES),
+            *(f"price_{asset}" for asset in ASSETS),
+        ]
+    )
     for hour in hours:
         chances = hour.chances or ("",) * len(REGIMES)
         prices = [hour.prices.get(asset, "") for asset in ASSETS]
-        writer.writerow([iso(hour.at_ms), iso(hour.market_ms), str(hour.warm_up).lower(), hour.label, *chances, *prices])
+        writer.writerow(
+            [iso(hour.at_ms), iso(hour.market_ms), str(hour.warm_up).lower(), hour.label, *chances, *prices]
+        )
     return text.getvalue().encode()
 
 
 def _lately(ctx: TickContext, asset: str, hours: Sequence[Hour], window: str) -> Lately:
     read = reading_of(ctx, asset)
-    closes = _series(ctx, asset, "close", WINDOWS[window].step_ms)
+    closes, seen = _series(ctx, asset, "close", WINDOWS[window].step_ms), observed(ctx, asset)
+    if seen.price is not None and seen.price_as_of_ms is not None and closes and seen.price_as_of_ms > closes[-1][0]:
+        closes.append((seen.price_as_of_ms, seen.price))
     return Lately(asset, ctx.observation.market_ms, closes, hours, read.ranges if read else None)
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby, pairwise
-from typing import Final
+from typing import Final, TypeVar
 
 from markupsafe import Markup
 
@@ -18,11 +18,13 @@ from generator.site.format import moment, percent, price, signed
 HOUR_MS: Final = 3_600_000
 DAY_MS: Final = 24 * HOUR_MS
 _PRICES: Final = (34.0, 300.0)  # top and bottom of the upper plane
-_CHANCES: Final = (350.0, 440.0)
-_HEIGHT: Final = 476
+_CHANCES: Final = (366.0, 456.0)
+_HEIGHT: Final = 492
+_TICKS: Final = 104.0  # what the labels of the price axis may take
 _LONGEST_NAME: Final = 11.5  # units a letter of a name takes on a phone, where letters are largest
 _SPANS: Final = {"15m": 0.25, "1h": 1.0, "4h": 4.0, "24h": 24.0}
 Point = tuple[int, float]
+Value = TypeVar("Value")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +52,8 @@ WINDOWS: Final = {
     row.name: row
     for row in (
         Window("24h", "24 hours", DAY_MS, 300_000, 1, 4 * HOUR_MS, "%H:%M", "4h"),
-        Window("7d", "7 days", 7 * DAY_MS, 1_800_000, 1, DAY_MS, "%-d %b", "24h"),
-        Window("30d", "30 days", 30 * DAY_MS, 3 * HOUR_MS, 3, 5 * DAY_MS, "%-d %b", "24h"),
+        Window("7d", "7 days", 7 * DAY_MS, 1_800_000, 1, DAY_MS, "%-d", "24h"),
+        Window("30d", "30 days", 30 * DAY_MS, 3 * HOUR_MS, 3, 5 * DAY_MS, "%-d", "24h"),
     )
 }
 
@@ -138,30 +140,31 @@ def history(name: str, window: Window, lately: Lately, source: Markup | str) -> 
     return Chart(caption, Markup("").join(parts), _HEIGHT, wide=True)
 
 
-def line_chart(name: str, finding: str, unit: str, found: Sequence[Point], source: Markup | str, zero: bool) -> Chart | None:  # noqa: FBT001, PLR0917
-    """Draw one number of one asset over its days; None with fewer than two known values.
-
-    Args:
-        unit: what is written on the axis.
-        zero: draw the line of zero too.
-    """
+def line_chart(name: str, title: str, unit: str, found: Sequence[Point], source: Markup | str) -> Chart | None:
+    """Draw one number of one asset over its days; None with fewer than two known values."""
     if len(found) < 2:
         return None
-    values = [value for _, value in found] + [0.0] * zero
+    values = [value for _, value in found]
+    since = f"{moment(found[0][0]):%-d %b}"
+    finding = (
+        f"{title}: {_short(values[-1])} now, between {_short(min(values))} and {_short(max(values))} since {since}"
+    )
     room = (max(values) - min(values)) * 0.08 or abs(values[0]) * 0.01 or 1.0
     plane = _Plane((found[0][0], found[-1][0]), (min(values) - room, max(values) + room), (34.0, 220.0))
     ticks = nice_ticks(*plane.values, 4)
     parts = [line("grid", (0, plane.y(tick)), (WIDTH, plane.y(tick))) for tick in ticks]
-    parts += [line("base", (0, plane.y(0.0)), (WIDTH, plane.y(0.0)))] if zero else []
+    parts += [line("base", (0, plane.y(0.0)), (WIDTH, plane.y(0.0)))] if plane.values[0] < 0.0 < plane.values[1] else []
     parts += [plane.path("line", part) for part in _joined(found, 2 * DAY_MS)]
     parts += [text("tick halo", 0, plane.y(tick) - 4, _short(tick)) for tick in ticks]
     parts += [text("axis", 0, 16, unit)]
     days = range(-(-found[0][0] // DAY_MS) * DAY_MS, found[-1][0], 5 * DAY_MS)
-    parts += [text("tick", plane.x(at), 246, f"{moment(at):%-d %b}", "start") for at in days if plane.x(at) < WIDTH - 70]
     parts += [
-        Markup('<rect class="hour" x="{:.1f}" y="34" width="4" height="186" data-tip="{:%-d %b, %H:%M} UTC: {}"/>').format(
-            plane.x(at) - 2, moment(at), _short(value)
-        )
+        text("tick", plane.x(at), 246, f"{moment(at):%-d %b}", "start") for at in days if plane.x(at) < WIDTH - 70
+    ]
+    parts += [
+        Markup(
+            '<rect class="hour" x="{:.1f}" y="34" width="4" height="186" data-tip="{:%-d %b, %H:%M} UTC: {}"/>'
+        ).format(plane.x(at) - 2, moment(at), _short(value))
         for at, value in found
     ]
     rows = tuple((f"{moment(at):%-d %b, %H:%M}", _short(value)) for at, value in found[:: max(1, len(found) // 30)])
@@ -179,7 +182,7 @@ def _short(value: float) -> str:
 def _fan(last: Point, window: Window, ranges: Mapping[str, Range] | None) -> list[tuple[int, tuple[float, ...]]]:
     """Return (time, the four ends of the ranges as prices), from the last close on."""
     at, value = last
-    rows = [(at, (value,) * 4)]
+    rows: list[tuple[int, tuple[float, ...]]] = [(at, (value,) * 4)]
     for horizon, hours in _SPANS.items():
         found = (ranges or {}).get(horizon)
         if found is not None and hours <= _SPANS[window.ahead]:
@@ -206,8 +209,9 @@ def _bands(name: str, plane: _Plane, hours: Sequence[Hour], until_ms: int) -> It
             x, width = plane.x(begin), plane.x(end) - plane.x(begin)
             yield shape.format(f"{name}-{label}", x, top, width, bottom - top)
             words = REGIME[RegimeLabel(label)]
-            if width > _LONGEST_NAME * len(words):
-                yield text("tick halo", x + 5, bottom - 8, words)
+            begins = max(x + 5, _TICKS)
+            if x + width > begins + _LONGEST_NAME * len(words):
+                yield text("tick halo", begins, bottom - 8, words)
 
 
 def _runs(hours: Sequence[Hour], until_ms: int) -> Iterator[tuple[str, int, int]]:
@@ -239,7 +243,7 @@ def _stack(name: str, plane: _Plane, hours: Sequence[Hour], window: Window) -> I
             yield plane.area("chance", [(begin, 0.0), *sums, (end, 0.0)], f"{name}-{REGIMES[place]}")
 
 
-def _joined(found: Sequence[tuple[int, object]], most_ms: int) -> Iterator[Sequence[tuple[int, object]]]:  # type: ignore[type-arg]
+def _joined(found: Sequence[tuple[int, Value]], most_ms: int) -> Iterator[Sequence[tuple[int, Value]]]:
     """Cut a series where something is missing."""
     begin = 0
     for place in range(1, len(found) + 1):
@@ -258,15 +262,18 @@ def _axes(plane: _Plane, window: Window, lately: Lately, last: Point) -> Iterato
     yield line("mark", (x, _PRICES[0]), (x, bottom))
     yield Markup('<circle class="end" cx="{:.1f}" cy="{:.1f}" r="5"/>').format(x, plane.y(value))
     yield text("value halo", x - 10, plane.y(value) - 12, price(value), "end")
-    yield text("tick", x, bottom + 24, "now", "middle")
+    yield text("tick", x, bottom + 24, f"{moment(at):%H:%M}", "end")
     if WIDTH - x > 60:
         yield text("tick", WIDTH, bottom + 24, f"+{window.ahead}", "end")
+    shown = 0
     first = -(-plane.span[0] // window.tick_ms) * window.tick_ms
     for tick_ms in range(first, at, window.tick_ms):
         place = plane.x(tick_ms)
-        if 30 < place < x - 62:
+        if 30 < place < x - 86:
+            month = f" {moment(tick_ms):%b}" if window.tick == "%-d" and moment(tick_ms).month != shown else ""
+            shown = moment(tick_ms).month
             yield line("notch", (place, bottom), (place, bottom + 6))
-            yield text("tick", place, bottom + 24, f"{moment(tick_ms):{window.tick}}", "middle")
+            yield text("tick", place, bottom + 24, f"{moment(tick_ms):{window.tick}}{month}", "middle")
 
 
 def _begin(plane: _Plane, hours: Sequence[Hour]) -> Iterator[Markup]:
@@ -303,7 +310,7 @@ def _hover(x: float, width: float, tip: str) -> Markup:
 
 
 def _patterns(name: str) -> Markup:
-    """Define what tells the regimes apart without colour: plain, slanted lines, nothing, dots."""
+    """Define how the regimes differ without colour: plain, slanted lines, nothing, dots."""
     marks = {
         RegimeLabel.RISK_OFF: Markup('<path class="r-mark" d="M-2 2l4-4M0 8l8-8M6 10l4-4"/>'),
         RegimeLabel.HIGH_VOLATILITY: Markup('<circle class="r-dot" cx="4" cy="4" r="1.6"/>'),
@@ -320,13 +327,15 @@ def _patterns(name: str) -> Markup:
 def _finding(asset: str, window: Window, closes: Sequence[Point], hours: Sequence[Hour]) -> str:
     moved = f"{asset} {signed(100 * (closes[-1][1] / closes[0][1] - 1))} in {window.words}"
     if closes[0][0] > closes[-1][0] - 0.9 * window.span_ms:
-        moved = f"{asset} {signed(100 * (closes[-1][1] / closes[0][1] - 1))} since {moment(closes[0][0]):%-d %b, %H:%M} UTC"
+        moved = (
+            f"{asset} {signed(100 * (closes[-1][1] / closes[0][1] - 1))} since {moment(closes[0][0]):%-d %b, %H:%M} UTC"
+        )
     labels = sorted(one.label for one in hours if one.label in REGIMES)
     counted = sorted(((len(list(group)), label) for label, group in groupby(labels)), reverse=True)
     if not counted:
         return moved
     n, label = counted[0]
-    return f"{moved}. Most frequent regime: {REGIME[RegimeLabel(label)]}, {n} of {len(labels)} hours"
+    return f"{moved}. Most frequent regime: {REGIME[RegimeLabel(label)]}, {n} of {len(hours)} hours"
 
 
 def _rows(hours: Sequence[Hour], asset: str, step: int) -> Iterator[tuple[str, ...]]:

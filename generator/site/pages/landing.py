@@ -86,7 +86,11 @@ def _regime(ctx: TickContext, body: Mapping[str, Any]) -> dict[str, Any]:
     known = label != "unknown"
     state = regime["state"]
     facts: tuple[tuple[str, str, str], ...] = (
-        ("Confidence", percent(regime["confidence"] if known else None), "how probable this regime is now; no forecast"),
+        (
+            "Confidence",
+            percent(regime["confidence"] if known else None),
+            "how probable this regime is now; no forecast",
+        ),
         ("State", state, f"{STATE.get(state, '')}; a description, not an order"),
         ("Volatility", word(regime["volatility"]), "expected moves, against those of the last week"),
         ("Risk score", _of_100(regime["risk_score"]), "where the expected volatility ranks in its week, of 100"),

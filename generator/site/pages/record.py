@@ -2,18 +2,20 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, Final
 
 from markupsafe import Markup
 
+from generator.arena.hourly import WINDOW_MS
 from generator.arena.scores import BIN_CASES, wilson
+from generator.arena.timetable import HOUR_MS
 from generator.arena.values import ArenaView, HorizonScores, PredictionMade, Rate, Rehearsal, TrackRecord
 from generator.catalog.assets import ASSETS
 from generator.catalog.downloads import SERIES, RecordFile
 from generator.compose.scores import (
     HORIZON_WORDS,
     compared,
-    counted_apart,
     far_statement,
     hour_of,
     hour_statement,
@@ -22,7 +24,7 @@ from generator.compose.scores import (
 )
 from generator.site.charts.plot import Chart
 from generator.site.charts.record import coverage, interval, rates, saved, skills
-from generator.site.format import NOT_YET, UNKNOWN, percent
+from generator.site.format import UNKNOWN, moment, percent
 
 GRID_HOURS: Final = 24
 NOT_KNOWN: Final = "Which way prices will move is not known."
@@ -70,7 +72,11 @@ def far_figure(arena: ArenaView, now_ms: int) -> dict[str, str]:
     """Return the first figure of the record: how many moves over an hour ended inside the 90% range."""
     hour = hour_of(arena.how_far)
     if hour is None or not hour.scores:
-        return {"number": f"{first_due(arena, now_ms):%H:%M} UTC", "what": "first scores of the ranges over 1 hour", "how": _backtested(arena)}
+        return {
+            "number": f"{first_due(arena, now_ms):%H:%M} UTC",
+            "what": "first scores of the ranges over 1 hour",
+            "how": _backtested(arena),
+        }
     inside = hour.scores[0].inside_90
     ends = "" if inside.low is None else f"95% interval {inside.low:.1f} to {percent(inside.high)}; "
     return {
@@ -82,7 +88,7 @@ def far_figure(arena: ArenaView, now_ms: int) -> dict[str, str]:
 
 def first_due(arena: ArenaView, now_ms: int) -> datetime:
     """Return when the first move over an hour is known: an hour after the first full hour with a forecast."""
-    newest_only = arena.hourly_record.predictions <= len(ASSETS) and now_ms % HOUR_MS >= MADE_AT_MS
+    newest_only = arena.hourly_record.predictions <= len(ASSETS) and now_ms % HOUR_MS >= HOUR_MS - WINDOW_MS
     hours = 2 if newest_only or not arena.hourly_record.predictions else 1
     return moment((now_ms // HOUR_MS + hours) * HOUR_MS)
 
