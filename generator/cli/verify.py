@@ -6,7 +6,7 @@ from typing import Annotated, Any, NoReturn
 import typer
 
 
-def verify(  # noqa: PLR0917  typer passes by name
+def verify(
     where: Annotated[str | None, typer.Argument(help="Folder of a published site; default SITE_DIR.")] = None,
     url: Annotated[str | None, typer.Option(help="Origin to read instead of a folder.")] = None,
     round_id: Annotated[
