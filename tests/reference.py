@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any, Final, Literal, get_args, get_origin
 
 import typer.main
-from prometheus_client import CollectorRegistry
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
@@ -41,7 +40,9 @@ Rows = Iterable[tuple[str, ...]]
 def table(head: str, rows: Rows) -> str:
     names = head.split(", ")
     lines = [names, ["---"] * len(names), *rows]
-    return "".join(f"| {' | '.join(' '.join(cell.split()).replace('|', chr(92) + '|') for cell in row)} |\n" for row in lines)
+    return "".join(
+        f"| {' | '.join(' '.join(cell.split()).replace('|', chr(92) + '|') for cell in row)} |\n" for row in lines
+    )
 
 
 def fields(kind: type[BaseModel], prefix: str = "EMI_") -> Iterator[tuple[str, FieldInfo]]:
@@ -63,7 +64,12 @@ def allowed(field: FieldInfo) -> str:
     """Return the words or the numbers that a setting takes, where its type says so."""
     kinds = [field.annotation, *get_args(field.annotation)]
     words = [word for kind in kinds if get_origin(kind) is Literal for word in get_args(kind)]
-    words += [str(word) for kind in kinds if isinstance(kind, type) and issubclass(kind, str) for word in getattr(kind, "__members__", {}).values()]
+    words += [
+        str(word)
+        for kind in kinds
+        if isinstance(kind, type) and issubclass(kind, str)
+        for word in getattr(kind, "__members__", {}).values()
+    ]
     if words:
         return " ".join(f"`{word}`" for word in words)
     bounds = {name: getattr(one, name) for one in field.metadata for name in ("ge", "gt", "le") if hasattr(one, name)}
@@ -121,7 +127,11 @@ def statuses() -> Rows:
         slug = PROBLEMS.get(row.status, ("", ""))[0]
         yield str(row.status), f"`urn:emi:problem:{slug}`" if slug else "", row.condition, row.advice
     listed = {row.status for row in STATUSES}
-    yield from ((str(one), f"`urn:emi:problem:{slug}`", title, "") for one, (slug, title) in PROBLEMS.items() if one not in listed)
+    yield from (
+        (str(one), f"`urn:emi:problem:{slug}`", title, "")
+        for one, (slug, title) in PROBLEMS.items()
+        if one not in listed
+    )
 
 
 def refusals() -> Rows:
@@ -131,7 +141,11 @@ def refusals() -> Rows:
         for node in ast.walk(ast.parse(path.read_text())):
             values = node.args if isinstance(node, ast.Call) else node.elts if isinstance(node, ast.Tuple) else []
             code, text = (values[0], values[1]) if len(values) == 2 else (None, None)
-            if isinstance(code, ast.Constant) and CODE.fullmatch(str(code.value)) and isinstance(text, ast.Constant | ast.JoinedStr):
+            if (
+                isinstance(code, ast.Constant)
+                and CODE.fullmatch(str(code.value))
+                and isinstance(text, ast.Constant | ast.JoinedStr)
+            ):
                 found.setdefault(str(code.value), []).append(sentence(text))
     return sorted((f"`{code}`", "; ".join(dict.fromkeys(texts))) for code, texts in found.items())
 
@@ -141,11 +155,12 @@ def sentence(text: ast.Constant | ast.JoinedStr) -> str:
     return "".join(str(part.value) if isinstance(part, ast.Constant) else "…" for part in parts)
 
 
-def metrics(registry: CollectorRegistry) -> Rows:
-    for metric in registry.collect():
+def metrics(of: GeneratorMetrics | GatewayMetrics) -> Rows:
+    labels = {getattr(one, "_name", ""): getattr(one, "_labelnames", ()) for one in vars(of).values()}
+    for metric in of.registry.collect():
         name = f"{metric.name}_total" if metric.type == "counter" else metric.name
-        names = {name for sample in metric.samples for name in sample.labels} - {"le"}
-        yield f"`{name}`", metric.type, " ".join(f"`{one}`" for one in sorted(names)), metric.documentation
+        names = labels.get(metric.name, ())
+        yield f"`{name}`" + "".join(f" by `{one}`" for one in names), metric.type, metric.documentation
 
 
 TABLES: Final[dict[str, Callable[[], str]]] = {
@@ -154,8 +169,8 @@ TABLES: Final[dict[str, Callable[[], str]]] = {
     "paths": lambda: table("path, what is there", paths()),
     "statuses": lambda: table("status, type, when, what to do", statuses()),
     "refusals": lambda: table("code, why the payment is refused", refusals()),
-    "generator": lambda: table("metric, type, labels, meaning", metrics(GeneratorMetrics().registry)),
-    "gateway": lambda: table("metric, type, labels, meaning", metrics(GatewayMetrics().registry)),
+    "generator": lambda: table("metric, type, meaning", metrics(GeneratorMetrics())),
+    "gateway": lambda: table("metric, type, meaning", metrics(GatewayMetrics())),
     "ballots": lambda: table("reason", ((str(one),) for one in Refusal)),
 }
 
