@@ -1,4 +1,4 @@
-"""Make the bundled sample again: `python -m tests.make_sample` plays four simulated days and keeps the last report.
+"""Make the bundled samples again: `python -m tests.make_sample` plays four simulated days and keeps the last answers.
 
 The market is the one that a service shows that begins when those days end: one that is quiet then.
 
@@ -12,7 +12,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Final
 
-from generator.catalog.products import HUMAN_REPORT
+from generator.catalog.products import PRODUCT_BY_ID
 from generator.market.simulated.schedule import quiet_seed
 from generator.runtime.app import build
 from generator.runtime.startup import open_market
@@ -28,7 +28,7 @@ TARGET: Final = Path(sample.__file__).parent / sample.BUNDLED
 
 
 async def made(state: Path) -> dict[str, object]:
-    """Return the last report of the days."""
+    """Return the last answer of every product, by the name of its file."""
     clock = ManualClock(START)
     seed = quiet_seed(int(START.timestamp()) // 60 + HOURS * 60)
     app = build(GeneratorSettings(state_dir=state, seed=seed), clock, None)
@@ -41,17 +41,17 @@ async def made(state: Path) -> dict[str, object]:
     await tick(app, clock.now())
     await app.aclose()
     manifest = json.loads((state / "vault" / "manifest.json").read_text())
-    row = next(row for row in manifest["products"] if row["id"] == HUMAN_REPORT)
-    body: dict[str, object] = json.loads((state / "vault" / row["body"]["path"]).read_text())
-    return body
+    paths = {PRODUCT_BY_ID[row["id"]].buy_name: row["body"]["path"] for row in manifest["products"]}
+    return {f"{name}.json": json.loads((state / "vault" / path).read_text()) for name, path in paths.items()}
 
 
 def main() -> None:
-    """Write the sample."""
+    """Write the samples."""
     with tempfile.TemporaryDirectory() as folder:
-        body = asyncio.run(made(Path(folder) / "state"))
-    TARGET.write_text(json.dumps(body, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-    print(f"{TARGET.name}: {TARGET.stat().st_size:,} bytes")
+        bodies = asyncio.run(made(Path(folder) / "state"))
+    for name, body in bodies.items():
+        written = (TARGET / name).write_text(json.dumps(body, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        print(f"{name}: {written:,} characters")
 
 
 if __name__ == "__main__":

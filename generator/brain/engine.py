@@ -371,7 +371,7 @@ def _pack(header: dict[str, Any], parts: Iterable[object]) -> bytes:
     """Return the header and every array of the parts as bytes."""
     values = [array.astype("<f8").tobytes() for part in parts for array in _arrays_of(part).values()]
     head = json.dumps({"format": _STATE_FORMAT, **header}, sort_keys=True).encode() + b"\n"
-    return zlib.compress(head + b"".join(values), 6)
+    return zlib.compress(head + b"".join(values), 1)
 
 
 def _unpack(data: bytes, parts: Iterable[object]) -> dict[str, Any]:

@@ -21,7 +21,7 @@ from generator.catalog.links import (
     OPENAPI_YAML,
     PRICING,
     ROUNDS_JSON,
-    SAMPLE_JSON,
+    SAMPLE_REPORT,
     STATUS,
     STATUS_JSON,
     TRACK_RECORD,
@@ -39,7 +39,9 @@ ONCE_CACHE_CONTROL: Final = "public, max-age=31536000, immutable"
 # A file of a release under its generation, /g/<generation>/<path>: it goes away when the release is pruned.
 PINNED_CACHE_CONTROL: Final = "public, max-age=600, immutable"
 # JSON that stays as it is over many ticks: it names none.
-LASTING_JSON: Final = frozenset({ROUNDS_JSON, OPENAPI_JSON, DICTIONARY, FEED_JSON, SAMPLE_JSON})
+LASTING_JSON: Final = frozenset(
+    {ROUNDS_JSON, OPENAPI_JSON, DICTIONARY, FEED_JSON, SAMPLE_REPORT, *(row.sample for row in PRODUCTS)}
+)
 # Every file of a release that is JSON; one that is not here is not published. Immutable files are checked elsewhere.
 JSON_FILES: Final = frozenset(
     {*(row.path for row in ENDPOINTS), *map(reasoning_path, ASSETS), STATUS_JSON, *LASTING_JSON}

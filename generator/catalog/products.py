@@ -50,6 +50,11 @@ class Product:
         """The price in words for people, e.g. `0.02 USDC`."""
         return f"{usdc_amount(self.price_atomic)} USDC"
 
+    @property
+    def sample(self) -> str:
+        """Where a whole answer of an earlier day is given away."""
+        return f"/samples/{self.buy_name}.json"
+
 
 PRODUCTS: Final[tuple[Product, ...]] = (
     Product(

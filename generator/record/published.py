@@ -233,7 +233,7 @@ class PublishedRecord:
                 logger.error(  # noqa: TRY400  a line for the operator, not a traceback
                     "published log is not a prefix of the local log; it is left as it is and nothing is added to it",
                     reason=str(error),
-                    mend="restore the newer memory; without one, move the published site away: docs/operating.md",
+                    mend="restore the newer memory; without one, move the published site away: docs/howto/operating.md",
                 )
 
     def _head(self, connection: Connection) -> Checkpoint:

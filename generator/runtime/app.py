@@ -7,9 +7,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 from gateway.wire.algorand import DEMO_ARENA
-from gateway.wire.networks import NETWORKS
+from gateway.wire.loopback import is_loopback
+from gateway.wire.networks import MAINNET, NETWORKS
 from generator.arena.play import ArenaConfig
 from generator.brain.engine import Engine
 from generator.brain.weights import Weights
@@ -35,7 +37,7 @@ from generator.settings import GeneratorSettings
 from generator.site.background import BackgroundFiles
 from generator.site.pages.render import Pages
 from generator.site.resources import Assets
-from generator.site.sample import Sample
+from generator.site.sample import Samples
 from generator.wings.bucket.places import Mirrored, site_store, vault_store
 
 if TYPE_CHECKING:
@@ -74,7 +76,7 @@ class Publisher:
     releases: Releases | Mirrored  # the published site
     vault: Vault | BucketVault  # what is for sale
     assets: Assets  # scripts and style sheets
-    sample: Sample  # the report given away
+    samples: Samples  # answers of an earlier day, given away
     pages: Pages  # HTML and Markdown
     background: BackgroundFiles  # OpenAPI, pictures and downloads
     variants: Variants  # compressed forms
@@ -105,7 +107,17 @@ def site_of(settings: GeneratorSettings) -> Site:
     """Return what bodies and pages name."""
     network = NETWORKS[settings.network or "devnet"]
     address = settings.arena.address or DEMO_ARENA
-    return Site(settings.project, settings.origin, settings.contact, network.name, network.asset_id, address)
+    nodes = settings.indexer_url or ""
+    devnet = None if network == MAINNET or not is_loopback(urlsplit(nodes).hostname or "") else nodes
+    return Site(
+        project=settings.project,
+        base_url=settings.origin,
+        contact=settings.contact,
+        network=network.name,
+        asset_id=network.asset_id,
+        arena_address=address,
+        devnet=devnet and devnet.removesuffix("/indexer"),
+    )
 
 
 def build(
@@ -153,7 +165,7 @@ def build(
                 releases=releases,
                 vault=vault_store(settings.vault_path, settings.vault_bucket, fence),
                 assets=Assets.load(),
-                sample=Sample(memory),
+                samples=Samples(memory),
                 pages=Pages(),
                 background=BackgroundFiles(memory, last_good),
                 variants=Variants(),

@@ -10,7 +10,7 @@ from generator.arena.teacher import RunningTotals
 from generator.arena.values import ArenaView, Tally
 from generator.catalog.assets import ASSETS
 from generator.catalog.downloads import SUMS
-from generator.catalog.links import OPENAPI_JSON, ROUNDS_JSON, SAMPLE_JSON
+from generator.catalog.links import OPENAPI_JSON, ROUNDS_JSON
 from generator.catalog.words import SourceMode, SourceStatus
 from generator.compose.all import compose_free
 from generator.compose.context import DayBefore, Site, TickContext, Ticks
@@ -33,7 +33,7 @@ from generator.site.downloads import no_downloads
 from generator.site.feeds import feeds
 from generator.site.pages.render import Pages, PageView
 from generator.site.resources import static_assets
-from generator.site.sample import bundled
+from generator.site.sample import bundled_files
 from generator.wings.bucket.places import Mirrored
 
 REASON: Final = "not started yet"
@@ -107,7 +107,7 @@ def bootstrap_files(site: Site, mode: SourceMode, at: datetime, renderer: Pages 
     downloads = {
         SUMS: lambda: no_downloads(mode).files,
         ROUNDS_JSON: lambda: rounds_file(site.project, []),
-        SAMPLE_JSON: lambda: {SAMPLE_JSON: encode(bundled())},
+        "samples": bundled_files,
     }
     files = {**static_assets(), **(static.files if static else {}), **pages(renderer or Pages(), view, last_good)}
     files |= last_good.attempt(Kind.FEED, lambda: feeds(site, mode, (), (), at), "feeds") or {}

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from generator.catalog.discovery import FEEDS
 from generator.catalog.formats import iso, share
-from generator.catalog.links import ROUNDS_JSON, ROUNDS_PUBLISHED, SAMPLE_JSON, STATUS_JSON
+from generator.catalog.links import ROUNDS_JSON, ROUNDS_PUBLISHED, STATUS_JSON
 from generator.catalog.products import HUMAN_REPORT
 from generator.catalog.text.answers import DISCLAIMER
 from generator.compose.all import Composed
@@ -22,6 +22,7 @@ from generator.site.background import BackgroundRelease, Bodies, TickFiles
 from generator.site.charts.report import illustrated, report_charts
 from generator.site.feeds import CHANGES_READ, feeds
 from generator.site.pages.render import Pages, PageView
+from generator.site.sample import SAMPLE_PATHS
 
 PREDICTIONS_SHOWN: Final = 700
 
@@ -49,13 +50,11 @@ def publish(app: App, context: TickContext, composed: Composed, record: RecordFi
     generation = context.freshness.generation
     tick = _tick_files(app, context, composed)
     background = app.publisher.background.files(tick, at)
-    sold = None if HUMAN_REPORT in composed.unavailable else tick.paid[HUMAN_REPORT]
-    sample = app.publisher.last_good.make(
-        Kind.DOWNLOAD, (SAMPLE_JSON,), lambda: {SAMPLE_JSON: app.publisher.sample.file(sold, at)}
-    )
+    sold = {product: body for product, body in tick.paid.items() if product not in composed.unavailable}
+    samples = app.publisher.last_good.make(Kind.DOWNLOAD, SAMPLE_PATHS, lambda: app.publisher.samples.files(sold, at))
     files = app.publisher.variants.add(
-        {**_files(app, tick, background, at), **sample, **record.in_release},
-        lasting={*background.lasting, *app.publisher.assets.files, ROUNDS_JSON, SAMPLE_JSON},
+        {**_files(app, tick, background, at), **samples, **record.in_release},
+        lasting={*background.lasting, *app.publisher.assets.files, ROUNDS_JSON, *SAMPLE_PATHS},
     )
     once = {**record.immutable, **background.once}
     app.publisher.checker.check(generation, files, once)

@@ -1,6 +1,6 @@
-"""A full human report for free: the last one of the newest finished UTC day, or a bundled one of a simulated day.
+"""Every product in full for free: the last answer of the newest finished UTC day, or a bundled one of a simulated day.
 
-The last report of a day is known only once the next one began, and free twenty minutes later, when no one can pay for
+The last answer of a day is known only once the next one began, and free twenty minutes later, when no one can pay for
 it any more. What was made so far is noted in the memory every
 quarter of an hour, so that a restart over midnight loses fifteen minutes of a day at most.
 """
@@ -12,6 +12,8 @@ from datetime import date, datetime
 from importlib import resources
 from typing import Any, Final, Protocol
 
+from generator.catalog.links import SAMPLE_REPORT
+from generator.catalog.products import HUMAN_REPORT, PRODUCT_BY_ID, PRODUCTS, Product
 from generator.contract.base import encode
 
 NEWEST_KEY: Final = "sample_newest"
@@ -19,7 +21,8 @@ SAMPLE_KEY: Final = "sample_of_day"
 NOTED_EVERY_S: Final = 900
 DAY_S: Final = 86_400
 FREE_AFTER_S: Final = 20 * 60  # a quote is good for 15 minutes after a newer one
-BUNDLED: Final = "sample_report.json"
+BUNDLED: Final = "samples"  # the folder with one file a product
+SAMPLE_PATHS: Final = (*(product.sample for product in PRODUCTS), SAMPLE_REPORT)
 # What a settled body says of its payment is not true of a sample.
 PAYMENT_STATUS: Final = "free_sample"
 
@@ -37,77 +40,104 @@ class Notes(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
-    """One human report and the UTC day on which it was made."""
+class Sold:
+    """One answer as sold and the UTC day on which it was made."""
 
     day: date
     body: Mapping[str, Any]
 
 
-class Sample:
-    """Keep one human report a day and give the newest finished one."""
+class Samples:
+    """Give one answer of every product away."""
 
     def __init__(self, notes: Notes) -> None:
+        self._samples = [Sample(notes, product) for product in PRODUCTS]
+
+    def files(self, sold: Mapping[str, Mapping[str, Any]], at: datetime) -> dict[str, bytes]:
+        """Take the bodies that this tick sells, by product, and return the sample of each by its path.
+
+        Raises:
+            LeadershipLost: another process leads now.
+        """
+        files = {one.product.sample: one.file(sold.get(one.product.id), at) for one in self._samples}
+        return _with_first_address(files)
+
+
+class Sample:
+    """Keep one answer of a product a day and give the newest finished one."""
+
+    def __init__(self, notes: Notes, product: Product) -> None:
+        self.product = product
+        self._keys = [f"{key}_{product.buy_name}" for key in (NEWEST_KEY, SAMPLE_KEY)]
         self._notes = notes
         self._opened = False
-        self._newest: Report | None = None
-        self._sample: Report | None = None
+        self._newest: Sold | None = None
+        self._sample: Sold | None = None
         self._noted_at_s = float("-inf")
         self._file = b""
 
     def file(self, body: Mapping[str, Any] | None, at: datetime) -> bytes:
-        """Take the report that this tick sells and return the sample's file.
+        """Take the body that this tick sells and return the sample's file.
 
         Args:
-            body: the human report as sold; None while it is not for sale.
+            body: the answer as sold; None while it is not for sale.
 
         Raises:
             LeadershipLost: another process leads now.
         """
         if not self._opened:
-            self._newest, self._sample = self._read(NEWEST_KEY), self._read(SAMPLE_KEY)
+            self._newest, self._sample = map(self._read, self._keys)
             self._opened = True
         if self._newest is not None and self._newest.day < at.date():
             if at.timestamp() % DAY_S < FREE_AFTER_S:
                 return self._content()  # yesterday's last can still be paid for: it is not given away meanwhile
             self._sample, self._file = self._newest, b""
-            self._note(SAMPLE_KEY, self._newest)
+            self._note(self._keys[1], self._newest)
         if body is None:
             return self._content()
-        self._newest = Report(at.date(), body)
+        self._newest = Sold(at.date(), body)
         if at.timestamp() - self._noted_at_s >= NOTED_EVERY_S or at.timestamp() < self._noted_at_s:
-            self._note(NEWEST_KEY, self._newest)
+            self._note(self._keys[0], self._newest)
             self._noted_at_s = at.timestamp()
         return self._content()
 
     def _content(self) -> bytes:
         if not self._file:
-            self._file = encode(of_day(self._sample) if self._sample else bundled())
+            self._file = encode(of_day(self._sample) if self._sample else bundled(self.product))
         return self._file
 
-    def _note(self, key: str, report: Report) -> None:
-        self._notes.set_meta(key, json.dumps({"day": report.day.isoformat(), "body": report.body}))
+    def _note(self, key: str, answer: Sold) -> None:
+        self._notes.set_meta(key, json.dumps({"day": answer.day.isoformat(), "body": answer.body}))
 
-    def _read(self, key: str) -> Report | None:
+    def _read(self, key: str) -> Sold | None:
         try:
             noted = json.loads(self._notes.meta(key) or "null")
-            return Report(date.fromisoformat(noted["day"]), noted["body"]) if noted else None
+            return Sold(date.fromisoformat(noted["day"]), noted["body"]) if noted else None
         except (ValueError, KeyError, TypeError):
             # Written by another version: the next day brings a new one.
             return None
 
 
-def of_day(report: Report) -> dict[str, Any]:
-    """Return the sample that is a report which was for sale on its day."""
-    note = f"A sample: the last full report of {report.day.isoformat()}, as it was sold on that day."
-    return _marked(report.body, "last_of_day", note, report.day.isoformat())
+def of_day(answer: Sold) -> dict[str, Any]:
+    """Return the sample that is an answer which was for sale on its day."""
+    note = f"A sample: the last full answer of {answer.day.isoformat()}, as it was sold on that day."
+    return _marked(answer.body, "last_of_day", note, answer.day.isoformat())
 
 
-def bundled() -> dict[str, Any]:
-    """Return the sample that comes with the program: one report of a simulated market."""
-    text = resources.files("generator.site").joinpath(BUNDLED).read_text(encoding="utf-8")
+def bundled(product: Product = PRODUCT_BY_ID[HUMAN_REPORT]) -> dict[str, Any]:
+    """Return the sample that comes with the program: one answer of a simulated market."""
+    file = resources.files("generator.site").joinpath(BUNDLED, f"{product.buy_name}.json")
     note = "A sample of a bundled simulated day: made by a program, none of it is a real price."
-    return _marked(json.loads(text), "bundled", note, None)
+    return _marked(json.loads(file.read_text(encoding="utf-8")), "bundled", note, None)
+
+
+def bundled_files() -> dict[str, bytes]:
+    """Return every bundled sample by its path."""
+    return _with_first_address({product.sample: encode(bundled(product)) for product in PRODUCTS})
+
+
+def _with_first_address(files: dict[str, bytes]) -> dict[str, bytes]:
+    return {**files, SAMPLE_REPORT: files[PRODUCT_BY_ID[HUMAN_REPORT].sample]}
 
 
 def _marked(body: Mapping[str, Any], kind: str, note: str, day: str | None) -> dict[str, Any]:

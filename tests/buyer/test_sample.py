@@ -1,12 +1,16 @@
 import json
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, get_type_hints
 
 import pytest
 
+from generator.catalog.links import SAMPLE_REPORT
+from generator.catalog.products import PRODUCTS, Product
 from generator.catalog.text.answers import DISCLAIMER
-from generator.contract.paid_human_report import X402HumanReportPaidResponse
-from generator.site.sample import SAMPLE_KEY, Sample, bundled
+from generator.compose.all import PAID
+from generator.site.sample import SAMPLE_KEY, SAMPLE_PATHS, Sample, Samples, bundled, bundled_files
+
+REPORT = PRODUCTS[-1]
 
 NOON = datetime(2026, 5, 4, 12, tzinfo=UTC)
 
@@ -36,14 +40,14 @@ def shown(sample: Sample, name: str, at: datetime) -> dict[str, Any]:
 
 
 def test_on_the_first_day_the_sample_is_the_bundled_one_and_says_it_is_simulated() -> None:
-    content = shown(Sample(Notes()), "today", NOON)
+    content = shown(Sample(Notes(), REPORT), "today", NOON)
 
     assert (content["sample"], content["sample_day"], content["source_mode"]) == ("bundled", None, "simulated")
     assert "simulated day" in content["sample_note"]
 
 
 def test_after_midnight_it_is_the_last_report_of_the_day_before_and_stays_so_all_day() -> None:
-    sample = Sample(Notes())
+    sample = Sample(Notes(), REPORT)
     midnight = datetime(2026, 5, 5, tzinfo=UTC)
     for name, at in (("noon", NOON), ("last", midnight - timedelta(minutes=1))):
         shown(sample, name, at)
@@ -61,16 +65,16 @@ def test_after_midnight_it_is_the_last_report_of_the_day_before_and_stays_so_all
 @pytest.mark.parametrize(("down_minutes", "wanted"), [(30, "noon"), (60 * 24 * 3, "noon")])
 def test_a_restart_over_midnight_keeps_what_was_noted_of_the_day(down_minutes: int, wanted: str) -> None:
     notes = Notes()
-    shown(Sample(notes), wanted, NOON.replace(hour=23, minute=50))
+    shown(Sample(notes, REPORT), wanted, NOON.replace(hour=23, minute=50))
 
-    content = shown(Sample(notes), "after", NOON.replace(hour=23, minute=50) + timedelta(minutes=down_minutes))
+    content = shown(Sample(notes, REPORT), "after", NOON.replace(hour=23, minute=50) + timedelta(minutes=down_minutes))
 
     assert (content["report"]["title"], content["sample_day"]) == (wanted, "2026-05-04")
 
 
 def test_it_writes_once_a_quarter_of_an_hour_and_not_with_every_tick() -> None:
     notes = Notes()
-    sample = Sample(notes)
+    sample = Sample(notes, REPORT)
 
     for minute in range(60):
         shown(sample, "tick", NOON + timedelta(minutes=minute))
@@ -81,13 +85,13 @@ def test_it_writes_once_a_quarter_of_an_hour_and_not_with_every_tick() -> None:
 @pytest.mark.parametrize("noted", ["", "{", "[]", '{"day": "soon", "body": {}}', '{"day": "2026-05-03"}'])
 def test_a_note_that_cannot_be_read_is_as_good_as_none(noted: str) -> None:
     notes = Notes()
-    notes.kept[SAMPLE_KEY] = noted
+    notes.kept[f"{SAMPLE_KEY}_{REPORT.buy_name}"] = noted
 
-    assert shown(Sample(notes), "today", NOON)["sample"] == "bundled"
+    assert shown(Sample(notes, REPORT), "today", NOON)["sample"] == "bundled"
 
 
 def test_a_clock_that_steps_back_shows_no_report_of_the_future() -> None:
-    sample = Sample(Notes())
+    sample = Sample(Notes(), REPORT)
     shown(sample, "tomorrow", NOON + timedelta(days=1))
 
     content = shown(sample, "today", NOON)
@@ -95,10 +99,29 @@ def test_a_clock_that_steps_back_shows_no_report_of_the_future() -> None:
     assert content["sample"] == "bundled"
 
 
-def test_the_bundled_report_is_one_of_this_version() -> None:
-    content = bundled()
+def test_every_product_has_its_own_sample_and_one_that_is_not_sold_keeps_its_last() -> None:
+    samples = Samples(Notes())
+    samples.files({product.id: body(product.id) for product in PRODUCTS}, NOON)
+    samples.files({product.id: body("later") for product in PRODUCTS[:2]}, NOON + timedelta(hours=1))
+
+    files = {path: json.loads(raw) for path, raw in samples.files({}, NOON + timedelta(days=1)).items()}
+
+    titles = {product.buy_name: files[product.sample]["report"]["title"] for product in PRODUCTS}
+    assert list(titles.values()) == ["later", "later", PRODUCTS[2].id, PRODUCTS[3].id]
+    assert files[SAMPLE_REPORT] == files["/samples/atlas-human-report.json"]
+    assert set(bundled_files()) == set(files) == set(SAMPLE_PATHS)
+
+
+@pytest.mark.parametrize("product", PRODUCTS, ids=lambda product: product.buy_name)
+def test_the_bundled_answer_is_one_of_this_version(product: Product) -> None:
+    content = bundled(product)
 
     sold = {name: value for name, value in content.items() if not name.startswith("sample")}
-    X402HumanReportPaidResponse.model_validate({**sold, "payment_status": "settled"})
-    assert content["disclaimer"] == DISCLAIMER
+    get_type_hints(PAID[product.id])["return"].model_validate({**sold, "payment_status": "settled"})
+    assert (content["disclaimer"], content["type"]) == (DISCLAIMER, product.type)
+
+
+def test_the_bundled_report_begins_with_its_headline() -> None:
+    content = bundled()
+
     assert content["report"]["verdict"].startswith(content["headline"].removesuffix("."))

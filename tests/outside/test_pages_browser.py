@@ -120,7 +120,7 @@ def test_the_keyboard_alone_reaches_the_content_and_every_link_with_a_visible_ma
 
 def test_a_chart_opens_its_table_by_keyboard(origin: str, browser: Browser) -> None:
     page = _page(browser)
-    page.goto(origin + "/track-record/")
+    page.goto(origin + "/")
     summary = page.locator("figure.chart summary").first
 
     summary.focus()

@@ -25,7 +25,7 @@ from generator.site.charts.report import report_charts
 from generator.site.pages.render import Pages
 from generator.site.pictures import PICTURES
 from generator.site.resources import Resources
-from generator.site.sample import Sample
+from generator.site.sample import Samples
 from tests.support.builders import full_context
 from tests.support.clock import NOON, ManualClock
 from tests.support.page_view import SITE, context
@@ -74,7 +74,7 @@ def broken(app: App, folder: Path) -> App:
         app.publisher,
         pages=torn_templates(folder),
         background=BackgroundFiles(deaf, app.publisher.last_good, static=lambda *_: fails()),
-        sample=Sample(deaf),
+        samples=Samples(deaf),
     )
     return replace(app, publisher=publisher, record=replace(app.record, memory=no_changes))
 
