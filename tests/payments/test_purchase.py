@@ -79,6 +79,7 @@ async def test_settled_delivers_the_quoted_bytes_and_the_computed_txid(tmp_path:
         "transaction": payment.txid,
         "network": DEVNET.full,
         "payer": payment.payer,
+        "extra": {"money": "play money, worth nothing"},
     }
 
 
