@@ -134,6 +134,10 @@ class GatewayState:
         self.metrics.quoting.set(0 if self.no_quote_reason() else 1)
         self.readiness.look()
 
+    def quotes(self) -> Mapping[str, Challenge]:
+        """Return the challenges that may be sent right now, by path; none while quotes are unavailable."""
+        return {} if self.no_quote_reason() else self.challenges
+
     def no_quote_reason(self, path: str = "") -> str | None:
         """Return why quotes are unavailable, all of them or those of a path, None when they are not."""
         fault = self.vault.fault() or self.blocked
