@@ -86,7 +86,7 @@ BAD = {
 
 @pytest.mark.parametrize("more", [b"", OK], ids=["nothing", "an answer that no one asked for"])
 @in_loop
-async def test_every_call_has_a_connection_of_its_own_so_that_none_reads_the_answer_to_another(more: bytes) -> None:
+async def test_each_call_has_its_own_connection_and_reads_no_answer_to_another(more: bytes) -> None:
     peer = Peer(OK + more)
     async with peer.running(), Http() as http:
         answers = [await post(http, peer) for _ in range(3)]
