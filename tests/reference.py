@@ -117,7 +117,8 @@ def paths() -> Rows:
     yield f"`{BALLOT_PATH}`", "Prepares and takes an Arena ballot"
     yield from ((f"`{row.sample}`", f"A day-old {row.title}, free") for row in PRODUCTS)
     yield f"`{STATUS_JSON}`", "How fresh each source is, ticks published and failed"
-    yield from ((f"`{row.path}`", row.purpose) for row in (*DISCOVERY_FILES, *DOWNLOADS))
+    yield from ((f"`{row.path}`", row.purpose) for row in DISCOVERY_FILES)
+    yield from ((f"`{row.path}`", row.purpose) for row in DOWNLOADS)
     yield from ((f"`{row.path}`", row.title) for row in FEEDS)
     yield from ((f"`{row.path}`", row.alt) for row in (SHARE_PICTURE, *SHARE_PICTURES.values()))
 
