@@ -724,7 +724,7 @@ def test_without_script_the_terms_are_read_and_the_shell_is_shown(shop: Shop, br
         "Payee",
         "SHA-256",
     ):
-        assert stated in text + page.locator("#terms").text_content()
+        assert stated in text + str(page.locator("#terms").text_content())
     assert not page.locator("#pay").is_visible()
     context.close()
 
