@@ -157,7 +157,7 @@ PAGES: Final[tuple[SitePage, ...]] = (
 )
 
 
-# What stands at the top of every page; the buyer page has it from the manifest.
+# The links at the top of every page; the buyer page takes them from the manifest.
 MENU: Final = (*((page.label, page.path) for page in PAGES if page.primary), ("Report", BUYER))
 
 

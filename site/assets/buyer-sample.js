@@ -1,4 +1,4 @@
-// A whole document for free: its beginning beside the price, all of it on a button.
+// A whole document for free: its beginning next to the price, all of it on a button.
 
 import { blocks, draw, element } from "./buyer-report.js";
 import { when } from "./buyer-tables.js";
@@ -29,7 +29,7 @@ export async function peek() {
     loaded = await load();
     at("peek-shown").replaceChildren(element("p", loaded.sample_note, "small"), ...glimpse(loaded));
   } catch {
-    at("peek").classList.add("bare"); // the sample stands behind its link
+    at("peek").classList.add("bare"); // the sample is still behind its link
   }
 }
 

@@ -448,7 +448,7 @@ function list() {
   at("earlier-list").replaceChildren(...rows.slice(RECENT));
 }
 
-// What is installed stands first and is chosen, unless the visitor has chosen already.
+// What is installed comes first and is chosen, unless the visitor has chosen already.
 async function rank() {
   const fields = document.querySelector(".wallets");
   if (!fields) return;
