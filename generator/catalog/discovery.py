@@ -9,6 +9,7 @@ from generator.catalog.endpoints import ENDPOINTS
 from generator.catalog.links import (
     ARCHIVE,
     ARENA,
+    BUYER,
     CHANGELOG,
     DICTIONARY,
     DOCS,
@@ -213,6 +214,10 @@ PAGES: Final[tuple[SitePage, ...]] = (
         for asset in ASSETS
     ),
 )
+
+
+# The links at the top of every page; the buyer page takes them from the manifest.
+MENU: Final = (*((page.label, page.path) for page in PAGES if page.primary), ("Report", BUYER))
 
 
 @dataclass(frozen=True, slots=True)
