@@ -25,11 +25,12 @@ LEAD: Final = 0.10
 _ROUNDED: Final = 2e-4  # of that, what publishing may round away
 _UNDECIDED: Final = 0.30  # with no regime at this chance nothing is decided
 _PUBLISHED_HALF_LIFE: Final = 3  # bars
+_HEAT: Final = 1.18  # of the chances: no market is one of those on which their temperature was fitted
 _FORGET_HALF_LIFE: Final = 72  # bars without evidence
 _RAMP_BARS: Final = 576.0  # over which a new stream earns the network's full trust
 _BROAD: Final = 0.80  # share of the assets
 _CLEARLY: Final = (0.60, 0.80, 0.40)  # share of the assets, days of a direction, days within which a range is one
-_DISCOUNT: Final = np.exp([[-1.0], [-1.0], [-0.5], [-0.5]])  # of the chance of a regime that the facts do not bear out
+_DISCOUNT: Final = np.exp([[-1.0], [-1.0], [-0.9], [-0.9]])  # of the chance of a regime that the facts do not bear out
 _STRESS: Final = {
     VolatilityWord.CALM: 0.0,
     VolatilityWord.NORMAL: 0.0,
@@ -252,7 +253,7 @@ class RegimeFilter:
 
     def _calibrated(self) -> FloatArray:
         """Return the posterior at its temperature."""
-        return tempered(self.posterior, temperature(self._level, self._slope, self.clarity))
+        return tempered(self.posterior, _HEAT * temperature(self._level, self._slope, self.clarity))
 
     def confidence(self) -> FloatArray:
         """Return the published chance of the shown label, and where that is `transition` of the likeliest."""
