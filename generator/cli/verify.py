@@ -9,9 +9,6 @@ import typer
 def verify(
     where: Annotated[str | None, typer.Argument(help="Folder of a published site; default SITE_DIR.")] = None,
     url: Annotated[str | None, typer.Option(help="Origin to read instead of a folder.")] = None,
-    round_id: Annotated[
-        str | None, typer.Option("--round", help="Check one finished round only, with few requests.")
-    ] = None,
     key: Annotated[
         str | None, typer.Option(help="The log's public key, as its operator gave it: name+hash+key.")
     ] = None,
@@ -38,10 +35,6 @@ def verify(
     report = check_rows(read_json(site))
     try:
         log = record.open_log(site.read, before, key)
-        if round_id is not None:
-            lines, proves = record.verify_round(log, report, round_id, site.read)
-            _conclude(lines, report.complaint, proves)
-            return
         with progress_bar() as progress:
             found = record.verify_all(log, report.rows, site.read, progress)
     except record.NoLogError:
