@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from generator.brain.calibration import KEEP, PLAIN, USUAL, Calibration, softmax, temperature, tempered
-from generator.brain.recurrent import Pair, Recurrent
+from generator.brain.recurrent import Recurrent
 from generator.brain.smoothing import rates
 from generator.brain.structure import FLAT
 from generator.catalog.words import RegimeLabel, VolatilityWord
@@ -181,7 +181,7 @@ class RegimeFilter:
         self.previous = np.full(columns, -1.0)
         self.since = np.full(columns, -1.0)  # open time of the first bar with this label
         self.clarity = np.full(columns, USUAL)  # mean of the highest chance over about a week
-        self._models = Pair(*models, columns)
+        self._models = models
         self._level, self._slope = (
             np.array([getattr(calibrations[column == assets], name) for column in range(columns)])
             for name in ("level", "slope")
@@ -236,9 +236,10 @@ class RegimeFilter:
 
     def _step(self, features: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return the hidden state after this bar, and the scores of the regimes."""
-        scaled = self._models.scaled(features)
-        hidden = self._models.step(self.hidden, scaled)
-        return hidden, self._models.scores(hidden, scaled)
+        assets, market = self._models
+        each = zip(assets.step(self.hidden, features), market.step(self.hidden[:, -1:], features[:, -1:]), strict=True)
+        hidden, scores = (np.concatenate((own[:, :-1], last), axis=1) for own, last in each)
+        return hidden, scores
 
     def _relabel(self, t_ms: int, allowed: Flags | None) -> None:
         """Move the labels where they are no longer near the likeliest, or no longer true."""
