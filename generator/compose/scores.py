@@ -77,7 +77,8 @@ def statement(record: TrackRecord) -> str:
         few = f"Only {record.resolved} forecasts have resolved: no skill is shown, it is too few to tell."
         return f"{few}{counted_apart(record.warm_up)}"
     hit, skill = contract.Rate.of(record.hit), record.skill_percent.get(BASELINE)
-    came, chance = spread(Estimate(hit.percent, hit.low_percent, hit.high_percent)), record.chance_percent or 0.0
+    came = spread(Estimate(hit.percent, hit.low_percent, hit.high_percent))
+    chance = record.chance_percent or 0.0
     rates = f"of {record.resolved} forecasts {came} came true; always naming the outcome most frequent before gets {chance:g}%"
     brier = "" if skill is None else f", and the Brier skill against the base rate is {skill:g}%"
     shown = "More than chance so far" if looks_better(record) else "No skill is shown"
