@@ -62,6 +62,9 @@ def test_a_stranger_gets_through_with_one_page(stranger: str, tmp_path: Path) ->
     ports = {"8402": str(port), "8403": str(port + 1), "9402": str(free_port())}
     typed = [re.sub("|".join(ports), lambda found: ports[found[0]], command) for command in commands(PAGES[stranger])]
     assert 0 < len(typed) <= MOST_COMMANDS
+    assert [
+        one for one in typed if "&&" in one and not one.startswith("python3 -m venv")
+    ] == []  # only set-up is chained
 
     with ExitStack() as second_terminal:
         for command in typed:
