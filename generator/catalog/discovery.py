@@ -8,6 +8,7 @@ from generator.catalog.counts import ASSETS_IN_WORDS, ENDPOINTS_IN_WORDS, PRODUC
 from generator.catalog.endpoints import ENDPOINTS
 from generator.catalog.links import (
     ARENA,
+    BUYER,
     CHANGELOG,
     DICTIONARY,
     DOCS,
@@ -186,6 +187,10 @@ PAGES: Final[tuple[SitePage, ...]] = (
         for asset in ASSETS
     ),
 )
+
+
+# The links at the top of every page; the buyer page takes them from the manifest.
+MENU: Final = (*((page.label, page.path) for page in PAGES if page.primary), ("Report", BUYER))
 
 
 @dataclass(frozen=True, slots=True)
