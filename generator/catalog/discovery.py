@@ -27,6 +27,7 @@ from generator.catalog.links import (
     PRICING,
     ROUNDS_JSON,
     SAMPLE_REPORT,
+    SECURITY_TXT,
     STATUS,
     STATUS_JSON,
     TRACK_RECORD,
@@ -279,6 +280,7 @@ DISCOVERY_FILES: Final[tuple[DiscoveryFile, ...]] = (
         "API catalog (RFC 9727)",
     ),
     DiscoveryFile("/.well-known/x402", "application/json", "The paid resources with price, network and asset"),
+    DiscoveryFile(SECURITY_TXT, "text/plain; charset=utf-8", "Where to report a security problem (RFC 9116)"),
 )
 
 
