@@ -1,7 +1,7 @@
-"""Print what the gateway does in a second of processor time, and its memory. Run: python -m tests.benchmarks.gateway.
+"""Print what the gateway and the official middleware do in a second of processor time: python -m tests.benchmarks.gateway.
 
 What counts is requests per CPU-second of the server's own process, from /proc/<pid>/stat: it says little about the
-neighbours on the machine.
+neighbours on the machine. OFFICIAL_PYTHON names an interpreter with x402-avm[avm,httpx,fastapi]==2.0.2 and uvicorn.
 """
 
 import contextlib
@@ -18,11 +18,12 @@ from typing import Final
 
 from gateway.devnet.keys import Key, new_key
 from gateway.devnet.wallet import pay
+from gateway.settings import DEMO_PAYEE
 from gateway.wire.networks import TESTNET
 from tests.benchmarks.gateway_outside import ROUND
 from tests.support.ports import free_port
 from tests.support.processes import REPOSITORY, Running, clean_environment, get, started
-from tests.support.vaults import PATHS, PRICES, write_vault
+from tests.support.vaults import GENERATION, PATHS, PRICES, body_of, write_vault
 
 PRODUCT: Final = "x402-market-regime"
 PATH: Final = PATHS[PRODUCT]
@@ -31,6 +32,7 @@ WORKERS: Final = 50
 CHALLENGES: Final = 30_000
 PURCHASES: Final = 4_000
 ROUNDS: Final = 3
+BARS: Final = {"challenge": "4 x", "purchase": "2.5 x", "replay": "20 x"}
 
 
 def cpu_s(server: Running) -> float:
@@ -111,25 +113,46 @@ def signed(server: Running, key: Key, count: int) -> list[str]:
     return [pay(header, key, TESTNET, ROUND, PRICES[PRODUCT]).header for _ in range(count)]
 
 
+@contextlib.contextmanager
+def official(folder: Path, away: str) -> Iterator[Running]:
+    """Run the official middleware round one route."""
+    port = free_port(and_next=1)
+    (folder / "body.json").write_bytes(body_of(PRODUCT, GENERATION))
+    script = str(Path(__file__).with_name("gateway_official.py"))
+    terms = [TESTNET.full, DEMO_PAYEE, str(TESTNET.asset_id), str(PRICES[PRODUCT])]
+    words = [os.environ["OFFICIAL_PYTHON"], script, str(port), away, *terms, str(folder / "body.json")]
+    with serving(words, port, folder, "/healthz") as server:
+        yield server
+
+
+def rates(server: Running, folder: Path, share: int = 1) -> dict[str, float]:
+    """Return the medians of challenges, new purchases and replays; `share` divides how many there are."""
+    key = new_key()
+    measure(server, 400, 200, folder, signed(server, key, 400))  # warms up
+    found: dict[str, list[float]] = {"challenge": [], "purchase": [], "replay": []}
+    for _ in range(ROUNDS):
+        payments = signed(server, key, PURCHASES // share)
+        found["challenge"].append(measure(server, CHALLENGES // share, 402, folder))
+        found["purchase"].append(measure(server, len(payments), 200, folder, payments))
+        # The official middleware knows no replay: a repeated payment is a purchase to it.
+        found["replay"].append(measure(server, 2 * len(payments), 200, folder, payments))
+    return {kind: statistics.median(each) for kind, each in found.items()}
+
+
 def main() -> None:
-    """Measure challenges, new purchases and replays, and print the table."""
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        with outside(folder) as away, gateway(folder, away.origin) as server:
-            key = new_key()
-            measure(server, 400, 200, folder, signed(server, key, 400))  # warms up
-            rates: dict[str, list[float]] = {"challenge": [], "purchase": [], "replay": []}
-            for _ in range(ROUNDS):
-                payments = signed(server, key, PURCHASES)
-                rates["challenge"].append(measure(server, CHALLENGES, 402, folder))
-                rates["purchase"].append(measure(server, PURCHASES, 200, folder, payments))
-                rates["replay"].append(measure(server, 2 * PURCHASES, 200, folder, payments))
-            print("| requests per CPU-second | median |\n|---|---|")
-            for kind, found in rates.items():
-                print(f"| {kind} | {statistics.median(found):,.0f} |")
-            print(
-                f"\nResident memory after {400 + ROUNDS * PURCHASES:,} purchases: {rss_mb(server):.0f} MB (bar 120 MB)"
-            )
+    """Measure both and print the table."""
+    with tempfile.TemporaryDirectory() as name, outside(Path(name)) as away:
+        folder, theirs = Path(name), {}
+        with gateway(folder, away.origin) as server:
+            ours, memory = rates(server, folder), rss_mb(server)
+        if os.environ.get("OFFICIAL_PYTHON"):
+            with official(folder, away.origin) as server:
+                theirs = rates(server, folder, share=5)
+    print("| requests per CPU-second | ours | official middleware | ours / official | bar |\n|---|---|---|---|---|")
+    for kind, rate in ours.items():
+        peer, ratio = (f"{theirs[kind]:,.0f}", f"{rate / theirs[kind]:.1f}") if theirs else ("OFFICIAL_PYTHON", "")
+        print(f"| {kind} | {rate:,.0f} | {peer} | {ratio} | {BARS[kind]} |")
+    print(f"\nResident memory after {400 + ROUNDS * PURCHASES:,} purchases: {memory:.0f} MB (bar 120 MB)")
 
 
 if __name__ == "__main__":
