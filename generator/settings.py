@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from gateway.wire.algorand import key_of
+from gateway.wire.ballots import inbox_of
 from gateway.wire.object_store import SCHEMES, BucketUrl, is_bucket
 from generator.catalog.assets import ASSETS
 from generator.catalog.contact import contact_of
@@ -31,7 +32,7 @@ class ArenaSettings(BaseModel):
         ("BTC",), description="Assets of the rounds; a longer list rotates."
     )
     inbox_url: str | None = Field(
-        None, description="Folder of ballots, or an object store such as s3://bucket/ballots; default STATE_DIR/inbox."
+        None, description="Folder of ballots, a path or file:///a/folder; default STATE_DIR/inbox."
     )
     address: str | None = Field(
         None, description="Algorand address that ballots are sent to; default: one without a key."
@@ -208,10 +209,7 @@ class GeneratorSettings(BaseSettings):
     @property
     def inbox_path(self) -> Path:
         """Folder of the ballots."""
-        url = self.arena.inbox_url
-        if not url:
-            return self.state_dir / "inbox"
-        return Path(unquote(urlsplit(url).path) if url.startswith("file://") else url)
+        return inbox_of(self.arena.inbox_url, self.state_dir)
 
     @property
     def is_loopback(self) -> bool:
