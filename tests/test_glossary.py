@@ -1,4 +1,4 @@
-"""Retired words of docs/glossary.md occur nowhere else; `python -m tests.test_glossary [FOLDER]` lists the lines."""
+"""Retired words of docs/explain/glossary.md occur nowhere else; `python -m tests.test_glossary [FOLDER]` lists the lines."""
 
 import re
 import sys
@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-GLOSSARY = ROOT / "docs" / "glossary.md"
+GLOSSARY = ROOT / "docs" / "explain" / "glossary.md"
 SEARCHED = ("generator", "gateway", "tests", "docs", "templates", "site", "README.md", "CONTRIBUTING.md")
 TEXT = {".py", ".md", ".html", ".js", ".css", ".txt", ".yaml", ".toml", ".conf", ".json", ".service", ".xml", ""}
 EXEMPT = (GLOSSARY, ROOT / "tests" / "test_glossary.py")

@@ -1,4 +1,4 @@
-"""The rooms of docs/house.md: each imports and touches what its row says, no less and no more."""
+"""The rooms of docs/explain/house.md: each imports and touches what its row says, no less and no more."""
 
 import ast
 import re
@@ -35,7 +35,9 @@ class Row:
 
 def rows() -> list[Row]:
     """Read the table."""
-    lines = [line for line in (ROOT / "docs" / "house.md").read_text().splitlines() if line.startswith("| `")]
+    lines = [
+        line for line in (ROOT / "docs" / "explain" / "house.md").read_text().splitlines() if line.startswith("| `")
+    ]
     cells = [[re.findall(r"`([^`]+)`", cell) for cell in line.strip("|").split("|")] for line in lines]
     plain = [[cell.strip() for cell in line.strip("|").split("|")][4] for line in lines]
     return [
@@ -139,7 +141,7 @@ def of_ours(module: str) -> set[str]:
 
 
 def forbidden(module: str) -> set[str]:
-    """Return what a module imports or touches although its row in docs/house.md does not name it."""
+    """Return what a module imports or touches although its row in docs/explain/house.md does not name it."""
     row = PLACES[place_of(module)]
     foreign = {
         name

@@ -19,7 +19,7 @@ ASKED: Final = {
     "requirements-postgres.lock": PROJECT["project"]["optional-dependencies"]["postgres"],
     "requirements-build.lock": PROJECT["build-system"]["requires"],
 }
-INSTALLERS: Final = ("README.md", ".ci/wheel", "docs/operating.md", "site/edge/container/Containerfile")
+INSTALLERS: Final = ("README.md", ".ci/wheel", "docs/howto/operating.md", "site/edge/container/Containerfile")
 
 
 def pins(name: str) -> dict[str, str]:
@@ -70,5 +70,5 @@ def test_nothing_is_built_or_installed_that_no_hash_covers(name: str) -> None:
 
 
 def test_the_image_and_the_guide_for_several_machines_install_the_database_driver() -> None:
-    for name in ("site/edge/container/Containerfile", "docs/several-machines.md"):
+    for name in ("site/edge/container/Containerfile", "docs/howto/several-machines.md"):
         assert "requirements-postgres.lock" in (ROOT / name).read_text(), name

@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import functools
 from collections.abc import Callable, Coroutine, Mapping
 from typing import Any, Final
 
@@ -28,7 +27,6 @@ from gateway.vault.folder import POLL_S, Vault
 
 START_S: Final = 10.0
 RETRY_S: Final = 5
-NO_QUOTES: Final[Mapping[str, Challenge]] = {}
 log = structlog.get_logger("gateway")
 
 
@@ -71,9 +69,8 @@ class GatewayState:
         """
         ledger = await asyncio.to_thread(Ledger, self.settings.ledger_where)
         self.ledger = LedgerThread(ledger, self.clock, self.metrics)
-        sent = functools.partial(self.step, "settle_sent") if self.step is not no_step else None
         self.http = http
-        self.facilitator = Facilitator(self.settings, http, self.clock, self.metrics, sent)
+        self.facilitator = Facilitator(self.settings, http, self.clock, self.metrics)
         self.chain = Chain(self.settings, http, self.clock, self.metrics)
         self.purchases = Purchases(
             settings=self.settings,
@@ -139,7 +136,7 @@ class GatewayState:
 
     def quotes(self) -> Mapping[str, Challenge]:
         """Return the challenges that may be sent right now, by path; none while quotes are unavailable."""
-        return NO_QUOTES if self.no_quote_reason() else self.challenges
+        return {} if self.no_quote_reason() else self.challenges
 
     def no_quote_reason(self, path: str = "") -> str | None:
         """Return why quotes are unavailable, all of them or those of a path, None when they are not."""

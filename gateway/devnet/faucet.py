@@ -5,11 +5,11 @@ from typing import Final
 
 from algosdk import encoding
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Mount, Route
 
 from gateway.devnet.errors import LedgerRefusal, WalletError
-from gateway.devnet.keys import Key
+from gateway.devnet.keys import Key, new_key
 from gateway.devnet.ledger import Ledger
 from gateway.devnet.routing import mounted, refusal
 from gateway.devnet.rules import MIN_FEE
@@ -41,6 +41,11 @@ def wallet_routes(ledger: Ledger, page_key: Key | None) -> Mount:
         content = {"address": address, "micro_algos": account.micro_algos, "usdc_atomic": account.asset_amount}
         return JSONResponse({**content, "asset": ledger.identity.asset_id, "network": ledger.identity.full})
 
+    async def new(_request: Request) -> Response:
+        key = new_key()
+        ledger.fund(key.address, GIFT_MICRO_ALGOS, GIFT_ASSET)
+        return PlainTextResponse(f"{key.secret}\n", headers={"cache-control": "no-store"})
+
     async def account(_request: Request) -> Response:
         assert page_key is not None
         ledger.fund(page_key.address, GIFT_MICRO_ALGOS, GIFT_ASSET)
@@ -54,7 +59,7 @@ def wallet_routes(ledger: Ledger, page_key: Key | None) -> Mount:
             return refusal(400, str(problem))
         return JSONResponse({"signed": base64.b64encode(signed(item, page_key.secret).wire).decode()})
 
-    paths = [Route("/fund", fund, methods=["GET", "POST"])]
+    paths = [Route("/fund", fund, methods=["GET", "POST"]), Route("/new", new, methods=["POST"])]
     if page_key is not None:
         paths += [
             Route("/account", account, methods=["POST"]),

@@ -14,6 +14,7 @@ from gateway.payments.challenge import Challenge
 from gateway.payments.decide import Delivered, Gone, Outcome, Pending, Refused, Withheld
 from gateway.payments.parse import read_payment
 from gateway.payments.purchase import Declined, Limited, NotTaken, Unavailable
+from gateway.wire.networks import MAINNET
 
 SIGNATURE: Final = b"payment-signature"
 RETRY_S: Final = 5
@@ -179,5 +180,12 @@ def receipt_header(
     Returns:
         Name and value.
     """
-    answer = SettleResponse(success=success, error_reason=reason, payer=payer, transaction=transaction, network=network)
+    answer = SettleResponse(
+        success=success,
+        error_reason=reason,
+        payer=payer,
+        transaction=transaction,
+        network=network,
+        extra=None if network in MAINNET.forms else {"money": "play money, worth nothing"},
+    )
     return (b"payment-response", encode_payment_response_header(answer).encode())

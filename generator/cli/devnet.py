@@ -28,7 +28,8 @@ def devnet(
     set_up_logs(shared.log_format)
     try:
         settings = DevnetSettings(
-            state_path=shared.state_dir / "devnet.sqlite3",
+            state_path=shared.state_dir
+            / ("devnet.sqlite3" if as_network == "devnet" else f"devnet-{as_network}.sqlite3"),
             as_network=as_network,
             port=port,
             payees=(shared.payee,),

@@ -18,7 +18,9 @@ from typing import IO, TYPE_CHECKING, Annotated, Final
 
 import typer
 
+from gateway.wire.loopback import is_loopback
 from generator.catalog.endpoints import ENDPOINTS
+from generator.catalog.links import QUICKSTART
 from generator.catalog.products import PRODUCTS
 from generator.cli._published import fetch
 from generator.cli.generate import Folders, Loop, MarketTime, SourceName
@@ -95,10 +97,15 @@ def up(
     at: MarketTime = None,
     loop: Loop = False,
     port: Annotated[int | None, typer.Option(help="Port of the one origin. Default 8402.")] = None,
+    *,
+    as_network: Annotated[
+        str | None,
+        typer.Option("--as", help="testnet lends the devnet the test network's ids, which official clients know."),
+    ] = None,
 ) -> None:
     """Run everything: generator, gateway with the site, and a devnet with play money.
 
-    Example: emi up --source recorded --data candles --at 2022-10-20T12:00:00Z
+    Example: emi up --as testnet
     """
     from generator.cli._settings import (
         gateway_settings,
@@ -109,16 +116,31 @@ def up(
     from generator.lock import StateLock
 
     parse_time(at)
-    settings = generator_settings(source=source, data_dir=tuple(data) if data else None, port=port)
+    folders = tuple(data) if data else None
+    settings = generator_settings(source=source, data_dir=folders, port=port, network=as_network)
     refuse_replay_flags(settings, at, loop=loop)
-    gateway = gateway_settings(port=settings.port)
-    if settings.network == "mainnet" and not gateway.facilitator_url:
-        raise GeneratorError(
-            "EMI_NETWORK is mainnet: set EMI_FACILITATOR_URL and EMI_ALGOD_URL too; the devnet has no real money"
-        )
+    _refuse_wrong_money(
+        settings, gateway_settings(port=settings.port, network=settings.network).facilitator_url, as_network
+    )
     with StateLock(settings.state_dir, "up"):
         _refuse_busy(settings.host, settings.port)
         raise typer.Exit(_supervise(settings, _market_flags(settings, at, loop=loop)))
+
+
+def _refuse_wrong_money(settings: GeneratorSettings, facilitator: str | None, as_network: str | None) -> None:
+    if as_network and facilitator:
+        raise GeneratorError(f"--as {as_network} is for the local devnet: EMI_FACILITATOR_URL must not be set")
+    if facilitator:
+        return
+    if settings.network == "mainnet":
+        raise GeneratorError(
+            "EMI_NETWORK is mainnet: set EMI_FACILITATOR_URL and EMI_ALGOD_URL too; the devnet has no real money"
+        )
+    if settings.network == "testnet" and not (settings.is_loopback and is_loopback(settings.host)):
+        raise GeneratorError(
+            f"the devnet lends the test network's ids on this machine only: {settings.origin} on host {settings.host} "
+            "is not on loopback; set EMI_FACILITATOR_URL and EMI_ALGOD_URL for the real test network"
+        )
 
 
 def _market_flags(settings: GeneratorSettings, at: str | None, *, loop: bool) -> list[str]:
@@ -146,7 +168,7 @@ def _supervise(settings: GeneratorSettings, market: list[str]) -> int:
         for child in children:
             child.follow()
         if _wait_ready(settings, before, children, stopping):
-            _welcome(settings, market[1])
+            _welcome(settings, market[1], devnet)
         return _watch(children, stopping)
     finally:
         for child in sorted(children, key=lambda child: child.name != "schedule"):  # the tick drains first
@@ -227,7 +249,7 @@ def _watch(children: list[Child], stopping: list[int]) -> int:
     return 0
 
 
-def _welcome(settings: GeneratorSettings, source: str) -> None:
+def _welcome(settings: GeneratorSettings, source: str, devnet: int | None) -> None:
     origin = _origin(settings)
     emi = _own_name()
     where = "" if settings.port == DEFAULT_PORT else f" --url {origin}"
@@ -240,8 +262,9 @@ def _welcome(settings: GeneratorSettings, source: str) -> None:
   Read      curl {origin}/api/market-regime.php
             curl '{origin}/api/reasoning.php?asset=ETH'
   Buy       {emi} buy market-regime{where}
-            (also main-brain, atlas, atlas-human-report; play money when it is the local devnet)
+            (also main-brain, atlas, atlas-human-report{"; play money" if devnet else ""})
             {origin}/x402-buyer/
+  Build     {origin}{QUICKSTART}{_chain(settings, devnet)}
   Vote      {emi} vote BULLISH
   State     {settings.state_dir.resolve()}   (remove it for a full reset)
 
@@ -249,6 +272,14 @@ def _welcome(settings: GeneratorSettings, source: str) -> None:
 """,
         flush=True,
     )
+
+
+def _chain(settings: GeneratorSettings, devnet: int | None) -> str:
+    """Say where play money comes from, and whether official x402 clients know it."""
+    if devnet is None:
+        return ""
+    known = "with the test network's ids" if settings.network == "testnet" else "official clients need --as testnet"
+    return f"\n            play money: http://127.0.0.1:{devnet} ({known})"
 
 
 def _origin(settings: GeneratorSettings) -> str:

@@ -2,6 +2,7 @@
 
 from typing import Any, Final
 
+from gateway.wire.networks import MAINNET
 from generator.catalog.assets import ASSETS, DEFAULT_ASSET
 from generator.catalog.endpoints import ENDPOINTS
 from generator.catalog.formats import iso
@@ -66,15 +67,16 @@ def challenge(ctx: TickContext, product: Product, body: PaidResponse) -> dict[st
             as_of=as_of(ctx),
             valid_until=iso(ctx.freshness.next_update_ms + 1000 * QUOTE_GRACE_S),
             preview=preview(ctx, body),
-            price_in_words=price_in_words(product),
+            price_in_words=price_in_words(product, ctx.site.network),
         ),
         disclaimer=DISCLAIMER,
     ).as_json()
 
 
-def price_in_words(product: Product) -> str:
-    """Say the price in words."""
-    return f"{product.price_display}, about {us_cents(product.price_atomic)}, once for this one answer"
+def price_in_words(product: Product, network: str) -> str:
+    """Say the price in words, and whether the money is worth anything."""
+    worth = f"about {us_cents(product.price_atomic)}" if network == MAINNET.name else "play money, worth nothing"
+    return f"{product.price_display}, {worth}, once for this one answer"
 
 
 def related_pages(ctx: TickContext, product: Product) -> dict[str, str]:

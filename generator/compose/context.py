@@ -21,6 +21,7 @@ class Site:
     network: str  # mainnet | testnet | devnet
     asset_id: int  # USDC on that network
     arena_address: str = ""  # where ballots are addressed
+    devnet: str | None = None  # origin of the devnet of this machine, whose money is play money
 
 
 @dataclass(frozen=True, slots=True)

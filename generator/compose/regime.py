@@ -54,7 +54,7 @@ _UNREAD: Final = RegimeReading(
 def market_state(
     label: RegimeLabel, volatility: VolatilityWord, confidence_percent: float | None, *, stressed: bool
 ) -> MarketState:
-    """Return the state by the first rule that applies (docs/brain.md).
+    """Return the state by the first rule that applies (docs/explain/brain.md).
 
     Args:
         stressed: whether the next hours are expected to be rougher than most of the week.

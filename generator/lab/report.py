@@ -1,4 +1,4 @@
-"""The tables of `docs/brain.md`: every measure with its bar, every model on the same markets."""
+"""The tables of `docs/explain/brain.md`: every measure with its bar, every model on the same markets."""
 
 import math
 from collections.abc import Sequence

@@ -7,9 +7,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 from gateway.wire.algorand import DEMO_ARENA
-from gateway.wire.networks import NETWORKS
+from gateway.wire.loopback import is_loopback
+from gateway.wire.networks import MAINNET, NETWORKS
 from generator.arena.play import ArenaConfig
 from generator.brain.engine import Engine
 from generator.brain.weights import Weights
@@ -105,7 +107,17 @@ def site_of(settings: GeneratorSettings) -> Site:
     """Return what bodies and pages name."""
     network = NETWORKS[settings.network or "devnet"]
     address = settings.arena.address or DEMO_ARENA
-    return Site(settings.project, settings.origin, settings.contact, network.name, network.asset_id, address)
+    nodes = settings.indexer_url or ""
+    devnet = None if network == MAINNET or not is_loopback(urlsplit(nodes).hostname or "") else nodes
+    return Site(
+        project=settings.project,
+        base_url=settings.origin,
+        contact=settings.contact,
+        network=network.name,
+        asset_id=network.asset_id,
+        arena_address=address,
+        devnet=devnet and devnet.removesuffix("/indexer"),
+    )
 
 
 def build(

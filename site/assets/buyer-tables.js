@@ -13,8 +13,7 @@ const NAMES = {
   minutes_15_percent: "15 minutes, %", hour_1_percent: "1 hour, %", hours_4_percent: "4 hours, %", dwell_minutes: "For, minutes",
   low_percent: "Lower end, %", high_percent: "Upper end, %", hit_rate_low_percent: "Hit rate, lower end, %", hit_rate_high_percent: "Hit rate, upper end, %",
   edge_percent: "Above its base rate, % points", band_bps: "Neutral within, bps", wrong_if: "Wrong if", spread_bps: "Spread, bps",
-  hit: "Came true", hit_percent: "Came true, %", hit_low_percent: "Lower end, %", hit_high_percent: "Upper end, %", "hit percent": "Came true, %",
-  "hit low_percent": "Lower end, %", "hit high_percent": "Upper end, %", snapshotId: "Snapshot", price_atomic: "Price, atomic units", said: "Said",
+  hit: "Came true", said_percent: "Mean said, %", fits: "Within chance", hit_percent: "Came true, %", hit_low_percent: "Lower end, %", hit_high_percent: "Upper end, %", snapshotId: "Snapshot", price_atomic: "Price, atomic units", said: "Said",
 };
 const NONE = /^(notes?|reason|replay|product_id)$/; // null means that there is nothing to say
 
@@ -58,11 +57,17 @@ const texts = (value) => Array.isArray(value) && value.every(simple);
 const inner = (value) => value !== null && typeof value === "object" && !Array.isArray(value);
 const different = (values) => new Set(values.map((one) => JSON.stringify(one))).size;
 
+// A rate with its interval is one cell: "31.9% (25.2 to 39.4%)".
+function rated(value) {
+  const whole = inner(value) && ["percent", "low_percent", "high_percent"].every((key) => typeof value[key] === "number");
+  return whole ? `${plain(value.percent)}% (${plain(value.low_percent)} to ${plain(value.high_percent)}%)` : value;
+}
+
 // Two ends of a range are one name: "35 to 40%".
 function ranged(one) {
-  if (typeof one.low_percent !== "number" || typeof one.high_percent !== "number") return one;
   const { low_percent: low, high_percent: high, ...rest } = one;
-  return { said: `${plain(low)} to ${plain(high)}%`, ...rest };
+  const row = typeof low === "number" && typeof high === "number" ? { said: `${plain(low)} to ${plain(high)}%`, ...rest } : one;
+  return Object.fromEntries(Object.entries(row).map(([key, value]) => [key, rated(value)]));
 }
 
 function table(names, rows, keys) {

@@ -1,4 +1,4 @@
-"""The recipes of docs/changing.md name files that exist."""
+"""The recipes of docs/howto/changing.md name files that exist."""
 
 import re
 from pathlib import Path
@@ -8,7 +8,7 @@ ROOT = Path(__file__).parents[2]
 
 def test_every_file_that_a_recipe_names_exists() -> None:
     named = re.findall(
-        r"`((?:generator|gateway|tests|site|docs)/[^`<]+\.\w+)`", (ROOT / "docs" / "changing.md").read_text()
+        r"`((?:generator|gateway|tests|site|docs)/[^`<]+\.\w+)`", (ROOT / "docs" / "howto" / "changing.md").read_text()
     )
 
     assert len(named) > 15

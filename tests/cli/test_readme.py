@@ -29,8 +29,3 @@ def test_every_setting_is_in_the_table_with_its_default() -> None:
 
     assert set(rows) == set(known_names())
     assert all(default.strip() for default in rows.values())
-
-
-def test_every_linked_file_is_there() -> None:
-    for target in re.findall(r"\]\(([^)#:]+)\)", README):
-        assert (ROOT / target).exists(), target

@@ -30,5 +30,6 @@ def test_a_price_of_part_of_a_cent_reads_alike_everywhere() -> None:
     product = replace(PRODUCTS[0], price_atomic=15_000)
 
     assert product.price_display == "0.015 USDC"
-    assert price_in_words(product) == "0.015 USDC, about 1.5 US cents, once for this one answer"
+    assert price_in_words(product, "mainnet") == "0.015 USDC, about 1.5 US cents, once for this one answer"
+    assert price_in_words(product, "testnet") == "0.015 USDC, play money, worth nothing, once for this one answer"
     assert _payment_info(product, NETWORKS["devnet"])["price"]["amount"] == "0.015"

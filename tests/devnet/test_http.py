@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from algosdk.account import address_from_private_key
 
 from gateway.app.server import listen
 from gateway.devnet.app import build_devnet
@@ -215,6 +216,15 @@ def test_with_lent_ids_there_is_no_page_wallet(tmp_path: Path) -> None:
         assert (params["genesis-id"], params["genesis-hash"]) == ("testnet-v1.0", TESTNET.genesis_hash)
         assert client.post("/wallet/sign-prepared").status_code == 404
         assert client.get("/wallet/fund", params={"address": new_key().address}).json()["asset"] == 10_458_941
+
+
+def test_the_devnet_hands_out_new_accounts_with_play_money(tmp_path: Path) -> None:
+    with devnet_app(tmp_path) as devnet:
+        first, second = (devnet.client.post("/wallet/new").text.strip() for _ in range(2))
+
+        assert first != second
+        assert usdc(devnet, address_from_private_key(first)) == 5_000_000
+        assert devnet.client.get("/wallet/new").status_code == 405
 
 
 def test_keys_are_made_once_and_only_their_owner_can_read_them(tmp_path: Path) -> None:

@@ -69,7 +69,7 @@ class Mode:
         expires: the payment's last round passes while the fault still lasts; the payment is presented again.
         drained: the buyer's money is gone when settle is asked, and back when it is over.
         hoards: in the end the facilitator broadcasts whatever it was handed for settling.
-        rule: which rule of docs/payments.md decides.
+        rule: which rule of docs/explain/payments.md decides.
         settings: of the gateway.
         dead_address: facilitator and nodes have another address, listed first, that does not answer.
     """

@@ -22,7 +22,7 @@ def test_an_incident_costs_no_payer_anything_and_is_named(reports: dict[str, Rep
 
 
 def test_the_proof_shows_every_incident_as_it_is_played(reports: dict[str, Report]) -> None:
-    proof = " ".join((Path(__file__).parents[2] / "docs" / "payments-proof.md").read_text().split())
+    proof = " ".join((Path(__file__).parents[2] / "docs" / "proof" / "payments.md").read_text().split())
 
     for name, report in reports.items():
         assert f"{name} {report.paid} {report.new}" in proof

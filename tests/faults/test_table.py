@@ -35,7 +35,7 @@ def test_what_no_rule_guards_against_is_known_and_no_worse(rows: dict[str, Row],
 
 
 def test_the_proof_shows_every_mode_and_every_lie_as_it_is_played(rows: dict[str, Row]) -> None:
-    proof = " ".join((Path(__file__).parents[2] / "docs" / "payments-proof.md").read_text().split())
+    proof = " ".join((Path(__file__).parents[2] / "docs" / "proof" / "payments.md").read_text().split())
 
     for name, row in rows.items():
         assert f"{name} {row.transfers} {row.deliveries} {row.answers}" in proof

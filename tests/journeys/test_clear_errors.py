@@ -42,6 +42,9 @@ def begin(settings: GeneratorSettings) -> None:
         (["tick", "--at", "2022-10-20T12:00:00Z"], {}, "--source recorded"),
         (["tick", "--source", "recorded", "--data", ".", "--at", "garbage"], {}, "'garbage' is not a time"),
         (["up"], {"EMI_NETWORK": "mainnet"}, "EMI_FACILITATOR_URL"),
+        (["up", "--as", "testnet"], {"EMI_BASE_URL": "https://example.org", "EMI_SOURCE": "live"}, "not on loopback"),
+        (["up", "--as", "testnet"], {"EMI_HOST": "0.0.0.0", "EMI_BASE_URL": "http://localhost"}, "not on loopback"),
+        (["up", "--as", "testnet"], {"EMI_FACILITATOR_URL": "http://127.0.0.1:9"}, "must not be set"),
         (["tick"], {"EMI_BASE_URL": "https://user:sekrit@example.org"}, "credentials do not belong"),
     ],
 )

@@ -1,4 +1,4 @@
-"""The figures that the methodology page shows are those of docs/brain.md, measured on the packaged weights."""
+"""The figures that the methodology page shows are those of docs/explain/brain.md, measured on the packaged weights."""
 
 import re
 from pathlib import Path
@@ -6,7 +6,7 @@ from pathlib import Path
 from generator.brain.weights import Weights
 from generator.catalog.measured import DAYS, MARKETS, MEASURED, SEEDS, WEIGHTS
 
-REPORT = Path(__file__).resolve().parents[2] / "docs" / "brain.md"
+REPORT = Path(__file__).resolve().parents[2] / "docs" / "explain" / "brain.md"
 
 
 def test_the_published_figures_are_those_of_the_report() -> None:

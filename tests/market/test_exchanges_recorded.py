@@ -1,6 +1,6 @@
 """Bodies that venues really sent, replayed through the real ccxt; they stay outside the repository.
 
-Each venue alone, for the recordings are of different years. What was not recorded is synthetic; docs/venues.md
+Each venue alone, for the recordings are of different years. What was not recorded is synthetic; docs/explain/venues.md
 has the table.
 """
 

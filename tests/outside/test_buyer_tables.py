@@ -47,13 +47,13 @@ def test_a_rate_that_is_known_is_shown_and_a_note_that_is_not_there_is_not_unkno
     heads = page.locator("#report thead th").all_inner_texts()
     rows = [row.locator("th, td").all_inner_texts() for row in page.locator("#report tbody tr").all()]
 
-    assert heads == ["Said", "Cases", "Came true, %", "Lower end, %", "Upper end, %", "Note"]
+    assert heads == ["Said", "Cases", "Came true", "Note"]
     assert rows == [
-        ["0 to 35%", "26", "not known", "not known", "not known", "26 cases: fewer than 30"],
-        ["35 to 40%", "163", "31.9", "25.2", "39.4", "none"],
-        ["60 to 100%", "0", "not known", "not known", "not known", "0 cases: fewer than 30"],
+        ["0 to 35%", "26", "not known", "26 cases: fewer than 30"],
+        ["35 to 40%", "163", "31.9% (25.2 to 39.4%)", "none"],
+        ["60 to 100%", "0", "not known", "0 cases: fewer than 30"],
     ]
-    assert "| 35 to 40% | 163 | 31.9 | 25.2 | 39.4 | none |" in written
+    assert "| 35 to 40% | 163 | 31.9% (25.2 to 39.4%) | none |" in written
     page.close()
 
 

@@ -50,6 +50,8 @@ def test_the_published_log_read_by_the_standard_has_the_signed_root(record: Reco
     assert head.size == len(entries(record)) > 40
     assert head.root == rfc6962.mth(entries(record))
     assert head.origin == NAME
+    tile = record.read(f"tile/0/000.p/{head.size}")
+    assert tile == b"".join(rfc6962.mth([entry]) for entry in entries(record))
 
 
 def test_an_audit_of_an_honest_log_finds_every_round_and_hour(record: Record) -> None:
