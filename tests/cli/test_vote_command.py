@@ -174,7 +174,7 @@ def test_over_http_the_ballot_is_signed_for_that_arena_and_handed_in(tmp_path: P
 def test_an_origin_that_takes_no_ballot_says_why_in_one_line(
     tmp_path: Path, status: int, body: bytes, line: str
 ) -> None:
-    def answer(path: str, _body: bytes) -> tuple[int, bytes]:
+    def answer(path: str, _body: bytes | None) -> tuple[int, bytes]:
         return (200, served(OURS)) if path == "/api/human-consensus.php" else (status, body)
 
     with answering(answer) as url:
