@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Final
 
-from generator.catalog.assets import ASSETS, DEFAULT_ASSET
+from generator.catalog.assets import ASSET_NAMES, ASSETS, DEFAULT_ASSET
 from generator.catalog.counts import ASSETS_IN_WORDS, ENDPOINTS_IN_WORDS, PRODUCTS_IN_WORDS
 from generator.catalog.endpoints import ENDPOINTS
 from generator.catalog.links import (
@@ -14,6 +14,7 @@ from generator.catalog.links import (
     FEED_ATOM,
     FEED_JSON,
     GLOSSARY,
+    HISTORY,
     LEARN,
     LLMS_TXT,
     METHODOLOGY,
@@ -25,6 +26,7 @@ from generator.catalog.links import (
     STATUS,
     STATUS_JSON,
     TRACK_RECORD,
+    asset_path,
     reasoning_path,
 )
 from generator.catalog.money import usdc_amount
@@ -55,7 +57,8 @@ class SitePage:
     Args:
         path: with trailing slash, as linked; the file is `<path>index.html`.
         template: below templates/.
-        primary: in the navigation at the top; the others are linked at the foot.
+        primary: in the navigation at the top; the others that are `listed` are linked at the foot.
+        subject: the asset or window it shows, where one template makes several pages.
     """
 
     path: str
@@ -64,6 +67,8 @@ class SitePage:
     title: str
     description: str
     primary: bool = True
+    listed: bool = True
+    subject: str = ""
 
     @property
     def file(self) -> str:
@@ -152,6 +157,32 @@ PAGES: Final[tuple[SitePage, ...]] = (
         "What changed",
         "Changes of the API and of the site, by version, for people who build on it.",
         primary=False,
+    ),
+    *(
+        SitePage(
+            f"{HISTORY}{window}/",
+            "pages/history.html",
+            "History" if window == "7d" else words,
+            f"The crypto market over the last {words}",
+            f"The price of Bitcoin over the last {words} on the regimes of the market, with their chances and the ranges ahead.",
+            primary=False,
+            listed=window == "7d",
+            subject=window,
+        )
+        for window, words in (("7d", "7 days"), ("24h", "24 hours"), ("30d", "30 days"))
+    ),
+    *(
+        SitePage(
+            asset_path(asset),
+            "pages/asset.html",
+            asset,
+            f"{ASSET_NAMES[asset]} now: how far, which way, and its record",
+            f"The price of {ASSET_NAMES[asset]}, its ranges over 15 minutes to 24 hours, reasons, funding, open interest and record.",
+            primary=False,
+            listed=False,
+            subject=asset,
+        )
+        for asset in ASSETS
     ),
 )
 
