@@ -123,7 +123,7 @@ async function look() {
   if (!due.length) return;
   const { round, human_consensus: live, simulated_votes: simulated } = await json(CONSENSUS);
   const over = due.some((vote) => vote.round !== round?.round_id && Date.now() > Date.parse(vote.end));
-  const rows = over ? await json("/arena/rounds.json") : [];
+  const { rounds: rows = [] } = over ? await json("/arena/rounds.json") : {};
   for (const vote of due) {
     const row = rows.find((one) => one.round_id === vote.round);
     const real = row ? total(row.votes) - total(row.simulated_votes) : round?.round_id === vote.round ? live.total - simulated : null;

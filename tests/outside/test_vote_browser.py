@@ -242,7 +242,7 @@ def test_one_tap_is_kept_over_a_reload_counted_and_scored(market: Market, browse
     expect(at.page.locator("#my-votes")).to_contain_text("Counted. The result comes at", timeout=SOON_MS)
 
     market.clock.go_to(59 * 60 + 50)
-    wait_for(market, "/arena/rounds.json", lambda found: found[0]["round_id"] == target)
+    wait_for(market, "/arena/rounds.json", lambda found: found["rounds"][0]["round_id"] == target)
     at.later(market)
     expect(at.page.locator("#my-votes")).to_contain_text(re.compile("right|wrong|void"), timeout=SOON_MS)
     assert at.errors == []
