@@ -1,6 +1,8 @@
 """The HTTP server, and the only module that knows which one: uvicorn, over httptools.
 
-Every connection has limits on how slowly and how much its client may send, and every address on how many it opens.
+Every connection has limits on how slowly and how much its client may send. A request that carries no payment for a
+product gets the finished bytes of its challenge as soon as its head is read; every other request goes the usual way
+through the application.
 
 `Connection` extends a protocol class of uvicorn that is not public. `tests/app/test_server.py` names what it needs of
 it, and pyproject.toml keeps uvicorn below the next minor version; docs/decisions/server.md says why.
@@ -13,12 +15,15 @@ import logging
 import resource
 import socket
 from collections import Counter
-from typing import ClassVar, Final
+from types import SimpleNamespace
+from typing import Any, ClassVar, Final
 
 import uvicorn
 from starlette.types import ASGIApp
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
+from gateway.app.answers import Encoded
+from gateway.app.limits import MAX_HEADER_BYTES
 from gateway.app.state import GatewayState
 
 # Larger than the 64 KiB of headers that still get a proper 431; beyond it the connection is cut.
@@ -32,6 +37,7 @@ BACKLOG: Final = 2_048
 MAX_OPEN: Final = 4_096
 MAX_OPEN_PER_ADDRESS: Final = 64
 REQUEST_TIMEOUT_S: Final = 10.0
+IDLE_TIMEOUT_S: Final = 15.0
 # How long a client may leave an answer unread, or an ended connection unfinished.
 STALL_TIMEOUT_S: Final = 30.0
 SWEEP_S: Final = 1.0
@@ -40,6 +46,8 @@ TOO_LARGE: Final = STATUS_LINE[431] + b"content-length: 0\r\nconnection: close\r
 # What a client does wrong is answered and no news for the operator; a failure of the application still is.
 QUIET: Final = logging.getLogger("gateway.http")
 QUIET.setLevel(logging.ERROR)
+# A request with one of these is looked at by the application.
+NOT_PLAIN: Final = frozenset({b"payment-signature", b"content-length", b"transfer-encoding", b"expect", b"upgrade"})
 
 
 class Connections:
@@ -51,12 +59,27 @@ class Connections:
 
     def __init__(self, state: GatewayState) -> None:
         self._state = state
+        self._made_of: tuple[object, object] = (None, None)
+        self._challenges: dict[bytes, bytes] = {}
         self.malformed = state.metrics.malformed
         self.open: set[Connection] = set()
         self._of: Counter[str] = Counter()
         # Half of the files that this process may open: the rest is for the facilitator, the nodes, the ledger.
         files = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
         self.most = MAX_OPEN if files < 0 else min(MAX_OPEN, files // 2)
+
+    def challenge(self, url: bytes, server_headers: list[tuple[bytes, bytes]]) -> bytes | None:
+        """Return the finished challenge for a request target without query, if it may be quoted now.
+
+        Args:
+            url: the request target.
+            server_headers: the server's own (Date), another list when they change.
+        """
+        quotes = self._state.quotes()
+        if quotes is not self._made_of[0] or server_headers is not self._made_of[1]:
+            self._made_of = (quotes, server_headers)
+            self._challenges = {path.encode(): _wire(one.answer, server_headers) for path, one in quotes.items()}
+        return self._challenges.get(url)
 
     def admit(self, connection: Connection) -> bool:
         """Count a connection in; return whether there is room, in all and for its address."""
@@ -155,8 +178,10 @@ class Connection(HttpToolsProtocol):
             self._deadline = self.loop.time() + REQUEST_TIMEOUT_S
 
     def on_message_begin(self) -> None:
-        """Note that a head began."""
-        super().on_message_begin()
+        """Note that a head began; the scope is made only when the application is asked."""
+        self.url = b""
+        self.headers = []
+        self.expect_100_continue = False
         self._in_head = self._in_request = True
         self._request_bytes = 0
         self._deadline = self.loop.time() + REQUEST_TIMEOUT_S
@@ -167,21 +192,62 @@ class Connection(HttpToolsProtocol):
             super().on_header(name, value)
 
     def on_headers_complete(self) -> None:
-        """Let the application answer, unless too many requests wait already."""
+        """Answer at once if that is all there is to it, else let the application."""
         self._in_head = False
+        if self._answered():
+            return
         if len(self.pipeline) >= MAX_PIPELINED:
             # The parser hands this to the protocol, which answers 400 and closes.
             raise ValueError("too many requests at once")
+        url, headers, expects = self.url, self.headers, self.expect_100_continue
+        super().on_message_begin()
+        self.url, self.expect_100_continue = url, expects
+        self.headers.extend(headers)
         super().on_headers_complete()
 
     def on_message_complete(self) -> None:
         """Stop the clock: from here on the answer's own limits hold."""
         self._in_request = False
-        self._deadline = None
+        if self.cycle is not FINISHED:
+            self._deadline = None
         super().on_message_complete()
 
     def _is_busy(self) -> bool:
         return self.cycle is not None and not self.cycle.response_complete
+
+    def _answered(self) -> bool:
+        challenge = self.others.challenge(self.url, self.server_state.default_headers)
+        if challenge is None or self._is_busy() or self.flow.write_paused or not self._is_plain():
+            return False
+        self.transport.write(challenge)
+        self.server_state.total_requests += 1
+        self.cycle = FINISHED
+        self._deadline = self.loop.time() + IDLE_TIMEOUT_S
+        return True
+
+    def _is_plain(self) -> bool:
+        parser = self.parser
+        if parser.get_method() != b"GET" or parser.get_http_version() != "1.1" or not parser.should_keep_alive():
+            return False
+        total = hosts = 0
+        for name, value in self.headers:
+            if name in NOT_PLAIN:
+                return False
+            hosts += name == b"host"
+            total += len(name) + len(value) + 4
+        return total <= MAX_HEADER_BYTES and hosts == 1
+
+
+# Stands for the cycle of a request that was answered at once.
+FINISHED: Final[Any] = SimpleNamespace(
+    response_complete=True, disconnected=False, message_event=SimpleNamespace(set=lambda: None)
+)
+
+
+def _wire(answer: Encoded, server_headers: list[tuple[bytes, bytes]]) -> bytes:
+    """Return status line, headers and body."""
+    lines = [name + b": " + value + b"\r\n" for name, value in (*server_headers, *answer.headers)]
+    return b"".join([STATUS_LINE[answer.status], *lines, b"\r\n", answer.body])
 
 
 def listen(host: str, port: int) -> socket.socket:

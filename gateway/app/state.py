@@ -27,6 +27,7 @@ from gateway.vault.folder import POLL_S, Vault
 
 START_S: Final = 10.0
 RETRY_S: Final = 5
+NO_QUOTES: Final[Mapping[str, Challenge]] = {}
 log = structlog.get_logger("gateway")
 
 
@@ -136,7 +137,7 @@ class GatewayState:
 
     def quotes(self) -> Mapping[str, Challenge]:
         """Return the challenges that may be sent right now, by path; none while quotes are unavailable."""
-        return {} if self.no_quote_reason() else self.challenges
+        return NO_QUOTES if self.no_quote_reason() else self.challenges
 
     def no_quote_reason(self, path: str = "") -> str | None:
         """Return why quotes are unavailable, all of them or those of a path, None when they are not."""

@@ -1,4 +1,4 @@
-"""The connection over a fake transport: what is passed on, and what is cut."""
+"""The connection over a fake transport: what is answered at once, what is passed on, what is cut."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -114,7 +114,7 @@ def attributes_of(thing: object) -> set[str]:
 async def test_uvicorn_still_has_what_the_connection_extends(tmp_path: Path) -> None:
     async with client_of(tmp_path) as made:
         made.connection.data_received(get("PAYMENT-SIGNATURE: abc"))
-        cycle = made.connection.cycle
+        parser, cycle = made.connection.parser, made.connection.cycle
         await settle()
         config = made.connection.config
     plain = HttpToolsProtocol(config, ServerState(), {})
@@ -122,11 +122,13 @@ async def test_uvicorn_still_has_what_the_connection_extends(tmp_path: Path) -> 
     plain.on_message_begin()
 
     needs: list[tuple[object, str]] = [
-        (plain, "client config cycle flow logger loop parser pipeline"),
-        (plain, "timeout_keep_alive_task transport connection_lost data_received eof_received on_header"),
+        (plain, "client config cycle flow headers expect_100_continue logger loop parser pipeline server_state"),
+        (plain, "timeout_keep_alive_task transport url connection_lost data_received eof_received on_header"),
         (plain, "on_headers_complete on_message_begin on_message_complete pause_writing send_400_response"),
         (plain.flow, "write_paused"),
-        (cycle, "keep_alive response_complete"),
+        (plain.server_state, "default_headers total_requests"),
+        (parser, "get_http_version get_method should_keep_alive"),
+        (cycle, "disconnected keep_alive message_event response_complete"),
     ]
     gone = [name for thing, names in needs for name in names.split() if name not in attributes_of(thing)]
 
@@ -134,12 +136,61 @@ async def test_uvicorn_still_has_what_the_connection_extends(tmp_path: Path) -> 
 
 
 @in_loop
+async def test_a_challenge_is_sent_without_the_application_and_is_its_answer(tmp_path: Path) -> None:
+    async with gateway_app(tmp_path) as home:
+        through_application = await home.get()
+        made = Client(home)
+        written = await made.send(get())
+
+    head, _, body = written.partition(b"\r\n\r\n")
+    status, *lines = head.decode().split("\r\n")
+    sent = {tuple(row.split(": ", 1)) for row in lines}
+    assert (status, made.asked) == ("HTTP/1.1 402 Payment Required", [])
+    assert body == through_application.content
+    assert sent - {("date", "Fri, 20 Nov 2026 12:00:00 GMT")} == set(through_application.headers.items())
+
+
+@in_loop
 async def test_pipelined_requests_are_answered_each_and_in_order(tmp_path: Path) -> None:
     async with client_of(tmp_path) as made:
-        written = await made.send(get(method="GET") + get(method="HEAD"), get(method="OPTIONS"))
+        written = await made.send(get() + get(), get("PAYMENT-SIGNATURE: x") + get(path="/healthz") + get())
 
-    assert made.asked == ["GET", "HEAD", "OPTIONS"]
-    assert written.count(b"HTTP/1.1 200 ") == 3
+    # While the application works on one, those behind it are left to it as well.
+    assert written.count(b"HTTP/1.1 402 ") == 2
+    assert written.endswith(b"\r\n\r\napp")
+    assert written.count(b"\r\n\r\napp") == len(made.asked) == 3
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [
+        get("PAYMENT-SIGNATURE: abc"),
+        get("Content-Length: 2") + b"{}",
+        get("Transfer-Encoding: chunked") + b"0\r\n\r\n",
+        get("Connection: close"),
+        get(method="HEAD"),
+        get(method="OPTIONS"),
+        get(path=REGIME + "?x=1"),
+        get("X-Long: " + "a" * 17_000),
+        get().replace(b"HTTP/1.1", b"HTTP/1.0"),
+    ],
+)
+@in_loop
+async def test_anything_else_is_passed_on(request_: bytes, tmp_path: Path) -> None:
+    async with client_of(tmp_path) as made:
+        await made.send(request_)
+
+    assert len(made.asked) == 1
+
+
+@in_loop
+async def test_without_an_honest_quote_the_application_is_asked(tmp_path: Path) -> None:
+    async with gateway_app(tmp_path) as home:
+        home.clock.step(3_600)
+        made = Client(home)
+        await made.send(get())
+
+    assert made.asked == ["GET"]
 
 
 @pytest.mark.parametrize(
@@ -276,6 +327,16 @@ async def test_a_connection_whose_end_its_client_does_not_read_is_cut(tmp_path: 
 
 
 @in_loop
+async def test_a_challenge_waits_while_the_client_does_not_read(tmp_path: Path) -> None:
+    async with client_of(tmp_path) as made:
+        made.connection.pause_writing()
+
+        written = await made.send(get())
+
+    assert written == b""
+
+
+@in_loop
 async def test_half_a_request_behind_one_that_is_worked_on_does_not_cut_its_answer(tmp_path: Path) -> None:
     async with client_of(tmp_path) as made:
         made.connection.data_received(get("PAYMENT-SIGNATURE: abc") + b"GET / HT")
@@ -338,6 +399,17 @@ async def test_an_address_that_closed_its_connections_is_let_in_again(tmp_path: 
         again = made.another("203.0.113.7")
 
     assert again.written == b""
+
+
+@pytest.mark.parametrize("hosts", [[], ["Host: gateway", "Host: other"]])
+@in_loop
+async def test_a_request_without_its_one_host_gets_no_challenge(hosts: list[str], tmp_path: Path) -> None:
+    request = "\r\n".join([f"GET {REGIME} HTTP/1.1", *hosts, "", ""]).encode()
+    async with client_of(tmp_path) as made:
+        written = await made.send(request)
+
+    assert b"402" not in written
+    assert made.asked == ["GET"]  # which answers 400
 
 
 @in_loop
