@@ -8,6 +8,7 @@ import base64
 import math
 import re
 import secrets
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any, Final, NoReturn
 
@@ -23,7 +24,7 @@ from gateway.buyer.free_vote import BallotAnswer, FreeVote
 from gateway.upstream.chain import Presence
 from gateway.upstream.http_client import Answer
 from gateway.wire.algorand import KEY_BYTES, MAX_LIFE_ROUNDS, address_of, key_of, pack
-from gateway.wire.ballots import CHOICES, RefusedError, SignedBallot, note_of, read_ballot, unsigned_ballot
+from gateway.wire.ballots import CHOICES, RefusedError, SignedBallot, note_of, read_ballot
 from gateway.wire.networks import Network
 
 BALLOT_PATH: Final = "/x402-buyer/ballot"
@@ -48,13 +49,7 @@ ROUND_ID: Final = re.compile(r"[A-Z0-9]{2,10}-([0-9]{8}-[0-9]{6})")
 
 
 def checked_ballot(text: str, network: Network, arena: str, now: datetime) -> SignedBallot:
-    """Read a signed ballot, a free one or one that is meant for the chain.
-
-    Args:
-        text: standard base64 of the signed transaction.
-        network: ours.
-        arena: the address that ballots are sent to.
-        now: aware UTC wall time.
+    """Read a signed ballot, a free one or one that is meant for the chain, from standard base64.
 
     Raises:
         BallotAnswer: anything else than a ballot for a round that takes votes; the text is fit to be shown.
@@ -138,30 +133,28 @@ class BallotDesk:
         signed = request.headers.get(HEADER)
         try:
             if signed is None:
-                asked = request.query_params
-                way = asked.get("way", WAYS[0])
-                return await self._prepare(_voter(asked.get("voter", "")), asked.get("round", ""), _choice(asked), way)
+                return await self._prepare(request.query_params)
             return await self._take(signed, address)
         finally:
             self._running -= 1
 
-    async def _prepare(self, voter: str, round_id: str, choice: str, way: str) -> dict[str, Any]:
+    async def _prepare(self, asked: Mapping[str, str]) -> dict[str, Any]:
         settings, now = self._state.settings, self._state.clock.now()
-        if way not in WAYS:
-            raise BallotAnswer(400, "no_ballot", f"way: one of {', '.join(WAYS)}.")
+        voter, round_id, choice = _address(asked.get("voter", "")), asked.get("round", ""), asked.get("choice", "")
+        way = asked.get("way", WAYS[0])
+        if way not in WAYS or choice not in CHOICES:
+            _refuse("choice: BULLISH, NEUTRAL or BEARISH; way: free or chain.")
         closes = check_open(round_id, now)
         network, arena = settings.chain_network, settings.arena_address
-        fields = unsigned_ballot(
-            key_of(voter), key_of(arena), network.genesis_hash_bytes, note_of(round_id, choice), secrets.token_bytes(32)
-        )
+        fields: dict[str, Any] = {"type": "pay", "snd": key_of(voter), "rcv": key_of(arena), "fv": 1, "lv": 1}
+        # The lease makes a second ballot of the same vote another one.
+        fields |= {"gh": network.genesis_hash_bytes, "note": note_of(round_id, choice), "lx": secrets.token_bytes(32)}
         if way == "free":
             await self._free.check_open(round_id)
         else:
             fields |= await self._fee_and_validity(voter, (closes - now).total_seconds())
         return {
             "voter": voter,
-            "round_id": round_id,
-            "choice": choice,
             "closes": closes.strftime("%Y-%m-%dT%H:%M:%SZ"),
             "arena": arena,
             "genesis_hash": network.genesis_hash,
@@ -207,7 +200,7 @@ class BallotDesk:
         raise BallotAnswer(400, "refused", "The network does not take this ballot.")
 
 
-def _voter(text: str) -> str:
+def _address(text: str) -> str:
     """Return the voter's address; a page that cannot hash one gives the public key in hexadecimal."""
     try:
         key = bytes.fromhex(text)
@@ -217,10 +210,3 @@ def _voter(text: str) -> str:
     if not is_valid_address(address):
         raise BallotAnswer(400, "address", "voter: an Algorand address, or a public key of 64 hexadecimal digits.")
     return address
-
-
-def _choice(asked: Any) -> str:
-    choice = str(asked.get("choice", ""))
-    if choice not in CHOICES:
-        raise BallotAnswer(400, "no_ballot", "choice: BULLISH, NEUTRAL or BEARISH.")
-    return choice

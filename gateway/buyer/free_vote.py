@@ -18,7 +18,7 @@ import structlog
 from gateway.app.limits import share_of
 from gateway.clock import Clock
 from gateway.errors import GatewayError
-from gateway.wire.ballots import OPEN_ROUND, READ_WITHIN_MS, OpenRound, SignedBallot
+from gateway.wire.ballots import OPEN_ROUND, OpenRound, SignedBallot
 
 PER_ADDRESS: Final = 20
 PER_ROUND: Final = 500
@@ -39,12 +39,7 @@ class BallotAnswer(GatewayError):
 
 
 class FreeVote:
-    """Add ballots to the folder.
-
-    Args:
-        folder: the generator's; never made here, so that nothing is added where no one looks.
-        clock: the process's clock.
-    """
+    """Add ballots to the generator's folder, which is never made here: nothing is added where no one looks."""
 
     def __init__(self, folder: Path, clock: Clock) -> None:
         self._folder = folder
@@ -62,19 +57,15 @@ class FreeVote:
         try:
             taking = OpenRound.of(await asyncio.to_thread((self._folder / OPEN_ROUND).read_bytes))
         except (OSError, ValueError):
-            raise BallotAnswer(503, "off", OFF, RETRY_S) from None
-        if now_ms - taking.read_ms > READ_WITHIN_MS:
+            taking = None
+        if taking is None or not taking.is_read(now_ms):
             raise BallotAnswer(503, "off", OFF, RETRY_S)
         if wanted != taking.round_id or now_ms >= taking.closes_ms - MARGIN_MS:
             raise BallotAnswer(400, "locked", f"{wanted} takes no votes now.")
         return taking
 
     async def add(self, ballot: SignedBallot, address: str) -> None:
-        """Add a ballot whose form and signature hold; the same one again is one file.
-
-        Args:
-            ballot: it.
-            address: the client's.
+        """Add a ballot whose form and signature hold, from a client's address; the same one again is one file.
 
         Raises:
             BallotAnswer: the round takes no votes, the limits are reached, or nothing can be added.
@@ -108,13 +99,7 @@ class FreeVote:
 
 
 def add_file(folder: Path, name: str, data: bytes) -> None:
-    """Add a file in one step and keep one that is there.
-
-    The folder may be one that lets this user neither list nor remove the files of others.
-
-    Raises:
-        OSError: it cannot be written.
-    """
+    """Add a file in one step and keep one that is there; the folder may let this user neither list nor remove others."""
     draft = folder / f".{name}.{secrets.token_hex(4)}.tmp"
     try:
         with draft.open("xb") as file:

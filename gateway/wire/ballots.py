@@ -8,7 +8,7 @@ import base64
 import binascii
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import Any, Final, Self
@@ -20,10 +20,9 @@ NOTE_PREFIX: Final = b"emi-arena/v1:j"
 MAX_FILE_BYTES: Final = 4_096
 MAX_NOTE_BYTES: Final = 256
 CHOICES: Final = frozenset({"BULLISH", "BEARISH", "NEUTRAL"})
-OPEN_ROUND: Final = ".open-round.json"
+OPEN_ROUND: Final = ".open-round"
 """In the inbox: which round its generator takes votes for, written by each tick."""
 READ_WITHIN_MS: Final = 180_000
-"""Without a newer one no generator reads the inbox."""
 _KEYS: Final = frozenset({"fee", "fv", "gen", "gh", "grp", "lv", "lx", "note", "rcv", "snd", "type"})
 
 
@@ -113,22 +112,17 @@ class OpenRound:
 
     def content(self) -> bytes:
         """Write it."""
-        return json.dumps(asdict(self)).encode()
+        return f"{self.round_id} {self.closes_ms} {self.read_ms}".encode()
 
     @classmethod
     def of(cls, data: bytes) -> Self:
-        """Read it.
+        """Read it; ValueError when it is of another form."""
+        round_id, closes_ms, read_ms = data.decode().split()
+        return cls(round_id, int(closes_ms), int(read_ms))
 
-        Raises:
-            ValueError: it is of another form.
-        """
-        try:
-            found = cls(**json.loads(data))
-        except TypeError:
-            raise ValueError("not a round that takes votes") from None
-        if not isinstance(found.round_id, str) or {type(found.closes_ms), type(found.read_ms)} != {int}:
-            raise ValueError("not a round that takes votes")
-        return found
+    def is_read(self, now_ms: float) -> bool:
+        """Return whether a generator read the inbox lately."""
+        return now_ms - self.read_ms <= READ_WITHIN_MS
 
 
 def inbox_of(url: str | None, state_dir: Path) -> Path:
@@ -141,12 +135,6 @@ def inbox_of(url: str | None, state_dir: Path) -> Path:
 def note_of(round_id: str, choice: str) -> bytes:
     """Write a ballot's note."""
     return NOTE_PREFIX + json.dumps({"r": round_id, "p": choice}, separators=(",", ":")).encode()
-
-
-def unsigned_ballot(voter: bytes, arena: bytes, genesis_hash: bytes, note: bytes, lease: bytes) -> dict[str, Any]:
-    """Return the fields of a free ballot; the lease makes a second ballot of the same vote another one."""
-    fields = {"type": "pay", "snd": voter, "rcv": arena, "gh": genesis_hash, "note": note, "lx": lease}
-    return {**fields, "fv": 1, "lv": 1}
 
 
 def read_ballot(data: bytes, receiver: bytes, genesis_hash: bytes) -> SignedBallot:

@@ -18,7 +18,7 @@ from algosdk.transaction import PaymentTxn, SuggestedParams
 
 from gateway.devnet.errors import DevnetError
 from gateway.devnet.keys import load_or_make
-from gateway.wire.ballots import OPEN_ROUND, READ_WITHIN_MS, OpenRound, note_of
+from gateway.wire.ballots import OPEN_ROUND, OpenRound, note_of
 from generator.catalog.words import Prediction
 from generator.cli._published import Published, fetch, read_json
 from generator.errors import GeneratorError
@@ -129,11 +129,7 @@ def sign_ballot(
 
 
 def vote_over_http(origin: str, private_key: str, round_id: str, choice: Prediction, lease: bytes) -> str:
-    """Sign a free ballot for the service at an origin, hand it in, and return its transaction id.
-
-    Raises:
-        GeneratorError: the service does not take it, and why.
-    """
+    """Sign a free ballot for the path of a service, hand it in, and return its id; GeneratorError says why not."""
     asked = {"voter": address_from_private_key(private_key), "round": round_id, "choice": str(choice)}
     terms = _ask(f"{origin}?{urlencode(asked)}")
     try:
@@ -163,7 +159,7 @@ def is_read(folder: Path, round_id: str, now: datetime) -> bool:
         taking = OpenRound.of((folder / OPEN_ROUND).read_bytes())
     except (OSError, ValueError):
         return False
-    return taking.round_id == round_id and now.timestamp() * 1000 - taking.read_ms <= READ_WITHIN_MS
+    return taking.round_id == round_id and taking.is_read(now.timestamp() * 1000)
 
 
 def drop(folder: Path, txid: str, data: bytes) -> Path:

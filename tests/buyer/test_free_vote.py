@@ -177,8 +177,8 @@ BROKEN = {
     "no folder": _missing,
     "no open round": lambda inbox: inbox.announce(None),
     "a generator that stopped": lambda inbox: inbox.announce(replace(TAKING, read_ms=TAKING.read_ms - 180_001)),
-    "garbage": lambda inbox: (inbox.folder / OPEN_ROUND).write_text("[]"),
-    "garbage inside": lambda inbox: (inbox.folder / OPEN_ROUND).write_text('{"round_id":1,"closes_ms":"","read_ms":0}'),
+    "garbage": lambda inbox: (inbox.folder / OPEN_ROUND).write_text("one"),
+    "garbage inside": lambda inbox: (inbox.folder / OPEN_ROUND).write_text("BTC now then"),
 }
 
 

@@ -118,7 +118,6 @@ def live_view(ctx: TickContext, body: Mapping[str, Any]) -> dict[str, Any] | Non
     tally = ctx.arena.live_tally
     return {
         "round": live,
-        "question": question(live),
         "band": UNKNOWN if live.band_bps is None else percent(live.band_bps / 100, 2),
         "chart": live_round(live, _path(ctx, live.asset), ctx.freshness.generated_ms, now_price, _source(ctx)),
         "crowd": crowd_words(ctx),
