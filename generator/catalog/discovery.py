@@ -8,6 +8,7 @@ from generator.catalog.counts import ASSETS_IN_WORDS, ENDPOINTS_IN_WORDS, PRODUC
 from generator.catalog.endpoints import ENDPOINTS
 from generator.catalog.links import (
     ARENA,
+    BUYER,
     CHANGELOG,
     DICTIONARY,
     DOCS,
@@ -23,6 +24,7 @@ from generator.catalog.links import (
     PRICING,
     ROUNDS_JSON,
     SAMPLE_REPORT,
+    SECURITY_TXT,
     STATUS,
     STATUS_JSON,
     TRACK_RECORD,
@@ -187,6 +189,10 @@ PAGES: Final[tuple[SitePage, ...]] = (
 )
 
 
+# The links at the top of every page; the buyer page takes them from the manifest.
+MENU: Final = (*((page.label, page.path) for page in PAGES if page.primary), ("Report", BUYER))
+
+
 @dataclass(frozen=True, slots=True)
 class Feed:
     """One feed that every page announces: path, media type, title."""
@@ -246,6 +252,7 @@ DISCOVERY_FILES: Final[tuple[DiscoveryFile, ...]] = (
         "API catalog (RFC 9727)",
     ),
     DiscoveryFile("/.well-known/x402", "application/json", "The paid resources with price, network and asset"),
+    DiscoveryFile(SECURITY_TXT, "text/plain; charset=utf-8", "Where to report a security problem (RFC 9116)"),
 )
 
 

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from generator.brain.hourly import HOUR_MS
-from generator.catalog.discovery import FEEDS
+from generator.catalog.discovery import FEEDS, MENU
 from generator.catalog.endpoints import ENDPOINT_BY_ID
 from generator.catalog.formats import iso, share
 from generator.catalog.links import ROUNDS_JSON, ROUNDS_PUBLISHED, STATUS_JSON
@@ -150,6 +150,7 @@ def _offer(app: App, context: TickContext, composed: Composed, paid: Bodies) -> 
         "project": context.site.project,
         "disclaimer": DISCLAIMER,
         "assets_version": app.publisher.assets.version,
+        "menu": MENU,
     }
     as_of = iso(context.observation.market_ms)
     sold = {product: encode(body) for product, body in paid.items()}

@@ -7,9 +7,20 @@ from typing import Any, Final
 
 from gateway.wire.networks import NETWORKS
 from generator.catalog.assets import ASSETS
+from generator.catalog.contact import contact_of
 from generator.catalog.discovery import FEEDS, PAGES, QUERY_NOTES
 from generator.catalog.endpoints import ENDPOINTS
-from generator.catalog.links import BUYER, DICTIONARY, DOCS, LLMS_TXT, OPENAPI_JSON, OPENAPI_YAML, STATUS_JSON
+from generator.catalog.links import (
+    BUYER,
+    DICTIONARY,
+    DOCS,
+    LLMS_TXT,
+    METHODOLOGY,
+    OPENAPI_JSON,
+    OPENAPI_YAML,
+    SECURITY_TXT,
+    STATUS_JSON,
+)
 from generator.catalog.products import PRODUCTS, X402_VERSION
 from generator.catalog.text.answers import DISCLAIMER, PURPOSE_NOTICE
 from generator.compose.context import Site
@@ -32,10 +43,10 @@ _OPENAPI_YAML_TYPE: Final = "application/vnd.oai.openapi;version=3.1"
 def discovery(
     site: Site, updated: datetime, resources: Resources | None = None, examples: Mapping[str, Mapping[str, Any]] = NONE
 ) -> dict[str, bytes]:
-    """Make llms.txt, llms-full.txt, robots.txt, sitemap.xml, the dictionary and the two well-known documents.
+    """Make llms.txt, llms-full.txt, robots.txt, sitemap.xml, the dictionary and the three well-known documents.
 
     Args:
-        updated: aware time of the last change, for the sitemap.
+        updated: aware time of the last change, for the sitemap and the end of security.txt.
         examples: path -> free body of a real tick; without one, llms-full.txt shows none.
 
     Raises:
@@ -53,7 +64,23 @@ def discovery(
     files[DICTIONARY] = encode(words)
     files["/.well-known/api-catalog"] = _json(api_catalog(site))
     files["/.well-known/x402"] = _json(x402_resources(site))
+    files[SECURITY_TXT] = security_txt(site, updated).encode()
     return files
+
+
+def security_txt(site: Site, updated: datetime) -> str:
+    """Return where to report a security problem (RFC 9116); the same bytes all month, good for 10 to 11 months."""
+    url, email = contact_of(site.contact)
+    month = updated.astimezone(UTC).replace(day=1)
+    expires = month.replace(year=month.year + (month.month > 1), month=(month.month + 10) % 12 + 1)
+    lines = [f"Contact: {to}" for to in (url, email and f"mailto:{email}") if to]
+    lines += [
+        f"Expires: {expires:%Y-%m-%d}T00:00:00Z",
+        "Preferred-Languages: en",
+        f"Canonical: {site.base_url}{SECURITY_TXT}",
+        f"Policy: {site.base_url}{METHODOLOGY}#security",
+    ]
+    return "\n".join(lines) + "\n"
 
 
 def api_catalog(site: Site) -> dict[str, Any]:

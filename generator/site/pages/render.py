@@ -12,7 +12,16 @@ from gateway.wire.networks import NETWORKS
 from generator.arena.values import PredictionMade
 from generator.catalog.assets import ASSETS, DEFAULT_ASSET
 from generator.catalog.counts import ASSETS_IN_WORDS, ENDPOINTS_IN_WORDS, PRODUCTS_IN_WORDS
-from generator.catalog.discovery import CATALOG_VERSION, DISCOVERY_FILES, FEEDS, PAGES, STATUSES, SharePicture, SitePage
+from generator.catalog.discovery import (
+    CATALOG_VERSION,
+    DISCOVERY_FILES,
+    FEEDS,
+    MENU,
+    PAGES,
+    STATUSES,
+    SharePicture,
+    SitePage,
+)
 from generator.catalog.downloads import DOWNLOADS, RecordFile
 from generator.catalog.endpoints import CACHE_SECONDS, ENDPOINT_BY_ID, ENDPOINTS, RECOMMENDED_ORDER
 from generator.catalog.formats import iso
@@ -308,6 +317,7 @@ def _facts() -> dict[str, Any]:
         "order": [ENDPOINT_BY_ID[name] for name in RECOMMENDED_ORDER],
         "products": PRODUCTS,
         "pages": PAGES,
+        "menu": MENU,
         "discovery_files": DISCOVERY_FILES,
         "downloads": DOWNLOADS,
         "feeds": FEEDS,
