@@ -7,11 +7,13 @@ from generator.catalog.assets import ASSET_NAMES, ASSETS, DEFAULT_ASSET
 from generator.catalog.counts import ASSETS_IN_WORDS, ENDPOINTS_IN_WORDS, PRODUCTS_IN_WORDS
 from generator.catalog.endpoints import ENDPOINTS
 from generator.catalog.links import (
+    ARCHIVE,
     ARENA,
     BUYER,
     CHANGELOG,
     DICTIONARY,
     DOCS,
+    EMBED,
     FEED_ATOM,
     FEED_JSON,
     GLOSSARY,
@@ -19,6 +21,7 @@ from generator.catalog.links import (
     LEARN,
     LLMS_TXT,
     METHODOLOGY,
+    NOT_FOUND,
     OPENAPI_JSON,
     OPENAPI_YAML,
     PRICING,
@@ -172,6 +175,31 @@ PAGES: Final[tuple[SitePage, ...]] = (
             subject=window,
         )
         for window, words in (("7d", "7 days"), ("24h", "24 hours"), ("30d", "30 days"))
+    ),
+    SitePage(
+        ARCHIVE,
+        "pages/archive.html",
+        "Archive",
+        "The market day by day",
+        "One line for each day since the start: its regime, its headline and how Bitcoin moved.",
+        primary=False,
+    ),
+    SitePage(
+        EMBED,
+        "pages/embed.html",
+        "Embed",
+        "A chart or a badge for your page",
+        "Pictures of the market and of each asset to embed, renewed each quarter of an hour.",
+        primary=False,
+    ),
+    SitePage(
+        NOT_FOUND,
+        "pages/not_found.html",
+        "",
+        "Nothing here",
+        "There is nothing at this path.",
+        primary=False,
+        listed=False,
     ),
     *(
         SitePage(

@@ -25,6 +25,10 @@ CHANGELOG: Final = "/changelog/"
 GLOSSARY: Final = "/glossary/"
 STATUS: Final = "/status/"
 HISTORY: Final = "/history/"
+ARCHIVE: Final = "/archive/"
+NOT_FOUND: Final = "/not-found/"  # its page is the answer to other paths that lead nowhere
+EMBED: Final = "/embed/"
+BADGE: Final = "/badge.svg"
 HISTORY_CSV: Final = f"{HISTORY}hours.csv"
 BUYER: Final = "/x402-buyer/"
 BUYER_AGENT: Final = "/x402-buyer/?product=agent"
@@ -40,6 +44,16 @@ BUYER_PAGES: Final[dict[str, str]] = {
 def asset_path(asset: str) -> str:
     """Return the path of one asset's page."""
     return f"/asset/{asset.lower()}/"
+
+
+def asset_feed(asset: str) -> str:
+    """Return the path of one asset's feed."""
+    return f"{asset_path(asset)}feed.xml"
+
+
+def embedded(asset: str) -> str:
+    """Return the path of one asset's picture for other sites."""
+    return f"{EMBED}{asset.lower()}.svg"
 
 
 REASONING_ASSET: Final = "/api/reasoning/{asset}.json"

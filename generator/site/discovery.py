@@ -146,7 +146,12 @@ def _facts(site: Site) -> Mapping[str, Any]:
         "summary": PURPOSE_NOTICE,
         "query_notes": QUERY_NOTES,
         "next_resource": next_resource,
-        "paths": [*(page.path for page in PAGES), BUYER, DICTIONARY, *(endpoint.path for endpoint in ENDPOINTS)],
+        "paths": [
+            *(page.path for page in PAGES if page.label),
+            BUYER,
+            DICTIONARY,
+            *(endpoint.path for endpoint in ENDPOINTS),
+        ],
         "x402_version": X402_VERSION,
         "network_id": NETWORKS[site.network].full,
     }
