@@ -474,7 +474,7 @@ at("cancel").addEventListener("click", () => stopping.abort());
 at("print").addEventListener("click", () => print());
 at("show-sample")?.addEventListener("click", sample);
 addEventListener("online", () => wake());
-addEventListener("beforeprint", () => document.querySelectorAll("figure details, .words").forEach((part) => (part.open = true)));
+addEventListener("beforeprint", () => document.querySelectorAll("figure details, .words, .part").forEach((part) => (part.open = true)));
 onChange(list);
 list();
 const pending = saved().find((one) => one.status === "signed" && one.header);
