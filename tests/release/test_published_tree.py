@@ -147,6 +147,19 @@ def test_examples_in_openapi_are_of_a_real_tick(state: Path) -> None:
         assert all(example["freshness"]["tick_id"] == "20261120T120000Z" for example in examples), row.path
 
 
+def test_every_published_path_is_in_the_reference(state: Path) -> None:
+    listed = re.findall(r"`(/[^`]*)`", (BRAIN.parents[1] / "docs" / "reference" / "paths.md").read_text())
+    known = re.compile(
+        "|".join(re.sub(r"<[a-z]+>", "[A-Za-z]+", re.escape(path).replace("…", ".*")) for path in listed)
+    )
+    site = state / "site" / "current"
+    files = {
+        f"/{path.relative_to(site)}" for path in site.rglob("*") if path.suffix not in {".gz", ".br"} and path.is_file()
+    }
+
+    assert [path for path in sorted(files) if not known.fullmatch(path.removesuffix("index.html"))] == []
+
+
 def test_the_sitemap_names_only_what_is_published(state: Path) -> None:
     site = state / "site" / "current"
 
