@@ -11,6 +11,7 @@ from generator.catalog.links import (
     CHANGELOG,
     DICTIONARY,
     DOCS,
+    DOCS_INDEX,
     FEED_ATOM,
     FEED_JSON,
     GLOSSARY,
@@ -28,6 +29,7 @@ from generator.catalog.links import (
     reasoning_path,
 )
 from generator.catalog.money import usdc_amount
+from generator.catalog.pages import DOC_PAGES, SitePage
 from generator.catalog.products import PRODUCTS
 
 CATALOG_VERSION: Final = "1.3.0"
@@ -40,40 +42,12 @@ ONCE_CACHE_CONTROL: Final = "public, max-age=31536000, immutable"
 PINNED_CACHE_CONTROL: Final = "public, max-age=600, immutable"
 # JSON that stays as it is over many ticks: it names none.
 LASTING_JSON: Final = frozenset(
-    {ROUNDS_JSON, OPENAPI_JSON, DICTIONARY, FEED_JSON, SAMPLE_REPORT, *(row.sample for row in PRODUCTS)}
+    {ROUNDS_JSON, OPENAPI_JSON, DICTIONARY, FEED_JSON, DOCS_INDEX, SAMPLE_REPORT, *(row.sample for row in PRODUCTS)}
 )
 # Every file of a release that is JSON; one that is not here is not published. Immutable files are checked elsewhere.
 JSON_FILES: Final = frozenset(
     {*(row.path for row in ENDPOINTS), *map(reasoning_path, ASSETS), STATUS_JSON, *LASTING_JSON}
 )
-
-
-@dataclass(frozen=True, slots=True)
-class SitePage:
-    """One page for people.
-
-    Args:
-        path: with trailing slash, as linked; the file is `<path>index.html`.
-        template: below templates/.
-        primary: in the navigation at the top; the others are linked at the foot.
-    """
-
-    path: str
-    template: str
-    label: str
-    title: str
-    description: str
-    primary: bool = True
-
-    @property
-    def file(self) -> str:
-        """The path of the published file."""
-        return f"{self.path}index.html"
-
-    @property
-    def twin(self) -> str:
-        """The path of the same in Markdown."""
-        return f"{self.path}index.md"
 
 
 PAGES: Final[tuple[SitePage, ...]] = (
@@ -111,7 +85,7 @@ PAGES: Final[tuple[SitePage, ...]] = (
         "pages/docs.html",
         "Docs",
         "API documentation",
-        "Every free and paid endpoint: fields, today's answer, curl, Python, JavaScript, cache, errors, when not to use it.",
+        "A page for each endpoint, free and paid: fields, an answer, curl, Python, JavaScript, and guides to start.",
     ),
     SitePage(
         PRICING,
@@ -153,6 +127,7 @@ PAGES: Final[tuple[SitePage, ...]] = (
         "Changes of the API and of the site, by version, for people who build on it.",
         primary=False,
     ),
+    *DOC_PAGES,
 )
 
 

@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
-from generator.catalog.discovery import CATALOG_VERSION, PAGES, SitePage
+from generator.catalog.discovery import CATALOG_VERSION, PAGES
 from generator.catalog.measured import DAYS, MARKETS, MEASURED
+from generator.catalog.pages import SitePage
 from generator.catalog.words import SourceMode
 from generator.compose.context import Freshness
 from generator.site.pages.changelog import Version, versions

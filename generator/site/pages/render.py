@@ -12,12 +12,13 @@ from gateway.wire.networks import NETWORKS
 from generator.arena.values import PredictionMade
 from generator.catalog.assets import ASSETS
 from generator.catalog.counts import ASSETS_IN_WORDS, ENDPOINTS_IN_WORDS, PRODUCTS_IN_WORDS
-from generator.catalog.discovery import CATALOG_VERSION, DISCOVERY_FILES, FEEDS, PAGES, STATUSES, SharePicture, SitePage
+from generator.catalog.discovery import CATALOG_VERSION, DISCOVERY_FILES, FEEDS, PAGES, STATUSES, SharePicture
 from generator.catalog.downloads import DOWNLOADS, RecordFile
 from generator.catalog.endpoints import CACHE_SECONDS, ENDPOINT_BY_ID, ENDPOINTS, RECOMMENDED_ORDER
 from generator.catalog.formats import iso
-from generator.catalog.links import ARENA, BUYER, BUYER_AGENT, DOCS, LEARN, STATUS, TRACK_RECORD
+from generator.catalog.links import ARENA, BUYER, BUYER_AGENT, DOCS, DOCS_INDEX, LEARN, STATUS, TRACK_RECORD
 from generator.catalog.measured import DAYS, MARKETS, MEASURED
+from generator.catalog.pages import DOC_PAGES, SitePage
 from generator.catalog.products import PRODUCTS
 from generator.catalog.text.answers import CAPACITY_NOTICE, CLIENT_ADVICE, DISCLAIMER, VERSION_ADVICE, WHAT_THIS_IS_NOT
 from generator.catalog.text.glossary import glossary
@@ -28,7 +29,7 @@ from generator.compose.scores import hour_statement
 from generator.site import format as page_format
 from generator.site.pages.arena import history, live_view, question, rate_words, voters, who_was_right
 from generator.site.pages.changelog import versions
-from generator.site.pages.docs import Schemas, answer, docs
+from generator.site.pages.docs import Schemas, values
 from generator.site.pages.landing import landing, missing
 from generator.site.pages.linked import MADE, linked_data
 from generator.site.pages.markdown import markdown
@@ -39,10 +40,10 @@ from generator.site.resources import Resources, assets_version
 _SHARED: Final = ENDPOINT_BY_ID["shared-intelligence"].path
 _CROWD: Final = ENDPOINT_BY_ID["human-consensus"].path
 _LESSONS: Final = ENDPOINT_BY_ID["teacher-lessons"].path
-NO_ANSWER: Final = "There is no answer at the moment."
+# Without links to terms.
 _REFERENCE: Final = frozenset(
-    {"pages/docs.html", "pages/glossary.html", "pages/changelog.html"}
-)  # without links to terms
+    {"pages/docs.html", "pages/glossary.html", "pages/changelog.html", *(page.template for page in DOC_PAGES)}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +121,10 @@ def _record_source(view: PageView) -> Markup:
     return Markup('Source: own record, <a href="{}">downloads</a>{}.').format("#downloads", until)
 
 
+def _document(page: SitePage, view: PageView) -> Mapping[str, Any]:
+    return values(page, view.schemas, view.bodies, view.ctx.site)
+
+
 _CONTENT: Final[Mapping[str, Content]] = {
     "/": Content(
         ("pages/index.html", "pages/index_offer.html"), None, lambda view: {"now": landing(view.ctx, view.bodies)}
@@ -151,14 +156,7 @@ _CONTENT: Final[Mapping[str, Content]] = {
         lambda view: {"lacking": missing(view.ctx, view.bodies), "how_far": hour_statement(view.ctx.arena)},
     ),
     # The answers are those of the tick that made the page: at a start, and each day.
-    DOCS: Content(
-        ("pages/docs.html",),
-        _documented,
-        lambda view: {
-            "docs": docs(view.schemas, view.ctx.site.base_url),
-            "answers": {row.id: answer(view.bodies.get(row.path)) or NO_ANSWER for row in ENDPOINTS},
-        },
-    ),
+    **{page.path: Content((page.template,), _documented, partial(_document, page)) for page in DOC_PAGES},
 }
 
 
@@ -220,8 +218,8 @@ class Pages:
         """Render a page and its twin."""
         ctx, content = view.ctx, _content(page)
         made_at = page_format.when(ctx.freshness.generated_ms)
-        values = {**frame, "answer_time": made_at, **content.values(view)}
-        main = "\n".join(self._env.get_template(name).render(values) for name in content.templates)
+        made = {**frame, "page": page, "answer_time": made_at, **content.values(view)}
+        main = "\n".join(self._env.get_template(name).render(made) for name in content.templates)
         main = main if page.template in _REFERENCE else with_terms_linked(main)
         html = self._env.get_template("pages/base.html").render(
             frame,
@@ -262,6 +260,9 @@ def _facts() -> dict[str, Any]:
         "order": [ENDPOINT_BY_ID[name] for name in RECOMMENDED_ORDER],
         "products": PRODUCTS,
         "pages": PAGES,
+        "doc_groups": list(dict.fromkeys(page.group for page in DOC_PAGES)),
+        "docs": DOCS,
+        "docs_index": DOCS_INDEX,
         "discovery_files": DISCOVERY_FILES,
         "downloads": DOWNLOADS,
         "feeds": FEEDS,
