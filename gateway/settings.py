@@ -95,28 +95,59 @@ class GatewaySettings(BaseSettings):
     site_dir: Path | None = None
     site_url: str | None = None
     vault_url: str | None = None
-    # A database's URL holds its password.
-    ledger_url: SecretStr | None = None
+    ledger_url: SecretStr | None = Field(  # a database's URL holds its password
+        default=None,
+        description="Payments ledger; unset: SQLite in STATE_DIR. `sqlite:///` a file, or `postgresql+psycopg://` for "
+        "several gateways (`requirements-postgres.lock`). A corrupt file is named and left alone.",
+    )
     base_url: HttpUrl | None = None
     project: str = Field(default="Educational Market Intelligence", min_length=1, max_length=80)
     contact: str | None = None
     host: str = "127.0.0.1"
     port: int = Field(default=8402, ge=0, le=65535)
     network: Literal["mainnet", "testnet", "devnet"] = "devnet"
-    pay_to: AlgorandAddress | None = None
+    pay_to: AlgorandAddress | None = Field(
+        default=None,
+        description="Algorand address that is paid; unset: a demo address, for which a public origin on mainnet sells "
+        "nothing (503).",
+    )
     arena: ArenaAddress = ArenaAddress()
-    facilitator_url: HttpUrl | None = None
-    facilitator_token: SecretStr | None = None
-    algod_url: HttpUrl | None = None
-    algod_token: SecretStr | None = None
+    facilitator_url: HttpUrl | None = Field(
+        default=None,
+        description="x402 facilitator; `emi up` starts the devnet's, `emi gateway` needs one. On mainnet this and the two "
+        "nodes are `https://`, or on loopback.",
+    )
+    facilitator_token: SecretStr | None = Field(default=None, description="Sent as a bearer token, never shown.")
+    algod_url: HttpUrl | None = Field(
+        default=None, description="Node that proves what became of a payment; as for the facilitator."
+    )
+    algod_token: SecretStr | None = Field(default=None, description="Token of the node.")
     indexer_url: HttpUrl | None = None
     indexer_token: SecretStr | None = None
-    verify_timeout_seconds: float = Field(default=5.0, gt=0, le=60)
-    settle_timeout_seconds: float = Field(default=15.0, gt=0, le=120)
-    vault_max_age_seconds: int = Field(default=900, ge=60, le=86_400)
-    rate_limit_per_minute: int = Field(default=600, ge=1, le=1_000_000)
-    trusted_proxies: Annotated[tuple[str, ...], NoDecode, BeforeValidator(_ip_networks)] = ()
-    metrics_port: int | None = Field(default=None, ge=1, le=65535)
+    verify_timeout_seconds: float = Field(default=5.0, gt=0, le=60, description="Later is 503 with Retry-After.")
+    settle_timeout_seconds: float = Field(
+        default=15.0, gt=0, le=120, description="Later is an unknown outcome, which evidence ends."
+    )
+    vault_max_age_seconds: int = Field(
+        default=900, ge=60, le=86_400, description="Age past which a quote is not sold (503)."
+    )
+    rate_limit_per_minute: int = Field(
+        default=600,
+        ge=1,
+        le=1_000_000,
+        description="Payment attempts of one address; more is 429 with Retry-After. Loopback and repeats are not counted.",
+    )
+    trusted_proxies: Annotated[tuple[str, ...], NoDecode, BeforeValidator(_ip_networks)] = Field(
+        default=(),
+        description="Addresses or networks whose X-Forwarded-For is believed, comma-separated. All clients behind "
+        "another proxy on loopback count as one address.",
+    )
+    metrics_port: int | None = Field(
+        default=None,
+        ge=1,
+        le=65535,
+        description="Prometheus metrics of the gateway, on loopback; the generator's: `emi schedule --metrics-port PORT`.",
+    )
     log_format: Literal["console", "json"] = "console"
 
     @field_validator("vault_url")

@@ -26,15 +26,22 @@ class ArenaSettings(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    round_minutes: int = Field(60, ge=15, le=90, description="Length of a round; a divisor of 1440.")
+    round_minutes: int = Field(
+        60,
+        ge=15,
+        le=90,
+        description="Length of a round, a divisor of 1440; a change takes effect at the next 00:00 UTC.",
+    )
     assets: Annotated[tuple[str, ...], NoDecode] = Field(
-        ("BTC",), description="Assets of the rounds; a longer list rotates."
+        ("BTC",), description="Assets of the rounds, comma-separated; several take turns."
     )
     inbox_url: str | None = Field(
-        None, description="Folder of ballots, or an object store such as s3://bucket/ballots; default STATE_DIR/inbox."
+        None,
+        description="Folder of signed ballots, which several machines may share; unset: STATE_DIR/inbox. What is read there "
+        "is removed, so it must lie apart from site and vault.",
     )
     address: str | None = Field(
-        None, description="Algorand address that ballots are sent to; default: one without a key."
+        None, description="Algorand address that ballots are sent to; unset: one without a key."
     )
 
     @field_validator("round_minutes")
@@ -83,37 +90,60 @@ class GeneratorSettings(BaseSettings):
 
     model_config = SettingsConfigDict(env_prefix="EMI_", env_nested_delimiter="__", extra="ignore", frozen=True)
 
-    state_dir: Path = Field(Path("emi-state"), description="Everything that is written lives here.")
-    site_dir: Path | None = Field(None, description="Published site; default STATE_DIR/site.")
-    site_url: str | None = Field(None, description="Object store that the site is published to, before SITE_DIR.")
-    vault_url: str | None = Field(None, description="Where the gateway reads quotes; default file STATE_DIR/vault.")
-    memory_url: str | None = Field(None, description="Database of the memory; default SQLite in STATE_DIR.")
-    lease_url: str | None = Field(
-        None, description="PostgreSQL in which several generators elect a leader; default a lock file in STATE_DIR."
+    state_dir: Path = Field(Path("emi-state"), description="Folder of everything that is written.")
+    site_dir: Path | None = Field(
+        None, description="The published site; unset: STATE_DIR/site. It must lie apart from the vault."
     )
-    lease_ttl_seconds: float = Field(3, ge=1, le=300, description="Silence after which another generator takes over.")
-    base_url: str | None = Field(None, description="Public origin; default http://127.0.0.1:PORT.")
+    site_url: str | None = Field(
+        None, description="Object store that the site is published to: `s3://bucket/prefix`, `gs://…` or `az://…`."
+    )
+    vault_url: str | None = Field(
+        None,
+        description="What is for sale: `file:///` and an absolute path, or an object store that is not the site's; unset: STATE_DIR/vault.",
+    )
+    memory_url: str | None = Field(
+        None,
+        description="SQLAlchemy URL of the generator's memory; unset: SQLite in STATE_DIR. A corrupt file is named and left alone.",
+    )
+    lease_url: str | None = Field(
+        None,
+        description="`postgresql+psycopg://…` in which several generators elect a leader; unset: a lock file in STATE_DIR.",
+    )
+    lease_ttl_seconds: float = Field(
+        3, ge=1, le=300, description="Time after which an unresponsive leader is replaced."
+    )
+    base_url: str | None = Field(
+        None,
+        description="Public origin, in every link and challenge; unset: `http://127.0.0.1:PORT`. A public one needs SOURCE and NETWORK.",
+    )
     project: str = Field(DEFAULT_PROJECT, min_length=1, max_length=80, description="Name in every answer.")
     contact: str = Field(
         "https://example.invalid/contact, contact@example.invalid",
         description="Contact in OpenAPI and on pages: a URL, an e-mail address, or both with a comma between.",
     )
-    host: str = Field("127.0.0.1", description="Address the gateway listens on.")
-    port: int = Field(8402, ge=1, le=65535, description="Port the gateway listens on.")
+    host: str = Field("127.0.0.1", description="Address the gateway listens on; with `--preview` loopback only.")
+    port: int = Field(8402, ge=1, le=65535, description="Port the gateway listens on; one in use stops the start.")
     seed: int | None = Field(
         None,
         ge=0,
-        description="Seed of the simulated market and crowd; default: one whose market is quiet at the first start.",
+        description="Seed of the simulated market and crowd, kept with the record; unset: one whose market is quiet at the "
+        "first start. Another seed needs another STATE_DIR.",
     )
-    source: SourceMode | None = Field(None, description="simulated, recorded or live.")
-    data_dir: Annotated[tuple[Path, ...], NoDecode] = Field((), description="Folders of a recording.")
-    venues: Annotated[tuple[str, ...], NoDecode] = Field((), description="Venues of the live source; default all.")
+    source: SourceMode | None = Field(None, description="Where prices come from; unset: simulated.")
+    data_dir: Annotated[tuple[Path, ...], NoDecode] = Field((), description="Folders of a recording, comma-separated.")
+    venues: Annotated[tuple[str, ...], NoDecode] = Field(
+        (), description=f"Venues of the live source, comma-separated; unset: all of {', '.join(VENUES)}."
+    )
     network: Literal["mainnet", "testnet", "devnet"] | None = Field(None, description="Network of the payments.")
     arena: ArenaSettings = ArenaSettings()
-    indexer_url: str | None = Field(None, description="Indexer that ballots on chain are read from; default: none.")
-    indexer_token: SecretStr | None = Field(None, description="Secret for the indexer.")
+    indexer_url: str | None = Field(
+        None,
+        description="Indexer: the gateway proves payments with it, and the generator reads ballots on chain from it.",
+    )
+    indexer_token: SecretStr | None = Field(None, description="Token of the indexer.")
     log_key_file: Path | None = Field(
-        None, description="Key of the transparency log; default STATE_DIR/keys/log.key, made at the first start."
+        None,
+        description="Key of the transparency log; unset: STATE_DIR/keys/log.key, made at the first start. A key that never signed the log stops the start.",
     )
     log_format: Literal["console", "json"] = Field("console", description="Form of the log lines.")
 

@@ -1,7 +1,11 @@
-"""The documentation: its links lead somewhere, and its index has every page."""
+"""The documentation: its links lead somewhere, its index has every page, and its reference is what the code is."""
 
 import re
 from pathlib import Path
+
+from generator.catalog.downloads import SERIES
+from generator.record.audit.audit import Audit
+from tests.reference import REFERENCE, TABLE, TABLES, written
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
@@ -25,6 +29,29 @@ def test_every_link_leads_to_a_file_and_a_heading_that_are_there() -> None:
 def test_every_page_is_in_the_index() -> None:
     index = (DOCS / "README.md").read_text()
 
-    for page in DOCS.glob("*/*.md"):
-        listed = {page.relative_to(DOCS).as_posix(), f"{page.parent.name}/"}
-        assert any(f"]({name})" in index for name in listed), page
+    for page in DOCS.glob("**/*.md"):
+        listed = {page.relative_to(DOCS).as_posix(), f"{page.parent.name}/", "README.md"}
+        assert page == DOCS / "README.md" or any(f"]({name})" in index for name in listed), page
+
+
+def test_the_readme_is_one_page_and_no_table() -> None:
+    text = (ROOT / "README.md").read_text()
+
+    assert len(text.encode()) <= 6_000
+    assert "\n|" not in text
+
+
+def test_the_reference_is_what_the_code_is() -> None:
+    pages = {path.name: path.read_text() for path in REFERENCE.glob("*.md")}
+
+    stale = [name for name, text in pages.items() if written(text) != text]
+    assert stale == [], "python -m tests.reference writes them"
+    assert sorted(name for text in pages.values() for _, name, _ in TABLE.findall(text)) == sorted(TABLES)
+
+
+def test_every_kind_of_log_entry_and_every_column_has_its_row() -> None:
+    text = (REFERENCE / "formats.md").read_text()
+    columns = {re.sub(r"_(15m|1h|4h|24h)$", "_…", field.name) for series in SERIES for field in series.fields}
+
+    assert [kind for kind in Audit()._readers if f"| `{kind}` |" not in text] == []
+    assert [name for name in columns if f"`{name}`" not in text] == []

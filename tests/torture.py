@@ -1,7 +1,6 @@
 """Read over HTTP while releases are published ten times a second, and count what must never be seen.
 
 Run: python -m tests.torture                      60 s against the preview server
-     python -m tests.torture --seconds 3
      python -m tests.torture --url http://127.0.0.1:8080 --site DIR    against an edge that serves DIR/current
 """
 
@@ -12,14 +11,13 @@ import hashlib
 import http.client
 import json
 import random
-import subprocess
-import sys
 import tempfile
 import time
-import urllib.request
 from collections import Counter
 from collections.abc import Collection, Iterator
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
@@ -34,7 +32,6 @@ from generator.catalog.links import reasoning_path
 from generator.release.release import Releases
 from generator.release.variants import Variants
 from tests.support.local_servers import serving
-from tests.support.processes import clean_environment
 
 STATUS: Final = "/status.json"
 # Every so many releases a file changes: most in each, as in production, some hardly ever.
@@ -45,30 +42,13 @@ PERIODS: Final = {
     "/openapi.json": 50,
 }
 ENCODINGS: Final = ("identity", "gzip", "br", "gzip, br")
-FAULTS: Final = (
+FAULTS: Final = {
     "torn files",
     "mixed sets through /g/",
     "same ETag, other body",
     "same Last-Modified, other body",
     "answers that are not 200 or 304",
-)
-REPOSITORY: Final = Path(__file__).parents[1]
-
-
-def main() -> None:
-    """Run one of the roles; the first starts the others."""
-    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    options.add_argument("--seconds", type=float, default=60)
-    options.add_argument("--readers", type=int, default=4)
-    options.add_argument("--rate", type=float, default=10, help="releases a second")
-    options.add_argument("--url", help="origin of an edge that serves --site; default: a preview server of our own")
-    options.add_argument("--site", type=Path, help="site folder that the edge serves")
-    options.add_argument("--role", choices=["all", "read"], default="all", help=argparse.SUPPRESS)
-    asked = options.parse_args()
-    if asked.role == "read":
-        print(json.dumps(read(asked.url, asked.seconds)))
-    else:
-        sys.exit(torture(asked.seconds, asked.readers, asked.rate, asked.url, asked.site))
+}
 
 
 def torture(  # noqa: PLR0917
@@ -77,46 +57,29 @@ def torture(  # noqa: PLR0917
     rate: float,
     url: str | None = None,
     site: Path | None = None,
-    patience_s: float = 30,
     known: Collection[str] = (),
-) -> int:
-    """Publish and read for some seconds and print the table; return 1 on any fault that is not `known`, else 0."""
+) -> Counter[str]:
+    """Publish so many releases a second and read meanwhile.
+
+    Args:
+        url: origin of an edge that serves `site`; default: a preview server of our own.
+        known: faults that are not counted.
+    """
     with contextlib.ExitStack() as stack:
         folder = site or Path(stack.enter_context(tempfile.TemporaryDirectory())) / "site"
         writer = Writer(folder)
         writer.publish()
         origin = url or stack.enter_context(_served(folder))
-        _await_first(origin, patience_s)
-        words = [sys.executable, "-m", "tests.torture", "--role", "read", "--seconds", str(seconds), "--url", origin]
-        running = [
-            subprocess.Popen(
-                words, cwd=REPOSITORY, stdout=subprocess.PIPE, env=clean_environment(PYTHONPATH=str(REPOSITORY))
-            )
-            for _ in range(readers)
-        ]
-        until = time.monotonic() + seconds + 0.5  # readers take a moment to start
-        while time.monotonic() < until:
+        pool = stack.enter_context(ProcessPoolExecutor(readers, get_context("spawn")))
+        running = [pool.submit(read, origin, seconds) for _ in range(readers)]
+        while not all(one.done() for one in running):
             due = time.monotonic() + 1 / rate
             writer.publish()
             time.sleep(max(0.0, due - time.monotonic()))
-        found = [process.communicate(timeout=60)[0] for process in running]
-    seen: Counter[str] = Counter()
-    for text in found:
-        seen.update(json.loads(text))
-    _report(seen, writer.number, seconds)
-    return 1 if any(seen[name] for name in FAULTS if name not in known) or not seen["sets"] else 0
-
-
-def _report(seen: Counter[str], releases: int, seconds: float) -> None:
-    print(f"| {seconds:g} s | count |\n|---|---|")
-    for name, count in (
-        ("releases published", releases),
-        ("requests", seen["requests"]),
-        ("answered 304", seen["304"]),
-        ("releases read as a set", seen["sets"]),
-        *((name, seen[name]) for name in FAULTS),
-    ):
-        print(f"| {name} | {count:,} |")
+    seen = Counter({"releases": writer.number})
+    for one in running:
+        seen.update(one.result())
+    return Counter({name: count for name, count in seen.items() if name not in known})
 
 
 class Writer:
@@ -232,13 +195,13 @@ class Reader:
             self.counts[fault] += 1
 
 
-def read(origin: str, seconds: float) -> dict[str, int]:
+def read(origin: str, seconds: float) -> Counter[str]:
     """Read for some seconds; return the counts."""
     reader, chance = Reader(origin), random.Random()
     until = time.monotonic() + seconds
     while time.monotonic() < until:
         reader.turn(chance)
-    return dict(reader.counts)
+    return reader.counts
 
 
 @contextlib.contextmanager
@@ -248,18 +211,11 @@ def _served(site: Path) -> Iterator[str]:
         yield origin
 
 
-def _await_first(origin: str, patience_s: float) -> None:
-    until = time.monotonic() + patience_s
-    while True:
-        try:
-            urllib.request.urlopen(origin + STATUS, timeout=5).close()
-        except OSError:
-            if time.monotonic() > until:
-                raise SystemExit(f"{origin}{STATUS} does not answer") from None
-            time.sleep(0.05)
-        else:
-            return
-
-
 if __name__ == "__main__":
-    main()
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("--seconds", type=float, default=60)
+    options.add_argument("--url", help="origin of an edge that serves --site; default: a preview server of our own")
+    options.add_argument("--site", type=Path, help="site folder that the edge serves")
+    asked = options.parse_args()
+    for what, count in torture(asked.seconds, 2, 10, asked.url, asked.site).items():
+        print(f"| {what} | {count:,} |")

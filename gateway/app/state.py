@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import functools
 from collections.abc import Callable, Coroutine, Mapping
 from typing import Any, Final
 
@@ -71,9 +70,8 @@ class GatewayState:
         """
         ledger = await asyncio.to_thread(Ledger, self.settings.ledger_where)
         self.ledger = LedgerThread(ledger, self.clock, self.metrics)
-        sent = functools.partial(self.step, "settle_sent") if self.step is not no_step else None
         self.http = http
-        self.facilitator = Facilitator(self.settings, http, self.clock, self.metrics, sent)
+        self.facilitator = Facilitator(self.settings, http, self.clock, self.metrics)
         self.chain = Chain(self.settings, http, self.clock, self.metrics)
         self.purchases = Purchases(
             settings=self.settings,

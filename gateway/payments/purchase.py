@@ -5,8 +5,8 @@ client that hangs up cancels nothing; after a crash the intent on disk makes the
 
 Steps, reported to the `step` that `build_app` takes (tests kill the process there; by default nothing listens):
 `decoded` the header was read and its terms hold; `verified` the facilitator would settle it; `intent_written` the
-intent is durable; `settle_sent` POST /settle has left; `settle_answered` its answer, or its failure, is read;
-`settled_written` the settlement is durable; `delivered` the 200 was handed to the server.
+intent is durable; `settle_answered` the answer of POST /settle, or its failure, is read; `settled_written` the
+settlement is durable; `delivered` the 200 was handed to the server.
 """
 
 import asyncio

@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any, Final
@@ -20,8 +19,6 @@ from gateway.upstream.http_client import Answer, Http, RemoteError, call, descri
 # Often enough that one lost answer is not taken for an outage.
 SUPPORTED_TTL_S: Final = 20.0
 SUPPORTED_RETRY_S: Final = 2.0
-BREAKER_FAILURES: Final = 5
-BREAKER_OPEN_S: Final = 5.0
 BAD_REQUEST: Final = 400
 SERVER_ERROR: Final = 500
 OK: Final = 200
@@ -96,7 +93,6 @@ class Facilitator:
         http: the process's client.
         clock: the process's clock.
         metrics: failures are counted here, verify and settle timed.
-        sent: called each time when the bytes of POST /settle have left.
     """
 
     def __init__(
@@ -105,9 +101,7 @@ class Facilitator:
         http: Http,
         clock: Clock,
         metrics: Metrics,
-        sent: Callable[[], None] | None = None,
     ) -> None:
-        self._sent = sent
         self._settings = settings
         self._http = http
         self._clock = clock
@@ -122,9 +116,7 @@ class Facilitator:
         self._asked_at: float | None = None
         self._wait_s = 0.0
         self._asking = asyncio.Lock()
-        self._failures = 0
         self._verify_outage, self._settle_outage = Outage(clock), Outage(clock)
-        self._open_until = 0.0
         self._complained = ""
         self.supported = LastGood(clock)
         """The last good answer to /supported."""
@@ -198,39 +190,29 @@ class Facilitator:
             requirements: from our table, network in the facilitator's form.
 
         Raises:
-            FacilitatorUnavailable: no readable answer, or too many of them lately.
+            FacilitatorUnavailable: no readable answer.
 
         Returns:
             The verdict.
         """
-        if self._clock.monotonic() < self._open_until:
-            message = "verify failed repeatedly; not asked again for a moment"
-            raise FacilitatorUnavailable(message)
         try:
             timeout_s = self._settings.verify_timeout_seconds
             answer = await self._call("POST", "/verify", timeout_s, encode_request(payment, requirements))
         except FacilitatorUnavailable:
-            self._count_failure()
+            self._verify_outage.failed()
             raise
         verdict = _read_verdict(answer)
         if verdict is None:
-            # A 4xx is about this payment alone: no payer may close verify to all the others.
+            # A 4xx is about this payment alone: no payer may make verify look down to all the others.
             if not BAD_REQUEST <= answer.status < SERVER_ERROR:
-                self._count_failure()
+                self._verify_outage.failed()
             raise FacilitatorUnavailable(self._unreadable("POST", "/verify", answer))
-        self._failures = 0
         self._verify_outage.ok()
         return verdict
 
     def failing_s(self) -> float:
         """Return for how many seconds verify or settle has not worked, 0 when both do."""
         return max(self._verify_outage.seconds(), self._settle_outage.seconds())
-
-    def _count_failure(self) -> None:
-        self._verify_outage.failed()
-        self._failures += 1
-        if self._failures >= BREAKER_FAILURES:
-            self._open_until = self._clock.monotonic() + BREAKER_OPEN_S
 
     async def settle(self, payment: Payment, requirements: dict[str, Any]) -> SettleAnswer:
         """Ask to settle a payment, once. Never raises: an unreadable answer is an answer about our knowledge.
@@ -244,7 +226,7 @@ class Facilitator:
         """
         try:
             timeout_s = self._settings.settle_timeout_seconds
-            answer = await self._call("POST", "/settle", timeout_s, encode_request(payment, requirements), self._sent)
+            answer = await self._call("POST", "/settle", timeout_s, encode_request(payment, requirements))
         except FacilitatorUnavailable as error:
             self._settle_outage.failed()
             return SettleAnswer(SettleKind.UNREADABLE, str(error))
@@ -261,7 +243,6 @@ class Facilitator:
         path: str,
         timeout_s: float,
         body: bytes | None = None,
-        sent: Callable[[], None] | None = None,
     ) -> Answer:
         url = self._urls.get(path)
         if url is None:
@@ -270,7 +251,7 @@ class Facilitator:
         seconds = self._seconds.get(path)
         began = self._clock.monotonic()
         try:
-            return await call(self._http, method, url, timeout_s=timeout_s, headers=self._headers, body=body, sent=sent)
+            return await call(self._http, method, url, timeout_s=timeout_s, headers=self._headers, body=body)
         except RemoteError as error:
             self._failed[path].inc()
             raise FacilitatorUnavailable(str(error)) from error

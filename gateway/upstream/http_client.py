@@ -6,15 +6,14 @@ request. A fresh one carries a single request and a single answer, so no call ca
 
 import asyncio
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib.metadata import version
 from types import TracebackType
 from typing import Any, Final, Self
 
 import aiohttp
-from aiohttp.abc import AbstractResolver, AbstractStreamWriter
-from aiohttp.payload import BytesPayload
+from aiohttp.abc import AbstractResolver
 from yarl import URL
 
 DISTRIBUTION: Final = "educational-market-intelligence"
@@ -37,18 +36,16 @@ class Http:
 
     Args:
         resolver: for tests; the system's by default, in a thread.
-        connections: at most so many at once; further requests wait.
     """
 
-    def __init__(self, resolver: AbstractResolver | None = None, connections: int = MAX_CONNECTIONS) -> None:
+    def __init__(self, resolver: AbstractResolver | None = None) -> None:
         self._resolver = resolver
-        self._connections = connections
 
     async def __aenter__(self) -> Self:
         """Open the session; no connection is made yet."""
         connector = aiohttp.TCPConnector(
             force_close=True,
-            limit=self._connections,
+            limit=MAX_CONNECTIONS,
             happy_eyeballs_delay=CONNECTION_ATTEMPT_DELAY_S,
             resolver=self._resolver,
         )
@@ -78,7 +75,6 @@ class Http:
         headers: Mapping[str, str],
         body: bytes | None,
         timeout_s: float,
-        sent: Callable[[], None] | None = None,
     ) -> tuple[int, bytes]:
         """Send one request; a POST never twice, a GET again if the connection ended without an answer.
 
@@ -88,7 +84,6 @@ class Http:
             headers: more headers.
             body: JSON, or what a Content-Type among the headers says.
             timeout_s: seconds for everything, DNS and TLS included.
-            sent: called when the body was handed to the socket.
 
         Raises:
             TimeoutError: no whole answer in time.
@@ -99,11 +94,10 @@ class Http:
             Status and decoded body.
         """
         typed = headers if body is None else {"Content-Type": "application/json", **headers}
-        data = body if body is None or sent is None else _Reported(body, sent)
         async with (
             asyncio.timeout(timeout_s),
             self._session.request(
-                method, URL(url, encoded=True), headers=typed, data=data, allow_redirects=False
+                method, URL(url, encoded=True), headers=typed, data=body, allow_redirects=False
             ) as answer,
         ):
             return answer.status, await _read(answer)
@@ -117,20 +111,6 @@ async def _read(answer: aiohttp.ClientResponse) -> bytes:
         if len(body) > MAX_ANSWER_BYTES:
             raise ValueError("the answer is too large")
     return bytes(body)
-
-
-class _Reported(BytesPayload):
-    """A body that reports when it was handed to the socket; aiohttp's own tracing reports before that."""
-
-    def __init__(self, body: bytes, sent: Callable[[], None]) -> None:
-        super().__init__(body)
-        self._sent = sent
-
-    async def write_with_length(self, writer: AbstractStreamWriter, content_length: int | None) -> None:
-        await super().write_with_length(writer, content_length)
-        # uvloop hands bytes to the socket only at the end of a round.
-        await asyncio.sleep(0)
-        self._sent()
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +136,6 @@ async def call(
     timeout_s: float,
     headers: Mapping[str, str],
     body: bytes | None = None,
-    sent: Callable[[], None] | None = None,
 ) -> Answer:
     """Send one request and read a JSON answer.
 
@@ -167,7 +146,6 @@ async def call(
         timeout_s: seconds for everything.
         headers: authorization, if any.
         body: JSON of a POST, encoded.
-        sent: called when the body was written to the connection.
 
     Raises:
         RemoteError: nothing readable came back. Whether the request arrived is then unknown.
@@ -176,7 +154,7 @@ async def call(
         The answer.
     """
     try:
-        status, raw = await http.exchange(method, url, headers=headers, body=body, timeout_s=timeout_s, sent=sent)
+        status, raw = await http.exchange(method, url, headers=headers, body=body, timeout_s=timeout_s)
     except TimeoutError as error:
         message = f"{method} {url}: no whole answer within {timeout_s:g} s"
         raise RemoteError(message) from error

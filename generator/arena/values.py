@@ -42,6 +42,22 @@ class Round:
 
 
 @dataclass(frozen=True, slots=True)
+class Hour:
+    """The market as published first in an hour, or as a backtest read it at its beginning (`warm_up`).
+
+    `chances` are those of the four regimes in the order of the bodies, None where none was known.
+    """
+
+    at_ms: int
+    market_ms: int
+    label: str
+    chances: tuple[float, ...] | None
+    headline: str
+    prices: Mapping[str, float]  # by asset; unknown ones are left out
+    warm_up: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Tally:
     """Counted ballots of one round, one per voter, the last before the close."""
 

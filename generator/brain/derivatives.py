@@ -150,7 +150,8 @@ class Derivatives:
             Of the smoothed and of the last funding, shape (2, assets).
         """
         eighth = int(self.hour[0]) // 8
-        others = np.delete(self.month, eighth % _EIGHTS, axis=0)[:, None]
+        others = self.month[:, None].copy()
+        others[eighth % _EIGHTS] = np.nan
         known = np.isfinite(others).sum(axis=0)
         share = np.where(known >= _FEWEST, 1.0 / np.maximum(known, 1), np.nan)
         funding = np.array((self.funding[0], self.last[0]))

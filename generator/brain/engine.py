@@ -16,7 +16,7 @@ from generator.brain.derivatives import Derivatives
 from generator.brain.direction import MIN_BARS, Direction, direction_inputs
 from generator.brain.doubt import Doubt, doubted, doubts
 from generator.brain.evidence import VOTE_LEAN, breadth_lean
-from generator.brain.facts import baselines, day_change, usual_days
+from generator.brain.facts import Past
 from generator.brain.features import REGIME_INPUTS, Features
 from generator.brain.forecast import WORDS, Forecast, Probabilities, Shown, words
 from generator.brain.liquidity import Liquidity
@@ -28,7 +28,7 @@ from generator.brain.smoothing import HOUR_BARS
 from generator.brain.stress import Stress
 from generator.brain.structure import Structure, counts
 from generator.brain.volatility import Volatility, VolatilityReading, bar_variance
-from generator.brain.week import QUARTER_MS, Bands, Week, quarter_is_over
+from generator.brain.week import Week, last_closed
 from generator.brain.weights import Weights
 from generator.market.bars import BAR_MS, BarFrame, FloatArray
 
@@ -38,7 +38,7 @@ _JOIN_BARS: Final = 3  # a return over a gap of at most this many bars is still 
 _MINUTES: Final = np.log(5.0 * np.array(HORIZON_BARS))
 _ROUNDS: Final = (15, 60)  # minutes: horizons that the direction learns
 _STRESS_HORIZON: Final = 2  # four hours
-_STATE_FORMAT: Final = 3
+_STATE_FORMAT: Final = 4
 
 
 @dataclass(slots=True)
@@ -82,11 +82,10 @@ class Engine:
         self.ranges = Ranges(n, weights.outlook)
         self.stress = Stress(n)
         self.shown = Shown(n)
-        self.bands = Bands(self.week)
         self.log_close = np.full(n, np.nan)
         self.close_age = np.full(n, 1e6)  # bars since `log_close`
         self._t: int | None = None
-        self._usual: tuple[int, FloatArray] = (-1, np.full(n + 1, np.nan))  # of a quarter hour
+        self._past = Past(self.week, 0)
 
     @property
     def t_ms(self) -> int | None:
@@ -128,8 +127,8 @@ class Engine:
             doubt=self.doubts(),
             regime=self.filter.reading(),
             volatility=self._far(),
-            structure=self.structure.reading(self._t, self.log_close, stale, self.week, day),
-            baselines=baselines(self.week, self._t, self.volatility.variance[1]),
+            structure=self.structure.reading(self._t, self.log_close, stale, self.past(), day),
+            baselines=self.past().baselines(self.volatility.variance[1]),
             push=self.features.pushes(),
             liquidity=self.liquidity.reading(),
             pressure=self.derivatives.readings(),
@@ -193,15 +192,18 @@ class Engine:
 
     def facts(self) -> Facts:
         """Return what the regimes may not contradict after the last bar."""
-        t_ms = self._t or 0
-        if self._usual[0] != t_ms // QUARTER_MS or quarter_is_over(t_ms):
-            self._usual = (t_ms // QUARTER_MS, usual_days(self.week, t_ms))
-        return facts_of(self._day_change(), self.structure.trend, self.stress.reading()[1], self._usual[1])
+        return facts_of(self._day_change(), self.structure.trend, self.stress.reading()[1], self.past().usual)
+
+    def past(self) -> Past:
+        """Return what the week says up to the last quarter hour that is over."""
+        if self._past.closed != last_closed(self._t or 0):
+            self._past = Past(self.week, self._t or 0)
+        return self._past
 
     def _day_change(self) -> FloatArray:
         """Return each asset's change over the day, as a fraction, NaN where unknown or stale."""
         here = np.where(self.close_age > HOUR_BARS, np.nan, self.log_close)
-        return np.expm1(day_change(self.week, self._t or 0, here))
+        return np.expm1(self.past().day_change(here))
 
     def _far(self) -> VolatilityReading:
         """Return how far prices may move."""
@@ -231,7 +233,7 @@ class Engine:
             minutes: of the round; None: as long as those moves.
         """
         minutes = minutes or _ROUNDS[at]
-        band = self.bands.of(self._t or 0, minutes)
+        band = self.past().band(minutes)
         within = self.ranges.within(at, band / self._sigma_over(minutes))
         return band, np.where(self.volatility.moving() > 0.0, within, np.nan)
 

@@ -2,11 +2,12 @@
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Final
 
 import numpy as np
 
-from generator.brain.week import CLOSE, DAY, HIGH, LOW, QUARTER_MS, VARIANCE, VOLUME, WEEK, Week, quarter_is_over
+from generator.brain.week import CLOSE, DAY, HIGH, LOW, QUARTER_MS, VARIANCE, VOLUME, WEEK, Week, last_closed
 from generator.market.bars import BAR_MS, FloatArray
 
 BASELINES: Final = ("last_hour", "last_day", "ewma")
@@ -16,6 +17,8 @@ _HOUR_MS: Final = 3_600_000
 _FEWEST_DAYS: Final = 3  # of history before a day is called usual or not
 _RECENT_HOURS: Final = 8  # in which most of a day's move may have come
 _MOST: Final = 0.6  # of the day's move
+BAND: Final = 0.4307 * 1.4826  # a third of a normal distribution, from the median size of its moves
+_FEWEST_MOVES: Final = DAY // 2 - 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,76 +56,120 @@ class MarketFacts:
     hour_rank: float | None = None
 
 
-def facts(week: Week, t_ms: int) -> tuple[list[AssetFacts], MarketFacts]:
-    """Return the facts of each asset and of the market after the bar opened at `t_ms`."""
-    closes = _filled(_whole(week, t_ms, CLOSE))
-    close_ms = ((t_ms + BAR_MS) // QUARTER_MS) * QUARTER_MS
-    moves = _hourly(closes)
-    volume = _ratios(_whole(week, t_ms, VOLUME))
-    usual, place = usual_days(week, t_ms), _place(week, t_ms)
-    since_hour, since_share = _since(closes, close_ms)
-    market = MarketFacts(
-        usual_day=_known(usual[-1]),
-        since_hour=since_hour,
-        since_share=since_share,
-        volume_ratio=_known(_median(volume)),
-        correlation=_correlation(moves[-24:]),
-        hour_rank=_hour_rank(_whole(week, t_ms, VARIANCE)),
-    )
-    each = zip(usual[:-1].tolist(), place.tolist(), volume.tolist(), strict=True)
-    return [AssetFacts(*map(_known, one)) for one in each], market
+class Past:
+    """The week up to a quarter hour that is over; each fact is worked out once for it, when first asked for."""
 
+    def __init__(self, week: Week, t_ms: int) -> None:
+        """Look back from the bar opened at `t_ms`."""
+        self._week = week
+        self.closed = last_closed(t_ms)
+        self._bands: dict[int, FloatArray] = {}
 
-def usual_days(week: Week, t_ms: int) -> FloatArray:
-    """Return the root mean square of a day's move of each asset and, last, of their mean, (assets + 1,)."""
-    moves = _hourly(_filled(_whole(week, t_ms, CLOSE)))
-    return _usual_day(np.column_stack((moves, _mean(moves))))
+    @cached_property
+    def usual(self) -> FloatArray:
+        """Root mean square of a day's move of each asset and, last, of their mean, (assets + 1,), NaN where unknown."""
+        return _usual_day(np.column_stack((self._moves, _mean(self._moves))))
 
+    @cached_property
+    def market(self) -> MarketFacts:
+        """The market's facts."""
+        since_hour, since_share = _since(self._closes, (self.closed + 1) * QUARTER_MS)
+        return MarketFacts(
+            usual_day=_known(self.usual[-1]),
+            since_hour=since_hour,
+            since_share=since_share,
+            volume_ratio=_known(_median(self._volume)),
+            correlation=_correlation(self._moves[-24:]),
+            hour_rank=_hour_rank(self._variance),
+        )
 
-def _whole(week: Week, t_ms: int, field: int, count: int = WEEK) -> FloatArray:
-    """Return the quarter hours that are over, so that each covers the same time."""
-    return week.last(t_ms, count, field, before=int(not quarter_is_over(t_ms)))
+    def assets(self, t_ms: int) -> list[AssetFacts]:
+        """Return the facts of each asset after the bar opened at `t_ms`."""
+        place = _place(self._week, t_ms)
+        each = zip(self.usual[:-1].tolist(), place.tolist(), self._volume.tolist(), strict=True)
+        return [AssetFacts(*map(_known, one)) for one in each]
 
+    def day_change(self, log_close: FloatArray) -> FloatArray:
+        """Return the log change over 24 hours (up to ten minutes more), NaN where unknown, (assets,)."""
+        out: FloatArray = log_close - self._week.last(self.closed - DAY, 1, CLOSE)[0]
+        return out
 
-def _hourly(closes: FloatArray) -> FloatArray:
-    """Return the moves of each hour up to now, oldest first."""
-    return np.diff(closes[::-HOUR][::-1], axis=0)
+    def day_edges(self, t_ms: int) -> tuple[FloatArray, FloatArray]:
+        """Return the log of the highest and lowest price of the 24 hours before the present hour, (assets,).
 
+        NaN where less than half of them is known.
+        """
+        end = t_ms // _HOUR_MS * HOUR - 1
+        high, low = (self._week.last(end, DAY, field) for field in (HIGH, LOW))
+        enough = np.isfinite(high).sum(axis=0) >= DAY // 2
+        return (
+            np.where(enough, np.fmax.reduce(high, axis=0), np.nan),
+            np.where(enough, np.fmin.reduce(low, axis=0), np.nan),
+        )
 
-def day_edges(week: Week, t_ms: int) -> tuple[FloatArray, FloatArray]:
-    """Return the log of the highest and lowest price of the 24 hours before the present hour, (assets,).
+    def band(self, minutes: int) -> FloatArray:
+        """Return 0.4307 x 1.4826 x the median size of a week's log moves over so many minutes, NaN where unknown.
 
-    NaN where less than half of them is known.
-    """
-    into = (t_ms % _HOUR_MS) // QUARTER_MS + 1  # quarter hours of the present hour
-    high, low = (week.last(t_ms, DAY, field, before=into) for field in (HIGH, LOW))
-    enough = np.isfinite(high).sum(axis=0) >= DAY // 2
-    return (
-        np.where(enough, np.fmax.reduce(high, axis=0), np.nan),
-        np.where(enough, np.fmin.reduce(low, axis=0), np.nan),
-    )
+        Between multiples of a quarter hour it lies on the square root of time.
+        """
+        quarters, more = divmod(minutes, 15)
+        low = self._band(quarters)
+        if not more:
+            return low
+        share = (math.sqrt(minutes) - math.sqrt(15 * quarters)) / (
+            math.sqrt(15 * quarters + 15) - math.sqrt(15 * quarters)
+        )
+        out: FloatArray = (1.0 - share) * low + share * self._band(quarters + 1)
+        return out
 
+    def baselines(self, ewma: FloatArray) -> list[dict[str, float] | None]:
+        """Return the sigmas that an outlook must beat, of a 5-minute bar, as a fraction; None where one is unknown.
 
-def day_change(week: Week, t_ms: int, log_close: FloatArray) -> FloatArray:
-    """Return the log change over 24 hours (up to ten minutes more), NaN where unknown, (assets,)."""
-    before = week.last(t_ms, 1, CLOSE, before=DAY + int(not quarter_is_over(t_ms)))
-    out: FloatArray = log_close - before[0]
-    return out
+        Args:
+            ewma: variance of a bar with a half-life of two hours, (assets,).
+        """
+        found = np.sqrt(np.array((*self._realised, ewma))).T.tolist()
+        return [
+            dict(zip(BASELINES, one, strict=True)) if all(0.0 < value < math.inf for value in one) else None
+            for one in found
+        ]
 
+    @cached_property
+    def _closes(self) -> FloatArray:
+        return _filled(self._last(CLOSE))
 
-def baselines(week: Week, t_ms: int, ewma: FloatArray) -> list[dict[str, float] | None]:
-    """Return the sigmas that an outlook must beat, of a 5-minute bar, as a fraction; None where one is unknown.
+    @cached_property
+    def _moves(self) -> FloatArray:
+        """The moves of each hour up to now, oldest first."""
+        return np.diff(self._closes[::-HOUR][::-1], axis=0)
 
-    Args:
-        ewma: variance of a bar with a half-life of two hours, (assets,).
-    """
-    variance = _whole(week, t_ms, VARIANCE, DAY) / BARS
-    hour, day = variance[-HOUR:].mean(axis=0), _mean(variance.T)
-    found = np.sqrt(np.array((hour, day, ewma))).T.tolist()
-    return [
-        dict(zip(BASELINES, one, strict=True)) if all(0.0 < value < math.inf for value in one) else None
-        for one in found
-    ]
+    @cached_property
+    def _volume(self) -> FloatArray:
+        return _ratios(self._last(VOLUME))
+
+    @cached_property
+    def _variance(self) -> FloatArray:
+        return self._last(VARIANCE)
+
+    @cached_property
+    def _realised(self) -> tuple[FloatArray, FloatArray]:
+        """Mean variance of a bar over the last hour and the last day."""
+        variance = self._variance[-DAY:] / BARS
+        return variance[-HOUR:].mean(axis=0), _mean(variance.T)
+
+    def _band(self, quarters: int) -> FloatArray:
+        if quarters not in self._bands:
+            closes = self._last(CLOSE)
+            moves = np.abs(closes[quarters:] - closes[:-quarters])
+            seen = np.count_nonzero(np.isfinite(moves), axis=0)
+            half = np.maximum(seen - 1, 0) // 2
+            sizes = np.partition(np.where(np.isfinite(moves), moves, np.inf), np.unique(half), axis=0)
+            middle = sizes[half, np.arange(len(half))]
+            self._bands[quarters] = np.where((seen >= _FEWEST_MOVES) & (middle > 0.0), BAND * middle, np.nan)
+        return self._bands[quarters]
+
+    def _last(self, field: int) -> FloatArray:
+        return self._week.last(self.closed, WEEK, field)
 
 
 def _filled(closes: FloatArray) -> FloatArray:
@@ -151,11 +198,12 @@ def _usual_day(moves: FloatArray) -> FloatArray:
 
 
 def _place(week: Week, t_ms: int) -> FloatArray:
-    high, low, close = (week.last(t_ms, WEEK, field) for field in (HIGH, LOW, CLOSE))
+    now = t_ms // QUARTER_MS
+    high, low = (week.last(now, WEEK, field) for field in (HIGH, LOW))
     known = np.isfinite(high).sum(axis=0) >= _FEWEST_DAYS * DAY
     top, bottom = np.fmax.reduce(high, axis=0), np.fmin.reduce(low, axis=0)
     room = top - bottom
-    last = _filled(close)[-1]
+    last = _filled(week.last(now, HOUR + 1, CLOSE))[-1]
     return np.where(known & (room > 0), (last - bottom) / np.where(room > 0, room, 1.0), np.nan)
 
 
@@ -188,8 +236,9 @@ def _correlation(moves: FloatArray) -> float | None:
     whole = whole[:, np.ptp(whole, axis=0) > 0] if len(whole) == 24 else whole[:, :0]
     if whole.shape[1] < 3:
         return None
-    found = np.asarray(np.corrcoef(whole.T))
-    return float(found[np.triu_indices(len(found), 1)].mean())
+    apart = whole - whole.mean(axis=0)
+    total, many = (apart / np.sqrt((apart**2).sum(axis=0))).sum(axis=1), whole.shape[1]
+    return float((total @ total - many) / (many * (many - 1)))
 
 
 def _hour_rank(variance: FloatArray) -> float | None:

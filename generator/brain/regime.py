@@ -92,8 +92,8 @@ def facts_of(change: FloatArray, trend: FloatArray, words: Sequence[VolatilityWo
     change = np.round(change, 4)  # as published
     known = np.isfinite(change)
     many = np.count_nonzero(known) or np.nan
-    sides = [np.where(known, side, np.nan) for side in (change > FLAT, change < -FLAT)]
-    up, down = (np.append(side, np.nansum(side) / many) for side in sides)
+    sides = np.array((change > FLAT, change < -FLAT), dtype=np.float64)
+    up, down = np.column_stack((np.where(known, sides, np.nan), sides.sum(axis=1) / many))
     mean = np.where(known, change, 0.0).sum() / many
     return Facts(
         up=up,

@@ -7,10 +7,9 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from generator.brain.facts import AssetFacts, MarketFacts, day_change, day_edges, facts
+from generator.brain.facts import AssetFacts, MarketFacts, Past
 from generator.brain.features import AT, Features
 from generator.brain.liquidity import hysteresis
-from generator.brain.week import Week
 from generator.catalog.words import MarketStructure, Trend
 from generator.market.bars import FloatArray
 
@@ -78,34 +77,33 @@ class Structure:
         self.trend = hysteresis(self.trend, score, _TREND_ENTER, _TREND_LEAVE)
 
     def reading(
-        self, t_ms: int, log_close: FloatArray, stale: npt.NDArray[np.bool_], week: Week, day: FloatArray | None
+        self, t_ms: int, log_close: FloatArray, stale: npt.NDArray[np.bool_], past: Past, day: FloatArray | None
     ) -> StructureReading:
         """Return trends and shapes after the last bar.
 
         Args:
             t_ms: open time of the last bar.
             log_close: last closes, (assets,); stale: where they are older than an hour.
-            week: of quarter hours.
+            past: the week before.
             day: log change over exactly 24 hours where known from elsewhere, NaN elsewhere; None: not known at all.
         """
         here = np.where(stale, np.nan, log_close)
-        moved = day_change(week, t_ms, here)
+        moved = past.day_change(here)
         if day is not None:
             moved = np.where(np.isfinite(day), day, moved)
         published = np.round(np.expm1(moved), 4).astype(np.float64)
-        assets, market = facts(week, t_ms)
         return StructureReading(
             [_TRENDS[int(one)] for one in self.trend.tolist()],
-            self._words(t_ms, here, week, published),
+            self._words(t_ms, here, past, published),
             counts(published),
             [None if math.isnan(one) else one for one in published.tolist()],
-            assets,
-            market,
+            past.assets(t_ms),
+            past.market,
         )
 
-    def _words(self, t_ms: int, log_close: FloatArray, week: Week, day: FloatArray) -> list[MarketStructure]:
+    def _words(self, t_ms: int, log_close: FloatArray, past: Past, day: FloatArray) -> list[MarketStructure]:
         """Return the structure of every asset; nothing that rose over the day is below its low."""
-        top, bottom = day_edges(week, t_ms)
+        top, bottom = past.day_edges(t_ms)
         above, below = ~(day < 0.0) & (log_close > top + _TIE), ~(day > 0.0) & (log_close < bottom - _TIE)
         return [
             MarketStructure.BREAKOUT if up else MarketStructure.BREAKDOWN if down else _WORDS[int(trend)]

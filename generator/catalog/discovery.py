@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Final
 
-from generator.catalog.assets import ASSETS, DEFAULT_ASSET
+from generator.catalog.assets import ASSET_NAMES, ASSETS, DEFAULT_ASSET
 from generator.catalog.counts import ASSETS_IN_WORDS, ENDPOINTS_IN_WORDS, PRODUCTS_IN_WORDS
 from generator.catalog.endpoints import ENDPOINTS
 from generator.catalog.links import (
@@ -15,6 +15,7 @@ from generator.catalog.links import (
     FEED_ATOM,
     FEED_JSON,
     GLOSSARY,
+    HISTORY,
     LEARN,
     LLMS_TXT,
     METHODOLOGY,
@@ -26,6 +27,7 @@ from generator.catalog.links import (
     STATUS,
     STATUS_JSON,
     TRACK_RECORD,
+    asset_path,
     reasoning_path,
 )
 from generator.catalog.money import usdc_amount
@@ -126,6 +128,32 @@ PAGES: Final[tuple[SitePage, ...]] = (
         "What changed",
         "Changes of the API and of the site, by version, for people who build on it.",
         primary=False,
+    ),
+    *(
+        SitePage(
+            f"{HISTORY}{window}/",
+            "pages/history.html",
+            "History" if window == "7d" else words,
+            f"The crypto market over the last {words}",
+            f"The price of Bitcoin over the last {words} on the regimes of the market, with their chances and the ranges ahead.",
+            primary=False,
+            listed=window == "7d",
+            subject=window,
+        )
+        for window, words in (("7d", "7 days"), ("24h", "24 hours"), ("30d", "30 days"))
+    ),
+    *(
+        SitePage(
+            asset_path(asset),
+            "pages/asset.html",
+            asset,
+            f"{ASSET_NAMES[asset]} now: how far, which way, and its record",
+            f"The price of {ASSET_NAMES[asset]}, its ranges over 15 minutes to 24 hours, reasons, funding, open interest and record.",
+            primary=False,
+            listed=False,
+            subject=asset,
+        )
+        for asset in ASSETS
     ),
     *DOC_PAGES,
 )

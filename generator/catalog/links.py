@@ -24,6 +24,8 @@ PRICING: Final = "/pricing/"
 CHANGELOG: Final = "/changelog/"
 GLOSSARY: Final = "/glossary/"
 STATUS: Final = "/status/"
+HISTORY: Final = "/history/"
+HISTORY_CSV: Final = f"{HISTORY}hours.csv"
 BUYER: Final = "/x402-buyer/"
 BUYER_AGENT: Final = "/x402-buyer/?product=agent"
 BUYER_PAGES: Final[dict[str, str]] = {
@@ -33,6 +35,13 @@ BUYER_PAGES: Final[dict[str, str]] = {
     "x402-atlas-human-report": BUYER,
 }
 """Where a person can buy each product, by its id."""
+
+
+def asset_path(asset: str) -> str:
+    """Return the path of one asset's page."""
+    return f"/asset/{asset.lower()}/"
+
+
 REASONING_ASSET: Final = "/api/reasoning/{asset}.json"
 
 

@@ -15,8 +15,9 @@ class SitePage:
     Args:
         path: with trailing slash, as linked; the file is `<path>index.html`.
         template: below templates/.
-        primary: in the navigation at the top.
-        group: the group of the documentation's menu that it is in; empty for the pages of the top and the foot.
+        primary: in the navigation at the top; the others that are `listed` are linked at the foot.
+        subject: the asset or window it shows, where one template makes several pages.
+        group: the group of the documentation's menu that it is in; empty elsewhere.
     """
 
     path: str
@@ -25,6 +26,8 @@ class SitePage:
     title: str
     description: str
     primary: bool = True
+    listed: bool = True
+    subject: str = ""
     group: str = ""
 
     @property
@@ -54,15 +57,15 @@ _GUIDES: Final = (
 )  # fmt: skip
 DOC_PAGES: Final = (
     *(
-        SitePage(f"{DOCS}{name}/", f"pages/docs_{name}.html", label, title, about, primary=False, group=GUIDES)
+        SitePage(f"{DOCS}{name}/", f"pages/docs_{name}.html", label, title, about, primary=False, listed=False, group=GUIDES)
         for name, label, title, about in _GUIDES
     ),
     *(
-        SitePage(f"{DOCS}{row.id}/", "pages/docs_endpoint.html", row.name, f"{row.name} API", row.purpose, primary=False, group=FREE)
+        SitePage(f"{DOCS}{row.id}/", "pages/docs_endpoint.html", row.name, f"{row.name} API", row.purpose, primary=False, listed=False, group=FREE)
         for row in ENDPOINTS
     ),
     *(
-        SitePage(f"{DOCS}{row.id}/", "pages/docs_product.html", row.title, f"{row.title} API", row.what_this_is, primary=False, group=PAID)
+        SitePage(f"{DOCS}{row.id}/", "pages/docs_product.html", row.title, f"{row.title} API", row.what_this_is, primary=False, listed=False, group=PAID)
         for row in PRODUCTS
     ),
 )  # fmt: skip

@@ -48,21 +48,20 @@ def gateway_settings(**flags: Any) -> GatewaySettings:
     return _load(GatewaySettings, flags)
 
 
-def chain_settings(state_dir: Path | None = None) -> tuple[GatewaySettings, str | None]:
-    """Return the gateway's settings, with the nodes of the devnet on the same state where none are set, and its origin.
+def chain_settings() -> GatewaySettings:
+    """Return the gateway's settings, with the nodes of the devnet on the same state where none are set.
 
     Raises:
         GeneratorError: as for `gateway_settings`.
     """
     from gateway.devnet.settings import running_devnet
 
-    settings = gateway_settings(state_dir=state_dir)
+    settings = gateway_settings()
     devnet = running_devnet(settings.state_dir)
     if devnet is None or settings.algod_url is not None or settings.indexer_url is not None:
-        return settings, None
+        return settings
     # As `emi up` sets it for its gateway.
-    nodes = {"algod_url": f"{devnet}/algod", "indexer_url": f"{devnet}/indexer"}
-    return settings.model_copy(update=nodes), devnet
+    return settings.model_copy(update={"algod_url": f"{devnet}/algod", "indexer_url": f"{devnet}/indexer"})
 
 
 def refuse_replay_flags(settings: GeneratorSettings, at: str | None, *, loop: bool = False) -> None:

@@ -4,8 +4,6 @@ from pathlib import Path
 
 import typer
 
-from generator.errors import GeneratorError
-
 log_app = typer.Typer(
     name="log", help="The transparency log's key: make it, show it, replace it.", no_args_is_help=True
 )
@@ -64,32 +62,3 @@ def rotate(
     print(
         f"{'signs alone' if finish else 'signs along with the old one'} from the next start: {signer.verifier.text}\n\n{NEXT}"
     )
-
-
-@log_app.command()
-def anchor(
-    key_file: Path | None = typer.Option(None, help="Account that pays the fee; default STATE_DIR/keys/anchor.key."),
-) -> None:
-    """Write the published checkpoint into a note on chain, for a fee. This never happens by itself.
-
-    Whoever finds it there knows that this part of the log existed by that block: `emi verify --anchor TXID`. Run it by
-    a timer as often as you want to prove, and publish the account's address where your readers know you.
-
-    Example: emi log anchor
-    """
-    from generator.cli._anchor import send
-    from generator.cli._ballot import load_key
-    from generator.cli._settings import chain_settings, generator_settings
-    from generator.record.published import CHECKPOINT, head_of
-
-    settings = generator_settings()
-    try:
-        head = head_of((settings.site_path / "current" / CHECKPOINT.lstrip("/")).read_bytes())
-    except OSError as error:
-        raise GeneratorError(f"no log is published in {settings.site_path}: {error.strerror}") from None
-    key = load_key(key_file or settings.state_dir / "keys" / "anchor.key")
-    chain, devnet = chain_settings(settings.state_dir)
-    txid, fee, block = send(chain, devnet, key, head)
-    state = f"confirmed in block {block}" if block is not None else "sent, not confirmed yet"
-    print(f"{head.size} entries of {head.origin} anchored on {chain.network}: {state}; fee {fee} micro-ALGO")
-    print(f"transaction {txid}: emi verify --anchor {txid}")

@@ -110,7 +110,7 @@ def adopt(
     from generator.cli._settings import chain_settings
     from generator.cli.buy import product_named
 
-    wanted, (settings, _) = product_named(product), chain_settings()
+    wanted, settings = product_named(product), chain_settings()
     if settings.algod_url is None and settings.indexer_url is None:
         raise GeneratorError("set EMI_INDEXER_URL or EMI_ALGOD_URL: the payment is looked up on the chain")
 

@@ -6,15 +6,9 @@ from typing import Annotated, Any, NoReturn
 import typer
 
 
-def verify(  # noqa: PLR0917  typer passes by name
+def verify(
     where: Annotated[str | None, typer.Argument(help="Folder of a published site; default SITE_DIR.")] = None,
     url: Annotated[str | None, typer.Option(help="Origin to read instead of a folder.")] = None,
-    round_id: Annotated[
-        str | None, typer.Option("--round", help="Check one finished round only, with few requests.")
-    ] = None,
-    anchor: Annotated[
-        str | None, typer.Option(help="Transaction that carries an earlier checkpoint, looked up at INDEXER_URL.")
-    ] = None,
     key: Annotated[
         str | None, typer.Option(help="The log's public key, as its operator gave it: name+hash+key.")
     ] = None,
@@ -41,12 +35,6 @@ def verify(  # noqa: PLR0917  typer passes by name
     report = check_rows(read_json(site))
     try:
         log = record.open_log(site.read, before, key)
-        if anchor is not None:
-            print(_anchored(anchor, log, settings.state_dir))
-        if round_id is not None:
-            lines, proves = record.verify_round(log, report, round_id, site.read)
-            _conclude(lines, report.complaint, proves)
-            return
         with progress_bar() as progress:
             found = record.verify_all(log, report.rows, site.read, progress)
     except record.NoLogError:
@@ -56,19 +44,6 @@ def verify(  # noqa: PLR0917  typer passes by name
         _fail(str(error))
     _conclude([*found.lines, *report.lines], report.complaint, found.proves)
     found.remember(file)
-
-
-def _anchored(txid: str, log: Any, state_dir: Path) -> str:
-    from generator.cli._anchor import check
-    from generator.cli._settings import chain_settings
-
-    settings, _ = chain_settings(state_dir)
-    if settings.indexer_url is None:
-        _fail("no indexer to look the anchor up: set EMI_INDEXER_URL")
-    try:
-        return check(settings.indexer_url, txid, log.reader, log.head.origin)
-    except ValueError as error:
-        _fail(f"anchor {txid}: {error}")
 
 
 def _conclude(lines: Any, complaint: str | None, proves: str) -> None:

@@ -8,6 +8,7 @@ from generator.brain.derivatives import Pressure
 from generator.brain.reading import BrainReading
 from generator.catalog.words import RegimeLabel
 from generator.contract.envelope import Change
+from generator.market.bars import BarFrame
 from generator.market.observation import Observation
 
 
@@ -72,4 +73,5 @@ class TickContext:
     closes: Mapping[str, tuple[tuple[int, float], ...]] = field(default_factory=dict)
     trends: Mapping[str, str] = field(default_factory=dict)  # of 60-minute bars, without a reading
     futures: Mapping[str, Pressure] = field(default_factory=dict)  # likewise
+    bars: BarFrame | None = None  # of the last month
     changed: tuple[Change, ...] | None = None  # since the last published tick; None on the first after a start

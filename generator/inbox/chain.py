@@ -185,7 +185,7 @@ def ballot_of(row: Mapping[str, Any]) -> BallotFile:
     name = str(row.get("id"))
     try:
         arrived_ms = _whole(row["round-time"]) * 1000
-        envelope = signed_of(row)
+        envelope = _signed_of(row)
     except (KeyError, TypeError, ValueError, IndexerError, binascii.Error, OverflowError):
         return BallotFile(name, b"", 0, Refusal.NOT_A_TRANSACTION, confirmed=True)
     if envelope is None:
@@ -193,7 +193,7 @@ def ballot_of(row: Mapping[str, Any]) -> BallotFile:
     return BallotFile(name, base64.b64encode(pack(envelope)), arrived_ms, confirmed=True)
 
 
-def signed_of(row: Mapping[str, Any]) -> dict[str, Any] | None:
+def _signed_of(row: Mapping[str, Any]) -> dict[str, Any] | None:
     """Return the signed transaction whose id the row carries; some tell the genesis id also where none was signed."""
     transaction = _transaction(row)
     signature = _object(row["signature"])

@@ -15,7 +15,6 @@ import structlog
 from generator.errors import GeneratorError
 from generator.record.audit.recount import PART, BallotPart, content, path_of
 from generator.record.log.note import Checkpoint, NoteError, Signer, Verifier
-from generator.record.log.reader import LogReader
 from generator.record.log.tiles import tiles_between
 from generator.record.memory import ballots, log
 from generator.record.memory.store import Memory
@@ -224,17 +223,15 @@ class PublishedRecord:
         """
         if not self._last:
             return
+        seen = head_of(self._last)
         with self._memory.reading() as connection:
-            reader = LogReader(lambda tile: log.content(connection, tile), self._head(connection))
-            try:
-                reader.check_extends(head_of(self._last))
-            except ValueError as error:
-                self._withheld = True
-                logger.error(  # noqa: TRY400  a line for the operator, not a traceback
-                    "published log is not a prefix of the local log; it is left as it is and nothing is added to it",
-                    reason=str(error),
-                    mend="restore the newer memory; without one, move the published site away: docs/howto/operating.md",
-                )
+            shrank = seen.size > self._memory.log_state(connection).edge.size
+            self._withheld = shrank or log.load_edge(connection, seen.size).root() != seen.root
+        if self._withheld:
+            logger.error(
+                "published log is not a prefix of the local log; it is left as it is and nothing is added to it",
+                mend="restore the newer memory; without one, move the published site away: docs/howto/operating.md",
+            )
 
     def _head(self, connection: Connection) -> Checkpoint:
         edge = self._memory.log_state(connection).edge

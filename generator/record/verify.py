@@ -17,9 +17,9 @@ from generator.errors import GeneratorError
 from generator.record.audit.audit import Audit, far_line, score_line
 from generator.record.audit.ranges import ranges_complaint
 from generator.record.audit.recount import RecountError, path_of, recount
-from generator.record.audit.rows import Row, RowsReport, row_complaint, rows_complaint
+from generator.record.audit.rows import Row, rows_complaint
 from generator.record.log.note import Checkpoint, NoteError, Verifier
-from generator.record.log.reader import LogError, LogReader
+from generator.record.log.reader import LogError, entries
 from generator.record.published import CHECKPOINT, KEYS, PREFIX, read_verifiers, write_private
 
 NEWEST: Final = 500  # rounds whose ballots are recounted; each is a request or more
@@ -80,8 +80,7 @@ class SeenFile:
 class SignedLog:
     """A log whose checkpoint has a trusted signature."""
 
-    reader: LogReader  # of the log
-    head: Checkpoint  # its checkpoint
+    head: Checkpoint
     note: bytes  # the checkpoint as signed
     keys: tuple[Verifier, ...]  # as published
     seen: Seen | None  # on the last visit, None on the first
@@ -110,7 +109,7 @@ def open_log(read: Read, seen: Seen | None = None, key: str | None = None) -> Si
         raise VerifyError(f"the log's checkpoint: {error}{hint}") from None
     if seen is not None and seen.head.origin != head.origin:
         raise VerifyError(f"this is the log {head.origin}; on the last visit it was {seen.head.origin}")
-    return SignedLog(LogReader(lambda tile: _tile(read, tile.path), head), head, note, keys, seen)
+    return SignedLog(head, note, keys, seen)
 
 
 def _tile(read: Read, path: str) -> bytes:
@@ -187,9 +186,8 @@ def verify_all(log: SignedLog, rows: Sequence[Row] | None, read: Read, progress:
     audit = Audit()
     size = log.head.size
     try:
-        if log.seen is not None:
-            log.reader.check_extends(log.seen.head)
-        for number, data in enumerate(log.reader.audit(), 1):
+        found = entries(lambda tile: _tile(read, tile.path), log.head, log.seen.head if log.seen else None)
+        for number, data in enumerate(found, 1):
             audit.take(data)
             if number % 2_000 == 0 or number == size:
                 progress(number, size, "entries")
@@ -208,39 +206,6 @@ def verify_all(log: SignedLog, rows: Sequence[Row] | None, read: Read, progress:
         ballots += _recount(read, name, audit.rounds[name])
         progress(number, min(len(voted), NEWEST), "rounds' ballots")
     return Verified(log, audit, rows or (), min(len(voted), NEWEST), ballots, max(0, len(voted) - NEWEST))
-
-
-def verify_round(log: SignedLog, report: RowsReport, round_id: str, read: Read) -> tuple[list[str], str]:
-    """Prove one round's entries, compare them with its published row; return what was checked, and what it proves."""
-    row = next((row for row in report.rows or () if row.get("round_id") == round_id), None)
-    if row is None:
-        raise VerifyError(report.complaint or f"round {round_id} is not published; see /arena/rounds.json")
-    numbers = row.get("log_entries")
-    if row.get("warm_up") and not numbers:
-        raise VerifyError(f"round {round_id} was backtested before the start, and is not in the log")
-    if not isinstance(numbers, list) or not numbers or not all(type(number) is int for number in numbers):
-        raise VerifyError(f"round {round_id} names no entries of the log")
-    audit = Audit()
-    try:
-        if log.seen is not None:
-            log.reader.check_extends(log.seen.head)
-        entries = [log.reader.entry(number) for number in numbers]
-        for data in entries:
-            audit.take(data)
-    except ValueError as error:
-        raise VerifyError(str(error)) from None
-    logged = audit.rounds.get(round_id)
-    complaint = f"the entries {numbers} are not those of round {round_id}" if logged is None else None
-    complaint = complaint or row_complaint(row, logged or {})
-    if complaint is not None or logged is None:
-        raise VerifyError(complaint)
-    lines = [f"entry {number}: {json.loads(data)['kind']}" for number, data in zip(numbers, entries, strict=True)]
-    ballots = ""
-    if _real_votes(logged):
-        lines.append(f"{_recount(read, round_id, logged)} ballots counted again, every signature checked")
-        ballots = "; its real votes are the published ballots, each signed by its voter"
-    lines.append(f"round {round_id}: sealed, locked and ended as published")
-    return lines, _filled(ROUND.format(ballots=ballots), NOT_LOG, NOT_ROUND)
 
 
 def _recount(read: Read, name: str, row: Row) -> int:
@@ -277,12 +242,6 @@ NOT_LOG: Final = (
     "forecast whose seal you saw before its round was fixed before it. Nor that two visitors are shown the same log "
     "(compare checkpoints with someone), that the prices were the market's, that no ballot was left out, or any skill."
 )
-ROUND: Final = (
-    "This proves: the entries of this round are in the log that its operator signed, its forecast opens to the digest "
-    "published before its start, its outcome and lesson follow from the logged prices, votes and band, and it is "
-    "published as it was logged{ballots}."
-)
-NOT_ROUND: Final = "Nothing is proved about other rounds; the whole check, without --round, reads them all."
 ROWS_ONLY: Final = """This proves: each revealed forecast is the one whose digest the row carries; outcomes, flags and scores follow
 from the published prices, votes and bands by the published rules.
 It does not prove: that a digest was published before its round, that no round is missing (there is no signed log

@@ -59,10 +59,10 @@ class Metrics:
         self.copy_failures = Gauge(
             "emi_copy_failures", "Releases that readers have and this machine's copy has not.", registry=self.registry
         )
-        self.ballots_refused = Counts("emi_ballots_rejected", "Ballots refused since the start.", "reason")
+        self.ballots_refused = Counts("emi_ballots_rejected", "Ballots refused since the start, by reason.", "reason")
         self.publish_failures = Counts(
             "emi_publish_failures",
-            "Times a page, picture or other file was not made; its last good bytes stay.",
+            "Times a file was not made, by its kind (page, picture ...); its last good bytes stay.",
             "kind",
         )
         self.registry.register(self.ballots_refused)

@@ -5,7 +5,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
+from generator.brain.hourly import HOUR_MS
 from generator.catalog.discovery import FEEDS
+from generator.catalog.endpoints import ENDPOINT_BY_ID
 from generator.catalog.formats import iso, share
 from generator.catalog.links import ROUNDS_JSON, ROUNDS_PUBLISHED, STATUS_JSON
 from generator.catalog.products import HUMAN_REPORT
@@ -18,6 +20,7 @@ from generator.record.published import RecordFiles
 from generator.release.last_good import Kind, LastGood
 from generator.release.vault import Offer
 from generator.runtime.app import App
+from generator.runtime.hours import published_hour
 from generator.site.background import BackgroundRelease, Bodies, TickFiles
 from generator.site.charts.report import illustrated, report_charts
 from generator.site.feeds import CHANGES_READ, feeds
@@ -62,6 +65,7 @@ def publish(app: App, context: TickContext, composed: Composed, record: RecordFi
     app.publisher.vault.publish(_offer(app, context, composed, tick.paid))
     written = app.publisher.releases.publish(generation, files, at.timestamp(), once)
     app.record.published.done(record, context.freshness.tick_id, generation, context.freshness.generated_ms)
+    _keep_hour(app, context, tick)
     app.publisher.background.published(background, tick, at)
     return _report(context, tick.free[STATUS_JSON]["status"], len(files), written)
 
@@ -73,7 +77,8 @@ def _tick_files(app: App, context: TickContext, composed: Composed) -> TickFiles
     report = composed.paid[HUMAN_REPORT]
     assert isinstance(report, X402HumanReportPaidResponse)
     paid = {**composed.paid, HUMAN_REPORT: illustrated(report, charts)}
-    return TickFiles(context, _plain(composed.free), _plain(paid))
+    hours = app.record.memory.hours(context.freshness.generated_ms)
+    return TickFiles(context, _plain(composed.free), _plain(paid), hours)
 
 
 def _files(app: App, tick: TickFiles, background: BackgroundRelease, at: datetime) -> dict[str, bytes]:
@@ -89,7 +94,16 @@ def _files(app: App, tick: TickFiles, background: BackgroundRelease, at: datetim
         ),
     )
     rounds = last_good.make(Kind.DOWNLOAD, (ROUNDS_JSON,), lambda: rounds_file(app.publisher.site.project, played))
-    view = PageView(context, tick.free, background.schemas, played, due, background.shares, background.months)
+    view = PageView(
+        context,
+        tick.free,
+        background.schemas,
+        played,
+        due,
+        background.shares,
+        background.months,
+        background.histories.figures,
+    )
     bodies = {path: encode(body) for path, body in tick.free.items()}
     return {
         **app.publisher.assets.files,
@@ -99,6 +113,13 @@ def _files(app: App, tick: TickFiles, background: BackgroundRelease, at: datetim
         **rounds,
         **news,
     }
+
+
+def _keep_hour(app: App, context: TickContext, tick: TickFiles) -> None:
+    """Keep what is published first in an hour."""
+    at_ms, memory = context.freshness.generated_ms, app.record.memory
+    if not any(hour.at_ms // HOUR_MS >= at_ms // HOUR_MS for hour in memory.hours(at_ms)[-1:]):
+        memory.keep_hours([published_hour(context, tick.free[ENDPOINT_BY_ID["market-regime"].path])])
 
 
 def _plain(bodies: Mapping[str, Body]) -> dict[str, dict[str, Any]]:

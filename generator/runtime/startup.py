@@ -21,6 +21,7 @@ from generator.market.history import History
 from generator.market.source import Progress
 from generator.record.published import CHECKPOINT
 from generator.runtime.app import ORIGIN_KEY, SEEDED, App
+from generator.runtime.hours import hours_of, read_hour
 from generator.runtime.market import DAYS_OF_HISTORY, has_read, no_progress, to_ms
 from generator.runtime.tick import DAY_MS, play_arena
 
@@ -133,7 +134,24 @@ async def _restore(app: App, at: datetime, progress: Progress) -> None:
         bars = bars.after(kept.t_ms)
     else:
         kept = None
-    app.market.engine = await app.market.brain_of(bars, kept, progress)
+    if kept is not None or app.record.memory.hours(to_ms(at)):
+        app.market.engine = await app.market.brain_of(bars, kept, progress)
+        return
+    app.market.engine = Engine(app.market.weights, ASSETS)
+    found, span_ms = [], len(bars) * BAR_MS
+    async for hour in hours_of(app.market, bars, _offset_ms(app, at, bars)):
+        found.append(hour)
+        progress(
+            min(len(found) * HOUR_MS, span_ms) // HOUR_MS, span_ms // HOUR_MS, "hours of history that the brain reads"
+        )
+    app.record.memory.keep_hours(found)
+
+
+def _offset_ms(app: App, at: datetime, bars: BarFrame) -> int:
+    """Return wall minus market time, of a recording to a bar: what these hours are filed under."""
+    if app.market.mode != SourceMode.RECORDED or not len(bars):
+        return 0
+    return to_ms(at) // BAR_MS * BAR_MS - int(bars.t[-1]) - BAR_MS
 
 
 def _fits(app: App, kept: Engine, kept_ms: int, bars: BarFrame, now_ms: int) -> bool:
@@ -169,7 +187,11 @@ async def _backtest(app: App, start: datetime, end: datetime, progress: Progress
     with app.record.memory.batch():
         for done, moment in enumerate(moments, 1):
             observation = await app.market.observe(moment)
-            play_arena(app, observation, app.market.read(observation), moment, warm_up=True)
+            reading = app.market.read(observation)
+            play_arena(app, observation, reading, moment, warm_up=True)
+            if reading is not None and moment.minute == 0:
+                prices = {asset: seen.price for asset, seen in observation.assets.items()}
+                app.record.memory.keep_hours([read_hour(to_ms(moment), observation.market_ms, reading, prices)])
             progress(done, len(moments), "steps of the backtest before the start (its rounds are marked warm_up)")
             await asyncio.sleep(0)
 

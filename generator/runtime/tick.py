@@ -147,6 +147,7 @@ def describe(  # noqa: PLR0917
         day_before=_day_before(app, now_ms),
         ticks=Ticks(ticks.published_24h, ticks.failed_24h, ticks.last_tick_id, ticks.missed_24h),
         closes={asset: app.market.history.closes(asset, SPARK_POINTS) for asset in ASSETS},
+        bars=app.market.history.frame(),
         trends=trends(app.market.history.frame()) if reading is None else {},
         futures=futures(app.market.history.frame()) if hourly else {},
     )

@@ -10,9 +10,10 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Final, Generic, TypeVar
 
+from generator.arena.values import Hour
 from generator.catalog.discovery import DISCOVERY_FILES, SharePicture
 from generator.catalog.downloads import RecordFile
-from generator.catalog.links import DOCS_INDEX, OPENAPI_JSON, OPENAPI_YAML
+from generator.catalog.links import DOCS_INDEX, HISTORY_CSV, OPENAPI_JSON, OPENAPI_YAML
 from generator.catalog.words import RoundPhase
 from generator.compose.context import Site, TickContext
 from generator.contract.base import encode
@@ -21,6 +22,7 @@ from generator.release.last_good import Kind, LastGood
 from generator.release.values import NOTHING
 from generator.site.discovery import discovery
 from generator.site.downloads import RUNNING, Downloads, downloads, month_of
+from generator.site.history import Histories, histories
 from generator.site.openapi.document import openapi, openapi_yaml
 from generator.site.openapi.paths import as_example
 from generator.site.pictures import EVERY_S, PICTURES, Drawing, Pictures, drawings, pictures
@@ -51,6 +53,7 @@ class TickFiles:
     context: TickContext
     free: Bodies
     paid: Bodies
+    hours: tuple[Hour, ...] = ()
 
     def examples(self) -> dict[str, Any]:
         """Return the bodies as OpenAPI shows them."""
@@ -70,6 +73,7 @@ class BackgroundRelease:
     files: Mapping[str, bytes]
     lasting: frozenset[str] = frozenset()
     schemas: Mapping[str, Any] = field(default_factory=dict)
+    histories: Histories = field(default_factory=Histories)
     shares: Mapping[str, SharePicture] = field(default_factory=dict)
     once: Mapping[str, bytes] = field(default_factory=lambda: NOTHING)
     notes: Mapping[str, str] = field(default_factory=dict)
@@ -141,6 +145,7 @@ class BackgroundFiles:
         self._static: Renewed[StaticFiles] = Renewed(Kind.DISCOVERY, OPENAPI_JSON, self._pool, self._last_good)
         self._pictures: Renewed[Pictures] = Renewed(Kind.PICTURE, "share pictures", self._pool, self._last_good)
         self._downloads: Renewed[Downloads] = Renewed(Kind.DOWNLOAD, "downloads", self._pool, self._last_good)
+        self._histories: Renewed[Histories] = Renewed(Kind.PICTURE, "history", self._pool, self._last_good)
         self._months_noted = 0
 
     def files(self, tick: TickFiles, at: datetime) -> BackgroundRelease:
@@ -148,12 +153,15 @@ class BackgroundFiles:
         static = self._static.get(at.date(), lambda: self._make_static(tick.context.site, tick.examples(), at))
         drawn = self._pictures.get(_quarter(at), lambda: self._drawn(tick))
         record = self._downloads.get(self._record_state(tick, at), lambda: self._record(tick, at))
+        lately = self._histories.get(_quarter(at), lambda: self._lately(tick))
         files = self._kept(Kind.DISCOVERY, _STATIC, static)
         lasting = frozenset(files)
         files |= self._kept(Kind.PICTURE, _PICTURES, drawn) | self._kept(Kind.DOWNLOAD, RUNNING, record)
+        files |= self._kept(Kind.PICTURE, (HISTORY_CSV,), lately)
         return BackgroundRelease(
             files,
             lasting,
+            histories=lately or Histories(),
             schemas=static.schemas if static else {},
             shares=drawn.shares if drawn else {},
             once=record.once if record else NOTHING,
@@ -174,21 +182,26 @@ class BackgroundFiles:
         self._static.renew(at.date(), lambda: self._make_static(tick.context.site, tick.examples(), at))
         self._pictures.renew(_quarter(at), lambda: self._drawn(tick))
         self._downloads.renew(self._record_state(tick, at), lambda: self._record(tick, at))
+        self._histories.renew(_quarter(at), lambda: self._lately(tick))
 
     def reset(self) -> None:
         """Make everything that shows the record again: another process may have published since."""
         self._pictures.reset()
         self._downloads.reset()
+        self._histories.reset()
 
     def close(self) -> None:
         """Drop what has not begun and wait for the rest."""
         self._pool.shutdown(cancel_futures=True)
 
     def _kept(
-        self, kind: Kind, paths: Sequence[str], made: StaticFiles | Pictures | Downloads | None
+        self, kind: Kind, paths: Sequence[str], made: StaticFiles | Pictures | Downloads | Histories | None
     ) -> dict[str, bytes]:
         """Return the files that were made, or the last good bytes of these paths."""
         return self._last_good.last(paths) if made is None else self._last_good.make(kind, paths, lambda: made.files)
+
+    def _lately(self, tick: TickFiles) -> Histories:
+        return histories(tick.context, tick.hours)
 
     def _drawn(self, tick: TickFiles) -> Pictures:
         return self._draw(drawings(tick.context, tick.free))

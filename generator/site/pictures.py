@@ -225,14 +225,14 @@ def _now(ctx: TickContext, body: Mapping[str, Any], mark: str, as_of: str) -> Dr
         kicker=kicker.get(mark, "The crypto market now"),
         headline=str(body["headline"]),
         text=str(body["summary"]) if sure is not None else "The regime is unknown at the moment.",
-        cards=(*cards, _how_far(ctx.arena)),
+        cards=(*cards, _how_far(ctx.arena, ctx.freshness.generated_ms)),
         as_of=as_of,
     )
 
 
-def _how_far(arena: ArenaView) -> Card:
+def _how_far(arena: ArenaView, now_ms: int) -> Card:
     """Say what the ranges were worth so far."""
-    figure = far_figure(arena)
+    figure = far_figure(arena, now_ms)
     return Card(figure["number"], figure["what"])
 
 

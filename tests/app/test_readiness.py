@@ -8,13 +8,10 @@ import pytest
 from structlog.testing import capture_logs
 
 from gateway.wire.networks import DEVNET
-from tests.app.test_server import Client, get
 from tests.support.fake_upstream import FakeUpstream
 from tests.support.gateway_app import GatewayHarness, gateway_app, in_loop
 from tests.support.vaults import START, write_vault
 
-SILENT = "the facilitator has given no good answer to /supported for over 60 s"
-NO_WRITE = "the payments ledger has taken no write for over 60 s"
 GONE = "the payments ledger's file was removed or replaced"
 
 
@@ -29,11 +26,6 @@ async def reasons(home: GatewayHarness) -> list[str]:
     found: list[str] = answer.json()["reasons"]
     assert found
     return found
-
-
-def gauge(home: GatewayHarness, name: str) -> float | None:
-    home.state._measure()
-    return home.state.metrics.registry.get_sample_value(name)
 
 
 def lose_ledger(home: GatewayHarness) -> None:
@@ -54,66 +46,11 @@ async def test_a_gateway_whose_facilitator_answers_is_ready_each_second(tmp_path
 
 
 @in_loop
-async def test_a_dead_facilitator_is_unready_after_a_minute_and_unquoted_after_five(tmp_path: Path) -> None:
-    async with gateway_app(tmp_path) as home:
-        home.upstream.supported = 500
-        seen: list[tuple[Any, ...]] = []
-        for step_s in (60, 1, 239, 1):
-            home.clock.step(step_s)
-            home.state.ledger.written.ok()
-            await home.state.facilitator.refresh()
-            at_once = (await Client(home).send(get()))[9:12].decode()
-            seen.append((await reasons(home), gauge(home, "emi_ready"), (await home.get()).status_code, at_once))
-
-    assert seen[0] == ([], 1, 402, "402")
-    assert seen[1] == seen[2] == ([SILENT], 0, 402, "402")
-    assert seen[3][:3] == ([SILENT], 0, 503)
-    assert seen[3][3] != "402"
-
-
-@in_loop
 async def test_a_facilitator_that_never_answered_makes_unready_at_once(tmp_path: Path) -> None:
     upstream = FakeUpstream(DEVNET.full)
     upstream.supported = 500
     async with gateway_app(tmp_path, upstream=upstream) as home:
         assert await reasons(home) == ["the facilitator has not offered this network yet"]
-
-
-@in_loop
-async def test_a_ledger_that_takes_no_write_makes_unready_after_a_minute(tmp_path: Path) -> None:
-    async with gateway_app(tmp_path) as home:
-        home.clock.step(61)
-        home.state.facilitator.supported.ok()
-        late: tuple[Any, ...] = (
-            await reasons(home),
-            gauge(home, "emi_ready"),
-            gauge(home, "emi_ledger_write_age_seconds"),
-        )
-        home.state.ledger.written.ok()
-
-        again = await reasons(home)
-
-    assert late == ([NO_WRITE], 0, 61)
-    assert again == []
-
-
-@in_loop
-async def test_a_lost_ledger_stops_quotes_at_once_and_takes_nothing_from_who_has_paid(tmp_path: Path) -> None:
-    async with gateway_app(tmp_path) as home:
-        payment = home.buyer.pay()
-        bought = await home.send(payment)
-        lose_ledger(home)
-        home.clock.step(1)
-
-        found: tuple[Any, ...] = (await reasons(home), gauge(home, "emi_ready"), gauge(home, "emi_quoting"))
-        quote, new, again = await home.get(), await home.send(home.buyer.pay()), await home.send(payment)
-        at_once = await Client(home).send(get())
-
-    assert found == ([GONE], 0, 0)
-    assert [answer.status_code for answer in (bought, quote, new, again)] == [200, 503, 503, 200]
-    assert again.content == bought.content
-    assert b" 402 " not in at_once
-    assert sum(home.upstream.transfers.values()) == 1
 
 
 @pytest.mark.parametrize(

@@ -81,6 +81,15 @@ def test_a_restart_gives_the_same_next_readings(cut: int) -> None:
     assert again.dump() == engine.dump()
 
 
+def test_a_restart_within_a_quarter_hour_knows_the_same_week() -> None:
+    frame = market(7 * 288 + 4)
+    engine = Engine(WEIGHTS, ASSETS)
+    engine.update(frame.rows(0, len(frame) - 1))
+    engine.advance(frame.rows(len(frame) - 1, len(frame)))
+
+    assert Engine.load(WEIGHTS, ASSETS, engine.dump()).reading() == engine.reading()
+
+
 def test_the_state_of_seven_assets_stays_under_120_kb() -> None:
     seven = tuple("ABCDEFG")
     engine = Engine(WEIGHTS, seven)

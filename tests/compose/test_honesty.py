@@ -344,14 +344,6 @@ def test_a_thin_bin_has_no_rate_but_says_so() -> None:
     assert "fewer than 30" in bins[1]["note"]
 
 
-def test_an_empty_memory_shows_no_score() -> None:
-    shown = free("empty_memory", "main-brain")["public_performance"]
-
-    assert [shown[key] for key in ("hit_rate_percent", "brier", "skill_percent")] == [None] * 3
-    assert shown["n"] == 0
-    assert "no score is shown" in shown["statement"]
-
-
 def test_the_confidences_are_kept_apart_and_name_their_kind() -> None:
     body, coin = paid("full", "x402-atlas"), free("full", "main-brain")["coins"]["BTC"]
 

@@ -3,7 +3,6 @@
 import asyncio
 import base64
 import copy
-import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -18,7 +17,6 @@ from gateway.errors import PaymentInvalid
 from gateway.payments.parse import read_payment
 from gateway.settings import DEMO_PAYEE
 from gateway.wire.networks import DEVNET
-from tests.faults.behaviours import answering_json
 from tests.faults.harness import PRODUCT, FaultHarness, harness
 from tests.support.gateway_wallet import Buyer, Signed, decode_header, encode_header
 
@@ -145,75 +143,6 @@ def test_a_rekeyed_payer_signs_with_the_key_that_it_names() -> None:
     taken = read_payment(Signed("", "", BUYER.envelope(msgpack.packb(item))).header, DEVNET, DEMO_PAYEE)
 
     assert taken.payer == BUYER.address
-
-
-@pytest.mark.parametrize("place", ["extensions", "resource", "payload", "accepted"])
-@pytest.mark.parametrize("opening", ["[", '{"a":'])
-def test_nesting_of_any_depth_anywhere_causes_no_accident(
-    loop: asyncio.Runner, on: FaultHarness, place: str, opening: str
-) -> None:
-    payment = loop.run(on.sign())
-    closing = "]" if opening == "[" else "}"
-    seen = set()
-    for depth in (*range(50, 70), *range(100, 900, 200), *range(960, 1_010, 7), 2_000, 3_000):
-        value = decode_header(payment.header)
-        value.setdefault(place, {"url": "x"})["deep"] = "HERE"
-        text = json.dumps(value).replace('"HERE"', opening * depth + "1" + closing * depth)
-        answer = loop.run(send(on, base64.b64encode(text.encode()).decode()))
-        seen.add(answer.status_code)
-
-    assert seen <= {200, 402, 431}
-
-
-@pytest.mark.parametrize("place", ["extensions", "resource", "payload", "accepted"])
-@pytest.mark.parametrize(
-    ("text", "named"),
-    [
-        *((number, "payment_not_json") for number in ("NaN", "-Infinity", "1e999")),
-        (r'"\ud800"', "payment_"),  # half a character
-    ],
-)
-def test_what_no_json_holds_is_402_wherever_it_is(
-    loop: asyncio.Runner, on: FaultHarness, place: str, text: str, named: str
-) -> None:
-    value = decode_header(loop.run(on.sign()).header)
-    value.setdefault(place, {"url": "x"})["member"] = "HERE"
-    written = json.dumps(value).replace('"HERE"', text)
-    calls = on.proxy.calls["verify"]
-
-    answer = loop.run(send(on, base64.b64encode(written.encode()).decode()))
-
-    assert answer.status_code == 402
-    assert named in answer.json()["error"]
-    assert on.proxy.calls["verify"] == calls
-
-
-@pytest.mark.parametrize(
-    "resource", [{}, {"url": 5}, {"url": None}, {"url": "x", "description": 1}, {"url": "x", "mimeType": []}]
-)
-def test_a_resource_of_wrong_types_is_402_and_reaches_no_facilitator(
-    loop: asyncio.Runner, on: FaultHarness, resource: Any
-) -> None:
-    value = decode_header(loop.run(on.sign()).header)
-    calls = on.proxy.calls["verify"]
-
-    answer = loop.run(send(on, encode_header({**value, "resource": resource})))
-
-    assert answer.status_code == 402
-    assert on.proxy.calls["verify"] == calls
-
-
-def test_what_the_facilitator_finds_malformed_closes_verify_to_no_one_else(
-    loop: asyncio.Runner, on: FaultHarness
-) -> None:
-    on.proxy.fault({"verify": answering_json({"error": "invalid_request"}, 400)})
-    refused = [loop.run(on.present(loop.run(on.sign()))).status_code for _ in range(6)]
-    on.proxy.fault({})
-
-    answer = loop.run(on.present(loop.run(on.sign())))
-
-    assert set(refused) == {503}
-    assert answer.status_code == 200
 
 
 def test_the_header_twice_is_402(loop: asyncio.Runner, on: FaultHarness) -> None:

@@ -160,14 +160,33 @@ def test_progress_is_reported_to_the_end() -> None:
     assert steps == [(day, 30) for day in range(1, 31)]
 
 
+# Mean logarithm of every field over the three days before the moment, by magnitude.
+LOGS = {
+    "open": 2.850795043,
+    "high": 2.852216111,
+    "low": 2.84939616,
+    "close": 2.850808441,
+    "volume": 11.50084086,
+    "depth_usd": 15.11199231,
+    "spread_bps": 1.403829191,
+    "imbalance": -1.348107424,
+    "funding": -9.457039284,
+    "open_interest": 17.95890612,
+    "liq_long_usd": 8.417683817,
+    "liq_short_usd": 8.375212106,
+}
+
+
 def test_the_market_of_a_seed_is_the_same_in_every_release() -> None:
     """Readings, rounds and lessons kept in the memory speak of these prices; changing them needs a new memory."""
-    source = SimulatedSource(7)
+    source, at_ms = SimulatedSource(7), 1_795_172_400_000
 
-    prices = [source.price(asset, 1_795_172_400_000) for asset in ("BTC", "HBAR")]
+    prices = [source.price(asset, at_ms) for asset in ("BTC", "HBAR")]
+    fields = _backfill(source, at_ms, 3).fields
 
     assert prices == pytest.approx([104114.252443, 0.110071262372], rel=1e-9)
-    assert source.truth(1_795_172_400_000) is RegimeLabel.HIGH_VOLATILITY
+    assert source.truth(at_ms) is RegimeLabel.HIGH_VOLATILITY
+    assert {name: np.log(np.abs(values)).mean() for name, values in fields.items()} == pytest.approx(LOGS, rel=1e-8)
 
 
 def test_one_more_asset_changes_no_number_of_the_others() -> None:

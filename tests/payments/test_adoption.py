@@ -1,7 +1,7 @@
 """Payments that only the chain knows: the operator takes them in, their payers get what they paid for."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -62,7 +62,6 @@ class Nodes(Http):
         headers: Mapping[str, str],
         body: bytes | None,
         timeout_s: float,
-        sent: Callable[[], None] | None = None,
     ) -> tuple[int, bytes]:
         answer = self._answers[url.split("/")[3]]
         return (404, b"{}") if answer is None else (200, json.dumps(answer).encode())

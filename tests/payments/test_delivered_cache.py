@@ -1,8 +1,6 @@
 from dataclasses import replace
 from pathlib import Path
 
-import pytest
-
 from gateway.payments.decide import Delivered
 from gateway.payments.purchase import MAX_REMEMBERED_BYTES, DeliveredCache
 from tests.ledger.test_ledger import INTENT
@@ -40,15 +38,3 @@ async def test_a_replay_touches_neither_the_ledger_nor_the_facilitator(tmp_path:
     assert replay.status_code == 200
     assert (replay.content, replay.headers["PAYMENT-RESPONSE"]) == (first.content, first.headers["PAYMENT-RESPONSE"])
     assert home.upstream.calls == [] or all(path == "/supported" for path, _ in home.upstream.calls)
-
-
-@pytest.mark.parametrize("mode", ["500", "insufficient"])
-@in_loop
-async def test_what_is_not_settled_is_never_remembered(mode: str, tmp_path: Path) -> None:
-    async with gateway_app(tmp_path) as home:
-        home.upstream.settle = mode
-        payment = home.buyer.pay()
-
-        await home.send(payment)
-
-        assert home.state.purchases.delivered.get(payment.txid) is None

@@ -65,22 +65,6 @@ async def test_the_facilitator_hears_its_own_form_and_our_table(advertised: str,
 
 
 @in_loop
-async def test_verify_is_not_asked_again_for_a_moment_after_five_failures(tmp_path: Path) -> None:
-    async with gateway_app(tmp_path) as home:
-        home.upstream.verify = 500
-        for _ in range(7):
-            await home.send(home.buyer.pay())
-        asked = len(home.upstream.asked("/verify"))
-        home.clock.step(6)
-        home.upstream.verify = {"isValid": True}
-
-        later = await home.send(home.buyer.pay())
-
-    assert asked == 5
-    assert later.status_code == 200
-
-
-@in_loop
 async def test_settled_delivers_the_quoted_bytes_and_the_computed_txid(tmp_path: Path) -> None:
     async with gateway_app(tmp_path) as home:
         payment = home.buyer.pay()
@@ -274,22 +258,6 @@ async def test_every_step_is_reported_so_that_a_process_can_be_killed_there(tmp_
         await home.send(payment)
 
     assert first == [
-        "decoded", "verified", "intent_written", "settle_sent", "settle_answered", "settled_written", "delivered",
+        "decoded", "verified", "intent_written", "settle_answered", "settled_written", "delivered",
     ]  # fmt: skip
     assert steps[len(first) :] == ["decoded", "delivered"]
-
-
-@in_loop
-async def test_settle_is_sent_when_its_bytes_have_left(tmp_path: Path) -> None:
-    async with gateway_app(tmp_path) as home:
-        arrived: list[bool] = []
-
-        def step(name: str) -> None:
-            if name == "settle_sent":
-                arrived.append(bool(home.upstream.asked("/settle")))
-
-        async with second_gateway(home, step=step) as client:
-            await client.get(REGIME, headers={"PAYMENT-SIGNATURE": home.buyer.pay().header})
-
-    assert arrived == [False]
-    assert len(home.upstream.asked("/settle")) == 1

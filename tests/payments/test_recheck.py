@@ -128,18 +128,6 @@ async def test_what_cannot_be_known_for_a_day_of_rounds_is_left(tmp_path: Path) 
 
 
 @in_loop
-async def test_a_clock_that_was_days_behind_ends_no_recheck(tmp_path: Path) -> None:
-    async with gateway_app(tmp_path) as home:
-        payment = await believed(home)
-        home.clock.set_wall(2 * 86_400)
-        home.upstream.round = PAST_LAST_VALID
-
-        await look(home)
-
-        assert closed(home, payment)[:2] == ("settled", "never_landed")
-
-
-@in_loop
 async def test_rechecks_come_seldom_and_later_each_time(tmp_path: Path) -> None:
     async with gateway_app(tmp_path) as home:
         await refused(home)

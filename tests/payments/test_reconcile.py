@@ -10,7 +10,6 @@ from gateway.errors import LedgerUnavailable
 from gateway.ledger.record import Settle
 from gateway.ledger.store import PAGE, PURGE_LIMIT
 from gateway.payments.reconcile import Reconciler, run_forever
-from gateway.upstream.chain import Finding, Presence, extend_watch
 from tests.ledger.test_ledger import INTENT, ledger_with
 from tests.support.gateway_app import GatewayHarness, gateway_app, in_loop
 from tests.support.gateway_wallet import Signed
@@ -41,30 +40,6 @@ async def test_a_payment_found_later_is_settled_without_its_payer(tmp_path: Path
 
         assert (closed, state_of(home, payment)) == (1, ("settled", "chain"))
         assert len(home.upstream.asked("/settle")) == 1
-
-
-@pytest.mark.parametrize(("round_now", "state"), [(5_510, "intent"), (5_511, "refused")])
-@in_loop
-async def test_absence_closes_a_payment_only_past_last_valid(round_now: int, state: str, tmp_path: Path) -> None:
-    async with gateway_app(tmp_path) as home:
-        payment = await unknown(home)
-        home.upstream.round = round_now
-
-        await home.state.reconciler.step()
-
-        assert state_of(home, payment)[0] == state
-
-
-@in_loop
-async def test_no_clock_closes_a_payment_while_the_chain_cannot_be_asked(tmp_path: Path) -> None:
-    async with gateway_app(tmp_path) as home:
-        payment = await unknown(home)
-        home.upstream.lookup_down = True
-        home.clock.step(10 * 86_400)
-
-        await home.state.reconciler.step()
-
-        assert state_of(home, payment)[0] == "intent"
 
 
 @in_loop
@@ -102,19 +77,6 @@ async def test_lookups_come_later_each_time(tmp_path: Path) -> None:
             home.clock.step(waits[-1])
 
         assert waits == [2, 4, 8, 16]
-
-
-def test_a_watch_ends_for_good_with_the_first_gap() -> None:
-    near, far = (Finding(Presence.ABSENT, round_now, indexed=False) for round_now in (900, 1_801))
-
-    assert extend_watch(0, near) == 900
-    assert extend_watch(900, far) is None
-    assert extend_watch(None, near) is None
-
-
-def test_a_watch_does_not_grow_on_an_unclear_lookup() -> None:
-    assert extend_watch(100, Finding(Presence.UNCLEAR, 200, indexed=False)) == 100
-    assert extend_watch(100, Finding(Presence.ABSENT, None, indexed=False)) == 100
 
 
 @in_loop

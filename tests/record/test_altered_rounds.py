@@ -126,25 +126,6 @@ def test_several_altered_fields_are_named_together_and_counted(site: Path) -> No
     assert "; and 2 fields more" in output
 
 
-def test_one_round_asked_for_names_the_altered_field_too(site: Path) -> None:
-    rows = rows_of(site)
-    alter(rows[1], ("votes", "bullish"))
-    put(site, rows)
-
-    assert "votes.bullish is published as" in run_verify(site, "--round", rows[1]["round_id"]).output
-
-
-@pytest.mark.parametrize("numbers", [None, [], ["0"], [None], [True], "0", [10**9], [-1]])
-def test_one_round_that_names_no_entries_of_the_log_is_one_line(site: Path, numbers: Any) -> None:
-    rows = rows_of(site)
-    rows[1]["log_entries"] = numbers
-    put(site, rows)
-    result = run_verify(site, "--round", rows[1]["round_id"])
-
-    assert isinstance(result.exception, SystemExit)
-    assert result.exit_code == 1
-
-
 def of_open_round(site: Path, **fields: Any) -> dict[str, Any]:
     """Write an end for the round that is under way."""
     newest = rows_of(site)[0]

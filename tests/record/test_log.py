@@ -1,7 +1,6 @@
 """The log of a generator: keys on disk, the same log whatever the restarts, immutable tiles."""
 
 import json
-import random
 import shutil
 import stat
 from collections.abc import Iterator
@@ -11,14 +10,13 @@ from typing import Any
 
 import pytest
 
-from generator.errors import GeneratorError, LeadershipLost
+from generator.errors import GeneratorError
 from generator.record.audit.audit import Audit, AuditError, scores_of
-from generator.record.log.note import Checkpoint, Signer
+from generator.record.log.note import Checkpoint
 from generator.record.log.tiles import unbundle
 from generator.record.published import add_key, drop_old_keys, make_key, read_keys
 from tests.support import rfc6962
-from tests.support.arena_inputs import HOUR, MINUTE, NOON, hours, inputs_at, play_tick, ticks
-from tests.support.databases import dump, url_in
+from tests.support.arena_inputs import HOUR, MINUTE, NOON, hours, inputs_at, play_tick
 from tests.support.log_records import CROWDED, NAME, Record
 
 HOURS = 8
@@ -50,6 +48,8 @@ def test_the_published_log_read_by_the_standard_has_the_signed_root(record: Reco
     assert head.size == len(entries(record)) > 40
     assert head.root == rfc6962.mth(entries(record))
     assert head.origin == NAME
+    tile = record.read(f"tile/0/000.p/{head.size}")
+    assert tile == b"".join(rfc6962.mth([entry]) for entry in entries(record))
 
 
 def test_an_audit_of_an_honest_log_finds_every_round_and_hour(record: Record) -> None:
@@ -94,38 +94,6 @@ def test_a_forecast_that_no_release_carried_before_its_start_is_void_and_not_sco
     unseen = ("void", "the forecast was not published before the start")
     assert [(row["phase"], row["void_reason"]) for row in rows] == [unseen, unseen, ("resolved", None)]
     assert record.memory.view(NOON + 180 * MINUTE).hourly_record.resolved == 0
-
-
-def test_restarts_and_lost_fences_give_the_same_log_as_none(tmp_path: Path) -> None:
-    chance = random.Random(7)
-    straight, broken = (with_key(tmp_path / name) for name in ("straight", "broken"))
-    for now in ticks(NOON, 3 * 60, 5):
-        straight.play([now])
-        if chance.random() < 0.1:
-            broken.restart()
-        if chance.random() < 0.2:
-            broken.questions_left = 1  # the fence falls when all is written and nothing is committed
-            with pytest.raises(LeadershipLost):
-                broken.play([now])
-            broken.questions_left = None
-        broken.play([now])
-        if chance.random() < 0.3:
-            broken.publish()
-    for record in (straight, broken):
-        record.publish()
-        record.memory.close()
-
-    assert broken.read("checkpoint") == straight.read("checkpoint")
-    assert entries(broken) == entries(straight)
-    assert dump(url_in(broken.folder)) == dump(url_in(straight.folder))
-
-
-def with_key(folder: Path) -> Record:
-    """Make a record that is signed by a fixed key."""
-    record = Record(folder)
-    record.key_file.parent.mkdir()
-    record.key_file.write_text(Signer(NAME, bytes(32)).text + "\n")
-    return record
 
 
 def test_a_tile_is_published_once_unless_the_site_was_lost(record: Record) -> None:

@@ -91,13 +91,6 @@ def test_an_honest_count_is_repeated_by_the_command(record: Record) -> None:
     assert "each signed by its voter, one a voter" in " ".join(result.output.split())
 
 
-def test_one_round_is_counted_again_too(record: Record) -> None:
-    result = run_verify(record.site, "--round", ROUND)
-
-    assert result.exit_code == 0, result.output
-    assert "3 ballots counted again" in result.output
-
-
 def other(by: int, choice: Prediction = Prediction.BULLISH, round_id: str = ROUND) -> dict[str, Any]:
     """Write a row of a ballot that is valid and was not counted."""
     vote = Vote(round_id, choice, by=by, at_ms=NOON + MINUTE)
@@ -146,12 +139,9 @@ def test_what_was_bent_is_named_with_its_round(
     assert named in result.output
 
 
-@pytest.mark.parametrize("more", [(), ("--round", ROUND)])
-def test_a_round_whose_ballots_went_away_is_named_with_what_the_log_counted(
-    record: Record, more: tuple[str, ...]
-) -> None:
+def test_a_round_whose_ballots_went_away_is_named_with_what_the_log_counted(record: Record) -> None:
     (record.site / path_of(ROUND).lstrip("/")).unlink()
-    result = run_verify(record.site, *more)
+    result = run_verify(record.site)
 
     assert result.exit_code == 1
     assert f"emi: round {ROUND}: {path_of(ROUND)} is not published; the log counted 3 ballots" in result.output

@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 from sqlalchemy import create_engine, event, text
 
-from generator.arena.play import ArenaConfig, PlayInputs
+from generator.arena.play import PlayInputs
 from generator.arena.values import ArenaView
-from generator.catalog.words import Prediction, RoundPhase
+from generator.catalog.words import RoundPhase
 from generator.errors import MemoryUnreadable
 from generator.record.memory.store import Memory
 from tests.support.arena_inputs import CONFIG, HOUR, MINUTE, NOON, Vote, hours, inputs_at, ms, play_tick, ticks
-from tests.support.databases import dump, reopen, url_in
+from tests.support.databases import dump, url_in
 
 CROWDED = replace(CONFIG, assets=("BTC", "ETH"), simulated_crowd=True)
 
@@ -29,50 +29,12 @@ def memory(tmp_path: Path) -> Iterator[Memory]:
     made.close()
 
 
-def with_ballots(now_ms: int, config: ArenaConfig = CROWDED) -> PlayInputs:
-    """A tick with some ballots in it, also late and repeated ones."""
-    inputs = inputs_at(now_ms, config=config)
-    if now_ms % (20 * MINUTE):
-        return inputs
-    hour = now_ms - now_ms % HOUR + HOUR
-    asset = config.assets[hour // HOUR % len(config.assets)]
-    stamp = f"{asset}-20261120-{hour // HOUR % 24:02d}0000"
-    files = [
-        Vote(stamp, word, by=by, at_ms=now_ms - by * 1_000).file()
-        for by, word in enumerate(random.Random(now_ms).choices(list(Prediction), k=4))
-    ]
-    return replace(inputs, ballots=tuple(files))
-
-
 class Dead(BaseException):
     """Stands for a kill: nothing in the program may catch it."""
 
 
 def dies() -> str:
     raise Dead
-
-
-def test_hours_with_restarts_and_crashes_equal_the_same_hours_without(tmp_path: Path) -> None:
-    chance = random.Random(20261120)
-    straight_url, broken_url = url_in(tmp_path, "straight"), url_in(tmp_path, "broken")
-    straight, broken = Memory.open(straight_url), Memory.open(broken_url)
-    for now in sorted({*ticks(NOON - 4 * HOUR, 5 * 60, 20), *hours(NOON - 4 * HOUR, 5)}):
-        inputs = with_ballots(now)
-        last = play_tick(straight, inputs)
-        if chance.random() < 0.3:
-            broken = reopen(broken, broken_url)
-        if now % HOUR == 0 and chance.random() < 0.5:
-            with pytest.raises(Dead):
-                play_tick(broken, replace(inputs, salt=dies))
-            broken = reopen(broken, broken_url)
-        again = play_tick(broken, inputs)
-        assert again == last
-    straight.close()
-    broken.close()
-
-    assert last.arena_record.resolved == last.teacher.crowd.n == 4
-    assert last.ballots_counted == 20
-    assert dump(straight_url) == dump(broken_url)
 
 
 TABLES = ["meta", "rounds", "ballots", "rejected_ballots", "crowd_tallies", "predictions", "lessons", "events"]
@@ -201,12 +163,6 @@ def test_rounds_that_ended_in_an_outage_are_void_and_not_forecast_afterwards(mem
     assert view.hourly_record.void == 14  # seven whose end, seven whose start passed; 14:00 to 17:00 were never made
     assert view.hourly_record.predictions == view.hourly_record.resolved + 14
     assert view.void_rate_percent == round(100 * 2 / len(rows), 1)
-
-
-def test_one_venue_is_enough_where_one_is_all_there_is(memory: Memory) -> None:
-    run(memory, hours(NOON - 2 * HOUR, 2), venues=1, needed=1)
-
-    assert finished(memory)["BTC-20261120-110000"]["phase"] == "resolved"
 
 
 def test_a_new_round_length_keeps_the_day_whole(memory: Memory) -> None:

@@ -75,12 +75,6 @@ def test_the_next_visit_proves_that_nothing_was_changed_since_the_first(record: 
     assert "entries are those of the last visit" in result.output
 
 
-def test_a_round_that_is_not_published_is_named(record: Record) -> None:
-    assert (
-        "round BTC-20200101-000000 is not published" in run_verify(record.site, "--round", "BTC-20200101-000000").output
-    )
-
-
 def flip(log: list[dict[str, Any]]) -> None:
     log[number_of(log, "round.resolved")]["outcome"] = "NEUTRAL"
     log[number_of(log, "round.resolved")]["end_price"] *= 1.5
@@ -213,14 +207,6 @@ def test_another_log_at_the_same_place_is_named(record: Record) -> None:
 
     assert result.exit_code == 1
     assert f"this is the log other.example/log; on the last visit it was {NAME}" in result.output
-
-
-def test_one_round_is_compared_with_what_the_last_visit_saw(record: Record) -> None:
-    name = record.memory.resolved_rounds(1)[0]["round_id"]
-    run_verify(record.site)
-    forge(record, lambda log: log.remove(log[-1]))
-
-    assert "entries were removed" in run_verify(record.site, "--round", name).output
 
 
 @pytest.mark.parametrize("outcome", [None, "invented"])

@@ -14,7 +14,7 @@ from generator.market.bars import BarFrame
 from generator.market.observation import Observation
 from generator.market.source import Progress, Source
 from generator.record.audit.audit import Audit
-from generator.record.log.reader import LogReader
+from generator.record.log.reader import entries
 from generator.record.published import head_of
 from generator.runtime.tick import tick
 from generator.settings import GeneratorSettings
@@ -97,7 +97,7 @@ def test_an_audit_of_the_log_follows_what_was_withdrawn(back: tuple[Path, Path])
     head = head_of((current / "checkpoint").read_bytes())
     audit = Audit()
 
-    for data in LogReader(lambda tile: (state / "site" / "once" / "log" / tile.path).read_bytes(), head).audit():
+    for data in entries(lambda tile: (state / "site" / "once" / "log" / tile.path).read_bytes(), head):
         audit.take(data)
 
     assert audit.clock_steps == 1

@@ -121,7 +121,7 @@ def test_landing_shows_the_reading_with_its_confidence_and_its_times() -> None:
     text = _text(rendered()["/index.html"])
 
     assert "Range-bound: two assets are up and five down on the day" in text
-    assert "78.2 confidence, out of 100" in text
+    assert "Confidence 78.2%" in text
     assert "As of 20 Nov 2026, 09:53 UTC, valid until 09:56." in text
 
 

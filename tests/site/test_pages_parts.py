@@ -14,7 +14,7 @@ from generator.site.pages.docs import Reference, type_name
 from generator.site.pages.record import record_view
 from generator.site.pages.render import Pages
 from generator.site.resources import Resources
-from tests.support.builders import empty_arena
+from tests.support.builders import NOW_MS, empty_arena
 from tests.support.page_view import arena, predictions, view
 from tests.support.ranges import how_far
 
@@ -154,10 +154,10 @@ def test_the_wheels_own_data_come_before_the_folders_around_it(tmp_path: Path) -
 def test_the_backtest_is_named_apart_and_in_no_figure_of_the_record() -> None:
     held = replace(empty_arena(), rehearsal=Rehearsal(arena().hourly_record, arena().arena_record, how_far(36)))
     due = tuple(replace(made, warm_up=place >= 10 * len(ASSETS)) for place, made in enumerate(predictions(20)))
-    view = record_view(held, due, "Source: a test.")
+    view = record_view(held, due, "Source: a test.", NOW_MS)
 
-    assert view["figure"]["number"] == "none yet"
-    assert "36 more were made by backtest before the start" in view["figure"]["how"]
+    assert view["figure"]["number"] == "11:00 UTC"
+    assert view["figure"]["how"].startswith("In a backtest of 36 moves before the start ")
     assert [row[:2] for row in view["rehearsal"]["rows"]] == [
         ("Which way, each hour", "1,204"),
         ("Arena forecasts", "60"),

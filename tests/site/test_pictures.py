@@ -107,7 +107,7 @@ def test_an_unknown_reading_shows_no_number_for_it() -> None:
 def test_a_new_service_draws_that_nothing_has_come_due() -> None:
     empty = words(known=False, empty=True)
 
-    assert [card.number for card in empty["/"].cards] == ["none yet"]
+    assert [card.number for card in empty["/"].cards] == ["11:00 UTC"]
     assert "No round is live at the moment" in texts(empty["/arena/"])
 
 

@@ -179,18 +179,6 @@ def test_a_stopped_leader_cannot_publish_after_the_next_one_claimed_the_pointer(
     assert whole(bucket)
 
 
-def test_opening_again_does_not_make_another_ones_pointer_ours() -> None:
-    bucket = memory()
-    first = site(bucket, "a")
-    publish(first)
-    publish(site(bucket, "b"))
-
-    first.open()
-
-    with pytest.raises(LeadershipLost):
-        publish(first)
-
-
 def test_a_lower_epoch_cannot_claim_and_a_higher_one_can_again() -> None:
     bucket = memory()
     epoch = 1

@@ -70,16 +70,12 @@ def rows_complaint(rows: Sequence[Row], audit: Audit) -> str | None:
         if logged is None:
             complaint = _unlogged(row, audit)
         else:
-            complaint = row_complaint(row, {**logged, "log_entries": audit.entries.get(logged["round_id"], [])})
+            stated = {name: value for name, value in logged.items() if name != "ballots_sha256"}
+            found = row_differences(row, {**stated, "log_entries": audit.entries.get(logged["round_id"], [])})
+            complaint = f"round {logged['round_id']}: {found}" if found else None
         if complaint is not None:
             return complaint
     return _left_out(rows, names, audit)
-
-
-def row_complaint(row: Row, logged: Row) -> str | None:
-    """Name the fields of one published round that differ from the log, whatever the row states of itself."""
-    found = row_differences(row, {name: value for name, value in logged.items() if name != "ballots_sha256"})
-    return f"round {logged['round_id']}: {found}" if found else None
 
 
 def row_differences(row: Row, logged: Row) -> str | None:

@@ -1,15 +1,20 @@
-"""Ticks, and the regime by tick."""
+"""Ticks, the regime by tick, and the market by hour."""
 
-from dataclasses import dataclass
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
 
-from sqlalchemy import Connection, distinct, func, select
+from sqlalchemy import Connection, distinct, func, insert, select
 
 from generator.arena.play import RegimeRow
-from generator.arena.timetable import DAY_MS, MINUTE_MS
+from generator.arena.timetable import DAY_MS, HOUR_MS, MINUTE_MS
+from generator.arena.values import Hour
 from generator.record.memory import tables as t
 from generator.record.memory.rows import forget, upsert
 
 KEPT_TICKS = 50_000  # 34 days
+READ_HOURS_MS = 31 * DAY_MS  # by pages; all are kept
 KEPT_REGIMES = 20_000  # 14 days; rows where the label changed are kept for good
 DAY_TOLERANCE_MS = 30 * MINUTE_MS
 
@@ -119,6 +124,34 @@ def regime_changes(connection: Connection, limit: int) -> tuple[RegimeChange, ..
     c = t.regime_history.c
     query = select(c.at_ms, c.label, c.mode, c.confidence, c.risk_score, c.warm_up).where(c.changed.is_(True))
     return tuple(RegimeChange(*row) for row in connection.execute(query.order_by(c.id.desc()).limit(limit)))
+
+
+def newest_hour_ms(connection: Connection) -> int:
+    """Return the time of the newest hour kept, -1 before the first."""
+    found = connection.execute(select(func.max(t.hours.c.at_ms))).scalar()
+    return -1 if found is None else int(found)
+
+
+def store_hours(connection: Connection, found: Iterable[Hour]) -> None:
+    """Keep what was published first in each hour; an hour that is not later than all before it is left out."""
+    hour = newest_hour_ms(connection) // HOUR_MS
+    for one in found:
+        if one.at_ms // HOUR_MS > hour:
+            hour = one.at_ms // HOUR_MS
+            texts = {"chances": json.dumps(one.chances), "prices": json.dumps(dict(one.prices))}
+            connection.execute(insert(t.hours).values(asdict(one) | texts))
+
+
+def hours(connection: Connection, since_ms: int, until_ms: int) -> tuple[Hour, ...]:
+    """Return the hours in [since, until), oldest first."""
+    c = t.hours.c
+    query = select(t.hours).where(c.at_ms >= since_ms, c.at_ms < until_ms).order_by(c.at_ms)
+    return tuple(_hour(row) for row in connection.execute(query).mappings())
+
+
+def _hour(row: Mapping[Any, Any]) -> Hour:
+    chances = json.loads(row["chances"])
+    return Hour(**{**row, "chances": chances and tuple(chances), "prices": json.loads(row["prices"])})
 
 
 def last_published_ms(connection: Connection) -> int:

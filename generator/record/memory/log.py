@@ -100,9 +100,14 @@ def _scores(totals: RunningTotals, now_ms: int) -> Entry:
     return entry("scores", now_ms, arena=scores_of(arena), hourly=scores_of(hourly), how_far=far)
 
 
-def load_edge(connection: Connection) -> Edge:
-    """Read the right edge of the log; its cost does not grow with the log."""
-    size = int(connection.execute(select(func.max(t.log_entries.c.id))).scalar() or 0)
+def load_edge(connection: Connection, size: int | None = None) -> Edge:
+    """Read the right edge of the log, or of its first `size` entries; its cost does not grow with the log.
+
+    Raises:
+        ValueError: entries or nodes are missing.
+    """
+    if size is None:
+        size = int(connection.execute(select(func.max(t.log_entries.c.id))).scalar() or 0)
     levels: list[tuple[bytes, ...]] = []
     scale, level = 1, 0
     while size >= scale:

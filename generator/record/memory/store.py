@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, TypeVar
@@ -13,7 +13,7 @@ from generator.arena.ballots import Poll, judge
 from generator.arena.life import shown_at
 from generator.arena.play import PlayInputs, play
 from generator.arena.teacher import RunningTotals
-from generator.arena.values import ArenaView, BallotVerdict, PredictionMade, Tally
+from generator.arena.values import ArenaView, BallotVerdict, Hour, PredictionMade, Tally
 from generator.catalog.words import RoundPhase
 from generator.lease import Fence, one_writer
 from generator.record.audit.recount import BallotPart
@@ -289,6 +289,19 @@ class Memory:
         """Return the last changes of the regime's label, newest first."""
         with self.reading() as connection:
             return history.regime_changes(connection, limit)
+
+    def hours(self, now_ms: int) -> tuple[Hour, ...]:
+        """Return what was published first in each hour of the last month, oldest first."""
+        since_ms = now_ms - history.READ_HOURS_MS
+        with self.reading() as connection:
+            return self._cached(
+                "hours", history.newest_hour_ms(connection), lambda: history.hours(connection, since_ms, now_ms + 1)
+            )
+
+    def keep_hours(self, found: Iterable[Hour]) -> None:
+        """Keep what was published first in each hour; one that is not later than all before it is left out."""
+        with self.writing() as connection:
+            history.store_hours(connection, found)
 
     def exports(self) -> Exports:
         """Return a reader of whole months, for another thread."""

@@ -17,8 +17,8 @@ from sqlalchemy import (
     UniqueConstraint,
 )
 
-SCHEMA_VERSION: Final = "5"
-ADDED_TO: Final = frozenset({"1", "2", "3", "4"})  # versions that only lack tables, or columns of `predictions`
+SCHEMA_VERSION: Final = "6"
+ADDED_TO: Final = frozenset({"1", "2", "3", "4", "5"})  # versions that only lack tables, or columns of `predictions`
 SCHEMA_KEY: Final = "schema_version"
 FENCE_KEY: Final = "fence"
 GENERATION_KEY: Final = "generation"
@@ -193,6 +193,19 @@ regime_history = Table(
     Column("confidence", Float),
     Column("risk_score", Float),
     Column("changed", Boolean, nullable=False),  # the label differs from the row before; never pruned
+    Column("warm_up", Boolean, nullable=False),
+)
+
+# What was published first in each hour; kept for good.
+hours = Table(
+    "hours",
+    metadata,
+    Column("at_ms", BigInteger, primary_key=True),
+    Column("market_ms", BigInteger, nullable=False),
+    Column("label", String(24), nullable=False),
+    Column("chances", Text, nullable=False),  # JSON: of the four regimes, or null
+    Column("headline", Text, nullable=False),
+    Column("prices", Text, nullable=False),  # JSON, by asset
     Column("warm_up", Boolean, nullable=False),
 )
 

@@ -22,7 +22,7 @@ ROW_LABEL: Final = 118
 ROW_VALUE: Final = 168
 
 _FIGURE: Final = Markup(
-    '<figure class="chart" id="chart-{id}"><figcaption>{finding}</figcaption>{svg}'
+    '<figure class="chart{wide}" id="chart-{id}"><figcaption>{finding}</figcaption>{svg}'
     '<p class="source">{source}</p>'
     "<details><summary>The numbers of this chart</summary>{table}</details></figure>"
 )
@@ -93,6 +93,7 @@ class Chart:
     caption: Caption
     inner: Markup
     height: int
+    wide: bool = False  # drawn as wide as the page, so with smaller letters
 
     def svg(self, *, alone: bool = False) -> Markup:
         """Return the picture; `alone` outside of a page, where it and must name its own language."""
@@ -111,7 +112,12 @@ class Chart:
         """Return the figure."""
         caption = self.caption
         return _FIGURE.format(
-            id=caption.name, finding=caption.finding, svg=self.svg(), source=caption.source, table=_table(caption)
+            id=caption.name,
+            wide=" broad" if self.wide else "",
+            finding=caption.finding,
+            svg=self.svg(),
+            source=caption.source,
+            table=_table(caption),
         )
 
     __str__ = __html__

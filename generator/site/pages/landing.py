@@ -7,13 +7,14 @@ from markupsafe import Markup
 
 from generator.catalog.assets import ASSET_NAMES, ASSETS
 from generator.catalog.endpoints import ENDPOINT_BY_ID
+from generator.catalog.links import asset_path
 from generator.catalog.text.answers import BARS_MISSING, NEEDS_5_MINUTE_BARS, RECORDED_NOTICE, SIMULATED_NOTICE
 from generator.catalog.text.labels import BIAS_MARKS, STATE
 from generator.compose.context import TickContext
 from generator.compose.inputs import missing_reason
 from generator.compose.scores import hour_statement
 from generator.market.bars import BAR_MS
-from generator.site.charts.now import fundings, scale, sparkline, usual_moves
+from generator.site.charts.now import fundings, sparkline, usual_moves
 from generator.site.charts.report import DATA_FROM, hour_move
 from generator.site.format import UNKNOWN, duration, percent, price, signed, usd, when, word
 from generator.site.pages.arena import brain_words, crowd_bar, crowd_words, question
@@ -23,7 +24,7 @@ Bodies = Mapping[str, Mapping[str, Any]]
 _IN_BANNER: Final = frozenset({SIMULATED_NOTICE, RECORDED_NOTICE})
 
 
-def landing(ctx: TickContext, bodies: Bodies) -> dict[str, Any]:
+def landing(ctx: TickContext, bodies: Bodies, chart: Markup | None = None) -> dict[str, Any]:
     """Return what pages/index.html reads; every text is ready, `unknown` where there is no number."""
     brain = _body(bodies, "main-brain")
     futures = _body(bodies, "derivatives")["assets"]
@@ -33,7 +34,7 @@ def landing(ctx: TickContext, bodies: Bodies) -> dict[str, Any]:
         "regime": _regime(ctx, _body(bodies, "market-regime")),
         "worth": _worth(ctx),
         "which_way": _rest(brain.get("summary"), _body(bodies, "market-regime")["summary"]),
-        "evidence": _evidence(brain.get("brain") or {}),
+        "chart": chart,
         "rows": tuple(_row(asset, ctx, bodies) for asset in ASSETS),
         "swing_chart": usual_moves("swings", {asset: hour_move(ctx, asset) for asset in ASSETS}, source),
         "funding_chart": fundings(rates, {asset: futures[asset].get("state") for asset in ASSETS}, source),
@@ -54,16 +55,7 @@ def _worth(ctx: TickContext) -> dict[str, str]:
     """Return the first figure of the record; where nothing is forecast, nothing is scored, and the reason."""
     if ctx.reading is None and not ctx.arena.how_far:
         return {"number": "none", "what": "Nothing is forecast, so nothing is scored", "how": f"{missing_reason(ctx)}."}
-    return far_figure(ctx.arena)
-
-
-def _evidence(brain: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
-    rows = (
-        ("findings for the forecasts shown", brain.get("evidence_for")),
-        ("against them", brain.get("evidence_against")),
-        ("missing", brain.get("evidence_missing")),
-    )
-    return tuple((name, str(number)) for name, number in rows if number is not None)
+    return far_figure(ctx.arena, ctx.freshness.generated_ms)
 
 
 def _source(ctx: TickContext) -> Markup:
@@ -94,7 +86,12 @@ def _regime(ctx: TickContext, body: Mapping[str, Any]) -> dict[str, Any]:
     known = label != "unknown"
     state = regime["state"]
     facts: tuple[tuple[str, str, str], ...] = (
-        ("State", state, STATE.get(state, "")),
+        (
+            "Confidence",
+            percent(regime["confidence"] if known else None),
+            "how probable this regime is now; no forecast",
+        ),
+        ("State", state, f"{STATE.get(state, '')}; a description, not an order"),
         ("Volatility", word(regime["volatility"]), "expected moves, against those of the last week"),
         ("Risk score", _of_100(regime["risk_score"]), "where the expected volatility ranks in its week, of 100"),
         ("Trend", word(regime["trend"]), "of the last hours"),
@@ -106,8 +103,6 @@ def _regime(ctx: TickContext, body: Mapping[str, Any]) -> dict[str, Any]:
         "summary": _rest(body["summary"], body["headline"]),
         "known": known,
         "why_unknown": _why_unknown(ctx),
-        "confidence": _of_100(regime["confidence"] if known else None),
-        "bar": scale("regime", "Confidence in the regime", regime["confidence"] if known else None),
         "facts": tuple((name, value, "" if value == UNKNOWN else meaning) for name, value, meaning in facts),
     }
 
@@ -129,6 +124,7 @@ def _row(asset: str, ctx: TickContext, bodies: Bodies) -> dict[str, Any]:
     return {
         "asset": asset,
         "name": ASSET_NAMES[asset],
+        "path": asset_path(asset),
         "price": price(coin.get("price")),
         "change": signed(coin.get("change_24h")),
         "bias": coin.get("bias") or UNKNOWN,

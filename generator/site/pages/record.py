@@ -2,18 +2,20 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, Final
 
 from markupsafe import Markup
 
+from generator.arena.hourly import WINDOW_MS
 from generator.arena.scores import BIN_CASES, wilson
+from generator.arena.timetable import HOUR_MS
 from generator.arena.values import ArenaView, HorizonScores, PredictionMade, Rate, Rehearsal, TrackRecord
 from generator.catalog.assets import ASSETS
 from generator.catalog.downloads import SERIES, RecordFile
 from generator.compose.scores import (
     HORIZON_WORDS,
     compared,
-    counted_apart,
     far_statement,
     hour_of,
     hour_statement,
@@ -22,7 +24,7 @@ from generator.compose.scores import (
 )
 from generator.site.charts.plot import Chart
 from generator.site.charts.record import coverage, interval, rates, saved, skills
-from generator.site.format import NOT_YET, UNKNOWN, percent
+from generator.site.format import UNKNOWN, moment, percent
 
 GRID_HOURS: Final = 24
 NOT_KNOWN: Final = "Which way prices will move is not known."
@@ -66,12 +68,15 @@ def headline(hour: HorizonScores | None) -> str:
     return "How far prices move: not shown to beat every simple rule"
 
 
-def far_figure(arena: ArenaView) -> dict[str, str]:
+def far_figure(arena: ArenaView, now_ms: int) -> dict[str, str]:
     """Return the first figure of the record: how many moves over an hour ended inside the 90% range."""
     hour = hour_of(arena.how_far)
     if hour is None or not hour.scores:
-        apart = counted_apart(before.resolved if (before := _rehearsed_hour(arena)) else 0)
-        return {"number": NOT_YET, "what": "of the moves over 1 hour is known", "how": apart.strip()}
+        return {
+            "number": f"{first_due(arena, now_ms):%H:%M} UTC",
+            "what": "first scores of the ranges over 1 hour",
+            "how": _backtested(arena),
+        }
     inside = hour.scores[0].inside_90
     ends = "" if inside.low is None else f"95% interval {inside.low:.1f} to {percent(inside.high)}; "
     return {
@@ -81,8 +86,19 @@ def far_figure(arena: ArenaView) -> dict[str, str]:
     }
 
 
-def _rehearsed_hour(arena: ArenaView) -> HorizonScores | None:
-    return hour_of(arena.rehearsal.how_far) if arena.rehearsal else None
+def first_due(arena: ArenaView, now_ms: int) -> datetime:
+    """Return when the first move over an hour is known: an hour after the first full hour with a forecast."""
+    newest_only = arena.hourly_record.predictions <= len(ASSETS) and now_ms % HOUR_MS >= HOUR_MS - WINDOW_MS
+    hours = 2 if newest_only or not arena.hourly_record.predictions else 1
+    return moment((now_ms // HOUR_MS + hours) * HOUR_MS)
+
+
+def _backtested(arena: ArenaView) -> str:
+    hour = hour_of(arena.rehearsal.how_far) if arena.rehearsal else None
+    if hour is None or not hour.scores:
+        return ""
+    inside = percent(hour.scores[0].inside_90.value)
+    return f"In a backtest of {hour.resolved:,} moves before the start {inside} ended inside the 90% range."
 
 
 def direction(record: TrackRecord) -> str:
@@ -94,6 +110,7 @@ def record_view(
     arena: ArenaView,
     predictions: Sequence[PredictionMade],
     source: Markup | str,
+    now_ms: int,
 ) -> dict[str, Any]:
     """Return what pages/track_record.html reads.
 
@@ -105,7 +122,7 @@ def record_view(
     return {
         "headline": headline(hour_of(arena.how_far)),
         "lead": hour_statement(arena),
-        "figure": far_figure(arena),
+        "figure": far_figure(arena, now_ms),
         "far": tuple((HORIZON_WORDS[one.horizon], one, far_statement(one)) for one in arena.how_far),
         "far_charts": _drawn(coverage("coverage", arena.how_far, source), saved("saved", arena.how_far, source)),
         "sections": (

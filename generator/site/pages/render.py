@@ -10,13 +10,25 @@ from markupsafe import Markup
 
 from gateway.wire.networks import NETWORKS
 from generator.arena.values import PredictionMade
-from generator.catalog.assets import ASSETS
+from generator.catalog.assets import ASSETS, DEFAULT_ASSET
 from generator.catalog.counts import ASSETS_IN_WORDS, ENDPOINTS_IN_WORDS, PRODUCTS_IN_WORDS
 from generator.catalog.discovery import CATALOG_VERSION, DISCOVERY_FILES, FEEDS, PAGES, STATUSES, SharePicture
 from generator.catalog.downloads import DOWNLOADS, RecordFile
 from generator.catalog.endpoints import CACHE_SECONDS, ENDPOINT_BY_ID, ENDPOINTS, RECOMMENDED_ORDER
 from generator.catalog.formats import iso
-from generator.catalog.links import ARENA, BUYER, BUYER_AGENT, DOCS, DOCS_INDEX, LEARN, STATUS, TRACK_RECORD
+from generator.catalog.links import (
+    ARENA,
+    BUYER,
+    BUYER_AGENT,
+    DOCS,
+    DOCS_INDEX,
+    HISTORY,
+    HISTORY_CSV,
+    LEARN,
+    STATUS,
+    TRACK_RECORD,
+    asset_path,
+)
 from generator.catalog.measured import DAYS, MARKETS, MEASURED
 from generator.catalog.pages import DOC_PAGES, SitePage
 from generator.catalog.products import PRODUCTS
@@ -26,20 +38,24 @@ from generator.catalog.text.labels import MODE_BANNERS
 from generator.catalog.text.questions import LEARN_QUESTIONS, PRICING_QUESTIONS
 from generator.compose.context import TickContext
 from generator.compose.scores import hour_statement
+from generator.market.bars import BAR_MS
 from generator.site import format as page_format
+from generator.site.charts.history import WINDOWS
 from generator.site.pages.arena import history, live_view, question, rate_words, voters, who_was_right
+from generator.site.pages.asset import asset_view
 from generator.site.pages.changelog import versions
 from generator.site.pages.docs import Schemas, values
 from generator.site.pages.landing import landing, missing
 from generator.site.pages.linked import MADE, linked_data
 from generator.site.pages.markdown import markdown
-from generator.site.pages.record import by_month, record_view
+from generator.site.pages.record import by_month, first_due, record_view
 from generator.site.pages.terms import with_terms_linked
 from generator.site.resources import Resources, assets_version
 
 _SHARED: Final = ENDPOINT_BY_ID["shared-intelligence"].path
 _CROWD: Final = ENDPOINT_BY_ID["human-consensus"].path
 _LESSONS: Final = ENDPOINT_BY_ID["teacher-lessons"].path
+FIRST: Final = f"{DEFAULT_ASSET.lower()}-7d"  # the chart of the landing page
 # Without links to terms.
 _REFERENCE: Final = frozenset(
     {"pages/docs.html", "pages/glossary.html", "pages/changelog.html", *(page.template for page in DOC_PAGES)}
@@ -64,6 +80,7 @@ class PageView:
     predictions: Sequence[PredictionMade] = ()
     shares: Mapping[str, SharePicture] = field(default_factory=dict)
     months: Sequence[RecordFile] = ()
+    figures: Mapping[str, Markup] = field(default_factory=dict)
 
 
 def _nothing(_view: PageView) -> Mapping[str, Any]:
@@ -108,7 +125,8 @@ def _record(view: PageView) -> object:
     arena = view.ctx.arena
     scores = (arena.hourly_record, arena.arena_record, arena.how_far)
     played = (arena.teacher, arena.teacher_live, arena.rehearsal)
-    return (_settled(view), scores, played, tuple(view.predictions), tuple(view.rounds), tuple(view.months))
+    due = None if arena.how_far else first_due(arena, view.ctx.freshness.generated_ms)
+    return (_settled(view), due, scores, played, tuple(view.predictions), tuple(view.rounds), tuple(view.months))
 
 
 def _documented(view: PageView) -> object:
@@ -127,7 +145,9 @@ def _document(page: SitePage, view: PageView) -> Mapping[str, Any]:
 
 _CONTENT: Final[Mapping[str, Content]] = {
     "/": Content(
-        ("pages/index.html", "pages/index_offer.html"), None, lambda view: {"now": landing(view.ctx, view.bodies)}
+        ("pages/index.html", "pages/index_offer.html"),
+        None,
+        lambda view: {"now": landing(view.ctx, view.bodies, view.figures.get(FIRST))},
     ),
     ARENA: Content(
         ("pages/arena.html", "pages/arena_history.html"),
@@ -145,7 +165,9 @@ _CONTENT: Final[Mapping[str, Content]] = {
         ("pages/track_record.html",),
         _record,
         lambda view: {
-            "record": record_view(view.ctx.arena, view.predictions, _record_source(view)),
+            "record": record_view(
+                view.ctx.arena, view.predictions, _record_source(view), view.ctx.freshness.generated_ms
+            ),
             "months": by_month(view.months),
         },
     ),
@@ -161,7 +183,30 @@ _CONTENT: Final[Mapping[str, Content]] = {
 
 
 def _content(page: SitePage) -> Content:
+    if page.template == "pages/asset.html":
+        return Content((page.template,), _slowly, partial(_asset, page.subject))
+    if page.template == "pages/history.html":
+        return Content((page.template,), _drawn, partial(_history, page.subject))
     return _CONTENT.get(page.path) or Content((page.template,), _settled)
+
+
+def _drawn(view: PageView) -> object:
+    return (_settled(view), view.figures)
+
+
+def _slowly(view: PageView) -> object:
+    """Return what changes every five minutes, as closed bars do."""
+    return (_drawn(view), view.ctx.freshness.generated_ms // BAR_MS, tuple(view.predictions))
+
+
+def _asset(asset: str, view: PageView) -> Mapping[str, Any]:
+    names = {"week": "7d", "funding": "funding", "interest": "interest"}
+    figures = {name: view.figures.get(f"{asset.lower()}-{key}") for name, key in names.items()}
+    return {"now": asset_view(asset, view.bodies, view.predictions), "figures": figures}
+
+
+def _history(window: str, view: PageView) -> Mapping[str, Any]:
+    return {"window": WINDOWS[window], "figure": view.figures.get(f"{DEFAULT_ASSET.lower()}-{window}")}
 
 
 def lasting(page: SitePage) -> bool:
@@ -248,7 +293,9 @@ def environment(resources: Resources) -> Environment:
         keep_trailing_newline=True,
     )
     names = ("price", "percent", "signed", "usd", "word", "when", "clock", "duration", "count", "left", "coded")
-    env.filters.update({name: getattr(page_format, name) for name in names}, iso=iso, rate=rate_words)
+    env.filters.update(
+        {name: getattr(page_format, name) for name in names}, iso=iso, rate=rate_words, asset_path=asset_path
+    )
     env.globals.update(_facts(), versions=versions(resources.changelog), assets_version=assets_version(resources))
     return env
 
@@ -288,4 +335,7 @@ def _facts() -> dict[str, Any]:
         "terms": glossary(),
         "question": question,
         "status_page": STATUS,
+        "history": HISTORY,
+        "history_csv": HISTORY_CSV,
+        "windows": WINDOWS,
     }

@@ -1,0 +1,190 @@
+"""Write the tables of docs/reference from the code: `python -m tests.reference`.
+
+A table of the page lies between `<!-- NAME -->` and `<!-- end -->`; what is around it is written by hand.
+"""
+
+import ast
+import re
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Any, Final, Literal, get_args, get_origin
+
+import typer.main
+from pydantic import BaseModel
+from pydantic.fields import FieldInfo
+
+from gateway.app.answers import PROBLEMS
+from gateway.app.metrics import Metrics as GatewayMetrics
+from gateway.buyer.ballots import BALLOT_PATH
+from gateway.buyer.prepare import PREPARE_PATH
+from gateway.payments.parse import FORBIDDEN
+from gateway.settings import GatewaySettings
+from gateway.wire.ballots import Refusal
+from generator.catalog.assets import ASSETS
+from generator.catalog.discovery import DISCOVERY_FILES, FEEDS, PAGES, SHARE_PICTURE, SHARE_PICTURES, STATUSES
+from generator.catalog.downloads import DOWNLOADS
+from generator.catalog.endpoints import ENDPOINTS
+from generator.catalog.links import BUYER, BUYER_PAGES, STATUS_JSON, reasoning_path
+from generator.catalog.products import PRODUCTS
+from generator.cli import application
+from generator.runtime.metrics import Metrics as GeneratorMetrics
+from generator.settings import GeneratorSettings
+
+ROOT: Final = Path(__file__).parents[1]
+REFERENCE: Final = ROOT / "docs" / "reference"
+TABLE: Final = re.compile(r"(<!-- (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
+CODE: Final = re.compile(r"[a-z0-9]+(?:_[a-z0-9]+)+")
+Rows = Iterable[tuple[str, ...]]
+
+
+def table(head: str, rows: Rows) -> str:
+    names = head.split(", ")
+    lines = [names, ["---"] * len(names), *rows]
+    return "".join(
+        f"| {' | '.join(' '.join(cell.split()).replace('|', chr(92) + '|') for cell in row)} |\n" for row in lines
+    )
+
+
+def fields(kind: type[BaseModel], prefix: str = "EMI_") -> Iterator[tuple[str, FieldInfo]]:
+    for name, field in kind.model_fields.items():
+        if isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel):
+            yield from fields(field.annotation, f"{prefix}{name.upper()}__")
+        else:
+            yield prefix + name.upper(), field
+
+
+def default(field: FieldInfo) -> str:
+    value = field.default
+    if value is None or value == ():
+        return ""
+    return f"`{','.join(value) if isinstance(value, tuple) else value}`"
+
+
+def allowed(field: FieldInfo) -> str:
+    """Return the words or the numbers that a setting takes, where its type says so."""
+    kinds = [field.annotation, *get_args(field.annotation)]
+    words = [word for kind in kinds if get_origin(kind) is Literal for word in get_args(kind)]
+    words += [
+        str(word)
+        for kind in kinds
+        if isinstance(kind, type) and issubclass(kind, str)
+        for word in getattr(kind, "__members__", {}).values()
+    ]
+    if words:
+        return " ".join(f"`{word}`" for word in words)
+    bounds = {name: getattr(one, name) for one in field.metadata for name in ("ge", "gt", "le") if hasattr(one, name)}
+    low = f"above {bounds['gt']}" if "gt" in bounds else str(bounds.get("ge", ""))
+    return f"{low} to {bounds['le']}" if "le" in bounds else "secret" if "Secret" in str(field.annotation) else ""
+
+
+def settings() -> Rows:
+    of = {"generator": dict(fields(GeneratorSettings)), "gateway": dict(fields(GatewaySettings))}
+    for name in dict.fromkeys([*of["generator"], *of["gateway"]]):
+        found = [kind[name] for kind in of.values() if name in kind]
+        read_by = " ".join(program for program, kind in of.items() if name in kind)
+        text = next(field.description for field in found if field.description)
+        values = next(filter(None, map(allowed, found)), "")
+        yield f"`{name}`", next(filter(None, map(default, found)), ""), values, text, read_by
+
+
+def commands() -> str:
+    def walk(command: Any, name: str) -> Iterator[str]:
+        for inner in getattr(command, "commands", {}).values():
+            yield from walk(inner, f"{name} {inner.name}")
+        if not hasattr(command, "commands"):
+            text, _, example = (command.help or "").partition("Example: ")
+            yield f"## {name}\n\n{text.strip()}\n"
+            if example:
+                yield f"```sh\n{example.strip()}\n```\n"
+            rows = [(f"`{one.opts[0]}`" + (" ..." if one.multiple else ""), one.help or "") for one in shown(command)]
+            yield table("argument or option, meaning", rows) if rows else ""
+
+    return "\n".join(filter(None, walk(typer.main.get_command(application()), "emi")))
+
+
+def shown(command: Any) -> list[Any]:
+    return [one for one in command.params if one.name != "help"]
+
+
+def paths() -> Rows:
+    for page in PAGES:
+        yield f"`{page.path}`", f"{page.description} In Markdown: `{page.twin}`"
+    yield from ((f"`{row.path}`", row.purpose) for row in ENDPOINTS)
+    yield f"`{reasoning_path('<asset>')}`", f"The reasoning for one asset as a static file: {', '.join(ASSETS)}"
+    yield from ((f"`{row.path}`", f"{row.price_display}: {row.what_this_is}") for row in PRODUCTS)
+    yield f"`{BUYER}`", "Buy in the browser: " + " ".join(f"`{path}`" for path in BUYER_PAGES.values())
+    yield f"`{PREPARE_PATH}`", "Prepares a payment for a wallet, unsigned"
+    yield f"`{BALLOT_PATH}`", "Prepares and takes an Arena ballot"
+    yield from ((f"`{row.sample}`", f"A day-old {row.title}, free") for row in PRODUCTS)
+    yield f"`{STATUS_JSON}`", "How fresh each source is, ticks published and failed"
+    yield from ((f"`{row.path}`", row.purpose) for row in DISCOVERY_FILES)
+    yield from ((f"`{row.path}`", row.purpose) for row in DOWNLOADS)
+    yield from ((f"`{row.path}`", row.title) for row in FEEDS)
+    yield from ((f"`{row.path}`", row.alt) for row in (SHARE_PICTURE, *SHARE_PICTURES.values()))
+
+
+def statuses() -> Rows:
+    for row in STATUSES:
+        slug = PROBLEMS.get(row.status, ("", ""))[0]
+        yield str(row.status), f"`urn:emi:problem:{slug}`" if slug else "", row.condition, row.advice
+    listed = {row.status for row in STATUSES}
+    yield from (
+        (str(one), f"`urn:emi:problem:{slug}`", title, "")
+        for one, (slug, title) in PROBLEMS.items()
+        if one not in listed
+    )
+
+
+def refusals() -> Rows:
+    """Return each code for which a payment is refused, with its sentences, out of the calls that refuse it."""
+    found: dict[str, list[str]] = {code: [f"a payment with {name} is not taken"] for name, code in FORBIDDEN.items()}
+    for path in sorted((ROOT / "gateway" / "payments").glob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text())):
+            values = node.args if isinstance(node, ast.Call) else node.elts if isinstance(node, ast.Tuple) else []
+            code, text = (values[0], values[1]) if len(values) == 2 else (None, None)
+            if (
+                isinstance(code, ast.Constant)
+                and CODE.fullmatch(str(code.value))
+                and isinstance(text, ast.Constant | ast.JoinedStr)
+            ):
+                found.setdefault(str(code.value), []).append(sentence(text))
+    return sorted((f"`{code}`", "; ".join(dict.fromkeys(texts))) for code, texts in found.items())
+
+
+def sentence(text: ast.Constant | ast.JoinedStr) -> str:
+    parts = text.values if isinstance(text, ast.JoinedStr) else [text]
+    return "".join(str(part.value) if isinstance(part, ast.Constant) else "…" for part in parts)
+
+
+def metrics(of: GeneratorMetrics | GatewayMetrics) -> Rows:
+    labels = {getattr(one, "_name", ""): getattr(one, "_labelnames", ()) for one in vars(of).values()}
+    for metric in of.registry.collect():
+        name = f"{metric.name}_total" if metric.type == "counter" else metric.name
+        names = labels.get(metric.name, ())
+        yield f"`{name}`" + "".join(f" by `{one}`" for one in names), metric.type, metric.documentation
+
+
+TABLES: Final[dict[str, Callable[[], str]]] = {
+    "settings": lambda: table("setting, default, values, meaning, read by", settings()),
+    "commands": commands,
+    "paths": lambda: table("path, what is there", paths()),
+    "statuses": lambda: table("status, type, when, what to do", statuses()),
+    "refusals": lambda: table("code, why the payment is refused", refusals()),
+    "generator": lambda: table("metric, type, meaning", metrics(GeneratorMetrics())),
+    "gateway": lambda: table("metric, type, meaning", metrics(GatewayMetrics())),
+    "ballots": lambda: table("reason", ((str(one),) for one in Refusal)),
+}
+
+
+def written(text: str) -> str:
+    """Return a page with its tables as the code is now."""
+    return TABLE.sub(lambda found: f"{found[1]}{TABLES[found[2]]()}{found[3]}", text)
+
+
+def main() -> None:
+    for path in REFERENCE.glob("*.md"):
+        path.write_text(written(path.read_text()))
+
+
+if __name__ == "__main__":
+    main()
