@@ -52,9 +52,7 @@ def _programs(text: str, label: str) -> dict[str, str]:
 
 def _run(command: list[str], folder: Path | None = None, **extra: str) -> str:
     environment = {**os.environ, **extra}
-    done = subprocess.run(
-        command, capture_output=True, text=True, timeout=90, check=False, cwd=folder, env=environment
-    )
+    done = subprocess.run(command, capture_output=True, text=True, timeout=90, check=False, cwd=folder, env=environment)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
@@ -84,7 +82,9 @@ def test_every_free_program_runs(pages: dict[str, str], tmp_path: Path) -> None:
     assert all(text.strip() and "stale" not in text and "undefined" not in text for text in said.values())
 
 
-@pytest.mark.parametrize(("language", "label", "name"), [("python", "Python", "buy.py"), ("js", "JavaScript", "buy.mjs")])
+@pytest.mark.parametrize(
+    ("language", "label", "name"), [("python", "Python", "buy.py"), ("js", "JavaScript", "buy.mjs")]
+)
 def test_the_quickstart_and_every_paid_page_buy_as_printed(
     pages: dict[str, str], tmp_path: Path, language: str, label: str, name: str
 ) -> None:

@@ -67,7 +67,7 @@ def test_full_guide_says_when_not_to_use_each_endpoint(files: dict[str, bytes]) 
     text = files["/llms-full.txt"].decode()
 
     assert all(f"- When not to use: {endpoint.when_not_to_use}\n" in text for endpoint in ENDPOINTS)
-    assert all(f"- From the command line: emi buy {product.buy_name}\n" in text for product in PRODUCTS)
+    assert all(f"- From the command line: emi buy {product.buy_name} --url {BASE}\n" in text for product in PRODUCTS)
     assert "Query: `asset`" in text
 
 
