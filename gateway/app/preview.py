@@ -30,6 +30,7 @@ PAGE_POLICY: Final = (
     "manifest-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
 OF_THE_BODY: Final = {"content-type", "content-length", "content-encoding"}
+NOT_FOUND: Final = "/not-found/index.html"
 NOTHING: Final = "Nothing is published at this path."
 
 
@@ -103,7 +104,7 @@ class Preview(StaticFiles):
         if self._found(folder, name) is None:
             if self._found(folder, f"{path}/index.html"):
                 return RedirectResponse(f"{scope['path']}/", status_code=308, headers=common)
-            return self._problem(scope, 404, NOTHING)
+            return self._nothing(scope, folder, common)
         request = Headers(scope=scope)
         headers = {
             "cache-control": cache_control,
@@ -126,6 +127,15 @@ class Preview(StaticFiles):
             kept = {key: value for key, value in answer.headers.items() if key not in OF_THE_BODY}
             return Response(status_code=304, headers=kept)
         return answer
+
+    def _nothing(self, scope: Scope, folder: str, common: dict[str, str]) -> Response:
+        """Answer a browser with the page for it, everything else with a problem document."""
+        wanted = "text/html" in Headers(scope=scope).get("accept", "")
+        page = self._found(folder, NOT_FOUND) if wanted else None
+        if page is None:
+            return self._problem(scope, 404, NOTHING)
+        headers = {**common, "cache-control": "no-store", "vary": "Accept", "content-security-policy": PAGE_POLICY}
+        return FileResponse(page[0], 404, headers, content_type(NOT_FOUND), stat_result=page[1])
 
     def _found(self, folder: str, path: str) -> tuple[str, os.stat_result] | None:
         try:

@@ -21,11 +21,10 @@ from gateway.buyer.signer import SIGN_PATH, Signer, devnet_wallet
 from gateway.vault.folder import LoadedVault, VaultProduct
 
 PAGE: Final = "/x402-buyer/"
-SAMPLE_PATH: Final = "/sample-report.json"
 NETWORK_WORDS: Final[dict[str, str]] = {
     "mainnet": "Algorand",
-    "testnet": "the Algorand test network, play money",
-    "devnet": "an Algorand devnet on this machine, play money",
+    "testnet": "Algorand test network",
+    "devnet": "Algorand devnet on this machine",
 }
 PAGE_HEADERS: Final[dict[str, str]] = {
     "cache-control": "no-store",
@@ -105,6 +104,8 @@ class _Page:
             "source_mode": vault.source_mode if vault else None,
             "stale_minutes": self._stale_minutes(vault),
             "flow": flow,
+            "here": PAGE,
+            "menu": vault.menu if vault and vault.menu else (("Home", "/"),),
             "links": [(f"{PAGE}?product={one.name}" if one.name != DEFAULT else PAGE, one) for one in FLOWS],
             "version": f"?v={vault.assets_version}" if vault and vault.assets_version else "",
             "play_money": settings.network != "mainnet",
@@ -132,7 +133,7 @@ class _Page:
             "sign_path": SIGN_PATH if devnet_wallet(settings) else None,
             "prepare_path": PREPARE_PATH,
             "bundle": self._bundle_url(),
-            "sample_path": SAMPLE_PATH,
+            "sample_path": f"/samples/{product.id.removeprefix('x402-')}.json",
         }
 
     def _bundle_url(self) -> str | None:

@@ -89,6 +89,7 @@ class LoadedVault:
 
     Args:
         assets_version: of the scripts and style sheets that the same generator publishes; empty where it says none.
+        menu: label and path of each page at the top of every page.
     """
 
     generation: str
@@ -101,6 +102,7 @@ class LoadedVault:
     products: Mapping[str, VaultProduct]
     snapshots: Mapping[str, Snapshot]
     assets_version: str = ""
+    menu: tuple[tuple[str, str], ...] = ()
 
     @property
     def newest(self) -> Snapshot:
@@ -170,6 +172,7 @@ def assemble(manifest: Mapping[str, Any], contents: Mapping[str, bytes]) -> Load
         products=products,
         snapshots=snapshots,
         assets_version=manifest.get("assets_version", ""),
+        menu=tuple((label, path) for label, path in manifest.get("menu", ())),
     )
 
 

@@ -14,40 +14,9 @@ from generator.market.bars import FloatArray
 INPUT_LIMIT: Final = 3.0  # standard deviations; inputs beyond it, unlike any in training, are clipped
 
 
-class Gated:
-    """The arithmetic of one network or of two side by side; features, hidden states and scores are columns."""
-
-    def each(self, name: str, values: FloatArray) -> FloatArray:
-        """Return a matrix of weights applied to every column."""
-        raise NotImplementedError
-
-    def wide(self, name: str) -> FloatArray:
-        """Return a vector of weights, to be broadcast over the columns."""
-        raise NotImplementedError
-
-    def scaled(self, features: FloatArray) -> FloatArray:
-        """Return the features (width, columns) standardised and clipped."""
-        return clipped((features - self.wide("mean")) / self.wide("std"), -INPUT_LIMIT, INPUT_LIMIT)
-
-    def step(self, hidden: FloatArray, scaled: FloatArray) -> FloatArray:
-        """Return the hidden state after this input; both (units, columns)."""
-        units = len(hidden)
-        from_input = self.each("input_weights", scaled) + self.wide("bias")
-        from_state = self.each("recurrent_weights", hidden)
-        gates = 1.0 / (1.0 + np.exp(-(from_input[: 2 * units] + from_state[: 2 * units])))
-        update, reset = gates[:units], gates[units:]
-        candidate = np.tanh(from_input[2 * units :] + reset * from_state[2 * units :])
-        out: FloatArray = update * hidden + (1.0 - update) * candidate
-        return out
-
-    def scores(self, hidden: FloatArray, scaled: FloatArray) -> FloatArray:
-        """Return the scores of the classes, (classes, columns)."""
-        return self.each("output_weights", hidden) + self.each("skip_weights", scaled) + self.wide("output_bias")
-
-
 @dataclass(frozen=True, slots=True)
-class Recurrent(Gated):
-    """The network's weights for `units` units and `width` inputs.
+class Recurrent:
+    """The network's weights for `units` units and `width` inputs; features, hidden states and scores are columns.
 
     Args:
         mean, std: of each input in training, (width,).
@@ -72,34 +41,15 @@ class Recurrent(Gated):
         """Size of the hidden state of each column."""
         return int(self.recurrent_weights.shape[1])
 
-    def each(self, name: str, values: FloatArray) -> FloatArray:
-        """Return a matrix of weights applied to every column."""
-        out: FloatArray = getattr(self, name) @ values
-        return out
-
-    def wide(self, name: str) -> FloatArray:
-        """Return a vector of weights, to be broadcast over the columns."""
-        out: FloatArray = getattr(self, name)[:, None]
-        return out
-
-
-class Pair(Gated):
-    """Two networks of one size in one pass: the second reads the last column, the first all others."""
-
-    def __init__(self, first: Recurrent, last: Recurrent, columns: int) -> None:
-        """Lay both out over `columns` columns."""
-        self._first, self._last = first, last
-        self._wide = {
-            name: np.concatenate([first.wide(name)] * (columns - 1) + [last.wide(name)], axis=1)
-            for name in ("mean", "std", "bias", "output_bias")
-        }
-
-    def each(self, name: str, values: FloatArray) -> FloatArray:
-        """Return the matrix of each network applied to its columns."""
-        out = self._first.each(name, values)
-        out[:, -1] = getattr(self._last, name) @ values[:, -1]
-        return out
-
-    def wide(self, name: str) -> FloatArray:
-        """Return the vectors of both networks, (n, columns)."""
-        return self._wide[name]
+    def step(self, hidden: FloatArray, features: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return the hidden state after these features, (units, columns), and the scores of the classes."""
+        units = len(hidden)
+        scaled = clipped((features - self.mean[:, None]) / self.std[:, None], -INPUT_LIMIT, INPUT_LIMIT)
+        from_input = self.input_weights @ scaled + self.bias[:, None]
+        from_state = self.recurrent_weights @ hidden
+        gates = 1.0 / (1.0 + np.exp(-(from_input[: 2 * units] + from_state[: 2 * units])))
+        update, reset = gates[:units], gates[units:]
+        candidate = np.tanh(from_input[2 * units :] + reset * from_state[2 * units :])
+        hidden = update * hidden + (1.0 - update) * candidate
+        scores: FloatArray = self.output_weights @ hidden + self.skip_weights @ scaled + self.output_bias[:, None]
+        return hidden, scores

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from generator.brain.calibration import KEEP, PLAIN, USUAL, Calibration, softmax, temperature, tempered
-from generator.brain.recurrent import Pair, Recurrent
+from generator.brain.recurrent import Recurrent
 from generator.brain.smoothing import rates
 from generator.brain.structure import FLAT
 from generator.catalog.words import RegimeLabel, VolatilityWord
@@ -25,11 +25,12 @@ LEAD: Final = 0.10
 _ROUNDED: Final = 2e-4  # of that, what publishing may round away
 _UNDECIDED: Final = 0.30  # with no regime at this chance nothing is decided
 _PUBLISHED_HALF_LIFE: Final = 3  # bars
+_HEAT: Final = 1.18  # of the chances: no market is one of those on which their temperature was fitted
 _FORGET_HALF_LIFE: Final = 72  # bars without evidence
 _RAMP_BARS: Final = 576.0  # over which a new stream earns the network's full trust
 _BROAD: Final = 0.80  # share of the assets
 _CLEARLY: Final = (0.60, 0.80, 0.40)  # share of the assets, days of a direction, days within which a range is one
-_DISCOUNT: Final = np.exp([[-1.0], [-1.0], [-0.5], [-0.5]])  # of the chance of a regime that the facts do not bear out
+_DISCOUNT: Final = np.exp([[-1.0], [-1.0], [-0.9], [-0.9]])  # of the chance of a regime that the facts do not bear out
 _STRESS: Final = {
     VolatilityWord.CALM: 0.0,
     VolatilityWord.NORMAL: 0.0,
@@ -180,7 +181,7 @@ class RegimeFilter:
         self.previous = np.full(columns, -1.0)
         self.since = np.full(columns, -1.0)  # open time of the first bar with this label
         self.clarity = np.full(columns, USUAL)  # mean of the highest chance over about a week
-        self._models = Pair(*models, columns)
+        self._models = models
         self._level, self._slope = (
             np.array([getattr(calibrations[column == assets], name) for column in range(columns)])
             for name in ("level", "slope")
@@ -235,9 +236,10 @@ class RegimeFilter:
 
     def _step(self, features: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return the hidden state after this bar, and the scores of the regimes."""
-        scaled = self._models.scaled(features)
-        hidden = self._models.step(self.hidden, scaled)
-        return hidden, self._models.scores(hidden, scaled)
+        assets, market = self._models
+        each = zip(assets.step(self.hidden, features), market.step(self.hidden[:, -1:], features[:, -1:]), strict=True)
+        hidden, scores = (np.concatenate((own[:, :-1], last), axis=1) for own, last in each)
+        return hidden, scores
 
     def _relabel(self, t_ms: int, allowed: Flags | None) -> None:
         """Move the labels where they are no longer near the likeliest, or no longer true."""
@@ -252,7 +254,7 @@ class RegimeFilter:
 
     def _calibrated(self) -> FloatArray:
         """Return the posterior at its temperature."""
-        return tempered(self.posterior, temperature(self._level, self._slope, self.clarity))
+        return tempered(self.posterior, _HEAT * temperature(self._level, self._slope, self.clarity))
 
     def confidence(self) -> FloatArray:
         """Return the published chance of the shown label, and where that is `transition` of the likeliest."""

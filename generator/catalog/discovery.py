@@ -7,11 +7,14 @@ from generator.catalog.assets import ASSET_NAMES, ASSETS, DEFAULT_ASSET
 from generator.catalog.counts import ASSETS_IN_WORDS, ENDPOINTS_IN_WORDS, PRODUCTS_IN_WORDS
 from generator.catalog.endpoints import ENDPOINTS
 from generator.catalog.links import (
+    ARCHIVE,
     ARENA,
+    BUYER,
     CHANGELOG,
     DICTIONARY,
     DOCS,
     DOCS_INDEX,
+    EMBED,
     FEED_ATOM,
     FEED_JSON,
     GLOSSARY,
@@ -19,11 +22,13 @@ from generator.catalog.links import (
     LEARN,
     LLMS_TXT,
     METHODOLOGY,
+    NOT_FOUND,
     OPENAPI_JSON,
     OPENAPI_YAML,
     PRICING,
     ROUNDS_JSON,
     SAMPLE_REPORT,
+    SECURITY_TXT,
     STATUS,
     STATUS_JSON,
     TRACK_RECORD,
@@ -142,6 +147,31 @@ PAGES: Final[tuple[SitePage, ...]] = (
         )
         for window, words in (("7d", "7 days"), ("24h", "24 hours"), ("30d", "30 days"))
     ),
+    SitePage(
+        ARCHIVE,
+        "pages/archive.html",
+        "Archive",
+        "The market day by day",
+        "One line for each day since the start: its regime, its headline and how Bitcoin moved.",
+        primary=False,
+    ),
+    SitePage(
+        EMBED,
+        "pages/embed.html",
+        "Embed",
+        "A chart or a badge for your page",
+        "Pictures of the market and of each asset to embed, renewed each quarter of an hour.",
+        primary=False,
+    ),
+    SitePage(
+        NOT_FOUND,
+        "pages/not_found.html",
+        "",
+        "Nothing here",
+        "There is nothing at this path.",
+        primary=False,
+        listed=False,
+    ),
     *(
         SitePage(
             asset_path(asset),
@@ -157,6 +187,10 @@ PAGES: Final[tuple[SitePage, ...]] = (
     ),
     *DOC_PAGES,
 )
+
+
+# The links at the top of every page; the buyer page takes them from the manifest.
+MENU: Final = (*((page.label, page.path) for page in PAGES if page.primary), ("Report", BUYER))
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,6 +252,7 @@ DISCOVERY_FILES: Final[tuple[DiscoveryFile, ...]] = (
         "API catalog (RFC 9727)",
     ),
     DiscoveryFile("/.well-known/x402", "application/json", "The paid resources with price, network and asset"),
+    DiscoveryFile(SECURITY_TXT, "text/plain; charset=utf-8", "Where to report a security problem (RFC 9116)"),
 )
 
 

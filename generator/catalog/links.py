@@ -15,6 +15,7 @@ FEED_ATOM: Final = "/feed.xml"
 DOCS: Final = "/docs/"
 DOCS_INDEX: Final = "/docs/index.json"  # what the search of the documentation reads
 QUICKSTART: Final = "/docs/quickstart/"
+SECURITY_TXT: Final = "/.well-known/security.txt"
 METHODOLOGY: Final = "/methodology/"
 ARENA: Final = "/arena/"
 LEARN: Final = "/learn/"
@@ -25,6 +26,10 @@ CHANGELOG: Final = "/changelog/"
 GLOSSARY: Final = "/glossary/"
 STATUS: Final = "/status/"
 HISTORY: Final = "/history/"
+ARCHIVE: Final = "/archive/"
+NOT_FOUND: Final = "/not-found/"  # its page is the answer to other paths that lead nowhere
+EMBED: Final = "/embed/"
+BADGE: Final = "/badge.svg"
 HISTORY_CSV: Final = f"{HISTORY}hours.csv"
 BUYER: Final = "/x402-buyer/"
 BUYER_AGENT: Final = "/x402-buyer/?product=agent"
@@ -40,6 +45,16 @@ BUYER_PAGES: Final[dict[str, str]] = {
 def asset_path(asset: str) -> str:
     """Return the path of one asset's page."""
     return f"/asset/{asset.lower()}/"
+
+
+def asset_feed(asset: str) -> str:
+    """Return the path of one asset's feed."""
+    return f"{asset_path(asset)}feed.xml"
+
+
+def embedded(asset: str) -> str:
+    """Return the path of one asset's picture for other sites."""
+    return f"{EMBED}{asset.lower()}.svg"
 
 
 REASONING_ASSET: Final = "/api/reasoning/{asset}.json"

@@ -1,7 +1,7 @@
 """`emi verify`: check the signed record, recompute what is published of the Arena, and state what that proves."""
 
 from pathlib import Path
-from typing import Annotated, Any, NoReturn
+from typing import Annotated
 
 import typer
 
@@ -24,7 +24,6 @@ def verify(
     from generator.cli._published import Published, read_json
     from generator.cli._settings import generator_settings
     from generator.record import verify as record
-    from generator.record.audit.rows import check_rows
 
     settings = generator_settings()
     place: str | Path = url.rstrip("/") if url else Path(where) if where else settings.site_path
@@ -32,28 +31,12 @@ def verify(
     site.pin()
     file = record.SeenFile(seen or settings.state_dir / "seen", str(place) if url else str(Path(place).resolve()))
     before = file.load()
-    report = check_rows(read_json(site))
     try:
         log = record.open_log(site.read, before, key)
         with progress_bar() as progress:
-            found = record.verify_all(log, report.rows, site.read, progress)
-    except record.NoLogError:
-        _conclude(report.lines, report.complaint, record.ROWS_ONLY)
-        return
+            found = record.verify_all(log, read_json(site), site.read, progress)
     except record.VerifyError as error:
-        _fail(str(error))
-    _conclude([*found.lines, *report.lines], report.complaint, found.proves)
+        typer.echo(f"emi: {error}", err=True)
+        raise typer.Exit(1) from None
+    print(*found.lines, found.proves, sep="\n")
     found.remember(file)
-
-
-def _conclude(lines: Any, complaint: str | None, proves: str) -> None:
-    for line in lines:
-        print(line)
-    if complaint is not None:
-        _fail(complaint)
-    print(proves)
-
-
-def _fail(complaint: str) -> NoReturn:
-    typer.echo(f"emi: {complaint}", err=True)
-    raise typer.Exit(1)

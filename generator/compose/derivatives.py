@@ -136,16 +136,7 @@ def moved(seen: AssetObservation, held: OpenInterest, quadrant: PriceAndInterest
 def open_interest(seen: AssetObservation) -> OpenInterest | None:
     """Publish open interest, in contracts and in US dollars."""
     value = seen.open_interest
-    if value is None:
-        return None
-    return OpenInterest(
-        contracts=significant(value.contracts),
-        contracts_change_24h_percent=change(value.contracts_change_24h_percent),
-        usd=significant(value.usd),
-        change_24h_percent=change(value.change_24h_percent),
-        venues=value.venues,
-        as_of=iso(value.as_of_ms),
-    )
+    return None if value is None else OpenInterest.of(value, as_of=iso(value.as_of_ms))
 
 
 def liquidations(seen: AssetObservation) -> Liquidations | None:

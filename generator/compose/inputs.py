@@ -15,7 +15,7 @@ from generator.catalog.text.answers import (
 )
 from generator.catalog.text.labels import NO_FUTURES
 from generator.catalog.text.readings import NO_BOOK
-from generator.catalog.words import SourceMode, SourceStatus, Status
+from generator.catalog.words import DerivativesState, Side, SourceMode, SourceStatus, Status
 from generator.compose.context import TickContext
 from generator.market.bars import BAR_MS
 from generator.market.observation import AssetObservation
@@ -63,12 +63,18 @@ def graded(parts: Iterable[bool], *, readable: bool) -> Status:
 
 
 def market_status(ctx: TickContext) -> Status:
-    """Grade the tick: every source, every price, and every family of evidence of the reading."""
+    """Grade the tick: every source, every price, and every family of evidence of each asset."""
     readable = any(fresh(ctx, asset) for asset in ASSETS)
     sources = [source.status is SourceStatus.OK for source in ctx.observation.sources]
     prices = [fresh(ctx, asset) for asset in ASSETS]
-    whole = ctx.reading is not None and ctx.reading.coverage >= 1 and not reading_age(ctx)
+    whole = ctx.reading is not None and not reading_age(ctx) and all(map(_whole, ctx.reading.assets.values()))
     return graded([*sources, *prices, whole], readable=readable)
+
+
+def _whole(read: AssetReading) -> bool:
+    """Say whether every family of evidence has its data; a derivatives state that is merely young has it."""
+    missing = {row.family for row in read.evidence if row.side is Side.MISSING}
+    return not missing or (missing == {"derivatives"} and read.pressure.state is not DerivativesState.UNAVAILABLE)
 
 
 def status_over(ctx: TickContext, assets: Iterable[Status | None]) -> Status:

@@ -4,8 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Final, Literal
 
 from generator.arena.range_scores import ENOUGH_BLOCKS
-from generator.arena.values import ArenaView, Bin, Estimate, HorizonScores, RangeScore, Rate, TrackRecord
-from generator.catalog.formats import percent, score
+from generator.arena.values import ArenaView, Bin, Estimate, HorizonScores, RangeScore, TrackRecord
 from generator.catalog.text.answers import NO_ROUND_COUNTS, NO_ROUND_ENDED, NO_SCORES
 from generator.contract import scores as contract
 
@@ -17,56 +16,33 @@ HORIZON_WORDS: Final = {"15m": "15 minutes", "1h": "1 hour", "4h": "4 hours", "2
 RULE_WORDS: Final = {"last_hour": "the last hour", "last_day": "the last day", "ewma": "EWMA"}
 
 
-def rate(value: Rate) -> contract.Rate:
-    """Publish a share with its interval."""
-    return contract.Rate(
-        n=value.n,
-        percent=percent(value.percent),
-        low_percent=percent(value.low_percent),
-        high_percent=percent(value.high_percent),
-    )
-
-
 def calibration_bin(value: Bin) -> contract.CalibrationBin:
     """Publish one bin; below 30 cases it says so instead of a rate."""
-    hit = value.hit if value.n >= ENOUGH else None
-    return contract.CalibrationBin.of(
-        value,
-        low_percent=percent(value.low_percent) or 0.0,
-        high_percent=percent(value.high_percent) or 0.0,
-        fits=value.fits,
-        hit=None if hit is None else rate(hit),
-        note=f"{value.n} case{'' if value.n == 1 else 's'}: fewer than {ENOUGH}, too few for a rate"
-        if hit is None
-        else None,
-    )
+    few = f"{value.n} case{'' if value.n == 1 else 's'}: fewer than {ENOUGH}, too few for a rate"
+    return contract.CalibrationBin.of(value, note=None if value.hit else few)
 
 
 def track_record(record: TrackRecord) -> contract.TrackRecord:
     """Publish a track record."""
-    names = dict.fromkeys((BASELINE, *record.baselines))
-    hit = rate(record.hit)
     return contract.TrackRecord.of(
         record,
-        n=hit.n,
-        hit_rate_percent=hit.percent,
-        hit_rate_low_percent=hit.low_percent,
-        hit_rate_high_percent=hit.high_percent,
-        brier=score(record.brier),
-        log_score=score(record.log_score),
+        n=record.hit.n,
+        hit_rate_percent=record.hit.percent,
+        hit_rate_low_percent=record.hit.low_percent,
+        hit_rate_high_percent=record.hit.high_percent,
         baseline=BASELINE,
-        brier_baseline=score(record.baselines.get(BASELINE)),
-        skill_percent=percent(record.skill_percent.get(BASELINE)),
+        brier_baseline=record.baselines.get(BASELINE),
+        skill_percent=record.skill_percent.get(BASELINE),
         baselines=tuple(
             contract.Baseline(
                 name=name,
                 n=record.resolved,
-                brier=score(record.baselines.get(name)),
-                skill_percent=percent(record.skill_percent.get(name)),
+                brier=record.baselines.get(name),
+                skill_percent=record.skill_percent.get(name),
             )
-            for name in names
+            for name in dict.fromkeys((BASELINE, *record.baselines))
         ),
-        calibration=tuple(calibration_bin(row) for row in record.bins),
+        calibration=tuple(map(calibration_bin, record.bins)),
         statement=statement(record),
     )
 
@@ -87,7 +63,7 @@ def looks_better(record: TrackRecord) -> bool:
 
     Chance is a blind guess of three, or always naming the outcome that was most frequent before.
     """
-    skill, low = percent(record.skill_percent.get(BASELINE)), percent(record.hit.low_percent)
+    skill, low = record.skill_percent.get(BASELINE), record.hit.low_percent
     if record.resolved < ENOUGH or skill is None or low is None:
         return False
     return skill > 0 and low > max(CHANCE_PERCENT, record.chance_percent or 0.0)
@@ -100,9 +76,9 @@ def statement(record: TrackRecord) -> str:
     if record.resolved < ENOUGH:
         few = f"Only {record.resolved} forecasts have resolved: no skill is shown, it is too few to tell."
         return f"{few}{counted_apart(record.warm_up)}"
-    hit, skill = rate(record.hit), percent(record.skill_percent.get(BASELINE))
+    hit, skill = contract.Rate.of(record.hit), record.skill_percent.get(BASELINE)
     came = spread(Estimate(hit.percent, hit.low_percent, hit.high_percent))
-    chance = percent(record.chance_percent) or 0.0
+    chance = record.chance_percent or 0.0
     rates = f"of {record.resolved} forecasts {came} came true; always naming the outcome most frequent before gets {chance:g}%"
     brier = "" if skill is None else f", and the Brier skill against the base rate is {skill:g}%"
     shown = "More than chance so far" if looks_better(record) else "No skill is shown"

@@ -3,7 +3,7 @@
 from generator.arena.tally import consensus_of
 from generator.arena.values import Round
 from generator.catalog.endpoints import ENDPOINT_BY_ID
-from generator.catalog.formats import basis_points, iso, iso_or_none, percent, price
+from generator.catalog.formats import basis_points, iso, iso_or_none, price
 from generator.catalog.text.answers import NO_START_PRICE, TEACHER_ROLE
 from generator.catalog.words import Consensus, Prediction
 from generator.compose.context import TickContext
@@ -120,9 +120,4 @@ def round_price(ctx: TickContext, current: Round) -> RoundPrice:
 
 def integrity(ctx: TickContext) -> SystemIntegrity:
     """Compose what can be checked."""
-    return SystemIntegrity.of(
-        ctx.arena,
-        last_tick=ctx.ticks.last_tick_id,
-        void_rate_percent=percent(ctx.arena.void_rate_percent),
-        rounds_ended=rounds_ended(ctx),
-    )
+    return SystemIntegrity.of(ctx.arena, last_tick=ctx.ticks.last_tick_id, rounds_ended=rounds_ended(ctx))

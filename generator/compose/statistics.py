@@ -5,7 +5,6 @@ from typing import Final
 from generator.catalog.assets import ASSETS
 from generator.catalog.discovery import CATALOG_VERSION
 from generator.catalog.endpoints import ENDPOINT_BY_ID, ENDPOINTS
-from generator.catalog.formats import percent
 from generator.catalog.products import ATLAS_SCHEMA_VERSION, PRODUCTS
 from generator.catalog.text.answers import DEVELOPER_NOTE
 from generator.catalog.words import RoundPhase, TeacherStatus
@@ -64,7 +63,6 @@ def arena(ctx: TickContext) -> ArenaStatistics:
     return ArenaStatistics.of(
         view,
         rounds={phase.value: view.rounds.get(phase, 0) for phase in RoundPhase},
-        void_rate_percent=percent(view.void_rate_percent),
         rounds_ended=rounds_ended(ctx),
         record=track_record(view.arena_record),
     )

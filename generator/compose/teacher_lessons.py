@@ -4,12 +4,11 @@ from typing import Final
 
 from generator.arena.values import Lesson
 from generator.catalog.endpoints import ENDPOINT_BY_ID
-from generator.catalog.formats import iso, percent
+from generator.catalog.formats import iso
 from generator.catalog.text.answers import DEVELOPER_NOTE, LEADERBOARD_NOTE, NO_LESSONS, PRIVACY_NOTE, TEACHER_ROLE
 from generator.catalog.words import PatternType, TeacherStatus
 from generator.compose.context import TickContext
 from generator.compose.envelope import notice
-from generator.compose.scores import rate
 from generator.contract.teacher_lessons import (
     Leaderboard,
     LeaderboardPlace,
@@ -50,9 +49,7 @@ def teacher_brain(ctx: TickContext) -> TeacherBrain:
         role=TEACHER_ROLE,
         metrics=TeacherMetrics.of(
             held,
-            brain=rate(held.brain),
-            crowd=rate(held.crowd),
-            same_answer=rate(held.agreement),
+            same_answer=held.agreement,
             patterns={word.value: held.patterns.get(word, 0) for word in PatternType},
         ),
     )
@@ -60,10 +57,7 @@ def teacher_brain(ctx: TickContext) -> TeacherBrain:
 
 def patterns(ctx: TickContext) -> tuple[TeacherPattern, ...]:
     """Compose what many rounds show."""
-    return tuple(
-        TeacherPattern.of(group, brain=rate(group.brain), crowd=rate(group.crowd), both_wrong=rate(group.both_wrong))
-        for group in ctx.arena.patterns
-    )
+    return tuple(map(TeacherPattern.of, ctx.arena.patterns))
 
 
 def leaderboard(ctx: TickContext) -> Leaderboard:
@@ -71,13 +65,7 @@ def leaderboard(ctx: TickContext) -> Leaderboard:
     board = ctx.arena.leaderboard
     return Leaderboard(
         places=tuple(
-            LeaderboardPlace(
-                place=place.place,
-                voter=f"{place.address[:6]}\u2026{place.address[-4:]}",
-                hit=rate(place.hit),
-                provisional=place.provisional,
-            )
-            for place in board.places
+            LeaderboardPlace.of(place, voter=f"{place.address[:6]}\u2026{place.address[-4:]}") for place in board.places
         ),
         voters=board.voters,
         below_30=board.below,
@@ -87,9 +75,4 @@ def leaderboard(ctx: TickContext) -> Leaderboard:
 
 def lesson_row(lesson: Lesson) -> TeacherLesson:
     """Compose one lesson."""
-    return TeacherLesson.of(
-        lesson,
-        shared_intelligence_score=percent(lesson.shared_intelligence_score) or 0.0,
-        learning_score=percent(lesson.learning_score) or 0.0,
-        created_at=iso(lesson.created_ms),
-    )
+    return TeacherLesson.of(lesson, created_at=iso(lesson.created_ms))

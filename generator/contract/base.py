@@ -2,9 +2,11 @@
 
 import json
 from collections.abc import Mapping
-from typing import Any, Final, Self
+from typing import Annotated, Any, Final, Self
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+
+from generator.catalog import formats
 
 # What a reader looks at last; everything else keeps the order in which the models declare it.
 TAIL: Final[tuple[str, ...]] = (
@@ -26,10 +28,17 @@ TAIL: Final[tuple[str, ...]] = (
 )
 
 
+# Rounded where a body is built; what is not a number is null.
+Percent = Annotated[float | None, BeforeValidator(formats.percent)]
+Change24h = Annotated[float | None, BeforeValidator(formats.change)]
+Score = Annotated[float | None, BeforeValidator(formats.score)]
+Significant = Annotated[float | None, BeforeValidator(formats.significant)]
+
+
 class Body(BaseModel):
     """A published object: frozen, no extra fields, no NaN."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, from_attributes=True)
 
     @classmethod
     def of(cls, source: object, **other: Any) -> Self:

@@ -12,7 +12,7 @@ from generator.catalog.words import (
     Status,
 )
 from generator.contract import envelope
-from generator.contract.base import Body
+from generator.contract.base import Body, Change24h, Significant
 from generator.contract.scores import KIND
 
 
@@ -38,14 +38,14 @@ class Funding(Body):
 class OpenInterest(Body):
     """Perpetual open interest, summed over venues."""
 
-    contracts: float | None = Field(
+    contracts: Significant = Field(
         description="Open contracts, counted in coins, 6 significant digits. Each has one long and one short."
     )
-    contracts_change_24h_percent: float | None = Field(
+    contracts_change_24h_percent: Change24h = Field(
         description="Change of the contracts over 24 hours, percent, two decimals: what positions did, whatever the price."
     )
-    usd: float | None = Field(description="Their value in US dollars, 6 significant digits.")
-    change_24h_percent: float | None = Field(
+    usd: Significant = Field(description="Their value in US dollars, 6 significant digits.")
+    change_24h_percent: Change24h = Field(
         description="Change of the dollar value over 24 hours, percent, two decimals; it moves with the price as well."
     )
     venues: tuple[str, ...] = Field(description="Venues in the sum.")

@@ -2,7 +2,7 @@
 
 from pydantic import Field
 
-from generator.contract.base import Body
+from generator.contract.base import Body, Percent, Score
 
 KIND = "What the confidence next to it measures."
 
@@ -11,9 +11,9 @@ class Rate(Body):
     """A share of cases with its Wilson 95% interval."""
 
     n: int = Field(description="Cases.")
-    percent: float | None = Field(description="Share, percent 0..100; null without cases.")
-    low_percent: float | None = Field(description="Lower end of the 95% interval, percent.")
-    high_percent: float | None = Field(description="Upper end of the 95% interval, percent.")
+    percent: Percent = Field(description="Share, percent 0..100; null without cases.")
+    low_percent: Percent = Field(description="Lower end of the 95% interval, percent.")
+    high_percent: Percent = Field(description="Upper end of the 95% interval, percent.")
 
 
 class Estimate(Body):
@@ -95,8 +95,8 @@ class Baseline(Body):
 
     name: str = Field(description="uniform, base_rate (trailing frequencies) or persistence (the last outcome).")
     n: int = Field(description="Resolved forecasts that it was scored on.")
-    brier: float | None = Field(description="Its three-class Brier score, 0..2, lower is better.")
-    skill_percent: float | None = Field(description="1 - Brier / its Brier, in percent; above 0 is better than it.")
+    brier: Score = Field(description="Its three-class Brier score, 0..2, lower is better.")
+    skill_percent: Percent = Field(description="1 - Brier / its Brier, in percent; above 0 is better than it.")
 
 
 class TrackRecord(Body):
@@ -110,23 +110,19 @@ class TrackRecord(Body):
         description="How many more were made by backtest before the start; counted apart, not in resolved."
     )
     n: int = Field(description="Cases behind the hit rate.")
-    hit_rate_percent: float | None = Field(description="How often the shown word came true, percent.")
-    hit_rate_low_percent: float | None = Field(
+    hit_rate_percent: Percent = Field(description="How often the shown word came true, percent.")
+    hit_rate_low_percent: Percent = Field(
         description="Lower end of its Wilson 95% interval, percent; forecasts of the same hour are not taken as independent."
     )
-    hit_rate_high_percent: float | None = Field(description="Upper end of it, percent.")
+    hit_rate_high_percent: Percent = Field(description="Upper end of it, percent.")
     chance_percent: float | None = Field(
         description="Hit rate of always naming the outcome that was most frequent before; the chance level."
     )
-    brier: float | None = Field(
-        description="Three-class Brier score, 0..2, lower is better; a uniform guess has 0.667."
-    )
-    log_score: float | None = Field(
-        description="Mean negative log of the chance given to the outcome, clamped at 0.01."
-    )
+    brier: Score = Field(description="Three-class Brier score, 0..2, lower is better; a uniform guess has 0.667.")
+    log_score: Score = Field(description="Mean negative log of the chance given to the outcome, clamped at 0.01.")
     baseline: str = Field(description="Which baseline brier_baseline and skill_percent refer to.")
-    brier_baseline: float | None = Field(description="Brier score of that baseline.")
-    skill_percent: float | None = Field(description="1 - brier / brier_baseline, in percent.")
+    brier_baseline: Score = Field(description="Brier score of that baseline.")
+    skill_percent: Percent = Field(description="1 - brier / brier_baseline, in percent.")
     baselines: tuple[Baseline, ...] = Field(description="All baselines.")
     calibration: tuple[CalibrationBin, ...] = Field(description="Published confidence against what came true.")
     statement: str = Field(description="What the record shows, in one plain sentence.")

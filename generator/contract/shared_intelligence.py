@@ -3,7 +3,7 @@
 from pydantic import Field
 
 from generator.catalog.words import ConfidenceKind, Consensus, Prediction, TeacherStatus
-from generator.contract.base import Body
+from generator.contract.base import Body, Percent
 from generator.contract.envelope import NoticeResponse
 from generator.contract.rounds import HumanConsensus, OpenRound, RoundInfo
 from generator.contract.scores import KIND, Probabilities
@@ -79,7 +79,7 @@ class SystemIntegrity(Body):
     log_size: int = Field(description="Entries in the transparency log.")
     checkpoint_digest: str | None = Field(description="Digest of its newest checkpoint; null before the first.")
     last_tick: str | None = Field(description="The tick published before this one.")
-    void_rate_percent: float | None = Field(description="Share of void among ended rounds, percent.")
+    void_rate_percent: Percent = Field(description="Share of void among ended rounds, percent.")
     rounds_ended: int = Field(description="Ended rounds, the count behind void_rate_percent.")
 
 

@@ -3,7 +3,7 @@
 from pydantic import Field
 
 from generator.catalog.words import TeacherStatus
-from generator.contract.base import Body
+from generator.contract.base import Body, Percent
 from generator.contract.envelope import NoticeResponse
 from generator.contract.scores import HowFar, TrackRecord
 from generator.contract.teacher_lessons import TeacherBrain
@@ -33,7 +33,7 @@ class ArenaStatistics(Body):
     rounds_warm_up: int = Field(description="How many of them were played by backtest before the start.")
     ballots_counted: int = Field(description="Ballots counted.")
     ballots_rejected: int = Field(description="Ballots refused.")
-    void_rate_percent: float | None = Field(description="Share of void among ended rounds, percent.")
+    void_rate_percent: Percent = Field(description="Share of void among ended rounds, percent.")
     rounds_ended: int = Field(description="Ended rounds, the count behind void_rate_percent.")
     record: TrackRecord = Field(description="Scores of the brain's sealed forecasts with their counts.")
 

@@ -74,7 +74,7 @@ def evaluate(
     """Measure the regime and the hour's forecasts next to peers on the same markets; print Markdown tables.
 
     Peers that need a library are run where it is installed (dependency group `peers`), else skipped with a line.
-    Candles are read with the first seeds. An entrant starts afresh for each market and has 30 s for each line.
+    Candles are read by our brain alone. An entrant starts afresh for each market and has 30 s for each line.
 
     Example: python -m generator.lab evaluate --seeds 71001-71012 --candles DIR --entrant "python my_brain.py"
     """
@@ -90,10 +90,9 @@ def evaluate(
         trained, recorded = Weights.load(weights), {folder.name: read_candles(folder) for folder in candles or []}
     except (ValueError, GeneratorError) as error:
         raise typer.BadParameter(str(error)) from error
-    for at, span in enumerate(spans):
+    for span in spans:
         try:
-            sets = {} if at else recorded
-            found = measure(span, trained, _progress, candles=sets, peers=able, entrants=entrant or [], days=days)
+            found = measure(span, trained, _progress, peers=able, entrants=entrant or [], days=days)
         except EntrantError as error:
             print(error, file=sys.stderr)
             raise typer.Exit(1) from error

@@ -1,4 +1,4 @@
-"""Measure our brain, peers and any entrant on the same fresh simulated markets, and on recorded candles."""
+"""Measure our brain, peers and any entrant on the same fresh simulated markets."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,7 +12,7 @@ from generator.catalog.assets import ASSETS
 from generator.errors import SourceError
 from generator.lab.entrant import Entrant
 from generator.lab.peers import Peer, answers, hourly
-from generator.lab.scores import BARS_A_DAY, Outcomes, RegimeRun, join
+from generator.lab.scores import Outcomes, RegimeRun, join
 from generator.lab.simulator import FAMILIES, Market, simulate
 from generator.lab.trace import Ours, Trace, outcomes, trace
 from generator.market.bars import BAR_MS, BarFrame
@@ -20,7 +20,6 @@ from generator.market.recorded.recording import load_recording
 
 OURS: Final = "this brain"
 DAYS: Final = 60  # of a market; the first half is warm-up
-RECORDED_WARM_DAYS: Final = 7
 TRAINING_SEEDS: Final = range(1000, 2000)
 Progress = Callable[[int, int, str], None]
 Reader = Callable[[BarFrame, int], Trace]
@@ -34,7 +33,6 @@ class Evaluation:
         seeds: of the simulated markets; days: of each, the first half is warm-up.
         runs: by model, then family.
         outcomes: of the hour's forecasts, by model, then family.
-        recorded: by set of candles, then model; the truth is not known there.
     """
 
     seeds: range
@@ -42,7 +40,6 @@ class Evaluation:
     days: int = DAYS
     runs: dict[str, dict[str, list[RegimeRun]]] = field(default_factory=dict)
     outcomes: dict[str, dict[str, Outcomes]] = field(default_factory=dict)
-    recorded: dict[str, dict[str, RegimeRun]] = field(default_factory=dict)
 
 
 def evaluate(
@@ -50,7 +47,6 @@ def evaluate(
     weights: Weights,
     progress: Progress,
     *,
-    candles: Mapping[str, BarFrame],
     peers: Sequence[Peer],
     entrants: Sequence[str] = (),
     days: int = DAYS,
@@ -59,7 +55,6 @@ def evaluate(
 
     Args:
         seeds: outside the training's 1000 to 1999.
-        candles: sets of recorded 5-minute candles by name.
         entrants: commands that read as `emi read` does.
         days: of each market; the first half is warm-up.
 
@@ -77,15 +72,6 @@ def evaluate(
             progress(number, len(seeds), f"seeds {seeds.start}-{seeds.stop - 1}, {family}")
         for model, parts in came.items():
             found.outcomes.setdefault(model, {})[family] = join(parts)
-    week = RECORDED_WARM_DAYS * BARS_A_DAY
-    for number, (name, frame) in enumerate(candles.items(), start=1):
-        warm = week if len(frame) > week else len(frame) // 2
-        nothing = np.zeros(len(frame) - warm, dtype=np.int64)
-        for model, said in readers.items():
-            seen = said(frame, warm)
-            run = RegimeRun(seen.label, nothing, nothing > 0, seen.chances)
-            found.recorded.setdefault(name, {})[model] = run
-        progress(number, len(candles), "recorded candles")
     return found
 
 

@@ -1,4 +1,4 @@
-"""How far, measured on recorded candles: sigma, ranges and the axis of stress against what came, each with its bar."""
+"""Recorded candles: sigma, ranges and the axis of stress against what came, how often the label moves, each with its bar."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from generator.brain.week import quarter_is_over
 from generator.brain.weights import Weights
 from generator.catalog.words import VolatilityWord
 from generator.lab.outlook import Came, came
-from generator.lab.scores import BARS_A_DAY
+from generator.lab.scores import BARS_A_DAY, TRANSITION
 from generator.market.bars import BarFrame, FloatArray
 
 QUANTILES: Final = (0.05, 0.25, 0.75, 0.95)
@@ -40,7 +40,7 @@ class Said:
         slow: log of the slow variance of a bar, (n, assets).
         baselines: sigma of a bar by last hour, last day and EWMA, (n, 3, assets).
         risk: of the market, 0..100, (n,).
-        stressed: at every bar from the first of `at` on.
+        stressed, label: of the market, at every bar from the first of `at` on.
     """
 
     at: npt.NDArray[np.int64]
@@ -51,6 +51,7 @@ class Said:
     baselines: FloatArray
     risk: FloatArray
     stressed: Flags
+    label: npt.NDArray[np.int64]
 
 
 def follow(frame: BarFrame, warm_up: int, weights: Weights) -> Said:
@@ -61,12 +62,14 @@ def follow(frame: BarFrame, warm_up: int, weights: Weights) -> Said:
     rows: list[int] = []
     kept: list[tuple[FloatArray | float, ...]] = []
     stressed: list[bool] = []
+    label: list[int] = []
     for row in range(warm_up, len(frame)):
         engine.advance(frame.rows(row, row + 1))
         words = engine.stress.reading()[1]
         if not rows and not quarter_is_over(int(frame.t[row])):
             continue
         stressed.append(words[-1] in _STRESSED)
+        label.append(int(engine.filter.label[-1]))
         if not quarter_is_over(int(frame.t[row])):
             continue
         reading = engine.reading()
@@ -87,7 +90,7 @@ def follow(frame: BarFrame, warm_up: int, weights: Weights) -> Said:
             )
         )
     sigmas, levels, reach, slow, usual_sigma, risks = (np.array(column) for column in zip(*kept, strict=True))
-    return Said(np.array(rows), sigmas, levels, reach, slow, usual_sigma, risks, np.array(stressed))
+    return Said(np.array(rows), sigmas, levels, reach, slow, usual_sigma, risks, np.array(stressed), np.array(label))
 
 
 def rows_of(frame: BarFrame, said: Said) -> list[Row]:
@@ -178,7 +181,8 @@ def _stress(frame: BarFrame, found: Came, said: Said, days: float) -> list[Row]:
     known = np.isfinite(mean) & np.isfinite(said.risk) & np.isfinite(fall)
     stressed = said.stressed[said.at - said.at[0]][known]
     mean, log, fall, risk = mean[known], log[known], fall[known], said.risk[known]
-    flips = float(np.count_nonzero(np.diff(said.stressed)) / days)
+    flips, moved = (float(np.count_nonzero(np.diff(one)) / days) for one in (said.stressed, said.label))
+    between = 100 * float((said.label == TRANSITION).mean())
     share = explained_share(log, stressed)
     top = mean >= np.quantile(mean, _TOP)
     own, outlook = auc(risk, top), auc(said.level[known][:, 2].mean(axis=1), top)
@@ -195,6 +199,8 @@ def _stress(frame: BarFrame, found: Came, said: Said, days: float) -> list[Row]:
         ("share of time stressed", "", f"{100 * float(said.stressed.mean()):.0f}%", None),
         ("explained share of the next 4 h's log volatility", ">= 0.15", f"{share:.3f}", whole(share >= 0.15)),
         ("flips a day", "<= 1.7", f"{flips:.2f}", whole(flips <= 1.7)),
+        ("changes of the regime's label a day", "<= 3.2", f"{moved:.2f}", whole(moved <= 3.2)),
+        ("transition, share of bars", "<= 15%", f"{between:.1f}%", whole(between <= 15)),
         ("AUC of risk_score, top fifth", ">= the outlook's - 0.02", f"{own:.3f}, {outlook:.3f}", own >= outlook - 0.02),
         ("volatility, upper over lower third of risk_score", ">= 1.35", f"{third:.2f}", whole(third >= 1.35)),
         ("fall of the next 4 h, stressed over not", "> 1", f"{ratio:.2f} ({spread})", bool(ratio > 1)),

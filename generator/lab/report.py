@@ -7,7 +7,7 @@ from typing import Final
 import numpy as np
 
 from generator.lab.evaluate import OURS, Evaluation
-from generator.lab.scores import BARS_A_DAY, Outcomes, RegimeRun, RegimeScore, regime_error, resampled, score_regimes
+from generator.lab.scores import Outcomes, RegimeRun, RegimeScore, regime_error, resampled, score_regimes
 
 FIRST: Final = ("base", "hard", "wild", "alt")
 REGIMES: Final = (*FIRST, "second")
@@ -20,10 +20,6 @@ _MODELS: Final = (
 )
 _ARENA: Final = (
     "family | model | Arena skill 60 min % (95%) | ECE (calibrated: mean, 95% below, an hour's outcomes as one)"
-)
-_RECORDED: Final = (
-    "set | model | days | flips a day, <= 3.2 | dwell h, >= 6 | transition %, <= 15 | bars near the likeliest %, 100 | "
-    "on / off / range / high %"
 )
 _BARS: Final = (
     ("balanced accuracy, first families", ">= 0.72", "accuracy", FIRST),
@@ -49,10 +45,9 @@ def tables(found: Evaluation, missing: Sequence[str] = ()) -> str:
     scores = {model: {f: score_regimes(runs) for f, runs in each.items()} for model, each in found.runs.items()}
     models = [_model(f, m, scores[m][f], found.runs[m][f]) for f in (*REGIMES, "null") for m in scores]
     arena = [_arena(f, m, parts[f]) for f in (*REGIMES, "null") for m, parts in found.outcomes.items()]
-    recorded = [_recorded(name, m, run) for name, each in found.recorded.items() for m, run in each.items()]
     lines = [f"Seeds {seeds}, weights `{found.digest[:12]}`, {warm_up}.", ""]
     lines += _table("measure | bar | figure | met | n | 95% interval", _bars(found, scores))
-    lines += _table(_MODELS, models) + _table(_ARENA, arena) + _table(_RECORDED, recorded)
+    lines += _table(_MODELS, models) + _table(_ARENA, arena)
     lines += [f"Not run, because the library is not installed: {name}.\n" for name in missing]
     return "\n".join(lines)
 
@@ -130,14 +125,3 @@ def _arena(family: str, model: str, part: Outcomes) -> str:
     chance = part.error_by_chance(_OVERLAP)
     skill = f"{part.skill():+.3f} ({low:+.3f} to {high:+.3f})"
     return f"{family} | {model} | {skill} | {part.error():.4f} ({chance.mean:.4f}, {chance.high:.4f})"
-
-
-def _recorded(name: str, model: str, run: RegimeRun) -> str:
-    days = len(run.shown) / BARS_A_DAY
-    flips = len(run.changes())
-    near = float((run.behind() <= _NEAR).mean())
-    shares = " / ".join(f"{100 * float((run.shown == label).mean()):.0f}" for label in range(4))
-    return (
-        f"{name} | {model} | {days:.0f} | {flips / days:.2f} | {24 * days / max(flips, 1):.1f} | "
-        f"{100 * float((run.shown == 4).mean()):.1f} | {100 * near:.1f} | {shares}"
-    )

@@ -125,9 +125,8 @@ def posteriors(network: Recurrent, inputs: Numbers) -> Numbers:
     hidden = np.zeros((network.units, inputs.shape[2]))
     out = np.empty((len(inputs), 4, inputs.shape[2]), dtype=np.float32)
     for i, row in enumerate(inputs):
-        scaled = network.scaled(row.astype(np.float64))
-        hidden = network.step(hidden, scaled)
-        out[i] = softmax(network.scores(hidden, scaled))
+        hidden, scores = network.step(hidden, row.astype(np.float64))
+        out[i] = softmax(scores)
     return out
 
 

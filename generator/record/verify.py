@@ -17,7 +17,7 @@ from generator.errors import GeneratorError
 from generator.record.audit.audit import Audit, far_line, score_line
 from generator.record.audit.ranges import ranges_complaint
 from generator.record.audit.recount import RecountError, path_of, recount
-from generator.record.audit.rows import Row, rows_complaint
+from generator.record.audit.rows import Row, rows_complaint, rows_of
 from generator.record.log.note import Checkpoint, NoteError, Verifier
 from generator.record.log.reader import LogError, entries
 from generator.record.published import CHECKPOINT, KEYS, PREFIX, read_verifiers, write_private
@@ -29,10 +29,6 @@ Progress = Callable[[int, int, str], None]  # done, total, of what
 
 class VerifyError(ValueError):
     """What is published does not hold; the message names what."""
-
-
-class NoLogError(VerifyError):
-    """The site publishes no log, and none was seen there before."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,13 +89,12 @@ def open_log(read: Read, seen: Seen | None = None, key: str | None = None) -> Si
         key: the public key that the reader was given out of band; None trusts the last visit's, or what is published.
 
     Raises:
-        NoLogError: there is no log and there was none.
-        VerifyError: the log is gone, is another one than on the last visit, or no trusted key signed it.
+        VerifyError: there is no log, it is another one than on the last visit, or no trusted key signed it.
     """
     note, published = read(CHECKPOINT), read(KEYS)
     if note is None or published is None:
-        missing = "this site publishes no transparency log"
-        raise NoLogError(missing) if seen is None else VerifyError(f"{missing}, and it had one on the last visit")
+        had = ", and it had one on the last visit" if seen else ""
+        raise VerifyError(f"this site publishes no transparency log{had}")
     try:
         keys = read_verifiers(published.decode())
         trusted = (Verifier.parse(key),) if key else seen.keys if seen else keys
@@ -177,8 +172,11 @@ class Verified:
         file.store(keys, self.log.note)
 
 
-def verify_all(log: SignedLog, rows: Sequence[Row] | None, read: Read, progress: Progress) -> Verified:
+def verify_all(log: SignedLog, body: Any, read: Read, progress: Progress) -> Verified:
     """Read the whole log, check that it extends the last visit's, recompute what it states, recount the ballots.
+
+    Args:
+        body: the published `/arena/rounds.json`.
 
     Raises:
         VerifyError: naming the first thing that does not hold.
@@ -186,6 +184,7 @@ def verify_all(log: SignedLog, rows: Sequence[Row] | None, read: Read, progress:
     audit = Audit()
     size = log.head.size
     try:
+        rows = rows_of(body)
         found = entries(lambda tile: _tile(read, tile.path), log.head, log.seen.head if log.seen else None)
         for number, data in enumerate(found, 1):
             audit.take(data)
@@ -196,8 +195,7 @@ def verify_all(log: SignedLog, rows: Sequence[Row] | None, read: Read, progress:
         raise VerifyError(str(error)) from None
     if audit.origin is not None and audit.origin != log.head.origin:
         raise VerifyError(f"the log was opened as {audit.origin}, its checkpoint says {log.head.origin}")
-    complaint = None if rows is None else rows_complaint(rows, audit)
-    complaint = complaint or ranges_complaint(read(RANGES_JSONL), audit)
+    complaint = rows_complaint(rows, audit) or ranges_complaint(read(RANGES_JSONL), audit)
     if complaint is not None:
         raise VerifyError(complaint)
     voted = sorted((row["start"], name) for name, row in audit.rounds.items() if _real_votes(row))
@@ -205,7 +203,7 @@ def verify_all(log: SignedLog, rows: Sequence[Row] | None, read: Read, progress:
     for number, (_, name) in enumerate(voted[-NEWEST:], 1):
         ballots += _recount(read, name, audit.rounds[name])
         progress(number, min(len(voted), NEWEST), "rounds' ballots")
-    return Verified(log, audit, rows or (), min(len(voted), NEWEST), ballots, max(0, len(voted) - NEWEST))
+    return Verified(log, audit, rows, min(len(voted), NEWEST), ballots, max(0, len(voted) - NEWEST))
 
 
 def _recount(read: Read, name: str, row: Row) -> int:
@@ -242,10 +240,6 @@ NOT_LOG: Final = (
     "forecast whose seal you saw before its round was fixed before it. Nor that two visitors are shown the same log "
     "(compare checkpoints with someone), that the prices were the market's, that no ballot was left out, or any skill."
 )
-ROWS_ONLY: Final = """This proves: each revealed forecast is the one whose digest the row carries; outcomes, flags and scores follow
-from the published prices, votes and bands by the published rules.
-It does not prove: that a digest was published before its round, that no round is missing (there is no signed log
-here), that the prices were the market's, or any skill."""
 
 
 def _others(number: int, what: str) -> str:

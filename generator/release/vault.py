@@ -38,7 +38,9 @@ class Offer:
     """
 
     generation: str
-    head: Mapping[str, Any]  # tick_id, generated_at, valid_until, source_mode, project, disclaimer, assets_version
+    head: Mapping[
+        str, Any
+    ]  # tick_id, generated_at, valid_until, source_mode, project, disclaimer, assets_version, menu
     as_of: str
     bodies: Mapping[str, bytes]
     challenges: Mapping[str, Mapping[str, Any]]

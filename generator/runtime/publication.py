@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from generator.brain.hourly import HOUR_MS
-from generator.catalog.discovery import FEEDS
+from generator.catalog.discovery import FEEDS, MENU
 from generator.catalog.endpoints import ENDPOINT_BY_ID
 from generator.catalog.formats import iso, share
 from generator.catalog.links import ROUNDS_JSON, ROUNDS_PUBLISHED, STATUS_JSON
@@ -78,14 +78,14 @@ def _tick_files(app: App, context: TickContext, composed: Composed) -> TickFiles
     assert isinstance(report, X402HumanReportPaidResponse)
     paid = {**composed.paid, HUMAN_REPORT: illustrated(report, charts)}
     hours = app.record.memory.hours(context.freshness.generated_ms)
-    return TickFiles(context, _plain(composed.free), _plain(paid), hours)
+    played = app.record.memory.resolved_rounds(ROUNDS_PUBLISHED)
+    due = app.record.memory.settled_predictions(PREDICTIONS_SHOWN)
+    return TickFiles(context, _plain(composed.free), _plain(paid), hours, played, due)
 
 
 def _files(app: App, tick: TickFiles, background: BackgroundRelease, at: datetime) -> dict[str, bytes]:
     """Make every file but those of the record's log: path -> bytes, without packed variants."""
-    context, last_good = tick.context, app.publisher.last_good
-    played = app.record.memory.resolved_rounds(ROUNDS_PUBLISHED)
-    due = app.record.memory.settled_predictions(PREDICTIONS_SHOWN)
+    context, last_good, played, due = tick.context, app.publisher.last_good, tick.rounds, tick.due
     news = last_good.make(
         Kind.FEED,
         [feed.path for feed in FEEDS],
@@ -103,6 +103,7 @@ def _files(app: App, tick: TickFiles, background: BackgroundRelease, at: datetim
         background.shares,
         background.months,
         background.histories.figures,
+        background.histories.days,
     )
     bodies = {path: encode(body) for path, body in tick.free.items()}
     return {
@@ -150,6 +151,7 @@ def _offer(app: App, context: TickContext, composed: Composed, paid: Bodies) -> 
         "project": context.site.project,
         "disclaimer": DISCLAIMER,
         "assets_version": app.publisher.assets.version,
+        "menu": MENU,
     }
     as_of = iso(context.observation.market_ms)
     sold = {product: encode(body) for product, body in paid.items()}

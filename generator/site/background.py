@@ -6,14 +6,14 @@ a release has been published; the next release holds the result. What cannot be 
 
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any, Final, Generic, TypeVar
 
-from generator.arena.values import Hour
+from generator.arena.values import Hour, PredictionMade
 from generator.catalog.discovery import DISCOVERY_FILES, SharePicture
 from generator.catalog.downloads import RecordFile
-from generator.catalog.links import DOCS_INDEX, HISTORY_CSV, OPENAPI_JSON, OPENAPI_YAML
+from generator.catalog.links import DOCS_INDEX, OPENAPI_JSON, OPENAPI_YAML
 from generator.catalog.words import RoundPhase
 from generator.compose.context import Site, TickContext
 from generator.contract.base import encode
@@ -22,7 +22,9 @@ from generator.release.last_good import Kind, LastGood
 from generator.release.values import NOTHING
 from generator.site.discovery import discovery
 from generator.site.downloads import RUNNING, Downloads, downloads, month_of
-from generator.site.history import Histories, histories
+from generator.site.feeds import asset_feeds
+from generator.site.format import moment
+from generator.site.history import FILES, Histories, histories
 from generator.site.openapi.document import openapi, openapi_yaml
 from generator.site.openapi.paths import as_example
 from generator.site.pictures import EVERY_S, PICTURES, Drawing, Pictures, drawings, pictures
@@ -54,6 +56,8 @@ class TickFiles:
     free: Bodies
     paid: Bodies
     hours: tuple[Hour, ...] = ()
+    rounds: Sequence[Mapping[str, Any]] = ()
+    due: Sequence[PredictionMade] = ()
 
     def examples(self) -> dict[str, Any]:
         """Return the bodies as OpenAPI shows them."""
@@ -157,7 +161,7 @@ class BackgroundFiles:
         files = self._kept(Kind.DISCOVERY, _STATIC, static)
         lasting = frozenset(files)
         files |= self._kept(Kind.PICTURE, _PICTURES, drawn) | self._kept(Kind.DOWNLOAD, RUNNING, record)
-        files |= self._kept(Kind.PICTURE, (HISTORY_CSV,), lately)
+        files |= self._kept(Kind.PICTURE, FILES, lately)
         return BackgroundRelease(
             files,
             lasting,
@@ -201,7 +205,11 @@ class BackgroundFiles:
         return self._last_good.last(paths) if made is None else self._last_good.make(kind, paths, lambda: made.files)
 
     def _lately(self, tick: TickFiles) -> Histories:
-        return histories(tick.context, tick.hours)
+        context, at = tick.context, moment(tick.context.freshness.generated_ms)
+        news = asset_feeds(context.site, context.observation.mode, tick.rounds, tick.due, at)
+        exports = self._memory.exports()
+        made = histories(context, tick.hours, exports.published_hours(), exports.minutes_by_day())
+        return replace(made, files={**made.files, **news})
 
     def _drawn(self, tick: TickFiles) -> Pictures:
         return self._draw(drawings(tick.context, tick.free))

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 from gateway.wire.networks import NETWORKS
+from generator.catalog.contact import contact_of
 from generator.catalog.discovery import FEEDS, PAGES, QUERY_NOTES
 from generator.catalog.endpoints import ENDPOINTS
 from generator.catalog.links import (
@@ -14,8 +15,10 @@ from generator.catalog.links import (
     DOCS,
     DOCS_INDEX,
     LLMS_TXT,
+    METHODOLOGY,
     OPENAPI_JSON,
     OPENAPI_YAML,
+    SECURITY_TXT,
     STATUS_JSON,
 )
 from generator.catalog.products import PRODUCTS, X402_VERSION
@@ -40,10 +43,10 @@ _OPENAPI_YAML_TYPE: Final = "application/vnd.oai.openapi;version=3.1"
 def discovery(
     site: Site, updated: datetime, resources: Resources | None = None, examples: Mapping[str, Mapping[str, Any]] = NONE
 ) -> dict[str, bytes]:
-    """Make llms.txt, llms-full.txt, robots.txt, sitemap.xml, the dictionary and the two well-known documents.
+    """Make llms.txt, llms-full.txt, robots.txt, sitemap.xml, the dictionary and the three well-known documents.
 
     Args:
-        updated: aware time of the last change, for the sitemap.
+        updated: aware time of the last change, for the sitemap and the end of security.txt.
         examples: path -> free body of a real tick; without one, llms-full.txt shows none.
 
     Raises:
@@ -63,7 +66,23 @@ def discovery(
     files[DOCS_INDEX] = _json(search_index(site, schemas))
     files["/.well-known/api-catalog"] = _json(api_catalog(site))
     files["/.well-known/x402"] = _json(x402_resources(site))
+    files[SECURITY_TXT] = security_txt(site, updated).encode()
     return files
+
+
+def security_txt(site: Site, updated: datetime) -> str:
+    """Return where to report a security problem (RFC 9116); the same bytes all month, good for 10 to 11 months."""
+    url, email = contact_of(site.contact)
+    month = updated.astimezone(UTC).replace(day=1)
+    expires = month.replace(year=month.year + (month.month > 1), month=(month.month + 10) % 12 + 1)
+    lines = [f"Contact: {to}" for to in (url, email and f"mailto:{email}") if to]
+    lines += [
+        f"Expires: {expires:%Y-%m-%d}T00:00:00Z",
+        "Preferred-Languages: en",
+        f"Canonical: {site.base_url}{SECURITY_TXT}",
+        f"Policy: {site.base_url}{METHODOLOGY}#security",
+    ]
+    return "\n".join(lines) + "\n"
 
 
 def api_catalog(site: Site) -> dict[str, Any]:
@@ -129,7 +148,12 @@ def _facts(site: Site) -> Mapping[str, Any]:
         "summary": PURPOSE_NOTICE,
         "query_notes": QUERY_NOTES,
         "next_resource": next_resource,
-        "paths": [*(page.path for page in PAGES), BUYER, DICTIONARY, *(endpoint.path for endpoint in ENDPOINTS)],
+        "paths": [
+            *(page.path for page in PAGES if page.label),
+            BUYER,
+            DICTIONARY,
+            *(endpoint.path for endpoint in ENDPOINTS),
+        ],
         "x402_version": X402_VERSION,
         "network_id": NETWORKS[site.network].full,
     }

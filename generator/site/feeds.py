@@ -9,8 +9,10 @@ from urllib.parse import urlsplit
 
 from markupsafe import Markup
 
+from generator.arena.values import PredictionMade
+from generator.catalog.assets import ASSETS
 from generator.catalog.formats import iso, percent, share
-from generator.catalog.links import ARENA, FEED_ATOM, FEED_JSON, METHODOLOGY
+from generator.catalog.links import ARENA, FEED_ATOM, FEED_JSON, METHODOLOGY, asset_feed, asset_path
 from generator.catalog.text.answers import DISCLAIMER
 from generator.catalog.text.labels import MODE_BANNERS, REGIME
 from generator.catalog.words import RegimeLabel, SourceMode
@@ -65,19 +67,70 @@ def feeds(
         at: aware time of the tick; only its day shows, and only while there is no news at all.
     """
     entries = news(site, mode, rounds[: 2 * ENTRIES], changes)
+    atom = _atom(site, mode, entries, at, "", FEED_ATOM)
+    return {FEED_JSON: encode(_json_feed(site, mode, entries)), FEED_ATOM: atom}
+
+
+def asset_feeds(
+    site: Site, mode: SourceMode, rounds: Sequence[Mapping[str, Any]], due: Sequence[PredictionMade], at: datetime
+) -> dict[str, bytes]:
+    """Return path -> bytes of the feed of each asset: its rounds, and moves that left their 90% range.
+
+    Args:
+        due: hourly forecasts that came due, newest first.
+    """
+    made = {}
+    for asset in ASSETS:
+        entries = [*_of_rounds(site, mode, [row for row in rounds if row["asset"] == asset][:ENTRIES])]
+        entries += [_of_miss(site, mode, one) for one in due if one.asset == asset and _missed(one)]
+        newest = tuple(sorted(entries, key=lambda entry: (entry.at, entry.id), reverse=True)[:ENTRIES])
+        made[asset_feed(asset)] = _atom(site, mode, newest, at, asset, asset_feed(asset))
+    return made
+
+
+def _missed(made: PredictionMade) -> bool:
+    came, said = made.moves.get("1h"), (made.ranges or {}).get("1h")
+    return bool(came and said and came.move is not None and not said.low_90 <= came.move <= said.high_90)
+
+
+def _of_miss(site: Site, mode: SourceMode, made: PredictionMade) -> Entry:
+    assert made.ranges is not None
+    said, move = made.ranges["1h"], made.moves["1h"].move
+    start, end = moment(made.start_ms), moment(made.end_ms)
+    return Entry(
+        id=_id(site, f"range:{made.asset}:{start:%Y%m%dT%H%M%SZ}"),
+        at=iso(made.end_ms),
+        title=_marked(
+            mode, f"{made.asset} {signed(move)} from {start:%H:%M} to {end:%H:%M} UTC: outside its 90% range"
+        ),
+        url=f"{site.base_url}{asset_path(made.asset)}",
+        tags=_tags(mode, "range", made.asset, warm_up=made.warm_up),
+        paragraphs=(
+            f"The 90% range for this hour was {signed(said.low_90)} to {signed(said.high_90)}.",
+            "One hour in ten is expected to end outside.",
+            *_last(mode, warm_up=made.warm_up),
+        ),
+        facts={},
+    )
+
+
+def _atom(  # noqa: PLR0917  each is another thing
+    site: Site, mode: SourceMode, entries: Sequence[Entry], at: datetime, asset: str, path: str
+) -> bytes:
+    """Write a feed, of one asset or of all."""
     day = at.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
     template = environment(Resources.locate()).get_template("feeds/feed.xml")
-    atom = template.render(
+    return template.render(
         site=site,
-        feed_id=_id(site, "feed"),
-        title=_title(site, mode),
+        feed_id=_id(site, f"feed:{asset}" if asset else "feed"),
+        title=f"{asset}: {_title(site, mode)}" if asset else _title(site, mode),
         notice=_notice(mode),
         updated=entries[0].at if entries else day.strftime("%Y-%m-%dT%H:%M:%SZ"),
         entries=entries,
-        atom=FEED_ATOM,
-        json=FEED_JSON,
-    )
-    return {FEED_JSON: encode(_json_feed(site, mode, entries)), FEED_ATOM: atom.encode()}
+        atom=path,
+        home=asset_path(asset) if asset else "/",
+        json="" if asset else FEED_JSON,
+    ).encode()
 
 
 def news(

@@ -83,6 +83,11 @@ def when(ms: int | None) -> Markup:
     return Markup('<time datetime="{}">{}</time>').format(iso(ms), text)
 
 
+def day(ms: int) -> str:
+    """Write a moment in short, where the year is not in question: 20 Nov, 09:53."""
+    return f"{moment(ms):%-d %b, %H:%M}"
+
+
 def clock(ms: int) -> Markup:
     """Write the time of day only, e.g. 09:53."""
     return Markup('<time datetime="{}">{}</time>').format(iso(ms), f"{moment(ms):%H:%M}")

@@ -2,24 +2,71 @@
 
 import csv
 import io
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import groupby
 from typing import Final
 
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from generator.arena.values import Hour
 from generator.brain.regime import REGIMES
 from generator.catalog.assets import ASSETS, DEFAULT_ASSET
 from generator.catalog.formats import iso
-from generator.catalog.links import HISTORY_CSV
+from generator.catalog.links import BADGE, HISTORY_CSV, asset_feed, embedded
+from generator.catalog.text.labels import REGIME
+from generator.catalog.words import RegimeLabel, SourceMode
 from generator.compose.context import TickContext
 from generator.compose.inputs import observed, reading_of
-from generator.site.charts.history import HOUR_MS, WINDOWS, Lately, Point, history, line_chart
+from generator.site.charts.history import DAY_MS, HOUR_MS, WINDOWS, Lately, Point, history, line_chart, uptime
+from generator.site.charts.plot import Chart
 from generator.site.charts.report import DATA_FROM
-from generator.site.format import when
+from generator.site.format import UNKNOWN, moment, signed, when
 
 EVERY: Final = 4 * HOUR_MS  # between two points of funding and open interest
+
+
+NO_MINUTES: Final[Mapping[int, int]] = {}
+FILES: Final = (HISTORY_CSV, BADGE, *map(embedded, ASSETS), *map(asset_feed, ASSETS))
+_HOVER: Final = re.compile(r'<rect class="hour"[^>]*/>')
+_CLASS: Final = re.compile(r'class="([a-z0-9_ -]+)"')
+_INK, _SOFT, _LINE, _ACCENT = "#1c2426", "#55605f", "#dcd9d0", "#0b6470"
+_HALO: Final = f'fill="{_SOFT}" font-size="11" stroke="#fbfaf7" stroke-width="3" paint-order="stroke"'
+_LOOKS: Final = {
+    "tick": _HALO,
+    "axis": _HALO,
+    "value": _HALO.replace(_SOFT, _INK),
+    "grid": f'stroke="{_LINE}"',
+    "notch": f'stroke="{_LINE}"',
+    "mark": f'stroke="{_SOFT}" stroke-dasharray="5 5"',
+    "line": f'fill="none" stroke="{_ACCENT}" stroke-width="2"',
+    "end": f'fill="{_ACCENT}"',
+    "fan90": f'fill="{_ACCENT}" opacity="0.2"',
+    "fan50": f'fill="{_ACCENT}" opacity="0.35"',
+    "tint": 'opacity="0.3"',
+    "chance": "",
+    "r-risk_on": 'fill="#2f8f8b"',
+    "r-risk_off": 'fill="#d9925a"',
+    "r-range": 'fill="#d8dcd6"',
+    "r-high_volatility": 'fill="#4d3a73"',
+    "r-mark": 'stroke="#6b3208" stroke-width="1.6"',
+    "r-dot": 'fill="#e9dcff"',
+}
+_FONT: Final = 'font-family="Open Sans, system-ui, sans-serif"'
+_CARD: Final = (
+    f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 680 {{height}}" width="680" height="{{height}}" {_FONT} role="img">'
+    '<title>{finding}</title><rect width="680" height="{height}" rx="12" fill="#fbfaf7"/>'
+    f'<text x="20" y="30" font-size="15" font-weight="600" fill="{_INK}">{{finding}}</text>'
+    '<g transform="translate(20 44)">{inner}</g>'
+    f'<text x="20" y="548" font-size="11" fill="{_SOFT}">{{about}}</text></svg>'
+)
+_BADGE: Final = (
+    f'<svg xmlns="http://www.w3.org/2000/svg" width="{{width}}" height="20" {_FONT} role="img" font-size="12">'
+    "<title>Crypto market: {said}</title>"
+    f'<rect width="{{width}}" height="20" rx="4" fill="{_ACCENT}"/><rect width="{{right}}" height="20" rx="4" fill="{_INK}"/>'
+    '<g fill="#fff"><text x="8" y="14">crypto market</text><text x="{text}" y="14">{said}</text></g></svg>'
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,18 +76,25 @@ class Histories:
     Args:
         figures: chart name -> its figure; a chart that could not be drawn is left out.
         files: path -> bytes.
+        days: rows of the archive, newest first.
     """
 
     figures: Mapping[str, Markup] = field(default_factory=dict)
     files: Mapping[str, bytes] = field(default_factory=dict)
+    days: tuple[tuple[str, ...], ...] = ()
 
 
-def histories(ctx: TickContext, hours: Sequence[Hour]) -> Histories:
+def histories(
+    ctx: TickContext, hours: Sequence[Hour], published: Sequence[Hour] = (), minutes: Mapping[int, int] = NO_MINUTES
+) -> Histories:
     """Draw what is shown of the last month.
 
     Args:
-        hours: as published, oldest first.
+        hours: of the last month, oldest first.
+        published: every hour since the start, without those of a backtest.
+        minutes: with a published tick, by the number of the day.
     """
+    now_ms = ctx.freshness.generated_ms
     drawn = [
         history(
             f"{DEFAULT_ASSET.lower()}-{name}",
@@ -74,8 +128,27 @@ def histories(ctx: TickContext, hours: Sequence[Hour]) -> Histories:
                 _source(ctx),
             )
         )
-    figures = {chart.caption.name: Markup(str(chart)) for chart in drawn if chart is not None}  # noqa: S704  escaped by it
-    return Histories(figures, {HISTORY_CSV: hours_csv(hours)})
+    drawn.append(uptime("uptime", minutes, now_ms, "Source: own record of ticks."))
+    charts = {chart.caption.name: chart for chart in drawn if chart is not None}
+    files = {HISTORY_CSV: hours_csv(hours), BADGE: badge(hours, ctx).encode()}
+    for asset in ASSETS:
+        chart = charts.get(f"{asset.lower()}-7d")
+        files[embedded(asset)] = card(chart, asset, ctx).encode()
+    figures = {name: Markup(str(chart)) for name, chart in charts.items()}  # noqa: S704  escaped by it
+    return Histories(figures, files, tuple(days(published)))
+
+
+def days(published: Sequence[Hour]) -> Iterator[tuple[str, ...]]:
+    """Give rows of the archive, newest first: day, name, regime, change of Bitcoin, hours, last headline."""
+    by_day = [list(group) for _, group in groupby(published, key=lambda hour: hour.at_ms // DAY_MS)]
+    for group in reversed(by_day):
+        labels = [hour.label for hour in group]
+        common = max(dict.fromkeys(labels), key=labels.count)
+        said = REGIME[RegimeLabel(common)] if 2 * labels.count(common) > len(labels) else "mixed"
+        seen = [hour.prices[DEFAULT_ASSET] for hour in group if DEFAULT_ASSET in hour.prices]
+        change = signed(100 * (seen[-1] / seen[0] - 1)) if len(seen) > 1 else UNKNOWN
+        at = moment(group[0].at_ms)
+        yield f"{at:%Y-%m-%d}", f"{at:%-d %b %Y}", said, change, f"{len(group)}", group[-1].headline
 
 
 def hours_csv(hours: Sequence[Hour]) -> bytes:
@@ -99,6 +172,29 @@ def hours_csv(hours: Sequence[Hour]) -> bytes:
             [iso(hour.at_ms), iso(hour.market_ms), str(hour.warm_up).lower(), hour.label, *chances, *prices]
         )
     return text.getvalue().encode()
+
+
+def badge(hours: Sequence[Hour], ctx: TickContext) -> str:
+    """Draw the regime as a badge."""
+    newest = hours[-1] if hours else None
+    said = REGIME[RegimeLabel(newest.label)] if newest else UNKNOWN
+    mark = {SourceMode.SIMULATED: " (simulated)", SourceMode.RECORDED: " (replayed)"}.get(ctx.observation.mode, "")
+    return _BADGE.format(said=f"{said}{mark}", width=104 + 13 * len(said + mark) // 2, right=96, text=102)
+
+
+def card(chart: Chart | None, asset: str, ctx: TickContext) -> str:
+    """Draw a chart as a picture of its own; its colours are attributes, as a policy may forbid styles."""
+    finding = chart.caption.finding if chart else f"{asset}: no prices are known yet"
+    inner = attributed(chart.inner) if chart else Markup("")
+    made = f"{moment(ctx.freshness.generated_ms):%-d %b %Y, %H:%M} UTC"
+    about = f"{ctx.site.project}, {DATA_FROM[ctx.observation.mode]}, {made}. For learning only."
+    return _CARD.format(height=560, finding=finding, inner=inner, about=escape(about))
+
+
+def attributed(inner: Markup) -> Markup:
+    """Replace the classes of a drawing by attributes, and leave out what only answers a pointer."""
+    plain = _HOVER.sub("", str(inner))
+    return Markup(_CLASS.sub(lambda found: _LOOKS[found[1].split()[0]], plain))  # noqa: S704  ours, escaped when made
 
 
 def _lately(ctx: TickContext, asset: str, hours: Sequence[Hour], window: str) -> Lately:

@@ -1,7 +1,7 @@
 // A bought document as a list of blocks, and the blocks as elements or as Markdown. Text nodes only, and of a picture
 // only shapes, words and class names: nothing in a body can become markup, a script or an address.
 
-import { facts, head, list, para, parts, simple, when, words } from "./buyer-tables.js";
+import { facts, head, list, para, parts, readable, simple, when, words } from "./buyer-tables.js";
 
 const COUNTS = { n: "Known outcomes", right: "Right", losses: "Wrong", warm_up: "Backtest, not counted" };
 const MODES = {
@@ -88,28 +88,32 @@ function chart(one) {
   return { kind: "chart", title: one.title, source: one.source, svg: one.svg, names: one.columns, rows: one.rows, numeric };
 }
 
-const ENVELOPE = /^(success|project|endpoint|type|payment_status|product|product_id|price|price_atomic|snapshotId|as_of|valid_until|status|source_mode|source|educational_only|updated|schema_version|replay)$/;
+const ENVELOPE = /^(headline|success|project|endpoint|type|payment_status|product|product_id|price|price_atomic|snapshotId|as_of|valid_until|status|source_mode|source|educational_only|updated|schema_version|replay)$/;
 
-// The reading first, the envelope last.
-function machine(title, summary, entries, body) {
+// The reading first, the envelope last; each part folds.
+function machine(title, raw, body) {
+  const { intelligence_layer: layer, ...own } = readable(raw);
+  const { summary, ...rest } = { ...own, ...layer };
+  const entries = Object.entries(rest);
   const made = [head(2, title)];
-  const { text, ...more } = typeof summary === "string" ? { text: summary } : summary || {};
+  const { text = own.headline, ...more } = typeof summary === "string" ? { text: summary } : summary || {};
   if (text) made.push(para(text, "verdict"));
-  made.push(para("Shortened here. The whole document is at the end as JSON, and in the download.", "small"));
   const single = entries.filter(([, one]) => simple(one));
   const reading = single.filter(([key]) => !ENVELOPE.test(key));
   if (Object.keys(more).length) made.push(...parts(more, 4));
   if (reading.length) made.push(facts(reading.map(([key, one]) => [words(key), one, key])));
-  for (const [key, one] of entries.filter(([, one]) => !simple(one))) made.push(head(3, words(key)), ...parts(one, 4));
-  made.push(head(3, "About this document"), facts(single.filter(([key]) => ENVELOPE.test(key)).map(([key, one]) => [words(key), one, key])));
+  made.push(para("Shortened here. The whole document is at the end as JSON, and in the download.", "small"));
+  for (const [key, one] of entries.filter(([, one]) => !simple(one))) made.push({ kind: "fold", title: words(key), inner: parts(one, 4) });
+  const about = facts(single.filter(([key]) => ENVELOPE.test(key)).map(([key, one]) => [words(key), one, key]));
+  made.push({ kind: "fold", title: "About this document", inner: [about] });
   made.push({ kind: "code", title: "The whole document as JSON", text: JSON.stringify(body, null, 2) });
   return made;
 }
 
 // The blocks of a document; `receipt` is rows of name and value, empty for a sample.
 export function blocks(body, title, receipt) {
-  const { report, disclaimer, summary, ...rest } = body;
-  const made = report?.title ? human(report) : machine(body.product || title, summary, Object.entries(rest), body);
+  const { report, disclaimer, ...rest } = body;
+  const made = report?.title ? human(report) : machine(body.product || title, rest, body);
   const mode = MODES[body.source_mode];
   if (mode) made.splice(1, 0, para(mode, "mode-note"));
   if (receipt.length) made.push(head(3, "Receipt"), facts(receipt));
@@ -119,7 +123,7 @@ export function blocks(body, title, receipt) {
 
 function figure(block) {
   const made = element("figure", undefined, "chart");
-  const numbers = element("details");
+  const numbers = Object.assign(element("details"), { open: matchMedia("(min-width: 62rem)").matches }); // next to it
   numbers.append(element("summary", "The numbers of this chart"), grid(block));
   made.append(element("figcaption", block.title), ...picture(block.svg), element("p", block.source, "source"), numbers);
   return made;
@@ -181,6 +185,13 @@ const DRAW = {
     return made;
   },
   facts: (one) => pairs(one.rows, "terms"),
+  fold: (one) => {
+    const made = element("details", undefined, "part");
+    const top = element("summary");
+    top.append(element("h3", one.title));
+    made.append(top, ...draw(one.inner));
+    return made;
+  },
   glossary: (one) => {
     const made = element("details", undefined, "words");
     made.append(element("summary", `${one.rows.length} ${one.rows.length === 1 ? "word" : "words"}, explained`), pairs(one.rows, "glossary"));
@@ -207,6 +218,7 @@ const WRITE = {
   para: (one) => (one.className === "notice" ? `> ${safe(one.text)}` : safe(one.text)),
   list: (one) => one.items.map((item) => `- ${safe(item)}`).join("\n"),
   facts: (one) => one.rows.map(([name, value]) => `- **${safe(name)}**: ${safe(value)}`).join("\n"),
+  fold: (one) => `## ${safe(one.title)}\n\n${one.inner.map((part) => WRITE[part.kind](part)).join("\n\n")}`,
   glossary: (one) => one.rows.map(([name, value]) => `- **${safe(name)}**: ${safe(value)}`).join("\n"),
   code: (one) => `\`\`\`json\n${one.text}\n\`\`\``,
   table: rowsOf,

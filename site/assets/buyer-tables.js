@@ -3,31 +3,70 @@
 
 const COLUMNS = 8; // with the row's name; more would be cut on a wide screen
 const LONG = 60; // letters; a longer text is a text and no cell
-const ONCE = new Set(["as_of", "status", "horizon_minutes", "venues"]); // said once when it is the same in all rows
+const ONCE = new Set(["as_of", "confidence_kind", "status", "horizon_minutes", "venues"]); // said once when it is the same in all rows
 const NAMES = {
-  n: "Cases", usd: "USD", brier: "Brier score", warm_up: "Backtest, not counted", annualised_percent: "Annualised, %",
-  intelligence_layer: "Market intelligence", change_24h: "24 hours, %", change_24h_percent: "24 hours, %", mean_change_24h: "Mean change over 24 hours, %", dispersion_24h: "Dispersion over 24 hours, % points",
-  confidence: "Confidence, %", risk_score: "Risk score, of 100", crowded: "Crowded sides", same_regime: "Coins in the market's regime",
-  depth_1pct_usd: "Depth within 1%, USD", depth_assets: "Coins with a known depth", funding_assets: "Coins with known funding",
-  open_interest_assets: "Coins with known open interest", assets_compared: "Coins compared", mean_rate_8h_percent: "Mean rate for 8 hours, %",
-  minutes_15_percent: "15 minutes, %", hour_1_percent: "1 hour, %", hours_4_percent: "4 hours, %", dwell_minutes: "For, minutes",
-  low_percent: "Lower end, %", high_percent: "Upper end, %", hit_rate_low_percent: "Hit rate, lower end, %", hit_rate_high_percent: "Hit rate, upper end, %",
-  edge_percent: "Above its base rate, % points", band_bps: "Neutral within, bps", wrong_if: "Wrong if", spread_bps: "Spread, bps",
-  hit: "Came true", said_percent: "Mean said, %", fits: "Within chance", hit_percent: "Came true, %", hit_low_percent: "Lower end, %", hit_high_percent: "Upper end, %", snapshotId: "Snapshot", price_atomic: "Price, atomic units", said: "Said",
+  n: "Cases", usd: "US dollars", brier: "Brier score", warm_up: "Backtest, not counted", annualised_percent: "Annualised",
+  change_24h: "24 hours", change_24h_percent: "24 hours", mean_change_24h: "Mean change over 24 hours", dispersion_24h: "Dispersion over 24 hours",
+  crowded: "Crowded sides", same_regime: "Coins in the market's regime", depth_1pct_usd: "Depth within 1%", depth_assets: "Coins with a known depth",
+  funding_assets: "Coins with known funding", open_interest_assets: "Coins with known open interest", assets_compared: "Coins compared",
+  mean_rate_8h_percent: "Mean rate for 8 hours", cost_per_1000_usd_day: "Cost of 1,000 USD a day", long_usd_24h: "Longs, 24 hours", short_usd_24h: "Shorts, 24 hours",
+  minutes_15_percent: "15 minutes", hour_1_percent: "1 hour", hours_4_percent: "4 hours", "15m": "15 minutes", "1h": "1 hour", "4h": "4 hours", "24h": "24 hours",
+  dwell_minutes: "For", ranges: "Ranges, nine times in ten", low_percent: "Lower end", high_percent: "Upper end", hit_rate_low_percent: "Hit rate, lower end",
+  hit_rate_high_percent: "Hit rate, upper end", edge_percent: "Above its base rate", band_bps: "Neutral within", wrong_if: "Wrong if", rank_30d_percent: "Rank in 30 days",
+  hit: "Came true", said_percent: "Mean said", fits: "Within chance", hit_percent: "Came true", hit_low_percent: "Lower end", hit_high_percent: "Upper end",
+  snapshotId: "Snapshot", price_atomic: "Price, atomic units", said: "Said",
 };
+const FIGURE = /^[+\u2212$]{0,2}[\d.,]+( ?[a-z%]+)?$/; // a cell with one number and its unit
 const NONE = /^(notes?|reason|replay|product_id)$/; // null means that there is nothing to say
 
 export const simple = (value) => value === null || typeof value !== "object";
 
-// A key as words with its unit at the end; symbols stay as they are.
+// A key as words without its unit, which is with the number; symbols stay as they are.
 export function words(key) {
   if (NAMES[key]) return NAMES[key];
   if (/^[A-Z0-9]+$/.test(key)) return key;
-  const units = [[/_percent$/, ", %"], [/_usd(?=_|$)/, ", USD"], [/_bps$/, ", bps"], [/_minutes$/, ", minutes"], [/_hours$/, ", hours"]];
-  const unit = units.find(([pattern]) => pattern.test(key));
-  const text = (unit ? key.replace(unit[0], "") : key).replace(/_24h/, " over 24 hours").replace(/_8h/, " for 8 hours");
+  const text = key.replace(UNIT, "").replace(/_24h/, " over 24 hours").replace(/_8h/, " for 8 hours");
   const said = text.replace(/([a-z])([A-Z])/g, "$1 $2").toLowerCase().replaceAll("_", " ").trim();
-  return said.charAt(0).toUpperCase() + said.slice(1) + (unit ? unit[1] : "");
+  return said.charAt(0).toUpperCase() + said.slice(1);
+}
+
+const UNIT = /_(percent|usd|bps|minutes|hours)$/;
+const PERCENT = /(^|_)percent$|^confidence$|change_24h$|^dispersion_24h$/;
+const SIGNED = /change|imbalance|edge|skill|(^|_)rate_8h|annualised|^(low|high)_(50|90)$/;
+const digits = (value, least, most, more) => value.toLocaleString("en", { minimumFractionDigits: least, maximumFractionDigits: most, ...more }).replace("-", "\u2212");
+const CHANGE = /change|dispersion|annualised|^(minutes|hours?)_|_move_|^(low|high)_(50|90)$/;
+
+function percent(value, key) {
+  const places = /rate_8h/.test(key) ? 4 : CHANGE.test(key) ? 2 : 1;
+  return `${digits(value, places, places, SIGNED.test(key) ? { signDisplay: "exceptZero" } : {})}%`;
+}
+
+function dollars(value) {
+  const [size, name] = value >= 1e9 ? [1e9, " billion"] : value >= 1e6 ? [1e6, " million"] : [1, ""];
+  const least = !name && value >= 1e5 ? 0 : 2;
+  return `$${digits(value / size, least, value >= 100 ? least : 6)}${name}`;
+}
+
+// A number as people read it: with its unit, thousands apart, and no more digits than it is worth.
+function amount(value, key, group) {
+  if (group === "probabilities" || group === "base_rates") return `${digits(value * 100, 1, 1)}%`;
+  if (PERCENT.test(key) || group === "confidence") return percent(value, key);
+  if (key === "price" || /(^|_)usd(_|$)/.test(key)) return dollars(value);
+  if (key === "risk_score") return `${digits(value, 1, 1)} of 100`;
+  const unit = /_(bps|minutes|hours)$/.exec(key);
+  return unit?.[1] === "bps" ? `${digits(value, 2, 2)} bps` : `${digits(value, 0, 4)}${unit ? ` ${unit[1]}` : ""}`;
+}
+
+// A document with every number as text.
+export function readable(value, key = "", group = "") {
+  if (typeof value === "number") return amount(value, key, group);
+  if (simple(value)) return value;
+  if (Array.isArray(value)) return value.map((one) => readable(one, key, group));
+  if ("low_90" in value) {
+    const [low, high] = [value.low_90, value.high_90];
+    return low === null || high === null ? null : `${percent(low, "low_90").replace("%", "")} to ${percent(high, "high_90")}`;
+  }
+  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, readable(one, name, key)]));
 }
 
 export function when(text) {
@@ -39,7 +78,7 @@ export function when(text) {
 export function plain(value, key = "") {
   if (value === null || value === undefined) return NONE.test(key) ? "none" : "not known";
   if (typeof value === "boolean") return value ? "yes" : "no";
-  if (typeof value === "number") return value.toLocaleString("en", { maximumFractionDigits: 12 });
+  if (typeof value === "number") return digits(value, 0, 12);
   const text = String(value);
   if (/^\d{4}-\d\d-\d\dT\d\d:\d\d/.test(text)) return when(text);
   return /^[a-z]+(_[a-z0-9]+)+$/.test(text) ? text.replaceAll("_", " ") : text;
@@ -57,16 +96,18 @@ const texts = (value) => Array.isArray(value) && value.every(simple);
 const inner = (value) => value !== null && typeof value === "object" && !Array.isArray(value);
 const different = (values) => new Set(values.map((one) => JSON.stringify(one))).size;
 
+const bounds = (one) => `${one.low_percent.replace("%", "")} to ${one.high_percent}`;
+
 // A rate with its interval is one cell: "31.9% (25.2 to 39.4%)".
 function rated(value) {
-  const whole = inner(value) && ["percent", "low_percent", "high_percent"].every((key) => typeof value[key] === "number");
-  return whole ? `${plain(value.percent)}% (${plain(value.low_percent)} to ${plain(value.high_percent)}%)` : value;
+  const whole = inner(value) && ["percent", "low_percent", "high_percent"].every((key) => value[key]);
+  return whole ? `${value.percent} (${bounds(value)})` : value;
 }
 
-// Two ends of a range are one name: "35 to 40%".
+// Two ends of a range are one name: "35.0 to 40.0%".
 function ranged(one) {
   const { low_percent: low, high_percent: high, ...rest } = one;
-  const row = typeof low === "number" && typeof high === "number" ? { said: `${plain(low)} to ${plain(high)}%`, ...rest } : one;
+  const row = low && high ? { said: bounds(one), ...rest } : one;
   return Object.fromEntries(Object.entries(row).map(([key, value]) => [key, rated(value)]));
 }
 
@@ -74,7 +115,7 @@ function table(names, rows, keys) {
   return {
     kind: "table",
     names,
-    numeric: keys.map((key) => rows.some((one) => typeof one[key] === "number")),
+    numeric: keys.map((key, place) => place > 0 && rows.some((one) => FIGURE.test(one[key]))),
     rows: rows.map((one) => keys.map((key) => plain(one[key], key))),
   };
 }
@@ -84,6 +125,7 @@ function sorted(rows) {
   const keys = [...new Set(rows.flatMap((one) => Object.keys(one)))];
   const groups = keys.filter((key) => rows.some((one) => inner(one[key])));
   const columns = keys.filter((key) => !groups.includes(key) && rows.every((one) => one[key] === undefined || simple(one[key])));
+  columns.sort((one, other) => (other === "asset") - (one === "asset")); // the row's name
   return { columns, groups, lists: keys.filter((key) => rows.some((one) => texts(one[key]) && one[key].length)) };
 }
 

@@ -14,6 +14,7 @@ export class WalletFault extends Error {
 }
 
 const declined = () => new WalletFault("declined", "You declined in the wallet.");
+const closed = () => new WalletFault("closed", "The wallet window was closed.");
 const cannotPost = () => new WalletFault("cannot-post", "This wallet signs and does not submit.");
 const silent = () => new WalletFault("wallet", "The wallet did not answer in time.");
 
@@ -22,6 +23,7 @@ export function faultOf(error) {
   const words = String((error && (error.message || error.data)) || error || "no reason given").slice(0, 200);
   const code = error && error.code;
   const reply = `The wallet says: ${words.replace(/[^.!?]$/, "$&.")}`;
+  if (!broken(error) && CLOSED.test(words)) return closed();
   if (code === 4001 || (!broken(error) && DECLINED.test(words))) return declined();
   if (code === 4002) return silent();
   if (code === 4004 || (!broken(error) && OTHER_NETWORK.test(words))) return new WalletFault("wrong-network", reply);
@@ -29,7 +31,8 @@ export function faultOf(error) {
   return new WalletFault("wallet", reply);
 }
 
-const DECLINED = /reject|cancel|declin|denied|closed by user/i;
+const CLOSED = /\b(window|modal|popup)\b.*\bclosed\b|closed by user/i;
+const DECLINED = /reject|cancel|declin|denied/i;
 // Both words near each other: "network request failed" does not mean the wrong network.
 const OTHER_NETWORK = /(wrong|another|other|different|unsupported|unknown|invalid|mismatch\w*|not (support|match)\w*)\W+(\w+\W+){0,3}(network|genesis|chain)|(network|genesis|chain)\W*(\w+\W+){0,3}(mismatch|unsupported|differ|unknown|(not|n't) (support|match|allow))/i;
 // An error of the program itself means nothing that the visitor did, whichever words are in it.
@@ -126,6 +129,7 @@ function events() {
       dispatchEvent(new CustomEvent(reference, { detail: { id, reference, params } }));
     });
   return {
+    discover: () => ask("discover", {}, DISCOVER_MS),
     async connect(network) {
       const found = await ask("discover", {}, DISCOVER_MS).catch((error) => {
         throw error instanceof WalletFault ? new WalletFault("missing", "This browser has no wallet of this kind.") : error;
@@ -165,10 +169,10 @@ function lute() {
         if (![wanted, "error", "close"].includes(reply.action)) return;
         end();
         if (reply.action === wanted) resolve(reply);
-        else if (reply.action === "close") reject(declined());
+        else if (reply.action === "close") reject(closed());
         else reject(reply);
       };
-      const watch = away && setInterval(() => away.closed && (end(), reject(declined())), 500);
+      const watch = away && setInterval(() => away.closed && (end(), reject(closed())), 500);
       const end = () => {
         clearInterval(watch);
         removeEventListener(kind, heard);
@@ -218,6 +222,12 @@ function bundled(name, at) {
     },
     sign: async (group, place, address) => toBase64(await wallet.sign(group, place, address)),
   };
+}
+
+// The wallets that are in this browser now, by name; an extension that answers the question shows nothing to its user.
+export async function present() {
+  const answers = await events().discover().then(() => ["arc0027"], () => []);
+  return [...(globalThis.lute ? ["lute"] : []), ...answers, ...(globalThis.algorand ? ["arc0001"] : [])];
 }
 
 export function walletOf(name, page) {

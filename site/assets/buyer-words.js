@@ -23,7 +23,14 @@ export const REFUSALS = [
 export const ON_CHAIN = /payment_already_on_chain/;
 
 // What may be done next; after what the network has already, nothing.
-export const NEXT = { "terms-changed": ["reload"], "on-chain": [] };
+export const NEXT = {
+  "terms-changed": ["reload"],
+  "on-chain": [],
+  missing: ["get-wallet"],
+  "no-account": ["get-usdc", "retry"],
+  "not-opted-in": ["get-usdc", "retry"],
+  "too-little": ["get-usdc", "retry"],
+};
 
 // Words of others end as a sentence does.
 export const sentence = (words) => words.trim().replace(/^[a-z](?=[a-z]* )/, (letter) => letter.toUpperCase()).replace(/[^.!?…]$/, "$&.");

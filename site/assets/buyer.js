@@ -2,9 +2,10 @@
 // the signed payment before it is sent, and sends the same one again until its outcome is known. It holds no key.
 
 import { alone, attempt, attemptDone, bodyOf, find, keep, keepBought, onChange, othersDone, saved } from "./buyer-store.js";
-import { faultOf, walletOf } from "./buyer-wallets.js";
+import { faultOf, present as walletsHere, walletOf } from "./buyer-wallets.js";
 import { blocks, draw, element, markdown } from "./buyer-report.js";
-import { sample } from "./buyer-sample.js";
+import { peek, sample } from "./buyer-sample.js";
+import { when } from "./buyer-tables.js";
 import { atomic, differences, payable, sealed, surprises, usdc } from "./buyer-terms.js";
 import { ask, decode, digest, encode } from "./buyer-wire.js";
 import { Fault, NEXT, NOTHING, OBSTACLES, ON_CHAIN, REFUSALS, reason, sentence } from "./buyer-words.js";
@@ -14,6 +15,7 @@ const SEND_MS = 60000;
 const FRESH_MS = 150000;
 const SIGNED_MS = 240000;
 const QUOTE_TRIES = 3;
+const RECENT = 3; // purchases on the first screen
 const at = (id) => document.getElementById(id);
 // Where nothing is for sale there is no button, but what was bought is still here.
 const pay = at("pay") || document.createElement("button");
@@ -21,7 +23,6 @@ const page = pay.dataset;
 const network = { id: page.genesisId, hash: page.genesisHash, name: page.network };
 let current = null;
 let wake = () => {};
-let bought = false;
 let buying = false;
 let repriced = false;
 let seen = new Set();
@@ -55,15 +56,18 @@ function stage(name) {
 }
 
 function show(...ids) {
-  for (const id of ["account-choice", "approve", "cancel", "again", "retry", "reload", "files"]) at(id).hidden = !ids.includes(id);
+  for (const id of ["get-wallet", "get-usdc", "account-choice", "approve", "cancel", "again", "retry", "reload", "newer", "mine", "files"]) at(id).hidden = !ids.includes(id);
 }
+
+const unsent = () => saved().find((one) => one.status === "signed" && one.header && one.product === page.product);
+const newest = () => saved().find((one) => one.status === "settled" && one.product === page.product);
 
 // What a press would sign, said by each button that begins it.
 function label() {
   if (!page.price) return;
-  const open = saved().some((one) => one.status === "signed" && one.header && one.product === page.product);
+  const open = unsent();
   const price = usdc(page.price);
-  pay.textContent = open ? "Send the signed payment again" : bought ? `Buy the newest one for ${price}` : `Pay ${price}`;
+  pay.textContent = open ? "Send the signed payment again" : newest() ? `Buy the newest one for ${price}` : `Pay ${price}`;
   at("retry").textContent = open ? pay.textContent : `${repriced ? "Agree and pay" : "Try again: pay"} ${price}`;
 }
 
@@ -72,9 +76,35 @@ function reprice(amount) {
   page.price = amount;
   const now = { price: usdc(amount), atomic: `${atomic(amount)} atomic units`, words: `Changed while you were here: it was ${before}` };
   for (const part of document.querySelectorAll("[data-shown]")) part.textContent = now[part.dataset.shown];
-  repriced = true;
+  at("terms").open = repriced = true;
   label();
   return [now.price, before];
+}
+
+const MINUTE_MS = 60000;
+const plural = (count, unit) => `${count} ${unit}${count === 1 ? "" : "s"} ago`;
+
+function ago(time) {
+  const minutes = Math.max(0, Math.floor((Date.now() - Date.parse(time)) / MINUTE_MS));
+  if (!minutes) return "less than a minute ago";
+  if (minutes < 60) return plural(minutes, "minute");
+  return minutes < 48 * 60 ? plural(Math.floor(minutes / 60), "hour") : plural(Math.floor(minutes / 1440), "day");
+}
+
+// Who owns one already is asked before a second one is paid for.
+function ordered() {
+  const owned = newest();
+  if (!owned || unsent() || buying) return pressed();
+  const price = usdc(page.price);
+  at("purchase").hidden = false;
+  at("report").hidden = true;
+  at("newer").textContent = `Buy a newer one for ${price}`;
+  at("mine").onclick = () => pick(owned);
+  show("newer", "mine");
+  say("bought-before", `You bought this ${ago(owned.at)}. Buy a newer one for ${price}?`, "wait");
+  at("newer").focus({ preventScroll: true });
+  reveal();
+  return undefined;
 }
 
 // The button: one purchase in one tab of this browser.
@@ -127,7 +157,7 @@ function begin() {
 }
 
 async function buy() {
-  const open = saved().find((one) => one.status === "signed" && one.header && one.product === page.product);
+  const open = unsent();
   if (open) return present(open);
   const wallet = walletOf(document.querySelector("input[name=wallet]:checked").value, page);
   stage("connect");
@@ -358,7 +388,6 @@ function open(one, text, kind, words) {
   file("as-json", `${name}.json`, "application/json", text);
   file("as-markdown", `${name}.md`, "text/markdown", markdown(made));
   file("as-receipt", `${name}-receipt.json`, "application/json", JSON.stringify({ product: one.product, transaction: one.txid, payer: one.payer, payee: one.payee, network: one.network, snapshotId: body.snapshotId, price_atomic: Number(one.amount || body.price_atomic), as_of: body.as_of, sha256: one.sha256, paymentResponse: one.receipt }, null, 2));
-  bought = bought || one.product === page.product;
   label();
   list();
 }
@@ -405,25 +434,39 @@ async function resume(txid) {
 function list() {
   const rows = saved().map((one) => {
     const item = element("li");
-    const button = element("button", { settled: "Open", refused: "Refused", signed: "Send again" }[one.status] || "Open");
+    const name = `your ${/report/.test(one.product) ? "report" : one.title} of ${when(one.at)}`;
+    const button = element("button", one.status === "refused" ? `Refused: ${name}` : `${one.status === "signed" ? "Send again the payment for" : "Open"} ${name}`);
     button.type = "button";
     button.disabled = one.status === "refused" || pay.disabled;
-    const when = `${one.at.slice(0, 16).replace("T", " ")} UTC`;
-    button.setAttribute("aria-label", `${button.textContent}: ${one.title}, ${when}`);
     button.addEventListener("click", () => pick(one));
-    const label = element("span", one.title);
-    label.append(element("br"), element("span", `${when} · ${one.txid}`, "small"));
-    item.append(label, button);
+    item.append(button, element("span", one.txid, "small"));
     return item;
   });
-  at("saved-list").replaceChildren(...rows);
   at("saved").hidden = rows.length === 0;
+  at("earlier").hidden = rows.length <= RECENT;
+  at("saved-list").replaceChildren(...rows.slice(0, RECENT));
+  at("earlier-list").replaceChildren(...rows.slice(RECENT));
+}
+
+// What is installed comes first and is chosen, unless the visitor has chosen already.
+async function rank() {
+  const fields = document.querySelector(".wallets");
+  if (!fields) return;
+  let chosen = false;
+  fields.addEventListener("change", () => (chosen = true), { once: true });
+  const found = await walletsHere();
+  if (chosen) return;
+  const labels = found.map((name) => fields.querySelector(`[value=${name}]`).closest("label"));
+  at("wallets").prepend(...labels);
+  for (const one of labels) one.querySelector(".small").textContent = "found in this browser";
+  if (labels.length && !page.sign) labels[0].querySelector("input").checked = true;
 }
 
 for (const part of document.querySelectorAll(".needs-script")) part.hidden = false;
 pay.disabled = false;
 label();
-pay.addEventListener("click", pressed);
+pay.addEventListener("click", ordered);
+at("newer").addEventListener("click", pressed);
 at("retry").addEventListener("click", pressed);
 at("reload").addEventListener("click", () => location.reload());
 at("again").addEventListener("click", () => wake());
@@ -431,10 +474,10 @@ at("cancel").addEventListener("click", () => stopping.abort());
 at("print").addEventListener("click", () => print());
 at("show-sample")?.addEventListener("click", sample);
 addEventListener("online", () => wake());
-addEventListener("beforeprint", () => document.querySelectorAll("figure details, .words").forEach((part) => (part.open = true)));
+addEventListener("beforeprint", () => document.querySelectorAll("figure details, .words, .part").forEach((part) => (part.open = true)));
 onChange(list);
 list();
 const pending = saved().find((one) => one.status === "signed" && one.header);
-const last = saved().find((one) => one.product === page.product && one.status === "settled");
 if (pending) resume(pending.txid);
-else if (last) reopen(last);
+if (at("peek")) peek();
+rank();

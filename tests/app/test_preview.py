@@ -171,3 +171,19 @@ def test_the_preview_keeps_the_walls_of_the_generator() -> None:
     assert preview_module.ONCE_PREFIXES == ONCE_PREFIXES
     assert preview_module.ONCE_CACHE_CONTROL == ONCE_CACHE_CONTROL
     assert preview_module.PINNED_CACHE_CONTROL == PINNED_CACHE_CONTROL
+
+
+async def test_a_browser_gets_a_page_where_nothing_is_and_a_program_a_problem(tmp_path: Path) -> None:
+    async with site_of(tmp_path) as client:
+        publish(tmp_path / "site", "000000000002", {**files(), "/not-found/index.html": b"<p>Nothing here"})
+
+        page = await client.get("/no-such", headers={"accept": "text/html,*/*"})
+        document = await client.get("/no-such", headers={"accept": "application/json"})
+
+    assert (page.status_code, page.headers["content-type"], page.text) == (
+        404,
+        "text/html; charset=utf-8",
+        "<p>Nothing here",
+    )
+    assert (page.headers["cache-control"], page.headers["vary"]) == ("no-store", "Accept")
+    assert (document.status_code, document.headers["content-type"]) == (404, "application/problem+json")

@@ -1,6 +1,5 @@
 """The published record and what its reader can recompute."""
 
-import copy
 import json
 from collections.abc import Callable
 from typing import Any
@@ -10,7 +9,6 @@ import pytest
 from generator.arena.play import PlayInputs, PlayState, play
 from generator.arena.published import complaint_of, published_round
 from generator.arena.values import Lesson, Round, Tally
-from generator.record.audit.rows import check_rows
 from tests.support.arena_inputs import HOUR, NOON, inputs_at
 
 VOTES = Tally(5, 2, 1)
@@ -103,30 +101,3 @@ def test_a_void_round_has_a_reason_and_no_outcome() -> None:
 
     assert "void without a reason" in (complaint_of({**row, "void_reason": None}) or "")
     assert "with an outcome" in (complaint_of({**row, "outcome": "BULLISH"}) or "")
-
-
-def test_an_audit_names_the_first_row_that_fails() -> None:
-    rows = [a_row(NOON + 2 * HOUR), a_row(NOON + HOUR), a_row(NOON)]
-    wrong = copy.deepcopy(rows)
-    wrong[1]["lesson"]["learning_score"] = 1.0
-
-    assert check_rows({"rounds": rows}).complaint is None
-    assert (check_rows({"rounds": wrong}).complaint or "").startswith(
-        "row 2, round BTC-20261120-140000: lesson learning"
-    )
-
-
-@pytest.mark.parametrize("order", [[1, 0], [0, 0]])
-def test_an_audit_finds_repeated_and_reordered_rows(order: list[int]) -> None:
-    rows = [a_row(NOON + HOUR), a_row(NOON)]
-
-    assert "repeated or out of order" in (check_rows({"rounds": [rows[i] for i in order]}).complaint or "")
-
-
-@pytest.mark.parametrize("body", [None, [], {}, {"rounds": None}, {"rounds": [1]}])
-def test_an_audit_of_something_else_says_so(body: object) -> None:
-    assert "not a published record" in (check_rows(body).complaint or "")
-
-
-def test_an_audit_of_an_empty_record_checks_nothing_and_says_so() -> None:
-    assert check_rows({"rounds": []}).lines == ("0 rounds checked: 0 resolved, 0 void, 0 backtested before the start",)

@@ -1,57 +1,40 @@
-"""Send requests as fast as answers come, and tell what came back. Run: -m ...gateway_load URL WORKERS COUNT [FILE [SPREAD_S]]."""
+"""Send requests as fast as answers come, and count what came back. Run: -m ...gateway_load URL WORKERS COUNT PAYMENTS."""
 
 import asyncio
 import json
 import sys
-import time
 from collections import Counter
 from pathlib import Path
-from typing import Any
 
 import aiohttp
 
 
-async def load(url: str, workers: int, count: int, payments: list[str] | None, spread_s: float) -> dict[str, Any]:
-    """Send `count` requests over `workers` connections; with payments, one each in turn.
+async def load(url: str, workers: int, count: int, payments: list[str]) -> Counter[int]:
+    """Send requests over connections that always have one under way; return how many of each status came.
 
     Args:
         url: on loopback.
-        workers: connections that always have one request under way.
+        workers: connections.
         count: requests in all.
-        spread_s: seconds over which the workers begin, so that they do not march in step.
         payments: headers to send, gone through once or, when fewer than `count`, again and again.
-
-    Returns:
-        How many of each status, and the seconds that answers took, sorted.
     """
     statuses: Counter[int] = Counter()
-    waits: list[float] = []
     turns = iter(range(count))
 
-    async def worker(http: aiohttp.ClientSession, number: int) -> None:
-        await asyncio.sleep(spread_s * number / workers)
+    async def worker(http: aiohttp.ClientSession) -> None:
         for turn in turns:
             headers = {"PAYMENT-SIGNATURE": payments[turn % len(payments)]} if payments else {}
-            began = time.perf_counter()
             async with http.get(url, headers=headers) as answer:
                 await answer.read()
-            waits.append(time.perf_counter() - began)
             statuses[answer.status] += 1
 
     async with aiohttp.ClientSession(
         connector=aiohttp.TCPConnector(limit=workers), cookie_jar=aiohttp.DummyCookieJar()
     ) as http:
-        await asyncio.gather(*(worker(http, number) for number in range(workers)))
-    return {"statuses": dict(statuses), "waits": sorted(waits)}
-
-
-def main() -> None:
-    """Load one URL and print JSON."""
-    url, workers, count = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
-    payments = Path(sys.argv[4]).read_text().split() if len(sys.argv) > 4 else None
-    spread_s = float(sys.argv[5]) if len(sys.argv) > 5 else 0.0
-    print(json.dumps(asyncio.run(load(url, workers, count, payments, spread_s))))
+        await asyncio.gather(*(worker(http) for _ in range(workers)))
+    return statuses
 
 
 if __name__ == "__main__":
-    main()
+    where, at_once, number, file = sys.argv[1:]
+    print(json.dumps(asyncio.run(load(where, int(at_once), int(number), Path(file).read_text().split()))))

@@ -44,10 +44,9 @@ def test_the_posterior_is_the_forward_recursion_and_not_a_smoothed_one() -> None
     scores = np.random.default_rng(5).normal(0.0, 1.0, (80, 4))
     model, hidden = network(1.0), np.zeros((4, 1))
     for row in scores:
-        hidden = model.step(hidden, model.scaled(row[:, None]))
-        last = model.scores(hidden, model.scaled(row[:, None]))[:, 0]
+        hidden, last = model.step(hidden, row[:, None])
 
-    chance = np.exp(last) / np.exp(last).sum()
+    chance = np.exp(last[:, 0]) / np.exp(last).sum()
     assert fed(scores, 1.0).posterior[:, -1] == pytest.approx(chance, abs=1e-6)
 
 

@@ -10,9 +10,10 @@ import pytest
 from generator.arena.scores import track_record
 from generator.arena.sealing import digest_of, forecast_of
 from generator.arena.teacher import RunningTotals
+from generator.brain.derivatives import Pressure
 from generator.brain.evidence import FAMILIES
 from generator.catalog.assets import ASSETS
-from generator.catalog.words import MarketState, RegimeLabel, RoundPhase, Side, VolatilityWord
+from generator.catalog.words import DerivativesState, MarketState, RegimeLabel, RoundPhase, Side, VolatilityWord
 from generator.compose.all import compose
 from generator.compose.regime import market_state
 from generator.compose.scores import statement
@@ -274,6 +275,22 @@ def test_a_reading_of_an_old_bar_degrades_the_answers_and_is_named() -> None:
     assert body["status"] == "degraded"
     assert "the last closed bar is 23 minutes old" in body["limitations"]
     assert body["regime"]["as_of"] == "2026-11-20T09:30:00Z"
+
+
+@pytest.mark.parametrize(
+    ("state", "status"), [(DerivativesState.BALANCED, "available"), (DerivativesState.UNAVAILABLE, "degraded")]
+)
+def test_a_young_derivatives_state_degrades_nothing_a_missing_one_does(state: DerivativesState, status: str) -> None:
+    ctx = full_context()
+    assert ctx.reading is not None
+    btc = ctx.reading.assets["BTC"]
+    evidence = tuple(replace(one, side=Side.MISSING) if one.family == "derivatives" else one for one in btc.evidence)
+    young = replace(btc, evidence=evidence, coverage=5 / 6, pressure=Pressure(state, 0.2, 0.5))
+    reading = replace(ctx.reading, coverage=41 / 42, assets={**ctx.reading.assets, "BTC": young})
+
+    body = compose(replace(ctx, reading=reading)).free["/api/market-regime.php"].as_json()
+
+    assert body["status"] == status
 
 
 @pytest.mark.parametrize(

@@ -88,7 +88,7 @@ async def send(on: FaultHarness, header: str) -> Any:
     return await on.client.get(PRODUCT, headers={"PAYMENT-SIGNATURE": header})
 
 
-@settings(max_examples=150)
+@settings(max_examples=100)
 @given(st.data())
 def test_any_place_tampered_with_is_402_with_its_reason_and_no_call(
     loop: asyncio.Runner, on: FaultHarness, data: st.DataObject

@@ -39,7 +39,7 @@ def test_a_sigma_that_is_true_meets_its_bars_and_one_that_is_wrong_misses_them(s
     reach = wide[..., None] * np.array([0.6745, 1.6449])
     bar = np.full((len(at), 3, 2), sigma)
     said = Said(at, wide, np.zeros_like(wide), reach, np.full((len(at), 2), 2 * np.log(sigma)), bar,
-                np.linspace(0.0, 100.0, len(at)), rng.random(n - 2) < 0.5)  # fmt: skip
+                np.linspace(0.0, 100.0, len(at)), rng.random(n - 2) < 0.5, np.zeros(n - 2, dtype=np.int64))  # fmt: skip
 
     found = {measure: result for measure, _, _, result in rows_of(frame, said)}
 

@@ -283,24 +283,6 @@ def test_looks_read_their_own_index_and_not_every_payment(tmp_path: Path) -> Non
     assert "SCAN payments" not in purge.replace("SCAN payments USING INDEX", "")
 
 
-def test_the_start_of_a_large_ledger_reads_only_the_edges_of_its_trees(tmp_path: Path) -> None:
-    read: list[str] = []
-    ledger_with(tmp_path, INTENT).close()
-
-    def note(*args: Any) -> None:
-        read.append(args[2])
-
-    sa.event.listen(sa.Engine, "before_cursor_execute", note)
-    ledger = Ledger(tmp_path / "payments.sqlite3")
-    sa.event.remove(sa.Engine, "before_cursor_execute", note)
-
-    looks = [text for text in read if text.startswith("SELECT m")]
-    plans = [str(ledger._reader.exec_driver_sql(f"EXPLAIN QUERY PLAN {text}").all()) for text in looks]
-    assert len(plans) == 10
-    assert all("SEARCH" in plan for plan in plans)
-    assert not [text for text in read if "quick_check" in text or "integrity_check" in text]
-
-
 def test_a_number_that_no_column_holds_fails_alone_in_its_batch(tmp_path: Path) -> None:
     ledger = ledger_with(tmp_path, INTENT)
     other = replace(INTENT, txid="B" * 52, last_valid=2**64 - 1)

@@ -15,8 +15,7 @@ from gateway.devnet.ledger import Search
 from gateway.devnet.transactions import parse_item, signed
 from gateway.settings import DEMO_PAYEE
 from gateway.wire.networks import DEVNET, MAINNET
-from generator.contract.base import encode
-from generator.site.sample import bundled
+from generator.site.sample import bundled_files
 from tests.support.local_servers import Shop, shop
 
 ASSETS = Path(__file__).resolve().parents[2] / "site" / "assets"
@@ -29,7 +28,9 @@ def a_shop(folder: Path) -> Iterator[Shop]:
     release = folder / "site" / "releases" / RELEASE
     shutil.copytree(ASSETS, release / "assets")
     shutil.copy(ASSETS / "favicon.svg", release / "favicon.svg")
-    (release / "sample-report.json").write_bytes(encode(bundled()))
+    (release / "samples").mkdir()
+    for path, content in bundled_files().items():
+        (release / path.lstrip("/")).write_bytes(content)
     (folder / "site" / "current").symlink_to(f"releases/{RELEASE}")
     with shop(folder, preview=True) as open_shop:
         yield open_shop

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from gateway.wire.media_types import ENCODINGS, content_type
 from generator.catalog.discovery import ONCE_CACHE_CONTROL, PINNED_CACHE_CONTROL
 from generator.wings.bucket.site import attributes
 from tests.outside.processes import PEERS
@@ -39,14 +38,6 @@ class Answer:
         return json.loads(self.body)
 
 
-@dataclass(frozen=True, slots=True)
-class Published:
-    """One published file: its media type, and its bytes by content coding, `identity` always among them."""
-
-    content_type: str
-    variants: Mapping[str, bytes]
-
-
 def ask(
     origin: str, path: str, headers: Mapping[str, str] | None = None, method: str = "GET", body: bytes | None = None
 ) -> Answer:
@@ -68,20 +59,6 @@ def names(release: Path) -> dict[str, Path]:
     """Return path with leading slash to file, variants included."""
     files = sorted(path for path in release.rglob("*") if path.is_file())
     return {"/" + path.relative_to(release).as_posix(): path for path in files}
-
-
-def load_release(release: Path) -> dict[str, Published]:
-    """Read a whole release by the names of its files alone."""
-    there = names(release)
-    codings = {"identity": "", **{coding: ending for ending, coding in ENCODINGS.items()}}
-    plain = [name for name in there if Path(name).suffix not in ENCODINGS or name[:-3] not in there]
-    return {
-        name: Published(
-            content_type(name),
-            {coding: there[name + end].read_bytes() for coding, end in codings.items() if name + end in there},
-        )
-        for name in plain
-    }
 
 
 class Worker:

@@ -3,6 +3,7 @@
 import base64
 import gzip
 import json
+import re
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -49,7 +50,7 @@ def with_wallet(
 
 
 def pay(page: Page, wallet: str = "arc0001") -> None:
-    page.locator("details summary").first.click()
+    page.locator(".wallets summary").click()
     page.check(f"input[value={wallet}]")
     page.click("#pay")
 
@@ -217,6 +218,58 @@ def test_without_such_a_wallet_in_the_browser_the_page_says_so(shop: Shop, conte
     pay(page, kind)
 
     assert "This browser has no wallet of this kind." in until(page, "missing")
+    assert page.locator("#purchase a:visible, #purchase button:visible").all_inner_texts() == [
+        "Lute",
+        "Pera",
+        "Defly",
+        "Kibisis",
+    ]
+
+
+def test_an_installed_wallet_is_listed_first_with_a_word_about_it(shop: Shop, context: BrowserContext) -> None:
+    with_wallet(context, Wallet(shop))
+    page = opened(context, shop)
+    page.locator(".wallets summary").click()
+
+    expect(page.locator("#wallets label").first).to_contain_text("found in this browser")
+    assert page.locator("#wallets input").first.get_attribute("value") == "arc0001"
+    expect(page.locator("input[value=devnet]")).to_be_checked()
+
+
+def test_who_owns_one_is_asked_before_a_second_one_is_paid(shop: Shop, context: BrowserContext) -> None:
+    page = opened(context, shop)
+    page.click("#pay")
+    until(page, "settled")
+    page.reload()
+    sent = Sent(context)
+    first = page.locator("#saved-list button").first.bounding_box()
+
+    page.click("#pay")
+    asked = until(page, "bought-before")
+    page.click("#mine")
+
+    assert first is not None
+    assert first["y"] < 844
+    assert re.fullmatch(r"You bought this .* ago. Buy a newer one for 0.10 USDC\?", asked)
+    expect(page.locator("#report")).to_contain_text("sideways & calm")
+    assert sent.headers == []
+
+
+@pytest.mark.parametrize(("width", "height"), [(390, 844), (1280, 800)])
+def test_the_pay_button_is_in_view_and_so_is_the_document_once_paid(
+    shop: Shop, browser: Browser, width: int, height: int
+) -> None:
+    context = browser.new_context(viewport={"width": width, "height": height})
+    page = opened(context, shop)
+    expect(page.locator("#pay")).to_be_in_viewport(ratio=1)
+    page.mouse.wheel(0, 600)
+    expect(page.locator("#pay")).to_be_in_viewport(ratio=1)
+
+    page.click("#pay")
+    until(page, "settled")
+
+    expect(page.locator("#report h2").first).to_be_in_viewport(ratio=1)
+    context.close()
 
 
 def test_a_wallet_that_signs_something_else_is_found_out_and_nothing_is_sent(
@@ -322,8 +375,8 @@ def test_the_digest_on_an_old_page_is_the_one_of_what_is_bought(shop: Shop, cont
     until(page, "settled")
 
     kept = page.evaluate("JSON.parse(localStorage.getItem('emi-purchases-v1'))[0]")
-    assert page.inner_text("[data-quote=sha256]") == kept["sha256"]
-    assert page.inner_text("[data-quote=snapshotId]") == kept["snapshot"]
+    assert page.text_content("[data-quote=sha256]") == kept["sha256"]
+    assert page.text_content("[data-quote=snapshotId]") == kept["snapshot"]
 
 
 def test_that_nothing_is_for_sale_is_shown_with_the_reason(shop: Shop, context: BrowserContext) -> None:
@@ -405,6 +458,7 @@ def test_a_tab_closed_after_paying_gets_its_report_when_opened_again(
     assert (len(sent.headers), len(set(sent.headers))) == (2, 1)
     assert (wallet.signed, wallet.transfers()) == (1, 1)
     again.reload()
+    again.locator("#saved-list button").first.click()
     until(again, "kept")
     assert "sideways & calm" in again.inner_text("#report")
     assert len(sent.headers) == 2
@@ -488,7 +542,7 @@ def test_an_old_purchase_whose_text_was_lost_says_so_and_sends_nothing(shop: Sho
 def test_after_a_failure_the_focus_is_where_the_next_try_is(shop: Shop, context: BrowserContext) -> None:
     with_wallet(context, Wallet(shop), connect="decline")
     page = opened(context, shop)
-    page.locator("details summary").first.click()
+    page.locator(".wallets summary").click()
     page.check("input[value=arc0001]")
     page.focus("#pay")
 
@@ -514,8 +568,10 @@ def test_two_tabs_pay_once_and_the_one_that_waited_shows_it_too(
     stated = until(second, "other-tab")
     first.evaluate("globalThis.letSign()")
     until(first, "settled")
-    expect(second.locator("#saved-list button")).to_have_text("Open")
+    expect(second.locator("#saved-list button")).to_contain_text("Open your report of")
     second.click("#pay")
+    until(second, "bought-before")
+    second.click("#newer")
 
     assert "nothing is paid twice" in stated
     assert "nothing was paid again" in until(second, "owned")
@@ -564,8 +620,8 @@ def test_an_extension_that_speaks_arc_0027_pays(shop: Shop, context: BrowserCont
     assert wallet.transfers() == 1
 
 
-@pytest.mark.parametrize(("plan", "state"), [("sign", "settled"), ("decline", "declined")])
-def test_lute_pays_or_declines_in_a_window_of_its_own(
+@pytest.mark.parametrize(("plan", "state"), [("sign", "settled"), ("decline", "closed")])
+def test_lute_pays_in_a_window_of_its_own_and_closing_it_pays_nothing(
     shop: Shop, context: BrowserContext, plan: str, state: str
 ) -> None:
     wallet = Wallet(shop)
@@ -660,8 +716,15 @@ def test_without_script_the_terms_are_read_and_the_shell_is_shown(shop: Shop, br
 
     text = page.inner_text("main")
 
-    for stated in ("0.10 USDC", "The button needs JavaScript", "emi buy atlas-human-report", "Payee", "SHA-256"):
-        assert stated in text
+    for stated in (
+        "0.10 USDC",
+        "Play money",
+        "The button needs JavaScript",
+        "emi buy atlas-human-report",
+        "Payee",
+        "SHA-256",
+    ):
+        assert stated in text + str(page.locator("#terms").text_content())
     assert not page.locator("#pay").is_visible()
     context.close()
 

@@ -24,7 +24,8 @@ def with_sample(page: Page, body: dict[str, Any]) -> None:
     def answer(route: Route) -> None:
         route.fulfill(status=200, content_type="application/json", body=json.dumps(body))
 
-    page.route("**/sample-report.json", answer)
+    page.route("**/samples/*.json", answer)
+    page.reload()
     page.click("#show-sample")
     expect(page.locator("#sample-report h2")).to_be_visible()
 

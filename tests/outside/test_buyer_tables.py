@@ -17,6 +17,7 @@ SHOW = """async (body) => {
   const made = blocks(body, "Bought", []);
   document.getElementById("purchase").hidden = document.getElementById("report").hidden = false;
   document.getElementById("report").replaceChildren(...draw(made));
+  document.querySelectorAll("#report .part").forEach((part) => { part.open = true; });
   return markdown(made);
 }"""
 BINS = [
@@ -49,11 +50,11 @@ def test_a_rate_that_is_known_is_shown_and_a_note_that_is_not_there_is_not_unkno
 
     assert heads == ["Said", "Cases", "Came true", "Note"]
     assert rows == [
-        ["0 to 35%", "26", "not known", "26 cases: fewer than 30"],
-        ["35 to 40%", "163", "31.9% (25.2 to 39.4%)", "none"],
-        ["60 to 100%", "0", "not known", "0 cases: fewer than 30"],
+        ["0.0 to 35.0%", "26", "not known", "26 cases: fewer than 30"],
+        ["35.0 to 40.0%", "163", "31.9% (25.2 to 39.4%)", "none"],
+        ["60.0 to 100.0%", "0", "not known", "0 cases: fewer than 30"],
     ]
-    assert "| 35 to 40% | 163 | 31.9% (25.2 to 39.4%) | none |" in written
+    assert "| 35.0 to 40.0% | 163 | 31.9% (25.2 to 39.4%) | none |" in written
     page.close()
 
 
@@ -149,4 +150,32 @@ def test_a_sample_says_of_which_time_it_is(browser: Browser, shop: Shop) -> None
         r"The crypto market on \d+ \w+ 20\d\d, \d\d:\d\d UTC, in plain words", page.inner_text("#sample-report h2")
     )
     assert "now" not in page.inner_text("#sample-report h2")
+    page.close()
+
+
+def test_numbers_have_units_thousands_and_sensible_digits_and_parts_are_folded(browser: Browser, shop: Shop) -> None:
+    coins = [
+        {"asset": name, "price": price, "change_24h": -1.5, "spread_bps": 0.4, "depth_1pct_usd": 17_564_100_000.0}
+        for name, price in (("BTC", 82021.8), ("ALGO", 0.192731), ("XLM", 2.5))
+    ]
+    body = {
+        "headline": "Calm.",
+        "confidence": {"regime": 39},
+        "regime": {"probabilities": {"range": 0.4212}},
+        "coins": coins,
+    }
+    page, written = shown(browser, shop, body)
+
+    rows = [row.locator("th, td").all_inner_texts() for row in page.locator("#report tbody tr").all()]
+
+    assert rows[0] == ["BTC", "$82,021.80", "\u22121.50%", "0.40 bps", "$17.56 billion"]
+    assert [row[1] for row in rows[1:]] == ["$0.192731", "$2.50"]
+    assert "**Regime**: 39.0%" in written
+    assert "**Range**: 42.1%" in written
+    assert page.locator("#report details.part > summary").all_inner_texts() == [
+        "Confidence",
+        "Regime",
+        "Coins",
+        "About this document",
+    ]
     page.close()

@@ -51,7 +51,7 @@ def test_the_wallets_own_dialog_opens_and_closing_it_pays_nothing(shop: Shop, br
     context.route("**/*", route)
     page = context.new_page()
     page.goto(f"{shop.gateway}/x402-buyer/")
-    page.locator("details summary").first.click()
+    page.locator(".wallets summary").click()
     page.check(f"input[value={wallet}]")
     before = [url for url in asked if not url.startswith(shop.gateway + "/")]
     page.click("#pay")
@@ -59,7 +59,7 @@ def test_the_wallets_own_dialog_opens_and_closing_it_pays_nothing(shop: Shop, br
     expect(page.locator(f"{wallet}-wallet-connect-modal")).to_be_attached(timeout=20_000)
     page.locator("[class*=header__close-button]:visible, [class*=header-close-button]:visible").first.click()
 
-    expect(page.locator("#state")).to_have_attribute("data-state", "declined")
+    expect(page.locator("#state")).to_have_attribute("data-state", "closed")
     assert "Nothing was paid." in page.inner_text("#state")
     assert before == []
     assert {url for url in asked if not url.startswith((shop.gateway, "data:", "blob:"))} <= set(ANSWERS)

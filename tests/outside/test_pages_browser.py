@@ -116,17 +116,6 @@ def test_the_keyboard_alone_reaches_the_content_and_every_link_with_a_visible_ma
     assert unmarked == []
 
 
-def test_a_chart_opens_its_table_by_keyboard(origin: str, browser: Browser) -> None:
-    page = _page(browser)
-    page.goto(origin + "/")
-    summary = page.locator("figure.chart summary").first
-
-    summary.focus()
-    page.keyboard.press("Enter")
-
-    assert page.locator("figure.chart table").first.is_visible()
-
-
 def test_a_chart_shows_its_number_to_a_pointer(origin: str, browser: Browser) -> None:
     page = _page(browser, viewport={"width": 1280, "height": 900})
     page.goto(origin + "/")

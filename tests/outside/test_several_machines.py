@@ -94,7 +94,7 @@ def send(machine: Running, number: signal.Signals) -> float:
 def fleet(tmp_path: Path) -> Iterator[Fleet]:
     with ExitStack() as stack:
         database = stack.enter_context(postgres()).url
-        environment = stack.enter_context(s3(tmp_path))
+        environment, _ = stack.enter_context(s3(tmp_path))
         make_bucket(environment, "emi")
         chain = stack.enter_context(devnet(tmp_path / "chain", "testnet"))
         key = tmp_path / "log.key"

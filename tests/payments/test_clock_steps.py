@@ -1,19 +1,15 @@
 """No step of a wall clock, ours or another machine's, hides an unknown payment or keeps it from being closed."""
 
 from dataclasses import replace
-from datetime import timedelta
-from functools import partial
 from pathlib import Path
 
 import pytest
 
 from gateway.ledger.owner import Leases
 from tests.ledger.test_ledger import INTENT, ledger_with
-from tests.payments.test_reconcile import state_of
 from tests.support.clock import ManualClock
 from tests.support.gateway_app import GatewayHarness, gateway_app, in_loop
 from tests.support.gateway_wallet import Signed
-from tests.support.vaults import START, write_vault
 
 SIX_HOURS_S = 6 * 3_600
 LEASE_S = 17.0
@@ -31,20 +27,6 @@ def metric(home: GatewayHarness, name: str) -> float:
     value = home.state.metrics.registry.get_sample_value(name)
     assert value is not None
     return value
-
-
-@in_loop
-async def test_a_payment_of_a_clock_hours_ahead_is_closed_as_soon_as_the_node_answers(tmp_path: Path) -> None:
-    ahead = partial(write_vault, at=START + timedelta(seconds=SIX_HOURS_S))
-    async with gateway_app(tmp_path, vault=ahead) as home:
-        home.clock.set_wall(SIX_HOURS_S)
-        payment = await unknown_payment(home)
-        home.upstream.land(payment.txid)
-        home.clock.set_wall(-SIX_HOURS_S)
-
-        await home.state.reconciler.step()
-
-        assert state_of(home, payment) == ("settled", "chain")
 
 
 @pytest.mark.parametrize("step_s", [-SIX_HOURS_S, 0, SIX_HOURS_S])

@@ -133,23 +133,6 @@ async def test_a_payment_of_long_ago_buys_no_other_product(tmp_path: Path) -> No
     assert "payment_used_for_another_product" in answer.json()["error"]
 
 
-@in_loop
-async def test_a_start_with_the_clock_days_ahead_drops_no_body(tmp_path: Path) -> None:
-    async with gateway_app(tmp_path) as home:
-        payment = home.buyer.pay()
-        first = await home.send(payment)
-        home.clock.set_wall(3 * 24 * HOUR_S)
-        await home.restart()
-        await look_for_bodies(home)
-        await look_for_bodies(home, rounds=1_300, hours=1)
-        home.clock.set_wall(-3 * 24 * HOUR_S)
-        await home.restart()
-
-        again = await home.send(payment)
-
-    assert (again.status_code, again.content) == (200, first.content)
-
-
 @pytest.mark.parametrize(("first", "second"), [(36_000, -35_000), (0, 36_000)])
 @in_loop
 async def test_one_look_at_a_round_drops_no_body(first: int, second: int, tmp_path: Path) -> None:

@@ -1,31 +1,25 @@
 """A quote holds until the time that it names, however often the generator publishes meanwhile, and if it stops."""
 
 import json
-from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from obstore.store import MemoryStore
 
 import gateway
 from gateway.errors import VaultUnreadable
-from gateway.vault.bucket import BucketFiles
 from gateway.vault.folder import MAX_VAULT_BYTES, QUOTE_GRACE
 from generator.catalog.products import QUOTE_GRACE_S, VAULT_MOST_BYTES, VAULT_MOST_SNAPSHOTS
 from generator.release.vault import Offer
 from generator.release.vault import Vault as FolderVault
-from generator.wings.bucket.store import Bucket
-from generator.wings.bucket.vault import BucketVault
 from tests.release.test_vault_store import Unsynced
-from tests.support.gateway_app import BRAIN, GatewayHarness, gateway_app, in_loop
+from tests.support.gateway_app import BRAIN, gateway_app, in_loop
 from tests.support.vaults import PRICES, START, body_of, stamp, write_manifest, write_vault
 from tests.vault.test_vault import load
 
 FIRST = "000000000001"
 VALID_UNTIL = START + timedelta(minutes=16)
-Publish = Callable[[Offer], None]
 
 
 def offer(number: int, second: int) -> Offer:
@@ -51,26 +45,23 @@ def offer(number: int, second: int) -> Offer:
     )
 
 
-async def quoted(home: GatewayHarness) -> tuple[str, str]:
-    """Ask for a price; return the snapshot and the digest that it names."""
-    answer = (await home.get()).json()
-    return answer["accepts"][0]["extra"]["snapshotId"], answer["quote"]["sha256"]
+@in_loop
+async def test_a_hundred_publishes_in_a_minute_take_nothing_from_the_first_quote(tmp_path: Path) -> None:
+    async with gateway_app(tmp_path, vault=None, vault_max_age_seconds=86_400) as home:
+        vault = FolderVault(tmp_path / "vault", Unsynced())
+        vault.open()
+        vault.publish(offer(1, 0))
+        home.clock.step(5)
+        await home.refresh()
+        assert (await home.get()).json()["accepts"][0]["extra"]["snapshotId"] == FIRST
+        for number in range(2, 102):
+            vault.publish(offer(number, 1 + number // 2))
+        home.clock.step((VALID_UNTIL - home.clock.now()).total_seconds())
+        await home.refresh()
 
-
-async def buys_the_first_until_its_time(home: GatewayHarness, publish: Publish) -> None:
-    """Publish a hundred times within a minute of the first quote, then pay it in its last second and after it."""
-    publish(offer(1, 0))
-    home.clock.step(5)
-    await home.refresh()
-    assert (await quoted(home))[0] == FIRST
-    for number in range(2, 102):
-        publish(offer(number, 1 + number // 2))
-    home.clock.step((VALID_UNTIL - home.clock.now()).total_seconds())
-    await home.refresh()
-
-    bought = await home.send(home.buyer.pay(snapshot=FIRST))
-    home.clock.step(1)
-    late = await home.send(home.buyer.pay(snapshot=FIRST))
+        bought = await home.send(home.buyer.pay(snapshot=FIRST))
+        home.clock.step(1)
+        late = await home.send(home.buyer.pay(snapshot=FIRST))
 
     assert (bought.status_code, bought.content) == (200, body_of("x402-market-regime", FIRST))
     assert (late.status_code, late.json()["error"].partition(":")[0]) == (402, "quote_expired")
@@ -93,26 +84,6 @@ async def test_what_is_withheld_is_not_quoted_and_what_was_quoted_before_is_deli
     assert (refused.status_code, refused.json()["detail"]) == (503, "It has no verdict.")
     assert (other.status_code, paid.status_code, paid.content) == (402, 200, body_of("x402-market-regime", FIRST))
     assert (unquoted.status_code, len(home.upstream.transfers)) == (503, 1)
-
-
-@in_loop
-async def test_a_hundred_publishes_in_a_minute_take_nothing_from_the_first_quote(tmp_path: Path) -> None:
-    async with gateway_app(tmp_path, vault=None, vault_max_age_seconds=86_400) as home:
-        vault = FolderVault(tmp_path / "vault", Unsynced())
-        vault.open()
-
-        await buys_the_first_until_its_time(home, vault.publish)
-
-
-@in_loop
-async def test_nor_do_they_in_an_object_store(tmp_path: Path) -> None:
-    store = MemoryStore()
-    vault = BucketVault(Bucket(store, "memory"), "writer")
-    vault.open()
-    async with gateway_app(tmp_path, vault=None, vault_max_age_seconds=86_400) as home:
-        home.state.vault._files = BucketFiles(store, "memory")
-
-        await buys_the_first_until_its_time(home, vault.publish)
 
 
 @in_loop

@@ -12,6 +12,7 @@ from generator.record.log.merkle import leaf_hash
 from generator.record.log.note import Checkpoint, Signer
 from generator.record.log.tiles import Edge
 from generator.record.published import add_key, drop_old_keys, read_keys
+from tests.arena.test_published import a_row
 from tests.record.test_log import entries
 from tests.support.arena_inputs import HOUR, MINUTE, NOON, hours
 from tests.support.log_records import NAME, Record, run_verify
@@ -209,15 +210,26 @@ def test_another_log_at_the_same_place_is_named(record: Record) -> None:
     assert f"this is the log other.example/log; on the last visit it was {NAME}" in result.output
 
 
-@pytest.mark.parametrize("outcome", [None, "invented"])
-def test_a_site_without_a_log_is_recomputed_row_by_row(record: Record, outcome: str | None) -> None:
+def test_a_site_without_a_log_proves_nothing(record: Record) -> None:
     shutil.rmtree(record.site / "log")
-    rows = record.memory.resolved_rounds(500)
-    rows[1]["outcome"] = outcome or rows[1]["outcome"]
-    republish(record, rows)
 
     result = run_verify(record.site)
 
-    assert result.exit_code == (outcome is not None)
-    assert ("It does not prove" in result.output) is (outcome is None)
-    assert (f"row 2, round {rows[1]['round_id']}: outcome is" in result.output) is (outcome is not None)
+    assert (result.exit_code, result.output) == (1, "emi: this site publishes no transparency log\n")
+
+
+@pytest.mark.parametrize("body", [None, {}, {"rounds": [1]}])
+def test_rounds_of_another_form_are_one_line(record: Record, body: object) -> None:
+    record.write({"/arena/rounds.json": json.dumps(body).encode()})
+
+    assert "not a published record" in run_verify(record.site).output
+
+
+def test_a_repeated_round_and_a_backtested_one_that_does_not_add_up_are_named(record: Record) -> None:
+    rows = record.memory.resolved_rounds(500)
+    republish(record, [rows[0], *rows])
+    assert "a round is published twice" in run_verify(record.site).output
+
+    early = {**a_row(NOON - 3 * HOUR), "warm_up": True, "outcome": "NEUTRAL"}
+    republish(record, [*rows, early])
+    assert f"round {early['round_id']}: outcome is" in run_verify(record.site).output

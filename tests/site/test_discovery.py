@@ -7,14 +7,15 @@ from datetime import UTC, datetime, timedelta, timezone
 import pytest
 
 from gateway.wire.media_types import content_type
+from generator.catalog.contact import contact_of
 from generator.catalog.discovery import DISCOVERY_FILES, FEEDS, PAGES, Feed
 from generator.catalog.downloads import DOWNLOADS, Download
 from generator.catalog.endpoints import ENDPOINT_BY_ID, ENDPOINTS, RECOMMENDED_ORDER
-from generator.catalog.links import DICTIONARY, DOCS_INDEX
+from generator.catalog.links import DICTIONARY, DOCS_INDEX, SECURITY_TXT
 from generator.catalog.products import PRODUCTS
 from generator.catalog.text.answers import CAPACITY_NOTICE, CLIENT_ADVICE, DISCLAIMER, VERSION_ADVICE
 from generator.compose.all import compose
-from generator.site.discovery import discovery
+from generator.site.discovery import discovery, security_txt
 from tests.support.builders import full_context
 from tests.support.page_view import SITE
 
@@ -172,3 +173,19 @@ def test_a_project_name_with_markup_cannot_break_the_sitemap() -> None:
     urls = ET.fromstring(discovery(site, AT)["/sitemap.xml"])
 
     assert len(urls) == len(PAGES) + len(ENDPOINTS) + 2
+
+
+def test_security_txt_names_the_contact_and_ends_within_a_year(files: dict[str, bytes]) -> None:
+    lines = dict(line.split(": ", 1) for line in files[SECURITY_TXT].decode().splitlines())
+
+    assert lines["Canonical"] == BASE + SECURITY_TXT
+    assert lines["Contact"] in {contact_of(SITE.contact).url, f"mailto:{contact_of(SITE.contact).email}"}
+    assert timedelta(days=300) < datetime.fromisoformat(lines["Expires"]) - AT < timedelta(days=365)
+
+
+@pytest.mark.parametrize(("day", "expires"), [("2026-01-31", "2026-12-01"), ("2026-02-01", "2027-01-01")])
+def test_security_txt_changes_once_a_month(day: str, expires: str) -> None:
+    first = datetime.fromisoformat(f"{day}T23:00:00Z")
+
+    assert f"Expires: {expires}T00:00:00Z" in security_txt(SITE, first)
+    assert security_txt(SITE, first.replace(day=1)) == security_txt(SITE, first)

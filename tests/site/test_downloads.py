@@ -99,7 +99,7 @@ def written(value: Any) -> str:
 
 
 def test_a_month_is_not_closed_before_its_last_range_has_ended(memory: Memory) -> None:
-    record(memory, "2026-11-01 00:00", "2026-11-30 23:00")
+    record(memory, "2026-11-30 20:00", "2026-11-30 23:00")
     moves = {name: CAME for name in HORIZONS if name != "24h"}
     fill(memory, [prediction("BTC", ms("2026-11-30 23:00"), moves=moves)], [])
 

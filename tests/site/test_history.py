@@ -1,10 +1,13 @@
 """The market over time: what the charts and the file of hours show, and what they leave out."""
 
 from dataclasses import replace
+from xml.etree import ElementTree as ET
 
 from generator.arena.values import Hour
-from generator.site.charts.history import HOUR_MS, WINDOWS, Lately, history
-from generator.site.history import histories, hours_csv
+from generator.catalog.assets import ASSETS
+from generator.catalog.words import SourceMode
+from generator.site.charts.history import DAY_MS, HOUR_MS, WINDOWS, Lately, history, uptime
+from generator.site.history import FILES, card, days, histories, hours_csv
 from tests.support.builders import NOW_MS, full_context
 
 HOURS = tuple(
@@ -59,4 +62,31 @@ def test_without_bars_there_is_no_chart_and_the_file_is_still_there() -> None:
     found = histories(full_context(), ())
 
     assert not found.figures
-    assert set(found.files) == {"/history/hours.csv"}
+    assert set(found.files) == set(FILES) - {f"/asset/{asset.lower()}/feed.xml" for asset in ASSETS}
+
+
+def test_a_picture_for_other_sites_needs_no_style_and_answers_no_pointer() -> None:
+    chart = history("btc-7d", WINDOWS["7d"], Lately("BTC", NOW_MS, CLOSES, HOURS, None), "")
+
+    picture = ET.fromstring(card(chart, "BTC", full_context(SourceMode.SIMULATED)))
+
+    assert not {name for part in picture.iter() for name in part.attrib if name in {"class", "style", "data-tip"}}
+    assert "a simulated market, 20 Nov 2026, 09:53 UTC. For learning only." in "".join(picture.itertext())
+
+
+def test_a_day_is_called_by_the_regime_of_most_of_its_hours_else_mixed() -> None:
+    labels = ["range"] * 5 + ["risk_on", "risk_off"] * 2 + ["transition"]
+    named = [replace(hour, label=label, headline=f"{label}.") for hour, label in zip(HOURS[-10:], labels, strict=True)]
+
+    assert [row[1:] for row in days(named)] == [("20 Nov 2026", "mixed", "\N{MINUS SIGN}0.01%", "10", "transition.")]
+    assert next(days(named[:9]))[2] == "range"
+
+
+def test_the_bars_of_the_status_page_leave_out_the_day_of_the_start() -> None:
+    today = NOW_MS // DAY_MS
+
+    bars = str(uptime("uptime", {today - 2: 200, today - 1: 1440, today: 593}, NOW_MS, ""))
+
+    assert "Published in 100.00% of the minutes since 19 Nov" in bars
+    assert bars.count('<rect class="bar"') == 2
+    assert uptime("uptime", {}, NOW_MS, "") is None

@@ -396,6 +396,7 @@ def candles_only_context() -> TickContext:
         )
         for asset, seen in full.observation.assets.items()
     }
+    gone = ("liquidity", "derivatives")
     blind = {
         asset: replace(
             read,
@@ -404,6 +405,9 @@ def candles_only_context() -> TickContext:
             vote=DerivativesVote.NO_VOTE,
             pressure=NO_PRESSURE,
             coverage=0.666_667,
+            evidence=tuple(
+                replace(row, side=Side.MISSING, points=None) if row.family in gone else row for row in read.evidence
+            ),
             limitations=(NO_FUTURES,),
         )
         for asset, read in said.assets.items()

@@ -60,26 +60,19 @@ class FakeUpstream:
         if path == "/supported":
             await asyncio.sleep(self.supported_delay_s)
         if path == "/settle":
-            return await self._settle(request, body)
+            return await self._settle(body)
         answer = self.supported if path == "/supported" else self.verify
         return _answer(answer)
 
-    async def _settle(self, request: web.Request, body: Any) -> web.StreamResponse:
+    async def _settle(self, body: Any) -> web.StreamResponse:
         self.settling.set()
         await asyncio.sleep(self.settle_delay_s)
         txid = payment_txid(body["paymentPayload"]["payload"])
         network = body["paymentRequirements"]["network"]
         mode = self.settle
-        if mode in {"ok", "settle_then_reset", "settle_then_500", "settle_then_fail", "settle_then_hang"}:
-            again = txid in self.confirmed
+        if mode == "ok":
+            mode = "simulation" if txid in self.confirmed else mode
             self.land(txid)
-            if again and mode == "ok":
-                mode = "simulation"
-        if mode in {"reset", "settle_then_reset"}:
-            assert request.transport is not None
-            request.transport.abort()
-        if mode in {"hang", "settle_then_hang"}:
-            await asyncio.sleep(30)
         return _answer(SETTLE_ANSWERS[mode](network))
 
     async def _algod(self, request: web.Request) -> web.Response:
@@ -136,8 +129,8 @@ class FakeUpstream:
             await runner.cleanup()
 
 
-def _failure(reason: str, transaction: str = "") -> Any:
-    return lambda network: {"success": False, "errorReason": reason, "transaction": transaction, "network": network}
+def _failure(reason: str) -> Any:
+    return lambda network: {"success": False, "errorReason": reason, "transaction": "", "network": network}
 
 
 SETTLE_ANSWERS: dict[str, Any] = {
@@ -145,20 +138,8 @@ SETTLE_ANSWERS: dict[str, Any] = {
     "lie": lambda network: {"success": True, "transaction": "NOTRANSACTIONATALL", "network": network},
     "simulation": _failure("transaction_simulation_failed"),
     "insufficient": _failure("insufficient_funds"),
-    "named": _failure("invalid_exact_avm_payload", "SOMETXID"),
-    "late": _failure("invalid_exact_avm_settlement_failed"),
-    "failed": _failure("transaction_failed"),
-    "settle_then_fail": _failure("transaction_simulation_failed"),
-    "settle_then_500": lambda _network: 500,
-    "hang": lambda _network: 500,
-    "settle_then_hang": lambda _network: 500,
-    "settle_then_reset": lambda _network: 500,
-    "reset": lambda _network: 500,
     "500": lambda _network: 500,
-    "empty": lambda _network: {},
-    "text_true": lambda _network: {"success": "true", "transaction": "T"},
     "garbage": lambda _network: "<html>hello</html>",
-    "large": lambda _network: "x" * 200_000,
 }
 
 

@@ -16,6 +16,7 @@ from gateway.devnet.keys import Key, new_key
 from gateway.devnet.wallet import SignedPayment, pay
 from gateway.wire.networks import TESTNET
 from tests.outside.processes import get_json
+from tests.support.processes import get
 from tests.support.servers import WHO
 
 MIXED_FROM = ("/status.json", "/api/main-brain.php", "/api/statistics.php", "/arena/get_shared_intelligence.php")
@@ -119,25 +120,14 @@ class Buyer:
     def present(self, payment: SignedPayment) -> list[int]:
         """Send one payment to all gateways at once; return their statuses."""
         with ThreadPoolExecutor(len(self.gateways)) as pool:
-            return list(pool.map(lambda origin: _status(origin + PRODUCT, payment.header)[0], self.gateways))
+            header = {"PAYMENT-SIGNATURE": payment.header}
+            return list(pool.map(lambda origin: get(origin + PRODUCT, header)[0], self.gateways))
 
     def _sign(self, origin: str) -> SignedPayment:
-        status, headers = _status(origin + PRODUCT)
+        status, headers, _ = get(origin + PRODUCT)
         assert status == 402, status
-        header = headers["PAYMENT-REQUIRED"]
-        limit = 10_000
         last = get_json(f"{self.chain}/algod/v2/status")["last-round"]
-        return pay(header, self.key, TESTNET, int(last), limit)
-
-
-def _status(url: str, payment: str = "") -> tuple[int, Any]:
-    request = urllib.request.Request(url, headers={"PAYMENT-SIGNATURE": payment} if payment else {})
-    try:
-        with urllib.request.urlopen(request, timeout=30) as answer:
-            return answer.status, answer.headers
-    except urllib.error.HTTPError as error:
-        with error:
-            return error.code, error.headers
+        return pay(headers["payment-required"], self.key, TESTNET, int(last), max_amount_atomic=10_000)
 
 
 @contextlib.contextmanager

@@ -36,10 +36,6 @@ class ProcessClock:
         new.write_text(str(seconds))
         new.replace(self._file)
 
-    def set_to(self, at: datetime) -> None:
-        """Set the clock to a time."""
-        self.shift_by(int((at - datetime.now(UTC)).total_seconds()))
-
     def go_to(self, second_of_hour: int) -> None:
         """Set the clock forward to where a second of the hour comes next."""
         now = datetime.now(UTC).timestamp() + self.seconds

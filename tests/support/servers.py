@@ -18,7 +18,7 @@ import pytest
 import sqlalchemy as sa
 
 from tests.support.ports import free_port
-from tests.support.processes import clean_environment, started
+from tests.support.processes import Running, clean_environment, started
 
 # moto looks for the name of the service and of the key; it checks no signature.
 _SCOPE = "test/20261120/us-east-1/s3/aws4_request"
@@ -116,15 +116,15 @@ def _wait(url: str) -> None:
 
 
 @contextlib.contextmanager
-def s3(folder: Path) -> Iterator[dict[str, str]]:
-    """Run an S3 of its own; yield the environment that reaches it."""
+def s3(folder: Path) -> Iterator[tuple[dict[str, str], Running]]:
+    """Run an S3 of its own; yield the environment that reaches it, and the process."""
     if importlib.util.find_spec("moto") is None:
         pytest.skip("needs moto[server]")
     port = free_port()
     command = [sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", str(port)]
     with started(command, folder, clean_environment(), f"http://127.0.0.1:{port}") as process:
         process.wait_open()
-        yield {"AWS_ENDPOINT_URL": process.origin, **CREDENTIALS}
+        yield {"AWS_ENDPOINT_URL": process.origin, **CREDENTIALS}, process
 
 
 def make_bucket(environment: dict[str, str], name: str) -> None:

@@ -1,14 +1,11 @@
-"""Published rounds: each row recomputed by itself, and all of them compared with the log."""
+"""Published rounds: all of them compared with the log, those from before it recomputed by themselves."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any, Final
 
-from generator.arena.published import case_of_row, complaint_of
-from generator.arena.scores import Sums, track_record
+from generator.arena.published import complaint_of
 from generator.catalog.links import ROUNDS_PUBLISHED
-from generator.record.audit.audit import Audit, score_line
+from generator.record.audit.audit import Audit
 
 Row = Mapping[str, Any]
 FIELDS_NAMED: Final = 3
@@ -16,55 +13,23 @@ LONGEST: Final = 100  # characters of a value in a complaint: a published value 
 MISSING: Final = object()
 
 
-@dataclass(frozen=True, slots=True)
-class RowsReport:
-    """The result of recomputing every row."""
+def rows_of(body: Any) -> Sequence[Row]:
+    """Return the rows of a published `/arena/rounds.json`.
 
-    rows: Sequence[Row] | None  # of the body; None where it has no list of them
-    lines: tuple[str, ...]  # a summary
-    complaint: str | None  # names the first row that fails, or None
-
-
-def check_rows(body: Any) -> RowsReport:
-    """Recompute a published `/arena/rounds.json` without the log."""
+    Raises:
+        ValueError: it has none.
+    """
     rows = body.get("rounds") if isinstance(body, Mapping) else None
     if not isinstance(rows, list) or not all(isinstance(row, Mapping) for row in rows):
-        return RowsReport(None, (), "this is not a published record: it has no list `rounds`")
-    for number, row in enumerate(rows, 1):
-        complaint = complaint_of(row)
-        if complaint is not None:
-            return RowsReport(rows, (), f"row {number}, round {row.get('round_id')}: {complaint}")
-    order = _order_complaint(rows)
-    return RowsReport(rows, () if order else _summary(rows), order)
-
-
-def _order_complaint(rows: Sequence[Row]) -> str | None:
-    """Check that rows are newest first and that no two rounds overlap."""
-    for number, (newer, older) in enumerate(pairwise(rows), 2):
-        if not older["start"] < newer["start"]:
-            return f"row {number}, round {older['round_id']}: repeated or out of order"
-        if older["end"] > newer["start"]:
-            return f"row {number}, round {older['round_id']}: overlaps round {newer['round_id']}"
-    return None
-
-
-def _summary(rows: Sequence[Row]) -> tuple[str, ...]:
-    resolved = [row for row in rows if row["phase"] == "resolved"]
-    sums = Sums()
-    for row in resolved:
-        sums = sums.added(case_of_row(row))
-    record = track_record("arena", sums)
-    backtested = sum(bool(row.get("warm_up")) for row in rows)
-    found = f"{len(rows)} rounds checked: {len(resolved)} resolved, {len(rows) - len(resolved)} void, "
-    lines = [f"{found}{backtested} backtested before the start"]
-    if record.resolved:
-        lines.append(f"{score_line('brain', record)}, skill {record.skill_percent['base_rate']}%")
-    return tuple(lines)
+        raise ValueError("this is not a published record: it has no list `rounds`")
+    return rows
 
 
 def rows_complaint(rows: Sequence[Row], audit: Audit) -> str | None:
     """Compare all published rounds with the log; return the first that does not hold, with its fields, or None."""
     names = {str(row.get("round_id")) for row in rows}
+    if len(names) < len(rows):
+        return "a round is published twice"
     for row in rows:
         logged = audit.rounds.get(str(row.get("round_id")))
         if logged is None:
@@ -100,13 +65,14 @@ def _short(value: Any) -> str:
 
 
 def _unlogged(row: Row, audit: Audit) -> str | None:
-    """Judge a row without an end in the log: only rounds from before the log may have none."""
+    """Judge a row without an end in the log: only rounds from before the log may have none, and these must add up."""
     name = str(row.get("round_id"))
     if name in audit.open:
         return f"round {name}: it is published as {_short(row.get('phase'))} and has not ended in the log"
     if not row.get("warm_up") and audit.first_at is not None and str(row.get("opened")) >= audit.first_at:
         return f"round {name} is published and not in the log"
-    return None
+    complaint = complaint_of(row)
+    return f"round {name}: {complaint}" if complaint else None
 
 
 def _left_out(rows: Sequence[Row], names: set[str], audit: Audit) -> str | None:

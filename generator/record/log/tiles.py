@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from generator.record.log.merkle import EMPTY_ROOT, HASH_BYTES, perfect_stack, root_of, root_of_stack
+from generator.record.log.merkle import EMPTY_ROOT, perfect_stack, root_of, root_of_stack
 
 WIDTH: Final = 256
 LARGEST_ENTRY: Final = 65_535  # its length takes two bytes
@@ -80,13 +80,6 @@ def unbundle(data: bytes) -> list[bytes]:
             raise ValueError("an entry bundle is cut")
         entries.append(data[at - length : at])
     return entries
-
-
-def hashes_of(tile: bytes) -> list[bytes]:
-    """Return the hashes of a tile."""
-    if len(tile) % HASH_BYTES:
-        raise ValueError("a tile is cut")
-    return [tile[at : at + HASH_BYTES] for at in range(0, len(tile), HASH_BYTES)]
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,13 +11,14 @@ from typing import Any, Final
 from sqlalchemy import Column, Connection, Engine, func, or_, select
 
 from generator.arena.published import published_round
-from generator.arena.values import PredictionMade, Round, Tally
-from generator.record.memory import log, rounds
+from generator.arena.values import Hour, PredictionMade, Round, Tally
+from generator.record.memory import history, log, rounds
 from generator.record.memory import tables as t
 from generator.record.memory.database import READING, name_of, translated
 from generator.record.memory.rows import values_in
 
 NOTE_PREFIX: Final = "record."
+FOREVER_MS: Final = 1 << 52
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +66,16 @@ class Exports:
             columns = (t.predictions.c.start_ms, t.rounds.c.start_ms)
             found = [connection.execute(select(func.min(column))).scalar() for column in columns]
         return min((value for value in found if value is not None), default=None)
+
+    def published_hours(self) -> tuple[Hour, ...]:
+        """Return every hour that was published, oldest first."""
+        with translated(self._name), self._engine.connect() as connection, connection.begin():
+            return tuple(hour for hour in history.hours(connection, 0, FOREVER_MS) if not hour.warm_up)
+
+    def minutes_by_day(self) -> dict[int, int]:
+        """Return the minutes in which a tick was published, by the number of the day."""
+        with translated(self._name), self._engine.connect() as connection, connection.begin():
+            return history.minutes_by_day(connection)
 
     def notes(self) -> dict[str, str]:
         """Return what was noted of months given away: name without its prefix -> text."""

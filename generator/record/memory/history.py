@@ -13,7 +13,7 @@ from generator.arena.values import Hour
 from generator.record.memory import tables as t
 from generator.record.memory.rows import forget, upsert
 
-KEPT_TICKS = 50_000  # 34 days
+KEPT_TICKS = 130_000  # 90 days
 READ_HOURS_MS = 31 * DAY_MS  # by pages; all are kept
 KEPT_REGIMES = 20_000  # 14 days; rows where the label changed are kept for good
 DAY_TOLERANCE_MS = 30 * MINUTE_MS
@@ -65,6 +65,14 @@ def count_ticks(connection: Connection, now_ms: int) -> TickCounts:
     last = select(c.tick_id).where(c.ok.is_(True), c.warm_up.is_(False)).order_by(c.id.desc()).limit(1)
     tick_id = connection.execute(last).scalar()
     return TickCounts(counts.get(True, 0), counts.get(False, 0), tick_id, _missed(connection, now_ms))
+
+
+def minutes_by_day(connection: Connection) -> dict[int, int]:
+    """Return the minutes in which a tick was published, by the number of the day."""
+    c = t.ticks.c
+    day = (c.at_ms // DAY_MS).label("day")
+    query = select(day, func.count(distinct(c.at_ms // MINUTE_MS))).where(c.ok.is_(True), c.warm_up.is_(False))
+    return {int(row[0]): int(row[1]) for row in connection.execute(query.group_by(day))}
 
 
 def _missed(connection: Connection, now_ms: int) -> int:

@@ -172,6 +172,40 @@ def line_chart(name: str, title: str, unit: str, found: Sequence[Point], source:
     return Chart(caption, Markup("").join(parts), 256)
 
 
+def uptime(name: str, minutes: Mapping[int, int], now_ms: int, source: str) -> Chart | None:
+    """Draw the share of minutes with a published tick, a bar a day; None before the first."""
+    if not minutes:
+        return None
+    today, first = now_ms // DAY_MS, min(minutes)
+    shares: list[tuple[int, float]] = []
+    for day in range(max(first, today - 89), today + 1):
+        whole = 1440 if day < today else max(1, (now_ms - today * DAY_MS) // 60_000)
+        if day > first or first == today - 89:  # the day of the start has no whole
+            shares.append((day, min(1.0, minutes.get(day, 0) / whole)))
+    if not shares:
+        return None
+    step = WIDTH / 90
+    shape = Markup('<rect class="bar{}" x="{:.1f}" y="{:.1f}" width="{:.1f}" height="{:.1f}" rx="1" data-tip="{}"/>')
+    parts = [line("base", (0, 80), (WIDTH, 80))]
+    for day, share in shares:
+        x, tall = WIDTH - (today - day + 1) * step, max(2.0, 64 * share)
+        tip = f"{moment(day * DAY_MS):%-d %b}: published in {percent(100 * share, 2)} of minutes"
+        parts.append(shape.format(" short" if share < 0.99 else "", x, 80 - tall, step - 1.5, tall, tip))
+    mean = 100 * sum(share for _, share in shares) / len(shares)
+    since = f"{moment(shares[0][0] * DAY_MS):%-d %b}"
+    parts += [text("tick", 0, 104, "90 days ago"), text("tick", WIDTH, 104, "today", "end")]
+    rows = tuple((f"{moment(day * DAY_MS):%-d %b %Y}", percent(100 * share, 2)) for day, share in reversed(shares))
+    caption = Caption(
+        name,
+        f"Published in {percent(mean, 2)} of the minutes since {since}",
+        "A bar for each day, as tall as the share of its minutes in which a release was published.",
+        source,
+        ("Day", "Minutes with a release"),
+        rows,
+    )
+    return Chart(caption, Markup("").join(parts), 112, wide=True)
+
+
 def _short(value: float) -> str:
     for size, unit in ((1e9, " bn"), (1e6, " m"), (1e3, " k")):
         if abs(value) >= size:

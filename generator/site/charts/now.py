@@ -7,7 +7,7 @@ from typing import Final
 from markupsafe import Markup
 
 from generator.arena.values import Round
-from generator.site.charts.plot import Axis, Caption, Chart, Plot, Row, nice_ticks, row_chart
+from generator.site.charts.plot import Axis, Caption, Chart, Plot, Row, nice_ticks, row_chart, ticks_around
 from generator.site.format import UNKNOWN, moment, percent, price, signed, word
 
 _HEIGHT: Final = 330
@@ -25,7 +25,7 @@ def usual_moves(name: str, sizes: Mapping[str, float | None], source: Markup | s
         finding = f"Expected move in the next hour: \N{PLUS-MINUS SIGN}{percent(known[widest], 2)}"
     rows = [
         Row(asset, size, UNKNOWN if size is None else f"\N{PLUS-MINUS SIGN}{percent(size, 2)}")
-        for asset, size in sizes.items()
+        for asset, size in _ranked(sizes)
     ]
     caption = Caption(
         name,
@@ -53,7 +53,7 @@ def fundings(
         return None
     above = sum(rate > 0 for rate in known.values())
     below = sum(rate < 0 for rate in known.values())
-    rows = [Row(asset, rate, signed(rate, 4)) for asset, rate in rates.items()]
+    rows = [Row(asset, rate, signed(rate, 4)) for asset, rate in _ranked(rates)]
     caption = Caption(
         name,
         _funding_finding(above, below, len(known)),
@@ -98,8 +98,8 @@ def live_round(
         Axis(-reach, reach, ticks, f"{live.asset}: change since the start of the round, %"),
         _HEIGHT,
     )
-    parts = [] if band is None else _band(plot, live, band)
-    parts += [plot.frame(), plot.path("line", moves), plot.dot("end", moves[-1], _tip(points[-1], moves[-1]))]
+    parts = [plot.frame(), *([] if band is None else _band(plot, live, band))]
+    parts += [plot.path("line", moves), plot.dot("end", moves[-1], _tip(points[-1], moves[-1]))]
     parts += [plot.dot("unseen", move, _tip(point, move)) for point, move in zip(points[:-1], moves[:-1], strict=True)]
     caption = Caption(
         "live",
@@ -142,8 +142,8 @@ def _band(plot: Plot, live: Round, band: float) -> list[Markup]:
         plot.path("band", [(start, band), (end, band), (end, -band), (start, -band)], closed=True),
         plot.span("mark", (start, band), (end, band)),
         plot.span("mark", (start, -band), (end, -band)),
-        plot.note("axis", (end, band), f"+{band:.2f}", "end", -6),
-        plot.note("axis", (end, -band), f"\N{MINUS SIGN}{band:.2f}", "end", 22),
+        plot.note("axis halo", (start, band), f"+{band:.2f}", "start", -6),
+        plot.note("axis halo", (start, -band), f"\N{MINUS SIGN}{band:.2f}", "start", 22),
     ]
 
 
@@ -157,14 +157,22 @@ def _quarters(live: Round) -> tuple[tuple[float, str], ...]:
 
 
 def around_zero(values: Iterable[float], label: str) -> Axis:
-    """Return an axis that is as long to the left of zero as to the right."""
-    reach = max(abs(value) for value in values) * 1.1 or 0.01
-    return Axis(-reach, reach, tuple((tick, tick_text(tick)) for tick in nice_ticks(-reach, reach, 4)), label)
+    """Return an axis that is as long to the left of zero as to the right, labelled to both of its ends."""
+    reach = max(abs(value) for value in values) or 0.01
+    return _labelled(ticks_around(-reach, reach), label)
 
 
 def _from_zero(highest: float, label: str) -> Axis:
-    top = highest * 1.05 or 0.01
-    return Axis(0.0, top, tuple((tick, tick_text(tick)) for tick in nice_ticks(0.0, top, 4)), label)
+    return _labelled(ticks_around(0.0, highest or 0.01), label)
+
+
+def _labelled(ticks: tuple[float, ...], label: str) -> Axis:
+    return Axis(ticks[0], ticks[-1], tuple((tick, tick_text(tick)) for tick in ticks), label)
+
+
+def _ranked(values: Mapping[str, float | None]) -> list[tuple[str, float | None]]:
+    """Return the largest first, the unknown last."""
+    return sorted(values.items(), key=lambda row: (row[1] is None, -(row[1] or 0.0)))
 
 
 def tick_text(value: float) -> str:

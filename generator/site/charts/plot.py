@@ -20,6 +20,7 @@ BOTTOM: Final = 62
 ROW: Final = 40
 ROW_LABEL: Final = 118
 ROW_VALUE: Final = 168
+LETTER: Final = 13  # units that a letter of a row takes on a phone, where it is largest
 
 _FIGURE: Final = Markup(
     '<figure class="chart{wide}" id="chart-{id}"><figcaption>{finding}</figcaption>{svg}'
@@ -186,7 +187,8 @@ def row_chart(
     """
     top = TOP if marks else NO_MARK_TOP
     height = top + ROW * len(rows) + BOTTOM
-    left, width = ROW_LABEL, WIDTH - ROW_LABEL - ROW_VALUE
+    left = max(ROW_LABEL, *(LETTER * len(row.label) for row in rows))
+    width = WIDTH - left - ROW_VALUE
     bottom = height - BOTTOM
 
     def x_of(value: float) -> float:
@@ -207,14 +209,24 @@ def row_chart(
 
 def nice_ticks(low: float, high: float, wanted: int = 5) -> tuple[float, ...]:
     """Return round values between two, about as many as wanted: steps of 1, 2, 2.5 or 5 times a power of ten."""
-    span = high - low
-    if not span > 0:
+    if not high > low:
         return (low,)
-    raw = span / max(1, wanted)
-    power = 10.0 ** math.floor(math.log10(raw))
-    step = next(power * factor for factor in (1, 2, 2.5, 5, 10) if power * factor >= raw * 0.999)
+    step = _step(high - low, wanted)
     first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
     return tuple(round(number * step, 12) + 0.0 for number in range(first, last + 1))
+
+
+def ticks_around(low: float, high: float, wanted: int = 4) -> tuple[float, ...]:
+    """Return round values likewise, of which the first and the last hold every value between."""
+    step = _step(high - low, wanted)
+    first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
+    return tuple(round(number * step, 12) + 0.0 for number in range(first, last + 1))
+
+
+def _step(span: float, wanted: int) -> float:
+    raw = span / max(1, wanted)
+    power = 10.0 ** math.floor(math.log10(raw))
+    return next(power * factor for factor in (1, 2, 2.5, 5, 10) if power * factor >= raw * 0.999)
 
 
 def text(kind: str, x: float, y: float, words: str, anchor: str = "start") -> Markup:

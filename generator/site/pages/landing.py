@@ -20,6 +20,7 @@ from generator.site.format import UNKNOWN, duration, percent, price, signed, usd
 from generator.site.pages.arena import brain_words, crowd_bar, crowd_words, question
 from generator.site.pages.record import direction, far_figure
 
+_OF_BOOKS: Final = ("liquidity", "spread", "structure", "futures", "funding", "open_interest")
 Bodies = Mapping[str, Mapping[str, Any]]
 _IN_BANNER: Final = frozenset({SIMULATED_NOTICE, RECORDED_NOTICE})
 
@@ -30,12 +31,14 @@ def landing(ctx: TickContext, bodies: Bodies, chart: Markup | None = None) -> di
     futures = _body(bodies, "derivatives")["assets"]
     source = _source(ctx)
     rates = {asset: (futures[asset].get("funding") or {}).get("rate_8h_percent") for asset in ASSETS}
+    rows = tuple(_row(asset, ctx, bodies) for asset in ASSETS)
     return {
+        "books_known": any(row[name] != UNKNOWN for row in rows for name in _OF_BOOKS),
         "regime": _regime(ctx, _body(bodies, "market-regime")),
         "worth": _worth(ctx),
         "which_way": _rest(brain.get("summary"), _body(bodies, "market-regime")["summary"]),
         "chart": chart,
-        "rows": tuple(_row(asset, ctx, bodies) for asset in ASSETS),
+        "rows": rows,
         "swing_chart": usual_moves("swings", {asset: hour_move(ctx, asset) for asset in ASSETS}, source),
         "funding_chart": fundings(rates, {asset: futures[asset].get("state") for asset in ASSETS}, source),
         "futures_summary": _futures(_body(bodies, "derivatives")),

@@ -12,12 +12,22 @@ from gateway.wire.networks import NETWORKS
 from generator.arena.values import PredictionMade
 from generator.catalog.assets import ASSETS, DEFAULT_ASSET
 from generator.catalog.counts import ASSETS_IN_WORDS, ENDPOINTS_IN_WORDS, PRODUCTS_IN_WORDS
-from generator.catalog.discovery import CATALOG_VERSION, DISCOVERY_FILES, FEEDS, PAGES, STATUSES, SharePicture
+from generator.catalog.discovery import (
+    CATALOG_VERSION,
+    DISCOVERY_FILES,
+    FEEDS,
+    MENU,
+    PAGES,
+    STATUSES,
+    SharePicture,
+)
 from generator.catalog.downloads import DOWNLOADS, RecordFile
 from generator.catalog.endpoints import CACHE_SECONDS, ENDPOINT_BY_ID, ENDPOINTS, RECOMMENDED_ORDER
 from generator.catalog.formats import iso
 from generator.catalog.links import (
+    ARCHIVE,
     ARENA,
+    BADGE,
     BUYER,
     BUYER_AGENT,
     DOCS,
@@ -28,6 +38,7 @@ from generator.catalog.links import (
     STATUS,
     TRACK_RECORD,
     asset_path,
+    embedded,
 )
 from generator.catalog.measured import DAYS, MARKETS, MEASURED
 from generator.catalog.pages import DOC_PAGES, SitePage
@@ -81,6 +92,7 @@ class PageView:
     shares: Mapping[str, SharePicture] = field(default_factory=dict)
     months: Sequence[RecordFile] = ()
     figures: Mapping[str, Markup] = field(default_factory=dict)
+    days: Sequence[tuple[str, ...]] = ()
 
 
 def _nothing(_view: PageView) -> Mapping[str, Any]:
@@ -175,7 +187,11 @@ _CONTENT: Final[Mapping[str, Content]] = {
     STATUS: Content(
         ("pages/status.html",),
         None,
-        lambda view: {"lacking": missing(view.ctx, view.bodies), "how_far": hour_statement(view.ctx.arena)},
+        lambda view: {
+            "lacking": missing(view.ctx, view.bodies),
+            "how_far": hour_statement(view.ctx.arena),
+            "uptime": view.figures.get("uptime"),
+        },
     ),
     # The answers are those of the tick that made the page: at a start, and each day.
     **{page.path: Content((page.template,), _documented, partial(_document, page)) for page in DOC_PAGES},
@@ -187,6 +203,8 @@ def _content(page: SitePage) -> Content:
         return Content((page.template,), _slowly, partial(_asset, page.subject))
     if page.template == "pages/history.html":
         return Content((page.template,), _drawn, partial(_history, page.subject))
+    if page.path == ARCHIVE:
+        return Content((page.template,), lambda view: (_settled(view), view.days), lambda view: {"days": view.days})
     return _CONTENT.get(page.path) or Content((page.template,), _settled)
 
 
@@ -273,7 +291,8 @@ class Pages:
             linked=linked_data(page, ctx.site).replace(MADE, iso(ctx.freshness.generated_ms)),
             share_picture=view.shares.get(page.path) or view.shares.get(""),
         )
-        text = f"{frame['before']}\n{markdown(main, ctx.site.base_url)}\n{frame['after']}"
+        said = "" if page.path == "/" else f"{DISCLAIMER}\n\n"  # there it is a part of the page
+        text = f"{frame['before']}\n{markdown(main, ctx.site.base_url)}\n{said}{frame['after']}"
         return {page.file: html.encode(), page.twin: text.encode()}
 
 
@@ -292,9 +311,13 @@ def environment(resources: Resources) -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    names = ("price", "percent", "signed", "usd", "word", "when", "clock", "duration", "count", "left", "coded")
+    names = ("price", "percent", "signed", "usd", "word", "when", "day", "clock", "duration", "count", "left", "coded")
     env.filters.update(
-        {name: getattr(page_format, name) for name in names}, iso=iso, rate=rate_words, asset_path=asset_path
+        {name: getattr(page_format, name) for name in names},
+        iso=iso,
+        rate=rate_words,
+        asset_path=asset_path,
+        embedded=embedded,
     )
     env.globals.update(_facts(), versions=versions(resources.changelog), assets_version=assets_version(resources))
     return env
@@ -310,6 +333,7 @@ def _facts() -> dict[str, Any]:
         "doc_groups": list(dict.fromkeys(page.group for page in DOC_PAGES)),
         "docs": DOCS,
         "docs_index": DOCS_INDEX,
+        "menu": MENU,
         "discovery_files": DISCOVERY_FILES,
         "downloads": DOWNLOADS,
         "feeds": FEEDS,
@@ -336,6 +360,7 @@ def _facts() -> dict[str, Any]:
         "question": question,
         "status_page": STATUS,
         "history": HISTORY,
+        "badge": BADGE,
         "history_csv": HISTORY_CSV,
         "windows": WINDOWS,
     }

@@ -98,7 +98,17 @@ async function serve(request, env, where, known) {
     const index = await read(env.SITE, `${key}/index.html`, where.complete);
     if (index !== null) return redirect(`${where.mount}${where.path}/`, where.generation);
   }
-  return problem(request, 404, "Nothing is published at this path.", known);
+  return nothing(request, env, where, known);
+}
+
+/** A browser gets the page for it, everything else a problem document. */
+async function nothing(request, env, where, known) {
+  const wanted = where.mount !== undefined && (request.headers.get("accept") ?? "").includes("text/html");
+  const page = wanted ? await read(env.SITE, `${where.base}/not-found/index.html`, where.complete) : null;
+  if (page === null) return problem(request, 404, "Nothing is published at this path.", known);
+  const headers = { ...fileHeaders(page.type, where.generation, "no-store"), vary: "Accept", "content-type": page.type };
+  if (request.method === "HEAD" && page.body instanceof ReadableStream) page.body.cancel();
+  return new Response(request.method === "HEAD" ? null : page.body, { status: 404, headers });
 }
 
 function send(request, file, where) {
