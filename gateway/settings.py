@@ -20,6 +20,7 @@ from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 from yarl import URL
 
 from gateway.wire.algorand import DEMO_ARENA
+from gateway.wire.ballots import inbox_of
 from gateway.wire.loopback import is_loopback
 from gateway.wire.networks import NETWORKS, Network
 from gateway.wire.object_store import SCHEMES, BucketUrl
@@ -77,6 +78,7 @@ class ArenaAddress(BaseModel):
     model_config = ConfigDict(extra="ignore", frozen=True)
 
     address: AlgorandAddress | None = None
+    inbox_url: str | None = None
 
 
 class GatewaySettings(BaseSettings):
@@ -238,6 +240,11 @@ class GatewaySettings(BaseSettings):
     def arena_address(self) -> str:
         """Where ballots are addressed."""
         return self.arena.address or DEMO_ARENA
+
+    @property
+    def inbox_path(self) -> Path:
+        """The generator's folder of ballots, to which free ones are added where it exists."""
+        return inbox_of(self.arena.inbox_url, self.state_dir)
 
     @property
     def payee(self) -> str:

@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from gateway.wire.algorand import key_of
+from gateway.wire.ballots import inbox_of
 from gateway.wire.object_store import SCHEMES, BucketUrl, is_bucket
 from generator.catalog.assets import ASSETS
 from generator.catalog.contact import contact_of
@@ -238,10 +239,7 @@ class GeneratorSettings(BaseSettings):
     @property
     def inbox_path(self) -> Path:
         """Folder of the ballots."""
-        url = self.arena.inbox_url
-        if not url:
-            return self.state_dir / "inbox"
-        return Path(unquote(urlsplit(url).path) if url.startswith("file://") else url)
+        return inbox_of(self.arena.inbox_url, self.state_dir)
 
     @property
     def is_loopback(self) -> bool:

@@ -156,7 +156,7 @@ class RateLimit:
         Returns:
             None when it is allowed, else whole seconds until the next may.
         """
-        key = _bucket(address)
+        key = share_of(address)
         if key is None:
             return None
         now = self._clock.monotonic()
@@ -229,7 +229,7 @@ def _parse(address: str) -> Address | None:
     return mapped or host
 
 
-def _bucket(address: str) -> str | None:
+def share_of(address: str) -> str | None:
     """Return whose bucket an address draws from, None for loopback, which is not counted."""
     host = _parse(address)
     if host is None:

@@ -14,7 +14,7 @@ from starlette.routing import BaseRoute, Route
 
 from gateway.app.answers import preflight
 from gateway.app.state import GatewayState
-from gateway.buyer.ballots import BALLOT_PATH, BallotRelay
+from gateway.buyer.ballots import BALLOT_PATH, BallotDesk
 from gateway.buyer.prepare import PREPARE_PATH, Prepare
 from gateway.buyer.products import DEFAULT, FLOW_BY_NAME, FLOWS, Flow
 from gateway.buyer.signer import SIGN_PATH, Signer, devnet_wallet
@@ -61,7 +61,7 @@ def buyer_routes(state: GatewayState) -> list[BaseRoute]:
         Route(PAGE, page.show, methods=["GET", "OPTIONS"]),
         Route(PAGE.rstrip("/"), _redirect),
         Route(PREPARE_PATH, Prepare(state).show, methods=["GET", "OPTIONS"]),
-        Route(BALLOT_PATH, BallotRelay(state).show, methods=["GET", "OPTIONS"]),
+        Route(BALLOT_PATH, BallotDesk(state).show, methods=["GET", "OPTIONS"]),
         Route(BUNDLE_PATH, bundle.show),
     ]
     devnet = devnet_wallet(state.settings)

@@ -10,7 +10,9 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, Final
+from pathlib import Path
+from typing import Any, Final, Self
+from urllib.parse import unquote, urlsplit
 
 from gateway.wire.algorand import TRANSACTION_PREFIX, address_of, pack, signature_holds, txid_of, unpack
 
@@ -18,6 +20,9 @@ NOTE_PREFIX: Final = b"emi-arena/v1:j"
 MAX_FILE_BYTES: Final = 4_096
 MAX_NOTE_BYTES: Final = 256
 CHOICES: Final = frozenset({"BULLISH", "BEARISH", "NEUTRAL"})
+OPEN_ROUND: Final = ".open-round"
+"""In the inbox: which round its generator takes votes for, written by each tick."""
+READ_WITHIN_MS: Final = 180_000
 _KEYS: Final = frozenset({"fee", "fv", "gen", "gh", "grp", "lv", "lx", "note", "rcv", "snd", "type"})
 
 
@@ -87,9 +92,49 @@ class SignedBallot:
         """The sender's address."""
         return address_of(self.transaction["snd"])
 
+    @property
+    def is_free(self) -> bool:
+        """Whether no one can ever submit it: it pays no fee, and its validity ended with the first block."""
+        return "fee" not in self.transaction and self.transaction.get("fv") == self.transaction.get("lv") == 1
+
     def is_signed(self) -> bool:
         """Return whether the signature is the sender's."""
         return signature_holds(self.transaction["snd"], self.message, self.signature)
+
+
+@dataclass(frozen=True, slots=True)
+class OpenRound:
+    """What a generator says in its inbox of the round that takes votes; times are wall time."""
+
+    round_id: str
+    closes_ms: int
+    read_ms: int  # of the tick that read the inbox last
+
+    def content(self) -> bytes:
+        """Write it."""
+        return f"{self.round_id} {self.closes_ms} {self.read_ms}".encode()
+
+    @classmethod
+    def of(cls, data: bytes) -> Self:
+        """Read it; ValueError when it is of another form."""
+        round_id, closes_ms, read_ms = data.decode().split()
+        return cls(round_id, int(closes_ms), int(read_ms))
+
+    def is_read(self, now_ms: float) -> bool:
+        """Return whether a generator read the inbox lately."""
+        return now_ms - self.read_ms <= READ_WITHIN_MS
+
+
+def inbox_of(url: str | None, state_dir: Path) -> Path:
+    """Return the folder of the ballots: a path, `file:///a/folder`, or the state folder's own."""
+    if not url:
+        return state_dir / "inbox"
+    return Path(unquote(urlsplit(url).path) if url.startswith("file://") else url)
+
+
+def note_of(round_id: str, choice: str) -> bytes:
+    """Write a ballot's note."""
+    return NOTE_PREFIX + json.dumps({"r": round_id, "p": choice}, separators=(",", ":")).encode()
 
 
 def read_ballot(data: bytes, receiver: bytes, genesis_hash: bytes) -> SignedBallot:

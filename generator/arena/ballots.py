@@ -8,13 +8,12 @@ Of one voter's ballots the latest arrival counts; two at the same millisecond ar
 """
 
 import base64
-import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
 from gateway.wire.algorand import key_of
-from gateway.wire.ballots import MAX_FILE_BYTES, NOTE_PREFIX, Refusal, RefusedError, SignedBallot, read_ballot
+from gateway.wire.ballots import MAX_FILE_BYTES, NOTE_PREFIX, Refusal, RefusedError, SignedBallot, note_of, read_ballot
 from generator.arena.values import BallotVerdict, Round
 from generator.catalog.words import Prediction, RoundPhase
 
@@ -124,8 +123,3 @@ def _round_refusal(round_id: str, arrived_ms: int, poll: Poll, *, confirmed: boo
             return Refusal.SEEN_LATE
         return Refusal.READ_LATE if found.phase in {RoundPhase.LIVE, RoundPhase.RESOLVED} else Refusal.CLOSED
     return None
-
-
-def note_of(round_id: str, choice: Prediction) -> bytes:
-    """Write a ballot's note."""
-    return NOTE_PREFIX + json.dumps({"r": round_id, "p": str(choice)}, separators=(",", ":")).encode()

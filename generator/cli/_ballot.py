@@ -1,31 +1,37 @@
 """Parts of `emi vote`: the open round as published, the voter's key, a signed ballot, a drop into the inbox."""
 
+import http.client
+import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from http import HTTPStatus
 from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
 
 from algosdk.account import address_from_private_key
 from algosdk.atomic_transaction_composer import AccountTransactionSigner
 from algosdk.encoding import msgpack_encode
+from algosdk.error import WrongChecksumError, WrongKeyLengthError
 from algosdk.transaction import PaymentTxn, SuggestedParams
 
 from gateway.devnet.errors import DevnetError
 from gateway.devnet.keys import load_or_make
-from generator.arena.ballots import note_of
+from gateway.wire.ballots import OPEN_ROUND, OpenRound, note_of
 from generator.catalog.words import Prediction
-from generator.cli._published import Published, PublishedError, read_json
+from generator.cli._published import Published, fetch, read_json
 from generator.errors import GeneratorError
 
 PUBLISHED = "/api/human-consensus.php"
 
 
 @dataclass(frozen=True, slots=True)
-class OpenRound:
+class TakingVotes:
     """The round that takes votes, as published."""
 
     round_id: str
     closes: str
-    commitment: str | None = None
 
 
 def check_choice(text: str) -> Prediction:
@@ -37,10 +43,11 @@ def check_choice(text: str) -> Prediction:
     try:
         return Prediction(text.upper())
     except ValueError:
-        raise GeneratorError(f"choice is {text!r}; allowed: {', '.join(Prediction)}") from None
+        allowed = ", ".join(Prediction)
+        raise GeneratorError(f"choice is {text!r}; allowed: {allowed}, e.g. `emi vote BULLISH`") from None
 
 
-def find_open_round(origin: str | None, site: Path, wanted: str | None, now: datetime | None = None) -> OpenRound:
+def find_open_round(origin: str | None, site: Path, wanted: str | None, now: datetime | None = None) -> TakingVotes:
     """Find the round that takes votes.
 
     Args:
@@ -70,24 +77,12 @@ def find_open_round(origin: str | None, site: Path, wanted: str | None, now: dat
     return taking
 
 
-def is_made_here(found: OpenRound, site: Path) -> bool:
-    """Return whether the generator of this site folder made a round that an origin shows.
-
-    Every Arena names its rounds alike; only the digest of a sealed forecast, which is salted, is of one generator.
-    """
-    try:
-        ours = _published_round(Published(site))
-    except PublishedError:
-        return False
-    return found.commitment is not None and ours is not None and ours.commitment == found.commitment
-
-
-def _published_round(site: Published) -> OpenRound | None:
+def _published_round(site: Published) -> TakingVotes | None:
     body = read_json(site, PUBLISHED)
     found = body.get("open_round") if isinstance(body, dict) else None
     if not isinstance(found, dict) or not isinstance(found.get("round_id"), str):
         return None
-    return OpenRound(found["round_id"], str(found.get("closes")), found.get("commitment"))
+    return TakingVotes(found["round_id"], str(found.get("closes")))
 
 
 def load_key(path: Path) -> str:
@@ -131,6 +126,40 @@ def sign_ballot(
     payment = PaymentTxn(sender, params, address, 0, note=note_of(round_id, choice), lease=lease)
     signed = AccountTransactionSigner(private_key).sign_transactions([payment], [0])[0]
     return str(payment.get_txid()), msgpack_encode(signed).encode() + b"\n"
+
+
+def vote_over_http(origin: str, private_key: str, round_id: str, choice: Prediction, lease: bytes) -> str:
+    """Sign a free ballot for the path of a service, hand it in, and return its id; GeneratorError says why not."""
+    asked = {"voter": address_from_private_key(private_key), "round": round_id, "choice": str(choice)}
+    terms = _ask(f"{origin}?{urlencode(asked)}")
+    try:
+        txid, data = sign_ballot(private_key, round_id, choice, terms["arena"], terms["genesis_hash"], lease=lease)
+    except (KeyError, TypeError, ValueError, WrongChecksumError, WrongKeyLengthError) as error:
+        raise GeneratorError(f"{origin} does not say what to sign: {error}") from None
+    _ask(origin, {"X-Ballot": data.decode().strip()})
+    return txid
+
+
+def _ask(url: str, headers: Mapping[str, str] | None = None) -> Any:
+    """Return what the path for ballots answers."""
+    try:
+        status, body = fetch(url, headers=headers)
+        answer = json.loads(body)
+    except (OSError, ValueError, http.client.HTTPException) as error:
+        raise GeneratorError(f"{url.partition('?')[0]} takes no ballots: {error}") from None
+    if status != HTTPStatus.OK:
+        detail = answer.get("detail") if isinstance(answer, dict) else None
+        raise GeneratorError(f"the ballot is not taken: {detail or f'HTTP {status}'}")
+    return answer
+
+
+def is_read(folder: Path, round_id: str, now: datetime) -> bool:
+    """Return whether a generator said lately that it counts ballots of this round that lie in a folder."""
+    try:
+        taking = OpenRound.of((folder / OPEN_ROUND).read_bytes())
+    except (OSError, ValueError):
+        return False
+    return taking.round_id == round_id and taking.is_read(now.timestamp() * 1000)
 
 
 def drop(folder: Path, txid: str, data: bytes) -> Path:

@@ -4,6 +4,7 @@ import http.client
 import json
 import urllib.error
 import urllib.request
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -100,13 +101,14 @@ def _fetch(url: str) -> bytes | None:
     return body if status == 200 else None
 
 
-def fetch(url: str, timeout_s: float = TIMEOUT_S) -> tuple[int, bytes]:
+def fetch(url: str, timeout_s: float = TIMEOUT_S, headers: Mapping[str, str] | None = None) -> tuple[int, bytes]:
     """Return status and body of a GET, whatever the status.
 
     Raises:
         OSError, ValueError, http.client.HTTPException: there is no answer, or it is none of HTTP.
     """
-    request = urllib.request.Request(url, headers={"User-Agent": "emi"})  # noqa: S310  an origin that the operator names
+    asked = {"User-Agent": "emi", **(headers or {})}
+    request = urllib.request.Request(url, headers=asked)  # noqa: S310  an origin that the operator names
     try:
         with urllib.request.urlopen(request, timeout=timeout_s) as answer:  # noqa: S310
             return answer.status, answer.read(MAX_BODY_BYTES)

@@ -1,11 +1,9 @@
-"""`emi vote`: sign one free ballot for the round that takes votes, and drop it into the inbox."""
+"""`emi vote`: sign one free ballot for the round that takes votes, and hand it in: to an origin, or into a folder."""
 
 from pathlib import Path
 from typing import Annotated
 
 import typer
-
-from generator.errors import GeneratorError
 
 
 def vote(  # noqa: PLR0917  typer passes by name
@@ -13,17 +11,18 @@ def vote(  # noqa: PLR0917  typer passes by name
     state_dir: Annotated[Path | None, typer.Option(help="State folder of the service; default: the setting.")] = None,
     inbox: Annotated[Path | None, typer.Option(help="Folder to drop the ballot into; default: the setting.")] = None,
     round_id: Annotated[str | None, typer.Option("--round", help="Round to vote in; default: the open one.")] = None,
-    url: Annotated[str | None, typer.Option(help="Origin to read the open round from; default: STATE_DIR.")] = None,
+    url: Annotated[str | None, typer.Option(help="Origin to vote at, over HTTP; default: the inbox here.")] = None,
     key_file: Annotated[Path | None, typer.Option(help="Voter's key; default STATE_DIR/keys/voter.key.")] = None,
 ) -> None:
-    """Vote in the Arena round that takes votes now.
+    """Vote in the Arena round that takes votes now: free, without a wallet.
 
-    A throwaway key is made on first use. The ballot is a signed payment of zero that is dropped into the inbox and never
-    submitted, which costs nothing. To vote on chain, use the Arena page. The last vote before the close counts.
+    A throwaway key is made on first use. The ballot is a signed payment of zero that no one can submit. To vote on chain,
+    use the Arena page. The last vote before the close counts.
 
-    Example: emi vote BULLISH
+    Example: emi vote BULLISH --url http://127.0.0.1:8402
     """
     import secrets
+    from datetime import UTC, datetime
 
     from gateway.wire.algorand import DEMO_ARENA
     from gateway.wire.networks import NETWORKS
@@ -31,30 +30,33 @@ def vote(  # noqa: PLR0917  typer passes by name
         check_choice,
         drop,
         find_open_round,
-        is_made_here,
+        is_read,
         load_key,
         sign_ballot,
+        vote_over_http,
     )
     from generator.cli._settings import generator_settings
 
     word = check_choice(choice)
     settings = generator_settings(state_dir=state_dir)
     found = find_open_round(url, settings.site_path, round_id)
-    if url is not None and inbox is None and not is_made_here(found, settings.site_path):
-        raise GeneratorError(
-            f"{url} is not the service of {settings.state_dir}, and reads no ballot that is dropped there: vote on its "
-            "Arena page, run this with its --state-dir on its machine, or name its inbox with --inbox"
-        )
     key = load_key(key_file or settings.state_dir / "keys" / "voter.key")
-    txid, data = sign_ballot(
-        key,
-        found.round_id,
-        word,
-        settings.arena.address or DEMO_ARENA,
-        NETWORKS[settings.network or "devnet"].genesis_hash,
-        lease=secrets.token_bytes(32),  # who returns to an earlier choice signs another ballot, not the same again
+    lease = secrets.token_bytes(32)  # who returns to an earlier choice signs another ballot, not the same again
+    origin = (url or settings.origin).rstrip("/")
+    if url is not None and inbox is None:
+        txid = vote_over_http(f"{origin}/x402-buyer/ballot", key, found.round_id, word, lease)
+        done = f"{origin} has it, and counts it when votes close"
+    else:
+        folder = inbox or settings.inbox_path
+        address, network = settings.arena.address or DEMO_ARENA, NETWORKS[settings.network or "devnet"]
+        txid, data = sign_ballot(key, found.round_id, word, address, network.genesis_hash, lease=lease)
+        done = f"dropped as {drop(folder, txid, data)}; "
+        if is_read(folder, found.round_id, datetime.now(UTC)):
+            done += "the service that reads this folder counts it with its next tick"
+        else:
+            done += "no service reads this folder now: it counts only if one does before the close (`emi up`)"
+    print(f"{word} in round {found.round_id}; votes close {found.closes}")
+    print(f"ballot {txid}: {done}")
+    print(
+        f"counted ballots, after the close: {origin}/files/ballots/{found.round_id}.json; the result: {origin}/arena/"
     )
-    place = drop(inbox or settings.inbox_path, txid, data)
-    counts = "It is counted by the next tick" if inbox is None else "It counts if the service reads that inbox in time"
-    print(f"{word} in round {found.round_id} (votes close {found.closes})")
-    print(f"ballot {txid} dropped as {place}\n{counts}; the split is published when the round goes live.")

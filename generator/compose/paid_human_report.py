@@ -18,7 +18,7 @@ from generator.compose.facts import asset_sentence, moves, regime_sentence
 from generator.compose.inputs import futures_of, observed, reading_of
 from generator.compose.paid import as_of, evidence_of, paid_head
 from generator.compose.regime import regime
-from generator.compose.rounds import live_tally, sealed, shown_round
+from generator.compose.rounds import live_tally, sealed, shown_round, simulated_votes
 from generator.compose.scenarios import scenarios
 from generator.compose.scores import looks_better, score_limits
 from generator.contract.paid_atlas import UsedEvidence
@@ -170,8 +170,8 @@ def arena(ctx: TickContext) -> ReportSection:
     )
     votes = f"{tally.bullish} said up, {tally.bearish} said down and {tally.neutral} said no clear move."
     points = [guess, f"{tally.total} votes were cast. {votes}" if tally.total else "No one has voted."]
-    if ctx.arena.live_simulated_tally.total and ctx.arena.live:
-        points.append("A simulated crowd voted too, so that you can see how it works.")
+    if simulated_votes(ctx):
+        points.append(f"{simulated_votes(ctx)} of these votes were cast by a simulated crowd, to show how it works.")
     return ReportSection(
         text=f"In the Arena people and the brain guess where {name} goes next. There is nothing to win or lose.",
         points=tuple(points),

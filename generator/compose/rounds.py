@@ -101,6 +101,11 @@ def live_tally(ctx: TickContext) -> Tally:
     return ctx.arena.live_tally if ctx.arena.live else Tally()
 
 
+def simulated_votes(ctx: TickContext) -> int:
+    """Return how many votes of the live round are simulated."""
+    return ctx.arena.live_simulated_tally.total if ctx.arena.live else 0
+
+
 def human_consensus_block(tally: Tally) -> HumanConsensus:
     """Compose counted votes."""
     part = 100 / tally.total if tally.total else 0.0
@@ -127,7 +132,7 @@ def round_limits(ctx: TickContext) -> tuple[str, ...]:
     elif total < _SPARSE:
         said.append(SPARSE_VOTES)
     if ctx.arena.live_simulated_tally.total:
-        said.append(SIMULATED_VOTES)
+        said.append(SIMULATED_VOTES.format(ctx.arena.live_simulated_tally.total, total))
     return tuple(said)
 
 
@@ -179,6 +184,6 @@ def human_consensus(ctx: TickContext) -> HumanConsensusResponse:
         bursts=vote_bursts(ctx),
         crowd_note=CROWD_NOTE,
         open_round=open_round(ctx),
-        simulated_votes=ctx.arena.live_simulated_tally.total if ctx.arena.live else 0,
+        simulated_votes=simulated_votes(ctx),
         developer_note=DEVELOPER_NOTE,
     )

@@ -17,6 +17,7 @@ from generator.compose.rounds import (
     round_limits,
     sealed,
     shown_round,
+    simulated_votes,
 )
 from generator.compose.statistics import rounds_ended
 from generator.compose.teacher_lessons import lesson_row, teacher_status
@@ -47,6 +48,7 @@ def shared_intelligence(ctx: TickContext) -> SharedIntelligenceResponse:
         my_prediction=None,
         brain_snapshot=snapshot,
         human_layer=human_consensus_block(live_tally(ctx)),
+        simulated_votes=simulated_votes(ctx),
         combined_intelligence=combined(ctx, snapshot),
         teacher_brain=teacher(ctx),
         events=Events(
@@ -88,7 +90,8 @@ def combined(ctx: TickContext, snapshot: BrainSnapshot) -> CombinedIntelligence:
     note = "There is nothing to compare: the brain or the people have said nothing yet."
     if same is not None:
         word = "say the same" if same else "do not say the same"
-        note = f"Brain and people {word}. Neither is evidence that one of them is right."
+        people = "the simulated crowd" if simulated_votes(ctx) == live_tally(ctx).total else "people"
+        note = f"Brain and {people} {word}. Neither is evidence that one of them is right."
     return CombinedIntelligence(brain=said, crowd=crowd, agreement=same, note=note)
 
 

@@ -23,7 +23,10 @@ class RoundInfo(Body):
 class OpenRound(Body):
     """The round that takes votes now."""
 
-    round_id: str = Field(description="<ASSET>-<YYYYMMDD>-<HHMMSS> of its start.")
+    round_id: str = Field(
+        description="<ASSET>-<YYYYMMDD>-<HHMMSS> of its start. GET /x402-buyer/ballot?voter=&round=&choice= prepares a free "
+        "vote in it, to be signed with an Ed25519 key and sent to the same path in an X-Ballot header."
+    )
     asset: str = Field(description="Asset symbol.")
     opens: str = Field(description="When votes opened, ISO 8601 UTC.")
     closes: str = Field(description="When votes close and the round goes live, ISO 8601 UTC.")

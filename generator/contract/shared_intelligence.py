@@ -92,6 +92,7 @@ class SharedIntelligenceResponse(NoticeResponse):
     my_prediction: str | None = Field(description="Null in this public file; a client may fill in its own vote.")
     brain_snapshot: BrainSnapshot = Field(description="The brain's forecast of the live round.")
     human_layer: HumanConsensus = Field(description="Counted votes of the live round.")
+    simulated_votes: int = Field(description="How many of the counted votes a labelled simulated crowd cast.")
     combined_intelligence: CombinedIntelligence = Field(description="Brain and people side by side.")
     teacher_brain: TeacherSnapshot = Field(description="The teacher in short.")
     events: Events = Field(description="What happened lately.")

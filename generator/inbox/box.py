@@ -1,12 +1,13 @@
 """The ballot box: every way in behind one interface."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Final, Protocol
 
 import structlog
 
+from gateway.wire.ballots import OpenRound
 from generator.arena.ballots import BallotFile, Refusal
 
 NOTHING: Final[Mapping[str, int]] = MappingProxyType({})
@@ -31,10 +32,15 @@ class WayIn(Protocol):
 
 
 class BallotBox:
-    """All ways in together."""
+    """All ways in together.
 
-    def __init__(self, ways: Sequence[WayIn]) -> None:
+    Args:
+        announce: called after each tick with the round that takes votes.
+    """
+
+    def __init__(self, ways: Sequence[WayIn], announce: Callable[[OpenRound | None], None] = lambda _: None) -> None:
         self._ways = ways
+        self.announce = announce
         self._read: list[tuple[BallotFile, ...]] = [()] * len(ways)
         self.refused: dict[str, int] = {reason.value: 0 for reason in Refusal}  # since the start, by reason
 

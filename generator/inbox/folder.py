@@ -13,9 +13,14 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
+import structlog
+
+from gateway.wire.ballots import OPEN_ROUND, OpenRound
 from generator.arena.ballots import MAX_FILE_BYTES, BallotFile, Refusal
 
 READ_AT_ONCE: Final = 20_000
+
+log = structlog.get_logger("emi.arena")
 
 
 class Inbox:
@@ -24,6 +29,7 @@ class Inbox:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._random = random.SystemRandom()
+        self._complained = False
 
     async def read(self, lock_ms: int | None) -> tuple[BallotFile, ...]:
         """Return what lies there now, without waiting for a lock."""
@@ -54,7 +60,9 @@ class Inbox:
         if status.st_size > MAX_FILE_BYTES:
             return BallotFile(name, b"", arrived_ms, Refusal.TOO_LARGE)
         try:
-            with (self.folder / name).open("rb") as file:
+            # Whoever may add files may exchange one for a link or a pipe meanwhile.
+            opened = os.open(self.folder / name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+            with os.fdopen(opened, "rb") as file:
                 return BallotFile(name, file.read(MAX_FILE_BYTES + 1), arrived_ms)
         except FileNotFoundError:  # gone meanwhile
             return None
@@ -66,6 +74,24 @@ class Inbox:
         for file in files:
             with suppress(OSError):
                 (self.folder / file.name).unlink(missing_ok=True)
+
+    def announce(self, taking: OpenRound | None) -> None:
+        """Say in the folder which round takes votes, for whoever adds ballots; None: none does."""
+        place, draft = self.folder / OPEN_ROUND, self.folder / f"{OPEN_ROUND}.tmp"
+        try:
+            if taking is None:
+                place.unlink(missing_ok=True)
+                return
+            self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            draft.unlink(missing_ok=True)
+            with draft.open("xb") as file:  # never through a link that another user of the folder made
+                os.fchmod(file.fileno(), 0o640)  # a gateway of another user reads it by the folder's group
+                file.write(taking.content())
+            draft.replace(place)
+        except OSError as error:
+            if not self._complained:
+                log.warning("the inbox cannot be written: no free votes by the gateway", reason=error.strerror)
+            self._complained = True
 
     def put_back(self) -> None:
         """Leave everything where it lies."""

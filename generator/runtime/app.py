@@ -188,10 +188,11 @@ def _indexer(settings: GeneratorSettings) -> Indexer | None:
 
 
 def _box(settings: GeneratorSettings, indexer: Indexer | None) -> BallotBox:
-    ways: list[WayIn] = [Inbox(settings.inbox_path)]
+    inbox = Inbox(settings.inbox_path)
+    ways: list[WayIn] = [inbox]
     if indexer is not None:
         ways.append(ChainBallots(indexer.ask, settings.arena.address or DEMO_ARENA))
-    return BallotBox(ways)
+    return BallotBox(ways, inbox.announce)
 
 
 def _published(settings: GeneratorSettings, memory: Memory) -> PublishedRecord:

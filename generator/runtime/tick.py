@@ -6,6 +6,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
+from gateway.wire.ballots import OpenRound
 from generator.arena.ballots import BallotFile
 from generator.arena.outcome import PricePoint
 from generator.arena.play import PlayInputs, RegimeRow
@@ -15,7 +16,7 @@ from generator.brain.forecast import Forecast
 from generator.brain.hourly import HOUR_MS, futures, trends
 from generator.brain.reading import BrainReading
 from generator.catalog.assets import ASSETS
-from generator.catalog.words import MODE_OF_REGIME, RegimeLabel, SourceMode
+from generator.catalog.words import MODE_OF_REGIME, RegimeLabel, RoundPhase, SourceMode
 from generator.compose.all import compose
 from generator.compose.changes import changes, worded
 from generator.compose.context import DayBefore, Freshness, TickContext, Ticks
@@ -123,6 +124,9 @@ def play_arena(
                 record.note(MOVED_KEY, str(to_ms(at)))
         number = 0 if warm_up else record.reserve_generation(newest)
     app.record.box.put_away(view.refused)  # only now: what is counted is on disk
+    if not warm_up:
+        taking = view.open if view.open is not None and view.open.phase is RoundPhase.OPEN else None
+        app.record.box.announce(None if taking is None else OpenRound(taking.round_id, taking.start_ms, to_ms(at)))
     return view, number
 
 

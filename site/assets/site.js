@@ -57,13 +57,16 @@
       ["generatedAt", "validUntil", "next", "mode"].forEach(function (name) { body.dataset[name] = fresh.body.dataset[name]; });
       all("[data-live]").forEach(function (old) {
         var part = fresh.getElementById(old.id);
-        if (!part || old.contains(document.activeElement) && old.id !== "stamp") { return; }
+        var focused = old.contains(document.activeElement) ? document.activeElement.id : "";
+        if (!part || old.contains(document.activeElement) && old.id !== "stamp" && part.dataset.key === old.dataset.key) { return; }
         var open = Array.prototype.map.call(old.querySelectorAll("details"), function (one) { return one.open; });
         part.querySelectorAll("details").forEach(function (one, at) { if (at < open.length) { one.open = open[at]; } });
         old.replaceWith(document.adoptNode(part));
+        if (focused && document.getElementById(focused)) { document.getElementById(focused).focus(); }
       });
       wait = 0;
       show();
+      document.dispatchEvent(new Event("emi:renewed"));
     }).catch(function () { wait = Math.min(600000, wait * 2 + 30000); }).then(plan);
   }
 

@@ -1,4 +1,4 @@
-"""The generator and the gateway are installed as two users, who share the vault and nothing else."""
+"""The generator and the gateway are installed as two users, who share the vault and the inbox and nothing else."""
 
 import re
 from collections.abc import Mapping
@@ -14,6 +14,7 @@ UNITS: Final = {"generator": SYSTEMD / "emi-schedule.service", "gateway": SYSTEM
 CONTAINERFILE: Final = (EDGE / "container" / "Containerfile").read_text()
 COMPOSE: Final[Mapping[str, Any]] = YAML(typ="safe").load(EDGE / "container" / "compose.yaml")
 VAULT: Final = "/var/lib/emi/vault"
+INBOX: Final = "/var/lib/emi/inbox"
 SITE: Final = "/srv/emi/site"
 
 
@@ -53,10 +54,12 @@ def test_the_vault_is_written_by_the_generator_and_read_by_the_gateway_s_group()
 
     assert rows[VAULT] == ["0750", "emi-generator", "emi"]
     assert rows[SITE] == ["2750", "emi-generator", "www-data"]
-    assert set(words(UNITS["generator"], "ReadWritePaths")) == {VAULT, SITE}
-    assert words(UNITS["gateway"], "ReadWritePaths") == []
+    assert rows[INBOX] == ["3730", "emi-generator", "emi"]
+    assert set(words(UNITS["generator"], "ReadWritePaths")) == {VAULT, INBOX, SITE}
+    assert words(UNITS["gateway"], "ReadWritePaths") == [INBOX]
     assert words(UNITS["gateway"], "Group") == words(UNITS["generator"], "Group") == ["emi"]
-    assert f"EMI_VAULT_URL=file://{VAULT}\n" in (SYSTEMD / "emi.env").read_text()
+    shared = (SYSTEMD / "emi.env").read_text().splitlines()
+    assert {f"EMI_VAULT_URL=file://{VAULT}", f"EMI_ARENA__INBOX_URL={INBOX}"} <= set(shared)
 
 
 @pytest.mark.parametrize("program", UNITS)
@@ -80,7 +83,7 @@ def test_two_containers_have_two_users_and_share_the_vault_read_only_at_the_gate
         assert COMPOSE["services"][program]["user"] == f"{uid}:10001"
         assert mounts(program)[f"/var/lib/emi/{program}"] == "rw"
     assert set(ids.values()) == set(UNITS)
-    assert set(mounts("generator")) & set(mounts("gateway")) == {VAULT}
+    assert set(mounts("generator")) & set(mounts("gateway")) == {VAULT, INBOX}
     assert (mounts("generator")[VAULT], mounts("gateway")[VAULT]) == ("rw", "ro")
     assert mounts("edge")[SITE] == "ro"
     assert COMPOSE["services"]["gateway"]["environment"]["EMI_STATE_DIR"] == "/var/lib/emi/gateway"
@@ -92,6 +95,7 @@ def test_the_folders_of_the_image_belong_to_who_writes_them() -> None:
     for program in UNITS:
         assert folders[f"-o emi-{program} -g emi -m 0700"] == f"/var/lib/emi/{program}"
     assert folders["-o emi-generator -g emi -m 0750"] == VAULT
+    assert folders["-o emi-generator -g emi -m 3730"] == INBOX
     assert folders["-o emi-generator -g emi -m 0755"] == SITE
 
 

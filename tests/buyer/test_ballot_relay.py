@@ -4,15 +4,17 @@ import base64
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
+from urllib.parse import urlencode
 
 import pytest
 from algosdk.account import address_from_private_key, generate_account
 from algosdk.atomic_transaction_composer import AccountTransactionSigner
-from algosdk.encoding import msgpack_encode
+from algosdk.encoding import msgpack_decode, msgpack_encode
 from algosdk.transaction import PaymentTxn, SuggestedParams
 from starlette.testclient import TestClient
 
-from gateway.buyer.ballots import MAX_AT_ONCE, PER_MINUTE, BallotRefused, BallotRelay, checked_ballot
+from gateway.buyer.ballots import MAX_AT_ONCE, PER_MINUTE, BallotDesk, checked_ballot
+from gateway.buyer.free_vote import BallotAnswer
 from gateway.settings import DEMO_PAYEE, GatewaySettings
 from gateway.upstream.chain import Presence
 from gateway.upstream.http_client import Answer
@@ -44,7 +46,7 @@ def ballot(change: Change = lambda _: None, note: bytes | None = None, **params:
 def taken(text: str, now: datetime = NOW) -> bool:
     try:
         checked_ballot(text, DEVNET, DEMO_ARENA, now)
-    except BallotRefused:
+    except BallotAnswer:
         return False
     return True
 
@@ -114,9 +116,9 @@ def test_at_the_lock_it_is_too_late_and_a_moment_before_it_is_not() -> None:
     lock = datetime.fromtimestamp(OPEN.start_ms / 1000, UTC)
 
     assert taken(ballot(), lock - timedelta(milliseconds=1))
-    with pytest.raises(BallotRefused) as refused:
+    with pytest.raises(BallotAnswer) as refused:
         checked_ballot(ballot(), DEVNET, DEMO_ARENA, lock)
-    assert refused.value.locked
+    assert refused.value.reason == "locked"
 
 
 # The path
@@ -127,36 +129,46 @@ def node_of(**answers: Any) -> FakeNode:
 
 
 def page(node: FakeNode, client: str = "testclient") -> TestClient:
-    return page_client(BallotRelay(idle_state(clock=ManualClock(NOW), chain=node)).show, client)
+    return page_client(BallotDesk(idle_state(clock=ManualClock(NOW), chain=node)).show, client)
 
 
-def test_the_terms_name_fee_round_and_whether_the_account_can_pay() -> None:
-    received = page(node_of()).get(f"/b?address={VOTER}").json()
+def asking(way: str = "chain", **changes: str) -> str:
+    query = {"voter": VOTER, "round": OPEN.round_id, "choice": "BULLISH", "way": way, **changes}
+    return f"/b?{urlencode(query)}"
 
-    assert (received["last_round"], received["fee"], received["can_pay"]) == (ROUND, 1_000, True)
-    assert (received["arena"], received["genesis_hash"]) == (DEMO_ARENA, DEVNET.genesis_hash)
+
+def test_a_prepared_ballot_counts_once_it_is_signed_and_ends_about_the_close() -> None:
+    prepared = page(node_of()).get(asking()).json()
+
+    unsigned = msgpack_decode(prepared["transaction"])
+    (signed,) = AccountTransactionSigner(KEY).sign_transactions([unsigned], [0])
+    assert counted(str(msgpack_encode(signed)))
+    assert (prepared["fee"], unsigned.first_valid_round) == (1_000, ROUND)
+    assert 600 / 3 < unsigned.last_valid_round - ROUND < 600 / 2.5
 
 
 @pytest.mark.parametrize(
-    ("account", "can_pay"),
+    ("account", "status"),
     [
-        (Answer(404, None), False),
-        (Answer(200, {"address": VOTER, "amount": 1_000, "min-balance": 100}), False),
-        (Answer(200, {"address": DEMO_PAYEE, "amount": 10**9}), None),
-        (Answer(500, None), None),
-        (None, None),
+        (Answer(404, None), 400),
+        (Answer(200, {"address": VOTER, "amount": 1_000, "min-balance": 100}), 400),
+        (Answer(200, {"address": DEMO_PAYEE, "amount": 10**9}), 200),
+        (None, 200),
     ],
-    ids=["no account", "poor", "of another", "a fault", "no answer"],
+    ids=["no account", "poor", "of another", "no answer"],
 )
-def test_an_account_that_cannot_pay_or_cannot_be_read_is_named(account: Answer | None, can_pay: bool | None) -> None:
-    assert page(node_of(account=account)).get(f"/b?address={VOTER}").json()["can_pay"] is can_pay
+def test_an_account_that_cannot_pay_the_fee_learns_so_before_it_signs(account: Answer | None, status: int) -> None:
+    answer = page(node_of(account=account)).get(asking())
+
+    assert answer.status_code == status
+    assert answer.json().get("reason") == ("too_little_algo" if status == 400 else None)
 
 
 @pytest.mark.parametrize(
     "params", [None, {}, {"last-round": ROUND, "genesis-hash": TESTNET.genesis_hash}, {"last-round": -1}]
 )
-def test_without_a_node_that_can_be_believed_there_are_no_terms(params: Any) -> None:
-    answer = page(node_of(params=params)).get(f"/b?address={VOTER}")
+def test_without_a_node_that_can_be_believed_nothing_is_prepared_for_the_chain(params: Any) -> None:
+    answer = page(node_of(params=params)).get(asking())
 
     assert (answer.status_code, answer.json()["reason"]) == (503, "no_node")
     assert answer.headers["retry-after"] == "5"
@@ -188,7 +200,7 @@ def test_an_invalid_ballot_reaches_no_node(text: str) -> None:
     [
         (Answer(400, {"message": "account X: overspend (account Y)"}), Presence.ABSENT, 400, "too_little_algo"),
         (Answer(400, {"message": "balance 1 below min 100000"}), Presence.ABSENT, 400, "too_little_algo"),
-        (Answer(400, {"message": "txn dead: round 9 outside of 1--2"}), Presence.ABSENT, 400, "expired"),
+        (Answer(400, {"message": "txn dead: round 9 outside of 1--2"}), Presence.ABSENT, 400, "locked"),
         (Answer(400, {"message": "<b>anything</b>"}), Presence.ABSENT, 400, "refused"),
         (Answer(400, ["odd"]), Presence.UNCLEAR, 400, "refused"),
         (Answer(401, None), Presence.UNCLEAR, 503, "no_node"),
@@ -218,7 +230,7 @@ def test_too_many_from_one_address_are_429() -> None:
 
 def test_too_many_at_once_are_turned_away() -> None:
     node = node_of()
-    relay = BallotRelay(idle_state(clock=ManualClock(NOW), chain=node))
+    relay = BallotDesk(idle_state(clock=ManualClock(NOW), chain=node))
     relay._running = MAX_AT_ONCE
 
     assert page_client(relay.show).get("/b", headers={"X-Ballot": ballot()}).status_code == 503
@@ -226,10 +238,22 @@ def test_too_many_at_once_are_turned_away() -> None:
 
 
 @pytest.mark.parametrize(
-    "query", ["", "?address=", "?address=ABC", f"?address={VOTER[:-1]}1"], ids=["none", "empty", "short", "bent"]
+    "wrong",
+    [
+        {"voter": ""},
+        {"voter": f"{VOTER[:-1]}1"},
+        {"voter": "ab" * 31},
+        {"round": "BTC"},
+        {"round": "BTC-20200101-000000"},
+        {"choice": "UP"},
+        {"way": "post"},
+    ],
 )
-def test_terms_need_an_address(query: str) -> None:
-    assert page(node_of()).get(f"/b{query}").status_code == 400
+def test_what_cannot_be_prepared_is_400_and_asks_no_node(wrong: dict[str, str]) -> None:
+    node = node_of()
+
+    assert page(node).get(asking(**wrong)).status_code == 400
+    assert node.asked == []
 
 
 def test_a_preflight_lets_no_other_page_send_a_ballot() -> None:

@@ -8,8 +8,14 @@ from pathlib import Path
 
 import pytest
 import typer
+from starlette.applications import Starlette
+from starlette.responses import JSONResponse
+from starlette.routing import Route
 from typer.testing import CliRunner
 
+from gateway.buyer.ballots import BALLOT_PATH, BallotDesk
+from gateway.settings import GatewaySettings
+from gateway.wire.ballots import OpenRound
 from generator.arena.ballots import Ballot, judge
 from generator.catalog.words import Prediction
 from generator.cli._ballot import drop, find_open_round, load_key
@@ -18,7 +24,9 @@ from generator.cli.vote import vote
 from generator.errors import GeneratorError
 from generator.inbox.folder import Inbox
 from tests.arena.test_ballots import OPEN, POLL, none_known
-from tests.support.local_servers import answering
+from tests.support.buyer_pages import idle_state
+from tests.support.clock import ManualClock
+from tests.support.local_servers import answering, serving
 
 CLOSES = "2999-11-20T13:00:00Z"
 NOW = datetime(2026, 11, 20, 12, 30, tzinfo=UTC)
@@ -38,9 +46,9 @@ def run(state: Path, *arguments: str) -> tuple[int, str, BaseException | None]:
     return result.exit_code, result.output, result.exception
 
 
-def counted(state: Path) -> list[Ballot]:
+def counted(state: Path, inbox: str = "inbox") -> list[Ballot]:
     """Judge the inbox as a tick before the close would."""
-    files = [replace(file, arrived_ms=0) for file in Inbox(state / "inbox").files()]
+    files = [replace(file, arrived_ms=0) for file in Inbox(state / inbox).files()]
     verdicts, ballots = judge(files, POLL, none_known)
     assert [verdict.reason for verdict in verdicts] == [None] * len(files)
     return list(ballots)
@@ -129,36 +137,60 @@ def origin(status: int, body: bytes) -> AbstractContextManager[str]:
     return answering(lambda path, _body: (status if path == "/api/human-consensus.php" else 404, body))
 
 
-OURS = {"round_id": OPEN.round_id, "closes": CLOSES, "commitment": "ab" * 32}
-THEIRS = {**OURS, "commitment": "cd" * 32}
+OURS = {"round_id": OPEN.round_id, "closes": CLOSES}
+FAR_MS = 32_000_000_000_000
 
 
 def served(open_round: object) -> bytes:
     return json.dumps({"open_round": open_round}).encode()
 
 
-@pytest.mark.parametrize("here", [None, THEIRS], ids=["no service here", "another service here"])
-def test_a_ballot_for_a_service_elsewhere_is_not_dropped_into_an_unread_inbox(tmp_path: Path, here: object) -> None:
-    if here:
-        publish(tmp_path, here)
+def test_over_http_the_ballot_is_signed_for_that_arena_and_handed_in(tmp_path: Path) -> None:
+    inbox = Inbox(tmp_path / "theirs")
+    inbox.announce(OpenRound(OPEN.round_id, FAR_MS, FAR_MS))
+    state = idle_state(GatewaySettings(arena={"inbox_url": str(inbox.folder)}), ManualClock(NOW))
+    routes = [
+        Route("/api/human-consensus.php", lambda _: JSONResponse({"open_round": OURS})),
+        Route(BALLOT_PATH, BallotDesk(state).show),
+    ]
+    with serving(Starlette(routes=routes)) as url:
+        code, output, _ = run(tmp_path, "BULLISH", "--url", url)
 
-    with origin(200, served(OURS)) as url:
+    assert (code, len(counted(tmp_path, "theirs"))) == (0, 1)
+    assert f"{url} has it" in output
+    assert f"{url}/files/ballots/{OPEN.round_id}.json" in output
+    assert not (tmp_path / "inbox").exists()
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "line"),
+    [
+        (503, b'{"detail": "The free vote is off."}', "The free vote is off."),
+        (404, b"<html>", "takes no ballots"),
+        (200, b"[]", "does not say what to sign"),
+        (200, b'{"arena": "x", "genesis_hash": "y"}', "does not say what to sign"),
+    ],
+)
+def test_an_origin_that_takes_no_ballot_says_why_in_one_line(
+    tmp_path: Path, status: int, body: bytes, line: str
+) -> None:
+    def answer(path: str, _body: bytes | None) -> tuple[int, bytes]:
+        return (200, served(OURS)) if path == "/api/human-consensus.php" else (status, body)
+
+    with answering(answer) as url:
         code, _, error = run(tmp_path, "BULLISH", "--url", url)
 
     assert (code, isinstance(error, GeneratorError)) == (1, True)
-    assert f"{url} is not the service of {tmp_path}" in str(error)
-    assert "name its inbox with --inbox" in str(error)
-    assert [path for path in tmp_path.iterdir() if path.name != "site"] == []
+    assert line in str(error)
 
 
-def test_the_origin_of_the_service_of_this_state_is_taken(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("read", "words"), [(True, "with its next tick"), (False, "no service reads this folder now")])
+def test_a_count_is_promised_only_where_a_service_reads_the_folder(tmp_path: Path, read: bool, words: str) -> None:
     publish(tmp_path, OURS)
+    if read:
+        Inbox(tmp_path / "inbox").announce(OpenRound(OPEN.round_id, FAR_MS, FAR_MS))
 
-    with origin(200, served(OURS)) as url:
-        code, output, _ = run(tmp_path, "BULLISH", "--url", url)
-
-    assert (code, len(counted(tmp_path))) == (0, 1)
-    assert "counted by the next tick" in output
+    assert words in run(tmp_path, "BULLISH")[1]
 
 
 def test_an_inbox_that_is_named_is_taken_and_no_count_is_promised(tmp_path: Path) -> None:
@@ -166,7 +198,7 @@ def test_an_inbox_that_is_named_is_taken_and_no_count_is_promised(tmp_path: Path
         code, output, _ = run(tmp_path, "BULLISH", "--url", url, "--inbox", str(tmp_path / "inbox"))
 
     assert (code, len(counted(tmp_path))) == (0, 1)
-    assert "It counts if the service reads that inbox in time" in output
+    assert "no service reads this folder now" in output
 
 
 @pytest.mark.parametrize(("status", "body"), [(200, b"<html>"), (503, b"{}"), (200, b"\xff")])

@@ -429,7 +429,7 @@ def test_a_simulated_market_and_crowd_are_marked() -> None:
             assert "simulated market: no price here is real" in body["limitations"]
     votes = free("simulated", "human-consensus")
     assert votes["simulated_votes"] == 12
-    assert "votes of a labelled simulated crowd are counted" in votes["limitations"]
+    assert "12 of the 23 counted votes are of a labelled simulated crowd" in votes["limitations"]
 
 
 @pytest.mark.parametrize("name", CONTEXTS)

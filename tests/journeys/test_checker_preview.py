@@ -181,7 +181,7 @@ def test_every_excuse_names_a_check() -> None:
 
 
 def test_the_documentation_has_the_checkers_table() -> None:
-    assert markdown() in (REPOSITORY / "docs" / "howto" / "serving.md").read_text()
+    assert markdown() in (REPOSITORY / "docs" / "proof" / "edges.md").read_text()
 
 
 @pytest.mark.parametrize("recipe", ["nginx/emi.conf", "caddy/Caddyfile"])

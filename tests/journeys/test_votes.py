@@ -11,10 +11,12 @@ from typing import Any
 import typer
 from algosdk.account import address_from_private_key
 from algosdk.atomic_transaction_composer import AccountTransactionSigner
-from algosdk.encoding import msgpack_encode
+from algosdk.encoding import msgpack_decode, msgpack_encode
 from algosdk.transaction import PaymentTxn, SuggestedParams
 from typer.testing import CliRunner
 
+from gateway.buyer.ballots import BallotDesk
+from gateway.settings import GatewaySettings
 from gateway.wire.algorand import DEMO_ARENA
 from generator.arena.ballots import note_of
 from generator.catalog.words import Prediction
@@ -27,6 +29,7 @@ from generator.record.audit.recount import path_of
 from generator.runtime.tick import tick
 from tests.devnet.test_ballots import asking
 from tests.support.arena_inputs import GENESIS, voter
+from tests.support.buyer_pages import idle_state, page_client
 from tests.support.clock import NOON, ManualClock
 from tests.support.devnet_app import DevnetApp, devnet_app
 from tests.support.services import opened
@@ -38,6 +41,16 @@ CONSENSUS = "/api/human-consensus.php"
 def by_inbox(inbox: Path, by: int, choice: Prediction, clock: ManualClock) -> None:
     path = drop(inbox, *sign_ballot(voter(by), ROUND, choice, DEMO_ARENA, GENESIS))
     os.utime(path, (clock.unix(), clock.unix()))
+
+
+def by_gateway(inbox: Path, by: int, choice: Prediction, clock: ManualClock) -> None:
+    """Vote as a browser does: ask what to sign, sign it, hand it in."""
+    settings = GatewaySettings(arena={"inbox_url": str(inbox)})
+    page = page_client(BallotDesk(idle_state(settings, clock)).show)
+    asked = {"voter": address_from_private_key(voter(by)), "round": ROUND, "choice": str(choice)}
+    unsigned = msgpack_decode(page.get("/b", params=asked).json()["transaction"])
+    (signed,) = AccountTransactionSigner(voter(by)).sign_transactions([unsigned], [0])
+    assert page.get("/b", headers={"X-Ballot": msgpack_encode(signed)}).status_code == 200
 
 
 def chain_ballot(key: str, round_id: str, choice: Prediction, last_round: int) -> bytes:
@@ -60,22 +73,23 @@ def published(site: Path, path: str) -> Any:
     return json.loads((site / path.lstrip("/")).read_bytes())
 
 
-def test_votes_by_inbox_and_chain_are_locked_published_and_counted_once_a_voter(tmp_path: Path) -> None:
+def test_votes_by_every_way_are_locked_published_and_counted_once_a_voter(tmp_path: Path) -> None:
     site = tmp_path / "state" / "site"
     shown = asyncio.run(_votes(tmp_path, site))
 
     ballots = published(site / "once", path_of(ROUND))["ballots"]
     assert shown["round"]["round_id"] == ROUND
-    assert shown["human_consensus"]["total"] - shown["simulated_votes"] == 3
+    assert shown["human_consensus"]["total"] - shown["simulated_votes"] == 4
     chosen = {row["voter"]: row["choice"] for row in ballots}
     assert chosen == {
-        address_from_private_key(voter(by)): word for by, word in enumerate(("BEARISH", "BULLISH", "BULLISH"))
+        address_from_private_key(voter(by)): word
+        for by, word in {0: "BEARISH", 1: "BULLISH", 2: "BULLISH", 4: "NEUTRAL"}.items()
     }
     app = typer.Typer()
     app.command()(verify)
     checked = CliRunner().invoke(app, [str(site), "--seen", str(tmp_path / "seen")])
     assert checked.exit_code == 0, checked.output
-    assert "ballots counted again: 3 of 1 rounds" in checked.output
+    assert "ballots counted again: 4 of 1 rounds" in checked.output
 
 
 async def _votes(folder: Path, site: Path) -> Any:
@@ -85,9 +99,11 @@ async def _votes(folder: Path, site: Path) -> Any:
         async with opened(folder / "state", clock) as app:
             inbox = app.settings.inbox_path
             chain = ChainBallots(asking(devnet), DEMO_ARENA)
-            app.record.box = BallotBox([Inbox(inbox), chain])
+            way = Inbox(inbox)
+            app.record.box = BallotBox([way, chain], way.announce)
             await tick(app, clock.now())
             by_inbox(inbox, 0, Prediction.BULLISH, clock)
+            by_gateway(inbox, 4, Prediction.NEUTRAL, clock)
             on_chain(devnet, 1, Prediction.NEUTRAL)
             await tick(app, clock.step(timedelta(minutes=1)))
             on_chain(devnet, 0, Prediction.BEARISH)  # the same voter by the other way: the last counts

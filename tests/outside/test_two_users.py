@@ -15,6 +15,10 @@ from typing import Final
 
 import pytest
 
+from gateway.wire.ballots import OPEN_ROUND, OpenRound
+from generator.catalog.words import Prediction
+from generator.cli._ballot import vote_over_http
+from tests.support.arena_inputs import voter
 from tests.support.ports import free_port
 from tests.support.processes import REPOSITORY, Running, clean_environment, emi, get, running, started
 
@@ -47,6 +51,18 @@ class Machine:
     python: str
     gateway: str
     devnet: str
+
+    def tick(self) -> subprocess.CompletedProcess[str]:
+        command = become(GENERATOR, EMI, self.python, "-m", "generator.cli", "tick")
+        return subprocess.run(
+            command,
+            cwd=self.folder,
+            env=places(self.folder, "generator"),
+            capture_output=True,
+            text=True,
+            timeout=110,
+            check=False,
+        )
 
     def tries(self, uid: int, gid: int, *, read: tuple[str, ...] = (), write: tuple[str, ...] = ()) -> list[str]:
         """Return yes or no for each file."""
@@ -86,6 +102,7 @@ def places(folder: Path, program: str, **extra: str) -> dict[str, str]:
         EMI_STATE_DIR=str(folder / program),
         EMI_VAULT_URL=f"file://{folder}/vault",
         EMI_SITE_DIR=str(folder / "site"),
+        EMI_ARENA__INBOX_URL=str(folder / "inbox"),
         **extra,
     )
 
@@ -100,11 +117,9 @@ def machine() -> Iterator[Machine]:
         for program, uid in (("generator", GENERATOR), ("gateway", GATEWAY)):
             made(folder / program, 0o700, uid, EMI)
         made(folder / "vault", 0o750, GENERATOR, EMI)
+        made(folder / "inbox", 0o3730, GENERATOR, EMI)
         made(folder / "site", 0o2750, GENERATOR, WWW)
-        tick = become(GENERATOR, EMI, python, "-m", "generator.cli", "tick")
-        done = subprocess.run(
-            tick, cwd=folder, env=places(folder, "generator"), capture_output=True, text=True, timeout=110, check=False
-        )
+        done = Machine(folder, python, "", "").tick()
         assert done.returncode == 0, done.stderr
 
         ports = free_port(), free_port()
@@ -141,6 +156,20 @@ def test_the_gateway_sells_what_another_user_put_into_the_vault(machine: Machine
 
     assert bought.returncode == 0, bought.stderr
     assert json.loads(bought.stdout)["payment_status"] == "settled"
+
+
+def test_a_free_ballot_is_added_by_the_gateway_and_counted_by_the_generator(machine: Machine) -> None:
+    inbox = machine.folder / "inbox"
+    taking = OpenRound.of((inbox / OPEN_ROUND).read_bytes())
+    vote_over_http(f"{machine.gateway}/x402-buyer/ballot", voter(0), taking.round_id, Prediction.NEUTRAL, bytes(32))
+    (ballot,) = inbox.glob("*.ballot")
+    name = f"inbox/{ballot.name}"
+
+    assert machine.tries(GENERATOR, EMI, read=(name, "inbox")) == ["yes", "yes"]
+    assert machine.tries(GATEWAY, EMI, read=("inbox",), write=(f"inbox/{OPEN_ROUND}",)) == ["no", "no"]
+    done = machine.tick()
+    assert (done.returncode, list(inbox.glob("*.ballot"))) == (0, [])
+    assert "refused" not in done.stdout + done.stderr
 
 
 def test_the_gateway_cannot_read_key_or_record_nor_change_what_it_sells(machine: Machine) -> None:

@@ -39,7 +39,7 @@ def test_the_live_round_shows_crowd_brain_price_and_band() -> None:
     text = _page("/arena/")
 
     assert "Live: BTC, 09:00 to 10:00 UTC" in text
-    assert "21 votes: 11 bullish, 4 neutral, 6 bearish. This crowd is simulated." in text
+    assert "No real vote. 21 simulated votes: 11 bullish, 4 neutral, 6 bearish." in text
     assert "NEUTRAL, with a chance of 36.0%" in text
     assert "±0.23%" in text
     assert "BTC is 0.23% above its start" in text
@@ -48,8 +48,8 @@ def test_the_live_round_shows_crowd_brain_price_and_band() -> None:
 @pytest.mark.parametrize(
     ("simulated", "words"),
     [
-        (Tally(10, 6, 4), "20 of them are simulated. Real votes, 1: 1 bullish, 0 neutral, 0 bearish."),
-        (Tally(), "21 votes: 11 bullish, 4 neutral, 6 bearish. "),
+        (Tally(10, 6, 4), "1 real vote: 1 bullish, 0 neutral, 0 bearish. 20 simulated votes: 10 bullish, 4 neutral"),
+        (Tally(), "21 real votes: 11 bullish, 4 neutral, 6 bearish. "),
     ],
 )
 def test_only_simulated_votes_are_called_simulated(simulated: Tally, words: str) -> None:
@@ -59,14 +59,14 @@ def test_only_simulated_votes_are_called_simulated(simulated: Tally, words: str)
     text = _page("/arena/", replace(base, ctx=ctx))
 
     assert words in text
-    assert "This crowd is simulated" not in text
+    assert "No real vote" not in text
 
 
 def test_the_open_round_shows_its_band_and_fingerprint_and_the_brain_as_sealed() -> None:
     text = _page("/arena/")
 
-    assert "Votes are open: BTC, 10:00 to 11:00 UTC" in text
-    assert "The brain's forecast sealed" in text
+    assert "Vote: where will BTC be at 11:00 UTC?" in text
+    assert "▲ Up more than 0.23% higher ● No move within 0.23% ▼ Down more than 0.23% lower" in text
     assert "9f2c" * 16 in text
 
 
@@ -82,7 +82,7 @@ def test_nothing_of_a_sealed_forecast_is_on_the_arena_page() -> None:
 
 def test_history_keeps_misses_and_void_rounds_with_their_reason() -> None:
     text = _page("/arena/")
-    table = text.split("Finished rounds, newest first")[1]
+    table = "".join(text.split("Finished rounds, newest first")[1:])
 
     assert table.count("wrong") > 10
     assert "void : too few venues" in table or "void: too few venues" in table

@@ -72,15 +72,13 @@ def crowd_words(ctx: TickContext) -> str:
     tally, simulated = ctx.arena.live_tally, ctx.arena.live_simulated_tally
     if not tally.total:
         return "No one has voted in this round."
-    words = f"{count(tally.total, 'vote')}: {_split(tally)}."
-    if not simulated.total:
-        return words
-    if simulated.total == tally.total:
-        return f"{words} This crowd is simulated."
     real = Tally(
         tally.bullish - simulated.bullish, tally.bearish - simulated.bearish, tally.neutral - simulated.neutral
     )
-    return f"{words} {simulated.total:,} of them are simulated. Real votes, {real.total:,}: {_split(real)}."
+    said = [f"{count(real.total, 'real vote')}: {_split(real)}." if real.total else "No real vote."]
+    if simulated.total:
+        said.append(f"{count(simulated.total, 'simulated vote')}: {_split(simulated)}.")
+    return " ".join(said)
 
 
 def _split(tally: Tally) -> str:
@@ -120,7 +118,6 @@ def live_view(ctx: TickContext, body: Mapping[str, Any]) -> dict[str, Any] | Non
     tally = ctx.arena.live_tally
     return {
         "round": live,
-        "question": question(live),
         "band": UNKNOWN if live.band_bps is None else percent(live.band_bps / 100, 2),
         "chart": live_round(live, _path(ctx, live.asset), ctx.freshness.generated_ms, now_price, _source(ctx)),
         "crowd": crowd_words(ctx),
@@ -182,7 +179,7 @@ def _source(ctx: TickContext) -> Markup:
 
 def _history_row(row: Mapping[str, Any]) -> dict[str, Any]:
     lesson, forecast = row["lesson"] or {}, row["forecast"] or {}
-    votes = sum(row["votes"].values())
+    votes, simulated = sum(row["votes"].values()), sum(row["simulated_votes"].values())
     came = row["outcome"]
     moved = row["change_bps"]
     crowd = lesson.get("human_consensus") if votes else None
@@ -195,10 +192,14 @@ def _history_row(row: Mapping[str, Any]) -> dict[str, Any]:
         "came": "void" if came is None else came.lower(),
         "came_mark": _MARKS.get(came or "", ""),
         "moved": UNKNOWN if moved is None else signed(moved / 100),
-        "votes": count(votes, "vote"),
+        "votes": _apart(votes - simulated, simulated),
         "void_reason": row["void_reason"],
         "warm_up": bool(row["warm_up"]),
     }
+
+
+def _apart(real: int, simulated: int) -> str:
+    return ", ".join([f"{real:,} real"] * (real > 0 or not simulated) + [f"{simulated:,} simulated"] * (simulated > 0))
 
 
 def _answer(said: str | None, came: str | None) -> Answer:

@@ -52,7 +52,7 @@ from generator.compose.scores import hour_statement
 from generator.market.bars import BAR_MS
 from generator.site import format as page_format
 from generator.site.charts.history import WINDOWS
-from generator.site.pages.arena import history, live_view, question, rate_words, voters, who_was_right
+from generator.site.pages.arena import history, live_view, rate_words, voters, who_was_right
 from generator.site.pages.asset import asset_view
 from generator.site.pages.changelog import versions
 from generator.site.pages.docs import Schemas, values
@@ -108,7 +108,6 @@ def ballot_terms(view: PageView) -> Mapping[str, str]:
         "network": network.name,
         "genesis_id": network.genesis_id,
         "genesis_hash": network.genesis_hash,
-        "rounds": _CROWD,
     }
 
 
@@ -357,7 +356,6 @@ def _facts() -> dict[str, Any]:
         "learn_questions": LEARN_QUESTIONS,
         "pricing_questions": PRICING_QUESTIONS,
         "terms": glossary(),
-        "question": question,
         "status_page": STATUS,
         "history": HISTORY,
         "badge": BADGE,

@@ -17,6 +17,7 @@ const FORWARDED = [
   "payment-signature",
   "sec-fetch-site",
   "user-agent",
+  "x-ballot",
   "x-payment",
 ];
 
