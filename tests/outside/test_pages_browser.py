@@ -195,3 +195,20 @@ def test_the_first_paint_needs_the_page_and_its_style_sheet_only(origin: str, br
       .filter((one) => one.renderBlockingStatus === 'blocking').map((one) => new URL(one.name).pathname)""")
 
     assert blocking == ["/assets/site.css"]
+
+
+def test_the_docs_search_send_requests_and_show_one_language_at_a_time(origin: str, browser: Browser) -> None:
+    page = _page(browser, viewport={"width": 1280, "height": 900})
+    page.goto(origin + "/docs/reasoning/")
+
+    page.get_by_role("tab", name="Python").click()
+    page.select_option("select[name=asset]", "SOL")
+    page.get_by_role("button", name="Send").click()
+    page.locator(".try pre").wait_for()
+    page.fill("#docs-search", "liquidations")
+    page.locator("#docs-found a").first.wait_for()
+
+    assert page.locator("[data-tab]:visible").evaluate_all("(all) => all.map((one) => one.dataset.tab)") == ["Python"]
+    assert page.locator(".try output").inner_text().startswith("HTTP 200 in ")
+    assert '"asset": "SOL"' in page.locator(".try pre").inner_text()
+    assert (page.locator("#docs-found a").first.get_attribute("href") or "").startswith("/docs/")
