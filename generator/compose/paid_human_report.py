@@ -144,7 +144,8 @@ def liquidity(ctx: TickContext) -> ReportSection:
             continue
         word = read.liquidity if read else LiquidityContext.UNKNOWN
         amount = f"about {_round_usd(book.depth_1pct_usd)} rest within 1% of the price"
-        points.append(f"{ASSET_NAMES[asset]}: {LIQUIDITY[word].report}; {amount}.")
+        judged = "" if word is LiquidityContext.UNKNOWN else f"{LIQUIDITY[word].report}; "
+        points.append(f"{ASSET_NAMES[asset]}: {judged}{amount}.")
     if unknown:
         points.append(f"The order book is not known for {listed(unknown)}.")
     return ReportSection(

@@ -120,6 +120,14 @@ def test_a_direction_comes_with_its_base_rate_and_what_backs_it() -> None:
     )
 
 
+def test_a_side_that_is_ahead_without_backing_is_said_to_be_and_is_not_named() -> None:
+    down = replace(COIN, chances=(57.6, 15.9, 26.5), points=(("the trend", "market breadth"), ()))
+
+    assert asset_summary(down).endswith(
+        "Down has the largest chance, but too little backs it: up 26.5%, flat 15.9%, down 57.6%."
+    )
+
+
 def market(
     base: Facts, said: str | None = None, state: MarketState = MarketState.UNKNOWN, **changed: Any
 ) -> MarketText:
@@ -156,6 +164,9 @@ PLANTED_ASSETS = {
     "below a low that was not passed": AssetText(COIN, "below its low", price=9.0, low=8.5),
     "evidence claimed that does not back the direction": AssetText(
         replace(COIN, forecast=Bias.UP, points=(("the trend",), ("momentum",))), "the trend points that way"
+    ),
+    "no direction said to stand out where one does": AssetText(
+        replace(COIN, chances=(57.6, 15.9, 26.5)), "No direction stands out"
     ),
     "likeliest said of a class that is not": AssetText(replace(COIN, forecast=Bias.UP), "the likeliest"),
 }  # fmt: skip

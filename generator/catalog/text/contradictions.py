@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from generator.catalog.text.market import EXTREME_RANK, FLAT, LIKELY, LONGEST_HEADLINE, AssetFacts, Facts
+from generator.catalog.text.market import EXTREME_RANK, FLAT, LIKELY, LONGEST_HEADLINE, AssetFacts, Facts, ahead
 from generator.catalog.words import Bias, MarketState, RegimeLabel, Trend, VolatilityWord
 
 _STRESSED: Final = (VolatilityWord.ELEVATED, VolatilityWord.EXTREME)
@@ -136,6 +136,9 @@ ASSET: Final[dict[str, Callable[[AssetText], bool]]] = {
     "evidence claimed that does not back the direction": lambda t: (
         "that way" in t.text
         and len(t.facts.points[t.facts.forecast is Bias.DOWN]) <= len(t.facts.points[t.facts.forecast is not Bias.DOWN])
+    ),
+    "no direction said to stand out where one does": lambda t: (
+        "o direction stands out" in t.text and ahead(t.facts) != ""
     ),
     "likeliest said of a class that is not": lambda t: (
         "likeliest" in t.text

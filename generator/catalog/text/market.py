@@ -15,6 +15,7 @@ LIKELY: Final = 50.0  # percent from which a regime is stated as a fact
 EXTREME_RANK: Final = 95.0  # of the week's hours
 FLAT: Final = 0.1  # percent: a smaller change over the day is neither a rise nor a fall
 _MOVES: Final = 25.0  # percent for flat, below which a move is called likely
+_EDGE: Final = 2.0  # percentage points above its base rate from which a side stands out
 NEAR: Final = 0.9  # of the week's range: near its top
 _HIGH_VOLUME, _LOW_VOLUME = 1.5, 0.6
 _TOGETHER: Final = 0.8
@@ -324,6 +325,8 @@ def direction(facts: AssetFacts) -> str:
     down, flat, up = facts.chances
     if facts.forecast is Bias.FLAT:
         said = "A move is likely, but no direction stands out" if flat < _MOVES else "No direction stands out"
+        if leader := ahead(facts):
+            said = f"{leader} has the largest chance, but too little backs it"
         return f"{said}: up {up:.1f}%, flat {flat:.1f}%, down {down:.1f}%."
     at, side = (2, 0) if facts.forecast is Bias.UP else (0, 1)
     backing, against = facts.points[side], facts.points[1 - side]
@@ -335,6 +338,13 @@ def direction(facts: AssetFacts) -> str:
     )
     word, chance, usual = facts.forecast.value.lower(), facts.chances[at], facts.base[at]
     return f"A move {word} is the likeliest of three outcomes: {chance:.1f}%, usually {usual:.1f}%{rests}."
+
+
+def ahead(facts: AssetFacts) -> str:
+    """Return the side with the largest chance where that is clearly above its base rate, empty where none is."""
+    chances, base = facts.chances or (0.0,) * 3, facts.base or (0.0,) * 3
+    at = chances.index(max(chances))
+    return ("Down", "", "Up")[at] if chances[at] >= base[at] + _EDGE else ""
 
 
 def brain_summary(facts: Facts, up: int, down: int, flat: int) -> str:
