@@ -11,7 +11,7 @@ from generator.catalog.contact import contact_of
 from generator.catalog.discovery import DISCOVERY_FILES, FEEDS, PAGES, Feed
 from generator.catalog.downloads import DOWNLOADS, Download
 from generator.catalog.endpoints import ENDPOINT_BY_ID, ENDPOINTS, RECOMMENDED_ORDER
-from generator.catalog.links import DICTIONARY, DOCS_INDEX, NOT_FOUND, SECURITY_TXT
+from generator.catalog.links import DICTIONARY, DOCS_INDEX, SECURITY_TXT
 from generator.catalog.products import PRODUCTS
 from generator.catalog.text.answers import CAPACITY_NOTICE, CLIENT_ADVICE, DISCLAIMER, VERSION_ADVICE
 from generator.compose.all import compose
@@ -21,7 +21,6 @@ from tests.support.page_view import SITE
 
 AT = datetime(2026, 11, 20, 9, 53, tzinfo=UTC)
 BASE = SITE.base_url
-FOUND = [page for page in PAGES if page.path != NOT_FOUND]
 PATHS = [row.path for row in ENDPOINTS] + [row.path for row in PRODUCTS]
 LISTED = tuple(page for page in PAGES if page.label)  # all but the page for paths that lead nowhere
 
@@ -48,11 +47,7 @@ def test_llms_has_its_known_form(files: dict[str, bytes], name: str) -> None:
 def test_llms_lists_every_endpoint_and_every_price(files: dict[str, bytes]) -> None:
     text = files["/llms.txt"].decode()
 
-<<<<<<< HEAD
-    assert all(f"]({BASE}{path}): " in text for path in [*PATHS, *(page.path for page in FOUND)])
-=======
     assert all(f"]({BASE}{path}): " in text for path in [*PATHS, *(page.path for page in LISTED)])
->>>>>>> main
     assert all(f"{product.price_display} ({product.price_atomic} atomic units" in text for product in PRODUCTS)
 
 
@@ -113,11 +108,7 @@ def test_sitemap_lists_pages_and_free_answers_with_their_last_change(files: dict
     urls = ET.fromstring(files["/sitemap.xml"])
 
     places = [entry.findtext(f"{space}loc") for entry in urls]
-<<<<<<< HEAD
-    assert {BASE + page.path for page in FOUND} | {BASE + row.path for row in ENDPOINTS} | {
-=======
     assert {BASE + page.path for page in LISTED} | {BASE + row.path for row in ENDPOINTS} | {
->>>>>>> main
         f"{BASE}/x402-buyer/",
         BASE + DICTIONARY,
     } == set(places)
@@ -182,11 +173,7 @@ def test_a_project_name_with_markup_cannot_break_the_sitemap() -> None:
 
     urls = ET.fromstring(discovery(site, AT)["/sitemap.xml"])
 
-<<<<<<< HEAD
-    assert len(urls) == len(FOUND) + len(ENDPOINTS) + 2
-=======
     assert len(urls) == len(LISTED) + len(ENDPOINTS) + 2
->>>>>>> main
 
 
 def test_security_txt_names_the_contact_and_ends_within_a_year(files: dict[str, bytes]) -> None:
