@@ -119,7 +119,8 @@ def test_only_the_reading_of_the_minute_holds_the_numbers_of_a_sealed_forecast(s
         path.split("/", 2)[2].removesuffix(".gz").removesuffix(".br") for path in holding(state / "site", *chances)
     }
     reading = {"api/main-brain.php", "api/reasoning.php", f"api/reasoning/{sealed.asset}.json"}
-    assert reading <= shown <= reading | {"docs/index.html", "docs/index.md"}  # today's answers stand there
+    examples = {f"docs/{name}/index.{kind}" for name in ("main-brain", "reasoning") for kind in ("html", "md")}
+    assert reading <= shown <= reading | examples
     assert holding(state / "site", sealed.salt) == []
     assert holding(state / "site", sealed.sealed_digest or "-") != []  # what is looked for would be found
 
