@@ -13,7 +13,7 @@ from typing import Any, Final, Generic, TypeVar
 from generator.arena.values import Hour, PredictionMade
 from generator.catalog.discovery import DISCOVERY_FILES, SharePicture
 from generator.catalog.downloads import RecordFile
-from generator.catalog.links import OPENAPI_JSON, OPENAPI_YAML
+from generator.catalog.links import DOCS_INDEX, OPENAPI_JSON, OPENAPI_YAML
 from generator.catalog.words import RoundPhase
 from generator.compose.context import Site, TickContext
 from generator.contract.base import encode
@@ -31,7 +31,7 @@ from generator.site.pictures import EVERY_S, PICTURES, Drawing, Pictures, drawin
 
 Bodies = Mapping[str, Mapping[str, Any]]
 T = TypeVar("T")
-_STATIC: Final = tuple(row.path for row in DISCOVERY_FILES)
+_STATIC: Final = (*(row.path for row in DISCOVERY_FILES), DOCS_INDEX)
 _PICTURES: Final = tuple(row.path for row in PICTURES.values())
 
 
