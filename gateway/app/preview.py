@@ -25,6 +25,7 @@ ONCE_PREFIXES: Final = ("/log/tile/", "/files/")
 PINNED: Final = re.compile(r"/g/([0-9]{12})(/.*)", re.DOTALL)
 HIDDEN: Final = re.compile(r"/\.(?!well-known/)|//")
 PREFERRED: Final = {"br": ".br", "gzip": ".gz"}
+ZERO: Final = re.compile(r"q\s*=\s*0(\.0*)?\s*$")
 PAGE_POLICY: Final = (
     "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; font-src 'self'; connect-src 'self'; "
     "manifest-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
@@ -114,7 +115,7 @@ class Preview(StaticFiles):
             **_page_headers(name),
         }
         coding = next(
-            (one for one in _ranked(request.get("accept-encoding", "")) if self._found(folder, name + PREFERRED[one])),
+            (one for one in _taken(request.get("accept-encoding", "")) if self._found(folder, name + PREFERRED[one])),
             None,
         )
         found = self._found(folder, name + PREFERRED[coding] if coding else name)
@@ -162,18 +163,7 @@ def _page_headers(name: str) -> dict[str, str]:
     return found | twin
 
 
-def _ranked(accepted: str) -> list[str]:
-    """Return the codings that a client takes, the one it likes best first, the smallest of equals (RFC 9110, 12.5.3)."""
-    weights = {name.strip(): _weight(rest) for name, _, rest in (p.partition(";") for p in accepted.lower().split(","))}
-    found = {coding: weights.get(coding, weights.get("*", 0.0)) for coding in PREFERRED}
-    liked = [coding for coding, weight in found.items() if weight > 0 and weight >= weights.get("identity", 0.0)]
-    return sorted(liked, key=lambda coding: -found[coding])
-
-
-def _weight(parameter: str) -> float:
-    name, _, value = parameter.strip().partition("=")
-    try:
-        weight = float(value) if name.strip() == "q" else 1.0
-    except ValueError:
-        return 0.0
-    return weight if 0 <= weight <= 1 else 0.0
+def _taken(accepted: str) -> list[str]:
+    """Return the codings that a client takes, the smallest first; a weight counts only where it is zero."""
+    named = {name.strip(): rest for name, _, rest in (part.partition(";") for part in accepted.lower().split(","))}
+    return [one for one in PREFERRED if (rest := named.get(one, named.get("*"))) is not None and not ZERO.search(rest)]

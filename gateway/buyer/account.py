@@ -81,30 +81,9 @@ async def look_up(chain: Chain, address: str, network: Network) -> tuple[Account
     return _account(account, holding, address, network.asset_id), _params(params, network)
 
 
-async def look_up_fee(chain: Chain, address: str, network: Network) -> tuple[Params, int | None]:
-    """Ask the node what a transaction costs now, and what an account can spend on it.
-
-    Args:
-        chain: its client.
-        address: a valid address.
-        network: ours; a node of another is not believed.
-
-    Raises:
-        NodeUnusable: the answer about the chain is missing or makes no sense; the text is fit to be shown.
-
-    Returns:
-        Fee and round, and micro-ALGO: 0 when there is no such account, None when the node does not say.
-    """
-    params = _params(await chain.algod("/v2/transactions/params", TIMEOUT_S), network)
-    answer = await chain.algod(f"/v2/accounts/{address}?exclude=all", TIMEOUT_S)
-    if answer is not None and answer.status == NOT_FOUND:
-        return params, 0
-    try:
-        content = _object(answer)
-        spendable = _amount(content.get("amount")) - _amount(content.get("min-balance", 0))
-    except NodeUnusable:
-        return params, None
-    return params, max(spendable, 0) if content.get("address") == address else None
+async def look_up_fee(chain: Chain, network: Network) -> Params:
+    """Ask the node what a transaction costs now; NodeUnusable when its answer is missing or makes no sense."""
+    return _params(await chain.algod("/v2/transactions/params", TIMEOUT_S), network)
 
 
 def _params(answer: Answer | None, network: Network) -> Params:

@@ -152,7 +152,7 @@ class BallotDesk:
         if way == "free":
             await self._free.check_open(round_id)
         else:
-            fields |= await self._fee_and_validity(voter, (closes - now).total_seconds())
+            fields |= await self._fee_and_validity((closes - now).total_seconds())
         return {
             "voter": voter,
             "closes": closes.strftime("%Y-%m-%dT%H:%M:%SZ"),
@@ -162,16 +162,12 @@ class BallotDesk:
             "transaction": base64.b64encode(pack(fields)).decode(),
         }
 
-    async def _fee_and_validity(self, voter: str, left_s: float) -> dict[str, int]:
+    async def _fee_and_validity(self, left_s: float) -> dict[str, int]:
         """Let it be valid until about the close: a copy that is published after it cannot be sent for the voter's fee."""
         try:
-            params, spendable = await look_up_fee(self._state.chain, voter, self._state.settings.chain_network)
+            params = await look_up_fee(self._state.chain, self._state.settings.chain_network)
         except NodeUnusable as error:
             raise BallotAnswer(503, "no_node", f"Ballots cannot be handed on now: {error}.", RETRY_S) from None
-        if spendable is not None and spendable < params.min_fee:
-            raise BallotAnswer(
-                400, "too_little_algo", f"The account cannot pay the fee of {params.min_fee / 1e6} ALGO."
-            )
         life = min(MAX_LIFE_ROUNDS, math.ceil(left_s / BLOCK_S) + SPARE_BLOCKS)
         return {"fee": params.min_fee, "fv": params.last_round, "lv": params.last_round + life}
 

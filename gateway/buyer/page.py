@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import gzip
 import stat
 from pathlib import Path
 from typing import Any, Final
@@ -93,8 +94,8 @@ class _Page:
         reason = self._state.no_quote_reason(product.path if product else "")
         if vault is None or product is None or reason is not None:
             why = {"reason": reason or "this product is not in what was last published"}
-            return self._render("unavailable.html", self._common(vault, flow) | why, 503)
-        return self._render("page.html", self._common(vault, flow) | self._terms(vault, product), 200)
+            return self._render(request, "unavailable.html", self._common(vault, flow) | why, 503)
+        return self._render(request, "page.html", self._common(vault, flow) | self._terms(vault, product), 200)
 
     def _common(self, vault: LoadedVault | None, flow: Flow) -> dict[str, Any]:
         settings = self._state.settings
@@ -140,11 +141,13 @@ class _Page:
         version = self._bundle.version()
         return f"{BUNDLE_PATH}?v={version}" if version else None
 
-    def _render(self, name: str, values: dict[str, Any], status: int) -> Response:
-        headers = PAGE_HEADERS | {"content-security-policy": self._bundle.policy()}
+    def _render(self, request: Request, name: str, values: dict[str, Any], status: int) -> Response:
+        headers = PAGE_HEADERS | {"content-security-policy": self._bundle.policy(), "vary": "Accept-Encoding"}
         headers |= {"retry-after": "30"} if status == 503 else {}
-        text = self._templates.get_template(name).render(values)
-        return HTMLResponse(text, status_code=status, headers=headers)
+        content = self._templates.get_template(name).render(values).encode()
+        if "gzip" in request.headers.get("accept-encoding", ""):
+            content, headers["content-encoding"] = gzip.compress(content, 6), "gzip"
+        return HTMLResponse(content, status_code=status, headers=headers)
 
 
 class WalletBundle:

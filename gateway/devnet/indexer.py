@@ -1,9 +1,8 @@
 """The part of an indexer's REST interface that proves what is, and what is not, on the chain."""
 
 import base64
-import binascii
 import struct
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from itertools import islice
 from typing import Any, Final
 
@@ -19,11 +18,6 @@ from gateway.devnet.transactions import FIELDS
 DEFAULT_LIMIT: Final = 1_000
 MAX_LIMIT: Final = 10_000
 MAX_NUMBER: Final = 2**63 - 1
-ROLES: Final = ("", "sender", "receiver")
-
-
-class BadQueryError(ValueError):
-    """A parameter that an indexer does not take; the message names it."""
 
 
 def indexer_routes(ledger: Ledger) -> Mount:
@@ -61,8 +55,9 @@ class _Indexer:
         query = request.query_params
         try:
             wanted, limit = _search(query), min(_number(query, "limit", DEFAULT_LIMIT), MAX_LIMIT)
-            kind, prefix = _kind(query), _prefix(query)
-        except BadQueryError as problem:
+            prefix = base64.b64decode(query.get("note-prefix", ""), validate=True)
+            kind = _one_of(query, "tx-type", FIELDS)
+        except (ValueError, struct.error) as problem:
             return refusal(400, f"invalid input: {problem}")
         fitting = (
             found
@@ -99,44 +94,26 @@ def next_token(at_round: int, position: int) -> str:
 
 
 def _search(query: Mapping[str, str]) -> Search:
-    address, role = query.get("address", ""), query.get("address-role", "")
+    address, token = query.get("address", ""), query.get("next", "")
     if not encoding.is_valid_address(address):
-        raise BadQueryError("unable to parse address: 'address'")
-    if role not in ROLES:
-        raise BadQueryError(f"unknown address role: '{role}'")
-    largest = _number(query, "max-round", MAX_NUMBER)
-    return Search(address, role, _number(query, "min-round", 0), largest, _after(query.get("next")))
+        raise ValueError("unable to parse address: 'address'")
+    after = struct.unpack("<QI", base64.urlsafe_b64decode(token)) if token else None
+    rounds = _number(query, "min-round", 0), _number(query, "max-round", MAX_NUMBER)
+    return Search(address, _one_of(query, "address-role", ("sender", "receiver")), *rounds, after)
 
 
-def _after(token: str | None) -> tuple[int, int] | None:
-    if not token:
-        return None
-    try:
-        at_round, position = struct.unpack("<QI", base64.urlsafe_b64decode(token))
-    except (struct.error, binascii.Error, ValueError):
-        raise BadQueryError("unable to parse next token: 'next'") from None
-    return at_round, position
-
-
-def _kind(query: Mapping[str, str]) -> str:
-    kind = query.get("tx-type", "")
-    if kind and kind not in FIELDS:
-        raise BadQueryError(f"unknown tx-type: '{kind}'")
-    return kind
-
-
-def _prefix(query: Mapping[str, str]) -> bytes:
-    try:
-        return base64.b64decode(query.get("note-prefix", ""), validate=True)
-    except binascii.Error:
-        raise BadQueryError("unable to parse base64 data: 'note-prefix'") from None
+def _one_of(query: Mapping[str, str], name: str, known: Collection[str]) -> str:
+    value = query.get(name, "")
+    if value and value not in known:
+        raise ValueError(f"unknown {name}: '{value}'")
+    return value
 
 
 def _number(query: Mapping[str, str], name: str, default: int) -> int:
-    text = query.get(name, str(default))
-    if not text.isascii() or not text.isdigit() or int(text[:20]) > MAX_NUMBER:
-        raise BadQueryError(f"invalid format for parameter {name}")
-    return int(text)
+    value = int(query.get(name, default))
+    if not 0 <= value <= MAX_NUMBER:
+        raise ValueError(f"invalid format for parameter {name}")
+    return value
 
 
 def _shown(found: Committed, ledger: Ledger) -> dict[str, Any]:

@@ -61,18 +61,18 @@ def schedule(
 def bootstrap() -> None:
     """Publish a release that says 'not started yet' where nothing was published, so that an edge never starts empty.
 
-    Needs no market or memory, and no network but that of an object store; a site that has a release is left alone.
+    Needs no market, memory or network; a site that has a release is left alone. In an object store the first leader does it.
 
     Example: EMI_STATE_DIR=/var/lib/emi emi bootstrap && systemctl start nginx
     """
     from generator.cli._settings import generator_settings
+    from generator.errors import GeneratorError
     from generator.runtime.bootstrap import ensure
 
     settings = generator_settings()
     if settings.site_url is not None:
-        laid, where = _in_store(settings, settings.site_url), settings.site_url
-    else:
-        laid, where = ensure(settings, datetime.now(UTC)), str(settings.site_path / "current")
+        raise GeneratorError(f"in {settings.site_url} the generator that leads first lays it down, at its start")
+    laid, where = ensure(settings, datetime.now(UTC)), settings.site_path / "current"
     print(f"bootstrap release laid down: {where}" if laid else f"nothing to do: {where} is published")
 
 
@@ -150,22 +150,3 @@ async def _run(settings: GeneratorSettings, at: datetime | None, metrics_port: i
             stop_metrics()
     finally:
         await app.aclose()
-
-
-def _in_store(settings: GeneratorSettings, url: str) -> bool:
-    """Lay it into an object store, under the lease: no one else may be publishing there meanwhile."""
-    from generator.catalog.links import STATUS_JSON
-    from generator.catalog.words import SourceMode
-    from generator.runtime.app import site_of
-    from generator.runtime.bootstrap import lay_down
-    from generator.runtime.leadership import Leadership, open_lease
-    from generator.wings.bucket.places import site_store
-
-    leadership = Leadership(open_lease(settings))
-    store = site_store(settings.site_path, url, leadership.fence)
-    store.open()
-    if store.shown((STATUS_JSON,)):
-        return False  # whoever leads now is at work there
-    with leadership.held(_wait_s(settings)):
-        mode = settings.source or SourceMode.SIMULATED
-        return lay_down(store, site_of(settings), mode, datetime.now(UTC))

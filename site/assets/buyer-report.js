@@ -88,7 +88,7 @@ function chart(one) {
   return { kind: "chart", title: one.title, source: one.source, svg: one.svg, names: one.columns, rows: one.rows, numeric };
 }
 
-const ENVELOPE = /^(headline|success|project|endpoint|type|payment_status|product|product_id|price|price_atomic|snapshotId|as_of|valid_until|status|source_mode|source|educational_only|updated|schema_version|replay)$/;
+const ENVELOPE = /^(headline|sample|sample_day|sample_note|success|project|endpoint|type|payment_status|product|product_id|price|price_atomic|snapshotId|as_of|valid_until|status|source_mode|source|educational_only|updated|schema_version|replay)$/;
 
 // The reading first, the envelope last; each part folds.
 function machine(title, raw, body) {

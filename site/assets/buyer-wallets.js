@@ -1,5 +1,5 @@
 // Wallets, each with the same verbs: connect(network) gives addresses, sign(group, place, address) gives the signed
-// transaction as base64, post(signed) has the wallet hand it to the network, where it can.
+// transaction as base64.
 // No wallet's own code is loaded; Pera and Defly come from the optional bundle.
 
 const ANSWER_MS = 240000;
@@ -15,7 +15,6 @@ export class WalletFault extends Error {
 
 const declined = () => new WalletFault("declined", "You declined in the wallet.");
 const closed = () => new WalletFault("closed", "The wallet window was closed.");
-const cannotPost = () => new WalletFault("cannot-post", "This wallet signs and does not submit.");
 const silent = () => new WalletFault("wallet", "The wallet did not answer in time.");
 
 export function faultOf(error) {
@@ -94,16 +93,12 @@ function inPage() {
       const sign = (wallet.signTxns || wallet.signTransactions).bind(wallet);
       return picked(await sign(asked(group, place, address, auth)), place);
     },
-    async post(signed) {
-      if (!provider().postTxns) throw cannotPost();
-      await provider().postTxns([signed]);
-    },
   };
 }
 
 // ARC-0027: requests and answers are events of the page; an answer names the request, and many wallets may listen.
 function events() {
-  let provider, posts;
+  let provider;
   const ask = (method, params, ms) =>
     new Promise((resolve, reject) => {
       const id = globalThis.crypto?.randomUUID?.() || `${Date.now()}-${Math.random()}`;
@@ -137,7 +132,6 @@ function events() {
       const networks = found.networks || [];
       if (networks.length && !networks.some((one) => one.genesisHash === network.hash)) sameNetwork("another", network);
       provider = found.providerId;
-      posts = networks.some((one) => one.genesisHash === network.hash && (one.methods || []).includes("post_transactions"));
       const reply = await ask("enable", { genesisHash: network.hash, providerId: provider }, ANSWER_MS);
       sameNetwork(reply.genesisHash, network);
       return addresses(reply.accounts);
@@ -145,10 +139,6 @@ function events() {
     async sign(group, place, address, auth) {
       const params = { providerId: provider, txns: asked(group, place, address, auth) };
       return picked((await ask("sign_transactions", params, ANSWER_MS)).stxns, place);
-    },
-    async post(signed) {
-      if (!posts) throw cannotPost();
-      await ask("post_transactions", { providerId: provider, stxns: [signed] }, ANSWER_MS);
     },
   };
 }
@@ -235,7 +225,6 @@ export function walletOf(name, page) {
   return {
     press: Boolean(made.press),
     connect: (network, stop) => within(Promise.resolve().then(() => made.connect(network)), ANSWER_MS, stop),
-    post: (signed, stop) => within(Promise.resolve().then(() => { if (!made.post) throw cannotPost(); return made.post(signed); }), ANSWER_MS, stop),
     sign: (group, place, address, auth, stop) => within(Promise.resolve().then(() => made.sign(group, place, address, auth)), ANSWER_MS, stop),
   };
 }

@@ -434,7 +434,7 @@ async function resume(txid) {
 function list() {
   const rows = saved().map((one) => {
     const item = element("li");
-    const name = `your ${/report/.test(one.product) ? "report" : one.title} of ${when(one.at)}`;
+    const name = `your ${/report/.test(one.product) ? "report" : one.title.replace(/^x402 /, "")} of ${when(one.at)}`;
     const button = element("button", one.status === "refused" ? `Refused: ${name}` : `${one.status === "signed" ? "Send again the payment for" : "Open"} ${name}`);
     button.type = "button";
     button.disabled = one.status === "refused" || pay.disabled;

@@ -143,11 +143,11 @@ def main() -> None:
     """Measure both and print the table."""
     with tempfile.TemporaryDirectory() as name, outside(Path(name)) as away:
         folder, theirs = Path(name), {}
-        with gateway(folder, away.origin) as server:
-            ours, memory = rates(server, folder), rss_mb(server)
         if os.environ.get("OFFICIAL_PYTHON"):
             with official(folder, away.origin) as server:
                 theirs = rates(server, folder, share=5)
+        with gateway(folder, away.origin) as server:
+            ours, memory = rates(server, folder), rss_mb(server)
     print("| requests per CPU-second | ours | official middleware | ours / official | bar |\n|---|---|---|---|---|")
     for kind, rate in ours.items():
         peer, ratio = (f"{theirs[kind]:,.0f}", f"{rate / theirs[kind]:.1f}") if theirs else ("OFFICIAL_PYTHON", "")

@@ -148,23 +148,6 @@ def test_a_prepared_ballot_counts_once_it_is_signed_and_ends_about_the_close() -
 
 
 @pytest.mark.parametrize(
-    ("account", "status"),
-    [
-        (Answer(404, None), 400),
-        (Answer(200, {"address": VOTER, "amount": 1_000, "min-balance": 100}), 400),
-        (Answer(200, {"address": DEMO_PAYEE, "amount": 10**9}), 200),
-        (None, 200),
-    ],
-    ids=["no account", "poor", "of another", "no answer"],
-)
-def test_an_account_that_cannot_pay_the_fee_learns_so_before_it_signs(account: Answer | None, status: int) -> None:
-    answer = page(node_of(account=account)).get(asking())
-
-    assert answer.status_code == status
-    assert answer.json().get("reason") == ("too_little_algo" if status == 400 else None)
-
-
-@pytest.mark.parametrize(
     "params", [None, {}, {"last-round": ROUND, "genesis-hash": TESTNET.genesis_hash}, {"last-round": -1}]
 )
 def test_without_a_node_that_can_be_believed_nothing_is_prepared_for_the_chain(params: Any) -> None:

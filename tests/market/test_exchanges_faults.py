@@ -173,14 +173,6 @@ def test_quote_that_arrives_after_the_tick_began_is_not_from_the_future() -> Non
     assert all(one.as_of_ms is not None and one.as_of_ms <= NOW for one in seen.sources)
 
 
-def test_two_venues_that_disagree_give_no_price_and_no_book() -> None:
-    (seen,) = watch((NOW, SINCE), market=SyntheticMarket(NOW, scale={"okx": 1.02}), venues=("kraken", "okx"))
-
-    read = seen.assets["BTC"]
-    assert (read.price, read.price_as_of_ms, read.venues, read.book) == (None, None, (), None)
-    assert read.limitations[0] == "price: two venues differ by 1.98%"
-
-
 def test_one_venue_alone_gives_a_price_and_says_so() -> None:
     (seen,) = watch((NOW, SINCE), venues=("kraken",))
 

@@ -53,24 +53,10 @@ def test_days_of_bars_are_paged_without_gap_or_double(venue: str) -> None:
     assert len(seen.new_bars) == 0
 
 
-def test_bar_that_is_still_open_is_not_history() -> None:
-    frame, _, _ = backfill(1, now_ms=NOW + BAR - 1, venues=("binance",))
-
-    assert frame.t[-1] == NOW - BAR
-    assert len(frame) == DAY_BARS
-
-
 def test_venue_that_keeps_few_bars_gives_those() -> None:
     frame, _, _ = backfill(4, venues=("kraken",))
 
     assert list(frame.t) == list(range(NOW - 719 * BAR, NOW, BAR))  # it keeps 720, the open one among them
-
-
-def test_unknown_fields_of_history_are_nan() -> None:
-    frame, _, _ = backfill(1, venues=("binance", "gate"))
-
-    for name in ("depth_usd", "spread_bps", "imbalance", "funding", "open_interest", "liq_long_usd", "liq_short_usd"):
-        assert np.isnan(frame.fields[name]).all()
 
 
 def test_dead_venue_is_replaced_by_the_next() -> None:
@@ -119,14 +105,6 @@ def test_fallback_of_later_ticks_has_no_volume_because_the_backfill_used_another
     assert list(seen.new_bars.t) == [NOW]
     assert np.isfinite(seen.new_bars.fields["close"]).all()
     assert np.isnan(seen.new_bars.fields["volume"]).all()
-
-
-def test_impossible_bars_of_history_are_counted_in_the_next_observation() -> None:
-    negative = [[NOW - BAR, "-1", "1", "-1", "1", "1", 0, "1", 9, "1", "1", "0"]]
-
-    _, _, seen = backfill(1, klines_of("SOLUSDT", negative), venues=("binance",))
-
-    assert seen.dropped_bars >= 1
 
 
 def test_progress_only_rises_and_ends_whole() -> None:

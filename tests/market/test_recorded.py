@@ -299,11 +299,3 @@ def test_the_venue_is_named_by_the_folder(tmp_path: Path, name: str, venue: str)
     source = RecordedSource([candles(tmp_path / name, 30)], assets=ASSETS)
 
     assert observe(source).sources[0].name == venue
-
-
-def test_a_folder_is_searched_one_level_deep(tmp_path: Path) -> None:
-    candles(tmp_path / "all" / "v-5m", 30)
-
-    source = RecordedSource([tmp_path / "all"], assets=ASSETS)
-
-    assert observe(source).assets["ETH"].price is not None

@@ -97,7 +97,6 @@ globalThis.algorand = {
     if (plan.sign === "wait") await new Promise((next) => { globalThis.letSign = next; });
     return Promise.all(txns.map((one) => (one.signers?.length === 0 ? null : globalThis.signWith(one.txn))));
   },
-  ...(PLAN.posts && { async postTxns(list) { await globalThis.postWith(list[0]); return { txnIDs: ["x"] }; } }),
 };
 """
 ARC0027 = """
@@ -108,7 +107,6 @@ for (const [method, answer] of Object.entries({
     if (PLAN.sign === "decline") throw { code: 4001, message: "canceled" };
     return { providerId: "fake-1", stxns: await Promise.all(params.txns.map((one) => (one.signers?.length === 0 ? null : globalThis.signWith(one.txn)))) };
   },
-  post_transactions: async ({ stxns }) => { await globalThis.postWith(stxns[0]); return { providerId: "fake-1", txnIDs: ["x"] }; },
 })) {
   addEventListener(`arc0027:${method}:request`, async (event) => {
     const { id, params } = event.detail;

@@ -1,16 +1,12 @@
 """The Cloudflare Worker under workerd, on a machine without a cloud."""
 
-import http.client
 import json
 import os
 import shutil
 import subprocess
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
-from urllib.parse import urlsplit
 
 from generator.catalog.discovery import ONCE_CACHE_CONTROL, PINNED_CACHE_CONTROL
 from generator.wings.bucket.site import attributes
@@ -26,33 +22,6 @@ NODE_MISSING = "" if shutil.which("node") else "node is not installed"
 WORKER_MISSING = NODE_MISSING or (
     "" if OFFICIAL_EDGE else "OFFICIAL_EDGE names no folder with miniflare in node_modules"
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    status: int
-    headers: Mapping[str, str]
-    body: bytes
-
-    def json(self) -> Any:
-        return json.loads(self.body)
-
-
-def ask(
-    origin: str, path: str, headers: Mapping[str, str] | None = None, method: str = "GET", body: bytes | None = None
-) -> Answer:
-    """Send one request and return the answer as it came: nothing is decoded, followed or kept."""
-    connection = http.client.HTTPConnection(urlsplit(origin).netloc, timeout=30)
-    try:
-        connection.putrequest(method, path, skip_accept_encoding=True)
-        for name, value in (headers or {}).items():
-            connection.putheader(name, value)
-        connection.endheaders(body)
-        answer = connection.getresponse()
-        kept = {name.lower(): value for name, value in answer.getheaders()}
-        return Answer(answer.status, kept, answer.read())
-    finally:
-        connection.close()
 
 
 def names(release: Path) -> dict[str, Path]:

@@ -112,7 +112,6 @@ def arena(browser: Browser, market: Market, script: str = "", *, path: str = "/a
     own = (market.origin, "https://lute.app/")
     context.on("request", lambda asked: None if asked.url.startswith(own) else elsewhere.append(asked.url))
     context.expose_function("signWith", sign)
-    context.expose_function("postWith", lambda _: None)
     context.route("https://lute.app/**", lambda route: route.fulfill(body=LUTE, content_type="text/html"))
     page = context.new_page()
     page.on("console", lambda one: errors.append(one.text) if one.type == "error" else None)

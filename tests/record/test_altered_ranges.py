@@ -11,6 +11,7 @@ import pytest
 from generator.arena.ranges import HORIZONS
 from generator.catalog.links import RANGES_JSONL
 from generator.record.audit.audit import Audit, AuditError
+from tests.record.test_log import entries as log_entries
 from tests.support.arena_inputs import HOUR, MINUTE, NOON
 from tests.support.log_records import Record, run_verify
 
@@ -90,14 +91,7 @@ def test_ranges_in_the_log_that_are_not_published_are_missed(site: Path) -> None
 
 
 def entries(played: Record) -> Rows:
-    found: Rows = []
-    for bundle in sorted((played.site / "log" / "tile" / "entries").rglob("*")):
-        data = bundle.read_bytes() if bundle.is_file() else b""
-        while data:
-            size = int.from_bytes(data[:2], "big")
-            found.append(json.loads(data[2 : 2 + size]))
-            data = data[2 + size :]
-    return found
+    return [json.loads(entry) for entry in log_entries(played)]
 
 
 def audited(found: Rows) -> Audit:

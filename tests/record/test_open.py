@@ -92,14 +92,6 @@ def test_a_torn_database_is_named_and_left_as_it_is(tmp_path: Path, filled: Path
     assert filled.read_bytes() == bytes(content)
 
 
-def test_a_database_that_lost_its_end_is_refused(tmp_path: Path, filled: Path) -> None:
-    content = filled.read_bytes()
-    filled.write_bytes(content[: len(content) // 2])
-
-    assert "move it away" in complaint(url_in(tmp_path))
-    assert filled.read_bytes() == content[: len(content) // 2]
-
-
 @pytest.mark.parametrize("version", ["0", "99", "abc"])
 def test_another_schema_version_is_refused_untouched(tmp_path: Path, filled: Path, version: str) -> None:
     run_sql(filled, f"UPDATE meta SET value = '{version}' WHERE key = 'schema_version'")

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from generator.arena.ballots import Refusal
-from generator.arena.published import complaint_of
 from generator.arena.tally import simulated_tally
 from generator.arena.values import Tally
 from generator.catalog.assets import ASSETS
@@ -113,19 +112,6 @@ def test_what_was_played_before_the_start_stays_marked(tmp_path: Path) -> None:
     assert view.rehearsal.hourly.resolved == view.hourly_record.warm_up > 0
     assert view.teacher_live is not None
     assert (view.teacher_live.lessons_total, view.teacher_live.warm_up) == (2, 0)
-
-
-def test_every_published_row_can_be_recomputed(memory: Memory) -> None:
-    with memory.batch():
-        for now in hours(NOON, 6):
-            play_tick(memory, inputs_at(now, venues=1 if now == NOON + 3 * HOUR else 3))
-
-    rows = memory.resolved_rounds(50)
-
-    assert {row["phase"] for row in rows} == {"resolved", "void"}
-    assert [complaint_of(row) for row in rows] == [None] * len(rows)
-    assert [row["start"] for row in rows] == sorted((row["start"] for row in rows), reverse=True)
-    assert memory.resolved_rounds(2) == rows[:2]
 
 
 def test_a_batch_that_fails_leaves_nothing(tmp_path: Path, memory: Memory) -> None:

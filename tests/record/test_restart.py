@@ -4,7 +4,6 @@ import random
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +15,7 @@ from generator.arena.values import ArenaView
 from generator.catalog.words import RoundPhase
 from generator.errors import MemoryUnreadable
 from generator.record.memory.store import Memory
-from tests.support.arena_inputs import CONFIG, HOUR, MINUTE, NOON, Vote, hours, inputs_at, ms, play_tick, ticks
+from tests.support.arena_inputs import CONFIG, HOUR, MINUTE, NOON, Vote, hours, inputs_at, play_tick
 from tests.support.databases import dump, url_in
 
 CROWDED = replace(CONFIG, assets=("BTC", "ETH"), simulated_crowd=True)
@@ -163,18 +162,6 @@ def test_rounds_that_ended_in_an_outage_are_void_and_not_forecast_afterwards(mem
     assert view.hourly_record.void == 14  # seven whose end, seven whose start passed; 14:00 to 17:00 were never made
     assert view.hourly_record.predictions == view.hourly_record.resolved + 14
     assert view.void_rate_percent == round(100 * 2 / len(rows), 1)
-
-
-def test_a_new_round_length_keeps_the_day_whole(memory: Memory) -> None:
-    evening = ms("2026-11-20T21:00")
-    run(memory, hours(evening, 1))
-    run(memory, ticks(evening + 75 * MINUTE, 5 * 60, 15), config=replace(CONFIG, round_minutes=15))
-
-    spans = sorted((row["start"], row["end"]) for row in finished(memory).values())
-    assert all(end == start for (_, end), (start, _) in pairwise(spans))
-    assert spans[0] == ("2026-11-20T22:00:00Z", "2026-11-20T23:00:00Z")
-    assert ("2026-11-21T00:00:00Z", "2026-11-21T00:15:00Z") in spans
-    assert all(row["phase"] == "resolved" for row in finished(memory).values())
 
 
 @pytest.mark.parametrize("seed", range(3))

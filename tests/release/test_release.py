@@ -133,33 +133,6 @@ def test_a_file_and_its_variants_never_share_an_mtime_with_other_bytes(tmp_path:
             assert (for_text, for_bytes) == (text, data)
 
 
-@pytest.mark.parametrize("done", [False, True], ids=["before", "done but raised"])
-@pytest.mark.parametrize(
-    ("step", "n"), [("write", 0), ("write", 1), ("write", 3), ("sync", 0), ("move", 0), ("point", 0)]
-)
-def test_a_failure_at_any_step_leaves_one_whole_release_and_the_next_tick_recovers(
-    tmp_path: Path, step: str, n: int, done: bool
-) -> None:
-    disk = FailingDisk(step, n, done=done)
-    disk.heal()
-    releases = opened(tmp_path, disk)
-    releases.publish("000000000001", FILES, now_s=1000)
-    disk.armed = True
-
-    with pytest.raises(PublishError, match="No space left"):
-        releases.publish("000000000002", NEW, now_s=1060, once=TILES)
-
-    assert seen(tmp_path) == (NEW if (step, done) == ("point", True) else FILES)
-    disk.heal()
-    number = next_number(releases)
-    assert number == "000000000003"
-    releases.publish(number, {**NEW, "/a.json": b'{"n":3}'}, now_s=1060, once=TILES)
-    assert seen(tmp_path) == {**NEW, "/a.json": b'{"n":3}'}
-    assert put(tmp_path) == TILES
-    assert modified(tmp_path, "/a.json") > 1000
-    assert not [name for name in names(tmp_path) if name.startswith(".")]
-
-
 def test_readers_who_saw_a_release_whose_last_sync_failed_get_another_mtime_next(tmp_path: Path) -> None:
     disk = FailingDisk("point", done=True)
     disk.heal()

@@ -19,7 +19,6 @@ from generator.catalog.products import (
 from generator.errors import PublishError
 from generator.release.disk import LocalDisk, StrPath
 from generator.release.vault import Offer, Vault, has_room, manifest_of
-from tests.support.disks import FailingDisk
 
 START = datetime(2026, 11, 20, 10, tzinfo=UTC)
 SCHEMA = json.loads((Path(__file__).parents[2] / "gateway" / "vault" / "manifest.schema.json").read_text())
@@ -167,27 +166,6 @@ def test_rows_of_an_older_program_are_kept_by_the_time_of_their_end(tmp_path: Pa
     opened(tmp_path, Unsynced()).publish(offer(31, second=31))
 
     assert len(shown(tmp_path)) == 31
-
-
-@pytest.mark.parametrize("done", [False, True], ids=["before", "done but raised"])
-@pytest.mark.parametrize(("step", "n"), [("write", 0), ("write", 3), ("sync", 0), ("replace", 0)])
-def test_a_failure_at_any_step_leaves_a_whole_vault_and_nothing_sold_is_lost(
-    tmp_path: Path, step: str, n: int, done: bool
-) -> None:
-    disk = FailingDisk(step, n, done=done)
-    disk.heal()
-    vault = opened(tmp_path, disk)
-    vault.publish(offer(1))
-    disk.armed = True
-
-    with pytest.raises(PublishError, match="No space left"):
-        vault.publish(offer(2))
-
-    swapped = (step, done) == ("replace", True)
-    assert shown(tmp_path) == (["000000000002", "000000000001"] if swapped else ["000000000001"])
-    disk.heal()
-    vault.publish(offer(3))
-    assert shown(tmp_path) == ["000000000003", *(["000000000002"] if swapped else []), "000000000001"]
 
 
 def shown(folder: Path) -> list[str]:

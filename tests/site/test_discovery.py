@@ -22,6 +22,7 @@ from tests.support.page_view import SITE
 AT = datetime(2026, 11, 20, 9, 53, tzinfo=UTC)
 BASE = SITE.base_url
 PATHS = [row.path for row in ENDPOINTS] + [row.path for row in PRODUCTS]
+LISTED = tuple(page for page in PAGES if page.label)  # all but the page for paths that lead nowhere
 
 
 @pytest.fixture(scope="module")
@@ -46,7 +47,7 @@ def test_llms_has_its_known_form(files: dict[str, bytes], name: str) -> None:
 def test_llms_lists_every_endpoint_and_every_price(files: dict[str, bytes]) -> None:
     text = files["/llms.txt"].decode()
 
-    assert all(f"]({BASE}{path}): " in text for path in [*PATHS, *(page.path for page in PAGES)])
+    assert all(f"]({BASE}{path}): " in text for path in [*PATHS, *(page.path for page in LISTED)])
     assert all(f"{product.price_display} ({product.price_atomic} atomic units" in text for product in PRODUCTS)
 
 
@@ -107,7 +108,7 @@ def test_sitemap_lists_pages_and_free_answers_with_their_last_change(files: dict
     urls = ET.fromstring(files["/sitemap.xml"])
 
     places = [entry.findtext(f"{space}loc") for entry in urls]
-    assert {BASE + page.path for page in PAGES} | {BASE + row.path for row in ENDPOINTS} | {
+    assert {BASE + page.path for page in LISTED} | {BASE + row.path for row in ENDPOINTS} | {
         f"{BASE}/x402-buyer/",
         BASE + DICTIONARY,
     } == set(places)
@@ -163,7 +164,7 @@ def test_a_project_name_with_markup_cannot_break_the_sitemap() -> None:
 
     urls = ET.fromstring(discovery(site, AT)["/sitemap.xml"])
 
-    assert len(urls) == len(PAGES) + len(ENDPOINTS) + 2
+    assert len(urls) == len(LISTED) + len(ENDPOINTS) + 2
 
 
 def test_security_txt_names_the_contact_and_ends_within_a_year(files: dict[str, bytes]) -> None:
