@@ -24,7 +24,17 @@ from generator.catalog.assets import ASSETS
 from generator.catalog.discovery import DISCOVERY_FILES, FEEDS, PAGES, SHARE_PICTURE, SHARE_PICTURES, STATUSES
 from generator.catalog.downloads import DOWNLOADS
 from generator.catalog.endpoints import ENDPOINTS
-from generator.catalog.links import BUYER, BUYER_PAGES, STATUS_JSON, reasoning_path
+from generator.catalog.links import (
+    BADGE,
+    BUYER,
+    BUYER_PAGES,
+    EMBED,
+    HISTORY_CSV,
+    SAMPLE_REPORT,
+    STATUS_JSON,
+    asset_path,
+    reasoning_path,
+)
 from generator.catalog.products import PRODUCTS
 from generator.cli import application
 from generator.runtime.metrics import Metrics as GeneratorMetrics
@@ -111,11 +121,17 @@ def paths() -> Rows:
         yield f"`{page.path}`", f"{page.description} In Markdown: `{page.twin}`"
     yield from ((f"`{row.path}`", row.purpose) for row in ENDPOINTS)
     yield f"`{reasoning_path('<asset>')}`", f"The reasoning for one asset as a static file: {', '.join(ASSETS)}"
+    yield (
+        f"`{asset_path('<asset>')}feed.xml`, `{EMBED}<asset>.svg`",
+        "Changes of one asset's reading as a feed; its picture to embed",
+    )
+    yield f"`{BADGE}`, `{HISTORY_CSV}`", "The regime as a badge; the hours that the charts show, as CSV"
     yield from ((f"`{row.path}`", f"{row.price_display}: {row.what_this_is}") for row in PRODUCTS)
     yield f"`{BUYER}`", "Buy in the browser: " + " ".join(f"`{path}`" for path in BUYER_PAGES.values())
     yield f"`{PREPARE_PATH}`", "Prepares a payment for a wallet, unsigned"
     yield f"`{BALLOT_PATH}`", "Prepares and takes an Arena ballot"
     yield from ((f"`{row.sample}`", f"A day-old {row.title}, free") for row in PRODUCTS)
+    yield f"`{SAMPLE_REPORT}`", "The human report's sample under its first address"
     yield f"`{STATUS_JSON}`", "How fresh each source is, ticks published and failed"
     yield from ((f"`{row.path}`", row.purpose) for row in DISCOVERY_FILES)
     yield from ((f"`{row.path}`", row.purpose) for row in DOWNLOADS)

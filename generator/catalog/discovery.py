@@ -13,6 +13,7 @@ from generator.catalog.links import (
     CHANGELOG,
     DICTIONARY,
     DOCS,
+    DOCS_INDEX,
     EMBED,
     FEED_ATOM,
     FEED_JSON,
@@ -35,6 +36,7 @@ from generator.catalog.links import (
     reasoning_path,
 )
 from generator.catalog.money import usdc_amount
+from generator.catalog.pages import DOC_PAGES, SitePage
 from generator.catalog.products import PRODUCTS
 
 CATALOG_VERSION: Final = "1.3.0"
@@ -47,43 +49,12 @@ ONCE_CACHE_CONTROL: Final = "public, max-age=31536000, immutable"
 PINNED_CACHE_CONTROL: Final = "public, max-age=600, immutable"
 # JSON that stays as it is over many ticks: it names none.
 LASTING_JSON: Final = frozenset(
-    {ROUNDS_JSON, OPENAPI_JSON, DICTIONARY, FEED_JSON, SAMPLE_REPORT, *(row.sample for row in PRODUCTS)}
+    {ROUNDS_JSON, OPENAPI_JSON, DICTIONARY, FEED_JSON, DOCS_INDEX, SAMPLE_REPORT, *(row.sample for row in PRODUCTS)}
 )
 # Every file of a release that is JSON; one that is not here is not published. Immutable files are checked elsewhere.
 JSON_FILES: Final = frozenset(
     {*(row.path for row in ENDPOINTS), *map(reasoning_path, ASSETS), STATUS_JSON, *LASTING_JSON}
 )
-
-
-@dataclass(frozen=True, slots=True)
-class SitePage:
-    """One page for people.
-
-    Args:
-        path: with trailing slash, as linked; the file is `<path>index.html`.
-        template: below templates/.
-        primary: in the navigation at the top; the others that are `listed` are linked at the foot.
-        subject: the asset or window it shows, where one template makes several pages.
-    """
-
-    path: str
-    template: str
-    label: str
-    title: str
-    description: str
-    primary: bool = True
-    listed: bool = True
-    subject: str = ""
-
-    @property
-    def file(self) -> str:
-        """The path of the published file."""
-        return f"{self.path}index.html"
-
-    @property
-    def twin(self) -> str:
-        """The path of the same in Markdown."""
-        return f"{self.path}index.md"
 
 
 PAGES: Final[tuple[SitePage, ...]] = (
@@ -121,7 +92,7 @@ PAGES: Final[tuple[SitePage, ...]] = (
         "pages/docs.html",
         "Docs",
         "API documentation",
-        "Every free and paid endpoint: fields, today's answer, curl, Python, JavaScript, cache, errors, when not to use it.",
+        "A page for each endpoint, free and paid: fields, an answer, curl, Python, JavaScript, and guides to start.",
     ),
     SitePage(
         PRICING,
@@ -214,6 +185,7 @@ PAGES: Final[tuple[SitePage, ...]] = (
         )
         for asset in ASSETS
     ),
+    *DOC_PAGES,
 )
 
 

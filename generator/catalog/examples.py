@@ -3,6 +3,7 @@
 from typing import Final
 
 from generator.catalog.endpoints import Endpoint
+from generator.catalog.money import usdc_amount
 from generator.catalog.products import Product
 
 QUERY: Final[dict[str, str]] = {"reasoning": "?asset=ETH"}
@@ -28,23 +29,58 @@ if (Date.now() > Date.parse(reading.freshness.valid_until)) {{
 }}
 {lines}"""
 
-_PAID_PYTHON: Final = """import base64, json
-from urllib.error import HTTPError
-from urllib.request import urlopen
+# The official clients, in versions that the tests run. x402-avm brings a package named x402, as the one that this
+# service is made with: it needs an environment of its own.
+INSTALL: Final = {
+    "python": "python3 -m venv buyer && buyer/bin/pip install -q 'x402-avm[avm,requests]==2.0.2'",
+    "javascript": "npm install --ignore-scripts @x402/fetch@2.26.0 @x402/avm@2.26.0",
+}
 
-try:
-    urlopen("{url}", timeout=10)
-except HTTPError as answer:
-    assert answer.code == 402
-    terms = json.loads(base64.b64decode(answer.headers["PAYMENT-REQUIRED"]))
-    offer = terms["accepts"][0]
-    print(offer["amount"], "atomic units of asset", offer["asset"], "to", offer["payTo"])"""
+START: Final = (
+    "python3 -m venv .venv && .venv/bin/pip install -q -r requirements.lock -r requirements-build.lock && "
+    ".venv/bin/pip install -q --no-deps --no-build-isolation -e . && .venv/bin/emi up --as testnet"
+)
+RUN: Final = {"python": "buyer/bin/python buy.py", "javascript": "node buy.mjs"}
 
-_PAID_JAVASCRIPT: Final = """const answer = await fetch("{url}", {{ signal: AbortSignal.timeout(10000) }});
-if (answer.status !== 402) throw new Error(`status ${{answer.status}}`);
-const terms = JSON.parse(atob(answer.headers.get("PAYMENT-REQUIRED")));
-const offer = terms.accepts[0];
-console.log(offer.amount, "atomic units of asset", offer.asset, "to", offer.payTo);"""
+_PAID_PYTHON: Final = """import base64, os
+from algosdk import account, encoding
+from algosdk.atomic_transaction_composer import AccountTransactionSigner
+from x402 import max_amount, x402ClientSync
+from x402.http.clients.requests import x402_requests
+from x402.mechanisms.avm.exact import register_exact_avm_client
+
+
+class Wallet:
+    key = os.environ["AVM_PRIVATE_KEY"]
+    address = account.address_from_private_key(key)
+
+    def sign_transactions(self, group, mine):
+        parts = [encoding.msgpack_decode(base64.b64encode(part)) for part in group]
+        signed = AccountTransactionSigner(self.key).sign_transactions(parts, mine)
+        ready = {{n: base64.b64decode(encoding.msgpack_encode(one)) for n, one in zip(mine, signed)}}
+        return [ready.get(n) for n in range(len(group))]
+
+
+client = x402ClientSync().register_policy(max_amount({atomic}))  # never more than {price}
+register_exact_avm_client(client, Wallet(), algod_url=os.environ.get("ALGOD_URL"))
+answer = x402_requests(client).get("{url}")
+print(answer.status_code, answer.json().get("headline") or answer.json()["error"])
+print(base64.b64decode(answer.headers.get("PAYMENT-RESPONSE", "")).decode())"""
+
+_PAID_JAVASCRIPT: Final = """import {{ wrapFetchWithPaymentFromConfig }} from "@x402/fetch";
+import {{ toClientAvmSigner }} from "@x402/avm";
+import {{ ExactAvmScheme }} from "@x402/avm/exact/client";
+
+const wallet = toClientAvmSigner(process.env.AVM_PRIVATE_KEY);
+const client = new ExactAvmScheme(wallet, {{ algodUrl: process.env.ALGOD_URL }});
+const pay = wrapFetchWithPaymentFromConfig(fetch, {{
+  schemes: [{{ network: "algorand:*", client }}],
+  spendControls: {{ maxAmountPerPayment: "${dollars}" }}, // never more than {price}
+}});
+const answer = await pay("{url}");
+const body = await answer.json();
+console.log(answer.status, body.headline || body.error);
+console.log(atob(answer.headers.get("PAYMENT-RESPONSE") || ""));"""
 
 
 def url_of(base_url: str, endpoint: Endpoint) -> str:
@@ -76,13 +112,14 @@ def paid_curl(base_url: str, product: Product) -> str:
 
 
 def paid_python(base_url: str, product: Product) -> str:
-    """Return a Python program that reads the terms of a paid endpoint; it pays nothing."""
-    return _PAID_PYTHON.format(url=base_url + product.path)
+    """Return a Python program that buys a product with the official client."""
+    return _PAID_PYTHON.format(url=base_url + product.path, atomic=product.price_atomic, price=product.price_display)
 
 
 def paid_javascript(base_url: str, product: Product) -> str:
-    """Return a JavaScript module that reads the terms of a paid endpoint; it pays nothing."""
-    return _PAID_JAVASCRIPT.format(url=base_url + product.path)
+    """Return a module for Node.js that buys a product with the official client."""
+    dollars = usdc_amount(product.price_atomic)
+    return _PAID_JAVASCRIPT.format(url=base_url + product.path, dollars=dollars, price=product.price_display)
 
 
 def _python_path(path: tuple[str, ...]) -> str:

@@ -13,6 +13,7 @@ SAMPLE_REPORT: Final = "/sample-report.json"  # the report's sample under its fi
 FEED_JSON: Final = "/feed.json"
 FEED_ATOM: Final = "/feed.xml"
 DOCS: Final = "/docs/"
+DOCS_INDEX: Final = "/docs/index.json"  # what the search of the documentation reads
 QUICKSTART: Final = "/docs/quickstart/"
 SECURITY_TXT: Final = "/.well-known/security.txt"
 METHODOLOGY: Final = "/methodology/"

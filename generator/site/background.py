@@ -13,7 +13,7 @@ from typing import Any, Final, Generic, TypeVar
 from generator.arena.values import Hour, PredictionMade
 from generator.catalog.discovery import DISCOVERY_FILES, SharePicture
 from generator.catalog.downloads import RecordFile
-from generator.catalog.links import OPENAPI_JSON, OPENAPI_YAML
+from generator.catalog.links import DOCS_INDEX, OPENAPI_JSON, OPENAPI_YAML
 from generator.catalog.words import RoundPhase
 from generator.compose.context import Site, TickContext
 from generator.contract.base import encode
@@ -31,7 +31,7 @@ from generator.site.pictures import EVERY_S, PICTURES, Drawing, Pictures, drawin
 
 Bodies = Mapping[str, Mapping[str, Any]]
 T = TypeVar("T")
-_STATIC: Final = tuple(row.path for row in DISCOVERY_FILES)
+_STATIC: Final = (*(row.path for row in DISCOVERY_FILES), DOCS_INDEX)
 _PICTURES: Final = tuple(row.path for row in PICTURES.values())
 
 
@@ -111,6 +111,11 @@ class Renewed(Generic[T]):
             self._next = None
         return self._value
 
+    @property
+    def value(self) -> T | None:
+        """The newest value taken; nothing is made."""
+        return self._value
+
     def renew(self, key: object, make: Callable[[], T]) -> None:
         """Begin to make the next value, unless one is being made or the newest is of this key."""
         if self._next is None and key != self._key:
@@ -155,9 +160,9 @@ class BackgroundFiles:
     def files(self, tick: TickFiles, at: datetime) -> BackgroundRelease:
         """Return what the release of a tick holds."""
         static = self._static.get(at.date(), lambda: self._make_static(tick.context.site, tick.examples(), at))
+        lately = self._histories.get(_quarter(at), lambda: self._lately(tick))
         drawn = self._pictures.get(_quarter(at), lambda: self._drawn(tick))
         record = self._downloads.get(self._record_state(tick, at), lambda: self._record(tick, at))
-        lately = self._histories.get(_quarter(at), lambda: self._lately(tick))
         files = self._kept(Kind.DISCOVERY, _STATIC, static)
         lasting = frozenset(files)
         files |= self._kept(Kind.PICTURE, _PICTURES, drawn) | self._kept(Kind.DOWNLOAD, RUNNING, record)
@@ -212,7 +217,8 @@ class BackgroundFiles:
         return replace(made, files={**made.files, **news})
 
     def _drawn(self, tick: TickFiles) -> Pictures:
-        return self._draw(drawings(tick.context, tick.free))
+        lately = self._histories.value
+        return self._draw(drawings(tick.context, tick.free, lately.shared if lately else None))
 
     def _record(self, tick: TickFiles, at: datetime) -> Downloads:
         return downloads(self._memory.exports(), tick.context.observation.mode, at)

@@ -6,7 +6,6 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 from gateway.wire.networks import NETWORKS
-from generator.catalog.assets import ASSETS
 from generator.catalog.contact import contact_of
 from generator.catalog.discovery import FEEDS, PAGES, QUERY_NOTES
 from generator.catalog.endpoints import ENDPOINTS
@@ -14,6 +13,7 @@ from generator.catalog.links import (
     BUYER,
     DICTIONARY,
     DOCS,
+    DOCS_INDEX,
     LLMS_TXT,
     METHODOLOGY,
     OPENAPI_JSON,
@@ -28,7 +28,7 @@ from generator.contract.base import TAIL, encode
 from generator.contract.envelope import FreeResponse, RichResponse
 from generator.site.openapi.dictionary import dictionary
 from generator.site.openapi.paths import component_schemas
-from generator.site.pages.docs import next_resource
+from generator.site.pages.docs import next_resource, search_index, shortened
 from generator.site.pages.render import environment
 from generator.site.resources import Resources
 
@@ -53,7 +53,8 @@ def discovery(
         KeyError: `site.network` is not in the catalog.
     """
     env = environment(resources or Resources.locate())
-    words = dictionary(site.project, component_schemas())
+    schemas = component_schemas()
+    words = dictionary(site.project, schemas)
     values = {
         **_facts(site),
         "lastmod": updated.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
@@ -62,6 +63,7 @@ def discovery(
     }
     files = {f"/{name}": env.get_template(name).render(values).encode() for name in _TEMPLATES}
     files[DICTIONARY] = encode(words)
+    files[DOCS_INDEX] = _json(search_index(site, schemas))
     files["/.well-known/api-catalog"] = _json(api_catalog(site))
     files["/.well-known/x402"] = _json(x402_resources(site))
     files[SECURITY_TXT] = security_txt(site, updated).encode()
@@ -134,7 +136,7 @@ def x402_resources(site: Site) -> dict[str, Any]:
         "project": site.project,
         "resources": rows,
         "buyer_page": site.base_url + BUYER,
-        "documentation": f"{site.base_url}{DOCS}#paid",
+        "documentation": f"{site.base_url}{DOCS}paying/",
         "disclaimer": DISCLAIMER,
     }
 
@@ -157,13 +159,9 @@ def _facts(site: Site) -> Mapping[str, Any]:
     }
 
 
-def _short(body: Any) -> Any:
+def _short(body: Mapping[str, Any]) -> Any:
     """Return an answer without the envelope that all share, and with one of every list and of every asset's rows."""
-    if isinstance(body, Mapping):
-        assets = [name for name in body if name in ASSETS]
-        kept = {name: value for name, value in body.items() if name not in ENVELOPE and name not in assets[1:]}
-        return {name: _short(value) for name, value in kept.items()}
-    return [_short(value) for value in body[:1]] if isinstance(body, list | tuple) else body
+    return shortened({name: value for name, value in body.items() if name not in ENVELOPE})
 
 
 def _json(document: Mapping[str, Any]) -> bytes:

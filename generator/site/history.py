@@ -30,6 +30,7 @@ EVERY: Final = 4 * HOUR_MS  # between two points of funding and open interest
 NO_MINUTES: Final[Mapping[int, int]] = {}
 FILES: Final = (HISTORY_CSV, BADGE, *map(embedded, ASSETS), *map(asset_feed, ASSETS))
 _HOVER: Final = re.compile(r'<rect class="hour"[^>]*/>')
+_TEXT: Final = re.compile(r"<text\b.*?</text>")
 _CLASS: Final = re.compile(r'class="([a-z0-9_ -]+)"')
 _INK, _SOFT, _LINE, _ACCENT = "#1c2426", "#55605f", "#dcd9d0", "#0b6470"
 _HALO: Final = f'fill="{_SOFT}" font-size="11" stroke="#fbfaf7" stroke-width="3" paint-order="stroke"'
@@ -77,11 +78,13 @@ class Histories:
         figures: chart name -> its figure; a chart that could not be drawn is left out.
         files: path -> bytes.
         days: rows of the archive, newest first.
+        shared: what the first chart says, and its drawing without letters, for the share picture.
     """
 
     figures: Mapping[str, Markup] = field(default_factory=dict)
     files: Mapping[str, bytes] = field(default_factory=dict)
     days: tuple[tuple[str, ...], ...] = ()
+    shared: tuple[str, Markup] | None = None
 
 
 def histories(
@@ -135,7 +138,9 @@ def histories(
         chart = charts.get(f"{asset.lower()}-7d")
         files[embedded(asset)] = card(chart, asset, ctx).encode()
     figures = {name: Markup(str(chart)) for name, chart in charts.items()}  # noqa: S704  escaped by it
-    return Histories(figures, files, tuple(days(published)))
+    first = charts.get(f"{DEFAULT_ASSET.lower()}-7d")
+    shared = (first.caption.finding, Markup(_TEXT.sub("", attributed(first.inner)))) if first else None  # noqa: S704
+    return Histories(figures, files, tuple(days(published)), shared)
 
 
 def days(published: Sequence[Hour]) -> Iterator[tuple[str, ...]]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import resvg_py
+from markupsafe import Markup
 
 from generator.arena.values import ArenaView, Rate
 from generator.catalog.counts import ENDPOINTS_IN_WORDS
@@ -58,6 +59,7 @@ class Drawing:
         cards: at most two figures with their worth.
         bar: shares of bullish, neutral and bearish votes, 0..1, or None.
         as_of: at the foot, empty where nothing changes.
+        chart: in place of the figures, what is drawn without its letters; `text` says what it shows.
     """
 
     project: str
@@ -68,12 +70,20 @@ class Drawing:
     cards: tuple[Card, ...] = ()
     bar: tuple[float, float, float] | None = None
     as_of: str = ""
+    chart: Markup | str = ""
 
     def alt(self) -> str:
         """Say the same for readers who do not see the picture."""
         figures = [f"{card.number} {card.meaning}" for card in self.cards]
         marked = [f"{self.mark.capitalize()} data"] if self.mark else []
-        parts = [f"{self.kicker}: {self.headline}", *figures, *marked, self.as_of, NOTICE]
+        parts = [
+            f"{self.kicker}: {self.headline}",
+            *figures,
+            *([self.text] if self.chart else []),
+            *marked,
+            self.as_of,
+            NOTICE,
+        ]
         return (". ".join(part.rstrip(".") for part in parts if part) + ".")[:LONGEST_ALT]
 
 
@@ -103,9 +113,9 @@ def pictures(drawings: Mapping[str, Drawing], resources: Resources | None = None
 
 def svg(drawing: Drawing, resources: Resources) -> str:
     """Return a drawing as an SVG document of the share picture's size."""
-    headline_sizes = (68, 60, 52, 46) if drawing.cards else (80,)
+    headline_sizes = (68, 60, 52, 46) if drawing.cards or drawing.chart else (80,)
     headline = _fitted(drawing.headline, headline_sizes, 1 if drawing.bar else 2)
-    only_one_line = drawing.bar or (drawing.cards and len(headline["lines"]) > 1)
+    only_one_line = drawing.bar or drawing.chart or (drawing.cards and len(headline["lines"]) > 1)
     return (
         environment(resources)
         .get_template("share.svg")
@@ -117,6 +127,7 @@ def svg(drawing: Drawing, resources: Resources) -> str:
             text={"size": 30, "lines": _sentences(drawing.text, 30, 1 if only_one_line else 2)},
             bar=_bar(drawing.bar),
             cards=_cards(drawing.cards),
+            chart=drawing.chart,
             notice=NOTICE,
             as_of=drawing.as_of,
         )
@@ -202,13 +213,20 @@ def _width(text: str, size: float) -> float:
     return size * sum(_EM.get(sign, 1.0) for sign in text)
 
 
-def drawings(ctx: TickContext, bodies: Mapping[str, Mapping[str, Any]]) -> dict[str, Drawing]:
-    """Put into words what the pictures of a tick show."""
+def drawings(
+    ctx: TickContext, bodies: Mapping[str, Mapping[str, Any]], chart: tuple[str, Markup] | None = None
+) -> dict[str, Drawing]:
+    """Put into words what the pictures of a tick show.
+
+    Args:
+        chart: what the chart of the landing page says, and its drawing without letters.
+    """
     mark = MARKS.get(ctx.observation.mode, "")
     now = moment(ctx.freshness.generated_ms)
     as_of = f"As of {now.day} {now:%b %Y, %H:%M} UTC"
+    now_ = _now(ctx, bodies[ENDPOINT_BY_ID["market-regime"].path], mark, as_of)
     return {
-        "/": _now(ctx, bodies[ENDPOINT_BY_ID["market-regime"].path], mark, as_of),
+        "/": now_ if chart is None else replace(now_, cards=(), text=f"{chart[0].split('. ')[0]}.", chart=chart[1]),
         ARENA: _arena(ctx, mark, as_of),
         "": _general(ctx, mark),
     }

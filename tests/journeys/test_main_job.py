@@ -19,7 +19,7 @@ from generator.catalog.products import PRODUCTS
 from generator.cli.up import ALARMING
 from tests.journeys.checker import run
 from tests.journeys.checks import CHECKS, ERRORS, PAGE, QUERY, SOLD
-from tests.support.processes import Running, emi_here, emi_up, get
+from tests.support.processes import REPOSITORY, Running, emi_here, emi_up, get
 
 CHECKED = [one.name for one in CHECKS if one.group in {QUERY, PAGE, ERRORS, SOLD}]
 PRIVATE, SERVED = ("memory", "ledger", "inbox", "run/emi-state"), {"site": 0o644, "vault": 0o640}
@@ -171,6 +171,14 @@ def test_what_is_private_is_its_owner_s_alone_wherever_it_lies(folder: Path) -> 
 
         assert len(below(folder / name)) > 1
         assert found == {}
+
+
+def test_every_file_of_the_state_is_in_the_reference(folder: Path) -> None:
+    listed = (REPOSITORY / "docs" / "reference" / "files.md").read_text()
+    names = {path.name.removesuffix("-wal").removesuffix("-shm") for path in (folder / "run" / "emi-state").iterdir()}
+
+    assert names
+    assert [name for name in sorted(names) if f"`{name}" not in listed] == []
 
 
 @pytest.mark.usefixtures("up")

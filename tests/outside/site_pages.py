@@ -12,13 +12,16 @@ pytest.importorskip("playwright", reason="missing: playwright (pip install playw
 
 from playwright.sync_api import Browser, BrowserContext, Page, Route, expect, sync_playwright
 
+from generator.catalog.discovery import PAGES
 from tests.support.processes import emi_up
 
-__all__ = ["BROWSED", "Browser", "BrowserContext", "Page", "Route", "a_browser", "a_market", "expect"]
+__all__ = ["BROWSED", "ONE_OF_EACH", "Browser", "BrowserContext", "Page", "Route", "a_browser", "a_market", "expect"]
 CHROMIUM: Final = Path("/usr/bin/chromium")
 OFFICIAL_SITE: Final = os.environ.get("OFFICIAL_SITE", "")
 """A folder whose node_modules has axe-core, lighthouse and vnu-jar."""
 MODULES: Final = Path(OFFICIAL_SITE or ".") / "node_modules"
+# The path of one page of every template.
+ONE_OF_EACH: Final = tuple({page.template: page.path for page in PAGES}.values())
 BROWSED: Final = [
     pytest.mark.outside,
     pytest.mark.timeout(400),

@@ -6,12 +6,10 @@ from typing import Any
 
 import pytest
 
-from generator.catalog.discovery import PAGES
 from generator.catalog.text.answers import DISCLAIMER
-from tests.outside.site_pages import BROWSED, Browser, Page, a_market
+from tests.outside.site_pages import BROWSED, ONE_OF_EACH, Browser, Page, a_market
 
 pytestmark = BROWSED
-PATHS = tuple(page.path for page in PAGES)
 
 
 @pytest.fixture(scope="module")
@@ -29,7 +27,7 @@ def test_no_page_is_wider_than_the_screen(origin: str, browser: Browser, width: 
     page = _page(browser, viewport={"width": width, "height": 844})
     wide = {}
 
-    for path in PATHS:
+    for path in ONE_OF_EACH:
         page.goto(origin + path)
         page.evaluate("document.querySelectorAll('details').forEach((part) => { part.open = true; })")
         wide[path] = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
@@ -83,7 +81,7 @@ def test_a_page_prints_whole_with_its_notice_and_without_its_navigation(
 def test_without_script_every_page_reads_whole_and_shows_its_times(origin: str, browser: Browser) -> None:
     page = _page(browser, java_script_enabled=False)
 
-    for path in PATHS:
+    for path in ONE_OF_EACH:
         page.goto(origin + path)
         assert page.locator("h1").is_visible(), path
         assert DISCLAIMER in page.locator("footer").inner_text(), path
@@ -182,7 +180,7 @@ def test_no_page_asks_anybody_but_its_own_origin_or_breaks_its_policy(origin: st
     page.on("console", lambda message: complaints.append(message.text))
     page.on("pageerror", lambda error: complaints.append(str(error)))
 
-    for path in PATHS:
+    for path in ONE_OF_EACH:
         page.goto(origin + path, wait_until="networkidle")
 
     assert [url for url in asked if not url.startswith((origin + "/", "data:"))] == []
@@ -197,3 +195,20 @@ def test_the_first_paint_needs_the_page_and_its_style_sheet_only(origin: str, br
       .filter((one) => one.renderBlockingStatus === 'blocking').map((one) => new URL(one.name).pathname)""")
 
     assert blocking == ["/assets/site.css"]
+
+
+def test_the_docs_search_send_requests_and_show_one_language_at_a_time(origin: str, browser: Browser) -> None:
+    page = _page(browser, viewport={"width": 1280, "height": 900})
+    page.goto(origin + "/docs/reasoning/")
+
+    page.get_by_role("tab", name="Python").click()
+    page.select_option("select[name=asset]", "SOL")
+    page.get_by_role("button", name="Send").click()
+    page.locator(".try pre").wait_for()
+    page.fill("#docs-search", "liquidations")
+    page.locator("#docs-found a").first.wait_for()
+
+    assert page.locator("[data-tab]:visible").evaluate_all("(all) => all.map((one) => one.dataset.tab)") == ["Python"]
+    assert page.locator(".try output").inner_text().startswith("HTTP 200 in ")
+    assert '"asset": "SOL"' in page.locator(".try pre").inner_text()
+    assert (page.locator("#docs-found a").first.get_attribute("href") or "").startswith("/docs/")

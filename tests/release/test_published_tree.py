@@ -119,7 +119,8 @@ def test_only_the_reading_of_the_minute_holds_the_numbers_of_a_sealed_forecast(s
         path.split("/", 2)[2].removesuffix(".gz").removesuffix(".br") for path in holding(state / "site", *chances)
     }
     reading = {"api/main-brain.php", "api/reasoning.php", f"api/reasoning/{sealed.asset}.json"}
-    assert reading <= shown <= reading | {"docs/index.html", "docs/index.md"}  # today's answers stand there
+    examples = {f"docs/{name}/index.{kind}" for name in ("main-brain", "reasoning") for kind in ("html", "md")}
+    assert reading <= shown <= reading | examples
     assert holding(state / "site", sealed.salt) == []
     assert holding(state / "site", sealed.sealed_digest or "-") != []  # what is looked for would be found
 
@@ -145,6 +146,19 @@ def test_examples_in_openapi_are_of_a_real_tick(state: Path) -> None:
             [content["example"]] if "example" in content else [one["value"] for one in content["examples"].values()]
         )
         assert all(example["freshness"]["tick_id"] == "20261120T120000Z" for example in examples), row.path
+
+
+def test_every_published_path_is_in_the_reference(state: Path) -> None:
+    listed = re.findall(r"`(/[^`]*)`", (BRAIN.parents[1] / "docs" / "reference" / "paths.md").read_text())
+    known = re.compile(
+        "|".join(re.sub(r"<[a-z]+>", "[A-Za-z]+", re.escape(path).replace("…", ".*")) for path in listed)
+    )
+    site = state / "site" / "current"
+    files = {
+        f"/{path.relative_to(site)}" for path in site.rglob("*") if path.suffix not in {".gz", ".br"} and path.is_file()
+    }
+
+    assert [path for path in sorted(files) if not known.fullmatch(path.removesuffix("index.html"))] == []
 
 
 def test_the_sitemap_names_only_what_is_published(state: Path) -> None:

@@ -11,7 +11,7 @@ from generator.catalog.contact import contact_of
 from generator.catalog.discovery import DISCOVERY_FILES, FEEDS, PAGES, Feed
 from generator.catalog.downloads import DOWNLOADS, Download
 from generator.catalog.endpoints import ENDPOINT_BY_ID, ENDPOINTS, RECOMMENDED_ORDER
-from generator.catalog.links import DICTIONARY, SECURITY_TXT
+from generator.catalog.links import DICTIONARY, DOCS_INDEX, SECURITY_TXT
 from generator.catalog.products import PRODUCTS
 from generator.catalog.text.answers import CAPACITY_NOTICE, CLIENT_ADVICE, DISCLAIMER, VERSION_ADVICE
 from generator.compose.all import compose
@@ -31,7 +31,7 @@ def files() -> dict[str, bytes]:
 
 
 def test_every_discovery_file_but_openapi_is_made(files: dict[str, bytes]) -> None:
-    assert set(files) == {file.path for file in DISCOVERY_FILES if "openapi" not in file.path}
+    assert set(files) == {file.path for file in DISCOVERY_FILES if "openapi" not in file.path} | {DOCS_INDEX}
 
 
 @pytest.mark.parametrize("name", ["/llms.txt", "/llms-full.txt"])
@@ -69,7 +69,7 @@ def test_full_guide_says_when_not_to_use_each_endpoint(files: dict[str, bytes]) 
     text = files["/llms-full.txt"].decode()
 
     assert all(f"- When not to use: {endpoint.when_not_to_use}\n" in text for endpoint in ENDPOINTS)
-    assert all(f"- From the command line: emi buy {product.buy_name}\n" in text for product in PRODUCTS)
+    assert all(f"- From the command line: emi buy {product.buy_name} --url {BASE}\n" in text for product in PRODUCTS)
     assert "Query: `asset`" in text
 
 
@@ -113,6 +113,15 @@ def test_sitemap_lists_pages_and_free_answers_with_their_last_change(files: dict
         BASE + DICTIONARY,
     } == set(places)
     assert {entry.findtext(f"{space}lastmod") for entry in urls} == {"2026-11-20T09:53:00Z"}
+
+
+def test_the_search_of_the_docs_leads_to_pages_and_to_objects_of_answers(files: dict[str, bytes]) -> None:
+    rows = json.loads(files[DOCS_INDEX])["rows"]
+
+    found = {address.partition("#")[0] for _, address, _ in rows}
+    assert found == {page.path for page in PAGES if page.group}
+    assert next(address for _, address, words in rows if "liquidations" in words.split()).startswith("/docs/")
+    assert any("#object-" in address for _, address, _ in rows)
 
 
 def test_sitemap_time_is_utc_whatever_zone_it_is_given_in() -> None:

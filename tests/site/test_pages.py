@@ -7,8 +7,8 @@ import pytest
 
 from generator.catalog.assets import ASSETS
 from generator.catalog.discovery import STATUSES
-from generator.catalog.endpoints import ENDPOINTS
-from generator.catalog.products import PRODUCTS
+from generator.catalog.endpoints import ENDPOINTS, Endpoint
+from generator.catalog.products import PRODUCTS, Product
 from generator.catalog.text.answers import DISCLAIMER, WHAT_THIS_IS_NOT
 from generator.catalog.words import SourceMode
 from generator.compose.all import compose_free
@@ -16,6 +16,9 @@ from generator.site.pages.render import Pages, PageView
 from generator.site.resources import Resources, static_assets
 from tests.support.builders import CONTEXTS
 from tests.support.page_view import schemas, view
+
+# The only links to elsewhere: where money of the test network comes from.
+FAUCETS = ("https://bank.testnet.algorand.network/", "https://faucet.circle.com/")
 
 
 class _Reader(HTMLParser):
@@ -88,7 +91,9 @@ def test_pages_need_nothing_inline_and_nothing_from_elsewhere(state: str) -> Non
 
         assert not page.inline_scripts
         assert not {name for name in page.attributes if name == "style" or name.startswith("on")}
-        assert all(address.startswith(("/", "./", "#", "http://127.0.0.1:8402/")) for address in page.addresses)
+        assert all(
+            address.startswith(("/", "./", "#", "http://127.0.0.1:8402/", *FAUCETS)) for address in page.addresses
+        )
 
 
 @pytest.mark.parametrize("state", STATES)
@@ -179,32 +184,41 @@ def test_names_from_outside_are_escaped(pages: Pages) -> None:
 
 
 def test_docs_name_every_endpoint_product_and_status() -> None:
-    html = rendered()["/docs/index.html"]
-    ids, text = set(_read(html).ids), _text(html)
+    pages = {path: _text(html) for path, html in rendered().items() if path.startswith("/docs/") and path.endswith("l")}
+
+    assert all(row.condition.replace("`", "") in pages["/docs/errors/index.html"] for row in STATUSES)
+    assert all(row.when_not_to_use in pages[f"/docs/{row.id}/index.html"] for row in ENDPOINTS)
+    assert all(WHAT_THIS_IS_NOT in pages[f"/docs/{row.id}/index.html"] for row in PRODUCTS)
+
+
+def test_addresses_inside_the_docs_of_before_still_lead_somewhere() -> None:
+    ids = set(_read(rendered()["/docs/index.html"]).ids)
 
     assert {row.id for row in ENDPOINTS} | {row.id for row in PRODUCTS} <= ids
-    assert all(row.condition.replace("`", "") in text for row in STATUSES)
-    assert all(endpoint.when_not_to_use in text for endpoint in ENDPOINTS)
-    assert text.count(WHAT_THIS_IS_NOT) == len(PRODUCTS)
+    assert {"start", "free", "paid", "flow", "errors", "limits", "versions", "types"} <= ids
 
 
-@pytest.mark.parametrize("model", [*(row.model for row in ENDPOINTS), *(row.model for row in PRODUCTS)])
-def test_docs_list_every_field_of_every_answer(model: str) -> None:
-    html = rendered()["/docs/index.html"].decode()
+@pytest.mark.parametrize("row", [*ENDPOINTS, *PRODUCTS], ids=lambda row: row.id)
+def test_docs_explain_every_field_of_every_answer(row: Endpoint | Product) -> None:
+    html = rendered()[f"/docs/{row.id}/index.html"].decode() + rendered()["/docs/types/index.html"].decode()
 
-    table = html.split(f"<caption>Fields of {model}</caption>")[1].split("</table>")[0]
+    names = set(re.findall(r'<th scope="row"><code>(\w+)</code>', html))
+    reached, waiting = {row.model}, [row.model]
+    while waiting:
+        found = set(re.findall(r"schemas/(\w+)|defs/(\w+)", str(schemas()[waiting.pop()])))
+        new = {one or other for one, other in found} - reached
+        reached, waiting = reached | new, [*waiting, *new]
+    assert {name for model in reached for name in schemas()[model].get("properties", ())} <= names
 
-    assert re.findall(r'<th scope="row"><code>(\w+)</code>', table) == list(schemas()[model]["properties"])
 
-
-def test_docs_show_the_answers_of_this_tick_and_no_paid_one(pages: Pages) -> None:
+def test_docs_show_an_answer_of_this_tick_and_no_paid_one(pages: Pages) -> None:
     base = view()
     paid = {product.path: {"secret": "paid words"} for product in PRODUCTS}
 
-    html = pages.render(replace(base, bodies={**base.bodies, **paid}))["/docs/index.html"]
+    files = pages.render(replace(base, bodies={**base.bodies, **paid}))
 
-    assert '"trend": "sideways"' in _text(html)
-    assert "paid words" not in _text(html)
+    assert '"trend": "sideways"' in _text(files["/docs/market-regime/index.html"])
+    assert not any(b"paid words" in content for content in files.values())
 
 
 def test_status_page_names_each_source_with_its_fault() -> None:
@@ -230,7 +244,8 @@ def test_every_asset_that_pages_ask_for_is_published() -> None:
         if address.startswith(("/assets/", "/favicon"))
     }
 
-    assert wanted == {f"/assets/{name}" for name in ("site.css", "site.js", "charts.js", "vote.js")} | {"/favicon.svg"}
+    scripts = ("site.css", "site.js", "charts.js", "vote.js", "docs.css", "docs.js")
+    assert wanted == {f"/assets/{name}" for name in scripts} | {"/favicon.svg"}
     assert wanted <= set(files)
 
 

@@ -1,6 +1,7 @@
 import xml.etree.ElementTree as ET
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -9,7 +10,7 @@ from generator.catalog.assets import ASSETS
 from generator.errors import PublishError
 from generator.site import format as page_format
 from generator.site.charts.now import scale, shares, sparkline
-from generator.site.pages.docs import fields, type_name
+from generator.site.pages.docs import Reference, type_name
 from generator.site.pages.record import record_view
 from generator.site.pages.render import Pages
 from generator.site.resources import Resources
@@ -110,24 +111,31 @@ def test_shares_name_every_part_with_its_count() -> None:
     ("schema", "text"),
     [
         ({"type": "string"}, "string"),
-        ({"anyOf": [{"type": "number"}, {"type": "null"}]}, "number|null"),
-        ({"type": "array", "items": {"$ref": "#/components/schemas/TeacherLesson"}}, "array of TeacherLesson"),
-        ({"type": "object", "additionalProperties": {"$ref": "#/$defs/CoinSnapshot"}}, "map of CoinSnapshot"),
+        ({"anyOf": [{"type": "number"}, {"type": "null"}]}, "number or null"),
+        ({"type": "array", "items": {"$ref": "#/components/schemas/TeacherLesson"}}, "list of objects"),
+        ({"type": "object", "additionalProperties": {"$ref": "#/$defs/CoinSnapshot"}}, "map of objects"),
         ({"type": "object", "additionalProperties": True}, "object"),
         ({"const": 2}, "“2”"),
     ],
 )
-def test_types_are_written_as_the_service_document_writes_them(schema: dict[str, object], text: str) -> None:
+def test_types_are_written_in_words(schema: dict[str, object], text: str) -> None:
     assert type_name(schema) == text
 
 
 def test_a_field_says_whether_it_may_be_absent_and_which_words_it_takes() -> None:
-    schemas = {"A": {"properties": {"x": {"type": "string", "enum": ["up", "down"]}, "y": {}}, "required": ["x"]}}
+    inner: dict[str, Any] = {
+        "properties": {"x": {"type": "string", "enum": ["up", "down"]}, "y": {}},
+        "required": ["x"],
+    }
+    schemas: dict[str, Any] = {
+        "ReasoningResponse": {"properties": {"it": {"$ref": "#/components/schemas/A"}}},
+        "A": inner,
+    }
 
-    x, y = fields("A", schemas)
+    x, y = Reference(schemas).of("ReasoningResponse")[1].fields
 
     assert (x.required, x.description) == (True, "One of: up, down.")
-    assert (y.required, y.type) == (False, "any")
+    assert (y.required, y.type) == (False, "any value")
 
 
 def test_an_installation_without_templates_is_named_in_one_line(tmp_path: Path) -> None:

@@ -7,11 +7,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from markupsafe import Markup
 
 from generator.catalog.discovery import SHARE_PICTURE, SHARE_PICTURES
 from generator.catalog.words import SourceMode
+from generator.compose.all import compose_free
 from generator.site.pictures import Card, Drawing, Pictures, drawings, pictures, png, svg
 from generator.site.resources import Resources
+from tests.support.builders import full_context
 from tests.support.page_view import context, free_of
 
 SMALL = 100_000
@@ -128,3 +131,13 @@ def test_long_words_are_shortened_inside_the_picture() -> None:
 
     assert document.count("…") == 5
     assert png(document, RESOURCES) == png(document.replace("</svg>", margin), RESOURCES)
+
+
+def test_the_share_picture_shows_the_chart_and_says_the_same_in_words() -> None:
+    context = full_context()
+    bodies = {path: body.as_json() for path, body in compose_free(context).items()}
+
+    drawing = drawings(context, bodies, ("BTC +1.20% in 7 days. Most frequent regime: range", Markup("<line/>")))["/"]
+
+    assert "BTC +1.20% in 7 days." in drawing.alt()
+    assert "<line/></svg>" in svg(drawing, Resources.locate())

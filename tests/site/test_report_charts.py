@@ -87,6 +87,14 @@ def test_funding_and_moves_are_those_of_the_words() -> None:
     assert moves == {coin["asset"]: signed(coin["change_24h"]) for coin in body["assets"]}
 
 
+@pytest.mark.parametrize("name", ["report-regimes", "report-moves"])
+def test_the_rows_of_a_chart_are_in_the_order_that_its_title_ranks(name: str) -> None:
+    sizes = [float(row[1].strip("%+\N{MINUS SIGN}")) for row in charts()[name].rows]
+
+    assert sizes == sorted(sizes, reverse=True)
+    assert len(set(sizes)) > 2
+
+
 def test_a_body_with_charts_is_still_the_body_of_the_contract() -> None:
     plain = paid_human_report(full_context())
 

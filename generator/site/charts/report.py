@@ -98,12 +98,13 @@ def _regimes(regime: RegimeReading, source: str) -> Chart | None:
     if regime.label is RegimeLabel.UNKNOWN:
         return None
     shares = {label: share(value) or 0.0 for label, value in regime.posterior.items()}
-    first, second = sorted(shares, key=lambda label: -shares[label])[:2]
+    ranked = sorted(shares, key=lambda label: -shares[label])
+    first, second = ranked[:2]
     finding = (
         f"The most probable regime is {REGIME[first]}, {percent(shares[first])}; next is {REGIME[second]}, "
         f"{percent(shares[second])}"
     )
-    rows = [Row(REGIME[label].capitalize(), value, percent(value)) for label, value in shares.items()]
+    rows = [Row(REGIME[label].capitalize(), shares[label], percent(shares[label])) for label in ranked]
     caption = Caption(
         "report-regimes",
         finding,
@@ -120,9 +121,10 @@ def _moves(ctx: TickContext, source: str) -> Chart | None:
     known = {asset: moved for asset, moved in moves.items() if moved is not None}
     if not known:
         return None
-    most = max(known, key=lambda asset: abs(known[asset]))
+    ranked = sorted(moves, key=lambda asset: -abs(known.get(asset, 0.0)))
+    most = ranked[0]
     rose = sum(moved > 0 for moved in known.values())
-    rows = [Row(asset, moved, signed(moved)) for asset, moved in moves.items()]
+    rows = [Row(asset, moves[asset], signed(moves[asset])) for asset in ranked]
     caption = Caption(
         "report-moves",
         f"{rose} of {len(known)} coins rose over 24 hours; {most} moved most, {signed(known[most])}",

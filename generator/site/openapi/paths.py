@@ -11,7 +11,7 @@ from gateway.wire.networks import Network
 from generator.catalog.assets import ASSETS, DEFAULT_ASSET
 from generator.catalog.discovery import QUERY_NOTES, STATUSES
 from generator.catalog.endpoints import CACHE_SECONDS, ENDPOINTS, Endpoint
-from generator.catalog.links import DICTIONARY, REASONING_ASSET, STATUS_JSON, reasoning_path
+from generator.catalog.links import DICTIONARY, DOCS, REASONING_ASSET, STATUS_JSON, reasoning_path
 from generator.catalog.money import USDC_DECIMALS, usdc_amount
 from generator.catalog.products import PRODUCTS, X402_VERSION, Product
 from generator.catalog.text.answers import DEFAULT_PROJECT
@@ -28,12 +28,16 @@ _PROBLEMS = sorted({400, *_FREE_ERRORS, *_PAID_ERRORS})
 
 def paths(network: Network, examples: Examples) -> dict[str, Any]:
     """Return the path items: free, paid, one static path per asset, the status file."""
-    items = {row.path: {"get": _free(row, examples)} for row in ENDPOINTS}
-    items |= {row.path: {"get": _paid(row, network, examples)} for row in PRODUCTS}
+    items = {row.path: {"get": _free(row, examples) | _documented(row.id)} for row in ENDPOINTS}
+    items |= {row.path: {"get": _paid(row, network, examples) | _documented(row.id)} for row in PRODUCTS}
     items[REASONING_ASSET] = {"get": _reasoning_file(examples)}
     items[STATUS_JSON] = {"get": _status_file(examples)}
     items[DICTIONARY] = {"get": _dictionary_file()}
     return items
+
+
+def _documented(name: str) -> dict[str, Any]:
+    return {"externalDocs": {"url": f"{DOCS}{name}/"}}
 
 
 def components() -> dict[str, Any]:

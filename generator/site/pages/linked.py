@@ -6,10 +6,10 @@ from typing import Any, Final
 from markupsafe import Markup
 
 from generator.catalog.counts import ASSETS_IN_WORDS
-from generator.catalog.discovery import SitePage
 from generator.catalog.downloads import DOWNLOADS
 from generator.catalog.endpoints import ENDPOINTS
 from generator.catalog.links import TRACK_RECORD
+from generator.catalog.pages import SitePage
 from generator.catalog.text.answers import PURPOSE_NOTICE
 from generator.compose.context import Site
 

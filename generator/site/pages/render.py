@@ -20,7 +20,6 @@ from generator.catalog.discovery import (
     PAGES,
     STATUSES,
     SharePicture,
-    SitePage,
 )
 from generator.catalog.downloads import DOWNLOADS, RecordFile
 from generator.catalog.endpoints import CACHE_SECONDS, ENDPOINT_BY_ID, ENDPOINTS, RECOMMENDED_ORDER
@@ -33,6 +32,7 @@ from generator.catalog.links import (
     BUYER_AGENT,
     BUYER_PAGES,
     DOCS,
+    DOCS_INDEX,
     HISTORY,
     HISTORY_CSV,
     LEARN,
@@ -42,6 +42,7 @@ from generator.catalog.links import (
     embedded,
 )
 from generator.catalog.measured import DAYS, MARKETS, MEASURED
+from generator.catalog.pages import DOC_PAGES, SitePage
 from generator.catalog.products import PRODUCTS
 from generator.catalog.text.answers import CAPACITY_NOTICE, CLIENT_ADVICE, DISCLAIMER, VERSION_ADVICE, WHAT_THIS_IS_NOT
 from generator.catalog.text.glossary import glossary
@@ -55,7 +56,7 @@ from generator.site.charts.history import WINDOWS
 from generator.site.pages.arena import history, live_view, rate_words, voters, who_was_right
 from generator.site.pages.asset import asset_view
 from generator.site.pages.changelog import versions
-from generator.site.pages.docs import Schemas, answer, docs
+from generator.site.pages.docs import Schemas, values
 from generator.site.pages.landing import landing, missing
 from generator.site.pages.linked import MADE, linked_data
 from generator.site.pages.markdown import markdown
@@ -67,10 +68,10 @@ _SHARED: Final = ENDPOINT_BY_ID["shared-intelligence"].path
 _CROWD: Final = ENDPOINT_BY_ID["human-consensus"].path
 _LESSONS: Final = ENDPOINT_BY_ID["teacher-lessons"].path
 FIRST: Final = f"{DEFAULT_ASSET.lower()}-7d"  # the chart of the landing page
-NO_ANSWER: Final = "There is no answer at the moment."
+# Without links to terms.
 _REFERENCE: Final = frozenset(
-    {"pages/docs.html", "pages/glossary.html", "pages/changelog.html"}
-)  # without links to terms
+    {"pages/docs.html", "pages/glossary.html", "pages/changelog.html", *(page.template for page in DOC_PAGES)}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,6 +151,10 @@ def _record_source(view: PageView) -> Markup:
     return Markup('Source: own record, <a href="{}">downloads</a>{}.').format("#downloads", until)
 
 
+def _document(page: SitePage, view: PageView) -> Mapping[str, Any]:
+    return values(page, view.schemas, view.bodies, view.ctx.site)
+
+
 _CONTENT: Final[Mapping[str, Content]] = {
     "/": Content(
         ("pages/index.html", "pages/index_offer.html"),
@@ -189,14 +194,7 @@ _CONTENT: Final[Mapping[str, Content]] = {
         },
     ),
     # The answers are those of the tick that made the page: at a start, and each day.
-    DOCS: Content(
-        ("pages/docs.html",),
-        _documented,
-        lambda view: {
-            "docs": docs(view.schemas, view.ctx.site.base_url),
-            "answers": {row.id: answer(view.bodies.get(row.path)) or NO_ANSWER for row in ENDPOINTS},
-        },
-    ),
+    **{page.path: Content((page.template,), _documented, partial(_document, page)) for page in DOC_PAGES},
 }
 
 
@@ -283,8 +281,8 @@ class Pages:
         """Render a page and its twin."""
         ctx, content = view.ctx, _content(page)
         made_at = page_format.when(ctx.freshness.generated_ms)
-        values = {**frame, "answer_time": made_at, **content.values(view)}
-        main = "\n".join(self._env.get_template(name).render(values) for name in content.templates)
+        made = {**frame, "page": page, "answer_time": made_at, **content.values(view)}
+        main = "\n".join(self._env.get_template(name).render(made) for name in content.templates)
         main = main if page.template in _REFERENCE else with_terms_linked(main)
         html = self._env.get_template("pages/base.html").render(
             frame,
@@ -332,6 +330,9 @@ def _facts() -> dict[str, Any]:
         "order": [ENDPOINT_BY_ID[name] for name in RECOMMENDED_ORDER],
         "products": PRODUCTS,
         "pages": PAGES,
+        "doc_groups": list(dict.fromkeys(page.group for page in DOC_PAGES)),
+        "docs": DOCS,
+        "docs_index": DOCS_INDEX,
         "menu": MENU,
         "discovery_files": DISCOVERY_FILES,
         "downloads": DOWNLOADS,

@@ -1,0 +1,72 @@
+"""What a page for people is, and the pages of the documentation: guides, and one for each endpoint."""
+
+from dataclasses import dataclass
+from typing import Final
+
+from generator.catalog.endpoints import ENDPOINTS
+from generator.catalog.links import DOCS, QUICKSTART
+from generator.catalog.products import PRODUCTS
+
+
+@dataclass(frozen=True, slots=True)
+class SitePage:
+    """One page for people.
+
+    Args:
+        path: with trailing slash, as linked; the file is `<path>index.html`.
+        template: below templates/.
+        primary: in the navigation at the top; the others that are `listed` are linked at the foot.
+        subject: the asset or window it shows, where one template makes several pages.
+        group: the group of the documentation's menu that it is in; empty elsewhere.
+    """
+
+    path: str
+    template: str
+    label: str
+    title: str
+    description: str
+    primary: bool = True
+    listed: bool = True
+    subject: str = ""
+    group: str = ""
+
+    @property
+    def file(self) -> str:
+        """The path of the published file."""
+        return f"{self.path}index.html"
+
+    @property
+    def twin(self) -> str:
+        """The path of the same in Markdown."""
+        return f"{self.path}index.md"
+
+
+GUIDES: Final = "Guides"
+FREE: Final = "Free endpoints"
+PAID: Final = "Paid endpoints"
+TYPES: Final = f"{DOCS}types/"
+# Name of the page and its template, label, title, description.
+_GUIDES: Final = (
+    ("quickstart", "Quickstart", "Quickstart: the first answer, the first payment", "Read a free answer and buy a paid one with the official x402 clients, in play money."),
+    ("try", "Try it", "Try the free endpoints", "Send a request to any free endpoint from this page and see status, headers and body."),
+    ("paying", "How payment works", "How a paid request works", "The four steps of x402 with the headers of a real purchase, decoded."),
+    ("freshness", "Freshness and limits", "Freshness, caching and limits", "How to tell whether an answer is still valid, how long to keep it, and how often to ask."),
+    ("errors", "Errors", "Statuses and errors", "What each HTTP status means here and what a client does about it."),
+    ("discovery", "Discovery", "OpenAPI, llms.txt and other descriptions", "Where machines find the description of this API, and how versions change."),
+    ("types", "Shared fields", "Fields and objects that answers share", "Fields that every answer has, and objects that several answers use."),
+)  # fmt: skip
+DOC_PAGES: Final = (
+    *(
+        SitePage(f"{DOCS}{name}/", f"pages/docs_{name}.html", label, title, about, primary=False, listed=False, group=GUIDES)
+        for name, label, title, about in _GUIDES
+    ),
+    *(
+        SitePage(f"{DOCS}{row.id}/", "pages/docs_endpoint.html", row.name, f"{row.name} API", row.purpose, primary=False, listed=False, group=FREE)
+        for row in ENDPOINTS
+    ),
+    *(
+        SitePage(f"{DOCS}{row.id}/", "pages/docs_product.html", row.title, f"{row.title} API", row.what_this_is, primary=False, listed=False, group=PAID)
+        for row in PRODUCTS
+    ),
+)  # fmt: skip
+assert QUICKSTART in {page.path for page in DOC_PAGES}
