@@ -10,9 +10,10 @@ import typer
 from generator.catalog.assets import ASSETS
 from generator.lab.__main__ import span_of
 from generator.lab.evaluate import read_candles
-from generator.market.bars import BarFrame
+from generator.market.bars import BAR_MS, BarFrame
+from generator.market.recorded.recording import load_recording
 from generator.market.simulated.market import SimulatedMarket
-from tests.contradictions.sweep import sweep
+from tests.contradictions.sweep import sweep, sweep_hourly
 
 START_MS = 1_795_132_800_000  # 2026-11-20T00:00:00Z
 DAY_MS = 86_400_000
@@ -20,7 +21,9 @@ DAY_MS = 86_400_000
 
 def main(
     *,
-    candles: Annotated[list[Path] | None, typer.Option(help="A folder of 5-minute candles; may be repeated.")] = None,
+    candles: Annotated[
+        list[Path] | None, typer.Option(help="A folder of candles of 5 or 60 minutes; may be repeated.")
+    ] = None,
     seeds: Annotated[str, typer.Option(help="FIRST-LAST of the simulated market; empty: none.")] = "1-10",
     days: Annotated[int, typer.Option(help="Of each simulated market.")] = 14,
     every: Annotated[int, typer.Option(help="Look at each so many bars.")] = 1,
@@ -32,7 +35,8 @@ def main(
     wrong = 0
     for name, frame in _markets(candles or [], seeds, days):
         began = time.monotonic()
-        found = sweep(frame, every=every, bodies=bodies)
+        hourly = frame.interval_ms != BAR_MS
+        found = sweep_hourly(frame) if hourly else sweep(frame, every=every, bodies=bodies)
         wrong += found.rows.total()
         print(
             f"{name}: {found.bars} bars, {found.texts} texts, {found.bodies} whole ticks: "
@@ -45,7 +49,10 @@ def main(
 
 
 def _markets(candles: list[Path], seeds: str, days: int) -> list[tuple[str, BarFrame]]:
-    known = [(folder.name, read_candles(folder)) for folder in candles]
+    known = []
+    for folder in candles:
+        frame = load_recording([folder], ASSETS).frame
+        known.append((folder.name, read_candles(folder) if frame.interval_ms == BAR_MS else frame))
     made = [
         (f"simulated, seed {seed}", SimulatedMarket(seed).bars(START_MS, START_MS + days * DAY_MS))
         for seed in (span_of(seeds) if seeds else ())

@@ -13,8 +13,10 @@ from generator.brain.engine import Engine
 from generator.brain.reading import BrainReading
 from generator.brain.weights import Weights
 from generator.catalog.formats import change, share
+from generator.catalog.text.answers import NEEDS_5_MINUTE_BARS
 from generator.catalog.text.contradictions import AssetText, MarketText, contradictions
-from generator.catalog.text.market import asset_summary, headline, summary
+from generator.catalog.text.market import AssetFacts, asset_summary, headline, summary
+from generator.catalog.words import MarketState
 from generator.compose.all import compose
 from generator.compose.context import TickContext
 from generator.compose.facts import market_facts, read_facts
@@ -77,6 +79,24 @@ def sweep(frame: BarFrame, *, every: int = 1, warm_up: int = 2 * DAY_BARS, bodie
         _check(found, when, (frame.fields["close"][row], high[row], low[row]), reading, changes)
         if row in drawn:
             _check_bodies(found, context_of(frame, row, reading, changes))
+    return found
+
+
+def sweep_hourly(frame: BarFrame) -> Found:
+    """Check what is said at each hour where no regime is read: the changes over 24 hours, and why there is no more."""
+    found, close = Found(), frame.fields["close"]
+    for row in range(24, len(frame)):
+        moved = close[row] / close[row - 24] - 1.0
+        changes = {
+            name: said for name, one in zip(frame.assets, moved, strict=True) if (said := change(100 * one)) is not None
+        }
+        facts = market_facts(None, changes, missing=NEEDS_5_MINUTE_BARS)
+        when = str(np.datetime64(int(frame.t[row]), "ms"))
+        found.bars += 1
+        found.take(MarketText(facts, headline(facts), summary(facts), MarketState.UNKNOWN), when)
+        for name, said in changes.items():
+            one = AssetFacts(name, said, missing=NEEDS_5_MINUTE_BARS)
+            found.take(AssetText(one, asset_summary(one)), f"{when} {name}")
     return found
 
 

@@ -35,7 +35,6 @@ def test_a_program_is_scored_on_the_same_markets(tmp_path: Path) -> None:
 
     (row,) = [line for line in tables.splitlines() if line.startswith(f"| base | `{command}` | 0.")]
     assert row.split(" | ")[-2:] == ["100.0", "0 |"]  # transition and claims
-    assert f"| small-5m | `{command}` | " in tables
 
 
 def test_our_own_program_scores_exactly_as_ours() -> None:
