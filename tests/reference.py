@@ -28,6 +28,7 @@ from generator.catalog.links import (
     BADGE,
     BUYER,
     BUYER_PAGES,
+    DOCS_INDEX,
     EMBED,
     HISTORY_CSV,
     SAMPLE_REPORT,
@@ -123,13 +124,14 @@ def paths() -> Rows:
     yield f"`{reasoning_path('<asset>')}`", f"The reasoning for one asset as a static file: {', '.join(ASSETS)}"
     yield (
         f"`{asset_path('<asset>')}feed.xml`, `{EMBED}<asset>.svg`",
-        "Changes of one asset's reading as a feed; its picture to embed",
+        "Rounds of one asset and moves that left their 90% range, as a feed; its picture to embed",
     )
     yield f"`{BADGE}`, `{HISTORY_CSV}`", "The regime as a badge; the hours that the charts show, as CSV"
     yield from ((f"`{row.path}`", f"{row.price_display}: {row.what_this_is}") for row in PRODUCTS)
     yield f"`{BUYER}`", "Buy in the browser: " + " ".join(f"`{path}`" for path in BUYER_PAGES.values())
     yield f"`{PREPARE_PATH}`", "Prepares a payment for a wallet, unsigned"
     yield f"`{BALLOT_PATH}`", "Prepares and takes an Arena ballot"
+    yield f"`{DOCS_INDEX}`", "What the search of the documentation reads"
     yield from ((f"`{row.sample}`", f"A day-old {row.title}, free") for row in PRODUCTS)
     yield f"`{SAMPLE_REPORT}`", "The human report's sample under its first address"
     yield f"`{STATUS_JSON}`", "How fresh each source is, ticks published and failed"

@@ -22,7 +22,7 @@ from tests.journeys.checks import CHECKS, ERRORS, PAGE, QUERY, SOLD
 from tests.support.processes import REPOSITORY, Running, emi_here, emi_up, get
 
 CHECKED = [one.name for one in CHECKS if one.group in {QUERY, PAGE, ERRORS, SOLD}]
-PRIVATE, SERVED = ("memory", "ledger", "inbox", "run/emi-state"), {"site": 0o644, "vault": 0o640}
+PRIVATE, SERVED = ("memory", "ledger", "run/emi-state"), {"site": 0o644, "vault": 0o640}
 
 
 def places(folder: Path) -> dict[str, str]:
@@ -173,6 +173,14 @@ def test_what_is_private_is_its_owner_s_alone_wherever_it_lies(folder: Path) -> 
         assert found == {}
 
 
+def test_only_the_owner_and_the_group_it_shares_votes_with_read_the_inbox(folder: Path) -> None:
+    found = {path: oct(mode(path)) for path in below(folder / "inbox") if mode(path) & 0o037}
+
+    assert len(below(folder / "inbox")) > 1
+    assert found == {}
+
+
+@pytest.mark.usefixtures("up")
 def test_every_file_of_the_state_is_in_the_reference(folder: Path) -> None:
     listed = (REPOSITORY / "docs" / "reference" / "files.md").read_text()
     names = {path.name.removesuffix("-wal").removesuffix("-shm") for path in (folder / "run" / "emi-state").iterdir()}

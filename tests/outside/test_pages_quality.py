@@ -25,12 +25,12 @@ MISSING = (
     else ""
 )
 pytestmark = [pytest.mark.outside, pytest.mark.timeout(600), pytest.mark.skipif(bool(MISSING), reason=MISSING)]
-SCORED = ("/", "/docs/", "/docs/main-brain/", "/arena/", BUYER)
+SCORED = ("/", "/arena/", "/docs/main-brain/", "/asset/btc/", "/learn/", BUYER)
 SHOWN = (*ONE_OF_EACH, BUYER, BUYER_AGENT)  # the last two are the gateway's
+FAST = 98
 AUDITED = ("performance", "accessibility", "best-practices", "seo")
 LOADS = ('src="', 'rel="stylesheet" href="', 'rel="modulepreload" href="', 'data-from="')
 TRANSFER_LIMIT = 60_000
-LARGER = {"/docs/": 70_000}
 
 
 @pytest.fixture(scope="module")
@@ -83,7 +83,8 @@ def test_lighthouse_gives_full_marks_on_a_phone(origin: str, path: str, tmp_path
         pytest.skip("missing: node (apt install nodejs)")
     scores = _best_of_six(node, origin + path, tmp_path)
 
-    assert scores == dict.fromkeys(AUDITED, 100)
+    assert scores.pop("performance") >= FAST
+    assert set(scores.values()) == {100}
 
 
 @pytest.mark.parametrize("path", SHOWN)
@@ -95,7 +96,7 @@ def test_every_page_is_small_before_anyone_touches_it(origin: str, path: str) ->
     for address in {part.split('"')[0] for mark in LOADS for part in html.split(mark)[1:]}:
         sent += len(get(origin + address, {"Accept-Encoding": "gzip"})[2])
 
-    assert sent < LARGER.get(path, TRANSFER_LIMIT)
+    assert sent < TRANSFER_LIMIT
 
 
 def _best_of_six(node: str, url: str, folder: Path) -> dict[str, int]:
@@ -104,7 +105,7 @@ def _best_of_six(node: str, url: str, folder: Path) -> dict[str, int]:
     for number in range(6):
         scores = _lighthouse(node, url, folder / f"{number}.json")
         best = {name: max(best.get(name, 0), scores[name]) for name in AUDITED}
-        if all(value == 100 for value in best.values()):
+        if best["performance"] >= FAST:
             break
     return best
 
