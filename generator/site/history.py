@@ -115,7 +115,7 @@ def histories(
         drawn.append(
             line_chart(
                 f"{name}-funding",
-                f"{asset} funding",
+                f"{asset} funding, % per 8 hours",
                 "% per 8 hours",
                 funding,
                 _source(ctx),
@@ -125,7 +125,7 @@ def histories(
         drawn.append(
             line_chart(
                 f"{name}-interest",
-                f"{asset} open interest",
+                f"{asset} open interest, contracts",
                 f"contracts, in {asset}",
                 interest,
                 _source(ctx),
