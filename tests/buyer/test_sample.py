@@ -43,7 +43,7 @@ def test_on_the_first_day_the_sample_is_the_bundled_one_and_says_it_is_simulated
     content = shown(Sample(Notes(), REPORT), "today", NOON)
 
     assert (content["sample"], content["sample_day"], content["source_mode"]) == ("bundled", None, "simulated")
-    assert "simulated day" in content["sample_note"]
+    assert "simulated market" in content["sample_note"]
 
 
 def test_after_midnight_it_is_the_last_report_of_the_day_before_and_stays_so_all_day() -> None:
