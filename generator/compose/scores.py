@@ -88,7 +88,7 @@ def statement(record: TrackRecord) -> str:
 
 def counted_apart(warm_up: int) -> str:
     """Say how many more there are of before the start."""
-    return f" {warm_up} more were made by backtest before the start and are counted apart." if warm_up else ""
+    return f" A backtest before the start made {warm_up}, counted apart." if warm_up else ""
 
 
 def how_far(view: ArenaView) -> contract.HowFar:

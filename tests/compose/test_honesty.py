@@ -262,7 +262,7 @@ def test_a_record_better_than_guessing_is_stated_without_a_promise() -> None:
     assert "the Brier skill against the base rate is 2.5%" in text
     assert "of 321 forecasts 37.7% (95% interval 38 to 44.9%) came true" in text
     assert "promises nothing" in text
-    assert "214 more were made by backtest before the start and are counted apart" in text
+    assert "A backtest before the start made 214, counted apart" in text
 
 
 def test_a_reading_of_an_old_bar_degrades_the_answers_and_is_named() -> None:
