@@ -377,7 +377,7 @@ def _row(entry: Mapping[str, Any]) -> dict[str, Any]:
 def _case(made: Mapping[str, Any], outcome: Prediction) -> Case:
     names = ("down", "neutral", "up")
     forecast = {**made, **{key: dict(zip(names, made[key], strict=True)) for key in ("probabilities", "base_rate")}}
-    return case_of_row({"forecast": forecast, **made, "outcome": outcome, "warm_up": False})
+    return case_of_row({**made, "forecast": forecast, "outcome": outcome, "warm_up": False})
 
 
 def _subject(entry: Mapping[str, Any]) -> str:
