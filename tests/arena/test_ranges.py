@@ -62,7 +62,7 @@ def test_without_a_start_price_every_horizon_is_void_and_none_is_due() -> None:
     assert set(made.moves) == set(HORIZONS)
 
 
-def test_a_prediction_that_cannot_go_on_keeps_the_moves_that_are_known() -> None:
+def test_a_prediction_that_is_interrupted_keeps_the_moves_that_are_known() -> None:
     made = interrupt(at(started(), NOON + 15 * MINUTE, 101.0), "clock was set back")
 
     assert made.moves["15m"].move == 1.0

@@ -1,4 +1,4 @@
-"""A clock that was ahead and is set right: readings begin anew, and what was sealed meanwhile and has not ended is void."""
+"""A clock that was ahead and is set right: readings restart, and what was sealed meanwhile and has not ended is void."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -108,7 +108,7 @@ def test_an_audit_of_the_log_follows_a_clock_that_was_set_back(back: tuple[Path,
     assert sorted(ended, key=str) == [None, None, REASON, REASON]
 
 
-def test_after_a_start_with_the_clock_ahead_readings_and_rounds_begin_anew(tmp_path: Path) -> None:
+def test_after_a_start_with_the_clock_ahead_nothing_it_had_open_is_resolved(tmp_path: Path) -> None:
     settings = settings_of(SourceMode.SIMULATED, tmp_path)
 
     async def work() -> None:
