@@ -45,11 +45,11 @@ SCHEMA_VERSION: Final = "1"
 
 
 class RoundClock:
-    """Tell the round; a clock that goes back holds the last round, as a chain would.
+    """Give the round; a clock that goes back holds the last round, as a chain would.
 
     Args:
         now: Unix time in seconds.
-        least: the round of the ledger's last commit; no lower one is told.
+        least: the round of the ledger's last commit; no lower one is given.
     """
 
     def __init__(self, now: Callable[[], float], least: int) -> None:
