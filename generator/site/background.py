@@ -15,8 +15,8 @@ from generator.catalog.discovery import DISCOVERY_FILES, SharePicture
 from generator.catalog.downloads import RecordFile
 from generator.catalog.links import DOCS_INDEX, OPENAPI_JSON, OPENAPI_YAML
 from generator.catalog.words import RoundPhase
+from generator.compose.body import encode
 from generator.compose.context import Site, TickContext
-from generator.contract.base import encode
 from generator.record.memory.store import Memory
 from generator.release.last_good import Kind, LastGood
 from generator.release.values import NOTHING

@@ -15,11 +15,10 @@ from generator.catalog.assets import ASSETS
 from generator.catalog.formats import change, fixed, share
 from generator.catalog.text.labels import REGIME
 from generator.catalog.words import RegimeLabel, SourceMode
-from generator.compose.coins import expected_move
+from generator.compose.coins import ExpectedMove, expected_move
 from generator.compose.context import TickContext
 from generator.compose.inputs import futures_of, observed, reading_of
-from generator.contract.paid import ExpectedMove
-from generator.contract.paid_human_report import ReportChart, X402HumanReportPaidResponse
+from generator.compose.paid_human_report import ReportChart, X402HumanReportPaidResponse
 from generator.site.charts.now import HEIGHT, framed, fundings, usual_moves
 from generator.site.charts.plot import Axis, Caption, Chart, Row, around_zero, axis, rounded_axis, row_chart
 from generator.site.charts.record import rates
