@@ -32,7 +32,7 @@ from generator.site.background import static_files
 from generator.site.downloads import no_downloads
 from generator.site.feeds import feeds
 from generator.site.pages.render import Pages, PageView
-from generator.site.resources import static_assets
+from generator.site.resources import Assets
 from generator.site.sample import bundled_files
 from generator.wings.bucket.places import Mirrored
 
@@ -109,7 +109,7 @@ def bootstrap_files(site: Site, mode: SourceMode, at: datetime, renderer: Pages 
         ROUNDS_JSON: lambda: rounds_file(site.project, []),
         "samples": bundled_files,
     }
-    files = {**static_assets(), **(static.files if static else {}), **pages(renderer or Pages(), view, last_good)}
+    files = {**Assets.load().files, **(static.files if static else {}), **pages(renderer or Pages(), view, last_good)}
     files |= last_good.attempt(Kind.FEED, lambda: feeds(site, mode, (), (), at), "feeds") or {}
     for name, download in downloads.items():
         files |= last_good.attempt(Kind.DOWNLOAD, download, name) or {}
