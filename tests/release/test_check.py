@@ -84,11 +84,6 @@ def test_a_paid_body_of_a_time_that_has_not_come_does_not_pass() -> None:
         Checker.check_paid(NUMBER, {"x402-atlas": body})
 
 
-def test_an_immutable_file_lies_below_its_paths() -> None:
-    with pytest.raises(PublishError, match=r"/elsewhere: not below the paths of immutable files"):
-        Checker().check(NUMBER, FILES, {"/elsewhere": b"x"})
-
-
 def test_what_was_good_is_looked_at_again_only_when_it_changed() -> None:
     checker = Checker()
     checker.check(NUMBER, FILES)

@@ -38,8 +38,6 @@ log = structlog.get_logger("emi.publish")
 class BucketSite(NumberedStore):
     """Publish releases below one prefix of a bucket."""
 
-    copy_failures = 0
-
     def __init__(self, bucket: Bucket, writer: str, fence: Fence = one_writer, deadline_s: float = DEADLINE_S) -> None:
         super().__init__(bucket, RELEASES, Pointer(bucket, POINTER, fence, writer, _is_pointer), deadline_s)
         self._put: dict[str, int] | None = None  # immutable path -> its length
