@@ -26,11 +26,7 @@ class Checker:
         self._good: dict[str, bytes] = {}
 
     def check(self, generation: str, files: Mapping[str, bytes]) -> None:
-        """Look at every byte of a release; every free body must say that it is of this generation.
-
-        Raises:
-            PublishError: it counts the faults and names the first.
-        """
+        """Look at every byte of a release; PublishError counts the faults and names the first."""
         faults = list(self._faults(generation, files))
         if faults:
             more = f" and {len(faults) - NAMED} more" if len(faults) > NAMED else ""

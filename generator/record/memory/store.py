@@ -294,10 +294,9 @@ class TickTransaction:
         self._connection = connection
 
     def play(self, inputs: PlayInputs, brain_state: bytes | None = None, published_ms: int | None = None) -> ArenaView:
-        """Judge ballots, play the rounds, store what changed, and log what no backtest played. Again it changes nothing.
+        """Judge ballots, play rounds, store what changed, and log what no backtest played. Again it changes nothing.
 
-        Args:
-            published_ms: wall time of the last published tick; None where nothing is published, as in a backtest.
+        `published_ms` is the wall time of the last published tick; None where nothing is published, as in a backtest.
         """
         connection, memory, now_ms = self._connection, self._memory, inputs.now_ms
         verdicts, refused = self._count(inputs)

@@ -94,11 +94,7 @@ class BucketSite(NumberedStore):
 
 
 def attributes(path: str, siblings: Collection[str], cache_control: str) -> dict[str, str]:
-    """Return the headers with which an object store and its CDN are to serve one file.
-
-    Args:
-        siblings: the paths published with it: `a.json.gz` is a variant only where there is `a.json`.
-    """
+    """Return the headers of one file for a store and its CDN; `a.json.gz` is a variant only with `a.json` a sibling."""
     base, encoding = path, None
     for ending, name in ENCODINGS.items():
         if path.endswith(ending) and path.removesuffix(ending) in siblings:
