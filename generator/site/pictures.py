@@ -3,7 +3,7 @@
 import re
 import textwrap
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 import resvg_py
@@ -86,8 +86,8 @@ class Pictures:
         shares: page path -> the picture with its alternative text; pages that are not here have that of "".
     """
 
-    files: Mapping[str, bytes]
-    shares: Mapping[str, SharePicture]
+    files: Mapping[str, bytes] = field(default_factory=dict)
+    shares: Mapping[str, SharePicture] = field(default_factory=dict)
 
 
 def pictures(drawings: Mapping[str, Drawing], resources: Resources | None = None) -> Pictures:
