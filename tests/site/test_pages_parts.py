@@ -9,7 +9,7 @@ from generator.arena.values import Rehearsal
 from generator.catalog.assets import ASSETS
 from generator.errors import PublishError
 from generator.site import format as page_format
-from generator.site.charts.now import scale, shares, sparkline
+from generator.site.charts.now import shares, sparkline
 from generator.site.pages.docs import Reference, type_name
 from generator.site.pages.record import record_view
 from generator.site.pages.render import Pages
@@ -94,8 +94,7 @@ def test_too_few_closes_draw_nothing(closes: tuple[tuple[int, float], ...]) -> N
     assert sparkline("BTC", closes, None) is None
 
 
-def test_nothing_is_drawn_of_an_unknown_value_or_an_empty_vote() -> None:
-    assert scale("x", "Confidence", None) is None
+def test_nothing_is_drawn_of_an_empty_vote() -> None:
     assert shares("x", "Votes", (("for", "bullish", 0), ("against", "bearish", 0))) is None
 
 

@@ -1,8 +1,9 @@
 """The market over time: prices on the regimes, the chances of the four, and where prices may go next."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import groupby, pairwise
+from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Final, TypeVar
 
 from markupsafe import Markup
@@ -12,7 +13,7 @@ from generator.brain.reading import Range
 from generator.brain.regime import REGIMES
 from generator.catalog.text.labels import REGIME
 from generator.catalog.words import RegimeLabel
-from generator.site.charts.plot import WIDTH, Caption, Chart, line, nice_ticks, text
+from generator.site.charts.plot import WIDTH, Axis, Caption, Chart, Plane, axis, line, text
 from generator.site.format import moment, percent, price, signed
 
 HOUR_MS: Final = 3_600_000
@@ -23,13 +24,25 @@ _HEIGHT: Final = 492
 _TICKS: Final = 104.0  # what the labels of the price axis may take
 _LONGEST_NAME: Final = 11.5  # units a letter of a name takes on a phone, where letters are largest
 _SPANS: Final = {"15m": 0.25, "1h": 1.0, "4h": 4.0, "24h": 24.0}
+_BAND: Final = Markup('<rect class="tint" fill="url(#{})" x="{:.1f}" y="{:g}" width="{:.1f}" height="{:g}"/>')
+_SWATCH: Final = Markup('<rect class="chance" fill="url(#{})" x="{:.0f}" y="314" width="16" height="14"/>')
+_DAY: Final = Markup('<rect class="bar{}" x="{:.1f}" y="{:.1f}" width="{:.1f}" height="{:.1f}" rx="1" data-tip="{}"/>')
+_PATTERN: Final = Markup(
+    '<pattern id="{}-{}" width="8" height="8" patternUnits="userSpaceOnUse"><rect class="r-{}" width="8" height="8"/>'
+    "{}</pattern>"
+)
+# How the regimes differ without colour: plain, slanted lines, nothing, dots.
+_MARKS: Final = {
+    RegimeLabel.RISK_OFF: Markup('<path class="r-mark" d="M-2 2l4-4M0 8l8-8M6 10l4-4"/>'),
+    RegimeLabel.HIGH_VOLATILITY: Markup('<circle class="r-dot" cx="4" cy="4" r="1.6"/>'),
+}
 Point = tuple[int, float]
 Value = TypeVar("Value")
 
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """How far back a chart looks, and how finely.
+    """How far back a chart looks.
 
     Args:
         step_ms: between two closes of the line.
@@ -74,68 +87,52 @@ class Lately:
     ranges: Mapping[str, Range] | None
 
 
-class _Plane:
-    """A part of the picture with a time axis that all parts share."""
-
-    def __init__(self, span: tuple[int, int], values: tuple[float, float], place: tuple[float, float]) -> None:
-        self.span, self.values, self.place = span, values, place
-
-    def x(self, at_ms: float) -> float:
-        return WIDTH * (at_ms - self.span[0]) / (self.span[1] - self.span[0])
-
-    def y(self, value: float) -> float:
-        (low, high), (top, bottom) = self.values, self.place
-        return bottom - (bottom - top) * (value - low) / (high - low)
-
-    def points(self, found: Sequence[tuple[float, float]]) -> str:
-        return " ".join(f"{self.x(at):.1f},{self.y(value):.1f}" for at, value in found)
-
-    def path(self, kind: str, found: Sequence[tuple[float, float]]) -> Markup:
-        return Markup('<polyline class="{}" points="{}"/>').format(kind, self.points(found))
-
-    def area(self, kind: str, found: Sequence[tuple[float, float]], fill: str = "") -> Markup:
-        filled = Markup(' fill="url(#{})"').format(fill) if fill else ""
-        return Markup('<polygon class="{}"{} points="{}"/>').format(kind, filled, self.points(found))
-
-
 def history(name: str, window: Window, lately: Lately, source: Markup | str) -> Chart | None:
     """Draw the price of an asset on the market's regimes, their chances below it, and its ranges ahead.
 
     Returns:
         The chart, or None with fewer than two closes in the window.
     """
-    since_ms = lately.now_ms - window.span_ms
-    closes = [point for point in lately.closes if since_ms <= point[0] <= lately.now_ms]
+    since_ms, now_ms, asset = lately.now_ms - window.span_ms, lately.now_ms, lately.asset
+    closes = [point for point in lately.closes if since_ms <= point[0] <= now_ms]
     if len(closes) < 2:
         return None
-    every = [one for one in lately.hours if since_ms <= one.market_ms <= lately.now_ms]
+    every = [one for one in lately.hours if since_ms <= one.market_ms <= now_ms]
     hours = every[::-1][:: window.hours][::-1]
     fan = _fan(closes[-1], window, lately.ranges)
     reach = [value for _, value in closes] + [value for _, row in fan for value in row]
-    span = since_ms, lately.now_ms + round(_SPANS[window.ahead] * HOUR_MS)
     room = (max(reach) - min(reach)) * 0.06 or max(reach) * 0.01
-    upper = _Plane(span, (min(reach) - room, max(reach) + room), _PRICES)
-    lower = _Plane(span, (0.0, 1.0), _CHANCES)
+    times = _times(
+        (since_ms, closes[-1][0], now_ms + round(_SPANS[window.ahead] * HOUR_MS)), window.tick_ms, window.tick
+    )
+    upper = Plane(
+        replace(times, ticks=()), axis(min(reach) - room, max(reach) + room, f"{asset}, USD", price), *_PRICES
+    )
+    lower = Plane(times, Axis(0.0, 1.0, (), ""), *_CHANCES)
     parts = [
-        _patterns(name),
-        *_bands(name, upper, every, lately.now_ms),
-        *_grid(upper),
+        Markup("<defs>{}</defs>").format(
+            Markup("").join(_PATTERN.format(name, label, label, _MARKS.get(label, "")) for label in REGIMES)
+        ),
+        *_bands(name, upper, every, now_ms),
+        *upper.grid(),
         *_stack(name, lower, hours, window),
         *_ahead(upper, fan),
         *(upper.path("line", part) for part in _joined(closes, 3 * window.step_ms)),
-        *_axes(upper, window, lately, closes[-1]),
-        *_begin(upper, every),
+        *upper.labels(),
+        *lower.notches(),
+        *_now(upper, window, closes[-1]),
+        *_begin(lower, every),
         *_legend(name),
-        *_touch(upper, hours, lately.asset, window),
+        *_touch(upper, hours, asset, window),
     ]
     caption = Caption(
         name,
-        _finding(lately.asset, window, closes, every),
+        _finding(asset, window, closes, every),
         "Above, the price as a line on stripes that name the regime of each hour, and to the right the ranges in which it "
         "should end 50 and 90 times in 100. Below, the chances of the four regimes, stacked to 100%.",
         source,
-        ("Time, UTC", lately.asset, "Regime", *(REGIME[label].capitalize() for label in REGIMES)),
-        tuple(_rows(hours, lately.asset, max(1, len(hours) // 42))),
+        ("Time, UTC", asset, "Regime", *(REGIME[label].capitalize() for label in REGIMES)),
+        tuple(_rows(hours, asset, max(1, len(hours) // 42))),
     )
     return Chart(caption, Markup("").join(parts), _HEIGHT, wide=True)
 
@@ -144,64 +141,50 @@ def line_chart(name: str, title: str, unit: str, found: Sequence[Point], source:
     """Draw one number of one asset over its days; None with fewer than two known values."""
     if len(found) < 2:
         return None
-    values = [value for _, value in found]
-    since = f"{moment(found[0][0]):%-d %b}"
-    finding = (
-        f"{title}: {_short(values[-1])} now, between {_short(min(values))} and {_short(max(values))} since {since}"
-    )
-    room = (max(values) - min(values)) * 0.08 or abs(values[0]) * 0.01 or 1.0
-    plane = _Plane((found[0][0], found[-1][0]), (min(values) - room, max(values) + room), (34.0, 220.0))
-    ticks = nice_ticks(*plane.values, 4)
-    parts = [line("grid", (0, plane.y(tick)), (WIDTH, plane.y(tick))) for tick in ticks]
-    parts += [line("base", (0, plane.y(0.0)), (WIDTH, plane.y(0.0)))] if plane.values[0] < 0.0 < plane.values[1] else []
+    values, (first, last) = [value for _, value in found], (found[0][0], found[-1][0])
+    low, high = min(values), max(values)
+    room = (high - low) * 0.08 or abs(low) * 0.01 or 1.0
+    plane = Plane(_times((first, last, last), 5 * DAY_MS), axis(low - room, high + room, unit, _short), 34.0, 220.0)
+    parts = [*plane.grid(), *([plane.across("base", 0.0)] if low - room < 0.0 < high + room else [])]
     parts += [plane.path("line", part) for part in _joined(found, 2 * DAY_MS)]
-    parts += [text("tick halo", 0, plane.y(tick) - 4, _short(tick)) for tick in ticks]
-    parts += [text("axis", 0, 16, unit)]
-    days = range(-(-found[0][0] // DAY_MS) * DAY_MS, found[-1][0], 5 * DAY_MS)
-    parts += [
-        text("tick", plane.x(at), 246, f"{moment(at):%-d %b}", "start") for at in days if plane.x(at) < WIDTH - 70
-    ]
-    parts += [
-        Markup(
-            '<rect class="hour" x="{:.1f}" y="34" width="4" height="186" data-tip="{:%-d %b, %H:%M} UTC: {}"/>'
-        ).format(plane.x(at) - 2, moment(at), _short(value))
-        for at, value in found
-    ]
-    rows = tuple((f"{moment(at):%-d %b, %H:%M}", _short(value)) for at, value in found[:: max(1, len(found) // 30)])
-    caption = Caption(name, finding, "A line over the last days.", source, ("Time, UTC", unit), rows)
+    parts += plane.labels()
+    said = [(f"{moment(at):%-d %b, %H:%M}", _short(value)) for at, value in found]
+    parts += [plane.hover(at, 4, f"{when} UTC: {value}") for (at, _), (when, value) in zip(found, said, strict=True)]
+    caption = Caption(
+        name,
+        f"{title}: {_short(values[-1])} now, between {_short(low)} and {_short(high)} since {moment(first):%-d %b}",
+        "A line over the last days.",
+        source,
+        ("Time, UTC", unit),
+        tuple(said[:: max(1, len(said) // 30)]),
+    )
     return Chart(caption, Markup("").join(parts), 256)
 
 
 def uptime(name: str, minutes: Mapping[int, int], now_ms: int, source: str) -> Chart | None:
     """Draw the share of minutes with a published tick, a bar a day; None before the first."""
-    if not minutes:
+    today = now_ms // DAY_MS
+    days = range(max(min(minutes, default=today) + 1, today - 89), today + 1)  # the day of the start has no whole
+    if not days:
         return None
-    today, first = now_ms // DAY_MS, min(minutes)
-    shares: list[tuple[int, float]] = []
-    for day in range(max(first, today - 89), today + 1):
-        whole = 1440 if day < today else max(1, (now_ms - today * DAY_MS) // 60_000)
-        if day > first or first == today - 89:  # the day of the start has no whole
-            shares.append((day, min(1.0, minutes.get(day, 0) / whole)))
-    if not shares:
-        return None
+    whole = dict.fromkeys(days, 1440) | {today: max(1, (now_ms - today * DAY_MS) // 60_000)}
+    shares = {day: min(1.0, minutes.get(day, 0) / whole[day]) for day in days}
+    said = {day: percent(100 * share, 2) for day, share in shares.items()}
     step = WIDTH / 90
-    shape = Markup('<rect class="bar{}" x="{:.1f}" y="{:.1f}" width="{:.1f}" height="{:.1f}" rx="1" data-tip="{}"/>')
     parts = [line("base", (0, 80), (WIDTH, 80))]
-    for day, share in shares:
+    for day, share in shares.items():
         x, tall = WIDTH - (today - day + 1) * step, max(2.0, 64 * share)
-        tip = f"{moment(day * DAY_MS):%-d %b}: published in {percent(100 * share, 2)} of minutes"
-        parts.append(shape.format(" short" if share < 0.99 else "", x, 80 - tall, step - 1.5, tall, tip))
-    mean = 100 * sum(share for _, share in shares) / len(shares)
-    since = f"{moment(shares[0][0] * DAY_MS):%-d %b}"
+        tip = f"{moment(day * DAY_MS):%-d %b}: published in {said[day]} of minutes"
+        parts.append(_DAY.format(" short" if share < 0.99 else "", x, 80 - tall, step - 1.5, tall, tip))
     parts += [text("tick", 0, 104, "90 days ago"), text("tick", WIDTH, 104, "today", "end")]
-    rows = tuple((f"{moment(day * DAY_MS):%-d %b %Y}", percent(100 * share, 2)) for day, share in reversed(shares))
+    mean, since = percent(100 * sum(shares.values()) / len(shares), 2), f"{moment(days[0] * DAY_MS):%-d %b}"
     caption = Caption(
         name,
-        f"Published in {percent(mean, 2)} of the minutes since {since}",
+        f"Published in {mean} of the minutes since {since}",
         "A bar for each day, as tall as the share of its minutes in which a release was published.",
         source,
         ("Day", "Minutes with a release"),
-        rows,
+        tuple((f"{moment(day * DAY_MS):%-d %b %Y}", said[day]) for day in reversed(days)),
     )
     return Chart(caption, Markup("").join(parts), 112, wide=True)
 
@@ -225,47 +208,40 @@ def _fan(last: Point, window: Window, ranges: Mapping[str, Range] | None) -> lis
     return rows if len(rows) > 1 else []
 
 
-def _ahead(plane: _Plane, fan: Sequence[tuple[int, tuple[float, ...]]]) -> Iterator[Markup]:
+def _ahead(plane: Plane, fan: Sequence[tuple[int, tuple[float, ...]]]) -> Iterator[Markup]:
     for kind, low, high in (("fan90", 0, 3), ("fan50", 1, 2)):
         if fan:
             edge = [(at, row[high]) for at, row in fan] + [(at, row[low]) for at, row in reversed(fan)]
             yield plane.area(kind, edge)
     for at, row in fan[1:]:
-        tip = f"{moment(at):%-d %b, %H:%M} UTC: 50% between {price(row[1])} and {price(row[2])}, 90% between {price(row[0])} and {price(row[3])}"
-        yield _hover(plane.x(at) - 4, 8, tip)
+        inner, outer = f"{price(row[1])} and {price(row[2])}", f"{price(row[0])} and {price(row[3])}"
+        tip = f"{moment(at):%-d %b, %H:%M} UTC: 50% between {inner}, 90% between {outer}"
+        yield plane.hover(at, 8, tip, _CHANCES[1])
 
 
-def _bands(name: str, plane: _Plane, hours: Sequence[Hour], until_ms: int) -> Iterator[Markup]:
-    top, bottom = plane.place
-    shape = Markup('<rect class="tint" fill="url(#{})" x="{:.1f}" y="{:g}" width="{:.1f}" height="{:g}"/>')
+def _bands(name: str, plane: Plane, hours: Sequence[Hour], until_ms: int) -> Iterator[Markup]:
     for label, begin, end in _runs(hours, until_ms):
         if label in REGIMES:
-            x, width = plane.x(begin), plane.x(end) - plane.x(begin)
-            yield shape.format(f"{name}-{label}", x, top, width, bottom - top)
+            x, width = plane.at(begin, 0)[0], plane.at(end, 0)[0] - plane.at(begin, 0)[0]
+            yield _BAND.format(f"{name}-{label}", x, plane.top, width, plane.bottom - plane.top)
             words = REGIME[RegimeLabel(label)]
             begins = max(x + 5, _TICKS)
             if x + width > begins + _LONGEST_NAME * len(words):
-                yield text("tick halo", begins, bottom - 8, words)
+                yield text("tick halo", begins, plane.bottom - 8, words)
 
 
-def _runs(hours: Sequence[Hour], until_ms: int) -> Iterator[tuple[str, int, int]]:
-    """Give spells of one label as (label, begin, end); an hour that is missing ends a spell."""
-    ends = [min(b.market_ms, a.market_ms + 2 * HOUR_MS) for a, b in pairwise(hours)]
-    ends += [min(until_ms, hours[-1].market_ms + 2 * HOUR_MS)] if hours else []
-    spell: list[tuple[str, int, int]] = []
-    for hour, end in zip(hours, ends, strict=True):
-        if spell and spell[-1][0] == hour.label and spell[-1][2] == hour.market_ms:
-            spell[-1] = (hour.label, spell[-1][1], end)
-        else:
-            spell.append((hour.label, hour.market_ms, end))
-    return iter(spell)
+def _runs(hours: Sequence[Hour], until_ms: int) -> list[tuple[str, int, int]]:
+    """Return spells of one label as (label, begin, end); an hour that is missing ends a spell."""
+    spells: list[tuple[str, int, int]] = []
+    for hour, after_ms in zip(hours, [*(one.market_ms for one in hours[1:]), until_ms], strict=False):
+        begin = hour.market_ms
+        if spells and spells[-1][0] == hour.label and spells[-1][2] == begin:
+            begin = spells.pop()[1]
+        spells.append((hour.label, begin, min(after_ms, hour.market_ms + 2 * HOUR_MS)))
+    return spells
 
 
-def _grid(plane: _Plane) -> list[Markup]:
-    return [line("grid", (0, plane.y(tick)), (WIDTH, plane.y(tick))) for tick in nice_ticks(*plane.values, 4)]
-
-
-def _stack(name: str, plane: _Plane, hours: Sequence[Hour], window: Window) -> Iterator[Markup]:
+def _stack(name: str, plane: Plane, hours: Sequence[Hour], window: Window) -> Iterator[Markup]:
     """Draw the chances of the four regimes, the first at the bottom; a later one lies under those before it."""
     known = [(hour.market_ms, hour.chances) for hour in hours if hour.chances is not None]
     for part in _joined(known, 2 * window.hours * HOUR_MS):
@@ -286,90 +262,66 @@ def _joined(found: Sequence[tuple[int, Value]], most_ms: int) -> Iterator[Sequen
             begin = place
 
 
-def _axes(plane: _Plane, window: Window, lately: Lately, last: Point) -> Iterator[Markup]:
-    (at, value), bottom = last, _CHANCES[1]
-    x = plane.x(at)
-    yield text("axis", 0, 16, f"{lately.asset}, USD")
+def _times(span: tuple[int, int, int], step_ms: int, form: str = "%-d") -> Axis:
+    """Return the axis of time, labelled where a label is clear of the edge and of that of now.
+
+    Args:
+        span: begin, now and end.
+    """
+    begin, now, end = span
+    ticks, month = [], 0
+    for at in range(-(-begin // step_ms) * step_ms, now, step_ms):
+        if 30 < WIDTH * (at - begin) / (end - begin) < WIDTH * (now - begin) / (end - begin) - 86:
+            new = form == "%-d" and moment(at).month != month
+            ticks.append((float(at), f"{moment(at):{form}}{f' {moment(at):%b}' * new}"))
+            month = moment(at).month
+    return Axis(begin, end, tuple(ticks), "")
+
+
+def _now(plane: Plane, window: Window, last: Point) -> Iterator[Markup]:
+    (x, y), bottom = plane.at(*last), _CHANCES[1]
     yield text("axis", 0, _CHANCES[0] - 8, "Chance of each regime, %")
-    for tick in nice_ticks(*plane.values, 4):
-        yield text("tick halo", 0, plane.y(tick) - 4, price(tick))
-    yield line("mark", (x, _PRICES[0]), (x, bottom))
-    yield Markup('<circle class="end" cx="{:.1f}" cy="{:.1f}" r="5"/>').format(x, plane.y(value))
-    yield text("value halo", x - 10, plane.y(value) - 12, price(value), "end")
-    yield text("tick", x, bottom + 24, f"{moment(at):%H:%M}", "end")
+    yield line("mark", (x, plane.top), (x, bottom))
+    yield Markup('<circle class="end" cx="{:.1f}" cy="{:.1f}" r="5"/>').format(x, y)
+    yield text("value halo", x - 10, y - 12, price(last[1]), "end")
+    yield text("tick", x, bottom + 25, f"{moment(last[0]):%H:%M}", "end")
     if WIDTH - x > 60:
-        yield text("tick", WIDTH, bottom + 24, f"+{window.ahead}", "end")
-    shown = 0
-    first = -(-plane.span[0] // window.tick_ms) * window.tick_ms
-    for tick_ms in range(first, at, window.tick_ms):
-        place = plane.x(tick_ms)
-        if 30 < place < x - 86:
-            month = f" {moment(tick_ms):%b}" if window.tick == "%-d" and moment(tick_ms).month != shown else ""
-            shown = moment(tick_ms).month
-            yield line("notch", (place, bottom), (place, bottom + 6))
-            yield text("tick", place, bottom + 24, f"{moment(tick_ms):{window.tick}}{month}", "middle")
+        yield text("tick", WIDTH, bottom + 25, f"+{window.ahead}", "end")
 
 
-def _begin(plane: _Plane, hours: Sequence[Hour]) -> Iterator[Markup]:
+def _begin(plane: Plane, hours: Sequence[Hour]) -> Iterator[Markup]:
     """Mark where the backtest ends and what was published begins."""
     for before, after in pairwise(hours):
         if before.warm_up and not after.warm_up:
-            x = plane.x(after.market_ms)
-            yield line("mark", (x, _CHANCES[0]), (x, _CHANCES[1]))
+            yield line("mark", plane.at(after.market_ms, 1.0), plane.at(after.market_ms, 0.0))
 
 
 def _legend(name: str) -> Iterator[Markup]:
-    x = 0.0
-    swatch = Markup('<rect class="chance" fill="url(#{})" x="{:.0f}" y="314" width="16" height="14"/>')
-    words = [REGIME[label] for label in REGIMES]
-    for label, name_of in zip(REGIMES, words, strict=True):
-        yield swatch.format(f"{name}-{label}", x)
-        yield text("tick", x + 22, 327, name_of)
-        x += WIDTH * (len(name_of) + 4) / sum(len(one) + 4 for one in words)
+    x, letters = 0.0, sum(len(REGIME[label]) + 4 for label in REGIMES)
+    for label in REGIMES:
+        yield _SWATCH.format(f"{name}-{label}", x)
+        yield text("tick", x + 22, 327, REGIME[label])
+        x += WIDTH * (len(REGIME[label]) + 4) / letters
 
 
-def _touch(plane: _Plane, hours: Sequence[Hour], asset: str, window: Window) -> Iterator[Markup]:
-    width = max(2.0, WIDTH * window.hours * HOUR_MS / (plane.span[1] - plane.span[0]))
+def _touch(plane: Plane, hours: Sequence[Hour], asset: str, window: Window) -> Iterator[Markup]:
+    width = max(2.0, WIDTH * window.hours * HOUR_MS / (plane.x.high - plane.x.low))
     for hour in hours:
         said = f"{moment(hour.market_ms):%-d %b, %H:%M} UTC: {price(hour.prices.get(asset))}"
         if hour.chances is not None:
             ranked = sorted(zip(hour.chances, REGIMES, strict=True), key=lambda row: -row[0])
             said += "; " + ", ".join(f"{REGIME[label]} {percent(100 * chance)}" for chance, label in ranked)
-        yield _hover(plane.x(hour.market_ms) - width / 2, width, said + " (backtest)" * hour.warm_up)
-
-
-def _hover(x: float, width: float, tip: str) -> Markup:
-    shape = Markup('<rect class="hour" x="{:.1f}" y="{:g}" width="{:.1f}" height="{:g}" data-tip="{}"/>')
-    return shape.format(x, _PRICES[0], width, _CHANCES[1] - _PRICES[0], tip)
-
-
-def _patterns(name: str) -> Markup:
-    """Define how the regimes differ without colour: plain, slanted lines, nothing, dots."""
-    marks = {
-        RegimeLabel.RISK_OFF: Markup('<path class="r-mark" d="M-2 2l4-4M0 8l8-8M6 10l4-4"/>'),
-        RegimeLabel.HIGH_VOLATILITY: Markup('<circle class="r-dot" cx="4" cy="4" r="1.6"/>'),
-    }
-    shape = Markup(
-        '<pattern id="{}-{}" width="8" height="8" patternUnits="userSpaceOnUse"><rect class="r-{}" width="8" height="8"/>'
-        "{}</pattern>"
-    )
-    return Markup("<defs>{}</defs>").format(
-        Markup("").join(shape.format(name, label, label, marks.get(label, "")) for label in REGIMES)
-    )
+        yield plane.hover(hour.market_ms, width, said + " (backtest)" * hour.warm_up, _CHANCES[1])
 
 
 def _finding(asset: str, window: Window, closes: Sequence[Point], hours: Sequence[Hour]) -> str:
-    moved = f"{asset} {signed(100 * (closes[-1][1] / closes[0][1] - 1))} in {window.words}"
-    if closes[0][0] > closes[-1][0] - 0.9 * window.span_ms:
-        moved = (
-            f"{asset} {signed(100 * (closes[-1][1] / closes[0][1] - 1))} since {moment(closes[0][0]):%-d %b, %H:%M} UTC"
-        )
-    labels = sorted(one.label for one in hours if one.label in REGIMES)
-    counted = sorted(((len(list(group)), label) for label, group in groupby(labels)), reverse=True)
-    if not counted:
-        return moved
-    n, label = counted[0]
-    return f"{moved}. Most frequent regime: {REGIME[RegimeLabel(label)]}, {n} of {len(hours)} hours"
+    (first_ms, first), (last_ms, last) = closes[0], closes[-1]
+    whole = first_ms <= last_ms - 0.9 * window.span_ms
+    since = f"in {window.words}" if whole else f"since {moment(first_ms):%-d %b, %H:%M} UTC"
+    moved = f"{asset} {signed(100 * (last / first - 1))} {since}"
+    for label, n in Counter(one.label for one in hours if one.label in REGIMES).most_common(1):
+        return f"{moved}. Most frequent regime: {REGIME[RegimeLabel(label)]}, {n} of {len(hours)} hours"
+    return moved
 
 
 def _rows(hours: Sequence[Hour], asset: str, step: int) -> Iterator[tuple[str, ...]]:

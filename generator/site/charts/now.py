@@ -1,16 +1,36 @@
 """The charts of this minute: how far prices may move, what futures cost to hold, how the live round goes."""
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from markupsafe import Markup
 
 from generator.arena.values import Round
-from generator.site.charts.plot import Axis, Caption, Chart, Plot, Row, nice_ticks, row_chart, ticks_around
+from generator.site.charts.plot import (
+    BOTTOM,
+    LEFT,
+    RIGHT,
+    TOP,
+    WIDTH,
+    Axis,
+    Caption,
+    Chart,
+    Plane,
+    Row,
+    around_zero,
+    axis,
+    rounded_axis,
+    row_chart,
+    svg,
+    text,
+)
 from generator.site.format import UNKNOWN, moment, percent, price, signed, word
 
-_HEIGHT: Final = 330
+HEIGHT: Final = 330
+DAY_MS: Final = 86_400_000
+_MAX_POINTS: Final = 96
+_KIND: Final = Markup(' class="{}" preserveAspectRatio="none"')
 
 
 def usual_moves(name: str, sizes: Mapping[str, float | None], source: Markup | str) -> Chart | None:
@@ -35,9 +55,8 @@ def usual_moves(name: str, sizes: Mapping[str, float | None], source: Markup | s
         source,
         ("Asset", "Expected move in the next hour"),
     )
-    return row_chart(
-        caption, _from_zero(max(known.values()), "expected move in an hour, \N{PLUS-MINUS SIGN}%"), rows, bars=True
-    )
+    label = "expected move in an hour, \N{PLUS-MINUS SIGN}%"
+    return row_chart(caption, rounded_axis(0.0, max(known.values()) or 0.01, label), rows, bars=True)
 
 
 def fundings(
@@ -63,12 +82,9 @@ def fundings(
         ("Asset", "Funding, 8 h", "Futures"),
         tuple((row.label, row.text, word(states.get(row.label))) for row in rows),
     )
+    mark = "shorts pay \N{LEFTWARDS ARROW} 0 \N{RIGHTWARDS ARROW} longs pay"
     return row_chart(
-        caption,
-        around_zero(known.values(), "funding, % per 8 hours"),
-        rows,
-        bars=True,
-        marks=((0.0, "shorts pay \N{LEFTWARDS ARROW} 0 \N{RIGHTWARDS ARROW} longs pay"),),
+        caption, around_zero(known.values(), "funding, % per 8 hours"), rows, bars=True, marks=((0.0, mark),)
     )
 
 
@@ -92,15 +108,19 @@ def live_round(
     moves = [(at, 100 * (seen / start - 1)) for at, seen in points if math.isfinite(seen)]
     band = None if live.band_bps is None else live.band_bps / 100
     reach = 1.25 * max(0.02, band or 0.0, *(abs(move) for _, move in moves))
-    ticks = tuple((tick, tick_text(tick)) for tick in nice_ticks(-reach, reach, 4))
-    plot = Plot(
-        Axis(live.start_ms, live.end_ms, _quarters(live), "time, UTC"),
-        Axis(-reach, reach, ticks, f"{live.asset}: change since the start of the round, %"),
-        _HEIGHT,
+    step = (live.end_ms - live.start_ms) // 4
+    quarters = tuple((float(at), f"{moment(at):%H:%M}") for at in range(live.start_ms, live.end_ms + 1, step))
+    plane = framed(
+        Axis(live.start_ms, live.end_ms, quarters, "time, UTC"),
+        axis(-reach, reach, f"{live.asset}: change since the start of the round, %"),
     )
-    parts = [plot.frame(), *([] if band is None else _band(plot, live, band))]
-    parts += [plot.path("line", moves), plot.dot("end", moves[-1], _tip(points[-1], moves[-1]))]
-    parts += [plot.dot("unseen", move, _tip(point, move)) for point, move in zip(points[:-1], moves[:-1], strict=True)]
+    tips = [
+        f"{moment(at):%H:%M} UTC: {price(seen)}, {signed(move)}"
+        for (at, seen), (_, move) in zip(points, moves, strict=True)
+    ]
+    parts = [*plane.grid(), *plane.labels(), *([] if band is None else _band(plane, band))]
+    parts += [plane.path("line", moves), plane.dot("end", moves[-1], tips[-1])]
+    parts += [plane.dot("unseen", move, tip) for move, tip in zip(moves[:-1], tips[:-1], strict=True)]
     caption = Caption(
         "live",
         _round_finding(live.asset, moves[-1][1], band),
@@ -112,7 +132,7 @@ def live_round(
             for (at, seen), (_, move) in zip(points, moves, strict=True)
         ),
     )
-    return Chart(caption, Markup("").join(parts), _HEIGHT)
+    return Chart(caption, Markup("").join(parts), HEIGHT)
 
 
 def _funding_finding(above: int, below: int, n: int) -> str:
@@ -136,38 +156,17 @@ def _round_finding(asset: str, move: float, band: float | None) -> str:
     return f"{now}, {'above' if move > 0 else 'below'} the neutral band"
 
 
-def _band(plot: Plot, live: Round, band: float) -> list[Markup]:
-    start, end = live.start_ms, live.end_ms
-    return [
-        plot.path("band", [(start, band), (end, band), (end, -band), (start, -band)], closed=True),
-        plot.span("mark", (start, band), (end, band)),
-        plot.span("mark", (start, -band), (end, -band)),
-        plot.note("axis halo", (start, band), f"+{band:.2f}", "start", -6),
-        plot.note("axis halo", (start, -band), f"\N{MINUS SIGN}{band:.2f}", "start", 22),
-    ]
+def framed(x: Axis, y: Axis) -> Plane:
+    """Return the plane of a chart of the usual height, with room for the labels left of it."""
+    return Plane(x, y, TOP, HEIGHT - BOTTOM, LEFT, WIDTH - RIGHT)
 
 
-def _tip(point: tuple[int, float], move: tuple[int, float]) -> str:
-    return f"{moment(point[0]):%H:%M} UTC: {price(point[1])}, {signed(move[1])}"
-
-
-def _quarters(live: Round) -> tuple[tuple[float, str], ...]:
-    step = (live.end_ms - live.start_ms) // 4
-    return tuple((float(at), f"{moment(at):%H:%M}") for at in range(live.start_ms, live.end_ms + 1, step))
-
-
-def around_zero(values: Iterable[float], label: str) -> Axis:
-    """Return an axis that is as long to the left of zero as to the right, labelled to both of its ends."""
-    reach = max(abs(value) for value in values) or 0.01
-    return _labelled(ticks_around(-reach, reach), label)
-
-
-def _from_zero(highest: float, label: str) -> Axis:
-    return _labelled(ticks_around(0.0, highest or 0.01), label)
-
-
-def _labelled(ticks: tuple[float, ...], label: str) -> Axis:
-    return Axis(ticks[0], ticks[-1], tuple((tick, tick_text(tick)) for tick in ticks), label)
+def _band(plane: Plane, band: float) -> Iterator[Markup]:
+    start, end = plane.x.low, plane.x.high
+    yield plane.area("band", [(start, band), (end, band), (end, -band), (start, -band)])
+    for edge, words, down in ((band, f"+{band:.2f}", -6), (-band, f"\N{MINUS SIGN}{band:.2f}", 22)):
+        x, y = plane.at(start, edge)
+        yield plane.across("mark", edge) + text("axis halo", x, y + down, words)
 
 
 def _ranked(values: Mapping[str, float | None]) -> list[tuple[str, float | None]]:
@@ -175,98 +174,48 @@ def _ranked(values: Mapping[str, float | None]) -> list[tuple[str, float | None]
     return sorted(values.items(), key=lambda row: (row[1] is None, -(row[1] or 0.0)))
 
 
-def tick_text(value: float) -> str:
-    """Write the number at a tick."""
-    return f"{value:g}".replace("-", "\N{MINUS SIGN}")
-
-
-WIDTH: Final = 132
-HEIGHT: Final = 36
-DAY_MS: Final = 86_400_000
-_PAD: Final = 3
-_MAX_POINTS: Final = 96
-
-_SVG: Final = Markup(
-    '<svg class="{kind}" viewBox="0 0 {width} {height}" preserveAspectRatio="none" role="img" aria-labelledby="{id}-t {id}-d">'
-    '<title id="{id}-t">{title}</title><desc id="{id}-d">{desc}</desc>{inner}</svg>'
-)
-
-
 def sparkline(asset: str, closes: Sequence[tuple[int, float]], change: float | None) -> Markup | None:
-    """Draw the closes of the last day as one line with a dot at the end.
+    """Draw the closes of the last day as one line with a dot at the end; None with fewer than two known closes.
 
     Args:
         closes: (open time in ms, close in USD), oldest first.
         change: over 24 hours in percent, as it is published next to the line; None where it is not known.
-
-    Returns:
-        The chart, or None with fewer than two known closes: there is nothing honest to draw.
     """
     closes = [(t, close) for t, close in closes if math.isfinite(close) and close > 0]
     closes = [(t, close) for t, close in closes if t >= closes[-1][0] - DAY_MS]
     if len(closes) < 2:
         return None
-    points = _thin(closes)
     low, high = min(close for _, close in closes), max(close for _, close in closes)
     (first_ms, first), (last_ms, last) = closes[0], closes[-1]
-    x_scale = (WIDTH - 2 * _PAD) / max(1, last_ms - first_ms)
-    y_scale = (HEIGHT - 2 * _PAD) / (high - low) if high > low else 0.0
-    middle = HEIGHT / 2
-    places = [
-        (_PAD + (t - first_ms) * x_scale, HEIGHT - _PAD - (close - low) * y_scale if y_scale else middle)
-        for t, close in points
-    ]
-    path = " ".join(f"{x:.1f},{y:.1f}" for x, y in places)
-    end_x, end_y = places[-1]
-    inner = Markup('<polyline points="{}"/><circle cx="{:.1f}" cy="{:.1f}" r="2.5"/>').format(path, end_x, end_y)
+    flat = float(high == low)  # drawn in the middle
+    plane = Plane(Axis(first_ms, last_ms, (), ""), Axis(low - flat, high + flat, (), ""), 3, 33, 3, 129)
+    # Every k-th close counted from the newest, so that the line always ends at the newest one.
+    points = closes[::-1][:: -(-len(closes) // _MAX_POINTS)][::-1]
+    dot = Markup('<circle cx="{:.1f}" cy="{:.1f}" r="2.5"/>').format(*plane.at(last_ms, last))
+    inner = plane.path("", points) + dot
     title = f"{asset}: the last 24 hours" if change is None else f"{asset}: {signed(change)} over 24 hours"
     desc = (
         f"From {price(first)} at {moment(first_ms):%d %b %H:%M} UTC to {price(last)} at "
         f"{moment(last_ms):%d %b %H:%M} UTC; low {price(low)}, high {price(high)}."
     )
-    return _svg("spark", f"spark-{asset.lower()}", (WIDTH, HEIGHT), (title, desc), inner)
-
-
-def scale(name: str, label: str, value: float | None) -> Markup | None:
-    """Draw a value of 0..100 on a bar; None where it is unknown."""
-    if value is None:
-        return None
-    filled = max(0.0, min(100.0, value))
-    inner = Markup(
-        '<rect class="track" width="100" height="6" rx="3"/><rect width="{:.1f}" height="6" rx="3"/>'
-    ).format(filled)
-    return _svg("scale", f"scale-{name}", (100, 6), (f"{label}: {value:.1f} of 100", "A bar from 0 to 100."), inner)
+    return svg(f"spark-{asset.lower()}", (132, 36), title, desc, inner, _KIND.format("spark"))
 
 
 def shares(name: str, label: str, parts: Sequence[tuple[str, str, int]]) -> Markup | None:
-    """Draw counts as one divided bar.
+    """Draw counts as one divided bar; None when nothing was counted.
 
     Args:
         parts: (css class, word, count); a pattern and the text next to the bar tell them apart, not colour alone.
-
-    Returns:
-        The chart, or None when nothing was counted.
     """
     total = sum(number for _, _, number in parts)
     if total == 0:
         return None
-    pieces, x = [], 0.0
+    pieces, x = Markup(""), 0.0
     for css, _, number in parts:
         width = 100 * number / total
         if number:
             shape = Markup('<rect class="{}" x="{:.2f}" width="{:.2f}" height="10"/>')
-            pieces.append(shape.format(css, x, max(0.2, width - 0.6)))
+            pieces += shape.format(css, x, max(0.2, width - 0.6))
         x += width
     desc = ", ".join(f"{word} {number} ({100 * number / total:.1f}%)" for _, word, number in parts)
-    return _svg("shares", f"shares-{name}", (100, 10), (label, desc), Markup("").join(pieces))
-
-
-def _svg(kind: str, identity: str, size: tuple[int, int], caption: tuple[str, str], inner: Markup) -> Markup:
-    (width, height), (title, desc) = size, caption
-    return _SVG.format(kind=kind, id=identity, width=width, height=height, title=title, desc=desc, inner=inner)
-
-
-def _thin(closes: Sequence[tuple[int, float]]) -> Sequence[tuple[int, float]]:
-    # Every k-th close counted from the newest, so that the line always ends at the newest one.
-    step = -(-len(closes) // _MAX_POINTS)
-    return closes[::-1][::step][::-1]
+    return svg(f"shares-{name}", (100, 10), label, desc, pieces, _KIND.format("shares"))

@@ -5,7 +5,7 @@ SVG units; the view box is 640 wide and scales with its column.
 """
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -28,12 +28,15 @@ _FIGURE: Final = Markup(
     "<details><summary>The numbers of this chart</summary>{table}</details></figure>"
 )
 _SVG: Final = Markup(
-    '<svg{space} viewBox="0 0 {width} {height}" role="img" aria-labelledby="{id}-t {id}-d">'
-    '<title id="{id}-t">{finding}</title><desc id="{id}-d">{desc}</desc>{inner}</svg>'
+    '<svg{more} viewBox="0 0 {width} {height}" role="img" aria-labelledby="{id}-t {id}-d">'
+    '<title id="{id}-t">{title}</title><desc id="{id}-d">{desc}</desc>{inner}</svg>'
 )
 _NAMESPACE: Final = Markup(' xmlns="http://www.w3.org/2000/svg"')
 _TEXT: Final = Markup('<text class="{kind}" x="{x:.1f}" y="{y:.1f}"{anchor}>{text}</text>')
 _LINE: Final = Markup('<line class="{kind}" x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}"/>')
+_DOT: Final = Markup('<circle class="{}" cx="{:.1f}" cy="{:.1f}" r="{:g}" data-tip="{}"/>')
+_BAR: Final = Markup('<rect class="bar{}" x="{:.1f}" y="{:.1f}" width="{:.1f}" height="16" rx="2" data-tip="{}"/>')
+_HOVER: Final = Markup('<rect class="hour" x="{:.1f}" y="{:g}" width="{:.1f}" height="{:g}" data-tip="{}"/>')
 _ANCHORS: Final = {
     "start": Markup(""),
     "middle": Markup(' text-anchor="middle"'),
@@ -97,17 +100,9 @@ class Chart:
     wide: bool = False  # drawn as wide as the page, so with smaller letters
 
     def svg(self, *, alone: bool = False) -> Markup:
-        """Return the picture; `alone` outside of a page, where it and must name its own language."""
-        caption, space = self.caption, _NAMESPACE if alone else Markup("")
-        return _SVG.format(
-            space=space,
-            id=caption.name,
-            width=WIDTH,
-            height=self.height,
-            finding=caption.finding,
-            desc=caption.desc,
-            inner=self.inner,
-        )
+        """Return the picture; `alone` outside of a page, where it must name its own language."""
+        more = _NAMESPACE if alone else Markup("")
+        return svg(self.caption.name, (WIDTH, self.height), self.caption.finding, self.caption.desc, self.inner, more)
 
     def __html__(self) -> str:
         """Return the figure."""
@@ -124,56 +119,85 @@ class Chart:
     __str__ = __html__
 
 
-class Plot:
-    """A plane between two axes."""
+@dataclass(frozen=True, slots=True)
+class Plane:
+    """A part of a picture between two axes, placed by its edges."""
 
-    def __init__(self, x: Axis, y: Axis, height: int = 360) -> None:
-        self.x, self.y, self.height = x, y, height
-        self._width = WIDTH - LEFT - RIGHT
-        self._tall = height - TOP - BOTTOM
+    x: Axis
+    y: Axis
+    top: float
+    bottom: float
+    left: float = 0.0
+    right: float = WIDTH
 
     def at(self, x: float, y: float) -> tuple[float, float]:
         """Return the place of a point."""
-        return LEFT + self.x.share(x) * self._width, TOP + (1 - self.y.share(y)) * self._tall
+        across, up = self.x.share(x), self.y.share(y)
+        return self.left + across * (self.right - self.left), self.bottom - up * (self.bottom - self.top)
 
-    def frame(self) -> Markup:
-        """Draw grid lines, tick labels and the two axis labels."""
-        bottom = TOP + self._tall
-        parts = [text("axis", 0, 16, self.y.label)]
+    def grid(self) -> Iterator[Markup]:
+        """Draw a line across at each tick."""
+        return (self.across("grid", value) for value, _ in self.y.ticks)
+
+    def labels(self) -> Iterator[Markup]:
+        """Write what the axes show: left of the plane, or above the lines where there is no room."""
+        yield text("axis", 0, 16, self.y.label)
         for value, label in self.y.ticks:
             _, y = self.at(self.x.low, value)
-            parts += [line("grid", (LEFT, y), (WIDTH - RIGHT, y)), text("tick", LEFT - 9, y + 5, label, "end")]
+            yield text("tick", self.left - 9, y + 5, label, "end") if self.left else text("tick halo", 0, y - 4, label)
+        yield from self.notches()
+        if self.x.label:
+            yield text("axis", self.right, self.bottom + 56, self.x.label, "end")
+
+    def notches(self) -> Iterator[Markup]:
+        """Draw the ticks under the plane."""
         for value, label in self.x.ticks:
             x, _ = self.at(value, self.y.low)
             # The last label ends with the axis: half of it would stand outside of the picture.
             anchor = "end" if self.x.share(value) == 1 and len(label) > 3 else "middle"
-            parts += [line("notch", (x, bottom), (x, bottom + 6)), text("tick", x, bottom + 25, label, anchor)]
-        parts += [
-            line("base", (LEFT, bottom), (WIDTH - RIGHT, bottom)),
-            text("axis", WIDTH - RIGHT, self.height - 6, self.x.label, "end"),
-        ]
-        return Markup("").join(parts)
+            yield line("notch", (x, self.bottom), (x, self.bottom + 6))
+            yield text("tick", x, self.bottom + 25, label, anchor)
 
-    def path(self, kind: str, points: Iterable[tuple[float, float]], *, closed: bool = False) -> Markup:
-        """Draw a line through points, or an area when closed."""
-        places = " ".join(f"{x:.1f},{y:.1f}" for x, y in (self.at(*point) for point in points))
-        area, path = Markup('<polygon class="{}" points="{}"/>'), Markup('<polyline class="{}" points="{}"/>')
-        return (area if closed else path).format(kind, places)
+    def across(self, kind: str, y: float) -> Markup:
+        """Draw a line from the left edge to the right."""
+        return line(kind, self.at(self.x.low, y), self.at(self.x.high, y))
+
+    def path(self, kind: str, points: Iterable[tuple[float, float]]) -> Markup:
+        """Draw a line through points."""
+        return Markup('<polyline class="{}" points="{}"/>').format(kind, self._places(points))
+
+    def area(self, kind: str, points: Iterable[tuple[float, float]], fill: str = "") -> Markup:
+        """Fill what points surround, with a pattern where `fill` names one."""
+        pattern = Markup(' fill="url(#{})"').format(fill) if fill else ""
+        return Markup('<polygon class="{}"{} points="{}"/>').format(kind, pattern, self._places(points))
+
+    def _places(self, points: Iterable[tuple[float, float]]) -> str:
+        return " ".join(f"{x:.1f},{y:.1f}" for x, y in (self.at(*point) for point in points))
 
     def dot(self, kind: str, point: tuple[float, float], tip: str, radius: float = 5) -> Markup:
         """Draw a point that shows its number when it is pointed at."""
-        x, y = self.at(*point)
-        mark = Markup('<circle class="{}" cx="{:.1f}" cy="{:.1f}" r="{:g}" data-tip="{}"/>')
-        return mark.format(kind, x, y, radius, tip)
+        return _DOT.format(kind, *self.at(*point), radius, tip)
 
-    def span(self, kind: str, start: tuple[float, float], end: tuple[float, float]) -> Markup:
-        """Draw a straight line between two points."""
-        return line(kind, self.at(*start), self.at(*end))
+    def hover(self, at: float, width: float, tip: str, bottom: float | None = None) -> Markup:
+        """Draw the unseen strip that shows its number when it is pointed at."""
+        x, _ = self.at(at, self.y.low)
+        return _HOVER.format(x - width / 2, self.top, width, (bottom or self.bottom) - self.top, tip)
 
-    def note(self, kind: str, point: tuple[float, float], words: str, anchor: str = "start", down: float = 0) -> Markup:
-        """Write at a point, or `down` units below it."""
-        x, y = self.at(*point)
-        return text(kind, x, y + down, words, anchor)
+
+def svg(  # noqa: PLR0917  each is another thing
+    name: str, size: tuple[int, int], title: str, desc: str, inner: Markup, more: Markup
+) -> Markup:
+    """Return a picture with its title and description.
+
+    Args:
+        more: attributes, with a space before them.
+    """
+    return _SVG.format(id=name, width=size[0], height=size[1], title=title, desc=desc, inner=inner, more=more)
+
+
+def tick_text(value: float) -> str:
+    """Write the number at a tick."""
+    return f"{value:g}".replace("-", "\N{MINUS SIGN}")
 
 
 def row_chart(
@@ -207,26 +231,34 @@ def row_chart(
     return Chart(caption, Markup("").join(parts), height)
 
 
-def nice_ticks(low: float, high: float, wanted: int = 5) -> tuple[float, ...]:
-    """Return round values between two, about as many as wanted: steps of 1, 2, 2.5 or 5 times a power of ten."""
-    if not high > low:
-        return (low,)
-    step = _step(high - low, wanted)
-    first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
-    return tuple(round(number * step, 12) + 0.0 for number in range(first, last + 1))
+def axis(low: float, high: float, label: str, write: Callable[[float], str] = tick_text) -> Axis:
+    """Return an axis with labels at round values inside of it."""
+    step = _step(high - low)
+    return Axis(low, high, _ticks(math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9), step, write), label)
 
 
-def ticks_around(low: float, high: float, wanted: int = 4) -> tuple[float, ...]:
-    """Return round values likewise, of which the first and the last hold every value between."""
-    step = _step(high - low, wanted)
-    first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
-    return tuple(round(number * step, 12) + 0.0 for number in range(first, last + 1))
+def rounded_axis(low: float, high: float, label: str) -> Axis:
+    """Return an axis that is lengthened to round values, labelled to both of its ends."""
+    step = _step(high - low)
+    ticks = _ticks(math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9), step, tick_text)
+    return Axis(ticks[0][0], ticks[-1][0], ticks, label)
 
 
-def _step(span: float, wanted: int) -> float:
-    raw = span / max(1, wanted)
-    power = 10.0 ** math.floor(math.log10(raw))
-    return next(power * factor for factor in (1, 2, 2.5, 5, 10) if power * factor >= raw * 0.999)
+def around_zero(values: Iterable[float], label: str) -> Axis:
+    """Return such an axis that is as long to the left of zero as to the right."""
+    reach = max(abs(value) for value in values) or 0.01
+    return rounded_axis(-reach, reach, label)
+
+
+def _ticks(first: int, last: int, step: float, write: Callable[[float], str]) -> tuple[tuple[float, str], ...]:
+    values = (round(number * step, 12) + 0.0 for number in range(first, last + 1))
+    return tuple((value, write(value)) for value in values)
+
+
+def _step(span: float) -> float:
+    """Return 1, 2, 2.5 or 5 times a power of ten, of which about four make the span."""
+    power = 10.0 ** math.floor(math.log10(span / 4))
+    return next(power * factor for factor in (1, 2, 2.5, 5, 10) if power * factor >= span / 4 * 0.999)
 
 
 def text(kind: str, x: float, y: float, words: str, anchor: str = "start") -> Markup:
@@ -243,23 +275,15 @@ def _row(row: Row, y: float, x_of: Callable[[float], float], *, bars: bool) -> M
     label = text("row", 0, y + 5, row.label)
     if row.value is None:
         return label + text("row none", WIDTH - RIGHT, y + 5, row.text, "end")
-    shape = (_bar if bars else _dot)(row, row.value, y, x_of)
+    tip, zero, x = f"{row.label}: {row.text}", x_of(0.0), x_of(row.value)
+    if bars:
+        under = " under" if x < zero else ""
+        shape = _BAR.format(under, min(zero, x), y - 8, max(1.5, abs(x - zero)), tip)
+    else:
+        shape = _DOT.format("dot", x, y, 6, tip)
+        if row.low is not None and row.high is not None:
+            shape = line("whisker", (x_of(row.low), y), (x_of(row.high), y)) + shape
     return label + shape + text("value", WIDTH - RIGHT, y + 5, row.text, "end")
-
-
-def _bar(row: Row, value: float, y: float, x_of: Callable[[float], float]) -> Markup:
-    zero, x = x_of(0.0), x_of(value)
-    shape = Markup('<rect class="bar{}" x="{:.1f}" y="{:.1f}" width="{:.1f}" height="16" rx="2" data-tip="{}"/>')
-    under = " under" if x < zero else ""
-    return shape.format(under, min(zero, x), y - 8, max(1.5, abs(x - zero)), f"{row.label}: {row.text}")
-
-
-def _dot(row: Row, value: float, y: float, x_of: Callable[[float], float]) -> Markup:
-    whisker = Markup("")
-    if row.low is not None and row.high is not None:
-        whisker = line("whisker", (x_of(row.low), y), (x_of(row.high), y))
-    dot = Markup('<circle class="dot" cx="{:.1f}" cy="{:.1f}" r="6" data-tip="{}"/>')
-    return whisker + dot.format(x_of(value), y, f"{row.label}: {row.text}")
 
 
 def _table(caption: Caption) -> Markup:

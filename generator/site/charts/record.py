@@ -7,8 +7,7 @@ from markupsafe import Markup
 
 from generator.arena.values import Estimate, HorizonScores, Rate, TrackRecord
 from generator.compose.scores import HORIZON_WORDS, RULE_WORDS, against
-from generator.site.charts.now import around_zero
-from generator.site.charts.plot import Axis, Caption, Chart, Row, row_chart
+from generator.site.charts.plot import Caption, Chart, Row, around_zero, rounded_axis, row_chart
 from generator.site.format import UNKNOWN, percent, signed
 
 GUESS_PERCENT: Final = 100 / 3
@@ -22,12 +21,8 @@ def coverage(name: str, scores: Sequence[HorizonScores], source: Markup | str) -
     known = [(one, one.scores[0]) for one in scores if one.scores and one.scores[0].inside_90.low is not None]
     if not known:
         return None
-    rows = [
-        _estimated(f"{one.horizon}, {level}%", inside)
-        for level in (90, 50)
-        for one, brain in known
-        for inside in (brain.inside_90 if level == 90 else brain.inside_50,)
-    ]
+    rows = [_estimated(f"{one.horizon}, 90%", brain.inside_90) for one, brain in known]
+    rows += [_estimated(f"{one.horizon}, 50%", brain.inside_50) for one, brain in known]
     hour, brain = next((found for found in known if found[0].horizon == "1h"), known[0])
     caption = Caption(
         name,
@@ -37,11 +32,10 @@ def coverage(name: str, scores: Sequence[HorizonScores], source: Markup | str) -
         "the 50% and the 90% ranges should be.",
         source,
         ("Horizon and range", "Ended inside", _INTERVAL),
-        tuple((row.label, row.text, _ends(row)) for row in rows),
+        tuple((row.label, row.text, _between(row.low, row.high)) for row in rows),
     )
-    ticks = tuple((float(tick), str(tick)) for tick in (0, 25, 50, 75, 100))
-    axis = Axis(0.0, 100.0, ticks, "ended inside, %")
-    return row_chart(caption, axis, rows, marks=((50.0, "50%"), (90.0, "90%")))
+    marks = ((50.0, "50%"), (90.0, "90%"))
+    return row_chart(caption, rounded_axis(0.0, 100.0, "ended inside, %"), rows, marks=marks)
 
 
 def saved(name: str, scores: Sequence[HorizonScores], source: Markup | str) -> Chart | None:
@@ -62,7 +56,7 @@ def saved(name: str, scores: Sequence[HorizonScores], source: Markup | str) -> C
         "brain's ranges is. To the right of zero the brain is better.",
         source,
         ("Horizon and rule", "Pinball loss smaller by", _INTERVAL),
-        tuple((row.label, row.text, _ends(row)) for row in rows),
+        tuple((row.label, row.text, _between(row.low, row.high)) for row in rows),
     )
     reach = [end for row in rows for end in (row.low, row.high) if end is not None]
     return row_chart(caption, around_zero(reach, "pinball loss smaller by, %"), rows, marks=((0.0, "no better"),))
@@ -72,24 +66,17 @@ def _estimated(label: str, found: Estimate) -> Row:
     return Row(label, found.value, percent(found.value), found.low, found.high)
 
 
-def _ends(row: Row) -> str:
-    return UNKNOWN if row.low is None or row.high is None else f"{row.low:.1f} to {percent(row.high)}"
+def _between(low: float | None, high: float | None) -> str:
+    return UNKNOWN if low is None or high is None else f"{low:.1f} to {percent(high)}"
 
 
 def rates(name: str, who: str, rows: Sequence[tuple[str, Rate]], source: Markup | str) -> Chart | None:
-    """Draw hit rates with their intervals next to a blind guess.
-
-    Returns:
-        The chart, or None when nothing came due.
-    """
+    """Draw hit rates with their intervals next to a blind guess; None when nothing came due."""
     known = [(label, rate) for label, rate in rows if rate.percent is not None]
     if not known:
         return None
     first = known[0][1]
-    drawn = [_rate_row(label, rate) for label, rate in rows]
-    highs = [rate.high_percent or 0.0 for _, rate in known]
-    ticks = tuple((float(tick), str(tick)) for tick in (0, 20, 40, 60, 80, 100) if tick <= max(60.0, *highs) + 20)
-    axis = Axis(0.0, ticks[-1][0], ticks, "came true, %")
+    axis = rounded_axis(0.0, max(60.0, *(rate.high_percent or 0.0 for _, rate in known)), "came true, %")
     caption = Caption(
         name,
         f"{who}: {percent(first.percent)} of {first.n:,} right; a blind guess gets {percent(GUESS_PERCENT)}",
@@ -98,6 +85,7 @@ def rates(name: str, who: str, rows: Sequence[tuple[str, Rate]], source: Markup 
         ("Who", "Cases", "Came true", _INTERVAL),
         tuple((label, f"{rate.n:,}", percent(rate.percent), interval(rate)) for label, rate in rows),
     )
+    drawn = [_rate_row(label, rate) for label, rate in rows]
     return row_chart(caption, axis, drawn, marks=((GUESS_PERCENT, "blind guess"),))
 
 
@@ -110,19 +98,18 @@ def skills(name: str, record: TrackRecord, source: Markup | str) -> Chart | None
     rows = [Row(BASELINE_NAMES[key], skill, signed(skill, 1)) for key, skill in found.items()]
     caption = Caption(
         name,
-        brier_finding(record),
+        _brier_finding(record),
         "A dot for the brain and for each simple rule, over the same forecasts: how much smaller its Brier score is than "
         "that of equal chances. To the right of zero it is better.",
         source,
         ("Who", "Brier score", "Better than equal chances by"),
         tuple((BASELINE_NAMES[key], f"{scores[key]:.4f}", signed(skill, 1)) for key, skill in found.items()),
     )
-    return row_chart(
-        caption, around_zero(found.values(), "better than equal chances by, %"), rows, marks=((0.0, "equal chances"),)
-    )
+    axis = around_zero(found.values(), "better than equal chances by, %")
+    return row_chart(caption, axis, rows, marks=((0.0, "equal chances"),))
 
 
-def brier_finding(record: TrackRecord) -> str:
+def _brier_finding(record: TrackRecord) -> str:
     """Say in one sentence how the score compares with the base rate's."""
     base = record.baselines.get("base_rate")
     if record.brier is None or base is None:
@@ -134,9 +121,7 @@ def brier_finding(record: TrackRecord) -> str:
 
 def interval(rate: Rate) -> str:
     """Write the interval of a rate."""
-    if rate.low_percent is None or rate.high_percent is None:
-        return UNKNOWN
-    return f"{rate.low_percent:.1f} to {percent(rate.high_percent)}"
+    return _between(rate.low_percent, rate.high_percent)
 
 
 def _rate_row(label: str, rate: Rate) -> Row:

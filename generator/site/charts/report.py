@@ -20,8 +20,8 @@ from generator.compose.context import TickContext
 from generator.compose.inputs import futures_of, observed, reading_of
 from generator.contract.paid import ExpectedMove
 from generator.contract.paid_human_report import ReportChart, X402HumanReportPaidResponse
-from generator.site.charts.now import around_zero, fundings, tick_text, usual_moves
-from generator.site.charts.plot import Axis, Caption, Chart, Plot, Row, nice_ticks, row_chart
+from generator.site.charts.now import HEIGHT, framed, fundings, usual_moves
+from generator.site.charts.plot import Axis, Caption, Chart, Row, around_zero, axis, rounded_axis, row_chart
 from generator.site.charts.record import rates
 from generator.site.format import moment, percent, signed
 
@@ -30,16 +30,13 @@ DATA_FROM: Final = {
     SourceMode.RECORDED: "a recording of public exchange data",
     SourceMode.SIMULATED: "a simulated market",
 }
-_CONE_HEIGHT: Final = 330
 
-Attempt: TypeAlias = Callable[[str, Callable[[], ReportChart | None]], ReportChart | None]
-
-
-def _call(_name: str, make: Callable[[], ReportChart | None]) -> ReportChart | None:
-    return make()
+Draw: TypeAlias = Callable[[], ReportChart | None]
 
 
-def report_charts(ctx: TickContext, attempt: Attempt = _call) -> tuple[ReportChart, ...]:
+def report_charts(
+    ctx: TickContext, attempt: Callable[[str, Draw], ReportChart | None] = lambda _, draw: draw()
+) -> tuple[ReportChart, ...]:
     """Draw the charts of a tick's report; what is unknown has none.
 
     Args:
@@ -112,8 +109,7 @@ def _regimes(regime: RegimeReading, source: str) -> Chart | None:
         source,
         ("Regime", "Probability"),
     )
-    ticks = tuple((float(tick), str(tick)) for tick in (0, 25, 50, 75, 100))
-    return row_chart(caption, Axis(0.0, 100.0, ticks, "probability, %"), rows, bars=True)
+    return row_chart(caption, rounded_axis(0.0, 100.0, "probability, %"), rows, bars=True)
 
 
 def _moves(ctx: TickContext, source: str) -> Chart | None:
@@ -157,16 +153,13 @@ def _cone(move: ExpectedMove | None, source: str) -> Chart | None:
     spans = ((0.0, 0.0), (0.25, move.minutes_15_percent), (1.0, move.hour_1_percent), (4.0, move.hours_4_percent))
     reach = 1.25 * max(size for _, size in spans) or 0.01
     hours = tuple((float(hour), "now" if not hour else f"{hour} h") for hour in range(5))
-    ticks = tuple((tick, tick_text(tick)) for tick in nice_ticks(-reach, reach, 4))
-    plot = Plot(
-        Axis(0.0, 4.0, hours, "from now"), Axis(-reach, reach, ticks, "change of the market from now, %"), _CONE_HEIGHT
-    )
+    plane = framed(Axis(0.0, 4.0, hours, "from now"), axis(-reach, reach, "change of the market from now, %"))
     names = {0.25: "15 minutes", 1.0: "1 hour", 4.0: "4 hours"}
     rows = [(names[hour], f"\N{PLUS-MINUS SIGN}{percent(size, 2)}") for hour, size in spans[1:]]
     edge = [*spans, *((hour, -size) for hour, size in reversed(spans))]
-    parts = [plot.path("band", edge, closed=True), plot.frame(), plot.span("mark", (0.0, 0.0), (4.0, 0.0))]
+    parts = [plane.area("band", edge), *plane.grid(), *plane.labels(), plane.across("mark", 0.0)]
     parts += [
-        plot.dot("dot", (hour, side), f"{name}: {text}", 4)
+        plane.dot("dot", (hour, side), f"{name}: {text}", 4)
         for (hour, size), (name, text) in zip(spans[1:], rows, strict=True)
         for side in (size, -size)
     ]
@@ -178,4 +171,4 @@ def _cone(move: ExpectedMove | None, source: str) -> Chart | None:
         ("Over the next", "Expected move of the market"),
         tuple(rows),
     )
-    return Chart(caption, Markup("").join(parts), _CONE_HEIGHT)
+    return Chart(caption, Markup("").join(parts), HEIGHT)
