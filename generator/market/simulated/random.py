@@ -55,7 +55,7 @@ class Draws:
         after: tuple[int, ...] = (),
         shared: int = 0,
     ) -> FloatArray:
-        """Draw shape (*before, shared + assets, *after); what all have in common stands before the first asset."""
+        """Draw shape (*before, shared + assets, *after); what all have in common comes before the first asset."""
         first = draw(self.common, (*before, shared + _DRAWN_TOGETHER, *after))
         return np.concatenate([first, *(draw(one, (*before, 1, *after)) for one in self._alone)], axis=len(before))
 
