@@ -272,22 +272,13 @@ def _signers(signers: Any) -> frozenset[str]:
 
 
 def encode_request(payment: Payment, requirements: dict[str, Any]) -> bytes:
-    """Encode the body of verify and settle: our terms, extensions and resource as the client sent them.
-
-    Args:
-        payment: whose group is sent.
-        requirements: terms from our table.
-
-    Returns:
-        JSON.
-    """
-    envelope = payment.envelope
-    group = {"paymentGroup": envelope.group, "paymentIndex": envelope.index}
+    """Encode the body of verify and settle: our terms, extensions and resource as the client sent them."""
+    group = {"paymentGroup": payment.group, "paymentIndex": payment.index}
     sent: dict[str, Any] = {"x402Version": 2, "payload": group, "accepted": requirements}
-    if envelope.resource is not None:
-        sent["resource"] = envelope.resource
-    if envelope.extensions is not None:
-        sent["extensions"] = envelope.extensions
+    if payment.resource is not None:
+        sent["resource"] = payment.resource
+    if payment.extensions is not None:
+        sent["extensions"] = payment.extensions
     body = {"x402Version": 2, "paymentPayload": sent, "paymentRequirements": requirements}
     return json.dumps(body, separators=(",", ":")).encode()
 

@@ -6,9 +6,9 @@ from math import isfinite
 
 from gateway.wire.algorand import key_of
 from generator.arena.ballots import BallotFile
-from generator.arena.hourly import HORIZON_MINUTES, hour_in_reach, interrupt, judge, predict, void
+from generator.arena.hourly import HORIZON_MINUTES, hour_in_reach, interrupt, judge, predict
 from generator.arena.lessons import lesson_of
-from generator.arena.life import Forecaster, advance, event_of, open_round, regime_event, schedule_round, withdraw
+from generator.arena.life import Forecaster, advance, event_of, open_round, regime_event, schedule_round, void
 from generator.arena.outcome import PricePoint
 from generator.arena.tally import simulated_tally
 from generator.arena.teacher import PredictionChange, RoundChange
@@ -67,7 +67,6 @@ class PlayInputs:
     warm_up: bool = False
     interrupted: str | None = None  # why what is under way cannot be settled, e.g. the replay was moved
     next_close_ms: int | None = None  # wall time; what was sealed from then on was sealed with bars of the future
-    follows_clock: bool = False  # the market's prices come from the wall clock: those of the future are not known yet
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,9 +88,6 @@ class PlayState:
     last_outcome: LastOutcome = lambda _kind, _asset: None  # the last outcome known by kind and asset
     last_regime: str | None = None  # label of the tick before
     published_ms: int | None = None  # wall time of the last published tick; None: this play is not published
-    # resolved rounds that were sealed with bars of the future, before the clock was set back
-    withdrawn: tuple[Round, ...] = ()
-    retracted: tuple[PredictionMade, ...] = ()  # likewise, hourly predictions with an outcome
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,8 +115,8 @@ def play(state: PlayState, inputs: PlayInputs) -> PlayResult:
     """Move every round and prediction on by one tick. The same tick again changes nothing."""
     timetable = revise(state.timetable, inputs.config.round_minutes, inputs.now_ms, state.last_start_ms)
     judged = [(made, _judged(made, inputs, state.published_ms)) for made in state.pending]
-    judged += [(made, void(made, SET_BACK)) for made in state.retracted]
-    rounds = _move_rounds(state, inputs)
+    active = sorted(state.active, key=lambda item: item.start_ms)
+    rounds: list[RoundChange] = [(item, _moved(item, inputs, state.published_ms)) for item in active]
     lessons = tuple(
         lesson_of(
             after,
@@ -163,7 +159,7 @@ def _judged(made: PredictionMade, inputs: PlayInputs, published_ms: int | None) 
     if inputs.interrupted is not None:
         return interrupt(made, inputs.interrupted)
     if made.made_ms is not None and _of_the_future(made.made_ms, inputs):
-        return void(made, SET_BACK)
+        return interrupt(made, SET_BACK)
     begins = made.start_price is None and inputs.now_ms >= made.start_ms
     if begins and made.made_ms is not None and _unseen(made.made_ms, made.warm_up, published_ms):
         return interrupt(made, UNSEEN)
@@ -180,26 +176,17 @@ def _of_the_future(sealed_ms: int, inputs: PlayInputs) -> bool:
     return inputs.next_close_ms is not None and sealed_ms >= inputs.next_close_ms
 
 
-def _move_rounds(state: PlayState, inputs: PlayInputs) -> list[RoundChange]:
-    withdrawn = [(item, withdraw(item, SET_BACK)) for item in state.withdrawn]
-    moved = [
-        (item, _moved(item, inputs, state.published_ms))
-        for item in sorted(state.active, key=lambda item: item.start_ms)
-    ]
-    return [*withdrawn, *moved]
-
-
 def _moved(item: Round, inputs: PlayInputs, published_ms: int | None) -> Round:
     if inputs.interrupted is not None:
-        return withdraw(item, inputs.interrupted)
+        return void(item, inputs.interrupted)
     if _of_the_future(item.opens_ms, inputs):
-        return withdraw(item, SET_BACK)
+        return void(item, SET_BACK)
     if (
         item.phase is RoundPhase.OPEN
         and inputs.now_ms >= item.start_ms
         and _unseen(item.opens_ms, item.warm_up, published_ms)
     ):
-        return withdraw(item, UNSEEN)
+        return void(item, UNSEEN)
     return advance(item, inputs.now_ms, inputs.prices, inputs.venues_needed, inputs.price_basis)
 
 

@@ -1,1 +1,1 @@
-"""Readings to contract bodies, one file per endpoint."""
+"""Readings to bodies, one module a subject: the models of its bodies first, then what fills them."""

@@ -8,24 +8,20 @@ from generator.catalog.assets import ASSETS
 from generator.catalog.endpoints import ENDPOINT_BY_ID
 from generator.catalog.links import STATUS_JSON, reasoning_path
 from generator.catalog.products import PRODUCTS
-from generator.compose.challenge import bazaar, challenge, unavailable
+from generator.compose.body import Body, DictionaryResponse, Problem
+from generator.compose.challenge import X402PaymentRequiredResponse, bazaar, challenge, unavailable
 from generator.compose.context import TickContext
 from generator.compose.derivatives import derivatives
-from generator.compose.envelope import status
+from generator.compose.envelope import PaidResponse, status
 from generator.compose.liquidity_lite import liquidity_lite
-from generator.compose.main_brain import main_brain, paid_main_brain
+from generator.compose.main_brain import main_brain, paid_main_brain, reasoning
 from generator.compose.paid_atlas import paid_atlas
 from generator.compose.paid_human_report import paid_human_report
-from generator.compose.reasoning import reasoning
 from generator.compose.regime import market_regime, paid_market_regime
 from generator.compose.rounds import human_consensus
 from generator.compose.shared_intelligence import shared_intelligence
 from generator.compose.statistics import statistics
 from generator.compose.teacher_lessons import teacher_lessons
-from generator.contract.base import Body, Problem
-from generator.contract.dictionary import DictionaryResponse
-from generator.contract.paid import PaidResponse
-from generator.contract.payment_required import X402PaymentRequiredResponse
 
 # What composes each body, by endpoint and by product; the model of a body is what its composer returns.
 FREE: Final[dict[str, Callable[[TickContext], Body]]] = {

@@ -1,6 +1,8 @@
 """What the generator knows of the 402 answer: text, quote, a preview of what is free anyway, and the bazaar entry."""
 
-from typing import Any, Final
+from typing import Any, Final, Literal
+
+from pydantic import Field
 
 from gateway.wire.networks import MAINNET
 from generator.catalog.assets import ASSETS, DEFAULT_ASSET
@@ -10,14 +12,106 @@ from generator.catalog.links import BUYER_PAGES, DOCS, LLMS_TXT, OPENAPI_JSON
 from generator.catalog.money import us_cents
 from generator.catalog.products import HUMAN_REPORT, QUOTE_GRACE_S, Product
 from generator.catalog.text.answers import DISCLAIMER, ECOSYSTEM, NO_VERDICT, PAYMENT_NEEDED, WHAT_THIS_IS_NOT
-from generator.catalog.words import RegimeLabel
-from generator.compose.coins import ranges
+from generator.catalog.words import MarketState, RegimeLabel, SourceMode, Status, VolatilityWord
+from generator.compose import envelope
+from generator.compose.body import Body
+from generator.compose.coins import RANGES, MoveRange, ranges
 from generator.compose.context import TickContext
 from generator.compose.inputs import missing_reason, reading_of, verified
-from generator.compose.paid import as_of
-from generator.compose.regime import regime
-from generator.contract.paid import PaidResponse
-from generator.contract.payment_required import Challenge, QuoteDraft, QuotePreview
+from generator.compose.regime import BreadthCounts, RegimeChances, regime
+
+
+class PaymentResource(Body):
+    """The resource that is paid for."""
+
+    url: str = Field(description="Its absolute address.")
+    description: str = Field(description="What it is.")
+    mimeType: str = Field(description="Media type of the paid answer.")  # noqa: N815 -- a name of the protocol
+
+
+class PaymentExtra(Body):
+    """What the exact scheme on Algorand needs apart from the price."""
+
+    decimals: int = Field(description="Decimals of the asset.")
+    name: str = Field(description="Name of the asset.")
+    feePayer: str = Field(description="Address that pays the network fee.")  # noqa: N815 -- a name of the protocol
+    snapshotId: str = Field(description="Snapshot that is quoted.")  # noqa: N815 -- a name of the contract
+
+
+class PaymentOption(Body):
+    """One way to pay."""
+
+    scheme: str = Field(description="Payment scheme; exact.")
+    network: str = Field(description="Network: the full genesis-hash form or the CAIP-2 form.")
+    asset: str = Field(description="Asset id as a decimal string.")
+    amount: str = Field(description="Atomic units as a decimal string.")
+    payTo: str = Field(description="Address of the payee.")  # noqa: N815 -- a name of the protocol
+    maxTimeoutSeconds: int = Field(description="Seconds the payer has.")  # noqa: N815 -- a name of the protocol
+    extra: PaymentExtra = Field(description="What the scheme needs apart from the price.")
+
+
+class QuotePreview(Body):
+    """The quoted body by what is free anyway, and the names of what is sold."""
+
+    headline: str = Field(max_length=140, description=envelope.HEADLINE)
+    regime: RegimeLabel = Field(description="The market's regime.")
+    probabilities: RegimeChances | None = Field(description="Chances of the four regimes; null without a reading.")
+    market_state: MarketState = Field(description="Conditions in one word. No state predicts a gain.")
+    volatility: VolatilityWord = Field(description="Volatility outlook against the last week.")
+    counts: BreadthCounts | None = Field(description="Assets up, down and flat over the last day; null where unknown.")
+    btc_ranges: dict[str, MoveRange] | None = Field(description=RANGES)
+
+    status: Status = Field(description=envelope.STATUS)
+    source_mode: SourceMode = Field(description=envelope.MODE)
+    assets_total: int = Field(description="Assets in the body.")
+    assets_verified: int = Field(description="How many of them have a fresh price.")
+    limitations: int = Field(description="How many limitations the body names.")
+    sections: tuple[str, ...] = Field(description="Names of its parts.")
+    redacted: tuple[str, ...] = Field(description="Which of them are shown only after payment.")
+
+
+class QuoteDraft(Body):
+    """The very bytes that are offered, before they are encoded."""
+
+    snapshotId: str = Field(description="Snapshot that is quoted.")  # noqa: N815 -- a name of the contract
+    as_of: str = Field(description="Market time of the snapshot, ISO 8601 UTC.")
+    valid_until: str = Field(description="It can be paid at least until this wall time, ISO 8601 UTC.")
+    preview: QuotePreview = Field(description="The body by what is free anyway.")
+    price_in_words: str = Field(description="The price in words.")
+
+
+class Quote(QuoteDraft):
+    """The very bytes that are offered."""
+
+    sha256: str = Field(description="SHA-256 of the paid body, lowercase hex.")
+
+
+class Challenge(Body):
+    """The part of the 402 body that the generator knows."""
+
+    project: str = Field(description="Name of the service.")
+    ecosystem: str = Field(description="What the service belongs to, one sentence.")
+    endpoint: str = Field(description="Identity of the resource, e.g. x402-market-regime.")
+    type: str = Field(description="Kind of the paid answer, e.g. paid_educational_market_regime.")
+    product_id: str | None = Field(description="Catalogue id; null for the human report.")
+    message: str = Field(description="Payment is needed first, and how it is sent.")
+    what_this_is: str = Field(description="What is sold.")
+    what_this_is_not: str = Field(description="What it is not.")
+    related_pages: dict[str, str] = Field(description="Name to address: free counterpart, documentation, buyer page.")
+    quote: QuoteDraft = Field(description="The snapshot that is offered.")
+    disclaimer: str = Field(description=envelope.EDUCATIONAL)
+
+
+class X402PaymentRequiredResponse(Challenge):
+    """Payment is required."""
+
+    quote: Quote = Field(description="The snapshot that is offered, with the digest of its bytes.")
+    error: str = Field(description="Short message why payment is required.")
+    x402Version: Literal[2] = Field(description="Protocol version; 2.")  # noqa: N815 -- a name of the protocol
+    resource: PaymentResource = Field(description="The resource that is paid for.")
+    accepts: tuple[PaymentOption, ...] = Field(description="The ways to pay.")
+    extensions: dict[str, Any] = Field(default_factory=dict, description="Protocol extensions, e.g. bazaar.")
+
 
 _SHARED_PARTS: Final = ("limitations", "updated")
 # Parts of paid bodies that a free answer has too.
@@ -52,7 +146,7 @@ BAZAAR_SCHEMA: Final[dict[str, Any]] = {
 }
 
 
-def challenge(ctx: TickContext, product: Product, body: PaidResponse) -> dict[str, Any]:
+def challenge(ctx: TickContext, product: Product, body: envelope.PaidResponse) -> dict[str, Any]:
     """Compose the challenge of one product; `quote.sha256` is added once the body is encoded."""
     return Challenge.of(
         product,
@@ -64,7 +158,7 @@ def challenge(ctx: TickContext, product: Product, body: PaidResponse) -> dict[st
         related_pages=related_pages(ctx, product),
         quote=QuoteDraft(
             snapshotId=ctx.freshness.generation,
-            as_of=as_of(ctx),
+            as_of=envelope.as_of(ctx),
             valid_until=iso(ctx.freshness.next_update_ms + 1000 * QUOTE_GRACE_S),
             preview=preview(ctx, body),
             price_in_words=price_in_words(product, ctx.site.network),
@@ -92,9 +186,9 @@ def related_pages(ctx: TickContext, product: Product) -> dict[str, str]:
     }
 
 
-def sections(body: PaidResponse) -> tuple[str, ...]:
+def sections(body: envelope.PaidResponse) -> tuple[str, ...]:
     """Return the names of a body's own parts."""
-    return tuple(name for name in type(body).model_fields if name not in PaidResponse.model_fields)
+    return tuple(name for name in type(body).model_fields if name not in envelope.PaidResponse.model_fields)
 
 
 def unavailable(ctx: TickContext) -> dict[str, str]:
@@ -104,7 +198,7 @@ def unavailable(ctx: TickContext) -> dict[str, str]:
     return {HUMAN_REPORT: NO_VERDICT.format(reason=missing_reason(ctx))}
 
 
-def preview(ctx: TickContext, body: PaidResponse) -> QuotePreview:
+def preview(ctx: TickContext, body: envelope.PaidResponse) -> QuotePreview:
     """Describe a body by what is free anyway, without giving away what is sold."""
     parts, now = sections(body), regime(ctx)
     read = reading_of(ctx, DEFAULT_ASSET)
@@ -124,7 +218,7 @@ def preview(ctx: TickContext, body: PaidResponse) -> QuotePreview:
     )
 
 
-def bazaar(body: PaidResponse) -> dict[str, Any]:
+def bazaar(body: envelope.PaidResponse) -> dict[str, Any]:
     """Declare one product. The example shows the envelope and the names of the parts, not what is sold."""
     data = body.as_json()
     example = {**{key: data[key] for key in _SHOWN}, "sections": list(sections(body))}

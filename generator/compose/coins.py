@@ -1,19 +1,73 @@
-"""What several bodies show of one asset: bias, confidence, chances."""
+"""What several bodies show of one asset: price, bias, chances, ranges."""
 
 from collections import Counter
 from typing import Any
+
+from pydantic import Field
 
 from generator.brain.forecast import Forecast
 from generator.brain.forecast import Probabilities as Chances
 from generator.brain.reading import AssetReading, VolatilityOutlook
 from generator.catalog.assets import ASSETS
 from generator.catalog.formats import basis_points, chances, change, fixed, percent, price, share
-from generator.catalog.words import Bias, Prediction, Trend
+from generator.catalog.words import Bias, ConfidenceKind, Prediction, Trend
+from generator.compose.body import Body
 from generator.compose.context import TickContext
 from generator.compose.inputs import observed, reading_of
-from generator.contract.forecast import MoveRange
-from generator.contract.paid import ExpectedMove
-from generator.contract.scores import Probabilities
+from generator.compose.scores import KIND, Probabilities
+
+
+class MoveRange(Body):
+    """Where the price may be at the end of a horizon, as a move from now. How far is forecast, not which way."""
+
+    low_90: float = Field(description="In 5 of 100 cases the move is below this, percent.")
+    low_50: float = Field(description="In 25 of 100 cases the move is below this, percent.")
+    high_50: float = Field(description="In 25 of 100 cases the move is above this, percent.")
+    high_90: float = Field(description="In 5 of 100 cases the move is above this, percent.")
+
+
+RANGES = "Ranges of the move by horizon (15m, 1h, 4h, 24h), percent; null without a reading."
+
+
+class ExpectedMove(Body):
+    """Expected size of moves: one standard deviation of the return, whichever the direction."""
+
+    minutes_15_percent: float = Field(description="Over 15 minutes, percent, two decimals.")
+    hour_1_percent: float = Field(description="Over one hour, percent, two decimals.")
+    hours_4_percent: float = Field(description="Over four hours, percent, two decimals.")
+
+
+class Quoted(Body):
+    """An asset and its price."""
+
+    asset: str = Field(description="Asset symbol.")
+    price: float | None = Field(description="Price in US dollars, 6 significant digits.")
+    change_24h: float | None = Field(description="Change over 24 hours, percent.")
+
+
+class Forecasted(Body):
+    """How far an asset may move, and the chances of each direction."""
+
+    confidence: float | None = Field(description="Chance of the shown class over 60 minutes, percent 0..100.")
+    confidence_kind: ConfidenceKind = Field(default=ConfidenceKind.CLASS_PROBABILITY, description=KIND)
+    probabilities: Probabilities | None = Field(description="Chances of the three outcomes; null without a forecast.")
+    base_rates: Probabilities | None = Field(
+        description="How often each outcome came up in the past, the comparison; null without a forecast."
+    )
+    ranges: dict[str, MoveRange] | None = Field(description=RANGES)
+
+
+class Agreeing(Body):
+    """How far the evidence agrees."""
+
+    agreement_percent: float | None = Field(description="Agreement between families of evidence, percent 0..100.")
+    coverage_percent: float | None = Field(description="Families of evidence present, percent 0..100.")
+
+
+class Weighed(Agreeing, Forecasted):
+    """The same with its neutral band and how far the evidence agrees."""
+
+    band_bps: float | None = Field(description="A move within this many basis points counts as neutral.")
 
 
 def forecast_of(ctx: TickContext, asset: str) -> Forecast | None:

@@ -3,13 +3,24 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from pydantic import Field
+
 from generator.arena.values import ArenaView
 from generator.brain.derivatives import Pressure
 from generator.brain.reading import BrainReading
 from generator.catalog.words import RegimeLabel
-from generator.contract.envelope import Change
+from generator.compose.body import Body
 from generator.market.bars import BarFrame
 from generator.market.observation import Observation
+
+
+class Change(Body):
+    """One worded fact that changed."""
+
+    what: str = Field(description="What changed.")
+    before: str | float | None = Field(description="What it was; null where not known.")
+    now: str | float | None = Field(description="What it is now; null where not known.")
+    text: str = Field(description="The change in words.")
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,19 +3,125 @@
 from collections import Counter
 from collections.abc import Iterable
 
+from pydantic import Field
+
 from generator.brain.derivatives import Pressure
+from generator.catalog import words
 from generator.catalog.assets import ASSETS
 from generator.catalog.endpoints import ENDPOINT_BY_ID
 from generator.catalog.formats import change, fixed, iso, share, significant
 from generator.catalog.links import DOCS, METHODOLOGY
 from generator.catalog.text.answers import DISCLAIMER
 from generator.catalog.text.labels import DERIVATIVES
-from generator.catalog.words import DerivativesState, DerivativesVote, OverallState, OverallVote, PriceAndInterest
+from generator.compose import envelope
+from generator.compose.body import Body, Change24h, Significant
 from generator.compose.context import TickContext
-from generator.compose.envelope import ENGINE, ENGINE_VERSION, expanded_access, head, related, source_name, updated
 from generator.compose.inputs import asset_limitations, futures_of, graded, market_limitations, observed, status_over
-from generator.contract.derivatives import DerivativesAsset, DerivativesResponse, Funding, Liquidations, OpenInterest
+from generator.compose.scores import KIND
 from generator.market.observation import AssetObservation
+
+
+class Funding(Body):
+    """Perpetual funding, mean over venues."""
+
+    rate_8h_percent: float = Field(description="Paid by longs to shorts every 8 hours, percent, four decimals.")
+    annualised_percent: float = Field(description="The same over a year without compounding, percent, two decimals.")
+    rank_30d_percent: float | None = Field(
+        description="Share of the asset's own last 30 days (8-hour values) in which the rate was lower, ties counted half, "
+        "percent 0..100; null with less than a week of them."
+    )
+    usual_rate_8h_percent: float = Field(
+        description="The rate of most venues while neither side is in demand, percent; it is 0.01, not zero."
+    )
+    cost_per_1000_usd_day: float = Field(
+        description="US dollars that a long of 1,000 dollars pays shorts in a day at this rate; negative: it is paid."
+    )
+    venues: tuple[str, ...] = Field(description="Venues behind the mean.")
+    as_of: str = Field(description="Market time of the newest rate, ISO 8601 UTC.")
+
+
+class OpenInterest(Body):
+    """Perpetual open interest, summed over venues."""
+
+    contracts: Significant = Field(
+        description="Open contracts, counted in coins, 6 significant digits. Each has one long and one short."
+    )
+    contracts_change_24h_percent: Change24h = Field(
+        description="Change of the contracts over 24 hours, percent, two decimals: what positions did, whatever the price."
+    )
+    usd: Significant = Field(description="Their value in US dollars, 6 significant digits.")
+    change_24h_percent: Change24h = Field(
+        description="Change of the dollar value over 24 hours, percent, two decimals; it moves with the price as well."
+    )
+    venues: tuple[str, ...] = Field(description="Venues in the sum.")
+    as_of: str = Field(description="Market time of the newest datum, ISO 8601 UTC.")
+
+
+class Liquidations(Body):
+    """Positions closed by force in the last 24 hours."""
+
+    long_usd_24h: float = Field(description="Long positions, US dollars.")
+    short_usd_24h: float = Field(description="Short positions, US dollars.")
+    venues: tuple[str, ...] = Field(description="Venues that publish them.")
+
+
+class DerivativesAsset(Body):
+    """Derivatives pressure of one asset."""
+
+    asset: str = Field(description="Asset symbol.")
+    status: words.Status = Field(description="How complete the inputs for this asset are.")
+    state: words.DerivativesState | None = Field(
+        description="crowded_longs or crowded_shorts: the rate is extreme within the asset's own 30 days and that side pays; "
+        "leveraging_up or deleveraging: contracts rose or fell over 24 hours; unavailable without data; null while the "
+        "state has held for less than half of the last hours."
+    )
+    vote: words.DerivativesVote | None = Field(
+        description="What the state points to on its own; no_vote without a state."
+    )
+    confidence: float | None = Field(description="Share of the last hours in which the state held, percent 0..100.")
+    confidence_kind: words.ConfidenceKind = Field(default=words.ConfidenceKind.STEADINESS, description=KIND)
+    price_and_interest: words.PriceAndInterest | None = Field(
+        description="Price and contracts over the same 24 hours; a price within 0.1% and contracts within 0.5% count as little_change."
+    )
+    funding: Funding | None = Field(description="Funding; null where no source gives it.")
+    open_interest: OpenInterest | None = Field(description="Open interest; null where no source gives it.")
+    liquidations: Liquidations | None = Field(description="Liquidations; null where no venue publishes them.")
+    evidence: tuple[str, ...] | None = Field(description="The figures in words.")
+    limitations: tuple[str, ...] | None = Field(description="What is unknown of this asset, and why.")
+
+
+class DerivativesResponse(envelope.FreeResponse):
+    """Aggregate funding, open-interest and liquidation context."""
+
+    product_id: str = Field(description="Catalogue id of the product.")
+    source_mode: str = Field(description=envelope.MODE)
+    generated_at: str | None = Field(description=envelope.UPDATED)
+    updated_utc: str | None = Field(description=envelope.UPDATED)
+    status: words.Status | None = Field(description=envelope.STATUS)
+    engine: str | None = Field(description="What made the reading.")
+    engine_version: str | None = Field(description="Version of the engine.")
+    source: str | None = Field(description="Where the market data come from.")
+    summary: str | None = Field(description="The reading in one or two sentences.")
+    overall_state: words.OverallState | None = Field(
+        description="The commonest state of the assets that have one; mixed on a tie; null with fewer than three."
+    )
+    overall_vote: words.OverallVote | None = Field(
+        description="The commonest vote of the assets that have one; mixed on a tie; null with fewer than three."
+    )
+    confidence: float | None = Field(
+        description="Share of the assets with a state that have the overall one, percent 0..100; null on a tie and with "
+        "fewer than three."
+    )
+    confidence_kind: words.ConfidenceKind = Field(default=words.ConfidenceKind.SHARE_OF_ASSETS, description=KIND)
+    assets: dict[str, DerivativesAsset] = Field(description="Asset symbol to its derivatives pressure.")
+    evidence: tuple[str, ...] | None = Field(description="What the overall words rest on.")
+    limitations: tuple[str, ...] | None = Field(description=envelope.LIMITATIONS)
+    related_endpoints: dict[str, str] | None = Field(description="Other free resources: name to path.")
+    explore: dict[str, str] | None = Field(description="Documentation: name to address.")
+    upgrade_path: envelope.ExpandedAccess | None = Field(description="The richer paid resource and its price.")
+    truth_statement: str | None = Field(description=envelope.TRUTH)
+    disclaimer: str = Field(description=envelope.EDUCATIONAL)
+
 
 FUNDINGS_A_YEAR = 3 * 365
 USUAL_PERCENT = 0.01  # funding per 8 hours of most venues
@@ -30,15 +136,15 @@ def derivatives(ctx: TickContext) -> DerivativesResponse:
     state, vote = overall(assets.values())
     few = () if state else (f"fewer than {ENOUGH} assets have a derivatives state: no overall word",)
     return DerivativesResponse(
-        **head(ctx, endpoint),
+        **envelope.head(ctx, endpoint),
         product_id=endpoint.product_id,
         source_mode=ctx.observation.mode,
-        generated_at=updated(ctx),
-        updated_utc=updated(ctx),
+        generated_at=envelope.updated(ctx),
+        updated_utc=envelope.updated(ctx),
         status=status_over(ctx, (row.status for row in assets.values())),
-        engine=ENGINE,
-        engine_version=ENGINE_VERSION,
-        source=source_name(ctx),
+        engine=envelope.ENGINE,
+        engine_version=envelope.ENGINE_VERSION,
+        source=envelope.source_name(ctx),
         summary=sentence(assets, state),
         overall_state=state,
         overall_vote=vote,
@@ -46,9 +152,9 @@ def derivatives(ctx: TickContext) -> DerivativesResponse:
         assets=assets,
         evidence=tuple(f"{word.replace('_', ' ')}: {', '.join(names)}" for word, names in _by_state(assets).items()),
         limitations=market_limitations(ctx, *few),
-        related_endpoints=related(endpoint),
+        related_endpoints=envelope.related(endpoint),
         explore={"docs": ctx.site.base_url + DOCS, "methodology": ctx.site.base_url + METHODOLOGY},
-        upgrade_path=expanded_access(ctx, endpoint.next_resource),
+        upgrade_path=envelope.expanded_access(ctx, endpoint.next_resource),
         truth_statement=endpoint.truth_statement,
         disclaimer=DISCLAIMER,
     )
@@ -57,7 +163,7 @@ def derivatives(ctx: TickContext) -> DerivativesResponse:
 def derivatives_asset(ctx: TickContext, asset: str) -> DerivativesAsset:
     """Compose derivatives pressure of one asset."""
     seen, read = observed(ctx, asset), futures_of(ctx, asset)
-    known = read.state is not DerivativesState.UNAVAILABLE
+    known = read.state is not words.DerivativesState.UNAVAILABLE
     paid, held = funding(seen, read), open_interest(seen)
     quadrant = price_and_interest(change(seen.change_24h_percent), held)
     return DerivativesAsset(
@@ -115,18 +221,18 @@ def who_pays(paid: Funding) -> str:
     return said if ranked is None else f"{said} It was lower {ranked:g}% of the time in the last 30 days."
 
 
-def price_and_interest(price_change: float | None, held: OpenInterest | None) -> PriceAndInterest | None:
+def price_and_interest(price_change: float | None, held: OpenInterest | None) -> words.PriceAndInterest | None:
     """Name the quadrant of the changes of price and contracts over 24 hours; None where one is unknown."""
     contracts = held.contracts_change_24h_percent if held else None
     if price_change is None or contracts is None:
         return None
     if abs(price_change) <= FLAT_PRICE or abs(contracts) <= FLAT_CONTRACTS:
-        return PriceAndInterest.LITTLE_CHANGE
+        return words.PriceAndInterest.LITTLE_CHANGE
     price_word, interest_word = ("rising" if moved > 0 else "falling" for moved in (price_change, contracts))
-    return PriceAndInterest(f"{price_word}_price_{interest_word}_interest")
+    return words.PriceAndInterest(f"{price_word}_price_{interest_word}_interest")
 
 
-def moved(seen: AssetObservation, held: OpenInterest, quadrant: PriceAndInterest) -> str:
+def moved(seen: AssetObservation, held: OpenInterest, quadrant: words.PriceAndInterest) -> str:
     """Say how price and contracts moved over 24 hours, and how that is read."""
     changes = change(seen.change_24h_percent), held.contracts_change_24h_percent
     price_word, interest_word = (f"{'down' if one < 0 else 'up'} {abs(one):.2f}%" for one in changes if one is not None)
@@ -148,13 +254,13 @@ def liquidations(seen: AssetObservation) -> Liquidations | None:
     return Liquidations(long_usd_24h=longs, short_usd_24h=shorts, venues=value.venues)
 
 
-def overall(assets: Iterable[DerivativesAsset]) -> tuple[OverallState | None, OverallVote | None]:
+def overall(assets: Iterable[DerivativesAsset]) -> tuple[words.OverallState | None, words.OverallVote | None]:
     """Return the words of most assets with data: mixed on a tie, null with fewer than three."""
     rows = list(assets)
-    states = [row.state.value for row in rows if row.state and row.state is not DerivativesState.UNAVAILABLE]
-    votes = [row.vote.value for row in rows if row.vote and row.vote is not DerivativesVote.NO_VOTE]
+    states = [row.state.value for row in rows if row.state and row.state is not words.DerivativesState.UNAVAILABLE]
+    votes = [row.vote.value for row in rows if row.vote and row.vote is not words.DerivativesVote.NO_VOTE]
     state, vote = most(states), most(votes)
-    return OverallState(state) if state else None, OverallVote(vote) if vote else None
+    return words.OverallState(state) if state else None, words.OverallVote(vote) if vote else None
 
 
 def most(words: list[str]) -> str | None:
@@ -165,7 +271,7 @@ def most(words: list[str]) -> str | None:
     return "mixed" if others and others[0][1] == count else first
 
 
-def overall_confidence(assets: dict[str, DerivativesAsset], state: OverallState | None) -> float | None:
+def overall_confidence(assets: dict[str, DerivativesAsset], state: words.OverallState | None) -> float | None:
     """Return the share of the assets with a state that have the overall one; None without one and on a tie."""
     groups = _by_state(assets)
     having = len(groups.get(state.value, ())) if state else 0
@@ -175,17 +281,19 @@ def overall_confidence(assets: dict[str, DerivativesAsset], state: OverallState 
 def _by_state(assets: dict[str, DerivativesAsset]) -> dict[str, list[str]]:
     grouped: dict[str, list[str]] = {}
     for asset, row in assets.items():
-        if row.state and row.state is not DerivativesState.UNAVAILABLE:
+        if row.state and row.state is not words.DerivativesState.UNAVAILABLE:
             grouped.setdefault(row.state.value, []).append(asset)
     return grouped
 
 
-def sentence(assets: dict[str, DerivativesAsset], state: OverallState | None) -> str:
+def sentence(assets: dict[str, DerivativesAsset], state: words.OverallState | None) -> str:
     """Say the overall state in words."""
     known = sum(len(names) for names in _by_state(assets).values())
     if state is None:
         return f"No overall state: {known} of {len(assets)} assets have one of their own."
-    if state is OverallState.MIXED:
+    if state is words.OverallState.MIXED:
         return f"No single state leads among the {known} assets that have one."
     having = len(_by_state(assets)[state.value])
-    return f"{having} of {known} assets: {state.replace('_', ' ')}. {DERIVATIVES[DerivativesState(state)].reading}"
+    return (
+        f"{having} of {known} assets: {state.replace('_', ' ')}. {DERIVATIVES[words.DerivativesState(state)].reading}"
+    )

@@ -1,6 +1,8 @@
-"""The envelope of the free answers, and GET /status.json."""
+"""The envelopes of the free and the paid answers, and GET /status.json."""
 
-from typing import Any
+from typing import Any, Literal
+
+from pydantic import Field
 
 from gateway.wire.networks import NETWORKS
 from generator.catalog.assets import ASSETS
@@ -9,12 +11,227 @@ from generator.catalog.formats import iso, iso_or_none
 from generator.catalog.links import BUYER_PAGES, DOCS, LLMS_TXT, OPENAPI_JSON, OPENAPI_YAML
 from generator.catalog.products import PRODUCT_BY_ID
 from generator.catalog.text.answers import DISCLAIMER, USAGE_CHARACTERISTICS
-from generator.catalog.words import SourceMode
-from generator.compose.context import TickContext
+from generator.catalog.words import Side, SourceMode, SourceStatus, Status
+from generator.compose.body import Body, absent
+from generator.compose.context import Change, TickContext
 from generator.compose.facts import headline
-from generator.compose.inputs import market_limitations, market_status, verified
-from generator.contract import envelope as contract
-from generator.contract.envelope import SourceBlock, StatusResponse, TicksBlock
+from generator.compose.inputs import market_limitations, market_status, reading_of, verified
+
+UPDATED = "Wall time of the tick that made this answer, ISO 8601 UTC."
+LIMITATIONS = "What is unknown or restricted in this answer, and why."
+STATUS = "available: every input is fresh; degraded: some are stale or missing; unavailable: no asset can be read."
+EDUCATIONAL = "Educational notice: what this answer is not."
+MODE = "Where the market data come from: live, recorded or simulated."
+TRUTH = "What a reader must not conclude from this answer."
+HEADLINE = "The market in one sentence of at most 140 characters; the same in every answer of a tick."
+CHANGED = "Worded facts that changed since the tick published before; null on the first tick after a start."
+
+
+class SourceRow(Body):
+    """How one market source answered in this tick."""
+
+    name: str = Field(description="Name of the source.")
+    kind: str = Field(description="What it gives, e.g. spot, candles, funding, open_interest.")
+    status: SourceStatus = Field(description="ok, stale or failed.")
+    as_of: str | None = Field(description="Market time of its newest datum, ISO 8601 UTC; null when it gave none.")
+    age_seconds: int | None = Field(description="Market time now minus as_of, seconds.")
+    reason: str | None = Field(description="Why it is stale or failed; null when ok.")
+
+
+class Freshness(Body):
+    """When this answer was made and until when it may be used."""
+
+    tick_id: str = Field(description="Minute of the tick, e.g. 20261120T095300Z.")
+    generation: str = Field(description="12-digit release counter, never reused.")
+    generated_at: str = Field(description="Wall time of the tick, ISO 8601 UTC.")
+    next_update_at: str = Field(description="When the next tick is due, ISO 8601 UTC.")
+    valid_until: str = Field(description="Past this time (180 s after generated_at) the answer is stale.")
+    source_mode: SourceMode = Field(description="live, recorded or simulated.")
+    sources: tuple[SourceRow, ...] = Field(description="Every market source that was asked.")
+
+
+class Replay(Body):
+    """Position in a recorded market; only while one is replayed."""
+
+    offset_seconds: int = Field(description="Wall time minus market time, seconds.")
+    market_time: str = Field(description="Market time of this tick, ISO 8601 UTC.")
+
+
+class CapabilityBoundary(Body):
+    """What the answer carries and what it does not."""
+
+    provides: tuple[str, ...] = Field(description="What it carries.")
+    does_not_provide: tuple[str, ...] = Field(description="What it does not carry.")
+
+
+class NextResource(Body):
+    """The suggested next, richer resource."""
+
+    endpoint: str = Field(description="Its endpoint identity.")
+    path: str = Field(description="Its path at this origin.")
+    access: str = Field(description="public or paid.")
+    price_display: str | None = Field(description="Its price for people; null when free.")
+
+
+class ExpandedAccess(Body):
+    """The paid counterpart and its price."""
+
+    path: str = Field(description="Path of the paid resource.")
+    price_display: str = Field(description="Price for people, in USDC.")
+    price_atomic: int = Field(description="Price in atomic units of USDC (6 decimals).")
+    network: str = Field(description="Payment network, CAIP-2.")
+    asset_id: int = Field(description="Asset id of USDC on that network.")
+    buyer_page: str = Field(description="The page on which a person can buy it.")
+
+
+class DeveloperResources(Body):
+    """Machine-readable descriptions and documentation, absolute addresses."""
+
+    openapi_json: str = Field(description="OpenAPI 3.1 as JSON.")
+    openapi_yaml: str = Field(description="The same as YAML.")
+    llms_txt: str = Field(description="Guide for language models.")
+    docs: str = Field(description="Documentation for people.")
+
+
+class EndpointRole(Body):
+    """What part the resource plays in the service."""
+
+    role: str = Field(description="Its part in one or two words.")
+    tier: str = Field(description="free or paid.")
+    position: int | None = Field(description="Place in the recommended reading order, from 1; null when not in it.")
+
+
+class AgentGuidance(Body):
+    """When an agent should read the resource."""
+
+    recommended_for: tuple[str, ...] = Field(description="What it is good for.")
+    when_to_use: str = Field(description="When to read it.")
+    when_not_to_use: str = Field(description="When not to rely on it.")
+    next_step: str = Field(description="What to read next.")
+
+
+class UsageCharacteristics(Body):
+    """How the resource behaves for a client."""
+
+    machine_readable: bool = Field(description="Always true.")
+    stable_schema: bool = Field(description="True when fields are not renamed or dropped within a major version.")
+    cache_seconds: int = Field(description="Cache window, seconds.")
+    authentication: str = Field(description="Credential needed; none.")
+    payment_required: bool = Field(description="Whether a payment is needed.")
+    response_format: str = Field(description="Media type.")
+
+
+class Answer(Body):
+    """What every answer of a tick begins with."""
+
+    success: bool = Field(description="True on every 200.")
+    project: str = Field(description="Name of the service.")
+    replay: Replay | None = Field(
+        default=None, exclude_if=absent, description="Only while a recorded market is replayed: its position."
+    )
+
+
+class TickAnswer(Answer):
+    """What every free and paid answer carries."""
+
+    endpoint: str = Field(description="Identity of the resource, e.g. market-regime.")
+    headline: str = Field(max_length=140, description=HEADLINE)
+    changed_since_last_tick: tuple[Change, ...] | None = Field(description=CHANGED)
+
+
+class FreeResponse(TickAnswer):
+    """The envelope of the free answers."""
+
+    name: str = Field(description="Name of the resource for people.")
+    version: str = Field(description="Version of the answer, v<major> or v<major>.<minor>.")
+    access: str = Field(description="Access tier: public.")
+    capability_boundary: CapabilityBoundary = Field(description="What the answer carries and what it does not.")
+    next_resource: NextResource = Field(description="The suggested next, richer resource.")
+    freshness: Freshness = Field(description="When it was made, from what, and until when it may be used.")
+
+
+class SourceBlock(Body):
+    """Where the market data of the answer come from."""
+
+    name: str = Field(description="Name of the source.")
+    kind: str = Field(description="Kind of price, e.g. venue_mid or recorded_close.")
+    mode: str = Field(description=MODE)
+    as_of: str | None = Field(
+        description="Market time of the newest datum, ISO 8601 UTC; null when no source answered."
+    )
+    assets_verified: int = Field(description="Assets with a fresh price.")
+    assets_total: int = Field(description="Assets that the service reads.")
+
+
+class RichResponse(FreeResponse):
+    """The envelope that market-regime and main-brain share."""
+
+    product_id: str = Field(description="Catalogue id of the product.")
+    schema_version: str = Field(description="Semantic version of the schema.")
+    status: Status = Field(description=STATUS)
+    purpose: str = Field(description="What the resource is for.")
+    endpoint_role: EndpointRole = Field(description="What part the resource plays in the service.")
+    agent_guidance: AgentGuidance = Field(description="When an agent should read it.")
+    usage_characteristics: UsageCharacteristics = Field(description="How the resource behaves for a client.")
+    source: SourceBlock = Field(description="Where the market data come from.")
+    summary: str = Field(description="The reading in one or two sentences.")
+    limitations: tuple[str, ...] = Field(description=LIMITATIONS)
+    developer_resources: DeveloperResources = Field(description="Machine-readable descriptions and docs.")
+    expanded_access: ExpandedAccess = Field(description="The paid counterpart and its price.")
+    related_resources: dict[str, str] = Field(description="Other resources: name to path.")
+    truth_statement: str = Field(description=TRUTH)
+    disclaimer: str = Field(description=EDUCATIONAL)
+    updated: str = Field(description=UPDATED)
+    updated_utc: str = Field(description=UPDATED)
+
+
+class NoticeResponse(FreeResponse):
+    """The envelope of the answers that carry `type` and an educational notice."""
+
+    type: str = Field(description="Kind of the answer.")
+    mode: str = Field(description=MODE)
+    status: Status = Field(description=STATUS)
+    limitations: tuple[str, ...] = Field(description=LIMITATIONS)
+    truth_statement: str = Field(description=TRUTH)
+    educational_notice: str = Field(description=EDUCATIONAL)
+    updated_utc: str = Field(description=UPDATED)
+
+
+class TicksBlock(Body):
+    """Ticks of the last 24 hours, this one not counted."""
+
+    published_24h: int = Field(description="Ticks published.")
+    failed_24h: int = Field(description="Ticks failed.")
+    missed_24h: int = Field(description="Full minutes since the first tick in which none began.")
+
+
+class StatusResponse(Freshness, Answer):
+    """Whether the service is up to date."""
+
+    status: Status = Field(description=STATUS)
+    ticks: TicksBlock = Field(description="Ticks of the last 24 hours.")
+    disclaimer: str = Field(description=EDUCATIONAL)
+
+
+class PaidResponse(TickAnswer):
+    """What every paid answer carries; nothing of the payer."""
+
+    type: str = Field(description="Kind of the paid answer.")
+    payment_status: Literal["settled"] = Field(description="settled.")
+    product: str = Field(description="Name of the product.")
+    product_id: str | None = Field(description="Catalogue id; null for the human report.")
+    price: str = Field(description="What was paid, for people.")
+    price_atomic: int = Field(description="What was paid, atomic units of USDC (6 decimals).")
+    snapshotId: str = Field(description="The snapshot that was quoted.")  # noqa: N815 -- a name of the contract
+    as_of: str = Field(description="Market time of the snapshot, ISO 8601 UTC.")
+    valid_until: str = Field(description="Past this wall time the reading is stale, ISO 8601 UTC.")
+    status: Status = Field(description=STATUS)
+    source_mode: SourceMode = Field(description=MODE)
+    educational_only: bool = Field(description="Always true.")
+    limitations: tuple[str, ...] = Field(description=LIMITATIONS)
+    disclaimer: str = Field(description=EDUCATIONAL)
+    updated: str = Field(description=UPDATED)
+
 
 ENGINE = "emi-brain"
 ENGINE_VERSION = "v1"
@@ -25,11 +242,11 @@ def updated(ctx: TickContext) -> str:
     return iso(ctx.freshness.generated_ms)
 
 
-def source_rows(ctx: TickContext) -> tuple[contract.SourceRow, ...]:
+def source_rows(ctx: TickContext) -> tuple[SourceRow, ...]:
     """List how every source answered."""
     now_ms = ctx.observation.market_ms
     return tuple(
-        contract.SourceRow.of(
+        SourceRow.of(
             source,
             as_of=iso_or_none(source.as_of_ms),
             age_seconds=None if source.as_of_ms is None else max(0, (now_ms - source.as_of_ms) // 1000),
@@ -38,10 +255,10 @@ def source_rows(ctx: TickContext) -> tuple[contract.SourceRow, ...]:
     )
 
 
-def freshness(ctx: TickContext) -> contract.Freshness:
+def freshness(ctx: TickContext) -> Freshness:
     """Say when the answer was made and until when it may be used."""
     tick = ctx.freshness
-    return contract.Freshness.of(
+    return Freshness.of(
         tick,
         generated_at=iso(tick.generated_ms),
         next_update_at=iso(tick.next_update_ms),
@@ -51,21 +268,21 @@ def freshness(ctx: TickContext) -> contract.Freshness:
     )
 
 
-def replay(ctx: TickContext) -> contract.Replay | None:
+def replay(ctx: TickContext) -> Replay | None:
     """Return the position in a recorded market; None for the others."""
     if ctx.observation.mode is not SourceMode.RECORDED:
         return None
     offset_ms = ctx.observation.offset_ms if ctx.freshness.offset_ms is None else ctx.freshness.offset_ms
-    return contract.Replay(offset_seconds=offset_ms // 1000, market_time=iso(ctx.observation.market_ms))
+    return Replay(offset_seconds=offset_ms // 1000, market_time=iso(ctx.observation.market_ms))
 
 
-def next_resource(endpoint: Endpoint) -> contract.NextResource:
+def next_resource(endpoint: Endpoint) -> NextResource:
     """Name the richer resource of an endpoint."""
     name = endpoint.next_resource
     if name in PRODUCT_BY_ID:
         product = PRODUCT_BY_ID[name]
-        return contract.NextResource.of(product, endpoint=name, access="paid")
-    return contract.NextResource(endpoint=name, path=ENDPOINT_BY_ID[name].path, access="public", price_display=None)
+        return NextResource.of(product, endpoint=name, access="paid")
+    return NextResource(endpoint=name, path=ENDPOINT_BY_ID[name].path, access="public", price_display=None)
 
 
 def head(ctx: TickContext, endpoint: Endpoint) -> dict[str, Any]:
@@ -79,7 +296,7 @@ def head(ctx: TickContext, endpoint: Endpoint) -> dict[str, Any]:
         "access": "public",
         "headline": headline(ctx),
         "changed_since_last_tick": ctx.changed,
-        "capability_boundary": contract.CapabilityBoundary.of(endpoint),
+        "capability_boundary": CapabilityBoundary.of(endpoint),
         "next_resource": next_resource(endpoint),
         "freshness": freshness(ctx),
         "replay": replay(ctx),
@@ -108,11 +325,9 @@ def rich(ctx: TickContext, endpoint: Endpoint, *limits: str) -> dict[str, Any]:
         "schema_version": endpoint.schema_version,
         "status": market_status(ctx),
         "purpose": endpoint.purpose,
-        "endpoint_role": contract.EndpointRole(
-            role="context", tier="free", position=RECOMMENDED_ORDER.index(endpoint.id) + 1
-        ),
+        "endpoint_role": EndpointRole(role="context", tier="free", position=RECOMMENDED_ORDER.index(endpoint.id) + 1),
         "agent_guidance": guidance(endpoint),
-        "usage_characteristics": contract.UsageCharacteristics(**USAGE_CHARACTERISTICS),
+        "usage_characteristics": UsageCharacteristics(**USAGE_CHARACTERISTICS),
         "source": source_block(ctx),
         "limitations": market_limitations(ctx, *limits),
         "developer_resources": developer_resources(ctx),
@@ -125,20 +340,20 @@ def rich(ctx: TickContext, endpoint: Endpoint, *limits: str) -> dict[str, Any]:
     }
 
 
-def guidance(endpoint: Endpoint) -> contract.AgentGuidance:
+def guidance(endpoint: Endpoint) -> AgentGuidance:
     """Say when an agent should read an endpoint."""
     follow = next_resource(endpoint)
-    return contract.AgentGuidance.of(
+    return AgentGuidance.of(
         endpoint,
         recommended_for=endpoint.provides,
         next_step=f"{follow.endpoint} at {follow.path} ({follow.price_display or 'free'})",
     )
 
 
-def expanded_access(ctx: TickContext, product_id: str) -> contract.ExpandedAccess:
+def expanded_access(ctx: TickContext, product_id: str) -> ExpandedAccess:
     """Describe a paid resource and its price."""
     product = PRODUCT_BY_ID[product_id]
-    return contract.ExpandedAccess.of(
+    return ExpandedAccess.of(
         product,
         network=NETWORKS[ctx.site.network].caip2,
         asset_id=ctx.site.asset_id,
@@ -146,10 +361,10 @@ def expanded_access(ctx: TickContext, product_id: str) -> contract.ExpandedAcces
     )
 
 
-def developer_resources(ctx: TickContext) -> contract.DeveloperResources:
+def developer_resources(ctx: TickContext) -> DeveloperResources:
     """List the machine-readable descriptions."""
     base = ctx.site.base_url
-    return contract.DeveloperResources(
+    return DeveloperResources(
         openapi_json=base + OPENAPI_JSON, openapi_yaml=base + OPENAPI_YAML, llms_txt=base + LLMS_TXT, docs=base + DOCS
     )
 
@@ -188,3 +403,47 @@ def status(ctx: TickContext) -> StatusResponse:
         disclaimer=DISCLAIMER,
         replay=replay(ctx),
     )
+
+
+def as_of(ctx: TickContext) -> str:
+    """Return the market time of the snapshot."""
+    return iso(ctx.observation.market_ms)
+
+
+def paid_head(ctx: TickContext, product_id: str, *limits: str) -> dict[str, Any]:
+    """Fill the fields of `PaidResponse`."""
+    product = PRODUCT_BY_ID[product_id]
+    return {
+        "success": True,
+        "project": ctx.site.project,
+        "endpoint": product.id,
+        "type": product.type,
+        "payment_status": "settled",
+        "product": product.title,
+        "product_id": product.product_id,
+        "price": product.price_display,
+        "price_atomic": product.price_atomic,
+        "snapshotId": ctx.freshness.generation,
+        "as_of": as_of(ctx),
+        "valid_until": iso(ctx.freshness.valid_until_ms),
+        "status": market_status(ctx),
+        "source_mode": ctx.observation.mode,
+        "headline": headline(ctx),
+        "changed_since_last_tick": ctx.changed,
+        "educational_only": True,
+        "limitations": market_limitations(ctx, *limits),
+        "disclaimer": DISCLAIMER,
+        "updated": updated(ctx),
+        "replay": replay(ctx),
+    }
+
+
+def evidence_of(ctx: TickContext, *sides: Side) -> dict[str, list[str]]:
+    """Return family of evidence -> assets, over the given sides."""
+    found: dict[str, list[str]] = {}
+    for asset in ASSETS:
+        read = reading_of(ctx, asset)
+        for row in read.evidence if read else ():
+            if row.side in sides:
+                found.setdefault(row.family, []).append(asset)
+    return found

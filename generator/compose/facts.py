@@ -16,7 +16,7 @@ from generator.catalog.words import Points, RegimeLabel, Trend
 from generator.compose.coins import published
 from generator.compose.context import TickContext
 from generator.compose.inputs import forecast_reason, missing_reason, observed, reading_of
-from generator.contract.scores import Probabilities
+from generator.compose.scores import Probabilities
 from generator.market.bars import BAR_MS
 
 FEWEST: Final = 3

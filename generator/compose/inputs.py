@@ -6,13 +6,7 @@ from typing import Final
 from generator.brain.derivatives import NO_PRESSURE, Pressure
 from generator.brain.reading import AssetReading
 from generator.catalog.assets import ASSETS
-from generator.catalog.text.answers import (
-    BARS_MISSING,
-    NEEDS_5_MINUTE_BARS,
-    RECORDED_NOTICE,
-    RECORDING_ENDED,
-    SIMULATED_NOTICE,
-)
+from generator.catalog.text import answers
 from generator.catalog.text.labels import NO_FUTURES
 from generator.catalog.text.readings import NO_BOOK
 from generator.catalog.words import DerivativesState, Side, SourceMode, SourceStatus, Status
@@ -22,7 +16,7 @@ from generator.market.observation import AssetObservation
 
 FRESH_MS: Final = 180_000
 OLD_BAR_MS: Final = 2 * BAR_MS
-_MODE_NOTICE: Final = {SourceMode.SIMULATED: SIMULATED_NOTICE, SourceMode.RECORDED: RECORDED_NOTICE}
+_MODE_NOTICE: Final = {SourceMode.SIMULATED: answers.SIMULATED_NOTICE, SourceMode.RECORDED: answers.RECORDED_NOTICE}
 
 
 def observed(ctx: TickContext, asset: str) -> AssetObservation:
@@ -96,8 +90,8 @@ def reading_age(ctx: TickContext) -> tuple[str, ...]:
 def missing_reason(ctx: TickContext) -> str:
     """Say why there is no reading."""
     if ctx.observation.ended:
-        return RECORDING_ENDED
-    return NEEDS_5_MINUTE_BARS if ctx.observation.bar_interval_ms != BAR_MS else BARS_MISSING
+        return answers.RECORDING_ENDED
+    return answers.NEEDS_5_MINUTE_BARS if ctx.observation.bar_interval_ms != BAR_MS else answers.BARS_MISSING
 
 
 def unique(texts: Iterable[str]) -> tuple[str, ...]:
@@ -160,7 +154,7 @@ def forecast_reason(ctx: TickContext, asset: str) -> str:
     read = reading_of(ctx, asset)
     if ctx.reading is None:
         return missing_reason(ctx)
-    return "; ".join(read.limitations) if read and read.limitations else BARS_MISSING
+    return "; ".join(read.limitations) if read and read.limitations else answers.BARS_MISSING
 
 
 def asset_limitations(ctx: TickContext, asset: str, *more: str) -> tuple[str, ...]:
@@ -176,7 +170,7 @@ def asset_limitations(ctx: TickContext, asset: str, *more: str) -> tuple[str, ..
     if seen.price is not None and seen.change_24h_percent is None:
         gaps.append("no price of 24 hours ago")
     if read is not None and read.forecast is None and not read.limitations:
-        gaps.append(BARS_MISSING)
+        gaps.append(answers.BARS_MISSING)
     stated = " ".join([*seen.limitations, *nowhere])
     gaps += [f"no {kind} from any source" for kind, has in held(ctx, asset).items() if not has and kind not in stated]
     return unique([*own, *gaps, *said, *more])

@@ -1,54 +1,96 @@
 """GET /api/liquidity-lite.php."""
 
+from pydantic import Field
+
 from generator.catalog.assets import ASSETS
 from generator.catalog.endpoints import ENDPOINT_BY_ID
 from generator.catalog.formats import basis_points, percent, significant
 from generator.catalog.text.answers import DISCLAIMER
 from generator.catalog.text.labels import BOOK, BOOKS_UNTESTED
-from generator.catalog.words import LiquidityContext, MarketStructure
-from generator.compose.coins import bias_of, confidence_percent, forecast_of, quoted
+from generator.catalog.words import Bias, ConfidenceKind, LiquidityContext, MarketStructure, Status
+from generator.compose import envelope, inputs
+from generator.compose.coins import Quoted, bias_of, confidence_percent, forecast_of, quoted
 from generator.compose.context import TickContext
-from generator.compose.envelope import ENGINE, expanded_access, head, source_name, updated
-from generator.compose.inputs import (
-    asset_limitations,
-    fresh,
-    graded,
-    market_limitations,
-    observed,
-    reading_of,
-    status_over,
-    verified,
-)
-from generator.contract.liquidity_lite import LiquidityLiteAsset, LiquidityLiteResponse
+from generator.compose.scores import KIND
+
+
+class LiquidityLiteAsset(Quoted):
+    """Liquidity and structure of one asset."""
+
+    status: Status | None = Field(description="How complete the inputs for this asset are.")
+    liquidity_context: LiquidityContext | None = Field(
+        description="How deep the order book is against its own week, cleared of most of volatility; tested on simulated "
+        "order books only."
+    )
+    market_structure: MarketStructure | None = Field(description="Shape of the last days.")
+    bias: Bias | None = Field(description="UP, DOWN or FLAT; null without a forecast.")
+    confidence: float | None = Field(description="Chance of the bias's class over 60 minutes, percent 0..100.")
+    confidence_kind: ConfidenceKind = Field(default=ConfidenceKind.CLASS_PROBABILITY, description=KIND)
+    spread_bps: float | None = Field(description="Gap between best bid and best ask, basis points of the mid.")
+    depth_1pct_usd: float | None = Field(description="Resting within 1% of the mid, both sides, US dollars.")
+    imbalance_percent: float | None = Field(
+        description="At this moment, within 1% of the mid: -100 (asks only) .. 100 (bids only). The note on bids and asks "
+        "is about the last half hour."
+    )
+    venues: tuple[str, ...] = Field(description="Venues behind the book figures.")
+    notes: tuple[str, ...] | None = Field(description="The figures in words.")
+    limitations: tuple[str, ...] = Field(description="What is unknown of this asset, and why.")
+
+
+class LiquidityLiteResponse(envelope.FreeResponse):
+    """Lightweight liquidity and structure context."""
+
+    product_id: str = Field(description="Catalogue id of the product.")
+    ok: bool = Field(description="Same as success.")
+    description: str = Field(description="What the resource is for.")
+    status: Status = Field(description=envelope.STATUS)
+    source_mode: str = Field(description=envelope.MODE)
+    source: str = Field(description="Where the market data come from.")
+    legacy_endpoint: str | None = Field(description="An older path of this resource; null, there is none.")
+    engine: str | None = Field(description="What made the reading.")
+    provider: str | None = Field(description="Who publishes it.")
+    generated_at: str | None = Field(description=envelope.UPDATED)
+    updated_at: str | None = Field(description=envelope.UPDATED)
+    updated_utc: str | None = Field(description=envelope.UPDATED)
+    educational_only: bool = Field(description="Always true.")
+    not_financial_advice: bool = Field(description="Always true.")
+    asset_count: int | None = Field(description="Assets that the service reads.")
+    assets_verified: int | None = Field(description="Assets with a fresh price.")
+    assets_failed: int | None = Field(description="Assets without a fresh price.")
+    assets: dict[str, LiquidityLiteAsset] = Field(description="Asset symbol to its liquidity.")
+    upsell: envelope.ExpandedAccess | None = Field(description="The richer paid resource and its price.")
+    limitations: tuple[str, ...] = Field(description=envelope.LIMITATIONS)
+    truth_statement: str | None = Field(description=envelope.TRUTH)
+    disclaimer: str = Field(description=envelope.EDUCATIONAL)
 
 
 def liquidity_lite(ctx: TickContext) -> LiquidityLiteResponse:
     """Compose liquidity and structure for every asset."""
     endpoint = ENDPOINT_BY_ID["liquidity-lite"]
-    good = verified(ctx)
+    good = inputs.verified(ctx)
     assets = {asset: liquidity_asset(ctx, asset) for asset in ASSETS}
     return LiquidityLiteResponse(
-        **head(ctx, endpoint),
+        **envelope.head(ctx, endpoint),
         product_id=endpoint.product_id,
         ok=True,
         description=endpoint.purpose,
-        status=status_over(ctx, (row.status for row in assets.values())),
+        status=inputs.status_over(ctx, (row.status for row in assets.values())),
         source_mode=ctx.observation.mode,
-        source=source_name(ctx),
+        source=envelope.source_name(ctx),
         legacy_endpoint=None,
-        engine=ENGINE,
+        engine=envelope.ENGINE,
         provider=ctx.site.project,
-        generated_at=updated(ctx),
-        updated_at=updated(ctx),
-        updated_utc=updated(ctx),
+        generated_at=envelope.updated(ctx),
+        updated_at=envelope.updated(ctx),
+        updated_utc=envelope.updated(ctx),
         educational_only=True,
         not_financial_advice=True,
         asset_count=len(ASSETS),
         assets_verified=good,
         assets_failed=len(ASSETS) - good,
         assets=assets,
-        upsell=expanded_access(ctx, endpoint.next_resource),
-        limitations=market_limitations(ctx, BOOKS_UNTESTED),
+        upsell=envelope.expanded_access(ctx, endpoint.next_resource),
+        limitations=inputs.market_limitations(ctx, BOOKS_UNTESTED),
         truth_statement=endpoint.truth_statement,
         disclaimer=DISCLAIMER,
     )
@@ -56,11 +98,13 @@ def liquidity_lite(ctx: TickContext) -> LiquidityLiteResponse:
 
 def liquidity_asset(ctx: TickContext, asset: str) -> LiquidityLiteAsset:
     """Compose liquidity and structure of one asset."""
-    seen, read = observed(ctx, asset), reading_of(ctx, asset)
+    seen, read = inputs.observed(ctx, asset), inputs.reading_of(ctx, asset)
     book = seen.book
     return LiquidityLiteAsset(
         **quoted(ctx, asset),
-        status=graded([fresh(ctx, asset), book is not None, read is not None], readable=seen.price is not None),
+        status=inputs.graded(
+            [inputs.fresh(ctx, asset), book is not None, read is not None], readable=seen.price is not None
+        ),
         liquidity_context=read.liquidity if read else LiquidityContext.UNKNOWN,
         market_structure=read.structure if read else MarketStructure.UNKNOWN,
         bias=bias_of(ctx, asset),
@@ -70,13 +114,13 @@ def liquidity_asset(ctx: TickContext, asset: str) -> LiquidityLiteAsset:
         imbalance_percent=percent(book.imbalance_percent) if book else None,
         venues=book.venues if book else (),
         notes=notes(ctx, asset),
-        limitations=asset_limitations(ctx, asset),
+        limitations=inputs.asset_limitations(ctx, asset),
     )
 
 
 def notes(ctx: TickContext, asset: str) -> tuple[str, ...]:
     """Say the book figures and the structure in words."""
-    book, read = observed(ctx, asset).book, reading_of(ctx, asset)
+    book, read = inputs.observed(ctx, asset).book, inputs.reading_of(ctx, asset)
     said = []
     if book:
         depth = significant(book.depth_1pct_usd, 3) or 0.0

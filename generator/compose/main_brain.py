@@ -1,47 +1,150 @@
-"""GET /api/main-brain.php, and GET /api/x402-main-brain.php once paid."""
+"""GET /api/main-brain.php and /api/reasoning.php, and GET /api/x402-main-brain.php once paid."""
 
 from collections import Counter
 
+from pydantic import Field
+
 from generator.brain.forecast import Forecast
-from generator.catalog.assets import ASSETS
+from generator.catalog.assets import ASSETS, DEFAULT_ASSET
 from generator.catalog.endpoints import ENDPOINT_BY_ID
 from generator.catalog.formats import percent, price, share
 from generator.catalog.text import market
-from generator.catalog.words import Prediction, Side
-from generator.compose.coins import (
-    bias_counts,
-    bias_of,
-    chance,
-    forecast_of,
-    forecasted,
-    price_source,
-    published,
-    quoted,
-    weighed,
-)
+from generator.catalog.text.answers import DEVELOPER_NOTE, NO_FORECAST, NOTHING_CLAIMED
+from generator.catalog.words import Bias, ConfidenceKind, MarketMode, MarketState, Points, Prediction, Side
+from generator.compose import coins, envelope
+from generator.compose.body import Body
 from generator.compose.context import TickContext
-from generator.compose.envelope import rich
 from generator.compose.facts import asset_sentence, facts, regime_sentence
 from generator.compose.inputs import asset_limitations, forecast_reason, observed, reading_of
-from generator.compose.paid import evidence_block, paid_head
-from generator.compose.regime import market_context, regime
-from generator.compose.scores import performance, score_limits, track_record
-from generator.contract.main_brain import (
-    AssetDirection,
-    Brain,
-    BrainSummary,
-    CoinSnapshot,
-    MainBrainResponse,
-    MarketStateSummary,
-    X402MainBrainPaidResponse,
-)
+from generator.compose.regime import MarketContext, market_context, regime
+from generator.compose.scores import KIND, Performance, TrackRecord, performance, score_limits, track_record
+
+
+class Direction(coins.Agreeing):
+    """The word of most assets."""
+
+    direction: Bias | None = Field(description="The word of most assets, FLAT on a tie; null without a reading.")
+    confidence: float | None = Field(description="Share of assets with that word, percent 0..100.")
+    confidence_kind: ConfidenceKind = Field(default=ConfidenceKind.SHARE_OF_ASSETS, description=KIND)
+
+
+class Brain(Direction):
+    """The brain's overall state."""
+
+    evidence_for: int | None = Field(
+        description="Facts that support the assets' biases; one about the whole market counts once."
+    )
+    evidence_against: int | None = Field(description="Facts that speak against them, counted likewise.")
+    evidence_missing: int | None = Field(description="Facts that could not be read, counted likewise.")
+
+
+class MarketStateSummary(Body):
+    """Mode and state of the market in words."""
+
+    mode: MarketMode = Field(description="The regime in one word.")
+    state: MarketState = Field(description="How calm conditions are. No state predicts a gain.")
+    summary: str = Field(description="The same in one sentence.")
+
+
+class CoinSnapshot(coins.Forecasted, coins.Quoted):
+    """One asset in short."""
+
+    bias: Bias | None = Field(description="UP, DOWN or FLAT; null without a forecast.")
+    summary: str | None = Field(description="The asset in words.")
+    price_source: str | None = Field(description="Venues whose median mid is the price.")
+    limitations: tuple[str, ...] = Field(description="What is unknown of this asset, and why.")
+
+
+class MainBrainResponse(envelope.RichResponse):
+    """The brain's public state and aggregate performance."""
+
+    brain: Brain = Field(description="The brain's overall state.")
+    market_context: MarketContext = Field(description="The regime in short.")
+    market_state: MarketStateSummary = Field(description="Mode and state in words.")
+    coins: dict[str, CoinSnapshot] = Field(description="Asset symbol to its snapshot.")
+    public_performance: Performance = Field(description="How resolved hourly forecasts turned out.")
+    educational_only: bool = Field(description="Always true.")
+
+
+class BrainSummary(Direction):
+    """The brain's overall state."""
+
+    text: str = Field(description="The reading in words.")
+    biases: dict[str, int] = Field(description="Bias word to the number of assets that have it.")
+
+
+class EvidenceBlock(Body):
+    """Evidence in words, by how it bears on the shown direction."""
+
+    supporting: tuple[str, ...] = Field(description="What supports it.")
+    opposing: tuple[str, ...] = Field(description="What speaks against it.")
+    neutral: tuple[str, ...] = Field(description="What says nothing either way.")
+    missing: tuple[str, ...] = Field(description="What could not be read.")
+
+
+class AssetDirection(coins.Weighed):
+    """One asset's direction with its chances and evidence."""
+
+    asset: str = Field(description="Asset symbol.")
+    bias: Bias | None = Field(description="UP, DOWN or FLAT; null without a forecast.")
+    prediction: Prediction | None = Field(description="The same as a forecast word; NEUTRAL without a forecast.")
+    brain_silent: bool = Field(
+        description="True where no forecast is made: the NEUTRAL next to it claims nothing and is never scored."
+    )
+    horizon_minutes: int | None = Field(description="How far ahead the forecast looks, minutes.")
+    edge_percent: float | None = Field(description="Chance of the shown class minus its base rate, percentage points.")
+    evidence: EvidenceBlock = Field(description="The evidence in words.")
+    price: float | None = Field(description="Price in US dollars, 6 significant digits.")
+    limitations: tuple[str, ...] = Field(description="What is unknown of this asset, and why.")
+
+
+class X402MainBrainPaidResponse(envelope.PaidResponse):
+    """The brain's directions with chances and evidence."""
+
+    summary: BrainSummary = Field(description="The brain's overall state.")
+    assets: dict[str, AssetDirection] = Field(description="Asset symbol to its direction.")
+    track_record: TrackRecord = Field(description="How resolved hourly forecasts turned out.")
+
+
+class Reason(Body):
+    """One family of evidence: which way it points, and how that bears on the forecast."""
+
+    family: str = Field(description="trend, momentum, volatility, breadth, liquidity or derivatives.")
+    points: Points | None = Field(description="up, down or flat; null where it points nowhere or is unknown.")
+    bears_on_call: Side = Field(description="for, against or neutral to the direction shown; missing where unknown.")
+    text: str = Field(description="The evidence in words.")
+
+
+class Reasoning(coins.Weighed):
+    """The forecast for one asset and the evidence next to it."""
+
+    prediction: Prediction = Field(
+        description="The likeliest class if it clearly exceeds its base rate, else NEUTRAL; "
+        "NEUTRAL with confidence null means that no forecast is made."
+    )
+    brain_silent: bool = Field(
+        description="True where no forecast is made: the NEUTRAL next to it claims nothing and is never scored."
+    )
+    summary: str = Field(description="The reading in words.")
+    reason_points: tuple[str, ...] = Field(description="The evidence in words, each after the direction it points to.")
+    reasons: tuple[Reason, ...] = Field(description="The same by family of evidence.")
+    horizon_minutes: int | None = Field(description="How far ahead the forecast looks, minutes.")
+
+
+class ReasoningResponse(envelope.NoticeResponse):
+    """The evidence behind one asset's prediction."""
+
+    asset: str = Field(description="Asset symbol.")
+    reasoning: Reasoning = Field(description="Prediction, chances and reasons.")
+    supported_assets: tuple[str, ...] = Field(description="Assets that the asset parameter accepts.")
+    developer_note: str = Field(description="Advice for clients.")
 
 
 def main_brain(ctx: TickContext) -> MainBrainResponse:
     """Compose the brain's public state."""
     now = regime(ctx)
     return MainBrainResponse(
-        **rich(ctx, ENDPOINT_BY_ID["main-brain"], *score_limits(ctx.arena.hourly_record)),
+        **envelope.rich(ctx, ENDPOINT_BY_ID["main-brain"], *score_limits(ctx.arena.hourly_record)),
         brain=brain(ctx),
         market_context=market_context(ctx),
         public_performance=performance(ctx.arena),
@@ -55,7 +158,7 @@ def main_brain(ctx: TickContext) -> MainBrainResponse:
 def brain(ctx: TickContext) -> Brain:
     """Compose the brain's overall state; all null without a reading."""
     said = ctx.reading
-    words = bias_counts(ctx)
+    words = coins.bias_counts(ctx)
     known = sum(words.values())
     return Brain(
         direction=said.direction if said and known else None,
@@ -79,18 +182,18 @@ def _count(ctx: TickContext, side: Side) -> int | None:
 
 def brain_sentence(ctx: TickContext) -> str:
     """Return the brain's own summary, or why there is none."""
-    words = bias_counts(ctx)
+    words = coins.bias_counts(ctx)
     return market.brain_summary(facts(ctx), words["UP"], words["DOWN"], words["FLAT"])
 
 
 def coin(ctx: TickContext, asset: str) -> CoinSnapshot:
     """Compose one asset in short."""
     return CoinSnapshot(
-        **quoted(ctx, asset),
-        **forecasted(ctx, asset),
-        bias=bias_of(ctx, asset),
+        **coins.quoted(ctx, asset),
+        **coins.forecasted(ctx, asset),
+        bias=coins.bias_of(ctx, asset),
         summary=asset_sentence(ctx, asset) if reading_of(ctx, asset) else None,
-        price_source=price_source(ctx, asset),
+        price_source=coins.price_source(ctx, asset),
         limitations=asset_limitations(ctx, asset),
     )
 
@@ -99,8 +202,8 @@ def paid_main_brain(ctx: TickContext) -> X402MainBrainPaidResponse:
     """Compose the brain's directions with chances and evidence."""
     now = brain(ctx)
     return X402MainBrainPaidResponse(
-        **paid_head(ctx, "x402-main-brain", *score_limits(ctx.arena.hourly_record)),
-        summary=BrainSummary.of(now, text=brain_sentence(ctx), biases=bias_counts(ctx)),
+        **envelope.paid_head(ctx, "x402-main-brain", *score_limits(ctx.arena.hourly_record)),
+        summary=BrainSummary.of(now, text=brain_sentence(ctx), biases=coins.bias_counts(ctx)),
         assets={asset: asset_direction(ctx, asset) for asset in ASSETS},
         track_record=track_record(ctx.arena.hourly_record),
     )
@@ -108,12 +211,12 @@ def paid_main_brain(ctx: TickContext) -> X402MainBrainPaidResponse:
 
 def asset_direction(ctx: TickContext, asset: str) -> AssetDirection:
     """Compose one asset's direction."""
-    forecast = forecast_of(ctx, asset)
+    forecast = coins.forecast_of(ctx, asset)
     without = [] if forecast else [f"no forecast: {forecast_reason(ctx, asset)}"]
     return AssetDirection(
         asset=asset,
-        **weighed(ctx, asset),
-        bias=bias_of(ctx, asset),
+        **coins.weighed(ctx, asset),
+        bias=coins.bias_of(ctx, asset),
         prediction=forecast.prediction if forecast else Prediction.NEUTRAL,
         brain_silent=forecast is None,
         horizon_minutes=forecast.horizon_minutes if forecast else None,
@@ -124,11 +227,58 @@ def asset_direction(ctx: TickContext, asset: str) -> AssetDirection:
     )
 
 
+def evidence_block(ctx: TickContext, asset: str) -> EvidenceBlock:
+    """Sort one asset's evidence by how it bears on its bias."""
+    read = reading_of(ctx, asset)
+    rows = read.evidence if read else ()
+    texts = {side: tuple(f"{row.family}: {row.text}" for row in rows if row.side is side) for side in Side}
+    return EvidenceBlock(
+        supporting=texts[Side.FOR],
+        opposing=texts[Side.AGAINST],
+        neutral=texts[Side.NEUTRAL],
+        missing=texts[Side.MISSING],
+    )
+
+
 def edge_percent(forecast: Forecast | None) -> float | None:
     """Return the published chance of the shown class minus its published base rate, percentage points."""
     if forecast is None:
         return None
     word = forecast.prediction
     return percent(
-        100 * (chance(published(forecast.probabilities), word) - chance(published(forecast.base_rate), word))
+        100
+        * (
+            coins.chance(coins.published(forecast.probabilities), word)
+            - coins.chance(coins.published(forecast.base_rate), word)
+        )
+    )
+
+
+def reasoning(ctx: TickContext, asset: str = DEFAULT_ASSET) -> ReasoningResponse:
+    """Compose the evidence behind one asset's prediction."""
+    limits = list(asset_limitations(ctx, asset))
+    if coins.forecast_of(ctx, asset) is None:
+        limits.append(NO_FORECAST.format(reason=forecast_reason(ctx, asset)))
+    return ReasoningResponse(
+        **envelope.notice(ctx, ENDPOINT_BY_ID["reasoning"], *limits),
+        asset=asset,
+        reasoning=reasoning_block(ctx, asset),
+        supported_assets=ASSETS,
+        developer_note=DEVELOPER_NOTE,
+    )
+
+
+def reasoning_block(ctx: TickContext, asset: str) -> Reasoning:
+    """Compose prediction, chances and reasons."""
+    read, forecast = reading_of(ctx, asset), coins.forecast_of(ctx, asset)
+    evidence = read.evidence if read else ()
+    nothing = NOTHING_CLAIMED.format(reason=forecast_reason(ctx, asset))
+    return Reasoning(
+        prediction=forecast.prediction if forecast else Prediction.NEUTRAL,
+        **coins.weighed(ctx, asset),
+        brain_silent=forecast is None,
+        summary=asset_sentence(ctx, asset) if forecast else nothing,
+        reason_points=tuple(f"{row.points or row.side}: {row.text}" for row in evidence),
+        reasons=tuple(Reason.of(row, bears_on_call=row.side) for row in evidence),
+        horizon_minutes=forecast.horizon_minutes if forecast else None,
     )

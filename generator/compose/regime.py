@@ -1,11 +1,15 @@
-"""GET /api/market-regime.php, GET /api/x402-market-regime.php once paid, and the regime in other bodies."""
+"""GET /api/market-regime.php, GET /api/x402-market-regime.php once paid, and what changed since earlier ticks."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Final
+
+from pydantic import Field
 
 from generator.brain.facts import MarketFacts
 from generator.brain.reading import RegimeReading
 from generator.brain.structure import Counts
+from generator.catalog import words
 from generator.catalog.assets import ASSETS
 from generator.catalog.endpoints import ENDPOINT_BY_ID
 from generator.catalog.formats import iso, percent, probabilities, share
@@ -13,37 +17,136 @@ from generator.catalog.links import METHODOLOGY
 from generator.catalog.text.answers import NO_DAY_BEFORE, REGIME_RELIABILITY
 from generator.catalog.text.labels import REGIME
 from generator.catalog.text.market import signed
-from generator.catalog.words import MODE_OF_REGIME, MarketState, RegimeLabel, Trend, VolatilityWord
-from generator.compose.coins import expected_move, quoted, trend_of
-from generator.compose.context import TickContext
-from generator.compose.envelope import rich, source_name
+from generator.compose.body import Body, absent
+from generator.compose.coins import ExpectedMove, Quoted, bias_of, expected_move, quoted, trend_of
+from generator.compose.context import Change, TickContext
+from generator.compose.envelope import PaidResponse, RichResponse, paid_head, rich, source_name
 from generator.compose.facts import FEWEST, facts, market_trend, moves, regime_sentence
 from generator.compose.inputs import asset_limitations, missing_reason, reading_of
-from generator.compose.paid import paid_head
-from generator.contract.envelope import Change
-from generator.contract.regime import (
-    AssetRegime,
-    BreadthCounts,
-    MarketContext,
-    MarketRegimeResponse,
-    Regime,
-    RegimeChances,
-    Reliability,
-    X402PaidResponse,
-)
+from generator.compose.scores import KIND
 from generator.market.bars import BAR_MS
 
-_CALM = {VolatilityWord.CALM, VolatilityWord.NORMAL}
+
+class Reliability(Body):
+    """How the regime confidence was checked. A label is never resolved, so it has no hit rate."""
+
+    kind: str = Field(description="simulated: checked on simulated markets whose true regime is known.")
+    report: str = Field(description="Where the check is described.")
+
+
+class RegimeChances(Body):
+    """Chances of the four regimes; they sum to 1."""
+
+    risk_on: float = Field(description="Chance of risk_on, 0..1.")
+    risk_off: float = Field(description="Chance of risk_off, 0..1.")
+    range: float = Field(description="Chance of range, 0..1.")
+    high_volatility: float = Field(description="Chance of high_volatility, 0..1.")
+
+
+class BreadthCounts(Body):
+    """How many assets rose and fell over the last day."""
+
+    up: int = Field(description="Assets that rose by more than 0.1%.")
+    down: int = Field(description="Assets that fell by more than 0.1%.")
+    flat: int = Field(description="Assets that moved by 0.1% at most.")
+
+
+class Regime(Body):
+    """The kind of market there is now."""
+
+    label: words.RegimeLabel = Field(description="The regime; unknown without a reading.")
+    mode: words.MarketMode = Field(description="The regime in one word.")
+    state: words.MarketState = Field(description="How calm conditions are. No state predicts a gain.")
+    trend: words.Trend = Field(description="Direction of the last hours.")
+    volatility: words.VolatilityWord = Field(description="Volatility outlook against the last week.")
+    breadth_percent: float | None = Field(description="Share of assets that rose over the last day, percent 0..100.")
+    counts: BreadthCounts | None = Field(description="Assets up, down and flat over the last day; null where unknown.")
+    probabilities: RegimeChances | None = Field(description="Chances of the four regimes; null without a reading.")
+    likeliest: words.RegimeLabel | None = Field(
+        description="The regime with the highest chance; null without a reading."
+    )
+    confidence: float | None = Field(description="Posterior of the shown label, percent 0..100.")
+    confidence_kind: words.ConfidenceKind = Field(default=words.ConfidenceKind.POSTERIOR, description=KIND)
+    risk_score: float | None = Field(
+        description="Rank of the volatility expected for the next hours within its last week, 0..100; no direction."
+    )
+    since: str | None = Field(
+        description="Market time from which this label holds: the close of the first bar with it, ISO 8601 UTC."
+    )
+    dwell_minutes: int | None = Field(description="Minutes for which the label has held.")
+    previous_mode: words.MarketMode | None = Field(description="Mode of the label before.")
+    previous_label: words.RegimeLabel | None = Field(description="The label before; null where there was none.")
+    as_of: str | None = Field(description="Market time at which the last bar read had closed; null without a reading.")
+    reliability: Reliability = Field(description="How the confidence was checked.")
+
+
+class MarketContext(Body):
+    """The regime in short, next to the brain's state."""
+
+    regime: words.RegimeLabel = Field(description="Regime label.")
+    mode: words.MarketMode = Field(description="The regime in one word.")
+    state: words.MarketState = Field(description="How calm conditions are. No state predicts a gain.")
+    volatility: words.VolatilityWord = Field(description="Volatility outlook against the last week.")
+    breadth_percent: float | None = Field(description="Share of assets that rose over the last day, percent 0..100.")
+
+
+class AssetRegime(Quoted):
+    """One asset's own regime."""
+
+    regime: words.RegimeLabel = Field(description="Its regime label; unknown without a reading.")
+    mode: words.MarketMode = Field(description="The regime in one word.")
+    confidence: float | None = Field(description="Posterior of the shown label, percent 0..100.")
+    confidence_kind: words.ConfidenceKind = Field(default=words.ConfidenceKind.POSTERIOR, description=KIND)
+    trend: words.Trend = Field(description="Direction of the last hours.")
+    volatility: words.VolatilityWord = Field(description="Volatility outlook against the last week.")
+    expected_move: ExpectedMove | None = Field(description="Expected size of moves; null without a reading.")
+    same_as_market: bool | None = Field(description="Whether it is in the market's regime; null without a reading.")
+    limitations: tuple[str, ...] = Field(description="What is unknown of this asset, and why.")
+
+
+class MarketRegimeResponse(RichResponse):
+    """Compact public regime context."""
+
+    regime: Regime = Field(description="The kind of market there is now.")
+    market_mode: words.MarketMode = Field(description="Repeats regime.mode.")
+    market_state: words.MarketState = Field(description="Repeats regime.state.")
+    confidence: float | None = Field(
+        default=None,
+        exclude_if=absent,
+        description="Repeats regime.confidence, percent 0..100; left out while that is null.",
+    )
+    confidence_kind: words.ConfidenceKind = Field(default=words.ConfidenceKind.POSTERIOR, description=KIND)
+
+
+class X402PaidResponse(PaidResponse):
+    """The market regime in full."""
+
+    market_mode: words.MarketMode | None = Field(description="The regime in one word.")
+    market_state: words.MarketState | None = Field(description="How calm conditions are. No state predicts a gain.")
+    summary: str | None = Field(description="The reading in words.")
+    confidence: float | None = Field(description="Posterior of the shown label, percent 0..100.")
+    confidence_kind: words.ConfidenceKind = Field(default=words.ConfidenceKind.POSTERIOR, description=KIND)
+    risk_score: float | None = Field(
+        description="Rank of the volatility expected for the next hours within its last week, 0..100; no direction."
+    )
+    source: str = Field(description="Where the market data come from.")
+    regime: Regime = Field(description="The market's regime.")
+    assets: dict[str, AssetRegime] = Field(description="Asset symbol to its own regime.")
+    what_changed: tuple[Change, ...] = Field(description="What changed over the last 24 hours.")
+    risk_drivers: tuple[str, ...] = Field(description="What drives risk now, in words.")
+
+
+_CALM = {words.VolatilityWord.CALM, words.VolatilityWord.NORMAL}
 _OPPORTUNITY_PERCENT = 60
 _UNREAD: Final = RegimeReading(
-    label=RegimeLabel.UNKNOWN,
+    label=words.RegimeLabel.UNKNOWN,
     posterior={},
     confidence=0.0,
     since_ms=0,
     dwell_minutes=0,
     previous=None,
-    trend=Trend.UNKNOWN,
-    volatility=VolatilityWord.UNKNOWN,
+    trend=words.Trend.UNKNOWN,
+    volatility=words.VolatilityWord.UNKNOWN,
     counts=Counts(0, 0, 0),
     facts=MarketFacts(),
     risk_score=None,
@@ -52,31 +155,31 @@ _UNREAD: Final = RegimeReading(
 
 
 def market_state(
-    label: RegimeLabel, volatility: VolatilityWord, confidence_percent: float | None, *, stressed: bool
-) -> MarketState:
+    label: words.RegimeLabel, volatility: words.VolatilityWord, confidence_percent: float | None, *, stressed: bool
+) -> words.MarketState:
     """Return the state by the first rule that applies (docs/explain/brain.md).
 
     Args:
         stressed: whether the next hours are expected to be rougher than most of the week.
     """
-    if label is RegimeLabel.UNKNOWN:
-        return MarketState.UNKNOWN
-    if stressed or label is RegimeLabel.HIGH_VOLATILITY:
-        return MarketState.CAUTION
+    if label is words.RegimeLabel.UNKNOWN:
+        return words.MarketState.UNKNOWN
+    if stressed or label is words.RegimeLabel.HIGH_VOLATILITY:
+        return words.MarketState.CAUTION
     sure = confidence_percent is not None and confidence_percent >= _OPPORTUNITY_PERCENT
-    if label is RegimeLabel.RISK_ON and sure and volatility in _CALM:
-        return MarketState.OPPORTUNITY
-    return MarketState.WAIT
+    if label is words.RegimeLabel.RISK_ON and sure and volatility in _CALM:
+        return words.MarketState.OPPORTUNITY
+    return words.MarketState.WAIT
 
 
 def regime(ctx: TickContext) -> Regime:
     """Build the regime object; everything but trend and breadth is unknown without a reading."""
     now = ctx.reading.regime if ctx.reading else replace(_UNREAD, trend=market_trend(ctx))
-    known = now.label is not RegimeLabel.UNKNOWN
+    known = now.label is not words.RegimeLabel.UNKNOWN
     confidence = share(now.confidence) if known else None
     return Regime.of(
         now,
-        mode=MODE_OF_REGIME[now.label],
+        mode=words.MODE_OF_REGIME[now.label],
         state=market_state(now.label, now.volatility, confidence, stressed=now.stressed),
         breadth_percent=breadth(ctx),
         counts=breadth_counts(ctx),
@@ -86,7 +189,7 @@ def regime(ctx: TickContext) -> Regime:
         risk_score=percent(now.risk_score),
         since=iso(now.since_ms) if known else None,
         dwell_minutes=now.dwell_minutes if known else None,
-        previous_mode=None if now.previous is None else MODE_OF_REGIME[now.previous],
+        previous_mode=None if now.previous is None else words.MODE_OF_REGIME[now.previous],
         previous_label=now.previous,
         as_of=iso(ctx.reading.t_ms + BAR_MS) if ctx.reading else None,
         reliability=Reliability(kind=REGIME_RELIABILITY, report=ctx.site.base_url + METHODOLOGY),
@@ -193,16 +296,16 @@ def _movers(ctx: TickContext) -> list[Change]:
     ]
 
 
-def label_of(ctx: TickContext, asset: str) -> RegimeLabel:
+def label_of(ctx: TickContext, asset: str) -> words.RegimeLabel:
     """Return an asset's own regime; unknown without a reading."""
     read = reading_of(ctx, asset)
-    return read.regime if read else RegimeLabel.UNKNOWN
+    return read.regime if read else words.RegimeLabel.UNKNOWN
 
 
 def same_as_market(ctx: TickContext, asset: str) -> bool | None:
     """Return whether an asset is in the market's regime; None where one of them is unknown."""
     own = label_of(ctx, asset)
-    if ctx.reading is None or RegimeLabel.UNKNOWN in {own, ctx.reading.regime.label}:
+    if ctx.reading is None or words.RegimeLabel.UNKNOWN in {own, ctx.reading.regime.label}:
         return None
     return own is ctx.reading.regime.label
 
@@ -213,10 +316,10 @@ def asset_regime(ctx: TickContext, asset: str) -> AssetRegime:
     return AssetRegime(
         **quoted(ctx, asset),
         regime=label,
-        mode=MODE_OF_REGIME[label],
+        mode=words.MODE_OF_REGIME[label],
         confidence=share(read.regime_confidence) if read else None,
         trend=trend_of(ctx, asset),
-        volatility=read.volatility if read else VolatilityWord.UNKNOWN,
+        volatility=read.volatility if read else words.VolatilityWord.UNKNOWN,
         expected_move=expected_move(read.outlook) if read else None,
         same_as_market=same_as_market(ctx, asset),
         limitations=asset_limitations(ctx, asset),
@@ -235,3 +338,38 @@ def paid_market_regime(ctx: TickContext) -> X402PaidResponse:
         what_changed=what_changed(ctx),
         risk_drivers=ctx.reading.regime.drivers if ctx.reading else (),
     )
+
+
+def worded(ctx: TickContext) -> dict[str, str | None]:
+    """Return the facts of a tick that a reader would want to know the change of, None where unknown."""
+    now = regime(ctx)
+    read, live = ctx.reading is not None, ctx.arena.live
+    return {
+        "regime": now.label if read else None,
+        "market state": now.state if read else None,
+        "volatility": now.volatility if read else None,
+        "breadth": f"{now.counts.up} up, {now.counts.down} down, {now.counts.flat} flat" if now.counts else None,
+        **{f"forecast of {asset}": bias_of(ctx, asset) for asset in ASSETS},
+        "live round": live.round_id if live else None,
+    }
+
+
+def changes(before: Mapping[str, str | None] | None, now: Mapping[str, str | None]) -> tuple[Change, ...] | None:
+    """Return what differs.
+
+    Args:
+        before: the facts of the tick published before; None on the first after a start.
+    """
+    if before is None:
+        return None
+    return tuple(
+        Change(what=what, before=was, now=now[what], text=_text(what, was, now[what]))
+        for what, was in before.items()
+        if was != now[what]
+    )
+
+
+def _text(what: str, was: str | None, now: str | None) -> str:
+    if now is None:
+        return f"The {what} is no longer known; it was {was}."
+    return f"The {what} is {now}." if was is None else f"The {what} changed from {was} to {now}."

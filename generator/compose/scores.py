@@ -3,10 +3,150 @@
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final, Literal
 
+from pydantic import Field
+
+from generator.arena import values
 from generator.arena.range_scores import ENOUGH_BLOCKS
-from generator.arena.values import ArenaView, Bin, Estimate, HorizonScores, RangeScore, TrackRecord
 from generator.catalog.text.answers import NO_ROUND_COUNTS, NO_ROUND_ENDED, NO_SCORES
-from generator.contract import scores as contract
+from generator.compose.body import Body, Percent, Score
+
+KIND = "What the confidence next to it measures."
+
+
+class Rate(Body):
+    """A share of cases with its Wilson 95% interval."""
+
+    n: int = Field(description="Cases.")
+    percent: Percent = Field(description="Share, percent 0..100; null without cases.")
+    low_percent: Percent = Field(description="Lower end of the 95% interval, percent.")
+    high_percent: Percent = Field(description="Upper end of the 95% interval, percent.")
+
+
+class Estimate(Body):
+    """A value with its 95% interval."""
+
+    value: float = Field(description="The value.")
+    low: float | None = Field(description="Lower end of the 95% interval; null while there is too little for one.")
+    high: float | None = Field(description="Upper end of the 95% interval; null likewise.")
+
+
+class RangeScore(Body):
+    """How the ranges of one forecaster did over one horizon."""
+
+    name: str = Field(
+        description="brain, or a simple rule: last_hour and last_day take sigma from the moves of that time, ewma from an "
+        "exponentially weighted mean; their ranges are normal quantiles."
+    )
+    n: int = Field(description="Moves that it was scored on.")
+    inside_50_percent: Estimate = Field(description="Share of moves inside the 50% range, percent; 50 is right.")
+    inside_90_percent: Estimate = Field(description="Share of moves inside the 90% range, percent; 90 is right.")
+    pinball: float = Field(
+        description="Mean pinball loss of the quantiles .05, .25, .75 and .95 of the move in percent; lower is better."
+    )
+    qlike: float = Field(description="Mean of ln(sigma^2) + move^2 / sigma^2, in percent; lower is better.")
+    pinball_saved_percent: Estimate | None = Field(
+        description="By how many percent the brain's pinball loss is below this one's; null for the brain itself."
+    )
+    qlike_saved: Estimate | None = Field(
+        description="This one's QLIKE minus the brain's, above 0 the brain is better; null for the brain itself."
+    )
+
+
+class HorizonScores(Body):
+    """How the ranges over one horizon did."""
+
+    horizon: str = Field(description="15m, 1h, 4h or 24h, from the start of an hour.")
+    resolved: int = Field(description="Moves that are known.")
+    void: int = Field(description="Moves that no tick saw the end of; not scored.")
+    blocks: int = Field(
+        description="Blocks of 4 hours (for 24h: of a day) that the moves fall into; an interval leaves out one whole "
+        "block at a time and takes 10 of them."
+    )
+    scores: tuple[RangeScore, ...] = Field(description="The brain first, then the simple rules, on the same moves.")
+    statement: str = Field(description="What is shown, and what is not, in plain words.")
+
+
+class HowFar(Body):
+    """Ranges stored before each hour against the moves that came."""
+
+    resolved: int = Field(description="Moves that are known, all horizons together.")
+    warm_up: int = Field(description="How many more were made by backtest before the start; counted apart.")
+    horizons: tuple[HorizonScores, ...] = Field(description="By horizon.")
+    statement: str = Field(description="What the record shows over one hour, in plain words.")
+
+
+class HowFarSummary(Body):
+    """The ranges over one hour in short; statistics has every horizon and the simple rules."""
+
+    n: int = Field(description="Moves over one hour that are known.")
+    inside_50_percent: Estimate | None = Field(description="Share of them inside the 50% range, percent; 50 is right.")
+    inside_90_percent: Estimate | None = Field(description="Share of them inside the 90% range, percent; 90 is right.")
+    statement: str = Field(description="What is shown, and what is not, in plain words.")
+
+
+class CalibrationBin(Body):
+    """One bin of published confidence against what came true."""
+
+    low_percent: float = Field(description="Lower edge of the published confidence, percent.")
+    high_percent: float = Field(description="Upper edge, percent.")
+    n: int = Field(description="Resolved forecasts in the bin.")
+    said_percent: float | None = Field(description="Mean confidence of its forecasts, percent; null without any.")
+    hit: Rate | None = Field(description="How often the shown word came true; null below 30 cases.")
+    fits: bool | None = Field(description="Whether said_percent lies within the interval of hit; null without a rate.")
+    note: str | None = Field(description="Why there is no rate; null where there is one.")
+
+
+class Baseline(Body):
+    """A simple forecaster that the record is judged against."""
+
+    name: str = Field(description="uniform, base_rate (trailing frequencies) or persistence (the last outcome).")
+    n: int = Field(description="Resolved forecasts that it was scored on.")
+    brier: Score = Field(description="Its three-class Brier score, 0..2, lower is better.")
+    skill_percent: Percent = Field(description="1 - Brier / its Brier, in percent; above 0 is better than it.")
+
+
+class TrackRecord(Body):
+    """Scores of resolved forecasts of one kind."""
+
+    kind: str = Field(description="hourly: one forecast an asset an hour; arena: the rounds.")
+    predictions: int = Field(description="Forecasts made.")
+    resolved: int = Field(description="Forecasts whose outcome is known.")
+    void: int = Field(description="Forecasts that could not be resolved and are not scored.")
+    warm_up: int = Field(
+        description="How many more were made by backtest before the start; counted apart, not in resolved."
+    )
+    n: int = Field(description="Cases behind the hit rate.")
+    hit_rate_percent: Percent = Field(description="How often the shown word came true, percent.")
+    hit_rate_low_percent: Percent = Field(
+        description="Lower end of its Wilson 95% interval, percent; forecasts of the same hour are not taken as independent."
+    )
+    hit_rate_high_percent: Percent = Field(description="Upper end of it, percent.")
+    chance_percent: float | None = Field(
+        description="Hit rate of always naming the outcome that was most frequent before; the chance level."
+    )
+    brier: Score = Field(description="Three-class Brier score, 0..2, lower is better; a uniform guess has 0.667.")
+    log_score: Score = Field(description="Mean negative log of the chance given to the outcome, clamped at 0.01.")
+    baseline: str = Field(description="Which baseline brier_baseline and skill_percent refer to.")
+    brier_baseline: Score = Field(description="Brier score of that baseline.")
+    skill_percent: Percent = Field(description="1 - brier / brier_baseline, in percent.")
+    baselines: tuple[Baseline, ...] = Field(description="All baselines.")
+    calibration: tuple[CalibrationBin, ...] = Field(description="Published confidence against what came true.")
+    statement: str = Field(description="What the record shows, in one plain sentence.")
+
+
+class Performance(TrackRecord):
+    """Scores of the brain's forecasts: which way, and first of all how far."""
+
+    how_far: HowFarSummary = Field(description="How far prices would move: the ranges over one hour, scored.")
+
+
+class Probabilities(Body):
+    """Chances of the three outcomes of a forecast."""
+
+    down: float = Field(description="Chance of a fall beyond the neutral band, 0..1.")
+    neutral: float = Field(description="Chance of a move within the neutral band, 0..1.")
+    up: float = Field(description="Chance of a rise beyond the neutral band, 0..1.")
+
 
 BASELINE: Final = "base_rate"
 ENOUGH: Final = 30
@@ -16,15 +156,15 @@ HORIZON_WORDS: Final = {"15m": "15 minutes", "1h": "1 hour", "4h": "4 hours", "2
 RULE_WORDS: Final = {"last_hour": "the last hour", "last_day": "the last day", "ewma": "EWMA"}
 
 
-def calibration_bin(value: Bin) -> contract.CalibrationBin:
+def calibration_bin(value: values.Bin) -> CalibrationBin:
     """Publish one bin; below 30 cases it says so instead of a rate."""
     few = f"{value.n} case{'' if value.n == 1 else 's'}: fewer than {ENOUGH}, too few for a rate"
-    return contract.CalibrationBin.of(value, note=None if value.hit else few)
+    return CalibrationBin.of(value, note=None if value.hit else few)
 
 
-def track_record(record: TrackRecord) -> contract.TrackRecord:
+def track_record(record: values.TrackRecord) -> TrackRecord:
     """Publish a track record."""
-    return contract.TrackRecord.of(
+    return TrackRecord.of(
         record,
         n=record.hit.n,
         hit_rate_percent=record.hit.percent,
@@ -34,7 +174,7 @@ def track_record(record: TrackRecord) -> contract.TrackRecord:
         brier_baseline=record.baselines.get(BASELINE),
         skill_percent=record.skill_percent.get(BASELINE),
         baselines=tuple(
-            contract.Baseline(
+            Baseline(
                 name=name,
                 n=record.resolved,
                 brier=record.baselines.get(name),
@@ -47,7 +187,7 @@ def track_record(record: TrackRecord) -> contract.TrackRecord:
     )
 
 
-def score_limits(*records: TrackRecord, rounds_ended: int = 0) -> tuple[str, ...]:
+def score_limits(*records: values.TrackRecord, rounds_ended: int = 0) -> tuple[str, ...]:
     """Say that scores are null where nothing that counts has resolved yet.
 
     Args:
@@ -58,7 +198,7 @@ def score_limits(*records: TrackRecord, rounds_ended: int = 0) -> tuple[str, ...
     return tuple(said.get(record.kind, NO_SCORES) for record in records if not record.resolved)
 
 
-def looks_better(record: TrackRecord) -> bool:
+def looks_better(record: values.TrackRecord) -> bool:
     """Return whether a record looks better than guessing: enough cases, better than the base rate and than chance.
 
     Chance is a blind guess of three, or always naming the outcome that was most frequent before.
@@ -69,15 +209,15 @@ def looks_better(record: TrackRecord) -> bool:
     return skill > 0 and low > max(CHANCE_PERCENT, record.chance_percent or 0.0)
 
 
-def statement(record: TrackRecord) -> str:
+def statement(record: values.TrackRecord) -> str:
     """Say in one plain sentence what a record shows."""
     if not record.resolved:
         return f"No forecast has resolved yet, so no score is shown.{counted_apart(record.warm_up)}"
     if record.resolved < ENOUGH:
         few = f"Only {record.resolved} forecasts have resolved: no skill is shown, it is too few to tell."
         return f"{few}{counted_apart(record.warm_up)}"
-    hit, skill = contract.Rate.of(record.hit), record.skill_percent.get(BASELINE)
-    came = spread(Estimate(hit.percent, hit.low_percent, hit.high_percent))
+    hit, skill = Rate.of(record.hit), record.skill_percent.get(BASELINE)
+    came = spread(values.Estimate(hit.percent, hit.low_percent, hit.high_percent))
     chance = record.chance_percent or 0.0
     rates = f"of {record.resolved} forecasts {came} came true; always naming the outcome most frequent before gets {chance:g}%"
     brier = "" if skill is None else f", and the Brier skill against the base rate is {skill:g}%"
@@ -91,48 +231,46 @@ def counted_apart(warm_up: int) -> str:
     return f" A backtest before the start made {warm_up}, counted apart." if warm_up else ""
 
 
-def how_far(view: ArenaView) -> contract.HowFar:
+def how_far(view: values.ArenaView) -> HowFar:
     """Publish the scores of the ranges over every horizon."""
-    return contract.HowFar(
+    return HowFar(
         resolved=sum(one.resolved for one in view.how_far),
         warm_up=sum(one.resolved for one in view.rehearsal.how_far) if view.rehearsal else 0,
         horizons=tuple(
-            contract.HorizonScores.of(
-                one, scores=tuple(map(_range_score(one), one.scores)), statement=far_statement(one)
-            )
+            HorizonScores.of(one, scores=tuple(map(_range_score(one), one.scores)), statement=far_statement(one))
             for one in view.how_far
         ),
         statement=hour_statement(view),
     )
 
 
-def performance(view: ArenaView) -> contract.Performance:
+def performance(view: values.ArenaView) -> Performance:
     """Publish the record of the hourly forecasts: how far in short, and which way."""
     one = hour_of(view.how_far)
     brain = one.scores[0] if one and one.scores else None
-    short = contract.HowFarSummary(
+    short = HowFarSummary(
         n=one.resolved if one else 0,
         inside_50_percent=_estimate(brain.inside_50) if brain else None,
         inside_90_percent=_estimate(brain.inside_90) if brain else None,
         statement=hour_statement(view),
     )
-    return contract.Performance.of(track_record(view.hourly_record), how_far=short)
+    return Performance.of(track_record(view.hourly_record), how_far=short)
 
 
-def hour_of(scores: Iterable[HorizonScores]) -> HorizonScores | None:
+def hour_of(scores: Iterable[values.HorizonScores]) -> values.HorizonScores | None:
     """Return the scores over one hour, the first figure of the record; None before the first move."""
     return next((one for one in scores if one.horizon == "1h"), None)
 
 
-def hour_statement(view: ArenaView) -> str:
+def hour_statement(view: values.ArenaView) -> str:
     """Say what the ranges over one hour were worth so far."""
     one, before = hour_of(view.how_far), hour_of(view.rehearsal.how_far) if view.rehearsal else None
     said = NO_MOVES.format(horizon=HORIZON_WORDS["1h"]) if one is None else far_statement(one)
     return f"{said}{counted_apart(before.resolved if before else 0)}"
 
 
-def _range_score(one: HorizonScores) -> Callable[[RangeScore], contract.RangeScore]:
-    return lambda found: contract.RangeScore.of(
+def _range_score(one: values.HorizonScores) -> Callable[[values.RangeScore], RangeScore]:
+    return lambda found: RangeScore.of(
         found,
         n=one.resolved,
         inside_50_percent=_estimate(found.inside_50),
@@ -142,11 +280,11 @@ def _range_score(one: HorizonScores) -> Callable[[RangeScore], contract.RangeSco
     )
 
 
-def _estimate(found: Estimate) -> contract.Estimate | None:
-    return None if found.value is None else contract.Estimate.of(found)
+def _estimate(found: values.Estimate) -> Estimate | None:
+    return None if found.value is None else Estimate.of(found)
 
 
-def far_statement(one: HorizonScores) -> str:
+def far_statement(one: values.HorizonScores) -> str:
     """Say what the ranges over one horizon show, and what they do not."""
     horizon = HORIZON_WORDS[one.horizon]
     if not one.resolved:
@@ -160,14 +298,14 @@ def far_statement(one: HorizonScores) -> str:
     )
 
 
-def spread(found: Estimate) -> str:
+def spread(found: values.Estimate) -> str:
     """Write a share with its interval."""
     if found.low is None or found.high is None:
         return f"{found.value:g}%"
     return f"{found.value:g}% (95% interval {found.low:g} to {found.high:g}%)"
 
 
-def against(one: HorizonScores) -> str:
+def against(one: values.HorizonScores) -> str:
     """Say how the ranges compare with those of the simple rules; better is better by both losses."""
     names: dict[str, list[str]] = {"better": [], "worse": [], "open": []}
     for rule in one.scores[1:]:
@@ -181,7 +319,7 @@ def against(one: HorizonScores) -> str:
     return f"{text[0].upper()}{text[1:]}."
 
 
-def compared(score: RangeScore) -> Literal["better", "worse", "open"]:
+def compared(score: values.RangeScore) -> Literal["better", "worse", "open"]:
     """Judge the brain against a simple rule by pinball loss and QLIKE: better by both, worse by one, or open."""
     losses = (score.pinball_saved, score.qlike_saved)
     if any(loss.high is not None and loss.high < 0 for loss in losses):

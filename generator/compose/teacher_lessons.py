@@ -2,22 +2,97 @@
 
 from typing import Final
 
+from pydantic import Field
+
 from generator.arena.values import Lesson
 from generator.catalog.endpoints import ENDPOINT_BY_ID
 from generator.catalog.formats import iso
 from generator.catalog.text.answers import DEVELOPER_NOTE, LEADERBOARD_NOTE, NO_LESSONS, PRIVACY_NOTE, TEACHER_ROLE
-from generator.catalog.words import PatternType, TeacherStatus
+from generator.catalog.words import Consensus, PatternType, Prediction, TeacherStatus
+from generator.compose.body import Body
 from generator.compose.context import TickContext
-from generator.compose.envelope import notice
-from generator.contract.teacher_lessons import (
-    Leaderboard,
-    LeaderboardPlace,
-    TeacherBrain,
-    TeacherLesson,
-    TeacherLessonsResponse,
-    TeacherMetrics,
-    TeacherPattern,
-)
+from generator.compose.envelope import NoticeResponse, notice
+from generator.compose.scores import Rate
+
+
+class TeacherMetrics(Body):
+    """Counts and rates over all resolved rounds."""
+
+    lessons_total: int = Field(description="Lessons so far.")
+    warm_up: int = Field(description="How many of them were made by backtest before the start.")
+    brain: Rate = Field(description="How often the brain was right.")
+    crowd: Rate = Field(description="How often the crowd was right, over rounds with votes.")
+    same_answer: Rate = Field(description="How often brain and crowd gave the same answer, over rounds with votes.")
+    patterns: dict[str, int] = Field(description="Pattern type to its count.")
+
+
+class TeacherPattern(Body):
+    """What one group of rounds with a crowd shows."""
+
+    when: str = Field(description="Which rounds.")
+    rounds: int = Field(description="How many.")
+    brain: Rate = Field(description="How often the brain was right in them.")
+    crowd: Rate = Field(description="How often the crowd was right in them.")
+    both_wrong: Rate = Field(description="How often neither was.")
+    finding: str = Field(description="What that shows, in one sentence; below 30 rounds it says so.")
+
+
+class LeaderboardPlace(Body):
+    """One place. Ranked by the lower end of the interval, so that few lucky rounds do not lead."""
+
+    place: int = Field(description="From 1.")
+    voter: str = Field(description="The voter's address, shortened.")
+    hit: Rate = Field(description="How often the voter was right.")
+    provisional: bool = Field(description="True below 100 resolved rounds.")
+
+
+class Leaderboard(Body):
+    """Voters with 30 resolved rounds or more, at most 20."""
+
+    places: tuple[LeaderboardPlace, ...] = Field(description="The best records.")
+    voters: int = Field(description="Voters with at least one resolved round.")
+    below_30: int = Field(description="Voters with too few rounds for a place.")
+    note: str = Field(description="How places are given.")
+
+
+class TeacherBrain(Body):
+    """The teacher's state."""
+
+    status: TeacherStatus = Field(description="learning once there are lessons, else idle.")
+    role: str = Field(description="What the teacher does.")
+    metrics: TeacherMetrics = Field(description="Counts and rates over all resolved rounds.")
+
+
+class TeacherLesson(Body):
+    """What one resolved round teaches."""
+
+    lesson_id: str = Field(description="Identity of the lesson.")
+    round_id: str = Field(description="The round that it is about.")
+    asset: str = Field(description="Asset symbol.")
+    brain_prediction: Prediction = Field(description="What the brain had said.")
+    human_consensus: Consensus = Field(description="What most voters had said.")
+    actual_outcome: Prediction = Field(description="What happened.")
+    brain_correct: int = Field(description="1 or 0.")
+    crowd_correct: int = Field(description="1 or 0; 0 without votes.")
+    agreement: int = Field(description="1 when brain and crowd gave the same answer, else 0.")
+    shared_intelligence_score: float = Field(description="How well both together did, 0..100; see the methodology.")
+    learning_score: float = Field(description="How much there was to learn, 0..100; see the methodology.")
+    pattern_type: PatternType = Field(description="Who was right.")
+    summary: str = Field(description="The lesson in words.")
+    created_at: str = Field(description="When the round was resolved, ISO 8601 UTC.")
+    warm_up: bool = Field(description="True when made by backtest before the start.")
+
+
+class TeacherLessonsResponse(NoticeResponse):
+    """Lessons from finished rounds; historical, not a live signal."""
+
+    teacher_brain: TeacherBrain = Field(description="The teacher's state.")
+    patterns: tuple[TeacherPattern, ...] = Field(description="What many rounds show together.")
+    leaderboard: Leaderboard = Field(description="Voters by their record.")
+    latest_lessons: tuple[TeacherLesson, ...] = Field(description="The last 20 lessons, newest first.")
+    developer_note: str = Field(description="Advice for clients.")
+    privacy_note: str = Field(description="What is not stored or shown.")
+
 
 LATEST: Final = 20
 

@@ -13,8 +13,8 @@ from generator.catalog.downloads import SUMS
 from generator.catalog.links import OPENAPI_JSON, ROUNDS_JSON
 from generator.catalog.words import SourceMode, SourceStatus
 from generator.compose.all import compose_free
+from generator.compose.body import encode
 from generator.compose.context import DayBefore, Site, TickContext, Ticks
-from generator.contract.base import encode
 from generator.errors import PublishError
 from generator.market.bars import BarFrame
 from generator.market.observation import AssetObservation, Observation, SourceHealth

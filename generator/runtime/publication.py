@@ -13,9 +13,9 @@ from generator.catalog.links import ROUNDS_JSON, ROUNDS_PUBLISHED, STATUS_JSON
 from generator.catalog.products import HUMAN_REPORT
 from generator.catalog.text.answers import DISCLAIMER
 from generator.compose.all import Composed
+from generator.compose.body import Body, encode
 from generator.compose.context import TickContext
-from generator.contract.base import Body, encode
-from generator.contract.paid_human_report import X402HumanReportPaidResponse
+from generator.compose.paid_human_report import X402HumanReportPaidResponse
 from generator.record.published import RecordFiles
 from generator.release.last_good import Kind, LastGood
 from generator.release.vault import Offer

@@ -18,8 +18,8 @@ from generator.brain.reading import BrainReading
 from generator.catalog.assets import ASSETS
 from generator.catalog.words import MODE_OF_REGIME, RegimeLabel, RoundPhase, SourceMode
 from generator.compose.all import compose
-from generator.compose.changes import changes, worded
 from generator.compose.context import DayBefore, Freshness, TickContext, Ticks
+from generator.compose.regime import changes, worded
 from generator.market.observation import Observation
 from generator.runtime.app import MOVED_KEY, OFFSET_KEY, App
 from generator.runtime.market import SOURCES_DEADLINE_S, to_ms
@@ -111,7 +111,6 @@ def play_arena(
         warm_up=warm_up,
         interrupted="the replay was moved to another market time" if moved else None,
         next_close_ms=None if warm_up else _next_close_ms(observation),
-        follows_clock=observation.mode != SourceMode.LIVE,
     )
     published_ms = None if warm_up else app.record.memory.last_published_ms()
     newest = 0 if warm_up else max(app.publisher.releases.generation(), app.publisher.vault.generation())

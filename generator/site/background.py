@@ -4,7 +4,7 @@ The first release waits for them. From then on a thread makes them again when wh
 a release has been published; the next release holds the result. What cannot be made keeps its last good bytes.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -15,8 +15,8 @@ from generator.catalog.discovery import DISCOVERY_FILES, SharePicture
 from generator.catalog.downloads import RecordFile
 from generator.catalog.links import DOCS_INDEX, OPENAPI_JSON, OPENAPI_YAML
 from generator.catalog.words import RoundPhase
+from generator.compose.body import encode
 from generator.compose.context import Site, TickContext
-from generator.contract.base import encode
 from generator.record.memory.store import Memory
 from generator.release.last_good import Kind, LastGood
 from generator.release.values import NOTHING
@@ -27,10 +27,13 @@ from generator.site.format import moment
 from generator.site.history import FILES, Histories, histories
 from generator.site.openapi.document import openapi, openapi_yaml
 from generator.site.openapi.paths import as_example
-from generator.site.pictures import EVERY_S, PICTURES, Drawing, Pictures, drawings, pictures
+from generator.site.pictures import PICTURES, Drawing, Pictures, drawings, pictures
 
 Bodies = Mapping[str, Mapping[str, Any]]
 T = TypeVar("T")
+CHARTS_S: Final = 900
+PICTURES_S: Final = 3600
+_NEVER: Final = object()
 _STATIC: Final = (*(row.path for row in DISCOVERY_FILES), DOCS_INDEX)
 _PICTURES: Final = tuple(row.path for row in PICTURES.values())
 
@@ -88,33 +91,24 @@ class Renewed(Generic[T]):
     """A value, and the thread that makes the next one. Its methods are called from one thread only."""
 
     def __init__(self, kind: Kind, name: str, pool: ThreadPoolExecutor, last_good: LastGood) -> None:
-        self._kind = kind
-        self._name = name
-        self._pool = pool
-        self._last_good = last_good
+        self._kind, self._name, self._pool, self._last_good = kind, name, pool, last_good
         self.reset()
 
     def reset(self) -> None:
         """Forget the value, and drop what is being made."""
-        self._first = True
-        self._key: object = None  # of the value that was made or asked for last; None where that failed
-        self._value: T | None = None
+        self.value: T | None = None  # the newest taken, None while none could be made
+        self._key: object = _NEVER  # of the value that was made or asked for last; None where that failed
         self._next: Future[T] | None = None
 
     def get(self, key: object, make: Callable[[], T]) -> T | None:
         """Return the newest value, None while none could be made. The first is made here and now."""
-        if self._first:
-            self._first, self._key = False, key
+        if self._key is _NEVER:
+            self._key = key
             self._take(make)
         elif self._next is not None and self._next.done():
             self._take(self._next.result)
             self._next = None
-        return self._value
-
-    @property
-    def value(self) -> T | None:
-        """The newest value taken; nothing is made."""
-        return self._value
+        return self.value
 
     def renew(self, key: object, make: Callable[[], T]) -> None:
         """Begin to make the next value, unless one is being made or the newest is of this key."""
@@ -127,7 +121,7 @@ class Renewed(Generic[T]):
         if value is None:
             self._key = None
         else:
-            self._value = value
+            self.value = value
 
 
 class BackgroundFiles:
@@ -146,31 +140,29 @@ class BackgroundFiles:
         static: Callable[[Site, Mapping[str, Any], datetime], StaticFiles] | None = None,
         draw: Callable[[Mapping[str, Drawing]], Pictures] = pictures,
     ) -> None:
-        self._make_static = static or static_files
-        self._draw = draw
-        self._memory = memory
-        self._last_good = last_good or LastGood()
+        self._make_static, self._draw = static or static_files, draw
+        self._memory, self._last_good = memory, last_good or LastGood()
         self._pool = ThreadPoolExecutor(1, thread_name_prefix="background")
-        self._static: Renewed[StaticFiles] = Renewed(Kind.DISCOVERY, OPENAPI_JSON, self._pool, self._last_good)
-        self._pictures: Renewed[Pictures] = Renewed(Kind.PICTURE, "share pictures", self._pool, self._last_good)
-        self._downloads: Renewed[Downloads] = Renewed(Kind.DOWNLOAD, "downloads", self._pool, self._last_good)
-        self._histories: Renewed[Histories] = Renewed(Kind.PICTURE, "history", self._pool, self._last_good)
+        rest = self._pool, self._last_good
+        self._static: Renewed[StaticFiles] = Renewed(Kind.DISCOVERY, OPENAPI_JSON, *rest)
+        self._histories: Renewed[Histories] = Renewed(Kind.PICTURE, "history", *rest)
+        self._pictures: Renewed[Pictures] = Renewed(Kind.PICTURE, "share pictures", *rest)
+        self._downloads: Renewed[Downloads] = Renewed(Kind.DOWNLOAD, "downloads", *rest)
         self._months_noted = 0
 
     def files(self, tick: TickFiles, at: datetime) -> BackgroundRelease:
         """Return what the release of a tick holds."""
-        static = self._static.get(at.date(), lambda: self._make_static(tick.context.site, tick.examples(), at))
-        lately = self._histories.get(_quarter(at), lambda: self._lately(tick))
-        drawn = self._pictures.get(_quarter(at), lambda: self._drawn(tick))
-        record = self._downloads.get(self._record_state(tick, at), lambda: self._record(tick, at))
+        for renewed, key, make in self._work(tick, at):
+            renewed.get(key, make)
+        static, drawn, record = self._static.value, self._pictures.value, self._downloads.value
         files = self._kept(Kind.DISCOVERY, _STATIC, static)
         lasting = frozenset(files)
         files |= self._kept(Kind.PICTURE, _PICTURES, drawn) | self._kept(Kind.DOWNLOAD, RUNNING, record)
-        files |= self._kept(Kind.PICTURE, FILES, lately)
+        files |= self._kept(Kind.PICTURE, FILES, self._histories.value)
         return BackgroundRelease(
             files,
             lasting,
-            histories=lately or Histories(),
+            histories=self._histories.value or Histories(),
             schemas=static.schemas if static else {},
             shares=drawn.shares if drawn else {},
             once=record.once if record else NOTHING,
@@ -188,20 +180,29 @@ class BackgroundFiles:
         if release.notes:
             self._memory.note_months(release.notes)
             self._months_noted += len(release.notes)
-        self._static.renew(at.date(), lambda: self._make_static(tick.context.site, tick.examples(), at))
-        self._pictures.renew(_quarter(at), lambda: self._drawn(tick))
-        self._downloads.renew(self._record_state(tick, at), lambda: self._record(tick, at))
-        self._histories.renew(_quarter(at), lambda: self._lately(tick))
+        for renewed, key, make in self._work(tick, at):
+            renewed.renew(key, make)
 
     def reset(self) -> None:
         """Make everything that shows the record again: another process may have published since."""
-        self._pictures.reset()
-        self._downloads.reset()
-        self._histories.reset()
+        for renewed in (self._histories, self._pictures, self._downloads):
+            renewed.reset()
 
     def close(self) -> None:
         """Drop what has not begun and wait for the rest."""
         self._pool.shutdown(cancel_futures=True)
+
+    def _work(self, tick: TickFiles, at: datetime) -> Iterator[tuple[Renewed[Any], object, Callable[[], Any]]]:
+        """Give everything with a key that changes when it is to be made again, and with what makes it."""
+        seconds, site = int(at.timestamp()), tick.context.site
+        yield self._static, at.date(), lambda: self._make_static(site, tick.examples(), at)
+        yield self._histories, seconds // CHARTS_S, lambda: self._lately(tick)
+        yield self._pictures, seconds // PICTURES_S, lambda: self._drawn(tick)
+        yield (
+            self._downloads,
+            self._record_state(tick, at),
+            lambda: downloads(self._memory.exports(), tick.context.observation.mode, at),
+        )
 
     def _kept(
         self, kind: Kind, paths: Sequence[str], made: StaticFiles | Pictures | Downloads | Histories | None
@@ -218,10 +219,7 @@ class BackgroundFiles:
 
     def _drawn(self, tick: TickFiles) -> Pictures:
         lately = self._histories.value
-        return self._draw(drawings(tick.context, tick.free, lately.shared if lately else None))
-
-    def _record(self, tick: TickFiles, at: datetime) -> Downloads:
-        return downloads(self._memory.exports(), tick.context.observation.mode, at)
+        return self._draw(drawings(tick.context, tick.free, lately.charts if lately else {}))
 
     def _record_state(self, tick: TickFiles, at: datetime) -> object:
         """Return a value that is equal while the record is the same."""
@@ -245,7 +243,3 @@ def static_files(site: Site, examples: Mapping[str, Any], at: datetime) -> Stati
     return StaticFiles(
         {**described, **discovery(site, at.astimezone(UTC), examples=examples)}, document["components"]["schemas"]
     )
-
-
-def _quarter(at: datetime) -> int:
-    return int(at.timestamp() // EVERY_S)

@@ -23,9 +23,9 @@ from generator.catalog.links import (
 )
 from generator.catalog.products import PRODUCTS, X402_VERSION
 from generator.catalog.text.answers import DISCLAIMER, PURPOSE_NOTICE
+from generator.compose.body import TAIL, encode
 from generator.compose.context import Site
-from generator.contract.base import TAIL, encode
-from generator.contract.envelope import FreeResponse, RichResponse
+from generator.compose.envelope import FreeResponse, RichResponse
 from generator.site.openapi.dictionary import dictionary
 from generator.site.openapi.paths import component_schemas
 from generator.site.pages.docs import next_resource, search_index, shortened

@@ -19,7 +19,7 @@ from generator.catalog.downloads import FORMATS, MONTHS, SERIES, SUMS, Field, Re
 from generator.catalog.formats import iso, iso_or_none
 from generator.catalog.links import TRACK_RECORD
 from generator.catalog.words import SourceMode
-from generator.contract.base import encode
+from generator.compose.body import encode
 from generator.errors import PublishError
 from generator.record.memory.exports import Exports, Span
 from generator.release.check import MAX_FILE_BYTES

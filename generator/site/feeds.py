@@ -16,8 +16,8 @@ from generator.catalog.links import ARENA, FEED_ATOM, FEED_JSON, METHODOLOGY, as
 from generator.catalog.text.answers import DISCLAIMER
 from generator.catalog.text.labels import MODE_BANNERS, REGIME
 from generator.catalog.words import RegimeLabel, SourceMode
+from generator.compose.body import encode
 from generator.compose.context import Site
-from generator.contract.base import encode
 from generator.record.memory.history import RegimeChange
 from generator.site.format import count, moment, ms_of, signed, word
 from generator.site.pages.render import environment

@@ -14,7 +14,7 @@ from typing import Any, Final, Protocol
 
 from generator.catalog.links import SAMPLE_REPORT
 from generator.catalog.products import HUMAN_REPORT, PRODUCT_BY_ID, PRODUCTS, Product
-from generator.contract.base import encode
+from generator.compose.body import encode
 
 NEWEST_KEY: Final = "sample_newest"
 SAMPLE_KEY: Final = "sample_of_day"

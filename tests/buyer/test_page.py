@@ -23,11 +23,11 @@ from gateway.wire.networks import DEVNET, MAINNET
 from generator.catalog.links import BUYER_PAGES
 from generator.catalog.products import PRODUCT_BY_ID, PRODUCTS, Product
 from generator.catalog.text.answers import DISCLAIMER
-from generator.contract.main_brain import X402MainBrainPaidResponse
-from generator.contract.paid import PaidResponse
-from generator.contract.paid_atlas import IntelligenceLayer, X402AtlasPaidResponse
-from generator.contract.paid_human_report import HumanReport
-from generator.contract.regime import X402PaidResponse
+from generator.compose.envelope import PaidResponse
+from generator.compose.main_brain import X402MainBrainPaidResponse
+from generator.compose.paid_atlas import IntelligenceLayer, X402AtlasPaidResponse
+from generator.compose.paid_human_report import HumanReport
+from generator.compose.regime import X402PaidResponse
 from tests.support.buyer_pages import idle_state
 from tests.support.local_servers import devnet_at
 from tests.support.vaults import write_sample_vault

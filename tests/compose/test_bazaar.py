@@ -5,7 +5,7 @@ from jsonschema import Draft202012Validator
 from x402.extensions.bazaar import QueryDiscoveryExtension, validate_discovery_extension
 
 from generator.catalog.products import PRODUCTS
-from generator.contract.base import encode
+from generator.compose.body import encode
 from tests.support.bodies import composed
 from tests.support.builders import CONTEXTS
 

@@ -6,7 +6,7 @@ import pytest
 
 from generator.catalog.text.market import FLAT
 from generator.catalog.words import RegimeLabel
-from generator.compose.changes import changes, worded
+from generator.compose.regime import changes, worded
 from tests.support.builders import CONTEXTS, full_context
 
 

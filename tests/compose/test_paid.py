@@ -6,7 +6,7 @@ import pytest
 
 from generator.catalog.assets import ASSETS
 from generator.catalog.products import PRODUCT_BY_ID, PRODUCTS
-from generator.contract.base import encode
+from generator.compose.body import encode
 from tests.support.bodies import composed, free, paid
 from tests.support.builders import CONTEXTS
 from tests.support.walk import leaves, strings

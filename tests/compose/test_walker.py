@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from generator.contract.base import encode
-from generator.contract.payment_required import X402PaymentRequiredResponse
+from generator.compose.body import encode
+from generator.compose.challenge import X402PaymentRequiredResponse
 from tests.support.bodies import bodies, published
 from tests.support.builders import CONTEXTS
 from tests.support.walk import allowed, leaves, model_paths

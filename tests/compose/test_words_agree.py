@@ -10,8 +10,8 @@ from generator.catalog.words import DerivativesState, DerivativesVote, PriceAndI
 from generator.compose.context import TickContext
 from generator.compose.derivatives import derivatives, derivatives_asset
 from generator.compose.liquidity_lite import notes
+from generator.compose.paid_atlas import scenarios
 from generator.compose.paid_human_report import futures, report_asset, track_record
-from generator.compose.scenarios import scenarios
 from tests.support.builders import full_context
 
 

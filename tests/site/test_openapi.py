@@ -15,7 +15,7 @@ from generator.catalog.money import usdc_amount
 from generator.catalog.products import PRODUCTS, Product
 from generator.catalog.text.answers import CAPACITY_NOTICE, CLIENT_ADVICE, VERSION_ADVICE
 from generator.compose.all import compose
-from generator.contract.base import Problem
+from generator.compose.body import Problem
 from generator.site.openapi.document import openapi, openapi_yaml
 from tests.support.builders import CONTEXTS, full_context
 

@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from generator.compose.paid_human_report import paid_human_report
-from generator.contract.paid_human_report import ReportChart, X402HumanReportPaidResponse
+from generator.compose.paid_human_report import ReportChart, X402HumanReportPaidResponse, paid_human_report
 from generator.site.charts.report import illustrated, report_charts
 from generator.site.format import signed
 from generator.site.openapi.paths import as_example

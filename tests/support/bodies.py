@@ -4,7 +4,7 @@ from functools import cache
 from typing import Any
 
 from generator.compose.all import Composed, compose
-from generator.contract.base import Body
+from generator.compose.body import Body
 from tests.support.builders import CONTEXTS
 
 

@@ -5,7 +5,7 @@ from typing import Any, get_args
 
 from pydantic import BaseModel
 
-from generator.contract.base import Body
+from generator.compose.body import Body
 
 Path = tuple[str, ...]
 

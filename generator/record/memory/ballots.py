@@ -189,11 +189,8 @@ def store_crowds(connection: Connection, result: PlayResult) -> None:
     after = {changed.round_id: changed for _, changed in result.rounds}
     for lock in result.locks:
         _store_crowd(connection, lock, after[lock.round_id])
-    for before, changed in result.rounds:
-        if before is not None and before.outcome is not None and changed.outcome is None:
-            _count(connection, before.round_id, before.outcome, -1)
     for lesson in result.lessons:
-        _count(connection, lesson.round_id, lesson.actual_outcome, 1)
+        _count(connection, lesson.round_id, lesson.actual_outcome)
 
 
 def crowd_of(connection: Connection, round_id: str) -> LockedCrowd | None:
@@ -230,8 +227,8 @@ def _store_crowd(connection: Connection, lock: Lock, live: Round) -> None:
     connection.execute(insert(t.locked_crowds).values(round_id=lock.round_id, crowd=json.dumps(asdict(crowd))))
 
 
-def _count(connection: Connection, round_id: str, outcome: Prediction, sign: int) -> None:
-    """Add one resolved round to every voter of it, or take it out again."""
+def _count(connection: Connection, round_id: str, outcome: Prediction) -> None:
+    """Add one resolved round to every voter of it."""
     b, v = t.ballots.c, t.voters.c
     query = (
         select(b.voter, b.choice, v.resolved, v.hits)
@@ -244,7 +241,7 @@ def _count(connection: Connection, round_id: str, outcome: Prediction, sign: int
         if resolved is None:
             fresh.append({"address": voter, "resolved": 1, "hits": hit})
         else:
-            known.append({"who": voter, "resolved": resolved + sign, "hits": hits + sign * hit})
+            known.append({"who": voter, "resolved": resolved + 1, "hits": hits + hit})
     if fresh:
         connection.execute(insert(t.voters), fresh)
     if known:

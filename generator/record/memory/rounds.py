@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-from sqlalchemy import Connection, bindparam, delete, func, insert, or_, select, update
+from sqlalchemy import Connection, bindparam, func, insert, or_, select, update
 
 from generator.arena.life import ROUND_OPENED
 from generator.arena.play import Lock, PlayInputs, PlayResult, PlayState
@@ -40,13 +40,8 @@ def active_rounds(connection: Connection) -> tuple[Round, ...]:
 def load_state(
     connection: Connection, inputs: PlayInputs, last_regime: str | None, published_ms: int | None
 ) -> PlayState:
-    """Load what the pure rules need.
-
-    Where a clock that was ahead may have made prices, rounds and predictions of later times are withdrawn that were
-    resolved by the close of the bar that is open now.
-    """
+    """Load what the pure rules need."""
     now_ms = inputs.now_ms
-    next_close_ms = inputs.next_close_ms if inputs.follows_clock else None
     active = active_rounds(connection)
     starts = select(t.rounds.c.start_ms).where(t.rounds.c.start_ms > now_ms)
     p = t.predictions.c
@@ -66,38 +61,6 @@ def load_state(
         last_outcome=lambda kind, asset: last_outcome(connection, kind, asset, now_ms),
         last_regime=last_regime,
         published_ms=published_ms,
-        withdrawn=() if next_close_ms is None else _resolved_ahead(connection, now_ms, next_close_ms),
-        retracted=() if next_close_ms is None else _judged_ahead(connection, now_ms, next_close_ms),
-    )
-
-
-def _resolved_ahead(connection: Connection, now_ms: int, next_close_ms: int) -> tuple[Round, ...]:
-    """Return the resolved rounds that a clock set ahead made, where it made their prices too."""
-    c = t.rounds.c
-    late = (c.start_ms > now_ms, c.opens_ms >= next_close_ms, c.phase == RoundPhase.RESOLVED.value)
-    return values_in(connection, Round, select(t.rounds).where(*late).order_by(c.start_ms))
-
-
-def _judged_ahead(connection: Connection, now_ms: int, next_close_ms: int) -> tuple[PredictionMade, ...]:
-    """Return the hourly predictions likewise."""
-    c = t.predictions.c
-    judged = or_(c.outcome.is_not(None), c.due_ms.is_not(None))
-    late = (c.start_ms > now_ms, c.made_ms >= next_close_ms, c.settled.is_(True), judged)
-    return values_in(connection, PredictionMade, select(t.predictions).where(*late).order_by(c.id))
-
-
-def recount(connection: Connection, result: PlayResult) -> RunningTotals | None:
-    """Forget the lessons of rounds that count no more, and count the record again; None where all that counted does."""
-    rounds = [before.round_id for before, after in result.rounds if before and before.outcome and not after.outcome]
-    if rounds:
-        connection.execute(delete(t.lessons).where(t.lessons.c.round_id.in_(rounds)))
-    hours = any(before and _taken_back(before, after) for before, after in result.predictions)
-    return count_all(connection) if rounds or hours else None
-
-
-def _taken_back(before: PredictionMade, after: PredictionMade) -> bool:
-    return any(after.moves[horizon] != came for horizon, came in before.moves.items()) or (
-        before.outcome is not None and after.outcome is None
     )
 
 

@@ -331,12 +331,10 @@ class TickTransaction:
         verdicts, refused = self._count(inputs)
         regime = history.last_regime(connection)
         result = play(rounds.load_state(connection, inputs, regime, published_ms), inputs)
-        totals = memory.totals(connection)
+        totals = memory.totals(connection).after(result.rounds, result.predictions, result.lessons)
         rounds.store_result(connection, result)
         ballots.store_crowds(connection, result)
         ballots.line_up(connection, result, now_ms)
-        again = rounds.recount(connection, result)
-        totals = again or totals.after(result.rounds, result.predictions, result.lessons)
         memory.keep(totals)
         if not inputs.warm_up:
             memory.keep(log_state=log.record_tick(connection, memory.log_state(connection), result, totals, now_ms))

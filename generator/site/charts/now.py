@@ -192,7 +192,7 @@ def sparkline(asset: str, closes: Sequence[tuple[int, float]], change: float | N
     # Every k-th close counted from the newest, so that the line always ends at the newest one.
     points = closes[::-1][:: -(-len(closes) // _MAX_POINTS)][::-1]
     dot = Markup('<circle cx="{:.1f}" cy="{:.1f}" r="2.5"/>').format(*plane.at(last_ms, last))
-    inner = plane.path("", points) + dot
+    inner = plane.path("line", points) + dot
     title = f"{asset}: the last 24 hours" if change is None else f"{asset}: {signed(change)} over 24 hours"
     desc = (
         f"From {price(first)} at {moment(first_ms):%d %b %H:%M} UTC to {price(last)} at "

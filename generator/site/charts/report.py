@@ -15,21 +15,26 @@ from generator.catalog.assets import ASSETS
 from generator.catalog.formats import change, fixed, share
 from generator.catalog.text.labels import REGIME
 from generator.catalog.words import RegimeLabel, SourceMode
-from generator.compose.coins import expected_move
+from generator.compose.coins import ExpectedMove, expected_move
 from generator.compose.context import TickContext
 from generator.compose.inputs import futures_of, observed, reading_of
-from generator.contract.paid import ExpectedMove
-from generator.contract.paid_human_report import ReportChart, X402HumanReportPaidResponse
+from generator.compose.paid_human_report import ReportChart, X402HumanReportPaidResponse
 from generator.site.charts.now import HEIGHT, framed, fundings, usual_moves
 from generator.site.charts.plot import Axis, Caption, Chart, Row, around_zero, axis, rounded_axis, row_chart
 from generator.site.charts.record import rates
-from generator.site.format import moment, percent, signed
+from generator.site.format import moment, percent, signed, when
 
 DATA_FROM: Final = {
     SourceMode.LIVE: "public exchange data",
     SourceMode.RECORDED: "a recording of public exchange data",
     SourceMode.SIMULATED: "a simulated market",
 }
+
+
+def source_of(ctx: TickContext) -> Markup:
+    """Say where the numbers of a tick come from, and as of when."""
+    return Markup("Source: {}, as of {}.").format(DATA_FROM[ctx.observation.mode], when(ctx.observation.market_ms))
+
 
 Draw: TypeAlias = Callable[[], ReportChart | None]
 

@@ -7,7 +7,7 @@ from generator.catalog.discovery import CATALOG_VERSION
 from generator.catalog.scales import CAUTIONS, Scale, scale_of
 from generator.catalog.text.answers import DISCLAIMER
 from generator.catalog.words import Word
-from generator.contract.dictionary import DictionaryResponse, ScaleRow, WordSet
+from generator.compose.body import DictionaryResponse, ScaleRow, WordSet
 
 Schemas = Mapping[str, Mapping[str, Any]]
 

@@ -13,7 +13,7 @@ from generator.catalog.endpoints import CACHE_SECONDS, ENDPOINT_BY_ID, RECOMMEND
 from generator.catalog.links import BUYER, BUYER_AGENT, LLMS_TXT, OPENAPI_JSON, OPENAPI_YAML
 from generator.catalog.products import ATLAS_SCHEMA_VERSION, PRODUCTS
 from generator.catalog.text.answers import CAPACITY_NOTICE, CLIENT_ADVICE, DISCLAIMER, VERSION_ADVICE
-from generator.contract.base import encode
+from generator.compose.body import encode
 from generator.site.openapi.paths import component_schemas, components, paths
 
 

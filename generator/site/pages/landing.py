@@ -15,8 +15,8 @@ from generator.compose.inputs import missing_reason
 from generator.compose.scores import hour_statement
 from generator.market.bars import BAR_MS
 from generator.site.charts.now import fundings, sparkline, usual_moves
-from generator.site.charts.report import DATA_FROM, hour_move
-from generator.site.format import UNKNOWN, duration, percent, price, signed, usd, when, word
+from generator.site.charts.report import hour_move, source_of
+from generator.site.format import UNKNOWN, duration, percent, price, signed, usd, word
 from generator.site.pages.arena import brain_words, crowd_bar, crowd_words, question
 from generator.site.pages.record import direction, far_figure
 
@@ -29,7 +29,7 @@ def landing(ctx: TickContext, bodies: Bodies, chart: Markup | None = None) -> di
     """Return what pages/index.html reads; every text is ready, `unknown` where there is no number."""
     brain = _body(bodies, "main-brain")
     futures = _body(bodies, "derivatives")["assets"]
-    source = _source(ctx)
+    source = source_of(ctx)
     rates = {asset: (futures[asset].get("funding") or {}).get("rate_8h_percent") for asset in ASSETS}
     rows = tuple(_row(asset, ctx, bodies) for asset in ASSETS)
     return {
@@ -59,10 +59,6 @@ def _worth(ctx: TickContext) -> dict[str, str]:
     if ctx.reading is None and not ctx.arena.how_far:
         return {"number": "none", "what": "Nothing is forecast, so nothing is scored", "how": f"{missing_reason(ctx)}."}
     return far_figure(ctx.arena, ctx.freshness.generated_ms)
-
-
-def _source(ctx: TickContext) -> Markup:
-    return Markup("Source: {}, as of {}.").format(DATA_FROM[ctx.observation.mode], when(ctx.observation.market_ms))
 
 
 def missing(ctx: TickContext, bodies: Bodies) -> tuple[str, ...]:

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from generator.contract.base import Body, encode
-from generator.contract.scores import Probabilities
+from generator.compose.body import Body, encode
+from generator.compose.scores import Probabilities
 from generator.site.openapi.paths import component_schemas
 
 

@@ -8,7 +8,7 @@ from generator.catalog.endpoints import ENDPOINTS, Endpoint
 from generator.catalog.products import PRODUCTS, Product
 from generator.compose.all import Composed, compose
 from generator.site.openapi.paths import component_schemas
-from tests.contract.service_table import FIELDS, MAY_BE_ABSENT, REQUIRED
+from tests.compose.service_table import FIELDS, MAY_BE_ABSENT, REQUIRED
 from tests.support.builders import CONTEXTS
 
 SCHEMAS = component_schemas()
@@ -65,7 +65,7 @@ def value_fits(value: Any, kind: str) -> bool:
 
 def misfits(model: str, body: dict[str, Any]) -> list[str]:
     if model not in FIELDS:
-        return [f"{model}: add its fields to tests/contract/service_table.py"]
+        return [f"{model}: add its fields to tests/compose/service_table.py"]
     return [
         f"{model}.{field}: {body.get(field)!r} is not {kind}"
         for field, kind in FIELDS[model].items()
