@@ -56,7 +56,7 @@ class Rows:
 
 
 def read_rows(path: Path) -> tuple[Kind, Rows]:
-    """Read a file, told by its header; columns are found by name, others ignored.
+    """Read a file, recognised by its header; columns are found by name, others ignored.
 
     Raises:
         UnreadableFileError: the file cannot be read to its end, or its header is not a known one.
