@@ -200,9 +200,13 @@ def test_addresses_inside_the_docs_of_before_still_lead_somewhere() -> None:
 
 @pytest.mark.parametrize("row", [*ENDPOINTS, *PRODUCTS], ids=lambda row: row.id)
 def test_docs_explain_every_field_of_every_answer(row: Endpoint | Product) -> None:
-    html = rendered()[f"/docs/{row.id}/index.html"].decode() + rendered()["/docs/types/index.html"].decode()
+    waiting, html = [f"/docs/{row.id}/", "/docs/types/"], ""
+    for path in waiting:
+        html += rendered()[f"{path}index.html"].decode()
+        waiting += {link for link in re.findall(r'href="(/docs/[^"#]+)#object-', html) if link not in waiting}
 
     names = set(re.findall(r'<th scope="row"><code>(\w+)</code>', html))
+    assert set(re.findall(r'#(object-[^"]+)"', html)) <= set(re.findall(r'id="(object-[^"]+)"', html))
     reached, waiting = {row.model}, [row.model]
     while waiting:
         found = set(re.findall(r"schemas/(\w+)|defs/(\w+)", str(schemas()[waiting.pop()])))
