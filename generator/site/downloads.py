@@ -43,7 +43,7 @@ class Downloads:
         months: every file of the months that were noted before, oldest first.
     """
 
-    files: Mapping[str, bytes]
+    files: Mapping[str, bytes] = field(default_factory=dict)
     once: Mapping[str, bytes] = field(default_factory=lambda: NOTHING)
     notes: Mapping[str, str] = field(default_factory=dict)
     months: tuple[RecordFile, ...] = ()
