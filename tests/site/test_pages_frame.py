@@ -102,20 +102,20 @@ def test_what_did_not_change_is_kept_and_what_did_is_made_again() -> None:
     assert changed == {"/learn/"}
 
 
-def test_a_lesson_stands_beside_a_chart_of_today_where_there_is_one() -> None:
+def test_a_lesson_has_a_chart_of_today_where_there_is_one() -> None:
     figures = {
         "btc-7d": Markup('<figure id="chart-week"></figure>'),
         "btc-funding": Markup('<figure id="chart-paid"></figure>'),
     }
 
-    without, beside = (Pages().render(replace(view(), figures=drawn))["/learn/index.html"] for drawn in ({}, figures))
+    without, shown = (Pages().render(replace(view(), figures=drawn))["/learn/index.html"] for drawn in ({}, figures))
 
     assert b"<figure" not in without
     assert (
-        beside.index(b'id="regime"')
-        < beside.index(b"chart-week")
-        < beside.index(b'id="funding"')
-        < beside.index(b"chart-paid")
+        shown.index(b'id="regime"')
+        < shown.index(b"chart-week")
+        < shown.index(b'id="funding"')
+        < shown.index(b"chart-paid")
     )
 
 
