@@ -114,7 +114,7 @@ class _Assembly:
         forecast, fresh, pressure = self.forecast[column], self.fresh[column], self.pressure[column]
         bias = _BIAS[forecast.prediction] if forecast else None
         seen, doubt = self.seen[column], self.doubt[column].share
-        placed, told = fresh and seen >= HOUR_BARS, fresh and seen >= MIN_BARS
+        placed, expected = fresh and seen >= HOUR_BARS, fresh and seen >= MIN_BARS
         trend = self.trend[column] if placed else Trend.UNKNOWN
         volatility = self.word[column] if fresh else VolatilityWord.UNKNOWN
         evidence, agreement, coverage = gather(
@@ -140,9 +140,9 @@ class _Assembly:
             vote=pressure.vote,
             pressure=pressure,
             volatility=volatility,
-            outlook=VolatilityOutlook(*self.sigma[column]) if told else None,
-            ranges=_ranges(self.reach[column]) if told else None,
-            baselines=self.baselines[column] if told else None,
+            outlook=VolatilityOutlook(*self.sigma[column]) if expected else None,
+            ranges=_ranges(self.reach[column]) if expected else None,
+            baselines=self.baselines[column] if expected else None,
             change=None if math.isnan(self.change[column]) else float(self.change[column]),
             facts=self.facts[column],
             agreement=agreement,
