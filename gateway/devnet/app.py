@@ -1,35 +1,63 @@
-"""One devnet as an application: facilitator, algod, indexer and wallet on one origin."""
+"""One devnet as an application on loopback: facilitator, algod, indexer and wallet on one origin."""
 
-import json
+import errno
 import sqlite3
 import time
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from typing import Any, Final
+from typing import Final
 
 import structlog
-from pydantic import BaseModel, ValidationError
 from starlette.applications import Starlette
+from starlette.datastructures import Headers
 from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
-from starlette.routing import Mount, Route
-from x402.schemas import PaymentPayload, PaymentRequirements
+from starlette.types import ASGIApp, Receive, Scope, Send
 
-from gateway.devnet.algod import algod_routes
+from gateway.app.limits import is_foreign, misses_host
+from gateway.app.server import http_server, listen
+from gateway.devnet.errors import DevnetError
 from gateway.devnet.facilitator import Facilitator
 from gateway.devnet.faucet import wallet_routes
-from gateway.devnet.indexer import indexer_routes
 from gateway.devnet.keys import load_or_make
 from gateway.devnet.ledger import Ledger
-from gateway.devnet.routing import Guard, mounted
-from gateway.devnet.settings import DevnetSettings
+from gateway.devnet.node import node_routes
+from gateway.devnet.settings import DevnetSettings, announced
 from gateway.settings import DEMO_PAYEE
 from gateway.wire.networks import DEVNET
 
 FEE_PAYER_MICRO_ALGOS: Final = 1_000_000_000_000
+HOST: Final = "127.0.0.1"
+GRACE_S: Final = 3
 
 log = structlog.get_logger("emi.devnet")
+
+
+def serve(settings: DevnetSettings, say: Callable[[str], None]) -> None:
+    """Serve until SIGINT or SIGTERM; the port is taken before the state is opened.
+
+    Args:
+        settings: what this devnet is.
+        say: takes the one line that says where it answers.
+
+    Raises:
+        DevnetError: the port is in use or may not be taken, or the state cannot be used.
+    """
+    try:
+        listener = listen(HOST, settings.port)
+    except OSError as problem:
+        in_use = problem.errno == errno.EADDRINUSE
+        why = "is in use; choose another with --port" if in_use else f"cannot be taken: {problem}"
+        raise DevnetError(f"port {settings.port} on {HOST} {why}") from problem
+    origin, network = f"http://{HOST}:{settings.port}", settings.identity
+    try:
+        app = build_devnet(settings)
+        with announced(settings.state_path.parent, origin):
+            say(f"devnet {origin}: play money only, network {network.full} ({network.genesis_id})")
+            http_server(app, GRACE_S).run(sockets=[listener])
+    finally:
+        listener.close()
 
 
 def build_devnet(settings: DevnetSettings, *, now: Callable[[], float] = time.time) -> Starlette:
@@ -42,9 +70,10 @@ def build_devnet(settings: DevnetSettings, *, now: Callable[[], float] = time.ti
     Raises:
         DevnetError: the state or a key file cannot be used.
     """
-    fee_key = load_or_make(settings.keys / "facilitator.key")
+    keys = settings.state_path.parent / "keys"
+    fee_key = load_or_make(keys / "facilitator.key")
     # With lent ids a signature would be one of the real test network: there is no page wallet then.
-    page_key = load_or_make(settings.keys / "page-wallet.key") if settings.identity == DEVNET else None
+    page_key = load_or_make(keys / "page-wallet.key") if settings.identity == DEVNET else None
     ledger = Ledger(settings.state_path, settings.identity, now)
     ledger.fund(fee_key.address, FEE_PAYER_MICRO_ALGOS, 0)
     for payee in (DEMO_PAYEE, *settings.payees):
@@ -55,8 +84,7 @@ def build_devnet(settings: DevnetSettings, *, now: Callable[[], float] = time.ti
         yield
         ledger.close()
 
-    facilitator = facilitator_routes(Facilitator(ledger, fee_key))
-    routes = [facilitator, indexer_routes(ledger), wallet_routes(ledger, page_key), *algod_routes(ledger)]
+    routes = [Facilitator(ledger, fee_key).routes(), wallet_routes(ledger, page_key), *node_routes(ledger)]
     app = Starlette(
         routes=routes,
         middleware=[Middleware(Guard)],
@@ -75,37 +103,29 @@ async def _state_failed(_request: Request, problem: Exception) -> Response:
     return JSONResponse({"error": "unavailable", "message": f"the devnet's state: {problem}"}, status_code=503)
 
 
-def facilitator_routes(facilitator: Facilitator) -> Mount:
-    """Return the routes below /facilitator."""
+class Guard:
+    """Refuse a Host that is not loopback, and whatever a browser sends for a page of another origin."""
 
-    async def supported(_request: Request) -> Response:
-        return JSONResponse(facilitator.supported())
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
 
-    async def verify(request: Request) -> Response:
-        return await _answer(request, facilitator.verify)
-
-    async def settle(request: Request) -> Response:
-        return await _answer(request, facilitator.settle)
-
-    posts = [Route("/verify", verify, methods=["POST"]), Route("/settle", settle, methods=["POST"])]
-    return mounted("/facilitator", [Route("/supported", supported), *posts])
-
-
-class _Asked(BaseModel):
-    """What /verify and /settle are asked."""
-
-    x402Version: int  # noqa: N815  the wire's name
-    paymentPayload: PaymentPayload  # noqa: N815
-    paymentRequirements: PaymentRequirements  # noqa: N815
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass the request on, or answer 400, 403 or 421."""
+        found = _refusal(scope) if scope["type"] == "http" else None
+        if found is None:
+            await self._app(scope, receive, send)
+            return
+        status, message = found
+        await JSONResponse({"error": "refused", "message": message}, status)(scope, receive, send)
 
 
-async def _answer(
-    request: Request, judge: Callable[[PaymentPayload, PaymentRequirements], Mapping[str, Any]]
-) -> Response:
-    try:
-        asked = _Asked.model_validate(json.loads(await request.body()))
-    except (ValidationError, ValueError, RecursionError) as problem:
-        return JSONResponse({"error": "invalid_request", "message": str(problem)[:500]}, status_code=400)
-    if asked.x402Version != 2:
-        return JSONResponse({"error": "invalid_x402_version"}, status_code=400)
-    return JSONResponse(judge(asked.paymentPayload, asked.paymentRequirements))
+def _refusal(scope: Scope) -> tuple[int, str] | None:
+    if misses_host(scope.get("http_version", ""), scope["headers"]):
+        return 400, "an HTTP/1.1 request names exactly one Host"
+    if is_foreign(scope["headers"], ()):
+        return 421, "ask the devnet by a loopback name, such as localhost"
+    headers = Headers(scope=scope)
+    host = headers.get("host")
+    if headers.get("origin") not in {None, f"http://{host}"} or headers.get("sec-fetch-site") == "cross-site":
+        return 403, "the devnet takes nothing from pages of other sites"
+    return None

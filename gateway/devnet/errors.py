@@ -1,18 +1,12 @@
-"""Failures of the devnet and of its wallet.
-
-DevnetError            one clear line for the person at the prompt
-├── LedgerRefusal      the ledger will not commit this group; words as a node would say them
-│   └── Malformed      the bytes are not a transaction at all
-└── WalletError        the wallet will not pay this challenge
-"""
+"""Failures of the devnet and of its wallet."""
 
 
 class DevnetError(Exception):
-    """Root of the devnet's failures; its text is one clear line."""
+    """Root of the devnet's failures; its text is one clear line for the person at the prompt."""
 
 
 class LedgerRefusal(DevnetError):
-    """The ledger will not commit this group."""
+    """The ledger will not commit this group; words as a node would say them."""
 
 
 class Malformed(LedgerRefusal):

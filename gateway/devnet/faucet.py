@@ -10,9 +10,8 @@ from starlette.routing import Mount, Route
 
 from gateway.devnet.errors import LedgerRefusal, WalletError
 from gateway.devnet.keys import Key, new_key
-from gateway.devnet.ledger import Ledger
-from gateway.devnet.routing import mounted, refusal
-from gateway.devnet.rules import MIN_FEE
+from gateway.devnet.ledger import MIN_FEE, Ledger
+from gateway.devnet.node import mounted, refusal
 from gateway.devnet.transactions import Item, parse_item, signed
 from gateway.wire.networks import Network
 
@@ -37,35 +36,32 @@ def wallet_routes(ledger: Ledger, page_key: Key | None) -> Mount:
         address = request.query_params.get("address", "")
         if not encoding.is_valid_address(address):
             return refusal(400, "address: 58 characters of an Algorand address are needed, as ?address=..")
-        account = ledger.fund(address, GIFT_MICRO_ALGOS, GIFT_ASSET)
-        content = {"address": address, "micro_algos": account.micro_algos, "usdc_atomic": account.asset_amount}
-        return JSONResponse({**content, "asset": ledger.identity.asset_id, "network": ledger.identity.full})
+        ledger.fund(address, GIFT_MICRO_ALGOS, GIFT_ASSET)
+        content = {"micro_algos": ledger.micro_algos(address), "usdc_atomic": ledger.holding(address)}
+        return JSONResponse({"address": address, **content, "asset": ledger.identity.asset_id})
 
     async def new(_request: Request) -> Response:
         key = new_key()
         ledger.fund(key.address, GIFT_MICRO_ALGOS, GIFT_ASSET)
         return PlainTextResponse(f"{key.secret}\n", headers={"cache-control": "no-store"})
 
+    paths = [Route("/fund", fund), Route("/new", new, methods=["POST"])]
+    if page_key is None:
+        return mounted("/wallet", paths)
+
     async def account(_request: Request) -> Response:
-        assert page_key is not None
         ledger.fund(page_key.address, GIFT_MICRO_ALGOS, GIFT_ASSET)
         return JSONResponse({"address": page_key.address})
 
     async def sign_prepared(request: Request) -> Response:
-        assert page_key is not None
         try:
             item = prepared(request.headers.get("x-unsigned", ""), page_key.address, ledger.identity)
         except WalletError as problem:
             return refusal(400, str(problem))
         return JSONResponse({"signed": base64.b64encode(signed(item, page_key.secret).wire).decode()})
 
-    paths = [Route("/fund", fund, methods=["GET", "POST"]), Route("/new", new, methods=["POST"])]
-    if page_key is not None:
-        paths += [
-            Route("/account", account, methods=["POST"]),
-            Route("/sign-prepared", sign_prepared, methods=["POST"]),
-        ]
-    return mounted("/wallet", paths)
+    posts = (("/account", account), ("/sign-prepared", sign_prepared))
+    return mounted("/wallet", [*paths, *(Route(path, answer, methods=["POST"]) for path, answer in posts)])
 
 
 def prepared(unsigned: str, address: str, identity: Network) -> Item:
@@ -84,21 +80,15 @@ def prepared(unsigned: str, address: str, identity: Network) -> Item:
     except (ValueError, LedgerRefusal) as problem:
         raise WalletError("what is to be signed is not a transaction") from problem
     fields = item.fields
-    if _is_ballot(item, address, identity):
+    harmless = item.sender == address and fields.keys().isdisjoint(RISKY)
+    here = fields.get("gh") == identity.genesis_hash_bytes and fields.get("fee", 0) <= MIN_FEE
+    is_ballot = fields["type"] == "pay" and fields.keys().isdisjoint({"amt", "grp"})
+    if harmless and here and is_ballot and fields.get("note", b"").startswith(BALLOT_NOTE):
         return item
-    if fields["type"] != "axfer" or item.sender != address or not fields.keys().isdisjoint(RISKY):
+    if fields["type"] != "axfer" or not harmless:
         raise WalletError("this wallet signs only its own plain payments in USDC")
     if fields.get("gh") != identity.genesis_hash_bytes or fields.get("xaid") != identity.asset_id:
         raise WalletError(f"this wallet pays only in asset {identity.asset_id} on {identity.full}")
     if fields.get("aamt", 0) > PAGE_LIMIT or fields.get("fee", 0) > MIN_FEE:
         raise WalletError(f"this wallet pays at most {PAGE_LIMIT} atomic units and {MIN_FEE} micro-ALGO of fee")
     return item
-
-
-def _is_ballot(item: Item, address: str, identity: Network) -> bool:
-    """Return whether it moves nothing, is this wallet's own, and says that it is a ballot."""
-    fields = item.fields
-    plain = fields["type"] == "pay" and item.sender == address and "grp" not in fields
-    harmless = fields.keys().isdisjoint(RISKY | {"amt"}) and fields.get("fee", 0) <= MIN_FEE
-    ours = fields.get("gh") == identity.genesis_hash_bytes and fields.get("note", b"").startswith(BALLOT_NOTE)
-    return plain and harmless and ours

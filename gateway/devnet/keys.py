@@ -1,6 +1,7 @@
 """Accounts' keys in files that only their owner can read; they are never logged and never in an answer."""
 
 import os
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -12,12 +13,7 @@ from gateway.devnet.errors import DevnetError
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """One account's key.
-
-    Args:
-        address: 58 characters.
-        secret: the private key as the Algorand SDK takes it; kept out of repr.
-    """
+    """One account's key: its address, and the private key as the Algorand SDK takes it, kept out of repr."""
 
     address: str
     secret: str = field(repr=False)
@@ -51,23 +47,19 @@ def load_or_make(path: Path) -> Key:
         address = account.address_from_private_key(secret)
         if len(address) != 58:
             raise ValueError
-        return Key(address, secret)
     except (ValueError, WrongKeyLengthError) as problem:
         raise DevnetError(f"key file {path} holds no key; remove it to get a new throwaway one") from problem
+    return Key(address, secret)
 
 
 def _write_once(path: Path, secret: str) -> None:
     """Put a new key file in place whole, or leave the one that another process just made."""
     draft = path.with_name(f".{path.name}.{os.getpid()}")
-    handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    try:
-        with os.fdopen(handle, "w", encoding="ascii") as file:
-            file.write(secret)
-            file.flush()
-            os.fsync(file.fileno())
-        try:
-            os.link(draft, path)
-        except FileExistsError:
-            return
-    finally:
-        draft.unlink(missing_ok=True)
+    with draft.open("w", encoding="ascii") as file:
+        os.fchmod(file.fileno(), 0o600)
+        file.write(secret)
+        file.flush()
+        os.fsync(file.fileno())
+    with suppress(FileExistsError):
+        os.link(draft, path)
+    draft.unlink()

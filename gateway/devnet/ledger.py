@@ -1,8 +1,10 @@
 """The devnet's ledger in SQLite: balances, opt-ins and committed groups; one database transaction per group.
 
-Rounds follow the wall clock: 2.8 seconds each, counted from a fixed day so that a restart continues them.
+Rounds follow the wall clock: 2.8 seconds each, counted from a fixed day so that a restart continues them. What refuses
+a group is said in a node's own words.
 """
 
+import base64
 import sqlite3
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -11,14 +13,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from gateway.devnet.errors import DevnetError
-from gateway.devnet.rules import MIN_BALANCE, Changes, evaluate
-from gateway.devnet.transactions import Item, parse_item
+from gateway.devnet.errors import DevnetError, LedgerRefusal
+from gateway.devnet.transactions import Item, check_signature, parse_item
+from gateway.wire.algorand import group_id_of
 from gateway.wire.networks import Network
 
 ROUND_S: Final = 2.8
 FIRST_ROUND_AT: Final = 1_735_689_600.0
 """2025-01-01T00:00:00Z, the start of round 1."""
+MIN_FEE: Final = 1_000
+"""Micro-ALGO a transaction, pooled over a group."""
+MAX_GROUP: Final = 16
+MAX_NUMBER: Final = 2**63 - 1
+"""SQLite's largest; rounds that high never come."""
 SCHEMA: Final = """
 CREATE TABLE IF NOT EXISTS meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
 CREATE TABLE IF NOT EXISTS accounts (address TEXT PRIMARY KEY, micro_algos INTEGER NOT NULL) STRICT;
@@ -38,29 +45,22 @@ SCHEMA_VERSION: Final = "1"
 
 
 class RoundClock:
-    """Tell the round; a clock that goes back holds the last round, as a chain would.
+    """Give the round; a clock that goes back holds the last round, as a chain would.
 
     Args:
         now: Unix time in seconds.
+        least: the round of the ledger's last commit; no lower one is given.
     """
 
-    def __init__(self, now: Callable[[], float]) -> None:
+    def __init__(self, now: Callable[[], float], least: int) -> None:
         self._now = now
-        self._highest = 1
-
-    def raise_to(self, at_least: int) -> None:
-        """Never answer a lower round than this one from now on (the ledger's last commit)."""
-        self._highest = max(self._highest, at_least)
+        self._highest = least
 
     def current(self) -> int:
         """Return the last round that is finished."""
         elapsed = self._now() - FIRST_ROUND_AT
         self._highest = max(self._highest, 1 + int(elapsed // ROUND_S))
         return self._highest
-
-    def since_round_ns(self) -> int:
-        """Return the nanoseconds since the current round began."""
-        return max(0, int((self._now() - started_at(self.current())) * 1e9))
 
     def seconds_to(self, target: int) -> float:
         """Return the seconds until a round begins, 0 when it has begun."""
@@ -73,49 +73,12 @@ def started_at(number: int) -> float:
 
 
 @dataclass(frozen=True, slots=True)
-class Account:
-    """One account as the ledger has it.
-
-    Args:
-        micro_algos: balance.
-        asset_amount: atomic units of the asset, None when not opted in.
-    """
-
-    micro_algos: int
-    asset_amount: int | None
-
-    @property
-    def min_balance(self) -> int:
-        """Micro-ALGO that must stay in the account."""
-        return MIN_BALANCE * (1 if self.asset_amount is None else 2)
-
-
-@dataclass(frozen=True, slots=True)
 class Committed:
     """One transaction that is in the ledger; `position` counts from 0 within its round."""
 
     item: Item
     round: int
     position: int
-
-
-@dataclass(frozen=True, slots=True)
-class Search:
-    """What is looked for: transactions of one address, newest first.
-
-    Args:
-        address: whose.
-        role: `sender`, `receiver`, or empty for both.
-        min_round: first round, included.
-        max_round: last round, included.
-        after: (round, position) of the last one that was given before, in the order of the answer.
-    """
-
-    address: str
-    role: str = ""
-    min_round: int = 0
-    max_round: int = 2**63 - 1
-    after: tuple[int, int] | None = None
 
 
 class Ledger:
@@ -132,7 +95,6 @@ class Ledger:
 
     def __init__(self, path: Path, identity: Network, now: Callable[[], float] = time.time) -> None:
         self.identity = identity
-        self.rounds = RoundClock(now)
         try:
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             self._database = sqlite3.connect(path, timeout=10, isolation_level=None, check_same_thread=False)
@@ -140,73 +102,34 @@ class Ledger:
             raise DevnetError(f"devnet state {path}: {problem}") from problem
         try:
             self._prepare(path)
+            last = self._one("SELECT max(round) FROM transactions")
         except sqlite3.Error as problem:
             self.close()
             raise DevnetError(f"devnet state {path}: {problem}; remove it to start again") from problem
         except DevnetError:
             self.close()
             raise
+        self.rounds = RoundClock(now, last or 1)
 
     def close(self) -> None:
         """Close the file."""
         self._database.close()
 
     def submit(self, items: Sequence[Item]) -> int:
-        """Commit a group, all of it or nothing, and return its round.
-
-        Raises:
-            LedgerRefusal: why it cannot commit.
-        """
+        """Commit a group, all of it or nothing, and return its round; raise LedgerRefusal with the reason."""
         with self._writing():
-            current = self.rounds.current()
-            changes = evaluate(items, self, current, self.identity)
-            self._store(changes)
-            for position, item in enumerate(items, self._next_position(current)):
-                row = (
-                    item.txid,
-                    current,
-                    position,
-                    item.sender,
-                    _fit(item.fields["lv"]),
-                    item.fields.get("lx"),
-                    item.wire,
-                )
-                self._database.execute("INSERT INTO transactions VALUES (?, ?, ?, ?, ?, ?, ?)", row)
-                self._store_participants(item, current, position)
-        return current
-
-    def _next_position(self, at_round: int) -> int:
-        sql = "SELECT max(position) FROM transactions WHERE round = ?"
-        last = self._database.execute(sql, (at_round,)).fetchone()[0]
-        return 0 if last is None else int(last) + 1
-
-    def _store_participants(self, item: Item, at_round: int, position: int) -> None:
-        rows = [(item.sender, "sender"), (item.receiver, "receiver")]
-        self._database.executemany(
-            "INSERT OR IGNORE INTO participants VALUES (?, ?, ?, ?, ?)",
-            [(address, role, at_round, position, item.txid) for address, role in rows],
-        )
+            return self._play(items)
 
     def simulate(self, items: Sequence[Item]) -> None:
-        """Find out whether a group would commit now, and change nothing.
+        """Raise LedgerRefusal if a group would not commit now; nothing is changed."""
+        with self._writing(end="ROLLBACK"):
+            self._play(items)
 
-        Raises:
-            LedgerRefusal: why it would not.
-        """
-        evaluate(items, self, self.rounds.current(), self.identity)
-
-    def fund(self, address: str, micro_algos: int, asset_amount: int) -> Account:
+    def fund(self, address: str, micro_algos: int, asset_amount: int) -> None:
         """Bring an account up to these balances out of thin air, opted in; more than that is left as it is."""
         with self._writing():
-            account = self.account(address)
-            changes = Changes({address: max(account.micro_algos, micro_algos)})
-            changes.holdings[address] = max(account.asset_amount or 0, asset_amount)
-            self._store(changes)
-        return self.account(address)
-
-    def account(self, address: str) -> Account:
-        """Return an account's balances; zero and not opted in when it was never seen."""
-        return Account(self.micro_algos(address), self.holding(address))
+            self._set_algos(address, max(self.micro_algos(address), micro_algos))
+            self._set_holding(address, max(self.holding(address) or 0, asset_amount))
 
     def transaction(self, txid: str) -> Committed | None:
         """Return a committed transaction, None when the ledger does not have it."""
@@ -214,40 +137,40 @@ class Ledger:
         row = self._database.execute(sql, (txid,)).fetchone()
         return None if row is None else Committed(parse_item(row[0]), row[1], row[2])
 
-    def search(self, wanted: Search) -> Iterator[Committed]:
-        """Give transactions in the order of an indexer, newest first."""
-        at_round, position = wanted.after or (2**63 - 1, 0)
+    def search(
+        self, address: str, role: str = "", min_round: int = 0, after: tuple[int, int] = (MAX_NUMBER, 0)
+    ) -> Iterator[Committed]:
+        """Give transactions of one address in the order of an indexer, newest first.
+
+        Args:
+            address: whose.
+            role: `sender`, `receiver`, or empty for both.
+            min_round: the first round, included.
+            after: round and position of the last one that was given before.
+        """
         sql = """SELECT DISTINCT round, position, txid FROM participants
-            WHERE address = ? AND ? IN ('', role) AND round BETWEEN ? AND ? AND (round, position) < (?, ?)
+            WHERE address = ? AND ? IN ('', role) AND round >= ? AND (round, position) < (?, ?)
             ORDER BY round DESC, position DESC"""
-        parameters = (
-            wanted.address,
-            wanted.role,
-            *map(_fit, (wanted.min_round, wanted.max_round, at_round, position)),
-        )
-        for _, _, txid in self._database.execute(sql, parameters):
+        for _, _, txid in self._database.execute(sql, (address, role, min_round, *after)):
             found = self.transaction(txid)
             if found is not None:
                 yield found
 
     def micro_algos(self, address: str) -> int:
         """Return an account's balance in micro-ALGO, 0 when it was never seen."""
-        row = self._database.execute("SELECT micro_algos FROM accounts WHERE address = ?", (address,)).fetchone()
-        return 0 if row is None else int(row[0])
+        return self._one("SELECT micro_algos FROM accounts WHERE address = ?", address) or 0
 
     def holding(self, address: str) -> int | None:
         """Return an account's atomic units of the asset, None when it is not opted in."""
-        row = self._database.execute("SELECT amount FROM holdings WHERE address = ?", (address,)).fetchone()
-        return None if row is None else int(row[0])
+        return self._one("SELECT amount FROM holdings WHERE address = ?", address)
 
     def is_committed(self, txid: str) -> bool:
         """Return whether a transaction is in the ledger."""
-        return self._database.execute("SELECT 1 FROM transactions WHERE txid = ?", (txid,)).fetchone() is not None
+        return self._one("SELECT 1 FROM transactions WHERE txid = ?", txid) is not None
 
-    def lease_until(self, sender: str, lease: bytes) -> int:
-        """Return the last round in which a sender's lease is taken, 0 when it is free."""
-        sql = "SELECT max(last_valid) FROM transactions WHERE sender = ? AND lease = ?"
-        return int(self._database.execute(sql, (sender, lease)).fetchone()[0] or 0)
+    def _one(self, sql: str, *parameters: str | int | bytes) -> int | None:
+        row = self._database.execute(sql, parameters).fetchone()
+        return None if row is None else row[0]
 
     def _prepare(self, path: Path) -> None:
         # A commit survives kill -9 by the write-ahead log; only a power cut may take the last payments back.
@@ -261,29 +184,95 @@ class Ledger:
                 raise DevnetError(
                     f"devnet state {path} has {name} {found}, not {value}; name another with EMI_STATE_DIR"
                 )
-        last = self._database.execute("SELECT max(round) FROM transactions").fetchone()[0]
-        self.rounds.raise_to(last or 1)
 
     @contextmanager
-    def _writing(self) -> Iterator[None]:
+    def _writing(self, end: str = "COMMIT") -> Iterator[None]:
         self._database.execute("BEGIN IMMEDIATE")
         try:
             yield
         except BaseException:
             self._database.execute("ROLLBACK")
             raise
-        self._database.execute("COMMIT")
+        self._database.execute(end)
 
-    def _store(self, changes: Changes) -> None:
-        put_account = (
-            "INSERT INTO accounts VALUES (?, ?) ON CONFLICT (address) DO UPDATE SET micro_algos = excluded.micro_algos"
-        )
-        self._database.executemany(put_account, list(changes.micro_algos.items()))
-        put_holding = "INSERT INTO holdings VALUES (?, ?) ON CONFLICT (address) DO UPDATE SET amount = excluded.amount"
-        held = [(address, amount) for address, amount in changes.holdings.items() if amount is not None]
-        self._database.executemany(put_holding, held)
+    def _play(self, items: Sequence[Item]) -> int:
+        """Apply a group within a database transaction and return its round."""
+        _check_group(items)
+        current = self.rounds.current()
+        last = self._one("SELECT max(position) FROM transactions WHERE round = ?", current)
+        for position, item in enumerate(items, 0 if last is None else last + 1):
+            self._check_header(item, current)
+            check_signature(item)
+            self._apply(item)
+            last_valid = min(item.fields["lv"], MAX_NUMBER)
+            row = (item.txid, current, position, item.sender, last_valid, item.fields.get("lx"), item.wire)
+            self._database.execute("INSERT INTO transactions VALUES (?, ?, ?, ?, ?, ?, ?)", row)
+            for address, role in ((item.sender, "sender"), (item.receiver, "receiver")):
+                place = (address, role, current, position, item.txid)
+                self._database.execute("INSERT INTO participants VALUES (?, ?, ?, ?, ?)", place)
+        return current
+
+    def _check_header(self, item: Item, at_round: int) -> None:
+        fields = item.fields
+        if fields.get("gh") != self.identity.genesis_hash_bytes:
+            named = base64.b64encode(fields.get("gh", b"")).decode()
+            raise LedgerRefusal(f"tx.GenesisHash {named} does not match the ledger's {self.identity.genesis_hash}")
+        first, last = fields.get("fv", 0), fields.get("lv", 0)
+        if not first <= at_round <= last:
+            raise LedgerRefusal(f"txn dead: round {at_round} outside of {first}--{last}")
+        if self.is_committed(item.txid):
+            raise LedgerRefusal(f"transaction already in ledger: {item.txid}")
+        sql = "SELECT max(last_valid) FROM transactions WHERE sender = ? AND lease = ?"
+        if "lx" in fields and (self._one(sql, item.sender, fields["lx"]) or 0) >= at_round:
+            raise LedgerRefusal(f"transaction {item.txid} using an overlapping lease")
+
+    def _apply(self, item: Item) -> None:
+        fields = item.fields
+        unsupported = sorted({"rekey", "close", "aclose", "asnd"} & fields.keys())
+        if unsupported:
+            raise LedgerRefusal(f"transaction {item.txid}: the devnet does not do {', '.join(unsupported)}")
+        have, fee, amount = self.micro_algos(item.sender), fields.get("fee", 0), fields.get("amt", 0)
+        if fee + amount > have:
+            raise LedgerRefusal(
+                f"transaction {item.txid}: overspend (account {item.sender}, "
+                f"data {{MicroAlgos:{have}}}, tried to spend {{{fee + amount}}})"
+            )
+        self._set_algos(item.sender, have - fee - amount)
+        if fields["type"] == "pay":
+            self._set_algos(item.receiver, self.micro_algos(item.receiver) + amount)
+        else:
+            self._move_asset(item, fields.get("xaid", 0), fields.get("aamt", 0))
+
+    def _move_asset(self, item: Item, asset: int, amount: int) -> None:
+        have = self.holding(item.sender)
+        if asset != self.identity.asset_id:
+            raise LedgerRefusal(f"transaction {item.txid}: asset {asset} does not exist or has been deleted")
+        if amount == 0 and item.receiver == item.sender:  # an opt-in
+            have = have or 0
+        elif have is None:
+            raise LedgerRefusal(f"transaction {item.txid}: asset {asset} missing from {item.sender}")
+        elif amount > have:
+            raise LedgerRefusal(f"transaction {item.txid}: underflow on subtracting {amount} from sender amount {have}")
+        elif self.holding(item.receiver) is None:
+            raise LedgerRefusal(
+                f"transaction {item.txid}: receiver error: must optin, asset {asset} missing from {item.receiver}"
+            )
+        self._set_holding(item.sender, have - amount)
+        self._set_holding(item.receiver, (self.holding(item.receiver) or 0) + amount)
+
+    def _set_algos(self, address: str, micro_algos: int) -> None:
+        self._database.execute("INSERT OR REPLACE INTO accounts VALUES (?, ?)", (address, micro_algos))
+
+    def _set_holding(self, address: str, amount: int) -> None:
+        self._database.execute("INSERT OR REPLACE INTO holdings VALUES (?, ?)", (address, amount))
 
 
-def _fit(number: int) -> int:
-    """Hold a round in SQLite's 64 signed bits; rounds that high never come."""
-    return min(number, 2**63 - 1)
+def _check_group(items: Sequence[Item]) -> None:
+    if not 0 < len(items) <= MAX_GROUP:
+        raise LedgerRefusal(f"group has {len(items)} transactions; 1 to {MAX_GROUP} are allowed")
+    named = [item.fields.get("grp") for item in items]
+    if named != [None] and set(named) != {group_id_of([item.fields for item in items])}:
+        raise LedgerRefusal("transactionGroup: incomplete group or wrong group id")
+    fees = sum(item.fields.get("fee", 0) for item in items)
+    if fees < MIN_FEE * len(items):
+        raise LedgerRefusal(f"txgroup had {fees} in fees, which is less than the minimum {len(items)} * {MIN_FEE}")

@@ -1,52 +1,50 @@
-"""Read transactions from bytes: canonical form, txid, group id, ed25519 signatures."""
+"""Read transactions from bytes: canonical form, txid, ed25519 signatures."""
 
 import base64
 import io
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Final
 
 import msgpack
 from nacl.signing import SigningKey
 
 from gateway.devnet.errors import LedgerRefusal, Malformed
-from gateway.wire.algorand import (
-    DECODE_ERRORS,
-    KEY_BYTES,
-    MAX_NOTE_BYTES,
-    TRANSACTION_PREFIX,
-    UINT64,
-    address_of,
-    group_id_of,
-    pack,
-    signature_holds,
-    txid_of,
-)
+from gateway.wire.algorand import DECODE_ERRORS, TRANSACTION_PREFIX, address_of, pack, signature_holds, txid_of
 
-HEADER_INTS: Final = frozenset({"fee", "fv", "lv"})
-HEADER_BYTES: Final = frozenset({"snd", "gh", "grp", "lx", "note", "rekey"})
-FIELDS: Final[dict[str, tuple[frozenset[str], frozenset[str]]]] = {
-    "pay": (HEADER_INTS | {"amt"}, HEADER_BYTES | {"rcv", "close"}),
-    "axfer": (HEADER_INTS | {"xaid", "aamt"}, HEADER_BYTES | {"arcv", "aclose", "asnd"}),
+_COMMON: Final[dict[str, type]] = {
+    **dict.fromkeys(("type", "gen"), str),
+    **dict.fromkeys(("fee", "fv", "lv"), int),
+    **dict.fromkeys(("snd", "gh", "grp", "lx", "note", "rekey"), bytes),
 }
-ADDRESS_FIELDS: Final = frozenset({"snd", "rcv", "close", "arcv", "aclose", "asnd", "rekey", "gh", "grp", "lx"})
+FIELDS: Final[dict[str, dict[str, type]]] = {
+    "pay": _COMMON | {"amt": int, "rcv": bytes, "close": bytes},
+    "axfer": _COMMON | {"xaid": int, "aamt": int, "arcv": bytes, "aclose": bytes, "asnd": bytes},
+}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Item:
     """One transaction of a group.
 
     Args:
         fields: the transaction's own map, keys as on the wire (`snd`, `aamt`, ..).
-        envelope: what surrounds it (`sig`, `msig`, `lsig`, `sgnr`), empty when unsigned.
-        packed: the transaction's canonical bytes, what a signature covers after `TX`.
-        txid: its 52-character id.
+        signature: the sender's; None when unsigned.
     """
 
     fields: Mapping[str, Any]
-    envelope: Mapping[str, Any]
-    packed: bytes
-    txid: str
+    signature: bytes | None = None
+
+    @cached_property
+    def packed(self) -> bytes:
+        """The transaction's canonical bytes, what a signature covers after `TX`."""
+        return pack(self.fields)
+
+    @cached_property
+    def txid(self) -> str:
+        """Its 52-character id."""
+        return txid_of(TRANSACTION_PREFIX + self.packed)
 
     @property
     def sender(self) -> str:
@@ -60,16 +58,12 @@ class Item:
 
     @property
     def wire(self) -> bytes:
-        """The bytes that a node takes: the envelope with its transaction."""
-        return pack({**self.envelope, "txn": dict(self.fields)})
+        """The bytes that a node takes, or, as the official clients send an unsigned part, the bare transaction."""
+        return self.packed if self.signature is None else pack({"sig": self.signature, "txn": dict(self.fields)})
 
 
 def parse_item(raw: bytes) -> Item:
-    """Read one signed or unsigned transaction.
-
-    Raises:
-        Malformed: not msgpack, not canonical, an unknown type, field or value.
-    """
+    """Read one signed or unsigned transaction; raise Malformed for anything else."""
     items = parse_group(raw)
     if len(items) != 1:
         raise Malformed(f"expected one transaction, found {len(items)}")
@@ -80,74 +74,44 @@ def parse_group(raw: bytes) -> list[Item]:
     """Read transactions that stand one after the other, as POST /v2/transactions takes them.
 
     Raises:
-        Malformed: as for `parse_item`.
+        Malformed: not msgpack, not canonical, an unknown type, field or value.
     """
     try:
         decoded = list(msgpack.Unpacker(io.BytesIO(raw), raw=False, strict_map_key=True))
         items = [_to_item(value) for value in decoded]
         canonical = b"".join(pack(value) for value in decoded)
-    except DECODE_ERRORS as problem:
+    except (*DECODE_ERRORS, KeyError) as problem:
         raise Malformed(f"msgpack decode error: {problem}") from problem
     if canonical != raw:
         raise Malformed("msgpack decode error: not in canonical form")
     return items
 
 
-def group_id(items: Sequence[Item]) -> bytes:
-    """Return the id that binds these transactions in this order."""
-    return group_id_of([item.fields for item in items])
-
-
 def signed(item: Item, secret: str) -> Item:
     """Return the same transaction with a plain signature by this key."""
     # The SDK keeps seed and public key together; nacl signs with the seed alone.
-    signature = SigningKey(base64.b64decode(secret)[:32]).sign(TRANSACTION_PREFIX + item.packed).signature
-    return Item(item.fields, {"sig": signature}, item.packed, item.txid)
+    key = SigningKey(base64.b64decode(secret)[:32])
+    return replace(item, signature=key.sign(TRANSACTION_PREFIX + item.packed).signature)
 
 
 def check_signature(item: Item) -> None:
-    """Check that the sender authorised a transaction by a plain ed25519 signature.
-
-    Raises:
-        LedgerRefusal: no signature, a wrong one, or a kind that this ledger cannot check.
-    """
-    if not item.envelope:
+    """Raise LedgerRefusal unless the sender signed a transaction with plain ed25519."""
+    if item.signature is None:
         raise LedgerRefusal(f"transaction {item.txid}: signedtxn has no sig")
-    if set(item.envelope) != {"sig"}:
-        raise LedgerRefusal(f"transaction {item.txid}: the devnet checks sig only, not {sorted(item.envelope)}")
-    signature = item.envelope["sig"]
-    message = TRANSACTION_PREFIX + item.packed
-    if not isinstance(signature, bytes) or not signature_holds(item.fields["snd"], message, signature):
+    if not signature_holds(item.fields["snd"], TRANSACTION_PREFIX + item.packed, item.signature):
         raise LedgerRefusal(f"transaction {item.txid}: signature validation failed")
 
 
-def _to_item(value: object) -> Item:
-    if not isinstance(value, dict):
-        raise Malformed("msgpack decode error: a transaction is a map")
-    fields = value if "type" in value else value.get("txn")
-    if not isinstance(fields, dict):
-        raise Malformed("msgpack decode error: no txn")
-    _check_fields(fields)
-    envelope = {} if fields is value else {key: part for key, part in value.items() if key != "txn"}
-    packed = pack(fields)
-    return Item(fields, envelope, packed, txid_of(TRANSACTION_PREFIX + packed))
-
-
-def _check_fields(fields: dict[str, Any]) -> None:
-    kind = fields.get("type")
-    if not isinstance(kind, str) or kind not in FIELDS:
-        raise Malformed(f"transaction type {kind!r}: the devnet knows pay and axfer only")
-    ints, texts = FIELDS[kind]
-    for name, value in fields.items():
-        if name in ints:
-            good = type(value) is int and 0 <= value < UINT64
-        elif name in texts:
-            good = isinstance(value, bytes) and (
-                len(value) == KEY_BYTES if name in ADDRESS_FIELDS else len(value) <= MAX_NOTE_BYTES
-            )
-        else:
-            good = name == "type" or (name == "gen" and isinstance(value, str))
-        if not good:
+def _to_item(value: Any) -> Item:
+    fields = value if "type" in value else value["txn"]
+    if fields is not value and not value.keys() <= {"sig", "txn"}:
+        raise Malformed(f"the devnet checks sig only, not {sorted(value)}")
+    types = FIELDS.get(fields["type"])
+    if types is None:
+        raise Malformed(f"transaction type {fields['type']!r}: the devnet knows pay and axfer only")
+    for name, found in fields.items():
+        if type(found) is not types.get(name) or (type(found) is int and found < 0):
             raise Malformed(f"msgpack decode error: field {name} is unknown or has a wrong value")
     if "snd" not in fields:
         raise Malformed("transaction has no sender")
+    return Item(fields, None if fields is value else value.get("sig"))

@@ -12,7 +12,7 @@ from x402.schemas import PaymentPayload, PaymentRequired, PaymentRequirements
 
 from gateway.devnet.errors import WalletError
 from gateway.devnet.keys import Key
-from gateway.devnet.rules import MIN_FEE
+from gateway.devnet.ledger import MIN_FEE
 from gateway.devnet.transactions import parse_item, signed
 from gateway.wire.groups import payment_group
 from gateway.wire.networks import Network
@@ -29,7 +29,7 @@ class SignedPayment:
         header: the value of PAYMENT-SIGNATURE.
         txid: the id of the payment itself, not of the group's first transaction.
         payer: the buyer's address.
-        network: the network of the offer that it pays.
+        network: as the offer names it.
         amount_atomic: atomic units.
         last_valid: the round after which it can no longer commit.
     """
@@ -84,15 +84,10 @@ def _choose(challenge: PaymentRequired, identity: Network, max_amount_atomic: in
 def sign(
     challenge: PaymentRequired, offer: PaymentRequirements, key: Key, identity: Network, last_round: int
 ) -> SignedPayment:
-    """Sign an atomic group that pays an offer: the fee payer's unsigned part first, when there is one.
+    """Sign an atomic group that pays one offer of a challenge: the fee payer's unsigned part first, when there is one.
 
-    Args:
-        challenge: its `resource` and `extensions` are echoed, with a payment identifier of 122 random bits where the
-            seller takes one: what the payment bought is then repeated to its holder only.
-        offer: one of its `accepts`.
-        key: the buyer's.
-        identity: the network's genesis.
-        last_round: the node's last round; the payment is valid for 1,000 from there.
+    The challenge's `resource` and `extensions` are echoed, with a payment identifier of 122 random bits where the
+    seller takes one: what the payment bought is then repeated to its holder only.
     """
     accepted = offer.model_dump(by_alias=True)
     last_valid = last_round + VALIDITY_ROUNDS
@@ -100,11 +95,12 @@ def sign(
     parts = payment_group(accepted, key.address, identity, (last_round, last_valid), MIN_FEE, note)
     items = [parse_item(base64.b64decode(encoding.msgpack_encode(part))) for part in parts]
     items[-1] = signed(items[-1], key.secret)
-    # An unsigned part travels bare, as the official clients send it.
-    wires = [base64.b64encode(item.wire if item.envelope else item.packed).decode() for item in items]
     extensions = challenge.extensions
     payload = PaymentPayload(
-        payload={"paymentGroup": wires, "paymentIndex": len(wires) - 1},
+        payload={
+            "paymentGroup": [base64.b64encode(item.wire).decode() for item in items],
+            "paymentIndex": len(items) - 1,
+        },
         accepted=offer,
         resource=challenge.resource,
         extensions=append_payment_identifier_to_extensions(dict(extensions)) if extensions else None,

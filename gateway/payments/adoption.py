@@ -31,25 +31,14 @@ FIELDS: Final = {"network": str, "sender": str, "receiver": str, "asset": int, "
 
 
 async def adopt(settings: GatewaySettings, http: Http, txid: str, product_id: str, clock: Clock | None = None) -> str:
-    """Write a payment that is on the chain into the payments ledger, as settled.
-
-    Args:
-        settings: of the gateway whose ledger, vault and payee are meant.
-        http: connections to the node and the indexer.
-        txid: of the transfer.
-        product_id: what it bought.
-        clock: for tests; the machine's by default.
+    """Write a payment that is on the chain into the payments ledger, as settled, and return its payer's address.
 
     Raises:
         GatewayError: the chain does not show it, it does not pay for this product, or the ledger knows it.
         LedgerUnreadable: the payments ledger cannot be used.
-
-    Returns:
-        The payer's address.
     """
     if not TXID.fullmatch(txid):
-        message = f"{txid[:60]!r} is not a transaction id: 52 of A-Z and 2-7"
-        raise GatewayError(message)
+        raise GatewayError(f"{txid[:60]!r} is not a transaction id: 52 of A-Z and 2-7")
     clock = clock or Clock()
     product = await _product(settings, clock, product_id)
     transfer = await _find(Chain(settings, http, clock, Metrics()), txid)
@@ -87,29 +76,22 @@ async def adopt(settings: GatewaySettings, http: Http, txid: str, product_id: st
     try:
         ledger.adopt(record)
     except IdentityTaken as error:
-        message = f"the payments ledger knows {txid} already: see `emi payments show {txid}`"
-        raise GatewayError(message) from error
+        raise GatewayError(f"the payments ledger knows {txid} already: see `emi payments show {txid}`") from error
     except SQLAlchemyError as error:
-        message = f"the payments ledger does not take it: {database_reason(error)}"
-        raise GatewayError(message) from error
+        raise GatewayError(f"the payments ledger does not take it: {database_reason(error)}") from error
     finally:
         ledger.close()
     return str(transfer["sender"])
 
 
 async def _find(chain: Chain, txid: str) -> Transfer | None:
-    """Return a confirmed asset transfer, from the indexer or, for about 1,000 rounds, from algod; None without one.
-
-    Raises:
-        GatewayError: neither of them answers.
-    """
+    """Return a confirmed asset transfer, from the indexer or, for about 1,000 rounds, from algod; None without one."""
     indexed = await chain.indexer(f"/v2/transactions/{txid}", TIMEOUT_S)
     if indexed is not None and indexed.status == OK and (found := _read_indexed(indexed.content)):
         return found
     pending = await chain.algod(f"/v2/transactions/pending/{txid}", TIMEOUT_S)
     if indexed is None and pending is None:
-        message = "neither the indexer nor algod answers; try again later"
-        raise GatewayError(message)
+        raise GatewayError("neither the indexer nor algod answers; try again later")
     return _read_pending(pending.content) if pending is not None and pending.status == OK else None
 
 
@@ -120,8 +102,7 @@ async def _product(settings: GatewaySettings, clock: Clock, product_id: str) -> 
     for product in loaded.products.values() if loaded else ():
         if product.id == product_id:
             return product
-    message = f"the vault does not sell {product_id!r}; adopt needs a vault with the product and its price"
-    raise GatewayError(message)
+    raise GatewayError(f"the vault does not sell {product_id!r}; adopt needs a vault with the product and its price")
 
 
 def _check(settings: GatewaySettings, product: VaultProduct, transfer: Transfer) -> None:
@@ -134,8 +115,7 @@ def _check(settings: GatewaySettings, product: VaultProduct, transfer: Transfer)
     }
     for name, wanted in expected.items():
         if transfer[name] != wanted:
-            message = f"this does not pay for {product.id}: its {name} is {transfer[name]}, not {wanted}"
-            raise GatewayError(message)
+            raise GatewayError(f"this does not pay for {product.id}: its {name} is {transfer[name]}, not {wanted}")
 
 
 def _read_indexed(content: Any) -> Transfer | None:

@@ -32,18 +32,7 @@ log = structlog.get_logger("gateway.challenge")
 def requirement(
     settings: GatewaySettings, *, network: str, price_atomic: int, fee_payer: str, snapshot_id: str
 ) -> dict[str, Any]:
-    """Make one entry of `accepts`, which is also what the facilitator gets.
-
-    Args:
-        settings: who is paid, on which network.
-        network: one of the network's two forms, or the facilitator's.
-        price_atomic: the snapshot's price of the product.
-        fee_payer: a signer of the facilitator.
-        snapshot_id: the generation that is bought.
-
-    Returns:
-        The wire object with camelCase names.
-    """
+    """Make one entry of `accepts`, which is also what the facilitator gets; the network is in its form, or in one of ours."""
     model = PaymentRequirements(
         scheme="exact",
         network=network,
@@ -58,45 +47,21 @@ def requirement(
 
 @dataclass(frozen=True, slots=True)
 class Challenge:
-    """One product's finished 402.
-
-    Args:
-        product: whose it is.
-        required: the header's object as wire names.
-        words: the body's other members.
-        answer: the finished answer to a request without payment.
-    """
+    """One product's finished 402."""
 
     product: VaultProduct
-    required: Mapping[str, Any]
-    words: Mapping[str, Any]
-    answer: Encoded
+    required: dict[str, Any]  # the header's object
+    words: Mapping[str, Any]  # the body's other members
+    answer: Encoded  # to a request without payment
 
     def failed(self, error: str, receipt: tuple[bytes, bytes] | None = None) -> Encoded:
-        """Encode the same challenge with the reason why a payment was not taken.
-
-        Args:
-            error: reason code and sentence; cut to 160 characters.
-            receipt: the PAYMENT-RESPONSE header, when the answer carries one.
-
-        Returns:
-            The finished 402.
-        """
+        """Encode the same challenge with the reason why a payment was not taken, cut to 160 characters."""
         required = {**self.required, "error": error[:MAX_ERROR_CHARS]}
         return _encode(required, self.words, [receipt] if receipt else [])
 
 
 def encode_challenges(vault: LoadedVault, fee_payer: str, settings: GatewaySettings) -> dict[str, Challenge]:
-    """Encode the challenge of every product that is for sale, keyed by path.
-
-    Args:
-        vault: the newest vault.
-        fee_payer: a signer of the facilitator.
-        settings: who is paid, on which network, under which base URL.
-
-    Returns:
-        Path to challenge.
-    """
+    """Encode the challenge of every product that is for sale, by path."""
     sold = {path: product for path, product in vault.products.items() if vault.unavailable(path) is None}
     return {path: _challenge(product, vault, fee_payer, settings) for path, product in sold.items()}
 

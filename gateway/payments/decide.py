@@ -38,17 +38,11 @@ class Action(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """One step of a payment.
+    """One step of a payment."""
 
-    Args:
-        action: what to do, after `change` is durable.
-        change: of the payment's row; None to leave it.
-        reason: why it is refused, a code.
-    """
-
-    action: Action
-    change: Change | None = None
-    reason: str = ""
+    action: Action  # to be done after `change` is durable
+    change: Change | None = None  # of the payment's row
+    reason: str = ""  # why it is refused, a code
 
 
 def decide(record: Record | None, finding: Finding | None, answer: Verdict | SettleAnswer | None) -> Decision:
@@ -93,13 +87,12 @@ def decide(record: Record | None, finding: Finding | None, answer: Verdict | Set
     refused, absent         anything         -                      REFUSE its reason     -
     ```
 
+    Who only looks after a row, and has no buyer waiting, writes the change and leaves the action.
+
     Args:
         record: the payment's row, None when the ledger does not know it.
         finding: what the chain showed after the answer came, None when it was not asked.
         answer: the facilitator's to verify (new) or to settle; None when it was not asked.
-
-    Returns:
-        The decision. Who only looks after a row, and has no buyer waiting, writes the change and leaves the action.
     """
     if record is None:
         return _decide_new(finding, answer)
@@ -215,18 +208,11 @@ class Delivered:
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """Certainly not paid by this payment: 402 with a fresh challenge.
-
-    Args:
-        code: snake-case reason.
-        text: one sentence, may be empty.
-        network: as the client sent it; None when no receipt belongs to the answer.
-        payer: the sender, if known.
-    """
+    """Certainly not paid by this payment: 402 with a fresh challenge."""
 
     code: str
-    text: str
-    network: str | None = None
+    text: str  # one sentence, may be empty
+    network: str | None = None  # as the client sent it; None when no receipt belongs to the answer
     payer: str | None = None
 
 
@@ -251,34 +237,37 @@ class Pending:
     payer: str
 
 
-Outcome = Delivered | Refused | Gone | Withheld | Pending
+@dataclass(frozen=True, slots=True)
+class Unavailable:
+    """Nothing was asked of the payment; the same one may work later: 503."""
+
+    reason: str
+    retry_after_s: int = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Limited:
+    """Too many attempts from this address: 429."""
+
+    retry_after_s: int
+
+
+Outcome = Delivered | Refused | Gone | Withheld | Pending | Unavailable | Limited
 
 
 def outcome_of(decision: Decision, record: Record | None, payment: Payment) -> Outcome:
-    """Name the outcome of a request.
-
-    Args:
-        decision: whose action ends the request; any other means that it cannot be ended yet: pending.
-        record: that was decided about.
-        payment: as presented now.
-    """
+    """Name the outcome of a request that a decision ends; any other decision means that it is pending."""
     if decision.action is Action.REFUSE:
         return _refused(decision.reason, record, payment)
     if record is not None and record.content is not None and decision.action is Action.DELIVER:
         return _withheld(Delivered(record, record.content), payment)
     if record is not None and decision.action is Action.GONE:
         return _withheld(Gone(record), payment)
-    return Pending(payment.txid, payment.envelope.network, payment.payer)
+    return Pending(payment.txid, payment.network, payment.payer)
 
 
 def repeat(delivered: Delivered, path: str, payment: Payment) -> Outcome:
-    """Name the outcome of a request with a payment that was delivered before.
-
-    Args:
-        delivered: what it bought.
-        path: of the product that is asked for now.
-        payment: as presented now.
-    """
+    """Name the outcome of a request for a path's product with a payment that was delivered before."""
     return _withheld(delivered, payment) if delivered.record.path == path else other_product()
 
 
@@ -292,7 +281,7 @@ def _refused(reason: str, record: Record | None, payment: Payment) -> Refused:
         return Refused(reason, "", record.network, record.payer)
     if reason == ALREADY_ON_CHAIN:
         return Refused(reason, "it landed before this gateway accepted it")
-    return Refused(reason, "the facilitator refused it", payment.envelope.network, payment.payer)
+    return Refused(reason, "the facilitator refused it", payment.network, payment.payer)
 
 
 def _withheld(outcome: Delivered | Gone, payment: Payment) -> Outcome:
@@ -300,7 +289,7 @@ def _withheld(outcome: Delivered | Gone, payment: Payment) -> Outcome:
 
     The signed group is public once it is on the chain, so that anyone can present it; the identifier is not.
     """
-    secret, named = outcome.record.identifier, payment.envelope.identifier
+    secret, named = outcome.record.identifier, payment.identifier
     if secret is None or (named is not None and compare_digest(named, secret)):
         return outcome
     return Withheld()

@@ -11,9 +11,8 @@ from gateway.app.state import GatewayState
 from gateway.errors import PaymentInvalid
 from gateway.ledger.record import Record
 from gateway.payments.challenge import Challenge
-from gateway.payments.decide import Delivered, Gone, Outcome, Pending, Refused, Withheld
+from gateway.payments.decide import Delivered, Gone, Limited, Outcome, Pending, Refused, Unavailable, Withheld
 from gateway.payments.parse import read_payment
-from gateway.payments.purchase import Declined, Limited, NotTaken, Unavailable
 from gateway.wire.networks import MAINNET
 
 SIGNATURE: Final = b"payment-signature"
@@ -23,11 +22,7 @@ VARY_HEADER: Final = {"vary": VARY.decode()}
 
 
 class PaidEndpoint:
-    """Serve every paid path as a raw ASGI application.
-
-    Args:
-        state: the gateway's state; read again on each request.
-    """
+    """Serve every paid path as a raw ASGI application."""
 
     def __init__(self, state: GatewayState) -> None:
         self._state = state
@@ -78,16 +73,15 @@ class PaidEndpoint:
         vault = self._state.vault.current()
         return vault is None or path in vault.products
 
-    async def _pay(self, scope: Scope, headers: list[bytes]) -> Outcome | NotTaken:
+    async def _pay(self, scope: Scope, headers: list[bytes]) -> Outcome:
         address = self._state.clients.address(scope)
         try:
             if len(headers) > 1:
-                code, text = "payment_header_repeated", "send PAYMENT-SIGNATURE once"
-                raise PaymentInvalid(code, text)
+                raise PaymentInvalid("payment_header_repeated", "send PAYMENT-SIGNATURE once")
             payment = read_payment(headers[0].decode("latin-1"), self._network, self._payee)
         except PaymentInvalid as error:
             wait_s = self._state.rate.take(address)
-            return Limited(wait_s) if wait_s is not None else Declined(error.code, error.text)
+            return Limited(wait_s) if wait_s is not None else Refused(error.code, error.text)
         self._state.step("decoded")
         return await self._state.purchases.buy(scope["path"], payment, lambda: self._state.rate.take(address))
 
@@ -106,9 +100,9 @@ class PaidEndpoint:
         await send({"type": "http.response.body", "body": outcome.content})
         self._state.step("delivered")
 
-    def _answer(self, scope: Scope, outcome: Refused | Gone | Withheld | Pending | NotTaken) -> ASGIApp:
+    def _answer(self, scope: Scope, outcome: Refused | Gone | Withheld | Pending | Unavailable | Limited) -> ASGIApp:
         match outcome:
-            case Refused() | Declined():
+            case Refused():
                 return self._refuse(scope, outcome)
             case Gone() | Withheld():
                 return self._paid_before(scope, outcome)
@@ -120,12 +114,12 @@ class PaidEndpoint:
             case Unavailable():
                 return self._unavailable(scope, outcome.reason, outcome.retry_after_s)
 
-    def _refuse(self, scope: Scope, outcome: Refused | Declined) -> ASGIApp:
+    def _refuse(self, scope: Scope, outcome: Refused) -> ASGIApp:
         challenge = self._challenge(scope)
         if not isinstance(challenge, Challenge):
             return challenge
         receipt = None
-        if isinstance(outcome, Refused) and outcome.network is not None:
+        if outcome.network is not None:
             receipt = receipt_header(
                 success=False, network=outcome.network, transaction="", payer=outcome.payer, reason=outcome.code
             )
@@ -168,18 +162,7 @@ def _receipt(paid: Record | Pending, reason: str | None = None) -> dict[str, str
 def receipt_header(
     *, success: bool, network: str, transaction: str, payer: str | None, reason: str | None = None
 ) -> tuple[bytes, bytes]:
-    """Make the PAYMENT-RESPONSE header.
-
-    Args:
-        success: whether the payment is settled.
-        network: the form that the client sent.
-        transaction: the computed txid, empty when nothing was or may have been broadcast.
-        payer: the sender's address.
-        reason: the error reason when not settled.
-
-    Returns:
-        Name and value.
-    """
+    """Make the PAYMENT-RESPONSE header; the transaction is empty when nothing was or may have been broadcast."""
     answer = SettleResponse(
         success=success,
         error_reason=reason,

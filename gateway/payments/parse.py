@@ -5,15 +5,15 @@ The transaction is judged from its own bytes and our own table; nothing that the
 
 import binascii
 import functools
-import hashlib
 import json
 import math
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, NoReturn
 
 import msgpack
+from pydantic import ValidationError
+from x402.schemas import PaymentPayload, PaymentRequirements
 
 from gateway.errors import PaymentInvalid
 from gateway.wire.algorand import (
@@ -33,7 +33,6 @@ from gateway.wire.networks import Network
 
 MAX_GROUP: Final = 16
 MAX_NESTING: Final = 64
-RESOURCE_TEXTS: Final = ("description", "mimeType", "serviceName", "iconUrl")
 IDENTIFIER: Final = re.compile(r"[A-Za-z0-9_-]{16,128}")
 # Millions of millions of years ahead: no chain gets there, and no database's integer holds what lies beyond.
 MAX_ROUND: Final = 1 << 62
@@ -42,63 +41,30 @@ SIGNATURE_KINDS: Final = ("sig", "msig", "lsig")
 SIGNED_KEYS: Final = frozenset({"txn", "sgnr", *SIGNATURE_KINDS})
 INTEGERS: Final = frozenset({"xaid", "aamt", "fee", "fv", "lv"})
 HASHES: Final = frozenset({"arcv", "snd", "gh", "grp", "lx", "rekey", "aclose", "asnd"})
-FORBIDDEN: Final[Mapping[str, str]] = {
-    "rekey": "rekey_refused",
-    "aclose": "close_to_refused",
-    "asnd": "clawback_refused",
-}
-
-
-@dataclass(frozen=True, slots=True)
-class Envelope:
-    """What a client sent, well-formed.
-
-    Args:
-        group: base64 items of the atomic group.
-        index: position of the payment in it.
-        network: as the client sent it.
-        fee_payer: echoed from the challenge, if at all.
-        snapshot_id: echoed from the challenge, if at all.
-        resource: forwarded as sent.
-        extensions: forwarded as sent.
-        identifier: the payment-identifier extension's id, if any.
-    """
-
-    group: tuple[str, ...]
-    index: int
-    network: str
-    fee_payer: str | None
-    snapshot_id: str | None
-    resource: dict[str, Any] | None
-    extensions: dict[str, Any] | None
-    identifier: str | None
+FORBIDDEN: Final = {"rekey": "rekey_refused", "aclose": "close_to_refused", "asnd": "clawback_refused"}
 
 
 @dataclass(frozen=True, slots=True)
 class Payment:
-    """A payment whose terms hold; its amount is compared with the snapshot's price later.
+    """A payment that is well-formed and whose terms hold; its amount is compared with the snapshot's price later."""
 
-    Args:
-        txid: the payment's identity, computed from the transaction.
-        group_digest: SHA-256 of the group as sent; the same txid may come in another group text.
-        payer: the sender's address.
-        amount_atomic: what is paid.
-        first_valid: first round at which it can land.
-        last_valid: last round at which it can land.
-        envelope: what came round it.
-    """
-
-    txid: str
-    group_digest: str
+    txid: str  # its identity, computed from the transaction
     payer: str
     amount_atomic: int
     first_valid: int
-    last_valid: int
-    envelope: Envelope
+    last_valid: int  # last round at which it can land
+    group: tuple[str, ...]  # base64 items; the same txid may come in another group text
+    index: int  # of the payment in the group
+    network: str  # as the client sent it
+    fee_payer: str | None  # echoed from the challenge, as the snapshot's id
+    snapshot_id: str | None
+    resource: dict[str, Any] | None  # forwarded as sent, as the extensions
+    extensions: dict[str, Any] | None
+    identifier: str | None  # of the payment-identifier extension
 
 
 def read_payment(header: str, network: Network, payee: str) -> Payment:
-    """Decode a payment header and check the transaction that pays.
+    """Decode a payment header, and check the transaction in it; the facilitator has not verified it yet.
 
     Args:
         header: value of PAYMENT-SIGNATURE.
@@ -107,26 +73,30 @@ def read_payment(header: str, network: Network, payee: str) -> Payment:
 
     Raises:
         PaymentInvalid: it is malformed, or pays something else than we sell.
-
-    Returns:
-        The payment, not yet verified by the facilitator.
     """
-    envelope = _read_envelope(header, network.forms)
-    items = [_bytes(item) for item in envelope.group]
+    sent = _parse(header)
+    accepted, group, index = _read_payload(sent, network.forms)
+    items = [_bytes(item) for item in group]
     decoded = [_unpack(item) for item in items]
-    signed = _reencoded(decoded[envelope.index], items[envelope.index])
+    signed = _reencoded(decoded[index], items[index])
     txn = _transaction(signed)
     _check_terms(txn, network, payee)
     encoded = _pack(txn)
     _check_signature(signed, txn, encoded)
     return Payment(
         txid=txid_of(TRANSACTION_PREFIX + encoded),
-        group_digest=hashlib.sha256("\n".join(envelope.group).encode()).hexdigest(),
         payer=address_of(txn["snd"]),
         amount_atomic=txn["aamt"],
         first_valid=txn.get("fv", 0),
         last_valid=txn["lv"],
-        envelope=envelope,
+        group=group,
+        index=index,
+        network=accepted.network,
+        fee_payer=_echoed(accepted, "feePayer"),
+        snapshot_id=_echoed(accepted, "snapshotId"),
+        resource=sent.get("resource"),
+        extensions=sent.get("extensions"),
+        identifier=_identifier(sent.get("extensions") or {}),
     )
 
 
@@ -218,11 +188,7 @@ def _check_signature(signed: dict[Any, Any], txn: dict[str, Any], encoded: bytes
 
 
 def _canonical(value: Any) -> Any:
-    """Order keys and drop zero values, as the chain encodes; refuse what no transaction holds.
-
-    Raises:
-        TypeError: something else than maps with text keys, lists, ints, text, bytes and booleans.
-    """
+    """Order keys and drop zero values, as the chain encodes; TypeError for what no transaction holds."""
     kind = type(value)
     if kind in SCALARS:
         return value
@@ -241,29 +207,6 @@ def _pack(canonical: dict[str, Any]) -> bytes:
 
 
 _receiver: Final = functools.lru_cache(maxsize=4)(key_of)
-
-
-def _read_envelope(header: str, networks: tuple[str, str]) -> Envelope:
-    """Decode a payment header; refuse whatever about it is malformed."""
-    sent = _object(_parse(header), "payment")
-    version = sent.get("x402Version")
-    if type(version) is not int or version != 2:
-        _refuse("unsupported_x402_version", "x402Version must be the integer 2")
-    payload = _object(sent.get("payload"), "payload")
-    accepted = _object(sent.get("accepted"), "accepted")
-    extra = _object(accepted.get("extra", {}), "accepted.extra")
-    extensions = _optional_object(sent.get("extensions"), "extensions")
-    group = _group(payload.get("paymentGroup"))
-    return Envelope(
-        group=group,
-        index=_index(payload.get("paymentIndex"), len(group)),
-        network=_accepted_network(accepted, networks),
-        fee_payer=_optional_text(extra, "feePayer"),
-        snapshot_id=_optional_text(extra, "snapshotId"),
-        resource=_resource(sent.get("resource")),
-        extensions=extensions,
-        identifier=_identifier(extensions or {}),
-    )
 
 
 def _parse(header: str) -> Any:
@@ -305,77 +248,47 @@ def _check_forwardable(text: str, value: Any) -> None:
 def _finite(digits: str) -> float:
     number = float(digits)
     if math.isinf(number):
-        message = f"{digits} is not a number that JSON can hold"
-        raise ValueError(message)
+        raise ValueError("not a number that JSON can hold")
     return number
 
 
-def _no_constant(name: str) -> NoReturn:
-    message = f"{name} is not JSON"
-    raise ValueError(message)
+def _no_constant(_name: str) -> NoReturn:
+    raise ValueError("not JSON")
 
 
 _DECODER: Final = json.JSONDecoder(parse_constant=_no_constant, parse_float=_finite)
 
 
-def _object(value: Any, name: str) -> dict[str, Any]:
-    if not isinstance(value, dict):
-        _refuse("payment_malformed", f"{name} must be an object")
-    return value
+def _read_payload(sent: Any, networks: tuple[str, str]) -> tuple[PaymentRequirements, tuple[str, ...], int]:
+    """Return what the client accepted, which is read and not trusted, its group, and the payment's place in that."""
+    if not isinstance(sent, dict):
+        _refuse("payment_malformed", "the payment must be an object")
+    if type(sent.get("x402Version")) is not int or sent["x402Version"] != 2:
+        _refuse("unsupported_x402_version", "x402Version must be the integer 2")
+    try:
+        model = PaymentPayload.model_validate(sent, strict=True)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_context=False, include_input=False)[0]
+        where = ".".join(map(str, first["loc"]))
+        _refuse("payment_malformed", f"{where} is missing or wrongly typed: {first['msg']}")
+    if model.accepted.scheme != "exact":
+        _refuse("unsupported_scheme", "the scheme must be exact")
+    if model.accepted.network not in networks:
+        _refuse("invalid_network", "the payment names another network than the offer")
+    group, index = model.payload.get("paymentGroup"), model.payload.get("paymentIndex")
+    if not isinstance(group, list) or not all(isinstance(item, str) for item in group):
+        _refuse("payment_malformed", "payload.paymentGroup must be an array of strings")
+    if not 1 <= len(group) <= MAX_GROUP:
+        _refuse("invalid_group_size", f"payload.paymentGroup must hold 1 to {MAX_GROUP} transactions")
+    if type(index) is not int or not 0 <= index < len(group):
+        _refuse("invalid_payment_index", "payload.paymentIndex must be an integer that points into the group")
+    return model.accepted, tuple(group), index
 
 
-def _optional_object(value: Any, name: str) -> dict[str, Any] | None:
-    return None if value is None else _object(value, name)
-
-
-def _resource(value: Any) -> dict[str, Any] | None:
-    resource = _optional_object(value, "resource")
-    if resource is None:
-        return None
-    if not isinstance(resource.get("url"), str):
-        _refuse("payment_malformed", "resource.url must be a string")
-    for name in RESOURCE_TEXTS:
-        if not isinstance(resource.get(name), str | None):
-            _refuse("payment_malformed", f"resource.{name} must be a string")
-    tags = resource.get("tags")
-    if tags is not None and not (isinstance(tags, list) and all(isinstance(tag, str) for tag in tags)):
-        _refuse("payment_malformed", "resource.tags must be an array of strings")
-    return resource
-
-
-def _optional_text(extra: dict[str, Any], name: str) -> str | None:
-    value = extra.get(name)
+def _echoed(accepted: PaymentRequirements, name: str) -> str | None:
+    value = accepted.extra.get(name)
     if value is not None and not isinstance(value, str):
         _refuse("payment_malformed", f"accepted.extra.{name} must be a string")
-    return value
-
-
-def _accepted_network(accepted: dict[str, Any], networks: tuple[str, str]) -> str:
-    # The values are read, not trusted: only the network's form matters, and it is not signed either.
-    for name in ("scheme", "network", "asset", "amount", "payTo"):
-        if not isinstance(accepted.get(name), str):
-            _refuse("payment_malformed", f"accepted.{name} must be a string")
-    if type(accepted.get("maxTimeoutSeconds")) is not int:
-        _refuse("payment_malformed", "accepted.maxTimeoutSeconds must be an integer")
-    if accepted["scheme"] != "exact":
-        _refuse("unsupported_scheme", "the scheme must be exact")
-    network: str = accepted["network"]
-    if network not in networks:
-        _refuse("invalid_network", "the payment names another network than the offer")
-    return network
-
-
-def _group(value: Any) -> tuple[str, ...]:
-    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
-        _refuse("payment_malformed", "payload.paymentGroup must be an array of strings")
-    if not 1 <= len(value) <= MAX_GROUP:
-        _refuse("invalid_group_size", f"payload.paymentGroup must hold 1 to {MAX_GROUP} transactions")
-    return tuple(value)
-
-
-def _index(value: Any, size: int) -> int:
-    if type(value) is not int or not 0 <= value < size:
-        _refuse("invalid_payment_index", "payload.paymentIndex must be an integer that points into the group")
     return value
 
 

@@ -26,10 +26,22 @@ from gateway.ledger.owner import Leases, make_owner
 from gateway.ledger.record import KEEP_ROUNDS, NoteRefusal, Record, Refuse, Settle
 from gateway.ledger.thread import LedgerThread
 from gateway.payments.challenge import requirement
-from gateway.payments.decide import Action, Decision, Delivered, Outcome, decide, other_product, outcome_of, repeat
+from gateway.payments.decide import (
+    Action,
+    Decision,
+    Delivered,
+    Limited,
+    Outcome,
+    Refused,
+    Unavailable,
+    decide,
+    other_product,
+    outcome_of,
+    repeat,
+)
 from gateway.payments.parse import Payment
 from gateway.settings import GatewaySettings
-from gateway.upstream.chain import Chain, Finding, Presence
+from gateway.upstream.chain import TIMEOUT_S, Chain, Finding, Presence
 from gateway.upstream.facilitator import Facilitator, FacilitatorOffer, SettleAnswer, SettleKind
 from gateway.vault.folder import Body, Snapshot, Vault, VaultProduct
 
@@ -45,58 +57,20 @@ SUCCESS_WAIT_S: Final = 3.0
 REFUSAL_WAIT_S: Final = 4.0
 ASK_EVERY_S: Final = 0.25
 ASK_TIMEOUT_S: Final = 0.5
-MAX_REMEMBERED_BYTES: Final = 32 * 1024 * 1024
+# The newest deliveries: to repeat one needs no disk. A body is some 10 kB.
+MAX_REMEMBERED: Final = 512
 LEDGER_UNUSABLE: Final = "the payments ledger cannot be used right now; the same payment works later"
 NOTHING_TO_DELIVER: Final = "the payment is settled, and there is nothing to deliver yet; the same one works later"
 PENDING: Final = Decision(Action.PENDING)
 Admit = Callable[[], int | None]
 Step = Callable[[str], None]
+Request = tuple[str, tuple[str, ...], str | None]
+"""Path, group and identifier: whoever presents the same gets the same answer."""
 log = structlog.get_logger("gateway.purchase")
 
 
 def no_step(_name: str) -> None:
     """Listen to nothing."""
-
-
-@dataclass(frozen=True, slots=True)
-class Declined:
-    """A payment for something that is not for sale so: 402 with a fresh challenge; nothing was asked of it."""
-
-    code: str
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Unavailable:
-    """Nothing was asked of the payment; the same one may work later: 503."""
-
-    reason: str
-    retry_after_s: int = 5
-
-
-@dataclass(frozen=True, slots=True)
-class Limited:
-    """Too many attempts from this address: 429."""
-
-    retry_after_s: int
-
-
-NotTaken = Declined | Unavailable | Limited
-
-
-@dataclass(frozen=True, slots=True)
-class InFlight:
-    """A payment that this process works on, with the request that came first."""
-
-    path: str
-    group_digest: str
-    identifier: str | None
-    task: asyncio.Task[Outcome | NotTaken]
-
-    def answers(self, path: str, payment: Payment) -> bool:
-        """Return whether a payment presented for a path is the same request, so that it gets the same answer."""
-        asked = (path, payment.group_digest, payment.envelope.identifier)
-        return asked == (self.path, self.group_digest, self.identifier)
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,18 +83,7 @@ class Quote:
 
 
 class Purchases:
-    """Buy with payments.
-
-    Args:
-        settings: the gateway's settings.
-        clock: the process's clock.
-        vault: what is sold.
-        facilitator: verifies and settles.
-        chain: the evidence.
-        ledger: the payments ledger's thread.
-        metrics: counted here.
-        step: called with the name of each step that was just done.
-    """
+    """Buy with payments; `step` is called with the name of each step that was just done."""
 
     def __init__(
         self,
@@ -144,10 +107,11 @@ class Purchases:
         self._step = step
         self._owner = make_owner()
         self.leases = Leases(clock, self._owner, settings.settle_timeout_seconds + LEASE_MARGIN_S)
-        self.delivered = DeliveredCache()
-        self._in_flight: dict[str, InFlight] = {}
+        self.most = MAX_AT_ONCE + MAX_WAITING
         self._slots = asyncio.Semaphore(MAX_AT_ONCE)
-        self._waiting = 0
+        self._in_flight: dict[str, tuple[Request, asyncio.Task[Outcome]]] = {}
+        # Only what is settled, which is final: nothing here can become untrue, and what is missing is in the ledger.
+        self._delivered: OrderedDict[str, Delivered] = OrderedDict()
 
     def in_flight(self, txid: str) -> bool:
         """Return whether this process works on a payment right now."""
@@ -156,33 +120,32 @@ class Purchases:
     async def drain(self) -> None:
         """Wait for every payment in flight; each ends by its own time limits."""
         while self._in_flight:
-            await asyncio.wait({request.task for request in self._in_flight.values()})
+            await asyncio.wait({task for _, task in self._in_flight.values()})
 
-    async def buy(self, path: str, payment: Payment, admit: Admit) -> Outcome | NotTaken:
-        """Take a payment for a product.
+    async def buy(self, path: str, payment: Payment, admit: Admit) -> Outcome:
+        """Take a payment for the product of a path; every duplicate that comes meanwhile gets the same outcome.
 
         Args:
             path: the product's path.
             payment: checked against our table.
             admit: called once if the txid was never seen; returns seconds to wait when too many came.
-
-        Returns:
-            The outcome, the same for every duplicate that came meanwhile, or why it was not taken.
         """
-        delivered = self.delivered.get(payment.txid)
+        delivered = self._delivered.get(payment.txid)
         if delivered is not None:
+            self._delivered.move_to_end(payment.txid)
             return self._counted(repeat(delivered, path, payment))
-        while (request := self._in_flight.get(payment.txid)) is not None:
-            if request.answers(path, payment):
-                return await asyncio.shield(request.task)
+        request = (path, payment.group, payment.identifier)
+        while (working := self._in_flight.get(payment.txid)) is not None:
+            if request == working[0]:
+                return await asyncio.shield(working[1])
             # For another product, in another group text, or with another identifier: judged on its own, once the
             # first is through. Which product it belongs to is read in the ledger, and not from who came first here.
-            await asyncio.wait({request.task})
+            await asyncio.wait({working[1]})
         task = asyncio.create_task(self._process(path, payment, admit))
-        self._in_flight[payment.txid] = InFlight(path, payment.group_digest, payment.envelope.identifier, task)
+        self._in_flight[payment.txid] = (request, task)
         return await asyncio.shield(task)
 
-    async def _process(self, path: str, payment: Payment, admit: Admit) -> Outcome | NotTaken:
+    async def _process(self, path: str, payment: Payment, admit: Admit) -> Outcome:
         began = self._clock.monotonic()
         try:
             outcome = await self._take(path, payment, admit)
@@ -195,12 +158,11 @@ class Purchases:
             self._metrics.purchase_seconds.observe(self._clock.monotonic() - began)
         return self._counted(outcome)
 
-    def _counted(self, outcome: Outcome | NotTaken) -> Outcome | NotTaken:
-        kind = "refused" if isinstance(outcome, Declined) else type(outcome).__name__.lower()
-        self._metrics.outcomes_by_kind[kind].inc()
+    def _counted(self, outcome: Outcome) -> Outcome:
+        self._metrics.outcomes_by_kind[type(outcome).__name__.lower()].inc()
         return outcome
 
-    async def _take(self, path: str, payment: Payment, admit: Admit) -> Outcome | NotTaken:
+    async def _take(self, path: str, payment: Payment, admit: Admit) -> Outcome:
         record = await self._ledger.run(self._ledger.ledger.find, payment.txid)
         if record is not None and record.state == "settled":
             return await self._finish(path, payment, record)
@@ -213,19 +175,15 @@ class Purchases:
             self._slots.release()
 
     async def _slot(self) -> bool:
-        if not self._slots.locked():
-            return await self._slots.acquire()
-        if self._waiting >= MAX_WAITING:
+        """Take a turn, waited for as long as clients wait; return whether there was one."""
+        if len(self._in_flight) > self.most:
             return False
-        self._waiting += 1
         try:
             return await asyncio.wait_for(self._slots.acquire(), MAX_WAIT_S)
         except TimeoutError:
             return False
-        finally:
-            self._waiting -= 1
 
-    async def _begin(self, path: str, payment: Payment, admit: Admit) -> Outcome | NotTaken:
+    async def _begin(self, path: str, payment: Payment, admit: Admit) -> Outcome:
         """Take a payment that the ledger does not know: quote, verify, write the intent, settle."""
         wait_s = admit()
         if wait_s is not None:
@@ -237,19 +195,19 @@ class Purchases:
         if offer is None:
             return Unavailable("the facilitator gave no good answer lately; the same payment works later")
         if not _fee_payer_known(payment, offer):
-            return Declined("unknown_fee_payer", "the fee payer is not one of the facilitator's")
+            return Refused("unknown_fee_payer", "the fee payer is not one of the facilitator's")
         if await self._identifier_taken(payment):
             return _identifier_reused()
         terms = self._terms(payment, offer, quote.body.price_atomic, quote.snapshot.snapshot_id)
         return await self._verify(payment, quote, terms)
 
-    def _quote(self, path: str, payment: Payment) -> Quote | NotTaken:
+    def _quote(self, path: str, payment: Payment) -> Quote | Outcome:
         if self._ledger.fault() is not None:
             return Unavailable(LEDGER_UNUSABLE)
         vault = self._vault.current()
         if vault is None:
             return Unavailable("no data has been published yet")
-        named = payment.envelope.snapshot_id
+        named = payment.snapshot_id
         snapshot = vault.snapshots.get(named or vault.generation)
         # What was quoted is sold until the time that the quote named, also when nothing new may be quoted any more.
         promised = named is not None and snapshot is not None and self._vault.promised(snapshot)
@@ -264,35 +222,34 @@ class Purchases:
             return Unavailable("nothing is for sale at this path", retry_after_s=60)
         return self._priced(payment, product, snapshot)
 
-    def _priced(self, payment: Payment, product: VaultProduct, snapshot: Snapshot | None) -> Quote | NotTaken:
+    def _priced(self, payment: Payment, product: VaultProduct, snapshot: Snapshot | None) -> Quote | Outcome:
         body = snapshot.bodies.get(product.id) if snapshot is not None else None
         if snapshot is None or body is None:
-            return Declined("unknown_snapshot", "the payment names a snapshot that is not for sale")
+            return Refused("unknown_snapshot", "the payment names a snapshot that is not for sale")
         if not self._vault.payable(snapshot):
-            return Declined("quote_expired", "the time for which this quote was good is over")
+            return Refused("quote_expired", "the time for which this quote was good is over")
         if body.unavailable is not None:
             return Unavailable(body.unavailable, retry_after_s=60)
         if payment.amount_atomic != body.price_atomic:
-            return Declined("amount_mismatch", f"the price is exactly {body.price_atomic} atomic units")
+            return Refused("amount_mismatch", f"the price is exactly {body.price_atomic} atomic units")
         return Quote(product, snapshot, body)
 
     async def _identifier_taken(self, payment: Payment) -> bool:
-        identifier = payment.envelope.identifier
+        identifier = payment.identifier
         if identifier is None:
             return False
         holder = await self._ledger.run(self._ledger.ledger.find_identifier, identifier)
         return holder not in {None, payment.txid}
 
-    async def _verify(self, payment: Payment, quote: Quote, terms: dict[str, Any]) -> Outcome | NotTaken:
+    async def _verify(self, payment: Payment, quote: Quote, terms: dict[str, Any]) -> Outcome:
         try:
-            asking = asyncio.ensure_future(self._chain.landed(payment.txid))
+            asking = asyncio.ensure_future(self._chain.glance(payment.txid, TIMEOUT_S))
             verdict = await self._facilitator.verify(payment, terms)
-            landed = await asking
+            finding = Finding(await asking, None, indexed=False)
         except FacilitatorUnavailable as error:
             asking.cancel()
             log.warning("verify failed", txid=payment.txid, reason=str(error))
             return Unavailable("the facilitator cannot verify right now; the same payment works later")
-        finding = Finding(Presence.FOUND if landed else Presence.UNCLEAR, None, indexed=False)
         decision = decide(None, finding, verdict)
         if decision.action is Action.SETTLE:
             self._step("verified")
@@ -303,7 +260,7 @@ class Purchases:
             return await self._finish(quote.product.path, payment, record)
         return outcome_of(decision, None, payment)
 
-    async def _accept(self, payment: Payment, quote: Quote, terms: dict[str, Any]) -> Outcome | NotTaken:
+    async def _accept(self, payment: Payment, quote: Quote, terms: dict[str, Any]) -> Outcome:
         intent = self._intent(payment, quote, await self._chain.current_round())
         try:
             await self._ledger.write(self._ledger.ledger.write_intent, intent)
@@ -329,8 +286,8 @@ class Purchases:
             sha256=quote.body.sha256,
             price_atomic=quote.body.price_atomic,
             payer=payment.payer,
-            network=payment.envelope.network,
-            identifier=payment.envelope.identifier,
+            network=payment.network,
+            identifier=payment.identifier,
             last_valid=payment.last_valid,
             intent_round=reached,
             watched_round=reached,
@@ -340,16 +297,10 @@ class Purchases:
             content=quote.body.content,
         )
 
-    async def _finish(
-        self, path: str, payment: Payment, record: Record, answer: SettleAnswer | None = None
-    ) -> Outcome | NotTaken:
+    async def _finish(self, path: str, payment: Payment, record: Record, answer: SettleAnswer | None = None) -> Outcome:
         """Finish or repeat a payment that the ledger knows: decide, write, act, until there is an outcome.
 
-        Args:
-            path: of the product that is asked for now.
-            payment: as presented now.
-            record: its row.
-            answer: of the facilitator, when it was asked just now.
+        The path is of the product asked for now; the answer is the facilitator's, when it was asked just now.
         """
         if record.path != path:
             return other_product()
@@ -378,7 +329,9 @@ class Purchases:
     def _ended(self, decision: Decision, record: Record, payment: Payment, answer: SettleAnswer | None) -> Outcome:
         outcome = outcome_of(decision, record, payment)
         if isinstance(outcome, Delivered):
-            self.delivered.put(outcome)
+            self._delivered[record.txid] = outcome
+            if len(self._delivered) > MAX_REMEMBERED:
+                self._delivered.popitem(last=False)
         elif decision.action is Action.PENDING and answer is not None:
             if answer.kind is SettleKind.SUCCESS:
                 log.error("settle answered success, and the chain does not have the payment", txid=payment.txid)
@@ -446,10 +399,9 @@ class Purchases:
     async def _settle_again(
         self, payment: Payment, record: Record, until: float
     ) -> tuple[Record, SettleAnswer | None] | None:
-        """Ask the facilitator about an intent once more, or wait while another process does.
+        """Ask the facilitator about an intent once more, or wait while another process does; None when neither works.
 
-        Returns:
-            The row and the answer, or the row as another process left it; None when neither can be had now.
+        Without an answer the row is as another process left it.
         """
         offer = self._facilitator.last_offer()
         if offer is None:
@@ -479,7 +431,7 @@ class Purchases:
     async def _choose_body(self, payment: Payment, record: Record) -> Record | None:
         """Attach to an adopted payment what it quotes, while the vault has that, else the newest."""
         vault = self._vault.current()
-        named = payment.envelope.snapshot_id
+        named = payment.snapshot_id
         quoted = (vault.snapshots.get(named or vault.generation), vault.newest) if vault is not None else ()
         for snapshot in quoted:
             body = snapshot.bodies.get(record.product) if snapshot is not None else None
@@ -502,7 +454,7 @@ class Purchases:
 
     def _terms(self, payment: Payment, offer: FacilitatorOffer, price_atomic: int, snapshot_id: str) -> dict[str, Any]:
         """Return what the facilitator is asked about: from our table, the network in its own form."""
-        fee_payer = payment.envelope.fee_payer or offer.fee_payer
+        fee_payer = payment.fee_payer or offer.fee_payer
         return requirement(
             self._settings,
             network=offer.network,
@@ -512,41 +464,13 @@ class Purchases:
         )
 
 
-class DeliveredCache:
-    """The newest deliveries, at most 32 MiB of bodies: a repeat needs no disk and no facilitator.
-
-    Only what is settled is kept, and settled is final: nothing here can become untrue. Whatever is missing here is
-    read in the payments ledger.
-    """
-
-    def __init__(self) -> None:
-        self._payments: OrderedDict[str, Delivered] = OrderedDict()
-        self._size = 0
-
-    def get(self, txid: str) -> Delivered | None:
-        """Return the delivery to repeat, None when it is not remembered."""
-        found = self._payments.get(txid)
-        if found is not None:
-            self._payments.move_to_end(txid)
-        return found
-
-    def put(self, delivered: Delivered) -> None:
-        """Remember a payment that is settled."""
-        if delivered.record.txid not in self._payments:
-            self._payments[delivered.record.txid] = delivered
-            self._size += len(delivered.content)
-        while self._size > MAX_REMEMBERED_BYTES:
-            _, oldest = self._payments.popitem(last=False)
-            self._size -= len(oldest.content)
-
-
 def _fee_payer_known(payment: Payment, offer: FacilitatorOffer) -> bool:
-    echoed = payment.envelope.fee_payer
+    echoed = payment.fee_payer
     if echoed is None or echoed in offer.signers:
         return True
     # It draws one at random per call; one that lists no signers must judge the echo itself.
     return not offer.lists_signers and is_valid_address(echoed)
 
 
-def _identifier_reused() -> Declined:
-    return Declined("payment_identifier_reused", "the payment identifier belongs to another payment")
+def _identifier_reused() -> Refused:
+    return Refused("payment_identifier_reused", "the payment identifier belongs to another payment")

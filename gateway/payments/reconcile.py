@@ -33,14 +33,10 @@ log = structlog.get_logger("gateway.reconcile")
 
 
 class Backoff:
-    """Rows to look up again and again, later each time, a page at a time, so that none keeps another waiting.
+    """Rows to look up again and again, a page at a time, so that none keeps another waiting.
 
-    Args:
-        clock: the process's clock.
-        first_s: seconds until a row is looked up first.
-        growth: how many times longer each further wait is.
-        wait_s: the second wait.
-        longest_s: the longest wait.
+    A row is looked up first after `first_s`, then after `wait_s`, then after `growth` times as long each time, up to
+    `longest_s`.
     """
 
     def __init__(self, clock: Clock, *, first_s: float, wait_s: float, growth: int, longest_s: float) -> None:
@@ -54,14 +50,9 @@ class Backoff:
         self._seen: set[str] = set()
 
     def next_page(self, records: list[Record], end: float | None) -> set[str] | None:
-        """Take a page in and go to the next one.
+        """Take in the page that began `after`, whose last row is of time `end`, and go to the next one.
 
-        Args:
-            records: the page that began `after`.
-            end: the time of its last row.
-
-        Returns:
-            After the last page every txid that there is now; all others are forgotten. None before.
+        After the last page return every txid that there is now, and forget all others; None before.
         """
         self._seen |= {record.txid for record in records}
         if len(records) == PAGE:
@@ -82,15 +73,7 @@ class Backoff:
 
 
 class Reconciler:
-    """Look payments up that no buyer waits for; it never asks the facilitator.
-
-    Args:
-        clock: the process's clock.
-        chain: the evidence.
-        ledger: the payments ledger's thread.
-        purchases: whose payments in flight are left to it.
-        metrics: the gauges of open payments, and what turned out otherwise.
-    """
+    """Look payments up that no buyer waits for; it never asks the facilitator, and leaves those in flight alone."""
 
     def __init__(
         self, clock: Clock, chain: Chain, ledger: LedgerThread, purchases: Purchases, metrics: Metrics
@@ -112,8 +95,7 @@ class Reconciler:
     async def step(self) -> int:
         """Look up what is due in the next page of open payments, and of those closed on the facilitator's word.
 
-        Returns:
-            How many open payments were closed.
+        Return how many open payments were closed.
         """
         await self._purge()
         closed = await self._look_up(await self._open_and_due())
@@ -215,12 +197,7 @@ class Reconciler:
 
 
 async def run_forever(reconciler: Reconciler, every_s: float = 1.0) -> None:
-    """Reconcile until cancelled; a failed round is followed by the next. Of an outage one line is logged.
-
-    Args:
-        reconciler: whose steps are run.
-        every_s: seconds between rounds.
-    """
+    """Reconcile until cancelled; a failed round is followed by the next. Of an outage one line is logged."""
     failing = False
     while True:
         try:

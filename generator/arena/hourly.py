@@ -54,12 +54,6 @@ def predict(
     )
 
 
-def void(made: PredictionMade, reason: str) -> PredictionMade:
-    """Take a prediction and its moves out of the scores; their record stays."""
-    nothing = replace(made, moves={})
-    return replace(interrupt(nothing, reason), void_reason=reason, end_price=None, change_bps=None, outcome=None)
-
-
 def interrupt(made: PredictionMade, reason: str) -> PredictionMade:
     """Void what is not known yet of a prediction."""
     ended = made.outcome is not None or made.void_reason is not None

@@ -67,7 +67,7 @@ def open_round(
 def advance(current: Round, now_ms: int, prices: Mapping[str, PricePoint], venues_needed: int, basis: str) -> Round:
     """Move a round on as far as this tick allows: go live, resolve or become void."""
     if current.phase is RoundPhase.SCHEDULED and now_ms >= current.start_ms:
-        return _void(current, NO_FORECAST)
+        return void(current, NO_FORECAST)
     if current.phase is RoundPhase.OPEN and now_ms >= current.start_ms:
         return _go_live(current, now_ms - current.start_ms, prices, venues_needed, basis)
     if current.phase is RoundPhase.LIVE and now_ms >= current.end_ms:
@@ -75,22 +75,17 @@ def advance(current: Round, now_ms: int, prices: Mapping[str, PricePoint], venue
     return current
 
 
-def withdraw(current: Round, reason: str) -> Round:
-    """Void a round that cannot count, e.g. because its prices would come from two different markets."""
-    return replace(_void(current, reason), end_price=None, change_bps=None, outcome=None)
-
-
 def _go_live(current: Round, late_ms: int, prices: Mapping[str, PricePoint], venues_needed: int, basis: str) -> Round:
     fixing = fix_price(prices, current.asset, venues_needed, "start", late_ms)
     if fixing.price is None:
-        return _void(current, fixing.reason or "")
+        return void(current, fixing.reason or "")
     return replace(current, phase=RoundPhase.LIVE, start_price=fixing.price, price_basis=basis)
 
 
 def _resolve(current: Round, late_ms: int, prices: Mapping[str, PricePoint], venues_needed: int) -> Round:
     fixing = fix_price(prices, current.asset, venues_needed, "end", late_ms)
     if fixing.price is None or current.start_price is None or current.band_bps is None:
-        return _void(current, fixing.reason or "no start price")
+        return void(current, fixing.reason or "no start price")
     change = change_bps(current.start_price, fixing.price)
     return replace(
         current,
@@ -101,7 +96,8 @@ def _resolve(current: Round, late_ms: int, prices: Mapping[str, PricePoint], ven
     )
 
 
-def _void(current: Round, reason: str) -> Round:
+def void(current: Round, reason: str) -> Round:
+    """End a round that cannot count, e.g. because its prices would come from two different markets."""
     return replace(current, phase=RoundPhase.VOID, void_reason=reason)
 
 

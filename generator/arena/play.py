@@ -6,9 +6,9 @@ from math import isfinite
 
 from gateway.wire.algorand import key_of
 from generator.arena.ballots import BallotFile
-from generator.arena.hourly import HORIZON_MINUTES, hour_in_reach, interrupt, judge, predict, void
+from generator.arena.hourly import HORIZON_MINUTES, hour_in_reach, interrupt, judge, predict
 from generator.arena.lessons import lesson_of
-from generator.arena.life import Forecaster, advance, event_of, open_round, regime_event, schedule_round, withdraw
+from generator.arena.life import Forecaster, advance, event_of, open_round, regime_event, schedule_round, void
 from generator.arena.outcome import PricePoint
 from generator.arena.tally import simulated_tally
 from generator.arena.teacher import PredictionChange, RoundChange
@@ -67,7 +67,6 @@ class PlayInputs:
     warm_up: bool = False
     interrupted: str | None = None  # why what is under way cannot be settled, e.g. the replay was moved
     next_close_ms: int | None = None  # wall time; what was sealed from then on was sealed with bars of the future
-    follows_clock: bool = False  # the market's prices come from the wall clock: those of the future are not known yet
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,9 +88,6 @@ class PlayState:
     last_outcome: LastOutcome = lambda _kind, _asset: None  # the last outcome known by kind and asset
     last_regime: str | None = None  # label of the tick before
     published_ms: int | None = None  # wall time of the last published tick; None: this play is not published
-    # resolved rounds that were sealed with bars of the future, before the clock was set back
-    withdrawn: tuple[Round, ...] = ()
-    retracted: tuple[PredictionMade, ...] = ()  # likewise, hourly predictions with an outcome
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,10 +115,8 @@ def play(state: PlayState, inputs: PlayInputs) -> PlayResult:
     """Move every round and prediction on by one tick. The same tick again changes nothing."""
     timetable = revise(state.timetable, inputs.config.round_minutes, inputs.now_ms, state.last_start_ms)
     judged = [(made, _judged(made, inputs, state.published_ms)) for made in state.pending]
-    judged += [(made, void(made, SET_BACK)) for made in state.retracted]
-    rounds: list[RoundChange] = [(item, withdraw(item, SET_BACK)) for item in state.withdrawn]
     active = sorted(state.active, key=lambda item: item.start_ms)
-    rounds += [(item, _moved(item, inputs, state.published_ms)) for item in active]
+    rounds: list[RoundChange] = [(item, _moved(item, inputs, state.published_ms)) for item in active]
     lessons = tuple(
         lesson_of(
             after,
@@ -158,26 +152,24 @@ def _last_outcomes(state: PlayState, rounds: list[Round], predictions: list[Pred
 
 
 def _judged(made: PredictionMade, inputs: PlayInputs, published_ms: int | None) -> PredictionMade:
-    if inputs.interrupted is not None:
-        return interrupt(made, inputs.interrupted)
     begins = made.start_price is None and inputs.now_ms >= made.start_ms
-    spoiled = _spoiled(made.made_ms, inputs, None if made.warm_up or not begins else published_ms)
-    if spoiled is not None:
-        return void(made, spoiled) if spoiled == SET_BACK else interrupt(made, spoiled)
+    reason = _spoiled(made.made_ms, inputs, None if made.warm_up or not begins else published_ms)
+    if reason is not None:
+        return interrupt(made, reason)
     return judge(made, inputs.now_ms, inputs.prices, inputs.venues_needed)
 
 
 def _spoiled(sealed_ms: int | None, inputs: PlayInputs, published_ms: int | None) -> str | None:
-    """Return why what was sealed then cannot count.
+    """Return why what was sealed then cannot count; None where nothing speaks against it.
 
-    Either it knew bars that close after now, because the clock was set back since, or it begins now and no release ever
-    carried it: no one could have seen it before.
+    The market may be another now, the clock may have been set back so that it knew bars that close after now, or it begins
+    now and no release ever carried it: no one could have seen it before.
 
     Args:
         published_ms: wall time of the last release; None where what was sealed does not begin now, or is not published.
     """
-    if sealed_ms is None:
-        return None
+    if sealed_ms is None or inputs.interrupted is not None:
+        return inputs.interrupted
     if inputs.next_close_ms is not None and sealed_ms >= inputs.next_close_ms:
         return SET_BACK
     return UNSEEN if published_ms is not None and published_ms < sealed_ms else None
@@ -185,9 +177,9 @@ def _spoiled(sealed_ms: int | None, inputs: PlayInputs, published_ms: int | None
 
 def _moved(item: Round, inputs: PlayInputs, published_ms: int | None) -> Round:
     begins = item.phase is RoundPhase.OPEN and inputs.now_ms >= item.start_ms
-    reason = inputs.interrupted or _spoiled(item.opens_ms, inputs, None if item.warm_up or not begins else published_ms)
+    reason = _spoiled(item.opens_ms, inputs, None if item.warm_up or not begins else published_ms)
     if reason is not None:
-        return withdraw(item, reason)
+        return void(item, reason)
     return advance(item, inputs.now_ms, inputs.prices, inputs.venues_needed, inputs.price_basis)
 
 

@@ -165,12 +165,12 @@ class RangeSums:
 
     blocks: Mapping[Key, Counts] = field(default_factory=dict)
 
-    def plus(self, cases: Iterable[RangeCase], sign: int = 1) -> RangeSums:
-        """Add counts of horizons and starts, or take them out again."""
+    def plus(self, cases: Iterable[RangeCase]) -> RangeSums:
+        """Add counts of horizons and starts."""
         blocks = dict(self.blocks)
         for horizon, start_ms, counts in cases:
             key = horizon, block_of(start_ms, horizon)
-            blocks[key] = tuple(a + sign * b for a, b in zip(blocks.get(key, _NOTHING), counts, strict=True))
+            blocks[key] = tuple(a + b for a, b in zip(blocks.get(key, _NOTHING), counts, strict=True))
         return RangeSums(blocks)
 
     def scores(self) -> tuple[HorizonScores, ...]:

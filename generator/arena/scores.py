@@ -147,9 +147,9 @@ class Sums:
             persistence_e8=sign * _persistence_e8(case.previous, outcome),
         )
 
-    def together(self, n: int, hits: int, sign: int = 1) -> Sums:
+    def together(self, n: int, hits: int) -> Sums:
         """Note that so many forecasts, already added, came due in the same hour and are no independent cases."""
-        return _plus(self, squares=sign * n * n, products=sign * n * hits, hit_squares=sign * hits * hits)
+        return _plus(self, squares=n * n, products=n * hits, hit_squares=hits * hits)
 
     @property
     def design_effect(self) -> float:

@@ -111,7 +111,6 @@ def play_arena(
         warm_up=warm_up,
         interrupted="the replay was moved to another market time" if moved else None,
         next_close_ms=None if warm_up else _next_close_ms(observation),
-        follows_clock=observation.mode != SourceMode.LIVE,
     )
     published_ms = None if warm_up else app.record.memory.last_published_ms()
     newest = 0 if warm_up else max(app.publisher.releases.generation(), app.publisher.vault.generation())

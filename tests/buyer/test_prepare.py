@@ -13,11 +13,12 @@ from starlette.testclient import TestClient
 from gateway.app.state import GatewayState
 from gateway.buyer.prepare import MAX_AT_ONCE, PER_MINUTE, Prepare
 from gateway.devnet.keys import new_key
-from gateway.devnet.transactions import group_id, parse_item, signed
+from gateway.devnet.transactions import parse_item, signed
 from gateway.payments.challenge import Challenge, encode_challenges
 from gateway.payments.parse import read_payment
 from gateway.settings import DEMO_PAYEE, GatewaySettings
 from gateway.upstream.http_client import Answer
+from gateway.wire.algorand import group_id_of
 from gateway.wire.networks import DEVNET, MAINNET
 from tests.support.buyer_pages import PRICE, ROUND, FakeNode, holding, idle_state, page_client, params
 from tests.support.gateway_app import in_loop
@@ -64,7 +65,7 @@ def test_the_group_pays_the_newest_quote_exactly_and_only_the_wallet_is_missing(
     }  # fmt: skip
     assert (fee.sender, fee.fields["fee"], fee.fields["rcv"]) == (FEE_PAYER, 2_000, fee.fields["snd"])
     assert "amt" not in fee.fields
-    assert fee.fields["grp"] == payment.fields["grp"] == group_id([fee, payment])
+    assert fee.fields["grp"] == payment.fields["grp"] == group_id_of([fee.fields, payment.fields])
     wanted = {"sign": [1], "index": 1, "txid": payment.txid, "first_valid": ROUND, "last_valid": ROUND + 100}
     assert received["payment"] | wanted == received["payment"]
     assert (received["price_atomic"], received["pay_to"], received["asset"]) == (PRICE, DEMO_PAYEE, DEVNET.asset_id)

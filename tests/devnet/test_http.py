@@ -7,15 +7,14 @@ import pytest
 from algosdk.account import address_from_private_key
 
 from gateway.app.server import listen
-from gateway.devnet.app import build_devnet
+from gateway.devnet.app import build_devnet, serve
 from gateway.devnet.errors import DevnetError
 from gateway.devnet.keys import load_or_make, new_key
-from gateway.devnet.server import serve
 from gateway.devnet.settings import DevnetSettings
 from gateway.devnet.transactions import Item, parse_item, signed
 from gateway.settings import DEMO_PAYEE
 from gateway.wire.networks import DEVNET, TESTNET
-from tests.support.devnet_app import PRICE, START_ROUND, DevnetApp, devnet_app, pass_rounds, pay
+from tests.support.devnet_app import PRICE, START_ROUND, DevnetApp, devnet_app, pass_rounds
 
 
 def payload_of(header: str) -> dict[str, Any]:
@@ -25,7 +24,7 @@ def payload_of(header: str) -> dict[str, Any]:
 
 def with_item(payload: dict[str, Any], place: int, item: Item) -> dict[str, Any]:
     wires = list(payload["payload"]["paymentGroup"])
-    wires[place] = base64.b64encode(item.wire if item.envelope else item.packed).decode()
+    wires[place] = base64.b64encode(item.wire).decode()
     return {**payload, "payload": {**payload["payload"], "paymentGroup": wires}}
 
 
@@ -112,19 +111,15 @@ def test_a_tampered_group_is_refused(tmp_path: Path) -> None:
         devnet.fund()
         payload = payload_of(devnet.payment().header)
         fee, payment = item_at(payload, 0), item_at(payload, 1)
-        costly = Item({**fee.fields, "fee": 20_000}, {}, b"", "")
-        giving = Item({**fee.fields, "amt": 5}, {}, b"", "")
-        other_group = Item({**fee.fields, "grp": bytes(32)}, {}, b"", "")
 
-        def reason(place: int, item: Item) -> Any:
-            whole = parse_item(item.wire)
-            return devnet.ask("verify", with_item(payload, place, whole))["invalidReason"]
+        def reason(place: int, item: Item) -> str:
+            found = devnet.ask("verify", with_item(payload, place, item))
+            return f"{found['invalidReason']} {found['invalidMessage']}"
 
-        assert reason(1, signed(payment, new_key().secret)) == "invalid_exact_avm_payload_invalid_signature"
-        assert reason(0, costly) == "invalid_exact_avm_payload_fee_payer_transaction_invalid"
-        assert reason(0, giving) == "invalid_exact_avm_payload_fee_payer_has_amount"
-        assert reason(0, other_group) == "invalid_exact_avm_payload_group_id_mismatch"
-        assert reason(1, pay(devnet.buyer, 1, DEMO_PAYEE, START_ROUND)) == "invalid_exact_avm_payload_group_id_mismatch"
+        assert "signature validation failed" in reason(1, signed(payment, new_key().secret))
+        assert "fee_payer_transaction_invalid" in reason(0, Item({**fee.fields, "fee": 20_000}))
+        assert "fee_payer_has_amount" in reason(0, Item({**fee.fields, "amt": 5}))
+        assert "wrong group id" in reason(0, Item({**fee.fields, "grp": bytes(32)}))
 
 
 @pytest.mark.parametrize(
@@ -209,7 +204,7 @@ def test_the_node_states_its_genesis_round_and_accounts(tmp_path: Path) -> None:
 def test_with_lent_ids_there_is_no_page_wallet(tmp_path: Path) -> None:
     from starlette.testclient import TestClient
 
-    app = build_devnet(DevnetSettings(tmp_path / "devnet.sqlite3", as_network="testnet"))
+    app = build_devnet(DevnetSettings(tmp_path / "devnet.sqlite3", identity=TESTNET))
     with TestClient(app, base_url="http://localhost") as client:
         params = client.get("/algod/v2/transactions/params").json()
 
@@ -240,21 +235,12 @@ def test_keys_are_made_once_and_only_their_owner_can_read_them(tmp_path: Path) -
         load_or_make(path)
 
 
-def test_other_ports_and_networks_are_one_clear_line(tmp_path: Path) -> None:
-    for wrong, words in (
-        ({"port": 0}, "from 1 to"),
-        ({"as_network": "mainnet"}, "devnet or testnet"),
-    ):
-        with pytest.raises(DevnetError, match=words):
-            DevnetSettings(tmp_path / "devnet.sqlite3", **wrong)
-
-
 def test_a_port_in_use_is_one_clear_line_and_touches_no_state(tmp_path: Path) -> None:
     taken = listen("127.0.0.1", 0)
     taken.listen()
     try:
         with pytest.raises(DevnetError, match="is in use; choose another"):
-            serve(DevnetSettings(tmp_path / "devnet.sqlite3", port=taken.getsockname()[1]))
+            serve(DevnetSettings(tmp_path / "devnet.sqlite3", port=taken.getsockname()[1]), say=print)
     finally:
         taken.close()
 

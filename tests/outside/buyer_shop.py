@@ -11,7 +11,6 @@ from typing import Any
 from algosdk import encoding
 
 from gateway.devnet.keys import Key, new_key
-from gateway.devnet.ledger import Search
 from gateway.devnet.transactions import parse_item, signed
 from gateway.settings import DEMO_PAYEE
 from gateway.wire.networks import DEVNET, MAINNET
@@ -75,7 +74,7 @@ class Wallet:
 
     def transfers(self) -> int:
         """Return how many transfers of this wallet the ledger has."""
-        return sum(1 for _ in self._shop.ledger.search(Search(self.key.address, role="sender")))
+        return sum(1 for _ in self._shop.ledger.search(self.key.address, "sender"))
 
 
 def _give_algo(shop: Shop, address: str) -> None:

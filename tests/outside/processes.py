@@ -26,7 +26,7 @@ def devnet(folder: Path, network: str) -> Iterator[str]:
     port = free_port()
     command = ["devnet", "--port", str(port), "--as", network]
     with running(folder, command, f"http://127.0.0.1:{port}", EMI_STATE_DIR=str(folder)) as process:
-        process.wait_open("/algod/health")
+        process.wait_open("/algod/v2/status")
         yield process.origin
 
 

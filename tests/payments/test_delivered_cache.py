@@ -1,25 +1,6 @@
-from dataclasses import replace
 from pathlib import Path
 
-from gateway.payments.decide import Delivered
-from gateway.payments.purchase import MAX_REMEMBERED_BYTES, DeliveredCache
-from tests.ledger.test_ledger import INTENT
 from tests.support.gateway_app import gateway_app, in_loop
-
-
-def delivery(number: int, body: bytes = b"{}") -> Delivered:
-    return Delivered(replace(INTENT, txid=str(number)), body)
-
-
-def test_bodies_are_bounded_by_their_bytes_and_the_least_used_goes_first() -> None:
-    known = DeliveredCache()
-    for number in range(4):
-        known.put(delivery(number, b"%d" % number * (MAX_REMEMBERED_BYTES // 4)))
-    known.get("0")
-
-    known.put(delivery(4))
-
-    assert [known.get(str(number)) is not None for number in range(6)] == [True, False, True, True, True, False]
 
 
 @in_loop

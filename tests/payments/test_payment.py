@@ -308,4 +308,4 @@ def test_an_sdk_signed_transaction_is_read_the_same() -> None:
     read = read_payment(item_header(base64.b64decode(encoding.msgpack_encode(signed))), DEVNET, DEMO_PAYEE)
 
     assert (read.txid, read.amount_atomic) == (txn.get_txid(), 20_000)
-    assert json.dumps(read.envelope.group)
+    assert json.dumps(read.group)

@@ -5,11 +5,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from sqlalchemy import create_engine, select
 
 from generator.catalog.words import Prediction
 from generator.record.memory.store import Memory
-from generator.record.memory.tables import voters
 from tests.support.arena_inputs import CONFIG, HOUR, MINUTE, NOON, Vote, hours, inputs_at, play_tick
 from tests.support.databases import reopen, url_in
 
@@ -80,21 +78,7 @@ def test_the_simulated_crowd_has_no_voter_record(memory: Memory) -> None:
     assert view.crowd is None
 
 
-def test_rounds_that_a_clock_set_ahead_made_count_for_no_voter(memory: Memory) -> None:
-    play_rounds(memory, 3)
-    assert memory.view(NOON + 3 * HOUR).teacher.lessons_total == 2
-
-    back = replace(inputs_at(NOON - HOUR), next_close_ms=NOON - HOUR + 5 * MINUTE, follows_clock=True)
-    after = play_tick(memory, back)
-
-    assert (after.teacher.lessons_total, after.arena_record.resolved, after.lessons) == (0, 0, ())
-    rows = memory.resolved_rounds(10)
-    assert {row["void_reason"] for row in rows} == {"clock was set back"}
-    with create_engine(str(memory._engine.url)).connect() as connection:
-        assert set(connection.execute(select(voters.c.resolved, voters.c.hits))) == {(0, 0)}
-
-
-def test_what_venues_had_priced_stays_resolved_when_the_clock_goes_back(memory: Memory) -> None:
+def test_what_had_ended_stays_resolved_when_the_clock_goes_back(memory: Memory) -> None:
     play_rounds(memory, 3)
 
     after = play_tick(memory, replace(inputs_at(NOON - HOUR), next_close_ms=NOON - HOUR + 5 * MINUTE))

@@ -1,4 +1,4 @@
-"""A clock that was ahead and is set right: nothing of the days that have not come is published, sealed or scored."""
+"""A clock that was ahead and is set right: readings restart, and what was sealed meanwhile and has not ended is void."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -80,18 +80,20 @@ def test_the_reading_after_a_clock_was_set_back_is_that_of_a_fresh_start(back: t
     assert after["regime"]["as_of"] <= market_time(after)
 
 
-def test_no_forecast_sealed_with_bars_of_the_future_stays_scored(back: tuple[Path, Path]) -> None:
+def test_what_was_sealed_with_bars_of_the_future_is_void_unless_it_had_ended(back: tuple[Path, Path]) -> None:
     state, _ = back
     ahead = [row for row in rows(state).values() if row["opened"] > "2026-11-20T12:10:00Z"]
 
-    assert len(ahead) == 4
-    assert {(row["phase"], row["void_reason"], row["outcome"]) for row in ahead} == {("void", REASON, None)}
-    statistics = body(state, "/api/statistics.php")
-    assert statistics["arena"]["record"]["resolved"] == statistics["main_brain"]["record"]["resolved"] == 0
-    assert body(state, "/api/teacher-lessons.php")["latest_lessons"] == []
+    assert [(row["phase"], row["void_reason"]) for row in sorted(ahead, key=lambda row: row["start"])] == [
+        ("resolved", None),
+        ("resolved", None),
+        ("void", REASON),
+        ("void", REASON),
+    ]
+    assert body(state, "/api/statistics.php")["arena"]["record"]["resolved"] == 2
 
 
-def test_an_audit_of_the_log_follows_what_was_withdrawn(back: tuple[Path, Path]) -> None:
+def test_an_audit_of_the_log_follows_a_clock_that_was_set_back(back: tuple[Path, Path]) -> None:
     state, _ = back
     current = state / "site" / "current" / "log"
     head = head_of((current / "checkpoint").read_bytes())
@@ -101,11 +103,12 @@ def test_an_audit_of_the_log_follows_what_was_withdrawn(back: tuple[Path, Path])
         audit.take(data)
 
     assert audit.clock_steps == 1
-    assert audit.arena.resolved == audit.hourly.resolved == 0
-    assert {row["void_reason"] for row in audit.rounds.values() if row["opened"] > "2026-11-20T12:10:00Z"} == {REASON}
+    assert audit.arena.resolved == 2
+    ended = [row["void_reason"] for row in audit.rounds.values() if row["opened"] > "2026-11-20T12:10:00Z"]
+    assert sorted(ended, key=str) == [None, None, REASON, REASON]
 
 
-def test_a_start_with_the_clock_ahead_leaves_nothing_of_it_once_the_clock_is_right(tmp_path: Path) -> None:
+def test_after_a_start_with_the_clock_ahead_nothing_it_had_open_is_resolved(tmp_path: Path) -> None:
     settings = settings_of(SourceMode.SIMULATED, tmp_path)
 
     async def work() -> None:
@@ -119,7 +122,8 @@ def test_a_start_with_the_clock_ahead_leaves_nothing_of_it_once_the_clock_is_rig
 
     run(work)
 
-    assert {(row["phase"], row["void_reason"]) for row in rows(settings.state_dir).values()} == {("void", REASON)}
+    ended = {(row["warm_up"], row["phase"]) for row in rows(settings.state_dir).values()}
+    assert ended == {(True, "resolved"), (True, "void"), (False, "void")}
     regime = body(settings.state_dir, "/api/market-regime.php")
     assert regime["regime"]["as_of"] <= market_time(regime)
 

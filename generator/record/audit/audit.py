@@ -37,7 +37,6 @@ class Ranges:
     forecasts: dict[str, RangeForecast]
     start_price: float | None
     moves: dict[str, Move] = field(default_factory=dict)
-    at: dict[str, str] = field(default_factory=dict)  # of the entries with the moves
 
 
 @dataclass
@@ -59,8 +58,6 @@ class Audit:
     first_at: str | None = None
     last_at: str | None = None
     _index: int = 0
-    _ended_at: dict[str, str] = field(default_factory=dict)  # of rounds
-    _judged_at: dict[tuple[str, str], tuple[str, Case]] = field(default_factory=dict)  # by start and asset
 
     def __post_init__(self) -> None:
         """Name who reads which kind."""
@@ -80,11 +77,7 @@ class Audit:
         }
 
     def take(self, data: bytes) -> None:
-        """Read the next entry.
-
-        Raises:
-            AuditError: it is not of its form, or does not follow from those before it.
-        """
+        """Read the next entry; raise AuditError where it is not of its form or does not follow from those before it."""
         try:
             entry = json.loads(data)
             kind = str(entry["kind"])
@@ -102,11 +95,7 @@ class Audit:
         self._index += 1
 
     def finish(self) -> None:
-        """Check what should have ended before the last entry.
-
-        Raises:
-            AuditError: a round was sealed and never ended, or an hour was never judged.
-        """
+        """Check what should have ended before the last entry; raise AuditError naming what did not."""
         if self.last_at is None:
             return
         for name, row in self.open.items():
@@ -189,22 +178,11 @@ class Audit:
     def _void(self, entry: Mapping[str, Any]) -> str | None:
         row = self.open.pop(entry["round_id"], None)
         if row is None and entry["round_id"] in self.rounds:
-            row = self._withdrawn(entry)
-            if row is None:
-                return "this round had ended"
-        elif row is None:
-            row = {**_row(entry), "commitment": None}
+            return "this round had ended"
+        row = row or {**_row(entry), "commitment": None}
         row.update({name: entry[name] for name in ("forecast", "salt", "previous_outcome", "void_reason")})
         row["phase"] = "void"
         return self._end(row)
-
-    def _withdrawn(self, entry: Mapping[str, Any]) -> dict[str, Any] | None:
-        """Take back a round that ended at a time which, after the clock was set back, has not come; None for others."""
-        row = self.rounds[entry["round_id"]]
-        if row["phase"] != "resolved" or entry["at"] >= self._ended_at[entry["round_id"]]:
-            return None
-        self.arena = self.arena.added(case_of_row(row), -1)
-        return {**row, **dict.fromkeys(("end_price", "change_bps", "outcome", "lesson"))}
 
     def _end(self, row: dict[str, Any]) -> str | None:
         row.pop("band_bps", None)
@@ -213,7 +191,6 @@ class Audit:
         if complaint:
             return complaint
         self.rounds[row["round_id"]] = {**row, "ballots_sha256": digest}
-        self._ended_at[row["round_id"]] = self.last_at or ""
         if row["phase"] == "resolved":
             self.arena = self.arena.added(case_of_row(row))
         return None
@@ -266,33 +243,25 @@ class Audit:
         start, horizon = entry["start"], entry["horizon"]
         late = _late(start, horizon, entry["at"])
         counted: list[tuple[str, int, Counts]] = []
-        taken_back: list[tuple[str, int, Counts]] = []
         for asset, shown in entry["assets"].items():
             ranges = self.ranges.get(start, {}).get(asset)
             if ranges is None or horizon not in ranges.forecasts or ranges.start_price is None:
                 return f"{asset}: no {horizon} range was made for this hour"
             came = Move(shown.get("end_price"), shown.get("move"), shown.get("void_reason"))
-            if horizon in ranges.moves and (came.void_reason is None or entry["at"] >= ranges.at[horizon]):
+            if horizon in ranges.moves:
                 return f"{asset}: the {horizon} range was judged before"
             if came.void_reason is None and not 0 <= late < PRICE_WINDOW_S:
                 return f"{asset}: the end price over {horizon} was fixed {late:.0f} s after the end"
             if came.void_reason is None and came.move != move_percent(ranges.start_price, shown["end_price"]):
                 return f"{asset}: the move over {horizon} is {came.move}, the prices give another"
-            said, before = ranges.forecasts[horizon], ranges.moves.get(horizon)
-            counted.append((horizon, ms_of(start), counts_of(said, came)))
-            if before is not None:
-                taken_back.append((horizon, ms_of(start), counts_of(said, before)))
-            ranges.moves[horizon], ranges.at[horizon] = came, entry["at"]
-        self.far = self.far.plus(counted).plus(taken_back, -1)
+            counted.append((horizon, ms_of(start), counts_of(ranges.forecasts[horizon], came)))
+            ranges.moves[horizon] = came
+        self.far = self.far.plus(counted)
         return None
 
     def _judged(self, entry: Mapping[str, Any]) -> str | None:
-        n, hits, gone, gone_hits = 0, 0, 0, 0
+        n, hits = 0, 0
         for asset, judged in entry["assets"].items():
-            back = self._retracted(entry, asset) if "void_reason" in judged else None
-            if back is not None:
-                gone, gone_hits = gone + 1, gone_hits + (back.prediction == back.outcome)
-                continue
             complaint = self._revealed(entry["start"], asset, judged) if "forecast" in judged else None
             made = self.hours.get(entry["start"], {}).pop(asset, None)
             if complaint or made is None:
@@ -307,10 +276,9 @@ class Audit:
             if outcome != judged["outcome"]:
                 return f"{asset}: outcome is {judged['outcome']}, the prices give {outcome}"
             case = _case(made, outcome)
-            self._judged_at[entry["start"], asset] = (entry["at"], case)
             self.hourly = self.hourly.added(case)
             n, hits = n + 1, hits + (case.prediction == case.outcome)
-        self.hourly = self.hourly.together(n, hits).together(gone, gone_hits, -1)
+        self.hourly = self.hourly.together(n, hits)
         if not self.hours.get(entry["start"], True):
             del self.hours[entry["start"]]
         return None
@@ -324,15 +292,6 @@ class Audit:
                 (name, ms_of(start), counts_of(said, ranges.moves[name])) for name, said in ranges.forecasts.items()
             ]
             self.far = self.far.plus(counted)
-
-    def _retracted(self, entry: Mapping[str, Any], asset: str) -> Case | None:
-        """Take back an outcome of a time which, after the clock was set back, has not come; None if there is none."""
-        at, case = self._judged_at.get((entry["start"], asset), ("", None))
-        if case is None or entry["at"] >= at:
-            return None
-        del self._judged_at[entry["start"], asset]
-        self.hourly = self.hourly.added(case, -1)
-        return case
 
     def _scores(self, entry: Mapping[str, Any]) -> str | None:
         found = {
@@ -409,8 +368,7 @@ def _row(entry: Mapping[str, Any]) -> dict[str, Any]:
 def _case(made: Mapping[str, Any], outcome: Prediction) -> Case:
     names = ("down", "neutral", "up")
     forecast = {**made, **{key: dict(zip(names, made[key], strict=True)) for key in ("probabilities", "base_rate")}}
-    row = {"forecast": forecast, "previous_outcome": made["previous_outcome"], "outcome": outcome, "warm_up": False}
-    return case_of_row(row)
+    return case_of_row({**made, "forecast": forecast, "outcome": outcome, "warm_up": False})
 
 
 def _subject(entry: Mapping[str, Any]) -> str:

@@ -78,10 +78,7 @@ def _round(after: Round, now_ms: int, lock: Lock | None, lesson: Lesson | None, 
 
 
 def _predictions(changes: Iterable[PredictionChange], now_ms: int, salt: SaltOf) -> list[Entry]:
-    """Write the hourly predictions in one entry an hour and step; one that only was made again says nothing new.
-
-    An outcome that is taken back, because the clock was set back, is written again as void.
-    """
+    """Write the hourly predictions in one entry an hour and step; one that only was made again says nothing new."""
     ended: dict[tuple[int, str], dict[str, Any]] = {}
     made: dict[int, dict[str, Any]] = {}
     started: dict[int, dict[str, Any]] = {}
@@ -90,7 +87,7 @@ def _predictions(changes: Iterable[PredictionChange], now_ms: int, salt: SaltOf)
         if after.warm_up:
             continue
         for horizon, came in after.moves.items() if after.start_price is not None else ():
-            if before is None or before.moves.get(horizon) != came:
+            if before is None or horizon not in before.moves:
                 ended.setdefault((after.start_ms, horizon), {})[after.asset] = moved(came)
         ended_before = before is not None and (before.outcome, before.void_reason) == (after.outcome, after.void_reason)
         if after.outcome is not None and not ended_before:

@@ -5,11 +5,11 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-from sqlalchemy import Connection, bindparam, delete, func, insert, or_, select, update
+from sqlalchemy import Connection, Table, bindparam, func, or_, select, update
 
 from generator.arena.life import ROUND_OPENED
 from generator.arena.play import Lock, PlayInputs, PlayResult, PlayState
-from generator.arena.teacher import PredictionChange, RunningTotals
+from generator.arena.teacher import PredictionChange, RoundChange, RunningTotals
 from generator.arena.timetable import Timetable
 from generator.arena.values import Event, Lesson, PredictionMade, Round, Tally
 from generator.catalog.words import Prediction, RoundPhase
@@ -40,13 +40,8 @@ def active_rounds(connection: Connection) -> tuple[Round, ...]:
 def load_state(
     connection: Connection, inputs: PlayInputs, last_regime: str | None, published_ms: int | None
 ) -> PlayState:
-    """Load what the pure rules need.
-
-    Where a clock that was ahead may have made prices, rounds and predictions of later times are withdrawn that were
-    resolved by the close of the bar that is open now.
-    """
+    """Load what the pure rules need."""
     now_ms = inputs.now_ms
-    next_close_ms = inputs.next_close_ms if inputs.follows_clock else None
     active = active_rounds(connection)
     starts = select(t.rounds.c.start_ms).where(t.rounds.c.start_ms > now_ms)
     p = t.predictions.c
@@ -66,38 +61,6 @@ def load_state(
         last_outcome=lambda kind, asset: last_outcome(connection, kind, asset, now_ms),
         last_regime=last_regime,
         published_ms=published_ms,
-        withdrawn=() if next_close_ms is None else _resolved_ahead(connection, now_ms, next_close_ms),
-        retracted=() if next_close_ms is None else _judged_ahead(connection, now_ms, next_close_ms),
-    )
-
-
-def _resolved_ahead(connection: Connection, now_ms: int, next_close_ms: int) -> tuple[Round, ...]:
-    """Return the resolved rounds that a clock set ahead made, where it made their prices too."""
-    c = t.rounds.c
-    late = (c.start_ms > now_ms, c.opens_ms >= next_close_ms, c.phase == RoundPhase.RESOLVED.value)
-    return values_in(connection, Round, select(t.rounds).where(*late).order_by(c.start_ms))
-
-
-def _judged_ahead(connection: Connection, now_ms: int, next_close_ms: int) -> tuple[PredictionMade, ...]:
-    """Return the hourly predictions likewise."""
-    c = t.predictions.c
-    judged = or_(c.outcome.is_not(None), c.due_ms.is_not(None))
-    late = (c.start_ms > now_ms, c.made_ms >= next_close_ms, c.settled.is_(True), judged)
-    return values_in(connection, PredictionMade, select(t.predictions).where(*late).order_by(c.id))
-
-
-def recount(connection: Connection, result: PlayResult) -> RunningTotals | None:
-    """Forget the lessons of rounds that count no more, and count the record again; None where all that counted does."""
-    rounds = [before.round_id for before, after in result.rounds if before and before.outcome and not after.outcome]
-    if rounds:
-        connection.execute(delete(t.lessons).where(t.lessons.c.round_id.in_(rounds)))
-    hours = any(before and _taken_back(before, after) for before, after in result.predictions)
-    return count_all(connection) if rounds or hours else None
-
-
-def _taken_back(before: PredictionMade, after: PredictionMade) -> bool:
-    return any(after.moves[horizon] != came for horizon, came in before.moves.items()) or (
-        before.outcome is not None and after.outcome is None
     )
 
 
@@ -122,34 +85,23 @@ def store_result(connection: Connection, result: PlayResult) -> None:
     written = json.dumps(asdict(result.timetable))
     if get_meta(connection, SCHEDULE_KEY) != written:
         put_meta(connection, SCHEDULE_KEY, written)
-    for before, after in result.rounds:
-        _store_round(connection, before, after)
-    _store_predictions(connection, result.predictions)
+    _store_changes(connection, t.rounds, ("round_id",), result.rounds)
+    _store_changes(connection, t.predictions, ("asset", "start_ms"), result.predictions)
     insert_all(connection, t.lessons, [row_of(lesson) for lesson in result.lessons])
     insert_all(connection, t.tallies, [row for lock in result.locks for row in _lock_rows(lock)])
     insert_all(connection, t.events, [row_of(event) for event in result.events])
 
 
-def _store_round(connection: Connection, before: Round | None, after: Round) -> None:
-    row = row_of(after)
-    if before is None:
-        connection.execute(insert(t.rounds).values(**row))
-    else:
-        connection.execute(update(t.rounds).where(t.rounds.c.round_id == after.round_id).values(**row))
-
-
-def _store_predictions(connection: Connection, changes: Sequence[PredictionChange]) -> None:
-    """Store what was made and what changed, each in one statement: an hour has one for every asset, twice."""
-    insert_all(connection, t.predictions, [row_of(after) for before, after in changes if before is None])
-    changed = [
-        {"of_asset": after.asset, "of_start": after.start_ms, **row_of(after)}
-        for before, after in changes
-        if before is not None
-    ]
+def _store_changes(
+    connection: Connection, table: Table, key: Sequence[str], changes: Sequence[RoundChange | PredictionChange]
+) -> None:
+    """Store what is new and what changed, each in one statement."""
+    insert_all(connection, table, [row_of(after) for before, after in changes if before is None])
+    changed = [row_of(after) for before, after in changes if before is not None]
     if changed:
-        c = t.predictions.c
-        where = (c.asset == bindparam("of_asset"), c.start_ms == bindparam("of_start"))
-        connection.execute(update(t.predictions).where(*where), changed)
+        where = (table.c[name] == bindparam(f"old_{name}") for name in key)
+        rows = [row | {f"old_{name}": row[name] for name in key} for row in changed]
+        connection.execute(update(table).where(*where), rows)
 
 
 def _lock_rows(lock: Lock) -> list[dict[str, Any]]:

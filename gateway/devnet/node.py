@@ -1,0 +1,228 @@
+"""What wallets, facilitators and gateways ask of a node and of an indexer."""
+
+import asyncio
+import base64
+import struct
+from collections.abc import Sequence
+from itertools import islice
+from typing import Any, Final
+
+import msgpack
+from algosdk import encoding
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import BaseRoute, Mount, Route, Router
+
+from gateway.devnet.errors import LedgerRefusal, Malformed
+from gateway.devnet.ledger import MAX_NUMBER, MIN_FEE, Committed, Ledger, started_at
+from gateway.devnet.transactions import Item, parse_group, parse_item
+from gateway.wire.algorand import pack
+
+MEMORY_ROUNDS: Final = 1_000
+"""A node forgets a transaction after this many rounds; the indexer keeps it."""
+MAX_WAIT_S: Final = 60.0
+PAGE: Final = 1_000
+ADDRESSES: Final = frozenset({"snd", "rcv", "arcv"})
+
+
+def node_routes(ledger: Ledger) -> list[BaseRoute]:
+    """Return the indexer's routes, and the node's below /algod and at the root.
+
+    The official JavaScript client asks for /v2 at the root of a node's origin whatever path its URL has.
+    """
+    node, indexer = _Node(ledger), _Indexer(ledger)
+    algod = [
+        Route("/v2/status", node.status),
+        Route("/v2/status/wait-for-block-after/{after:int}", node.wait),
+        Route("/v2/transactions", node.send, methods=["POST"]),
+        Route("/v2/transactions/params", node.params),
+        Route("/v2/transactions/simulate", node.simulate, methods=["POST"]),
+        Route("/v2/transactions/pending/{txid}", node.pending),
+        Route("/v2/accounts/{address}", node.account),
+        Route("/v2/accounts/{address}/assets/{asset:int}", node.holding),
+    ]
+    indexed = [
+        Route("/health", indexer.health),
+        Route("/v2/transactions", indexer.transactions),
+        Route("/v2/transactions/{txid}", indexer.transaction),
+        Route("/v2/blocks/{number:int}", indexer.block),
+    ]
+    return [mounted("/indexer", indexed), mounted("/algod", algod), *algod]
+
+
+def mounted(path: str, routes: Sequence[BaseRoute]) -> Mount:
+    """Return the routes below a path, without Starlette's redirect between a path with and without its last slash."""
+    return Mount(path, app=Router(routes, redirect_slashes=False))
+
+
+def refusal(status: int, message: str) -> Response:
+    """Refuse a request in a node's way: a JSON object with one message."""
+    return JSONResponse({"message": message}, status_code=status)
+
+
+class _Node:
+    """A node's handlers."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self._ledger = ledger
+
+    async def status(self, _request: Request) -> Response:
+        current = self._ledger.rounds.current()
+        return JSONResponse({"last-round": current, "time-since-last-round": 0, "catchup-time": 0})
+
+    async def wait(self, request: Request) -> Response:
+        await asyncio.sleep(min(self._ledger.rounds.seconds_to(request.path_params["after"] + 1), MAX_WAIT_S))
+        return await self.status(request)
+
+    async def params(self, _request: Request) -> Response:
+        identity = self._ledger.identity
+        genesis = {"genesis-hash": identity.genesis_hash, "genesis-id": identity.genesis_id}
+        last = self._ledger.rounds.current()
+        return JSONResponse(
+            {"consensus-version": "emi-devnet", "fee": 0, "min-fee": MIN_FEE, "last-round": last} | genesis
+        )
+
+    async def send(self, request: Request) -> Response:
+        try:
+            items = parse_group(await request.body())
+            self._ledger.submit(items)
+        except LedgerRefusal as problem:
+            return refusal(400, f"TransactionPool.Remember: {problem}")
+        return JSONResponse({"txId": items[0].txid})
+
+    async def simulate(self, request: Request) -> Response:
+        try:
+            transactions = msgpack.unpackb(await request.body(), raw=False)["txn-groups"][0]["txns"]
+            items = [parse_item(pack(one)) for one in transactions]
+        except (ValueError, TypeError, LookupError, AttributeError, Malformed) as problem:
+            return refusal(400, f"failed to decode the simulate request: {problem}")
+        results = [{"txn-result": {"pool-error": "", "txn": _shown(request, item)}} for item in items]
+        group: dict[str, Any] = {"txn-results": results}
+        try:
+            self._ledger.simulate(items)
+        except LedgerRefusal as problem:
+            group |= {"failure-message": str(problem), "failed-at": [0]}
+        return _answer(request, {"version": 2, "last-round": self._ledger.rounds.current(), "txn-groups": [group]})
+
+    async def pending(self, request: Request) -> Response:
+        found = self._ledger.transaction(request.path_params["txid"])
+        if found is None or self._ledger.rounds.current() - found.round > MEMORY_ROUNDS:
+            return refusal(404, "could not find the transaction in the pool or in the last 1000 confirmed rounds")
+        return _answer(request, {"confirmed-round": found.round, "pool-error": "", "txn": _shown(request, found.item)})
+
+    async def account(self, request: Request) -> Response:
+        address = request.path_params["address"]
+        if not encoding.is_valid_address(address):
+            return refusal(400, "failed to parse the address")
+        content = {"address": address, "amount": self._ledger.micro_algos(address), "assets": self._holdings(address)}
+        return JSONResponse(content | {"round": self._ledger.rounds.current()})
+
+    async def holding(self, request: Request) -> Response:
+        for held in self._holdings(request.path_params["address"]):
+            if held["asset-id"] == request.path_params["asset"]:
+                return JSONResponse({"round": self._ledger.rounds.current(), "asset-holding": held})
+        return refusal(404, "account asset info not found")
+
+    def _holdings(self, address: str) -> list[dict[str, Any]]:
+        amount = self._ledger.holding(address)
+        held = {"asset-id": self._ledger.identity.asset_id, "amount": amount, "is-frozen": False}
+        return [] if amount is None else [held]
+
+
+def _shown(request: Request, item: Item) -> Any:
+    """Return a transaction as a node shows it: as it was signed, or in JSON with byte fields as addresses or base64."""
+    if _packed(request):
+        return msgpack.unpackb(item.wire, raw=False)
+    fields = {
+        key: encoding.encode_address(value) if key in ADDRESSES else _text(value) for key, value in item.fields.items()
+    }
+    return {"sig": _text(item.signature), "txn": fields}
+
+
+def _answer(request: Request, content: dict[str, Any]) -> Response:
+    if _packed(request):
+        return Response(msgpack.packb(content), media_type="application/msgpack")
+    return JSONResponse(content)
+
+
+def _packed(request: Request) -> bool:
+    return request.query_params.get("format") == "msgpack"
+
+
+def _text(value: Any) -> Any:
+    return base64.b64encode(value).decode() if isinstance(value, bytes) else value
+
+
+class _Indexer:
+    """An indexer's handlers; it is never behind its node."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self._ledger = ledger
+
+    async def health(self, _request: Request) -> Response:
+        return JSONResponse({"round": self._ledger.rounds.current()})
+
+    async def transaction(self, request: Request) -> Response:
+        txid = request.path_params["txid"]
+        found = self._ledger.transaction(txid)
+        if found is None:
+            return refusal(404, f"no transaction found for transaction id: {txid}")
+        return self._current({"transaction": self._row(found)})
+
+    async def transactions(self, request: Request) -> Response:
+        query = request.query_params
+        try:
+            if not encoding.is_valid_address(query.get("address", "")):
+                raise ValueError("unable to parse address: 'address'")
+            token = query.get("next")
+            after = struct.unpack("<QI", base64.urlsafe_b64decode(token)) if token else (MAX_NUMBER, 0)
+            since, limit = (int(query.get(name, default)) for name, default in (("min-round", 0), ("limit", PAGE)))
+            prefix = base64.b64decode(query.get("note-prefix", ""), validate=True)
+            rows = self._ledger.search(query["address"], query.get("address-role", ""), since, after)
+            kind = query.get("tx-type")
+            fitting = (
+                found
+                for found in rows
+                if kind in {None, found.item.fields["type"]} and found.item.fields.get("note", b"").startswith(prefix)
+            )
+            page = list(islice(fitting, min(limit, PAGE)))
+        except (ValueError, OverflowError, struct.error) as problem:
+            return refusal(400, f"invalid input: {problem}")
+        content: dict[str, Any] = {"transactions": [self._row(one) for one in page]}
+        if page:  # after the last page too, as indexers do: only an empty one has none
+            place = struct.pack("<QI", page[-1].round, page[-1].position)
+            content["next-token"] = base64.urlsafe_b64encode(place).decode()
+        return self._current(content)
+
+    async def block(self, request: Request) -> Response:
+        """Answer with the header alone, whatever was asked."""
+        number = request.path_params["number"]
+        if not 0 < number <= self._ledger.rounds.current():
+            return refusal(404, f"error while looking up block for round '{number}'")
+        return JSONResponse({"round": number, "timestamp": int(started_at(number))})
+
+    def _current(self, content: dict[str, Any]) -> Response:
+        return JSONResponse({"current-round": self._ledger.rounds.current(), **content})
+
+    def _row(self, found: Committed) -> dict[str, Any]:
+        """Return a committed transaction in the indexer's words; only what was signed."""
+        item, fields = found.item, found.item.fields
+        content: dict[str, Any] = {
+            "id": item.txid,
+            "tx-type": fields["type"],
+            "sender": item.sender,
+            "fee": fields.get("fee", 0),
+            "first-valid": fields.get("fv", 0),
+            "last-valid": fields["lv"],
+            "confirmed-round": found.round,
+            "round-time": int(started_at(found.round)),
+            "genesis-hash": self._ledger.identity.genesis_hash,
+            "signature": {"sig": _text(item.signature)},
+        }
+        names = {"gen": "genesis-id", "grp": "group", "note": "note", "lx": "lease"}
+        content |= {name: _text(fields[key]) for key, name in names.items() if key in fields}
+        moved = {"receiver": item.receiver, "close-amount": 0}
+        if fields["type"] == "pay":
+            return content | {"payment-transaction": {"amount": fields.get("amt", 0), **moved}}
+        moved |= {"amount": fields.get("aamt", 0), "asset-id": fields["xaid"]}
+        return content | {"asset-transfer-transaction": moved}
