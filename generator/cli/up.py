@@ -119,6 +119,8 @@ def up(
     folders = tuple(data) if data else None
     settings = generator_settings(source=source, data_dir=folders, port=port, network=as_network)
     refuse_replay_flags(settings, at, loop=loop)
+    if settings.site_url:
+        raise GeneratorError("emi up shows the site from its folder: EMI_SITE_URL must not be set")
     _refuse_wrong_money(
         settings, gateway_settings(port=settings.port, network=settings.network).facilitator_url, as_network
     )

@@ -33,7 +33,7 @@ from generator.site.pages.linked import linked_data
 from generator.site.pages.markdown import markdown
 from generator.site.pages.record import by_month, first_due, record_view
 from generator.site.pages.terms import with_terms_linked
-from generator.site.resources import Resources, assets_version
+from generator.site.resources import Assets, Resources
 
 # Templates know each constant of these by its name in lower case.
 _CATALOG: Final = (
@@ -259,6 +259,6 @@ def environment(resources: Resources) -> Environment:
         terms=glossary(),
         windows=WINDOWS,
         versions=versions(resources.changelog),
-        assets_version=assets_version(resources),
+        assets_version=Assets.load(resources).version,
     )
     return env
