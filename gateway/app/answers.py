@@ -67,7 +67,7 @@ class Encoded:
 
 
 def encoded(status: int, body: bytes, headers: Iterable[tuple[bytes, bytes]]) -> Encoded:
-    """Make an answer of JSON on a paid path: its own headers, lower-case, beside those that every such answer carries."""
+    """Make an answer of JSON on a paid path: its own headers, lower-case, and those that every such answer carries."""
     length = str(len(body)).encode()
     base = [(b"content-type", b"application/json"), (b"content-length", length), *PAID_HEADERS]
     return Encoded(status, [*base, *headers], body)
