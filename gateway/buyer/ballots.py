@@ -177,7 +177,7 @@ class BallotDesk:
         if ballot.is_free:
             await self._free.add(ballot, address)
         else:
-            answer = await self._state.chain.send(ballot.raw, TIMEOUT_S)
+            answer = await self._state.chain.algod("/v2/transactions", TIMEOUT_S, ballot.raw)
             if answer is None or answer.status != OK:
                 await self._check_known(ballot, answer)
         return {"txid": ballot.txid, "voter": ballot.voter, "round_id": ballot.round_id, "choice": ballot.choice}

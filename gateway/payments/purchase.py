@@ -41,7 +41,7 @@ from gateway.payments.decide import (
 )
 from gateway.payments.parse import Payment
 from gateway.settings import GatewaySettings
-from gateway.upstream.chain import Chain, Finding, Presence
+from gateway.upstream.chain import TIMEOUT_S, Chain, Finding, Presence
 from gateway.upstream.facilitator import Facilitator, FacilitatorOffer, SettleAnswer, SettleKind
 from gateway.vault.folder import Body, Snapshot, Vault, VaultProduct
 
@@ -243,14 +243,13 @@ class Purchases:
 
     async def _verify(self, payment: Payment, quote: Quote, terms: dict[str, Any]) -> Outcome:
         try:
-            asking = asyncio.ensure_future(self._chain.landed(payment.txid))
+            asking = asyncio.ensure_future(self._chain.glance(payment.txid, TIMEOUT_S))
             verdict = await self._facilitator.verify(payment, terms)
-            landed = await asking
+            finding = Finding(await asking, None, indexed=False)
         except FacilitatorUnavailable as error:
             asking.cancel()
             log.warning("verify failed", txid=payment.txid, reason=str(error))
             return Unavailable("the facilitator cannot verify right now; the same payment works later")
-        finding = Finding(Presence.FOUND if landed else Presence.UNCLEAR, None, indexed=False)
         decision = decide(None, finding, verdict)
         if decision.action is Action.SETTLE:
             self._step("verified")

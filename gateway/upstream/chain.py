@@ -55,44 +55,30 @@ class Presence(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One lookup.
-
-    Args:
-        presence: what it shows.
-        round: the round read before asking; None when it could not be read.
-        indexed: whether an indexer agreed, so that one absence is proof once the round is past.
-        following: whether the node saw the newest blocks, as far as it says.
-        held: whether it stayed so for as long as a buyer waits.
-    """
+    """One lookup."""
 
     presence: Presence
-    round: int | None
-    indexed: bool
-    following: bool = True
-    held: bool = False
+    round: int | None  # read before asking; None when it could not be read
+    indexed: bool  # whether an indexer agreed, so that one absence is proof once the round is past
+    following: bool = True  # whether the node saw the newest blocks, as far as it says
+    held: bool = False  # whether it stayed so for as long as a buyer waits
 
     def confirms_refusal(self, since_round: int) -> bool:
         """Return whether a payment that settle refused before any broadcast has certainly not landed since.
 
-        Args:
-            since_round: the round of the first lookup after the refusal, which showed nothing either.
-
-        Returns:
-            True for an absence two rounds later, or held, if the node says that it sees the newest blocks.
+        It has not if a node that says that it sees the newest blocks shows an absence that was held, or is two rounds
+        after `since_round`, the round of the first lookup after the refusal, which showed nothing either.
         """
         later = self.held or (self.round is not None and self.round >= since_round + REFUSAL_ROUNDS)
         return self.presence is Presence.ABSENT and self.following and later
 
     def proves_absence(self, last_valid: int, watched_round: int | None) -> bool:
-        """Return whether a transaction can never be on the chain.
+        """Return whether it is certain that a transaction can never be on the chain.
 
         Args:
             last_valid: its last valid round.
             watched_round: last round of an unbroken chain of algod's 404s that began at the intent, this lookup
                 included; None when the chain is broken.
-
-        Returns:
-            True only on evidence.
         """
         if self.presence is not Presence.ABSENT or self.round is None or self.round <= last_valid + MARGIN_ROUNDS:
             return False
@@ -100,15 +86,7 @@ class Finding:
 
 
 def extend_watch(watched_round: int | None, finding: Finding) -> int | None:
-    """Carry the unbroken chain of 404s one lookup further.
-
-    Args:
-        watched_round: its end so far, None when it was broken or never began.
-        finding: the lookup.
-
-    Returns:
-        The new end of the chain; None for good once a gap was too long.
-    """
+    """Return the new end of the unbroken chain of 404s, None for good once a gap was too long or none ever began."""
     if watched_round is None or finding.presence is not Presence.ABSENT or finding.round is None:
         return watched_round
     if finding.round - watched_round > MAX_GAP_ROUNDS:
@@ -116,15 +94,8 @@ def extend_watch(watched_round: int | None, finding: Finding) -> int | None:
     return max(watched_round, finding.round)
 
 
-class _NodeClient:
-    """Algod or the indexer: its calls, and a log line and a count of those that fail.
-
-    Args:
-        http: the process's client.
-        url: where it is; None when there is none.
-        headers: its token.
-        failures: counted here.
-    """
+class NodeClient:
+    """Algod or the indexer: its calls, and a log line and a count of those that fail; its URL is None if there is none."""
 
     def __init__(self, http: Http, url: str | None, headers: dict[str, str], failures: Counter, clock: Clock) -> None:
         self._http = http
@@ -135,14 +106,19 @@ class _NodeClient:
         self.outage = Outage(clock)
         self._said = ""
 
-    async def ask(self, method: str, path: str, timeout_s: float, body: bytes | None = None) -> Answer | None:
-        """Return its answer, None when there is none to read."""
+    async def __call__(self, path: str, timeout_s: float, transaction: bytes | None = None) -> Answer | None:
+        """Ask one question, or hand over a signed transaction in msgpack, within some seconds for everything.
+
+        None when there is no readable answer; what was handed over may have arrived then.
+        """
         if self.url is None:
             return None
-        headers = self._headers if body is None else {**self._headers, "Content-Type": "application/x-binary"}
+        method, headers = "GET", self._headers
+        if transaction is not None:
+            method, headers = "POST", {**headers, "Content-Type": "application/x-binary"}
         url = self.url + path
         try:
-            answer = await call(self._http, method, url, timeout_s=timeout_s, headers=headers, body=body)
+            answer = await call(self._http, method, url, timeout_s=timeout_s, headers=headers, body=transaction)
         except RemoteError as error:
             self._failed(str(error))
             return None
@@ -165,23 +141,16 @@ class _NodeClient:
 
 
 class Chain:
-    """The chain's client.
-
-    Args:
-        settings: where algod and the indexer are, and their tokens.
-        http: the process's client.
-        clock: the process's clock.
-        metrics: failures are counted here.
-    """
+    """The chain's client: algod, and the indexer where there is one."""
 
     def __init__(self, settings: GatewaySettings, http: Http, clock: Clock, metrics: Metrics) -> None:
         self._clock = clock
         self.glance_timeout_s = GLANCE_TIMEOUT_S
         failures = metrics.chain_failures
         algod_token = _token("X-Algo-API-Token", settings.algod_token)
-        self._algod = _NodeClient(http, settings.algod_url, algod_token, failures.labels("algod"), clock)
+        self.algod = NodeClient(http, settings.algod_url, algod_token, failures.labels("algod"), clock)
         indexer_token = _token("X-Indexer-API-Token", settings.indexer_token)
-        self._indexer = _NodeClient(http, settings.indexer_url, indexer_token, failures.labels("indexer"), clock)
+        self.indexer = NodeClient(http, settings.indexer_url, indexer_token, failures.labels("indexer"), clock)
         self._round: tuple[float, int] | None = None
         self._genesis_hash = settings.chain_network.genesis_hash
         self._network_seen = self._foreign = False
@@ -193,7 +162,7 @@ class Chain:
 
     def failing_s(self) -> float:
         """Return for how many seconds algod or the indexer has given no readable answer, 0 when both do."""
-        return max(self._algod.outage.seconds(), self._indexer.outage.seconds())
+        return max(self.algod.outage.seconds(), self.indexer.outage.seconds())
 
     async def current_round(self) -> int | None:
         """Return algod's last round, at most two seconds old; None when it cannot be read."""
@@ -209,21 +178,16 @@ class Chain:
         return None if self._round is None else self._round[1]
 
     async def lookup(self, txid: str, timeout_s: float = TIMEOUT_S) -> Finding:
-        """Look a transaction up.
+        """Look a transaction up, with `timeout_s` for each of the calls; one on the chain is that payment, whoever sent it.
 
-        Args:
-            txid: the computed identity; a transaction of that id on the chain is that payment, whoever sent it.
-            timeout_s: seconds for each of the calls.
-
-        Returns:
-            Found, absent, or unclear when any part could not be asked or it waits in a pool.
+        It is found, absent, or unclear when any part could not be asked or it waits in a pool.
         """
         # The round is read first: what is absent after reading R was absent at R.
         reached, following = await self._reached(timeout_s)
-        pending = await self._pending(txid, timeout_s)
+        pending = await self.glance(txid, timeout_s)
         if pending in {Presence.POOLED, Presence.DROPPED}:
             pending = Presence.UNCLEAR
-        if pending is Presence.FOUND or self._indexer.url is None:
+        if pending is Presence.FOUND or self.indexer.url is None:
             return Finding(pending, reached, indexed=False, following=following)
         indexed = await self._indexed(txid, timeout_s)
         if indexed is Presence.FOUND:
@@ -231,71 +195,26 @@ class Chain:
         both = pending is Presence.ABSENT and indexed is Presence.ABSENT
         return Finding(Presence.ABSENT if both else Presence.UNCLEAR, reached, indexed=both, following=following)
 
-    async def landed(self, txid: str) -> bool:
-        """Return whether algod knows a transaction as confirmed; False also when it cannot be asked."""
-        return await self._pending(txid, TIMEOUT_S) is Presence.FOUND
-
-    async def algod(self, path: str, timeout_s: float) -> Answer | None:
-        """Ask algod one question; None when it gives no readable answer in time.
-
-        Args:
-            path: below algod's URL, with its leading slash.
-            timeout_s: seconds for everything.
-        """
-        return await self._algod.ask("GET", path, timeout_s)
-
-    async def indexer(self, path: str, timeout_s: float) -> Answer | None:
-        """Ask the indexer one question; None when there is none or it gives no readable answer in time.
-
-        Args:
-            path: below the indexer's URL, with its leading slash.
-            timeout_s: seconds for everything.
-        """
-        return await self._indexer.ask("GET", path, timeout_s)
-
-    async def send(self, raw: bytes, timeout_s: float) -> Answer | None:
-        """Hand algod one signed transaction; None when no answer was read, and it may have arrived.
-
-        Args:
-            raw: msgpack of the signed transaction.
-            timeout_s: seconds for everything.
-        """
-        return await self._algod.ask("POST", "/v2/transactions", timeout_s, raw)
-
-    async def glance(self, txid: str) -> Presence:
-        """Ask algod alone, and only shortly, about what was settled a moment ago.
-
-        Returns:
-            Found, pooled, dropped, absent, or unclear when it does not answer.
-        """
-        return await self._pending(txid, self.glance_timeout_s)
+    async def glance(self, txid: str, timeout_s: float | None = None) -> Presence:
+        """Ask algod alone, and by default only shortly, whether a transaction is found, pooled, dropped or absent."""
+        path = f"/v2/transactions/pending/{txid}"
+        return _presence(await self.algod(path, timeout_s or self.glance_timeout_s), _read_pending)
 
     async def denied(self, txid: str) -> bool:
-        """Return whether algod's repeated 404s count: it follows the chain, and no indexer knows better.
-
-        Args:
-            txid: of a transaction that algod does not have.
-
-        Returns:
-            False when the node cannot tell, or an indexer has the transaction.
-        """
+        """Return whether algod's repeated 404s count: it follows the chain, and no indexer knows better."""
         (reached, following), indexed = await asyncio.gather(
             self._algod_round(self.glance_timeout_s), self._indexed(txid, self.glance_timeout_s)
         )
         return reached is not None and following and indexed is not Presence.FOUND
 
-    async def _pending(self, txid: str, timeout_s: float) -> Presence:
-        path = f"/v2/transactions/pending/{txid}"
-        return _presence(await self._algod.ask("GET", path, timeout_s), _read_pending)
-
     async def _indexed(self, txid: str, timeout_s: float) -> Presence:
-        return _presence(await self._indexer.ask("GET", f"/v2/transactions/{txid}", timeout_s), _read_indexed)
+        return _presence(await self.indexer(f"/v2/transactions/{txid}", timeout_s), _read_indexed)
 
     async def _reached(self, timeout_s: float) -> tuple[int | None, bool]:
         algod, following = await self._algod_round(timeout_s)
-        if self._indexer.url is None or algod is None:
+        if self.indexer.url is None or algod is None:
             return algod, following
-        answer = await self._indexer.ask("GET", "/health", timeout_s)
+        answer = await self.indexer("/health", timeout_s)
         if answer is None or answer.status != OK:
             # A 404 here is a wrong address, and would make every transaction look absent.
             return None, following
@@ -305,15 +224,12 @@ class Chain:
         return (min(algod, behind) if type(behind) is int else algod), following
 
     async def _is_foreign(self, timeout_s: float) -> bool:
-        """Return whether algod says that it is on another network; asked each minute until it was seen on ours.
-
-        There every payment looks absent, and rounds pass that are not ours.
-        """
+        """Return whether algod says that it is on another network; asked each minute until it was seen on ours."""
         now = self._clock.monotonic()
         if self._network_seen or now < self._ask_network_at:
             return self._foreign
         self._ask_network_at = now + NETWORK_RETRY_S
-        answer = await self._algod.ask("GET", "/v2/transactions/params", timeout_s)
+        answer = await self.algod("/v2/transactions/params", timeout_s)
         named = answer.content.get("genesis-hash") if answer is not None and isinstance(answer.content, dict) else None
         if isinstance(named, str):
             self._network_seen = named == self._genesis_hash
@@ -325,7 +241,7 @@ class Chain:
     async def _algod_round(self, timeout_s: float) -> tuple[int | None, bool]:
         if await self._is_foreign(timeout_s):
             return None, False
-        answer = await self._algod.ask("GET", "/v2/status", timeout_s)
+        answer = await self.algod("/v2/status", timeout_s)
         usable = answer is not None and answer.status == OK and isinstance(answer.content, dict)
         content = answer.content if answer is not None and usable else {}
         value = content.get("last-round")

@@ -27,19 +27,12 @@ log = structlog.get_logger("gateway.facilitator")
 
 @dataclass(frozen=True, slots=True)
 class FacilitatorOffer:
-    """What the facilitator says it can do for us.
+    """What the facilitator says it can do for us."""
 
-    Args:
-        network: the form in which it names our network.
-        fee_payer: the signer of this answer.
-        signers: every signer it named, also in earlier answers.
-        lists_signers: whether it names all of them and not only the one of each answer.
-    """
-
-    network: str
-    fee_payer: str
-    signers: frozenset[str]
-    lists_signers: bool
+    network: str  # the form in which it names our network
+    fee_payer: str  # the signer of this answer
+    signers: frozenset[str]  # every signer it named, also in earlier answers
+    lists_signers: bool  # whether it names all of them and not only the one of each answer
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,17 +53,11 @@ class SettleKind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class SettleAnswer:
-    """The answer to settle.
-
-    Args:
-        kind: what it says, if anything.
-        reason: its error reason, or ours when it was unreadable.
-        names_transaction: whether it names one, so that something may have been broadcast.
-    """
+    """The answer to settle."""
 
     kind: SettleKind
-    reason: str
-    names_transaction: bool = False
+    reason: str  # its error reason, or ours when it was unreadable
+    names_transaction: bool = False  # so that something may have been broadcast
 
     @property
     def before_broadcast(self) -> bool:
@@ -86,22 +73,9 @@ def _is_early(reason: str) -> bool:
 
 
 class Facilitator:
-    """The facilitator's client.
+    """The facilitator's client."""
 
-    Args:
-        settings: where it is, its token, the time limits, our network.
-        http: the process's client.
-        clock: the process's clock.
-        metrics: failures are counted here, verify and settle timed.
-    """
-
-    def __init__(
-        self,
-        settings: GatewaySettings,
-        http: Http,
-        clock: Clock,
-        metrics: Metrics,
-    ) -> None:
+    def __init__(self, settings: GatewaySettings, http: Http, clock: Clock, metrics: Metrics) -> None:
         self._settings = settings
         self._http = http
         self._clock = clock
@@ -130,11 +104,7 @@ class Facilitator:
         return self._offer
 
     async def refresh(self) -> bool:
-        """Ask /supported if the last answer is old.
-
-        Returns:
-            True when the offer changed.
-        """
+        """Ask /supported if the last answer is old; return whether the offer changed."""
         async with self._asking:
             now = self._clock.monotonic()
             if self._asked_at is not None and now - self._asked_at < self._wait_s:
@@ -183,21 +153,13 @@ class Facilitator:
         return None
 
     async def verify(self, payment: Payment, requirements: dict[str, Any]) -> Verdict:
-        """Ask whether a payment would settle.
+        """Ask whether a payment would settle; raise FacilitatorUnavailable without a readable answer.
 
-        Args:
-            payment: checked against our table.
-            requirements: from our table, network in the facilitator's form.
-
-        Raises:
-            FacilitatorUnavailable: no readable answer.
-
-        Returns:
-            The verdict.
+        The requirements are from our table, the network in the facilitator's form.
         """
         try:
-            timeout_s = self._settings.verify_timeout_seconds
-            answer = await self._call("POST", "/verify", timeout_s, encode_request(payment, requirements))
+            body = encode_request(payment, requirements)
+            answer = await self._call("POST", "/verify", self._settings.verify_timeout_seconds, body)
         except FacilitatorUnavailable:
             self._verify_outage.failed()
             raise
@@ -215,18 +177,13 @@ class Facilitator:
         return max(self._verify_outage.seconds(), self._settle_outage.seconds())
 
     async def settle(self, payment: Payment, requirements: dict[str, Any]) -> SettleAnswer:
-        """Ask to settle a payment, once. Never raises: an unreadable answer is an answer about our knowledge.
+        """Ask once to settle a verified payment whose intent is on disk, with the requirements that it was verified with.
 
-        Args:
-            payment: verified, its intent on disk.
-            requirements: the ones it was verified with.
-
-        Returns:
-            What came back.
+        Never raises: an unreadable answer is an answer about our knowledge.
         """
         try:
-            timeout_s = self._settings.settle_timeout_seconds
-            answer = await self._call("POST", "/settle", timeout_s, encode_request(payment, requirements))
+            body = encode_request(payment, requirements)
+            answer = await self._call("POST", "/settle", self._settings.settle_timeout_seconds, body)
         except FacilitatorUnavailable as error:
             self._settle_outage.failed()
             return SettleAnswer(SettleKind.UNREADABLE, str(error))
@@ -237,17 +194,10 @@ class Facilitator:
         self._settle_outage.ok()
         return outcome
 
-    async def _call(
-        self,
-        method: str,
-        path: str,
-        timeout_s: float,
-        body: bytes | None = None,
-    ) -> Answer:
+    async def _call(self, method: str, path: str, timeout_s: float, body: bytes | None = None) -> Answer:
         url = self._urls.get(path)
         if url is None:
-            message = "FACILITATOR_URL is not set"
-            raise FacilitatorUnavailable(message)
+            raise FacilitatorUnavailable("FACILITATOR_URL is not set")
         seconds = self._seconds.get(path)
         began = self._clock.monotonic()
         try:

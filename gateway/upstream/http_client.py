@@ -32,10 +32,8 @@ class RemoteError(Exception):
 class Http:
     """Send requests, each once over a connection of its own; used as an async context manager.
 
-    Redirects are not followed, cookies and proxies of the environment are ignored, TLS is verified.
-
-    Args:
-        resolver: for tests; the system's by default, in a thread.
+    Redirects are not followed, cookies and proxies of the environment are ignored, TLS is verified. The resolver is the
+    system's by default, in a thread.
     """
 
     def __init__(self, resolver: AbstractResolver | None = None) -> None:
@@ -68,15 +66,9 @@ class Http:
         await self._session.close()
 
     async def exchange(
-        self,
-        method: str,
-        url: str,
-        *,
-        headers: Mapping[str, str],
-        body: bytes | None,
-        timeout_s: float,
+        self, method: str, url: str, *, headers: Mapping[str, str], body: bytes | None, timeout_s: float
     ) -> tuple[int, bytes]:
-        """Send one request; a POST never twice, a GET again if the connection ended without an answer.
+        """Send one request, a POST never twice, a GET again if the connection ended without an answer.
 
         Args:
             method: GET or POST.
@@ -89,9 +81,6 @@ class Http:
             TimeoutError: no whole answer in time.
             ValueError: the answer is larger than MAX_ANSWER_BYTES, decoded.
             aiohttp.ClientError, OSError, ValueError: no connection, no HTTP, or a request that cannot be written.
-
-        Returns:
-            Status and decoded body.
         """
         typed = headers if body is None else {"Content-Type": "application/json", **headers}
         async with (
@@ -115,53 +104,28 @@ async def _read(answer: aiohttp.ClientResponse) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A JSON answer, whatever its status.
-
-    Args:
-        status: of HTTP.
-        content: decoded JSON; None when a status other than 200 came without JSON.
-        raw: the body, for `describe`.
-    """
+    """A JSON answer, whatever its status."""
 
     status: int
-    content: Any
-    raw: bytes = field(default=b"", repr=False, compare=False)
+    content: Any  # decoded; None when a status other than 200 came without JSON
+    raw: bytes = field(default=b"", repr=False, compare=False)  # for `describe`
 
 
 async def call(
-    http: Http,
-    method: str,
-    url: str,
-    *,
-    timeout_s: float,
-    headers: Mapping[str, str],
-    body: bytes | None = None,
+    http: Http, method: str, url: str, *, timeout_s: float, headers: Mapping[str, str], body: bytes | None = None
 ) -> Answer:
-    """Send one request and read a JSON answer.
-
-    Args:
-        http: the process's client.
-        method: GET or POST; a POST is sent once, also on a broken connection.
-        url: absolute.
-        timeout_s: seconds for everything.
-        headers: authorization, if any.
-        body: JSON of a POST, encoded.
+    """Send one request as `Http.exchange` does, and read a JSON answer.
 
     Raises:
         RemoteError: nothing readable came back. Whether the request arrived is then unknown.
-
-    Returns:
-        The answer.
     """
     try:
         status, raw = await http.exchange(method, url, headers=headers, body=body, timeout_s=timeout_s)
     except TimeoutError as error:
-        message = f"{method} {url}: no whole answer within {timeout_s:g} s"
-        raise RemoteError(message) from error
+        raise RemoteError(f"{method} {url}: no whole answer within {timeout_s:g} s") from error
     except Exception as error:
         # Whatever it was: the request may have arrived, and the caller must hear of nothing but that.
-        message = f"{method} {url}: {type(error).__name__}: {_excerpt(str(error), headers)}"
-        raise RemoteError(message) from error
+        raise RemoteError(f"{method} {url}: {type(error).__name__}: {_excerpt(str(error), headers)}") from error
     try:
         content = json.loads(raw)
     except (ValueError, RecursionError) as error:
@@ -172,16 +136,9 @@ async def call(
 
 
 def describe(method: str, url: str, headers: Mapping[str, str], answer: Answer) -> str:
-    """Describe an answer that does not say what it should, for a log.
+    """Describe in one printable line, for a log, an answer that does not say what it should.
 
-    Args:
-        method: of the call.
-        url: of the call.
-        headers: of the call; what they hold is left out, should the answer repeat it.
-        answer: as it came.
-
-    Returns:
-        One printable line: the call, the status and the first characters.
+    What the call's headers hold is left out, should the answer repeat it.
     """
     beginning = _excerpt(answer.raw.decode(errors="replace"), headers)
     return f"{method} {url}: status {answer.status}, unexpected answer {beginning!r}"

@@ -16,8 +16,6 @@ from gateway.wire.object_store import REQUEST_S, RETRIES, open_store, plain_erro
 MANIFEST: Final = "manifest.json"
 MAX_MANIFEST_BYTES: Final = 8 * 1024 * 1024
 MAX_BODY_BYTES: Final = 4 * 1024 * 1024
-FOLDER_POLL_S: Final = 0.0  # a stat: at every look
-BUCKET_POLL_S: Final = 5.0  # a conditional GET, paid for by the request
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +27,7 @@ class Manifest:
 
 
 def vault_files(folder: Path, url: str | None, request_s: float = REQUEST_S, retries: int = RETRIES) -> "VaultFiles":
-    """Return the files of the object store at `url`, or of the folder when there is none.
+    """Return the files of the object store at `url`, or of the folder of this machine when there is none.
 
     Args:
         folder: of this machine.
@@ -40,24 +38,24 @@ def vault_files(folder: Path, url: str | None, request_s: float = REQUEST_S, ret
     Raises:
         VaultUnreadable: the environment lacks what the object store needs.
     """
-    return Folder(folder) if url is None else BucketFiles(_open(url, request_s, retries), url)
+    if url is None:
+        return Folder(folder)
+    try:
+        return BucketFiles(open_store(url, request_s, retries), url)
+    except store_errors() as error:
+        raise VaultUnreadable(f"{url} cannot be opened: {plain_error(error)}") from None
 
 
 class Folder:
     """A vault on a disk of this machine."""
 
-    poll_s = FOLDER_POLL_S
-    """Seconds between two looks."""
+    poll_s = 0.0  # a stat: at every look
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
     async def manifest(self, held: Hashable) -> Manifest | None:
-        """Return the manifest, None when it is the one that `held` marks.
-
-        Raises:
-            VaultUnreadable: there is none, or it cannot be read.
-        """
+        """Return the manifest, None when it is the one that `held` marks; raise VaultUnreadable where there is none."""
         path = self._folder / MANIFEST
         try:
             stat = path.stat()
@@ -65,35 +63,23 @@ class Folder:
             if mark == held:
                 return None
             if stat.st_size > MAX_MANIFEST_BYTES:
-                message = f"the manifest is larger than {MAX_MANIFEST_BYTES} bytes"
-                raise VaultUnreadable(message)
+                raise VaultUnreadable(f"the manifest is larger than {MAX_MANIFEST_BYTES} bytes")
             return Manifest(await asyncio.to_thread(path.read_bytes), mark)
         except OSError as error:
-            message = f"no manifest: {error.strerror}"
-            raise VaultUnreadable(message) from error
+            raise VaultUnreadable(f"no manifest: {error.strerror}") from error
 
     async def body(self, path: str) -> bytes:
-        """Return a file that the manifest names.
-
-        Raises:
-            VaultUnreadable: it cannot be read, or is too large to be one.
-        """
+        """Return a file that the manifest names; raise VaultUnreadable when it cannot be read."""
         try:
             return await asyncio.to_thread((self._folder / path).read_bytes)
         except OSError as error:
-            message = f"the body {path} cannot be read: {error.strerror}"
-            raise VaultUnreadable(message) from error
+            raise VaultUnreadable(f"the body {path} cannot be read: {error.strerror}") from error
 
 
 class BucketFiles:
-    """A vault below one prefix of an object store.
+    """A vault below one prefix of an obstore store, which texts call by its name."""
 
-    Args:
-        store: of obstore.
-        name: what to call it in a text.
-    """
-
-    poll_s = BUCKET_POLL_S
+    poll_s = 5.0  # a conditional GET, paid for by the request
 
     def __init__(self, store: Any, name: str) -> None:
         self._store = store
@@ -101,42 +87,28 @@ class BucketFiles:
 
     async def manifest(self, held: Hashable) -> Manifest | None:
         """Return the manifest if it was replaced; see `Folder`."""
-        from obstore.exceptions import NotModifiedError  # noqa: PLC0415
-
-        options = {"if_none_match": held} if isinstance(held, str) else None
-        try:
-            data, etag = await self._get(MANIFEST, MAX_MANIFEST_BYTES, options)
-        except NotModifiedError:
-            return None
-        return None if held is not None and etag == held else Manifest(data, etag)
+        found = await self._get(MANIFEST, MAX_MANIFEST_BYTES, held)
+        return None if found is None or (held is not None and found.mark == held) else found
 
     async def body(self, path: str) -> bytes:
         """Return a body; see `Folder`."""
-        return (await self._get(path, MAX_BODY_BYTES, None))[0]
+        found = await self._get(path, MAX_BODY_BYTES, None)
+        return found.data if found else b""
 
-    async def _get(self, path: str, max_bytes: int, options: Any) -> tuple[bytes, str | None]:
+    async def _get(self, path: str, max_bytes: int, held: Hashable) -> Manifest | None:
         import obstore  # noqa: PLC0415  only who has an object store pays for it
         from obstore.exceptions import NotModifiedError  # noqa: PLC0415
 
+        options: Any = {"if_none_match": held} if isinstance(held, str) else None
         try:
             answer = await obstore.get_async(self._store, path, options=options)
             if answer.meta["size"] > max_bytes:
-                message = f"{self._name}/{path} is larger than {max_bytes} bytes"
-                raise VaultUnreadable(message)
-            return bytes(await answer.bytes_async()), answer.meta["e_tag"]
+                raise VaultUnreadable(f"{self._name}/{path} is larger than {max_bytes} bytes")
+            return Manifest(bytes(await answer.bytes_async()), answer.meta["e_tag"])
         except NotModifiedError:
-            raise
+            return None
         except store_errors() as error:
-            message = f"{self._name}/{path} cannot be read: {plain_error(error)}"
-            raise VaultUnreadable(message) from None
+            raise VaultUnreadable(f"{self._name}/{path} cannot be read: {plain_error(error)}") from None
 
 
 VaultFiles = Folder | BucketFiles
-
-
-def _open(url: str, request_s: float, retries: int) -> Any:
-    try:
-        return open_store(url, request_s, retries)
-    except store_errors() as error:
-        message = f"{url} cannot be opened: {plain_error(error)}"
-        raise VaultUnreadable(message) from None

@@ -31,35 +31,23 @@ log = structlog.get_logger("gateway.vault")
 
 @dataclass(frozen=True, slots=True)
 class Body:
-    """A finished 200 body, byte for byte as quoted.
-
-    Args:
-        unavailable: why it is not for sale, None where it is.
-    """
+    """A finished 200 body, byte for byte as quoted."""
 
     content: bytes
     sha256: str
     price_atomic: int
-    unavailable: str | None = None
+    unavailable: str | None = None  # why it is not for sale, None where it is
 
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """What can be paid for as one generation.
+    """What can be paid for as one generation."""
 
-    Args:
-        snapshot_id: the generation.
-        as_of: market time of the data, as published.
-        replaced_at: when a newer one replaced it, None for the newest.
-        valid_until: the latest time that any of its quotes named; None if the generator did not say.
-        bodies: product id to body.
-    """
-
-    snapshot_id: str
-    as_of: str
-    replaced_at: datetime | None
-    valid_until: datetime | None
-    bodies: Mapping[str, Body]
+    snapshot_id: str  # the generation
+    as_of: str  # market time of the data, as published
+    replaced_at: datetime | None  # by a newer one; None for the newest
+    valid_until: datetime | None  # the latest time that any of its quotes named; None if the generator did not say
+    bodies: Mapping[str, Body]  # by product id
 
     def promised_until(self) -> datetime | None:
         """Return until when a quote of it holds, whatever happens to the generator; None if no time was named."""
@@ -85,12 +73,7 @@ class VaultProduct:
 
 @dataclass(frozen=True, slots=True)
 class LoadedVault:
-    """Everything of one manifest, checked.
-
-    Args:
-        assets_version: of the scripts and style sheets that the same generator publishes; empty where it says none.
-        menu: label and path of each page at the top of every page.
-    """
+    """Everything of one manifest, checked."""
 
     generation: str
     tick_id: str
@@ -101,8 +84,8 @@ class LoadedVault:
     disclaimer: str
     products: Mapping[str, VaultProduct]
     snapshots: Mapping[str, Snapshot]
-    assets_version: str = ""
-    menu: tuple[tuple[str, str], ...] = ()
+    assets_version: str = ""  # of the scripts and style sheets that the same generator publishes; empty if not said
+    menu: tuple[tuple[str, str], ...] = ()  # label and path of each page at the top of every page
 
     @property
     def newest(self) -> Snapshot:
@@ -127,48 +110,33 @@ def manifest_validator() -> Draft202012Validator:
 
 
 def read_manifest(data: bytes) -> dict[str, Any]:
-    """Parse and check a manifest.
-
-    Raises:
-        VaultUnreadable: it is not JSON, or not what the schema says.
-    """
+    """Parse a manifest; raise VaultUnreadable when it is not JSON, or not what the schema says."""
     try:
-        manifest = json.loads(data)
+        manifest: dict[str, Any] = json.loads(data)
     except (ValueError, RecursionError) as error:
-        message = f"the manifest cannot be read: {error}"
-        raise VaultUnreadable(message) from error
+        raise VaultUnreadable(f"the manifest cannot be read: {error}") from error
     fault = best_match(manifest_validator().iter_errors(manifest))
     if fault is not None:
-        message = f"the manifest is not valid at {fault.json_path}: {fault.message[:200]}"
-        raise VaultUnreadable(message)
-    result: dict[str, Any] = manifest
-    return result
+        raise VaultUnreadable(f"the manifest is not valid at {fault.json_path}: {fault.message[:200]}")
+    return manifest
 
 
 def assemble(manifest: Mapping[str, Any], contents: Mapping[str, bytes]) -> LoadedVault:
-    """Put a vault together.
+    """Put a vault together; raise VaultUnreadable when the manifest contradicts itself.
 
     Args:
         manifest: as `read_manifest` returned it.
         contents: every body that it names, by its SHA-256, which was checked.
-
-    Raises:
-        VaultUnreadable: the manifest contradicts itself.
     """
     snapshots = {row["snapshot_id"]: _snapshot(row, contents) for row in manifest["snapshots"]}
     newest = manifest["snapshots"][0]
     if newest["snapshot_id"] != manifest["generation"] or newest["replaced_at"] is not None:
-        message = "the first snapshot is not the newest generation"
-        raise VaultUnreadable(message)
+        raise VaultUnreadable("the first snapshot is not the newest generation")
     products = {row["path"]: _product(row, snapshots[manifest["generation"]]) for row in manifest["products"]}
     return LoadedVault(
-        generation=manifest["generation"],
-        tick_id=manifest["tick_id"],
+        **{name: manifest[name] for name in ("generation", "tick_id", "source_mode", "project", "disclaimer")},
         generated_at=_time(manifest["generated_at"]),
         valid_until=_time(manifest["valid_until"]),
-        source_mode=manifest["source_mode"],
-        project=manifest["project"],
-        disclaimer=manifest["disclaimer"],
         products=products,
         snapshots=snapshots,
         assets_version=manifest.get("assets_version", ""),
@@ -190,8 +158,7 @@ async def load_vault(files: VaultFiles, manifest: Mapping[str, Any], held: dict[
     """
     rows = {row["sha256"]: row for shot in manifest["snapshots"] for row in shot["bodies"].values()}
     if sum(row["bytes"] for row in rows.values()) > MAX_VAULT_BYTES:
-        message = f"the bodies of the vault are larger than {MAX_VAULT_BYTES} bytes together"
-        raise VaultUnreadable(message)
+        raise VaultUnreadable(f"the bodies of the vault are larger than {MAX_VAULT_BYTES} bytes together")
     for digest in held.keys() - rows.keys():
         del held[digest]
     missing = [row for digest, row in rows.items() if digest not in held]
@@ -201,8 +168,7 @@ async def load_vault(files: VaultFiles, manifest: Mapping[str, Any], held: dict[
         async with turns:
             content = await files.body(row["path"])
         if hashlib.sha256(content).hexdigest() != row["sha256"]:
-            message = f"the body {row['path']} is not the one the manifest names"
-            raise VaultUnreadable(message)
+            raise VaultUnreadable(f"the body {row['path']} is not the one the manifest names")
         held[row["sha256"]] = content
 
     try:
@@ -231,16 +197,14 @@ def _snapshot(row: Mapping[str, Any], contents: Mapping[str, bytes]) -> Snapshot
 
 def _body(row: Mapping[str, Any], content: bytes) -> Body:
     if len(content) != row["bytes"]:
-        message = f"the body {row['path']} is not the one the manifest names"
-        raise VaultUnreadable(message)
+        raise VaultUnreadable(f"the body {row['path']} is not the one the manifest names")
     return Body(content, row["sha256"], row["price_atomic"], row.get("unavailable"))
 
 
 def _product(row: Mapping[str, Any], newest: Snapshot) -> VaultProduct:
     body = newest.bodies.get(row["id"])
     if body is None or body.sha256 != row["body"]["sha256"] or body.price_atomic != row["price_atomic"]:
-        message = f"the product {row['id']} and its newest snapshot disagree"
-        raise VaultUnreadable(message)
+        raise VaultUnreadable(f"the product {row['id']} and its newest snapshot disagree")
     names = ("id", "path", "title", "product_id", "price_atomic", "price_display", "cache_control", "description")
     return VaultProduct(**{name: row[name] for name in names}, challenge=row["challenge"], bazaar=row["bazaar"])
 
@@ -250,13 +214,7 @@ def _time(text: str) -> datetime:
 
 
 class Vault:
-    """Hold the newest good vault.
-
-    Args:
-        files: where it comes from.
-        clock: the process's clock.
-        max_age_s: seconds after which no new quote is made of it.
-    """
+    """Hold the newest good vault, of which no new quote is made after `max_age_s` seconds."""
 
     def __init__(self, files: VaultFiles, clock: Clock, max_age_s: float) -> None:
         self._files = files
@@ -303,11 +261,7 @@ class Vault:
         return promise is not None and self._clock.monotonic() <= promise[1]
 
     async def refresh(self) -> bool:
-        """Load the vault if its manifest was replaced and it is time to look.
-
-        Returns:
-            True when the vault changed.
-        """
+        """Load the vault if its manifest was replaced and it is time to look; return whether it changed."""
         now_s = self._clock.monotonic()
         if now_s < self._look_at_s:
             return False
@@ -348,8 +302,7 @@ class Vault:
         """Refuse what an outdated copy of a store says; a vault that was begun again is younger."""
         held = self._loaded
         if held and found.generation < held.generation and found.generated_at < held.generated_at:
-            message = f"generation {found.generation} is older than {held.generation}, which is held"
-            raise VaultUnreadable(message)
+            raise VaultUnreadable(f"generation {found.generation} is older than {held.generation}, which is held")
 
     def _complain(self, error: VaultUnreadable) -> None:
         text = str(error)

@@ -53,7 +53,7 @@ _GUIDES: Final = (
     ("freshness", "Freshness and limits", "Freshness, caching and limits", "How to tell whether an answer is still valid, how long to keep it, and how often to ask."),
     ("errors", "Errors", "Statuses and errors", "What each HTTP status means here and what a client does about it."),
     ("discovery", "Discovery", "OpenAPI, llms.txt and other descriptions", "Where machines find the description of this API, and how versions change."),
-    ("types", "Shared fields", "Fields and objects that answers share", "Fields that every answer has, and objects that several answers use."),
+    ("types", "Shared fields", "Fields that every answer has", "Fields that every answer has, and the objects in them."),
 )  # fmt: skip
 DOC_PAGES: Final = (
     *(

@@ -115,6 +115,8 @@ def up(
     folders = tuple(data) if data else None
     settings = generator_settings(source=source, data_dir=folders, port=port, network=as_network)
     replay_start(settings, at, loop=loop)
+    if settings.site_url:
+        raise GeneratorError("emi up shows the site from its folder: EMI_SITE_URL must not be set")
     facilitator = gateway_settings(port=settings.port, network=settings.network).facilitator_url
     if as_network and facilitator:
         raise GeneratorError(f"--as {as_network} is for the local devnet: EMI_FACILITATOR_URL must not be set")

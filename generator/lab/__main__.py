@@ -1,5 +1,6 @@
 """`python -m generator.lab`: train the brain's weights, and measure them next to peers; from a checkout only."""
 
+import importlib.util
 import re
 import sys
 from pathlib import Path
@@ -12,10 +13,11 @@ from generator.errors import GeneratorError
 from generator.lab.entrant import EntrantError
 from generator.lab.evaluate import check, read_candles
 from generator.lab.evaluate import evaluate as measure
-from generator.lab.far import table as how_far
-from generator.lab.outlook import write_outlook
-from generator.lab.peers import PEERS
+from generator.lab.far import measured
+from generator.lab.outlook import fit_outlook
+from generator.lab.peers import HMM, PEERS
 from generator.lab.report import tables
+from generator.lab.train import save
 from generator.lab.train import train as fit
 
 app = typer.Typer(
@@ -31,7 +33,7 @@ def train(out: Annotated[Path, typer.Option(help="Where to write the weights.")]
 
     Example: python -m generator.lab train --out weights.json
     """
-    body = fit(out, _progress)
+    body = fit(out)
     print(f"wrote {out} {body['digest']}")
 
 
@@ -50,7 +52,7 @@ def train_outlook(
         frame = read_candles(candles)
     except (ValueError, GeneratorError) as error:
         raise typer.BadParameter(str(error)) from error
-    print(f"wrote {out} {write_outlook(candles, out, frame, _progress)}")
+    print(f"wrote {out} {save(fit_outlook(frame, candles.name), out)['digest']}")
 
 
 @app.command()
@@ -78,11 +80,9 @@ def evaluate(
 
     Example: python -m generator.lab evaluate --seeds 71001-71012 --candles DIR --entrant "python my_brain.py"
     """
-    asked = [peer for peer in PEERS if peers or peer.library is None]
-    missing = [peer.name for peer in asked if not peer.installed]
-    for name in missing:
-        print(f"skipped: {name}, because its library is not installed", file=sys.stderr)
-    able = [peer for peer in asked if peer.installed]
+    able = [peer for peer in PEERS if peer != HMM or (peers and importlib.util.find_spec("hmmlearn"))]
+    if peers and HMM not in able:
+        print(f"skipped: {HMM}, because its library is not installed", file=sys.stderr)
     try:
         spans = [span_of(one) for one in seeds or ["71001-71012"]]
         for span in spans:
@@ -92,33 +92,21 @@ def evaluate(
         raise typer.BadParameter(str(error)) from error
     for span in spans:
         try:
-            found = measure(span, trained, _progress, peers=able, entrants=entrant or [], days=days)
+            found = measure(span, trained, peers=able, entrants=entrant or [], days=days)
         except EntrantError as error:
             print(error, file=sys.stderr)
             raise typer.Exit(1) from error
-        print(tables(found, missing))
+        print(tables(found))
     for name, frame in recorded.items():
-        print(how_far(name, frame, trained))
+        print(measured(name, frame, trained))
 
 
 def span_of(seeds: str) -> range:
-    """Return the seeds from `FIRST-LAST` or one number.
-
-    Raises:
-        ValueError: anything else.
-    """
+    """Return the seeds from `FIRST-LAST` or one number; raise ValueError on anything else."""
     match = re.fullmatch(r"(\d+)(?:-(\d+))?", seeds)
     if not match or int(match[2] or match[1]) < int(match[1]):
         raise ValueError(f"seeds must be FIRST-LAST, got {seeds!r}")
     return range(int(match[1]), int(match[2] or match[1]) + 1)
-
-
-def _progress(done: int, total: int, what: str) -> None:
-    """Show progress on standard error: in place on a terminal, else one line for each finished part."""
-    if sys.stderr.isatty():
-        print(f"\r{what}: {done} of {total}", end="\n" if done == total else "", file=sys.stderr, flush=True)
-    elif done == total:
-        print(f"{what}: {total} of {total}", file=sys.stderr)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Run the streaming measures over many simulated markets at once and keep what the models are fitted on."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 
 import numpy as np
@@ -12,6 +12,7 @@ from generator.brain.features import REGIME_INPUTS, Features
 from generator.brain.regime import STEP_BARS
 from generator.brain.volatility import Volatility
 from generator.lab.network import Numbers
+from generator.lab.progress import tracked
 from generator.lab.simulator import Market, simulate
 
 SKIP_DAYS = 8
@@ -40,16 +41,10 @@ class Dataset:
     outcome: npt.NDArray[np.int64]
 
 
-Progress = Callable[[int, int], None]
-
-
-def build(jobs: Sequence[tuple[str, int]], progress: Progress | None = None, days: int = 60) -> Dataset:
+def build(jobs: Sequence[tuple[str, int]], days: int = 60) -> Dataset:
     """Simulate (family, seed) markets and stream them."""
-    parts = []
-    for start in range(0, len(jobs), _BATCH):
-        parts.append(_stream([simulate(family, seed, days) for family, seed in jobs[start : start + _BATCH]]))
-        if progress:
-            progress(min(start + _BATCH, len(jobs)), len(jobs))
+    batches = [jobs[start : start + _BATCH] for start in range(0, len(jobs), _BATCH)]
+    parts = [_stream([simulate(*job, days) for job in batch]) for batch in tracked(batches, "simulated markets")]
     names = [field.name for field in fields(Dataset)]
     return Dataset(**{name: np.concatenate([getattr(part, name) for part in parts], axis=-1) for name in names})
 

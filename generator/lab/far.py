@@ -1,6 +1,5 @@
 """Recorded candles: sigma, ranges and the axis of stress against what came, how often the label moves, each with its bar."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final
@@ -14,8 +13,9 @@ from generator.brain.outlook import HORIZON_BARS, HORIZONS
 from generator.brain.week import quarter_is_over
 from generator.brain.weights import Weights
 from generator.catalog.words import VolatilityWord
-from generator.lab.outlook import Came, came
-from generator.lab.scores import BARS_A_DAY, TRANSITION
+from generator.lab.outlook import came
+from generator.lab.report import met, table
+from generator.lab.scores import BARS_A_DAY, TRANSITION, resampled
 from generator.market.bars import BarFrame, FloatArray
 
 QUANTILES: Final = (0.05, 0.25, 0.75, 0.95)
@@ -55,65 +55,51 @@ class Said:
 
 
 def follow(frame: BarFrame, warm_up: int, weights: Weights) -> Said:
-    """Feed candles bar by bar and keep what is said after `warm_up` bars."""
+    """Feed candles bar by bar and keep what is said from the end of the first quarter hour after `warm_up` bars on."""
     engine = Engine(weights, frame.assets)
-    engine.advance(frame.rows(0, warm_up))
     nothing = dict.fromkeys(BASELINES, np.nan)
-    rows: list[int] = []
+    first = next(row for row in range(warm_up, len(frame)) if quarter_is_over(int(frame.t[row])))
+    engine.advance(frame.rows(0, first))
     kept: list[tuple[FloatArray | float, ...]] = []
     stressed: list[bool] = []
     label: list[int] = []
-    for row in range(warm_up, len(frame)):
+    for row in range(first, len(frame)):
         engine.advance(frame.rows(row, row + 1))
-        words = engine.stress.reading()[1]
-        if not rows and not quarter_is_over(int(frame.t[row])):
-            continue
+        risk, words = engine.stress.reading()
         stressed.append(words[-1] in _STRESSED)
         label.append(int(engine.filter.label[-1]))
-        if not quarter_is_over(int(frame.t[row])):
-            continue
-        reading = engine.reading()
-        if reading is None:
-            continue
-        sigma = engine.sigma()
-        usual = [list((one.baselines or nothing).values()) for one in reading.assets.values()]
-        risk = reading.regime.risk_score
-        rows.append(row)
-        kept.append(
-            (
-                sigma,
-                engine.outlook.level.copy(),
-                sigma[..., None] * engine.ranges.widths()[:, None],
-                engine.volatility.slow[0].copy(),
-                np.array(usual).T,
-                np.nan if risk is None else risk,
-            )
-        )
-    sigmas, levels, reach, slow, usual_sigma, risks = (np.array(column) for column in zip(*kept, strict=True))
-    return Said(np.array(rows), sigmas, levels, reach, slow, usual_sigma, risks, np.array(stressed), np.array(label))
+        if quarter_is_over(int(frame.t[row])):
+            sigma, usual = engine.sigma(), engine.past().baselines(engine.volatility.variance[1])
+            reach = sigma[..., None] * engine.ranges.widths()[:, None]
+            baselines = np.array([list((one or nothing).values()) for one in usual]).T
+            slow, risen = engine.volatility.slow[0].copy(), np.nan if risk[-1] is None else risk[-1]
+            kept.append((row, sigma, engine.outlook.level.copy(), reach, slow, baselines, risen))
+    columns = [np.array(column) for column in zip(*kept, strict=True)]
+    return Said(*columns, *map(np.array, (stressed, label)))
 
 
 def rows_of(frame: BarFrame, said: Said) -> list[Row]:
     """Return every measure of one set."""
-    found = came(frame, said.at)
+    move, variance = came(frame, said.at)
     out: list[Row] = []
     for h, name in enumerate(HORIZONS):
-        spread = float(np.nanstd(found.move[h] / said.sigma[:, h]))
+        spread = float(np.nanstd(move[h] / said.sigma[:, h]))
         bar = "0.90 to 1.10" if h < 3 else ""
         out.append((f"sd(move / sigma), {name}", bar, f"{spread:.3f}", 0.90 <= spread <= 1.10 if bar else None))
-    ratio = _qlike(found.variance[1], said.sigma[:, 1] ** 2 / HORIZON_BARS[1]) / _qlike(
-        found.variance[1], said.baselines[:, 2] ** 2
+    own, usual = (
+        _qlike(variance[1], one**2) for one in (said.sigma[:, 1] / HORIZON_BARS[1] ** 0.5, said.baselines[:, 2])
     )
+    ratio = own / usual
     out.append(("QLIKE at 1 h over a 2 h EWMA's", "<= 0.95", f"{ratio:.3f}", ratio <= 0.95))
     for h, least in ((0, None), (1, 0.54), (2, 0.50)):
-        own, usual = (_explained(found.variance[h], said, level) for level in (said.level[:, h], None))
+        own, usual = (_explained(variance[h], said, level) for level in (said.level[:, h], None))
         met = None if least is None else own >= least
         bar = "" if least is None else f">= {least:.2f}, mean of sets"
         out.append((f"R2 of the outlook, {HORIZONS[h]} (2 h EWMA)", bar, f"{own:.3f} ({usual:.3f})", met))
     for h, name in enumerate(HORIZONS):
-        out += _ranges(name, found.move[h], said, h)
+        out += _ranges(name, move[h], said, h)
     days = len(said.stressed) / BARS_A_DAY
-    return out + (_stress(frame, found, said, days) if days >= _FEWEST_DAYS else [])
+    return out + (_stress(frame, variance[2], said, days) if days >= _FEWEST_DAYS else [])
 
 
 def _qlike(came_: FloatArray, expected: FloatArray) -> float:
@@ -173,10 +159,10 @@ def pinball(move: FloatArray, edges: FloatArray) -> float:
     return float(np.nanmean(np.maximum(levels * away, (levels - 1.0) * away)))
 
 
-def _stress(frame: BarFrame, found: Came, said: Said, days: float) -> list[Row]:
+def _stress(frame: BarFrame, variance: FloatArray, said: Said, days: float) -> list[Row]:
     """Return how the axis of stress and the risk score stand to the next four hours."""
-    mean = 0.5 * (np.log(found.variance[2]) - said.slow).mean(axis=1)
-    log = 0.5 * np.log(found.variance[2]).mean(axis=1)
+    mean = 0.5 * (np.log(variance) - said.slow).mean(axis=1)
+    log = 0.5 * np.log(variance).mean(axis=1)
     fall = _falls(frame, said.at)
     known = np.isfinite(mean) & np.isfinite(said.risk) & np.isfinite(fall)
     stressed = said.stressed[said.at - said.at[0]][known]
@@ -229,18 +215,7 @@ def auc(score: FloatArray, top: Flags) -> float:
     return float((0.5 * (below + upto)).mean() / len(order))
 
 
-def resampled(measure: Callable[[npt.NDArray[np.int64]], float], size: int, block: int) -> tuple[float, float]:
-    """Return the 95% interval of a measure over moments, whole blocks drawn again (Kuensch 1989)."""
-    rng, block = np.random.default_rng(0), min(block, max(size // 2, 1))
-    draws = []
-    for _ in range(200):
-        starts = rng.integers(0, size - block + 1, max(size // block, 1))
-        draws.append(measure((starts[:, None] + np.arange(block)).ravel()))
-    low, high = np.nanpercentile(draws, (2.5, 97.5))
-    return float(low), float(high)
-
-
-def table(name: str, frame: BarFrame, weights: Weights) -> str:
+def measured(name: str, frame: BarFrame, weights: Weights) -> str:
     """Return the measures of one set as a Markdown table; a week of it (of less, the first half) is warm-up."""
     fitted = weights.recipe["outlook"]
     first, last = (str(np.datetime64(int(t_ms), "ms"))[:10] for t_ms in (frame.t[0], frame.t[-1]))
@@ -251,7 +226,5 @@ def table(name: str, frame: BarFrame, weights: Weights) -> str:
     week = 7 * BARS_A_DAY
     said = follow(frame, week if len(frame) > week else len(frame) // 2, weights)
     head = f"{name}: {len(frame.assets)} assets, {len(said.at) / _DAY:.0f} days, {len(said.at)} moments"
-    lines = [f"How far, {head}.", "", "| measure | bar | figure | met |", "|---|---|---|---|"]
-    for measure, bar, figure, met in rows_of(frame, said):
-        lines.append(f"| {measure} | {bar} | {figure} | {'' if met is None else 'yes' if met else '**no**'} |")
-    return "\n".join([*lines, ""])
+    rows = [(measure, bar, figure, met(good)) for measure, bar, figure, good in rows_of(frame, said)]
+    return f"How far, {head}.\n\n" + table("measure | bar | figure | met", rows)

@@ -1,6 +1,6 @@
 """Fit the recurrent network by Adam on random windows of the training markets; back-propagation through time in numpy."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -8,9 +8,9 @@ import numpy as np
 import numpy.typing as npt
 
 from generator.brain.recurrent import INPUT_LIMIT, Recurrent
+from generator.lab.progress import tracked
 
 Numbers = npt.NDArray[np.floating[Any]]  # single precision while it learns
-Progress = Callable[[int, int], None]
 _BETA1, _BETA2 = 0.9, 0.998
 _NORM: Final = 0.5  # a longer gradient is clipped to this norm
 
@@ -51,9 +51,7 @@ class TrainingSet:
     first: int
 
 
-def fit_recurrent(
-    data: TrainingSet, hyper: Hyperparameters, progress: Progress | None = None, onward: Recurrent | None = None
-) -> Recurrent:
+def fit_recurrent(data: TrainingSet, hyper: Hyperparameters, onward: Recurrent | None = None) -> Recurrent:
     """Fit the network to name the class of every half hour from all before it; `onward` is one to start from."""
     rng = np.random.default_rng(hyper.seed)
     used = data.inputs[data.first :]
@@ -67,7 +65,7 @@ def fit_recurrent(
         parts = {name: getattr(onward, name).T.astype(np.float32).copy() for name in parts}
     moments = {name: (np.zeros_like(value), np.zeros_like(value)) for name, value in parts.items()}
     steps = np.arange(hyper.window)[:, None]
-    for number in range(1, hyper.updates + 1):
+    for number in tracked(range(1, hyper.updates + 1), "network"):
         market = rng.integers(0, x.shape[1], hyper.batch)
         start = rng.integers(data.first - hyper.burn_in, len(x) - hyper.window, hyper.batch)
         at = (start + steps, market)
@@ -76,8 +74,6 @@ def fit_recurrent(
         gradient = _gradient(parts, x[at], data.label[at], weight)
         rate = hyper.rate * 0.5 * (1.0 + np.cos(np.pi * number / hyper.updates)) * min(1.0, number / 50)
         _adam(parts, gradient, moments, rate, number)
-        if progress and (number % 50 == 0 or number == hyper.updates):
-            progress(number, hyper.updates)
     return _network(parts, mean, std)
 
 

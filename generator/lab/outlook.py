@@ -1,8 +1,5 @@
 """Fit the outlook on recorded candles: levels and seasons by ridge regression, gains and laws from the moves."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
@@ -13,6 +10,7 @@ from generator.brain.outlook import BINS, EDGES, HORIZON_BARS, HORIZONS, INPUTS,
 from generator.brain.smoothing import DAY_BARS
 from generator.brain.volatility import Volatility, bar_variance
 from generator.brain.week import QUARTER_MS, WEEK
+from generator.lab.progress import tracked
 from generator.market.bars import BAR_MS, BarFrame, FloatArray
 
 SKIP_DAYS: Final = 8
@@ -20,18 +18,13 @@ _RIDGE: Final = 200.0
 _LARGEST: Final = 8.0  # sigmas: a larger move counts as this in the gain
 
 
-def fit_outlook(frame: BarFrame, name: str, progress: Callable[[int, int, str], None]) -> dict[str, Any]:
-    """Return the body of `outlook.json`; the same candles give the same body.
-
-    Args:
-        name: of the candles, for the recipe.
-    """
-    inputs, slow, slots, rows = _streamed(frame, progress)
-    found = came(frame, rows)
+def fit_outlook(frame: BarFrame, name: str) -> dict[str, Any]:
+    """Return the body of `outlook.json`; the same candles give the same body. The recipe has their `name`."""
+    inputs, slow, slots, rows = _streamed(frame)
     season = calendar(slots)
     body: dict[str, Any] = {"format": OUTLOOK_FORMAT, "horizons": list(HORIZONS)}
     parts: dict[str, list[Any]] = {key: [] for key in ("levels", *SEASONS, "gain", "law")}
-    for ahead, move, variance in zip(HORIZON_BARS, found.move, found.variance, strict=True):
+    for ahead, move, variance in zip(HORIZON_BARS, *came(frame, rows), strict=True):
         fits = rows + ahead < len(frame)
         whole = np.isfinite(move[fits])
         target = 0.5 * (np.log(variance[fits]) - slow[fits])
@@ -49,16 +42,11 @@ def fit_outlook(frame: BarFrame, name: str, progress: Callable[[int, int, str], 
     return {**body, **parts, "recipe": {**recipe, "moments": str(len(rows)), "bins": str(BINS)}}
 
 
-@dataclass(frozen=True, slots=True)
-class Came:
-    """What came after some moments, (4, n, assets), NaN where a bar is missing: log move and variance a bar."""
+def came(frame: BarFrame, at: npt.NDArray[np.int64]) -> tuple[FloatArray, FloatArray]:
+    """Return log moves and mean variances of a bar over the four horizons after some moments.
 
-    move: FloatArray
-    variance: FloatArray
-
-
-def came(frame: BarFrame, at: npt.NDArray[np.int64]) -> Came:
-    """Return moves and mean variances over the four horizons."""
+    Both are (4, n, assets), NaN where a bar is missing.
+    """
     bars = clean_fields(frame.fields)
     close = bars.log_close
     variance = bar_variance(np.diff(close, axis=0, prepend=np.nan), bars.range_variance)
@@ -72,25 +60,21 @@ def came(frame: BarFrame, at: npt.NDArray[np.int64]) -> Came:
         whole = (at + ahead < len(close))[:, None] & (holes[end + 1] == holes[at])
         moves.append(np.where(whole, close[end] - close[at], np.nan))
         means.append(np.where(whole, np.maximum((total[end + 1] - total[at + 1]) / ahead, 1e-12), np.nan))
-    return Came(np.array(moves), np.array(means))
+    return np.array(moves), np.array(means)
 
 
-def _streamed(
-    frame: BarFrame, progress: Callable[[int, int, str], None]
-) -> tuple[FloatArray, FloatArray, npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+def _streamed(frame: BarFrame) -> tuple[FloatArray, FloatArray, npt.NDArray[np.int64], npt.NDArray[np.int64]]:
     """Return inputs (n, 8, assets), log slow variances (n, assets), quarter hours of the week and rows of each moment."""
     bars = clean_fields(frame.fields)
     volatility = Volatility(bars.log_close.shape[1:])
     moved = np.diff(bars.log_close, axis=0, prepend=np.nan)
     inputs, slow, rows = [], [], []
-    for row, t_ms in enumerate(frame.t.tolist()):
+    for row, t_ms in enumerate(tracked(frame.t.tolist(), "candles")):
         volatility.update(moved[row], bars.range_variance[row], bars.extra["volume"][row])
         if (t_ms + BAR_MS) % QUARTER_MS == 0 and row >= SKIP_DAYS * DAY_BARS:
             inputs.append(np.concatenate((volatility.levels(), volatility.volume_levels())))
             slow.append(volatility.slow[0].copy())
             rows.append(row)
-        if (row + 1) % (30 * DAY_BARS) == 0:
-            progress(row + 1, len(frame), "candles")
     at = np.array(rows)
     return np.array(inputs), np.array(slow), (frame.t[at] + BAR_MS) // QUARTER_MS % WEEK, at
 
@@ -105,10 +89,3 @@ def _ridge(inputs: FloatArray, season: FloatArray, target: FloatArray, known: np
         square += found.T @ found
         product += found.T @ target[rows, column]
     return np.asarray(np.linalg.solve(square, product), dtype=np.float64)
-
-
-def write_outlook(folder: Path, out: Path, frame: BarFrame, progress: Callable[[int, int, str], None]) -> str:
-    """Fit, write the file with its digest, and return the digest."""
-    from generator.lab.train import save
-
-    return str(save(fit_outlook(frame, folder.name, progress), out)["digest"])

@@ -6,8 +6,6 @@ the warm-up each answers causally: the HMM by a forward filter with its fitted p
 smoothed, that is, it looks ahead).
 """
 
-import importlib
-import importlib.util
 import itertools
 import logging
 import warnings
@@ -48,20 +46,6 @@ class Hourly:
         """Return the balanced accuracy of labels on the warm-up."""
         part = slice(24, self.warm)
         return balanced(label[part], self.truth[part])
-
-
-@dataclass(frozen=True, slots=True)
-class Peer:
-    """One model of regimes, and the library it needs."""
-
-    name: str
-    library: str | None
-    answer: Callable[[Hourly], Labels]
-
-    @property
-    def installed(self) -> bool:
-        """Whether its library is here."""
-        return self.library is None or importlib.util.find_spec(self.library) is not None
 
 
 def hourly(frame: BarFrame, truth: Labels, warm_bars: int) -> Hourly:
@@ -105,13 +89,12 @@ def _hmm(seen: Hourly) -> Labels:
     from hmmlearn.hmm import GaussianHMM
     from scipy.stats import multivariate_normal
 
+    logging.getLogger("hmmlearn").setLevel(logging.ERROR)
     x = np.column_stack((seen.returns, seen.level))
     tries = [GaussianHMM(4, covariance_type="full", n_iter=100, random_state=s).fit(x[: seen.warm]) for s in range(3)]
     best = max(tries, key=lambda model: model.score(x[: seen.warm]))
     states = zip(best.means_, best.covars_, strict=True)
-    density = np.stack(
-        [multivariate_normal(mean, covariance, allow_singular=True).logpdf(x) for mean, covariance in states], axis=1
-    )
+    density = np.stack([multivariate_normal(*state, allow_singular=True).logpdf(x) for state in states], axis=1)
     chance, now = np.empty_like(density), best.startprob_
     for i, row in enumerate(density):
         now = (now if i == 0 else now @ best.transmat_) * np.exp(row - row.max())
@@ -122,19 +105,15 @@ def _hmm(seen: Hourly) -> Labels:
     return named
 
 
-PEERS: Final = (
-    Peer("EWMA thresholds", None, _thresholds),
-    Peer("Gaussian HMM (hmmlearn)", "hmmlearn", _hmm),
-)
+HMM: Final = "Gaussian HMM (hmmlearn)"
+"""The one that needs a library."""
+PEERS: Final[dict[str, Callable[[Hourly], Labels]]] = {"EWMA thresholds": _thresholds, HMM: _hmm}
 
 
-def answers(peer: Peer, seen: Hourly, bars: int) -> Labels:
+def answers(peer: str, seen: Hourly, bars: int) -> Labels:
     """Return a peer's label at every one of `bars` bars: each hour's answer holds until the next."""
     with warnings.catch_warnings(), np.errstate(all="ignore"):
-        if peer.library:
-            importlib.import_module(peer.library)  # before the filter, because some set their own
-            logging.getLogger(peer.library).setLevel(logging.ERROR)
         warnings.simplefilter("ignore")  # of fits that did not converge
-        label = peer.answer(seen)
+        label = PEERS[peer](seen)
     hour = np.clip((np.arange(bars) + 1) // HOUR - 1, 0, len(label) - 1)
     return label[hour].astype(np.int64)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -92,16 +92,16 @@ def _scored(run: RegimeRun) -> tuple[Labels, Labels]:
     return run.counted()[~run.moving], run.truth[~run.moving]
 
 
-def resampled(families: Sequence[Sequence[RegimeRun]], key: str) -> tuple[float, float]:
-    """Return the 95% interval of the mean over families of a field of the score, by drawing whole markets with replacement."""
-    rng = np.random.default_rng(0)
-    drawn = [
-        np.mean(
-            [getattr(score_regimes([runs[i] for i in rng.integers(0, len(runs), len(runs))]), key) for runs in families]
-        )
-        for _ in range(_DRAWS // 2)
-    ]
-    low, high = np.percentile(drawn, (2.5, 97.5))
+def resampled(
+    measure: Callable[[npt.NDArray[np.int64]], float], size: int, block: int = 1, draws: int = _DRAWS
+) -> tuple[float, float]:
+    """Return the 95% interval of a measure over `size` cases, whole blocks drawn again with replacement (Kuensch 1989)."""
+    rng, block = np.random.default_rng(0), min(block, max(size // 2, 1))
+    found = []
+    for _ in range(draws):
+        starts = rng.integers(0, size - block + 1, max(size // block, 1))
+        found.append(measure((starts[:, None] + np.arange(block)).ravel()))
+    low, high = np.nanpercentile(found, (2.5, 97.5))
     return float(low), float(high)
 
 
@@ -144,31 +144,21 @@ def regime_error(runs: Sequence[RegimeRun]) -> tuple[float, Chance]:
     return calibration_error(confidence, np.concatenate(right)), by_chance(confidence, np.concatenate(spell))
 
 
-@dataclass(frozen=True, slots=True)
-class Chance:
-    """The calibration error that a perfectly calibrated reader of the same confidences gets by chance alone.
-
-    Args:
-        mean: over simulated outcomes; high: 95% of them stay below.
-    """
+class Chance(NamedTuple):
+    """The calibration error that a perfectly calibrated reader of the same confidences gets by chance alone."""
 
     mean: float
-    high: float
+    high: float  # 95% of simulated outcomes stay below
 
 
-def by_chance(sure: FloatArray, together: Labels, *, draws: int = _DRAWS) -> Chance:
-    """Simulate outcomes that come true exactly as often as claimed, and score them.
-
-    Args:
-        sure: the confidences, 0..1.
-        together: number of the draw that each of them shares with others: what comes true as one.
-    """
+def by_chance(sure: FloatArray, together: Labels) -> Chance:
+    """Simulate outcomes that come true exactly as often as claimed, those of one number in `together` as one."""
     rng = np.random.default_rng(0)
     which = np.minimum((sure * BINS).astype(int), BINS - 1)
     claimed = np.bincount(which, weights=sure)
     units = int(together.max()) + 1
     errors = []
-    for _ in range(draws):
+    for _ in range(_DRAWS):
         right = rng.random(units)[together] < sure
         errors.append(np.abs(np.bincount(which, weights=right) - claimed).sum() / len(sure))
     return Chance(float(np.mean(errors)), float(np.quantile(errors, 0.95)))
@@ -204,27 +194,14 @@ class Outcomes:
         return calibration_error(self.chance[np.arange(len(top)), top], top == self.outcome)
 
     def error_by_chance(self, overlap: int) -> Chance:
-        """Return what a calibrated forecaster would score where all of one time comes true as one.
-
-        Args:
-            overlap: moments whose horizons overlap.
-        """
+        """Return what a calibrated forecaster would score where all of `overlap` moments comes true as one."""
         return by_chance(self.chance.max(axis=1), self.moment // overlap)
 
     def interval(self, block: int) -> tuple[float, float]:
-        """Return the 95% interval of the skill by a block bootstrap over moments (Kuensch 1989).
-
-        Args:
-            block: moments in a block.
-        """
-        loss, usual = self.losses()
+        """Return the 95% interval of the skill, by blocks of so many moments."""
         size = int(self.moment.max()) + 1
-        sums = np.stack([np.bincount(self.moment, weights=values, minlength=size) for values in (loss, usual)])
-        starts = np.random.default_rng(0).integers(0, max(size - block, 1), (1000, max(size // block, 1)))
-        total = np.concatenate((np.zeros((2, 1)), np.cumsum(sums, axis=1)), axis=1)
-        drawn = (total[:, np.minimum(starts + block, size)] - total[:, starts]).sum(axis=2)
-        low, high = np.percentile(100.0 * (1.0 - drawn[0] / drawn[1]), (2.5, 97.5))
-        return float(low), float(high)
+        loss, usual = (np.bincount(self.moment, weights=values, minlength=size) for values in self.losses())
+        return resampled(lambda take: 100.0 * float(1.0 - loss[take].sum() / usual[take].sum()), size, block, 1000)
 
 
 def join(parts: Sequence[Outcomes]) -> Outcomes:

@@ -70,11 +70,7 @@ class Parameters:
 
 
 def parameters(family: str, rng: np.random.Generator) -> Parameters:
-    """Return one market of a family; `wild` draws its own from `rng`.
-
-    Raises:
-        ValueError: the family is not known.
-    """
+    """Return one market of a family; `wild`, `broad` and `still` draw their own from `rng`."""
     flat = (0.026,) * 4
     fixed = {
         "base": Parameters(),
@@ -94,11 +90,8 @@ def parameters(family: str, rng: np.random.Generator) -> Parameters:
     }
     if family in fixed:
         return fixed[family]
-    if family in ("wild", "broad"):
-        return _wild(rng) if family == "wild" else _broad(rng)
-    if family == "still":
-        return replace(_broad(rng), drift=(0.0,) * 4)
-    raise ValueError(f"unknown market family {family!r}; one of {', '.join((*FAMILIES, 'broad', 'still'))}")
+    drawn = _wild(rng) if family == "wild" else _broad(rng)
+    return replace(drawn, drift=(0.0,) * 4) if family in DRIFTLESS else drawn
 
 
 def _wild(rng: np.random.Generator) -> Parameters:

@@ -1,83 +1,62 @@
-"""What a brain says of a market bar by bar: ours in this process, or any program that speaks as `emi read` does."""
+"""What a brain says of a market bar by bar, and what came of its forecasts."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Final, Protocol
+from collections.abc import Iterable, Iterator
+from typing import Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from generator.brain.direction import outcomes_of
 from generator.brain.doubt import doubted_chance, overall
 from generator.brain.engine import Engine
 from generator.brain.weights import Weights
 from generator.lab.scores import Outcomes
 from generator.market.bars import BarFrame, FloatArray
 
-FORECAST_EVERY: Final = 3  # bars between kept forecasts: a quarter of an hour
 HOUR: Final = 12
 WEEK: Final = 7 * 288
+UNKNOWN: Final = (np.nan,) * 4
 Forecasts = list[tuple[float, float, float, float]]
 """Chances of down, neutral and up over 60 minutes and the band in basis points, of every asset; NaN where unknown."""
-UNKNOWN: Final = (np.nan,) * 4
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """What was said of one bar.
-
-    Args:
-        label: 0..4; chances: of the four regimes.
-        forecasts: asked for once a quarter of an hour.
-    """
+class Answer(NamedTuple):
+    """What was said of one bar: label 0..4, the chances of the four regimes, and forecasts at each quarter hour's end."""
 
     label: int
     chances: list[float]
-    forecasts: Callable[[], Forecasts]
+    forecasts: Forecasts | None
 
 
-class Brain(Protocol):
-    """One reader of one market."""
-
-    def warm(self, bars: BarFrame) -> None:
-        """Take bars whose answers are not scored."""
-
-    def answer(self, bar: BarFrame) -> Answer:
-        """Take one bar."""
+def kept(row: int) -> bool:
+    """Say whether a row's forecasts are scored: once a quarter of an hour."""
+    return row % 3 == 2
 
 
-class Ours:
-    """This brain."""
-
-    def __init__(self, weights: Weights, assets: tuple[str, ...]) -> None:
-        self._engine = Engine(weights, assets)
-
-    def warm(self, bars: BarFrame) -> None:
-        """Take bars whose answers are not scored."""
-        self._engine.advance(bars)
-
-    def answer(self, bar: BarFrame) -> Answer:
-        """Take one bar."""
-        engine = self._engine
-        engine.advance(bar)
+def ours(weights: Weights, frame: BarFrame, warm_up: int) -> Iterator[Answer]:
+    """Feed our brain a market bar by bar and yield its answers after `warm_up` bars."""
+    engine = Engine(weights, frame.assets)
+    engine.advance(frame.rows(0, warm_up))
+    for row in range(warm_up, len(frame)):
+        engine.advance(frame.rows(row, row + 1))
         doubt = overall(engine.doubts())
         chances = [doubted_chance(one, doubt) for one in engine.filter.chances[:, -1].tolist()]
-        return Answer(int(engine.filter.label[-1]), chances, self._forecasts)
-
-    def _forecasts(self) -> Forecasts:
-        found = []
-        for one in self._engine.forecasts(60):
-            chance = one.probabilities if one else None
-            found.append((chance.down, chance.neutral, chance.up, one.band_bps) if one and chance else UNKNOWN)
-        return found
+        yield Answer(int(engine.filter.label[-1]), chances, _forecasts(engine) if kept(row) else None)
 
 
-@dataclass(frozen=True, slots=True)
-class Trace:
-    """The answers to one market after the warm-up.
+def _forecasts(engine: Engine) -> Forecasts:
+    return [
+        (one.probabilities.down, one.probabilities.neutral, one.probabilities.up, one.band_bps) if one else UNKNOWN
+        for one in engine.forecasts(60)
+    ]
+
+
+class Trace(NamedTuple):
+    """The answers of one brain to one market after its warm-up.
 
     Args:
-        label: 0..4; chances: (n, 4), at every scored bar.
-        at: rows of the kept forecasts; forecasts: (n, assets, 4), as `Forecasts`.
+        label: of the market, 0..4, (n,); chances: (n, 4).
+        at: rows with forecasts, (m,); forecasts: chances of down, neutral, up and the band in basis points, (m, assets, 4).
     """
 
     label: npt.NDArray[np.int64]
@@ -86,18 +65,11 @@ class Trace:
     forecasts: FloatArray
 
 
-def trace(frame: BarFrame, warm_up: int, brain: Brain) -> Trace:
-    """Feed a market bar by bar and keep the answers after `warm_up` bars."""
-    brain.warm(frame.rows(0, warm_up))
-    label, chances, at, forecasts = [], [], [], []
-    for row in range(warm_up, len(frame)):
-        said = brain.answer(frame.rows(row, row + 1))
-        label.append(said.label)
-        chances.append(said.chances)
-        if row % FORECAST_EVERY == FORECAST_EVERY - 1:
-            at.append(row)
-            forecasts.append(said.forecasts())
-    return Trace(np.array(label), np.array(chances), np.array(at), np.array(forecasts))
+def trace(answers: Iterable[Answer], warm_up: int) -> Trace:
+    """Collect the answers; the first is of the row `warm_up`."""
+    label, chances, found = zip(*answers, strict=True)
+    at = [row for row, one in enumerate(found, warm_up) if one is not None]
+    return Trace(np.array(label), np.array(chances), np.array(at), np.array([one for one in found if one is not None]))
 
 
 def outcomes(frame: BarFrame, seen: Trace) -> Outcomes:
@@ -110,8 +82,7 @@ def outcomes(frame: BarFrame, seen: Trace) -> Outcomes:
     moment = np.broadcast_to(np.arange(len(at))[:, None], came.shape)
     base = np.stack([_base(close[max(0, row - WEEK) : row + 1], wide) for row, wide in zip(at, band, strict=True)])
     known = np.isfinite(came) & np.isfinite(said).all(axis=2) & np.isfinite(base).all(axis=2)
-    outcome = 1 + (came > band).astype(np.int64) - (came < -band)
-    return Outcomes(chance=said[..., :3][known], base=base[known], outcome=outcome[known], moment=moment[known])
+    return Outcomes(said[..., :3][known], base[known], outcomes_of(came, band)[known], moment[known])
 
 
 def _base(past: FloatArray, band: FloatArray) -> FloatArray:

@@ -1,7 +1,6 @@
 """Train the weights: simulate, stream, fit, write the JSON. Training seeds are 1000 to 1999 and nothing else."""
 
 import json
-from collections.abc import Callable
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any, Final
@@ -18,11 +17,11 @@ from generator.brain.weights import FORMAT, NETWORK_KEYS, VERSION, digest_of
 from generator.catalog.words import RegimeLabel
 from generator.lab.dataset import SKIP_DAYS, Dataset, build
 from generator.lab.network import Hyperparameters, Numbers, TrainingSet, fit_recurrent
+from generator.lab.progress import tracked
 from generator.lab.scores import balanced
 from generator.lab.simulator import DRIFTLESS
 from generator.market.bars import FloatArray
 
-Progress = Callable[[int, int, str], None]
 SEEDS: Final = {
     "base": range(1000, 1200), "hard": range(1000, 1200), "wild": range(1000, 1400), "broad": range(1000, 1400),
     "null": range(1000, 1200), "still": range(1000, 1200),
@@ -59,21 +58,19 @@ _HALVINGS: Final = 10
 _TINY: Final = 1e-9
 
 
-def train(out: Path, progress: Progress | None = None) -> dict[str, Any]:
+def train(out: Path) -> dict[str, Any]:
     """Train on the simulated families, write the weights file and return its body."""
     first = SKIP_DAYS * _HALF_HOURS_A_DAY
     networks: dict[str, Recurrent] = {}
     for seeds, hyper in ((SEEDS, dict.fromkeys(FURTHER, HYPERPARAMETERS)), (FURTHER_SEEDS, FURTHER)):
         jobs = [(family, seed) for family, span in seeds.items() for seed in span]
-        data = build(jobs, _part(progress, "simulated markets"))
+        data = build(jobs)
         still = np.array([family in DRIFTLESS for family, _ in jobs])
         for name, how in hyper.items():
             lessons = training_set(getattr(data, name), data, still, first)
-            what = _part(progress, f"network, {name}")
-            networks[name] = _rounded(fit_recurrent(lessons, how, what, networks.get(name)))
+            networks[name] = _rounded(fit_recurrent(lessons, how, networks.get(name)))
     market, asset = networks["market"], networks["asset"]
     posterior = posteriors(market, data.market)
-    calibration = _calibrations(market, asset, progress)
     body: dict[str, Any] = {
         "format": FORMAT,
         "version": VERSION,
@@ -81,14 +78,14 @@ def train(out: Path, progress: Progress | None = None) -> dict[str, Any]:
         "market": _plain(market),
         "asset": _plain(asset),
         "direction": _direction(data, posterior, ~still, first),
-        "calibration": calibration,
+        "calibration": _calibrations(market, asset),
         "recipe": _recipe(),
         "figures": _figures(data, posterior, ~still, first),
     }
     return save(body, out)
 
 
-def _calibrations(market: Recurrent, asset: Recurrent, progress: Progress | None) -> dict[str, Any]:
+def _calibrations(market: Recurrent, asset: Recurrent) -> dict[str, Any]:
     """Fit the temperatures of both networks on markets that neither has seen."""
     families, seeds = CALIBRATED_ON
     parts = [build([(family, seed) for seed in seeds]) for family in families]
@@ -97,7 +94,7 @@ def _calibrations(market: Recurrent, asset: Recurrent, progress: Progress | None
     for name, network in (("market", market), ("asset", asset)):
         posterior = [posteriors(network, getattr(part, name)) for part in parts]
         scored = [after_warm_up(one, p.truth, p.scored, first) for one, p in zip(posterior, parts, strict=True)]
-        fitted = calibrate(scored, _part(progress, f"calibration, {name}"))
+        fitted = calibrate(scored)
         found[name] = {"level": _short(fitted.level), "slope": _short(fitted.slope)}
     return found
 
@@ -128,10 +125,6 @@ def posteriors(network: Recurrent, inputs: Numbers) -> Numbers:
         hidden, scores = network.step(hidden, row.astype(np.float64))
         out[i] = softmax(scores)
     return out
-
-
-def _part(progress: Progress | None, what: str) -> Callable[[int, int], None] | None:
-    return None if progress is None else lambda done, total: progress(done, total, what)
 
 
 def _recipe() -> dict[str, Any]:
@@ -258,10 +251,10 @@ def loss(parts: list[Posteriors], calibration: Calibration) -> float:
     return total / len(parts)
 
 
-def calibrate(parts: list[Posteriors], progress: Callable[[int, int], None] | None = None) -> Calibration:
+def calibrate(parts: list[Posteriors]) -> Calibration:
     """Search level and slope step by step, halving the steps where none of them helps."""
     best, at = loss(parts, Calibration()), Calibration()
-    for number in range(_HALVINGS):
+    for number in tracked(range(_HALVINGS), "calibration"):
         up, along = (step / 2**number for step in _STEPS)
         moved = True
         while moved:
@@ -271,6 +264,4 @@ def calibrate(parts: list[Posteriors], progress: Callable[[int, int], None] | No
                 found = loss(parts, tried)
                 if found < best:
                     best, at, moved = found, tried, True
-        if progress:
-            progress(number + 1, _HALVINGS)
     return at

@@ -4,22 +4,20 @@ The first release waits for them. From then on a thread makes them again when wh
 a release has been published; the next release holds the result. What cannot be made keeps its last good bytes.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any, Final, Generic, TypeVar
 
 from generator.arena.values import Hour, PredictionMade
-from generator.catalog.discovery import DISCOVERY_FILES, SharePicture
-from generator.catalog.downloads import RecordFile
+from generator.catalog.discovery import DISCOVERY_FILES
 from generator.catalog.links import DOCS_INDEX, OPENAPI_JSON, OPENAPI_YAML
 from generator.catalog.words import RoundPhase
 from generator.compose.body import encode
 from generator.compose.context import Site, TickContext
 from generator.record.memory.store import Memory
 from generator.release.last_good import Kind, LastGood
-from generator.release.values import NOTHING
 from generator.site.discovery import discovery
 from generator.site.downloads import RUNNING, Downloads, downloads, month_of
 from generator.site.feeds import asset_feeds
@@ -27,10 +25,13 @@ from generator.site.format import moment
 from generator.site.history import FILES, Histories, histories
 from generator.site.openapi.document import openapi, openapi_yaml
 from generator.site.openapi.paths import as_example
-from generator.site.pictures import EVERY_S, PICTURES, Drawing, Pictures, drawings, pictures
+from generator.site.pictures import PICTURES, Drawing, Pictures, drawings, pictures
 
 Bodies = Mapping[str, Mapping[str, Any]]
 T = TypeVar("T")
+CHARTS_S: Final = 900
+PICTURES_S: Final = 3600
+_NEVER: Final = object()
 _STATIC: Final = (*(row.path for row in DISCOVERY_FILES), DOCS_INDEX)
 _PICTURES: Final = tuple(row.path for row in PICTURES.values())
 
@@ -39,8 +40,8 @@ _PICTURES: Final = tuple(row.path for row in PICTURES.values())
 class StaticFiles:
     """Files that change once a day, and the component schemas of the OpenAPI among them."""
 
-    files: Mapping[str, bytes]
-    schemas: Mapping[str, Any]
+    files: Mapping[str, bytes] = field(default_factory=dict)
+    schemas: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,51 +71,38 @@ class BackgroundRelease:
 
     Args:
         lasting: those of them that seldom change.
-        notes: months of the record in `once`, for the memory.
-        months: files of the months that are over.
     """
 
     files: Mapping[str, bytes]
     lasting: frozenset[str] = frozenset()
-    schemas: Mapping[str, Any] = field(default_factory=dict)
+    static: StaticFiles = field(default_factory=StaticFiles)
     histories: Histories = field(default_factory=Histories)
-    shares: Mapping[str, SharePicture] = field(default_factory=dict)
-    once: Mapping[str, bytes] = field(default_factory=lambda: NOTHING)
-    notes: Mapping[str, str] = field(default_factory=dict)
-    months: tuple[RecordFile, ...] = ()
+    pictures: Pictures = field(default_factory=Pictures)
+    record: Downloads = field(default_factory=Downloads)
 
 
 class Renewed(Generic[T]):
     """A value, and the thread that makes the next one. Its methods are called from one thread only."""
 
     def __init__(self, kind: Kind, name: str, pool: ThreadPoolExecutor, last_good: LastGood) -> None:
-        self._kind = kind
-        self._name = name
-        self._pool = pool
-        self._last_good = last_good
+        self._kind, self._name, self._pool, self._last_good = kind, name, pool, last_good
         self.reset()
 
     def reset(self) -> None:
         """Forget the value, and drop what is being made."""
-        self._first = True
-        self._key: object = None  # of the value that was made or asked for last; None where that failed
-        self._value: T | None = None
+        self.value: T | None = None  # the newest taken, None while none could be made
+        self._key: object = _NEVER  # of the value that was made or asked for last; None where that failed
         self._next: Future[T] | None = None
 
     def get(self, key: object, make: Callable[[], T]) -> T | None:
         """Return the newest value, None while none could be made. The first is made here and now."""
-        if self._first:
-            self._first, self._key = False, key
+        if self._key is _NEVER:
+            self._key = key
             self._take(make)
         elif self._next is not None and self._next.done():
             self._take(self._next.result)
             self._next = None
-        return self._value
-
-    @property
-    def value(self) -> T | None:
-        """The newest value taken; nothing is made."""
-        return self._value
+        return self.value
 
     def renew(self, key: object, make: Callable[[], T]) -> None:
         """Begin to make the next value, unless one is being made or the newest is of this key."""
@@ -127,7 +115,7 @@ class Renewed(Generic[T]):
         if value is None:
             self._key = None
         else:
-            self._value = value
+            self.value = value
 
 
 class BackgroundFiles:
@@ -146,37 +134,27 @@ class BackgroundFiles:
         static: Callable[[Site, Mapping[str, Any], datetime], StaticFiles] | None = None,
         draw: Callable[[Mapping[str, Drawing]], Pictures] = pictures,
     ) -> None:
-        self._make_static = static or static_files
-        self._draw = draw
-        self._memory = memory
-        self._last_good = last_good or LastGood()
+        self._make_static, self._draw = static or static_files, draw
+        self._memory, self._last_good = memory, last_good or LastGood()
         self._pool = ThreadPoolExecutor(1, thread_name_prefix="background")
-        self._static: Renewed[StaticFiles] = Renewed(Kind.DISCOVERY, OPENAPI_JSON, self._pool, self._last_good)
-        self._pictures: Renewed[Pictures] = Renewed(Kind.PICTURE, "share pictures", self._pool, self._last_good)
-        self._downloads: Renewed[Downloads] = Renewed(Kind.DOWNLOAD, "downloads", self._pool, self._last_good)
-        self._histories: Renewed[Histories] = Renewed(Kind.PICTURE, "history", self._pool, self._last_good)
+        rest = self._pool, self._last_good
+        self._static: Renewed[StaticFiles] = Renewed(Kind.DISCOVERY, OPENAPI_JSON, *rest)
+        self._histories: Renewed[Histories] = Renewed(Kind.PICTURE, "history", *rest)
+        self._pictures: Renewed[Pictures] = Renewed(Kind.PICTURE, "share pictures", *rest)
+        self._downloads: Renewed[Downloads] = Renewed(Kind.DOWNLOAD, "downloads", *rest)
         self._months_noted = 0
 
     def files(self, tick: TickFiles, at: datetime) -> BackgroundRelease:
         """Return what the release of a tick holds."""
-        static = self._static.get(at.date(), lambda: self._make_static(tick.context.site, tick.examples(), at))
-        lately = self._histories.get(_quarter(at), lambda: self._lately(tick))
-        drawn = self._pictures.get(_quarter(at), lambda: self._drawn(tick))
-        record = self._downloads.get(self._record_state(tick, at), lambda: self._record(tick, at))
+        for renewed, key, make in self._work(tick, at):
+            renewed.get(key, make)
+        static, lately = self._static.value or StaticFiles(), self._histories.value or Histories()
+        drawn, record = self._pictures.value or Pictures(), self._downloads.value or Downloads()
         files = self._kept(Kind.DISCOVERY, _STATIC, static)
         lasting = frozenset(files)
         files |= self._kept(Kind.PICTURE, _PICTURES, drawn) | self._kept(Kind.DOWNLOAD, RUNNING, record)
         files |= self._kept(Kind.PICTURE, FILES, lately)
-        return BackgroundRelease(
-            files,
-            lasting,
-            histories=lately or Histories(),
-            schemas=static.schemas if static else {},
-            shares=drawn.shares if drawn else {},
-            once=record.once if record else NOTHING,
-            notes=record.notes if record else {},
-            months=record.months if record else (),
-        )
+        return BackgroundRelease(files, lasting, static, lately, drawn, record)
 
     def published(self, release: BackgroundRelease, tick: TickFiles, at: datetime) -> None:
         """Note what was published, and begin to make what the next release will hold.
@@ -185,29 +163,38 @@ class BackgroundFiles:
             MemoryUnreadable: the months that were published could not be noted; the next release has them again.
             LeadershipLost: likewise.
         """
-        if release.notes:
-            self._memory.note_months(release.notes)
-            self._months_noted += len(release.notes)
-        self._static.renew(at.date(), lambda: self._make_static(tick.context.site, tick.examples(), at))
-        self._pictures.renew(_quarter(at), lambda: self._drawn(tick))
-        self._downloads.renew(self._record_state(tick, at), lambda: self._record(tick, at))
-        self._histories.renew(_quarter(at), lambda: self._lately(tick))
+        if release.record.notes:
+            self._memory.note_months(release.record.notes)
+            self._months_noted += len(release.record.notes)
+        for renewed, key, make in self._work(tick, at):
+            renewed.renew(key, make)
 
     def reset(self) -> None:
         """Make everything that shows the record again: another process may have published since."""
-        self._pictures.reset()
-        self._downloads.reset()
-        self._histories.reset()
+        for renewed in (self._histories, self._pictures, self._downloads):
+            renewed.reset()
 
     def close(self) -> None:
         """Drop what has not begun and wait for the rest."""
         self._pool.shutdown(cancel_futures=True)
 
+    def _work(self, tick: TickFiles, at: datetime) -> Iterator[tuple[Renewed[Any], object, Callable[[], Any]]]:
+        """Give everything with a key that changes when it is to be made again, and with what makes it."""
+        seconds, site = int(at.timestamp()), tick.context.site
+        yield self._static, at.date(), lambda: self._make_static(site, tick.examples(), at)
+        yield self._histories, seconds // CHARTS_S, lambda: self._lately(tick)
+        yield self._pictures, seconds // PICTURES_S, lambda: self._drawn(tick)
+        yield (
+            self._downloads,
+            self._record_state(tick, at),
+            lambda: downloads(self._memory.exports(), tick.context.observation.mode, at),
+        )
+
     def _kept(
-        self, kind: Kind, paths: Sequence[str], made: StaticFiles | Pictures | Downloads | Histories | None
+        self, kind: Kind, paths: Sequence[str], made: StaticFiles | Pictures | Downloads | Histories
     ) -> dict[str, bytes]:
         """Return the files that were made, or the last good bytes of these paths."""
-        return self._last_good.last(paths) if made is None else self._last_good.make(kind, paths, lambda: made.files)
+        return self._last_good.make(kind, paths, lambda: made.files) if made.files else self._last_good.last(paths)
 
     def _lately(self, tick: TickFiles) -> Histories:
         context, at = tick.context, moment(tick.context.freshness.generated_ms)
@@ -218,10 +205,7 @@ class BackgroundFiles:
 
     def _drawn(self, tick: TickFiles) -> Pictures:
         lately = self._histories.value
-        return self._draw(drawings(tick.context, tick.free, lately.shared if lately else None))
-
-    def _record(self, tick: TickFiles, at: datetime) -> Downloads:
-        return downloads(self._memory.exports(), tick.context.observation.mode, at)
+        return self._draw(drawings(tick.context, tick.free, lately.charts if lately else {}))
 
     def _record_state(self, tick: TickFiles, at: datetime) -> object:
         """Return a value that is equal while the record is the same."""
@@ -245,7 +229,3 @@ def static_files(site: Site, examples: Mapping[str, Any], at: datetime) -> Stati
     return StaticFiles(
         {**described, **discovery(site, at.astimezone(UTC), examples=examples)}, document["components"]["schemas"]
     )
-
-
-def _quarter(at: datetime) -> int:
-    return int(at.timestamp() // EVERY_S)

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from gateway.wire.networks import NETWORKS
 from generator.catalog.contact import contact_of
-from generator.catalog.discovery import FEEDS, PAGES, QUERY_NOTES
+from generator.catalog.discovery import FEEDS
 from generator.catalog.endpoints import ENDPOINTS
 from generator.catalog.links import (
     BUYER,
@@ -22,7 +22,7 @@ from generator.catalog.links import (
     STATUS_JSON,
 )
 from generator.catalog.products import PRODUCTS, X402_VERSION
-from generator.catalog.text.answers import DISCLAIMER, PURPOSE_NOTICE
+from generator.catalog.text.answers import DISCLAIMER
 from generator.compose.body import TAIL, encode
 from generator.compose.context import Site
 from generator.compose.envelope import FreeResponse, RichResponse
@@ -33,16 +33,11 @@ from generator.site.pages.render import environment
 from generator.site.resources import Resources
 
 _TEMPLATES: Final = ("llms.txt", "llms-full.txt", "robots.txt", "sitemap.xml")
-NONE: Final[Mapping[str, Mapping[str, Any]]] = {}
 # What every answer has, and examples leave out.
 ENVELOPE: Final = ({*FreeResponse.model_fields, *RichResponse.model_fields, *TAIL}) - {"headline", "summary"}
-_OPENAPI_JSON_TYPE: Final = "application/vnd.oai.openapi+json;version=3.1"
-_OPENAPI_YAML_TYPE: Final = "application/vnd.oai.openapi;version=3.1"
 
 
-def discovery(
-    site: Site, updated: datetime, resources: Resources | None = None, examples: Mapping[str, Mapping[str, Any]] = NONE
-) -> dict[str, bytes]:
+def discovery(site: Site, updated: datetime, examples: Mapping[str, Mapping[str, Any]]) -> dict[str, bytes]:
     """Make llms.txt, llms-full.txt, robots.txt, sitemap.xml, the dictionary and the three well-known documents.
 
     Args:
@@ -52,22 +47,25 @@ def discovery(
     Raises:
         KeyError: `site.network` is not in the catalog.
     """
-    env = environment(resources or Resources.locate())
-    schemas = component_schemas()
+    env, schemas = environment(Resources.locate()), component_schemas()
     words = dictionary(site.project, schemas)
     values = {
-        **_facts(site),
+        "site": site,
+        "network_id": NETWORKS[site.network].full,
+        "next_resource": next_resource,
         "lastmod": updated.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
-        "dictionary": words,
+        "word_sets": words.words,
+        "scales": words.scales,
         "examples": {path: json.dumps(_short(body), ensure_ascii=False) for path, body in examples.items()},
     }
-    files = {f"/{name}": env.get_template(name).render(values).encode() for name in _TEMPLATES}
-    files[DICTIONARY] = encode(words)
-    files[DOCS_INDEX] = _json(search_index(site, schemas))
-    files["/.well-known/api-catalog"] = _json(api_catalog(site))
-    files["/.well-known/x402"] = _json(x402_resources(site))
-    files[SECURITY_TXT] = security_txt(site, updated).encode()
-    return files
+    return {
+        **{f"/{name}": env.get_template(name).render(values).encode() for name in _TEMPLATES},
+        DICTIONARY: encode(words),
+        DOCS_INDEX: _json(search_index(site, schemas)),
+        "/.well-known/api-catalog": _json(api_catalog(site.base_url)),
+        "/.well-known/x402": _json(x402_resources(site)),
+        SECURITY_TXT: security_txt(site, updated).encode(),
+    }
 
 
 def security_txt(site: Site, updated: datetime) -> str:
@@ -85,25 +83,22 @@ def security_txt(site: Site, updated: datetime) -> str:
     return "\n".join(lines) + "\n"
 
 
-def api_catalog(site: Site) -> dict[str, Any]:
+def api_catalog(base: str) -> dict[str, Any]:
     """Return the linkset of RFC 9727: the endpoints as items, and where they are described."""
-    base = site.base_url
     named = [(row.path, row.name) for row in ENDPOINTS] + [(row.path, row.title) for row in PRODUCTS]
     items = [{"href": base + path, "title": name} for path, name in named]
+    links = {
+        "service-desc": (
+            (OPENAPI_JSON, "application/vnd.oai.openapi+json;version=3.1"),
+            (OPENAPI_YAML, "application/vnd.oai.openapi;version=3.1"),
+        ),
+        "service-doc": ((DOCS, "text/html"), (LLMS_TXT, "text/plain")),
+        "service-meta": (("/.well-known/x402", "application/json"), (DICTIONARY, "application/json")),
+        "status": ((STATUS_JSON, "application/json"),),
+    }
     described = {
         "anchor": f"{base}/",
-        "service-desc": [
-            {"href": base + OPENAPI_JSON, "type": _OPENAPI_JSON_TYPE},
-            {"href": base + OPENAPI_YAML, "type": _OPENAPI_YAML_TYPE},
-        ],
-        "service-doc": [
-            {"href": base + DOCS, "type": "text/html"},
-            {"href": base + LLMS_TXT, "type": "text/plain"},
-        ],
-        "service-meta": [
-            {"href": base + path, "type": "application/json"} for path in ("/.well-known/x402", DICTIONARY)
-        ],
-        "status": [{"href": base + STATUS_JSON, "type": "application/json"}],
+        **{name: [{"href": base + path, "type": kind} for path, kind in rows] for name, rows in links.items()},
         "alternate": [{"href": base + feed.path, "type": feed.media_type, "title": feed.title} for feed in FEEDS],
     }
     return {"linkset": [{"anchor": f"{base}/.well-known/api-catalog", "item": items}, described]}
@@ -138,24 +133,6 @@ def x402_resources(site: Site) -> dict[str, Any]:
         "buyer_page": site.base_url + BUYER,
         "documentation": f"{site.base_url}{DOCS}paying/",
         "disclaimer": DISCLAIMER,
-    }
-
-
-def _facts(site: Site) -> Mapping[str, Any]:
-    """Return what these texts say apart from what every template knows."""
-    return {
-        "site": site,
-        "summary": PURPOSE_NOTICE,
-        "query_notes": QUERY_NOTES,
-        "next_resource": next_resource,
-        "paths": [
-            *(page.path for page in PAGES if page.label),
-            BUYER,
-            DICTIONARY,
-            *(endpoint.path for endpoint in ENDPOINTS),
-        ],
-        "x402_version": X402_VERSION,
-        "network_id": NETWORKS[site.network].full,
     }
 
 

@@ -21,16 +21,13 @@ from generator.compose.context import TickContext
 from generator.compose.inputs import observed, reading_of
 from generator.site.charts.history import DAY_MS, HOUR_MS, WINDOWS, Lately, Point, history, line_chart, uptime
 from generator.site.charts.plot import Chart
-from generator.site.charts.report import DATA_FROM
+from generator.site.charts.report import DATA_FROM, source_of
 from generator.site.format import UNKNOWN, moment, signed, when
 
 EVERY: Final = 4 * HOUR_MS  # between two points of funding and open interest
-
-
 NO_MINUTES: Final[Mapping[int, int]] = {}
 FILES: Final = (HISTORY_CSV, BADGE, *map(embedded, ASSETS), *map(asset_feed, ASSETS))
 _HOVER: Final = re.compile(r'<rect class="hour"[^>]*/>')
-_TEXT: Final = re.compile(r"<text\b.*?</text>")
 _CLASS: Final = re.compile(r'class="([a-z0-9_ -]+)"')
 _INK, _SOFT, _LINE, _ACCENT = "#1c2426", "#55605f", "#dcd9d0", "#0b6470"
 _HALO: Final = f'fill="{_SOFT}" font-size="11" stroke="#fbfaf7" stroke-width="3" paint-order="stroke"'
@@ -56,8 +53,8 @@ _LOOKS: Final = {
 }
 _FONT: Final = 'font-family="Open Sans, system-ui, sans-serif"'
 _CARD: Final = (
-    f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 680 {{height}}" width="680" height="{{height}}" {_FONT} role="img">'
-    '<title>{finding}</title><rect width="680" height="{height}" rx="12" fill="#fbfaf7"/>'
+    f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 680 560" width="680" height="560" {_FONT} role="img">'
+    '<title>{finding}</title><rect width="680" height="560" rx="12" fill="#fbfaf7"/>'
     f'<text x="20" y="30" font-size="15" font-weight="600" fill="{_INK}">{{finding}}</text>'
     '<g transform="translate(20 44)">{inner}</g>'
     f'<text x="20" y="548" font-size="11" fill="{_SOFT}">{{about}}</text></svg>'
@@ -75,16 +72,16 @@ class Histories:
     """What is shown of the last month.
 
     Args:
-        figures: chart name -> its figure; a chart that could not be drawn is left out.
+        charts: by name; a chart that could not be drawn is left out.
+        figures: the same as pages show them.
         files: path -> bytes.
         days: rows of the archive, newest first.
-        shared: what the first chart says, and its drawing without letters, for the share picture.
     """
 
+    charts: Mapping[str, Chart] = field(default_factory=dict)
     figures: Mapping[str, Markup] = field(default_factory=dict)
     files: Mapping[str, bytes] = field(default_factory=dict)
     days: tuple[tuple[str, ...], ...] = ()
-    shared: tuple[str, Markup] | None = None
 
 
 def histories(
@@ -97,50 +94,23 @@ def histories(
         published: every hour since the start, without those of a backtest.
         minutes: with a published tick, by the number of the day.
     """
-    now_ms = ctx.freshness.generated_ms
+    source, backtested = source_of(ctx), _source(ctx, hours)
+    windows = [(DEFAULT_ASSET, name) for name in WINDOWS] + [(asset, "7d") for asset in ASSETS[1:]]
     drawn = [
-        history(
-            f"{DEFAULT_ASSET.lower()}-{name}",
-            WINDOWS[name],
-            _lately(ctx, DEFAULT_ASSET, hours, name),
-            _source(ctx, hours),
-        )
-        for name in WINDOWS
+        history(f"{asset.lower()}-{name}", WINDOWS[name], _lately(ctx, asset, hours, name), backtested)
+        for asset, name in windows
     ]
     for asset in ASSETS:
-        name = asset.lower()
-        if asset != DEFAULT_ASSET:
-            drawn.append(history(f"{name}-7d", WINDOWS["7d"], _lately(ctx, asset, hours, "7d"), _source(ctx, hours)))
         funding = [(at, 100 * value) for at, value in _series(ctx, asset, "funding", EVERY)]
-        drawn.append(
-            line_chart(
-                f"{name}-funding",
-                f"{asset} funding, % per 8 hours",
-                "% per 8 hours",
-                funding,
-                _source(ctx),
-            )
-        )
-        interest = _series(ctx, asset, "open_interest", EVERY)
-        drawn.append(
-            line_chart(
-                f"{name}-interest",
-                f"{asset} open interest, contracts",
-                f"contracts, in {asset}",
-                interest,
-                _source(ctx),
-            )
-        )
-    drawn.append(uptime("uptime", minutes, now_ms, "Source: own record of ticks."))
+        interest, name = _series(ctx, asset, "open_interest", EVERY), asset.lower()
+        unit, held = "% per 8 hours", f"{asset} open interest, contracts"
+        drawn.append(line_chart(f"{name}-funding", f"{asset} funding, {unit}", unit, funding, source))
+        drawn.append(line_chart(f"{name}-interest", held, f"contracts, in {asset}", interest, source))
+    drawn.append(uptime("uptime", minutes, ctx.freshness.generated_ms, "Source: own record of ticks."))
     charts = {chart.caption.name: chart for chart in drawn if chart is not None}
-    files = {HISTORY_CSV: hours_csv(hours), BADGE: badge(hours, ctx).encode()}
-    for asset in ASSETS:
-        chart = charts.get(f"{asset.lower()}-7d")
-        files[embedded(asset)] = card(chart, asset, ctx).encode()
-    figures = {name: Markup(str(chart)) for name, chart in charts.items()}  # noqa: S704  escaped by it
-    first = charts.get(f"{DEFAULT_ASSET.lower()}-7d")
-    shared = (first.caption.finding, Markup(_TEXT.sub("", attributed(first.inner)))) if first else None  # noqa: S704
-    return Histories(figures, files, tuple(days(published)), shared)
+    cards = {embedded(asset): card(charts.get(f"{asset.lower()}-7d"), asset, ctx).encode() for asset in ASSETS}
+    files = {HISTORY_CSV: hours_csv(hours), BADGE: badge(hours, ctx).encode(), **cards}
+    return Histories(charts, {name: escape(chart) for name, chart in charts.items()}, files, tuple(days(published)))
 
 
 def days(published: Sequence[Hour]) -> Iterator[tuple[str, ...]]:
@@ -160,22 +130,12 @@ def hours_csv(hours: Sequence[Hour]) -> bytes:
     """Write the hours as CSV: what was published first in each, or read by the backtest at its beginning."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\r\n")
-    writer.writerow(
-        [
-            "at",
-            "market_time",
-            "warm_up",
-            "regime",
-            *(f"chance_{label}" for label in REGIMES),
-            *(f"price_{asset}" for asset in ASSETS),
-        ]
-    )
+    chances, prices = (f"chance_{label}" for label in REGIMES), (f"price_{asset}" for asset in ASSETS)
+    writer.writerow(["at", "market_time", "warm_up", "regime", *chances, *prices])
     for hour in hours:
-        chances = hour.chances or ("",) * len(REGIMES)
-        prices = [hour.prices.get(asset, "") for asset in ASSETS]
-        writer.writerow(
-            [iso(hour.at_ms), iso(hour.market_ms), str(hour.warm_up).lower(), hour.label, *chances, *prices]
-        )
+        said = iso(hour.at_ms), iso(hour.market_ms), str(hour.warm_up).lower(), hour.label
+        known = (hour.prices.get(asset, "") for asset in ASSETS)
+        writer.writerow([*said, *(hour.chances or ("",) * len(REGIMES)), *known])
     return text.getvalue().encode()
 
 
@@ -193,7 +153,7 @@ def card(chart: Chart | None, asset: str, ctx: TickContext) -> str:
     inner = attributed(chart.inner) if chart else Markup("")
     made = f"{moment(ctx.freshness.generated_ms):%-d %b %Y, %H:%M} UTC"
     about = f"{ctx.site.project}, {DATA_FROM[ctx.observation.mode]}, {made}. For learning only."
-    return _CARD.format(height=560, finding=finding, inner=inner, about=escape(about))
+    return _CARD.format(finding=finding, inner=inner, about=escape(about))
 
 
 def attributed(inner: Markup) -> Markup:
@@ -221,8 +181,8 @@ def _series(ctx: TickContext, asset: str, name: str, every_ms: int) -> list[Poin
     return [(at, value) for at, value in zip(times.tolist(), values.tolist(), strict=True) if value == value]  # noqa: PLR0124  not NaN
 
 
-def _source(ctx: TickContext, hours: Sequence[Hour] = ()) -> Markup:
-    said = Markup("Source: {}, as of {}.").format(DATA_FROM[ctx.observation.mode], when(ctx.observation.market_ms))
+def _source(ctx: TickContext, hours: Sequence[Hour]) -> Markup:
+    said = source_of(ctx)
     first = next((hour for hour in hours if not hour.warm_up), None)
     if not any(hour.warm_up for hour in hours):
         return said

@@ -1,45 +1,42 @@
 """The pictures that pages show where they are shared (Open Graph): what they say, drawn as SVG and rendered to PNG."""
 
 import re
+import textwrap
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 import resvg_py
 from markupsafe import Markup
 
-from generator.arena.values import ArenaView, Rate
+from generator.arena.values import Rate
 from generator.catalog.counts import ENDPOINTS_IN_WORDS
 from generator.catalog.discovery import SHARE_PICTURE, SHARE_PICTURES, SharePicture
 from generator.catalog.endpoints import ENDPOINT_BY_ID
 from generator.catalog.links import ARENA
 from generator.catalog.words import Prediction, SourceMode
 from generator.compose.context import TickContext
+from generator.site.charts.plot import Chart
 from generator.site.format import count, moment
+from generator.site.history import attributed
 from generator.site.pages.record import far_figure
-from generator.site.pages.render import environment
+from generator.site.pages.render import FIRST, environment
 from generator.site.resources import Resources
 
-EVERY_S: Final = 900
 PICTURES: Final = {**SHARE_PICTURES, "": SHARE_PICTURE}
 MARKS: Final = {SourceMode.SIMULATED: "SIMULATED", SourceMode.RECORDED: "REPLAYED"}
 NOTICE: Final = "For learning only. Not advice."
 LEFT: Final = 64  # pixels; the right margin is the same
 ROOM: Final = SHARE_PICTURE.width - 2 * LEFT
 LONGEST_ALT: Final = 400
-# Widths of letters in Open Sans Semibold, in parts of the font size, rounded up; other letters count as a whole one.
-_WIDTHS: Final = (
-    (0.28, "'.,:;!ijl \N{NO-BREAK SPACE}"),
-    (0.33, "IJ()[]-"),
-    (0.39, "ft/\\{}"),
-    (0.50, 'zcsr"?_'),
-    (0.56, "vyxgSLFE*|^"),
-    (0.59, "0123456789aekTYZ$+<=>~`\N{EN DASH}\N{MINUS SIGN}"),
-    (0.64, "obdpqhnuCKPRVX"),
-    (0.75, "ABDGHU#&"),
-    (0.87, "wNOQ%"),
-)
-_EM: Final = {sign: width for width, signs in _WIDTHS for sign in signs}
+NO_CHARTS: Final[Mapping[str, Chart]] = {}
+_WAYS: Final = {
+    Prediction.BULLISH: "higher",
+    Prediction.NEUTRAL: "about the same",
+    Prediction.BEARISH: "lower",
+}
+_TEXT: Final = re.compile(r"<text\b.*?</text>")
+EM: Final = 0.54  # of its size a letter of Open Sans Semibold takes in a text, a little more than the mean
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +54,7 @@ class Drawing:
     Args:
         mark: SIMULATED or REPLAYED, empty for a live market.
         cards: at most two figures with their worth.
-        bar: shares of bullish, neutral and bearish votes, 0..1, or None.
+        bar: shares of bullish, neutral and bearish votes, 0..1, where there are any.
         as_of: at the foot, empty where nothing changes.
         chart: in place of the figures, what is drawn without its letters; `text` says what it shows.
     """
@@ -68,22 +65,16 @@ class Drawing:
     headline: str
     text: str
     cards: tuple[Card, ...] = ()
-    bar: tuple[float, float, float] | None = None
+    bar: tuple[float, ...] = ()
     as_of: str = ""
     chart: Markup | str = ""
 
     def alt(self) -> str:
         """Say the same for readers who do not see the picture."""
         figures = [f"{card.number} {card.meaning}" for card in self.cards]
-        marked = [f"{self.mark.capitalize()} data"] if self.mark else []
-        parts = [
-            f"{self.kicker}: {self.headline}",
-            *figures,
-            *([self.text] if self.chart else []),
-            *marked,
-            self.as_of,
-            NOTICE,
-        ]
+        marked = f"{self.mark.capitalize()} data" if self.mark else ""
+        drawn = self.text if self.chart else ""
+        parts = (f"{self.kicker}: {self.headline}", *figures, drawn, marked, self.as_of, NOTICE)
         return (". ".join(part.rstrip(".") for part in parts if part) + ".")[:LONGEST_ALT]
 
 
@@ -95,8 +86,8 @@ class Pictures:
         shares: page path -> the picture with its alternative text; pages that are not here have that of "".
     """
 
-    files: Mapping[str, bytes]
-    shares: Mapping[str, SharePicture]
+    files: Mapping[str, bytes] = field(default_factory=dict)
+    shares: Mapping[str, SharePicture] = field(default_factory=dict)
 
 
 def pictures(drawings: Mapping[str, Drawing], resources: Resources | None = None) -> Pictures:
@@ -113,18 +104,20 @@ def pictures(drawings: Mapping[str, Drawing], resources: Resources | None = None
 
 def svg(drawing: Drawing, resources: Resources) -> str:
     """Return a drawing as an SVG document of the share picture's size."""
-    headline_sizes = (68, 60, 52, 46) if drawing.cards or drawing.chart else (80,)
-    headline = _fitted(drawing.headline, headline_sizes, 1 if drawing.bar else 2)
-    only_one_line = drawing.bar or drawing.chart or (drawing.cards and len(headline["lines"]) > 1)
+    sizes = (68, 60, 52, 46, 40) if drawing.cards or drawing.chart else (80, 68)
+    most = 1 if drawing.bar else 2
+    size = next((size for size in sizes if len(_wrapped(drawing.headline, size, ROOM, most + 1)) <= most), sizes[-1])
+    headline = _wrapped(drawing.headline, size, ROOM, most)
+    one_line = drawing.bar or drawing.chart or (drawing.cards and size * len(headline) > 110)
     return (
         environment(resources)
         .get_template("share.svg")
         .render(
-            project=_shortened(drawing.project, 32, ROOM - 76 - (220 if drawing.mark else 0)),
+            project="".join(_wrapped(drawing.project, 32, ROOM - 76 - (220 if drawing.mark else 0), 1)),
             mark=drawing.mark,
             kicker=drawing.kicker,
-            headline=headline,
-            text={"size": 30, "lines": _sentences(drawing.text, 30, 1 if only_one_line else 2)},
+            headline={"size": size, "lines": headline},
+            text={"size": 30, "lines": _sentences(drawing.text, 30, 1 if one_line else 2)},
             bar=_bar(drawing.bar),
             cards=_cards(drawing.cards),
             chart=drawing.chart,
@@ -140,22 +133,11 @@ def png(document: str, resources: Resources) -> bytes:
     return bytes(resvg_py.svg_to_bytes(svg_string=document, skip_system_fonts=True, font_files=fonts))
 
 
-def _fitted(text: str, sizes: tuple[int, ...], most: int) -> dict[str, Any]:
-    """Break a headline at the largest size at which it fits into `most` lines; at the smallest it is cut."""
-    for size in sizes:
-        lines = _wrapped(text, size, ROOM, most + 1)
-        if len(lines) <= most:
-            break
-    return {"size": size, "lines": _wrapped(text, size, ROOM, most)}
-
-
 def _sentences(text: str, size: int, most: int) -> list[str]:
     """Break as many whole sentences as `most` lines hold; a first one that is too long is cut."""
-    for end in reversed([found.start() + 1 for found in re.finditer(r"[.:?](?=\s|$)", text)]):
-        lines = _wrapped(text[:end], size, ROOM, most + 1)
-        if len(lines) <= most:
-            return lines
-    return _wrapped(text, size, ROOM, most)
+    ends = [found.end() for found in re.finditer(r"[.?](?=\s)|$", text)]
+    whole = (_wrapped(text[:end], size, ROOM, most + 1) for end in reversed(ends))
+    return next((lines for lines in whole if len(lines) <= most), _wrapped(text, size, ROOM, most))
 
 
 def _cards(cards: tuple[Card, ...]) -> list[dict[str, Any]]:
@@ -165,21 +147,22 @@ def _cards(cards: tuple[Card, ...]) -> list[dict[str, Any]]:
     for place, card in enumerate(cards):
         left = LEFT + place * (width + gap)
         size = 56 if any(sign.isdigit() for sign in card.number) else 40
-        text_left = left + 44 + round(_width(card.number, size))
+        text_left = left + 56 + round(EM * size * len(card.number))
         lines = _wrapped(card.meaning, 23, left + width - 20 - text_left, 4)
-        placed.append({"number": card.number, "size": size, "left": left, "width": width, "text_left": text_left})
-        placed[-1]["lines"] = lines
+        placed.append(
+            {"number": card.number, "size": size, "left": left, "width": width, "text_left": text_left, "lines": lines}
+        )
     return placed
 
 
-def _bar(shares: tuple[float, float, float] | None) -> list[dict[str, Any]]:
+def _bar(shares: tuple[float, ...]) -> list[dict[str, Any]]:
     """Place the votes side by side in one bar; a part too narrow for its label has none."""
     parts = []
     left = float(LEFT)
-    for share, name in zip(shares or (), ("up", "same", "down"), strict=False):
+    for share, name in zip(shares, ("up", "same", "down"), strict=False):
         label, width = f"{name} {100 * share:.0f}%", share * ROOM
         if share > 0:
-            fits = _width(label, 22) + 16 < width
+            fits = EM * 22 * len(label) + 16 < width
             parts.append({"name": name, "left": left, "width": max(1, width - 3), "label": label if fits else ""})
         left += width
     return parts
@@ -187,84 +170,56 @@ def _bar(shares: tuple[float, float, float] | None) -> list[dict[str, Any]]:
 
 def _wrapped(text: str, size: int, room: float, most: int) -> list[str]:
     """Break a text into at most `most` lines of `room` pixels; an ellipsis shows what is left out."""
-    lines: list[str] = []
-    words = text.split()
-    while words and len(lines) < most:
-        taken = 1
-        while taken < len(words) and _width(" ".join(words[: taken + 1]), size) <= room:
-            taken += 1
-        lines.append(_shortened(" ".join(words[:taken]), size, room))
-        words = words[taken:]
-    if words:
-        lines[-1] = _shortened(f"{lines[-1]} {words[0]}", size, room)
-    return lines
-
-
-def _shortened(text: str, size: int, room: float) -> str:
-    if _width(text, size) <= room:
-        return text
-    while text and _width(f"{text}…", size) > room:
-        text = text[:-1].rstrip()
-    return f"{text}…"
-
-
-def _width(text: str, size: float) -> float:
-    """Return the pixels that a text takes in Open Sans at most, regular or semibold."""
-    return size * sum(_EM.get(sign, 1.0) for sign in text)
+    return textwrap.wrap(text, int(room / (EM * size)), max_lines=most, placeholder="…")
 
 
 def drawings(
-    ctx: TickContext, bodies: Mapping[str, Mapping[str, Any]], chart: tuple[str, Markup] | None = None
+    ctx: TickContext, bodies: Mapping[str, Mapping[str, Any]], charts: Mapping[str, Chart] = NO_CHARTS
 ) -> dict[str, Drawing]:
-    """Put into words what the pictures of a tick show.
-
-    Args:
-        chart: what the chart of the landing page says, and its drawing without letters.
-    """
+    """Put into words what the pictures of a tick show."""
     mark = MARKS.get(ctx.observation.mode, "")
     now = moment(ctx.freshness.generated_ms)
     as_of = f"As of {now.day} {now:%b %Y, %H:%M} UTC"
-    now_ = _now(ctx, bodies[ENDPOINT_BY_ID["market-regime"].path], mark, as_of)
-    return {
-        "/": now_ if chart is None else replace(now_, cards=(), text=f"{chart[0].split('. ')[0]}.", chart=chart[1]),
-        ARENA: _arena(ctx, mark, as_of),
-        "": _general(ctx, mark),
-    }
+    regime = _now(ctx, bodies[ENDPOINT_BY_ID["market-regime"].path], mark, as_of)
+    return {"/": _charted(regime, charts.get(FIRST)), ARENA: _arena(ctx, mark, as_of), "": _general(ctx, mark)}
+
+
+def _charted(drawing: Drawing, chart: Chart | None) -> Drawing:
+    """Show a chart without its letters in place of the figures; the text says what it shows."""
+    if chart is None:
+        return drawing
+    shapes = Markup(_TEXT.sub("", attributed(chart.inner)))  # noqa: S704  ours, escaped when it was made
+    return replace(drawing, cards=(), text=f"{chart.caption.finding.split('. ')[0]}.", chart=shapes)
 
 
 def _now(ctx: TickContext, body: Mapping[str, Any], mark: str, as_of: str) -> Drawing:
     regime = body["regime"]
     kicker = {"SIMULATED": "The crypto market as simulated", "REPLAYED": "The crypto market as recorded"}
-    sure = regime["confidence"]
+    sure, figure = regime["confidence"], far_figure(ctx.arena, ctx.freshness.generated_ms)
+    said = str(body["summary"]).removeprefix(str(body["headline"])).strip()
     cards = [] if sure is None else [Card(f"{sure:.1f}", "confidence in this regime, out of 100")]
     return Drawing(
         project=ctx.site.project,
         mark=mark,
         kicker=kicker.get(mark, "The crypto market now"),
         headline=str(body["headline"]),
-        text=str(body["summary"]) if sure is not None else "The regime is unknown at the moment.",
-        cards=(*cards, _how_far(ctx.arena, ctx.freshness.generated_ms)),
+        text=said if sure is not None else "The regime is unknown at the moment.",
+        cards=(*cards, Card(figure["number"], figure["what"])),
         as_of=as_of,
     )
 
 
-def _how_far(arena: ArenaView, now_ms: int) -> Card:
-    """Say what the ranges were worth so far."""
-    figure = far_figure(arena, now_ms)
-    return Card(figure["number"], figure["what"])
-
-
 def _arena(ctx: TickContext, mark: str, as_of: str) -> Drawing:
     live, tally, teacher = ctx.arena.live, ctx.arena.live_tally, ctx.arena.teacher
-    if live is None:
-        headline, text, bar = "No round is live at the moment", "The next one starts by the clock.", None
-    else:
-        forecast = "has no forecast" if live.prediction is None else f"says {_plain_word(live.prediction)}"
+    headline, text = "No round is live at the moment", "The next one starts by the clock."
+    votes: tuple[int, ...] = ()
+    if live is not None:
+        forecast = "has no forecast" if live.prediction is None else f"says {_WAYS[live.prediction]}"
         until = f"{moment(live.end_ms):%H:%M}"
         simulated = f" ({made:,} simulated)" if (made := ctx.arena.live_simulated_tally.total) else ""
         headline = f"{live.asset} by {until} UTC: up, down or same?"
         text = f"The brain {forecast}. {count(tally.total, 'vote')}{simulated}{':' if tally.total else '.'}"
-        bar = _shares(tally.bullish, tally.neutral, tally.bearish)
+        votes = (tally.bullish, tally.neutral, tally.bearish) if tally.total else ()
     return Drawing(
         project=ctx.site.project,
         mark=mark,
@@ -272,24 +227,15 @@ def _arena(ctx: TickContext, mark: str, as_of: str) -> Drawing:
         headline=headline,
         text=text,
         cards=(_right("the brain", teacher.brain), _right("people", teacher.crowd)),
-        bar=bar,
+        bar=tuple(number / tally.total for number in votes),
         as_of=as_of,
     )
-
-
-def _plain_word(prediction: Prediction) -> str:
-    return {Prediction.BULLISH: "higher", Prediction.BEARISH: "lower"}.get(prediction, "about the same")
 
 
 def _right(who: str, rate: Rate) -> Card:
     if rate.percent is None:
         return Card("none yet", f"rounds scored for {who}")
     return Card(f"{rate.percent:.1f}%", f"of {rate.n:,} rounds {who} got right; a blind guess gets 33.3%")
-
-
-def _shares(bullish: int, neutral: int, bearish: int) -> tuple[float, float, float] | None:
-    total = bullish + neutral + bearish
-    return (bullish / total, neutral / total, bearish / total) if total else None
 
 
 def _general(ctx: TickContext, mark: str) -> Drawing:

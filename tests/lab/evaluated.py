@@ -1,6 +1,7 @@
 """One small run of `python -m generator.lab evaluate`, as a user would start it."""
 
 import gzip
+import sys
 from pathlib import Path
 
 from typer.testing import CliRunner, Result
@@ -10,6 +11,13 @@ from generator.lab.simulator import simulate
 
 SEED = 60811
 DAYS = 3
+EVEN = """
+import json, sys
+for line in sys.stdin:
+    bar = json.loads(line)
+    probs = dict.fromkeys(("risk_on", "risk_off", "range", "high_volatility"), 0.25)
+    print(json.dumps({"regime": "transition", "probs": probs, "assets": {name: {} for name in bar["assets"]}}), flush=True)
+"""
 
 
 def candles(folder: Path, days: int, minutes: int = 5) -> Path:
@@ -25,6 +33,13 @@ def candles(folder: Path, days: int, minutes: int = 5) -> Path:
                 line = (int(frame.t[at]), *(float(values[at, column]) for values in rows))
                 out.write(",".join(map(str, line)) + "\n")
     return below
+
+
+def program(folder: Path, text: str) -> str:
+    """Write a program and return its command."""
+    path = folder / "entrant.py"
+    path.write_text(text)
+    return f"{sys.executable} {path}"
 
 
 def evaluated(folder: Path, *options: str) -> Result:

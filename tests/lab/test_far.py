@@ -7,7 +7,7 @@ import pytest
 
 from generator.brain.outlook import HORIZON_BARS, outlook_of
 from generator.brain.weights import Weights
-from generator.lab.far import Said, auc, explained_share, follow, pinball, rows_of, table
+from generator.lab.far import Said, auc, explained_share, follow, measured, pinball, rows_of
 from generator.lab.outlook import came, fit_outlook
 from generator.lab.simulator import DAY, simulate
 from tests.support.markets import market
@@ -18,12 +18,12 @@ def test_what_came_is_of_the_bars_after_the_moment_and_unknown_across_a_gap() ->
     close = np.log(frame.fields["close"])
     frame.fields["close"][20] = np.nan
 
-    found = came(frame, np.array([5, 18, 30]))
+    move, _ = came(frame, np.array([5, 18, 30]))
 
-    assert found.move[0][0] == pytest.approx(close[8] - close[5])
-    assert np.isnan(found.move[0][1]).all()
-    assert np.isnan(found.move[1][0]).sum() == 0
-    assert np.isnan(found.move[3]).all()
+    assert move[0][0] == pytest.approx(close[8] - close[5])
+    assert np.isnan(move[0][1]).all()
+    assert np.isnan(move[1][0]).sum() == 0
+    assert np.isnan(move[3]).all()
 
 
 @pytest.mark.parametrize(("scale", "met"), [(1.0, True), (1.4, False)])
@@ -66,7 +66,7 @@ def test_the_fit_finds_the_rough_hour_and_gives_the_same_body_again() -> None:
     for name in ("open", "high", "low", "close"):
         frame.fields[name][:] = np.exp(np.cumsum(rough, axis=0))
 
-    one, same = (fit_outlook(frame, "made", lambda *_: None) for _ in range(2))
+    one, same = (fit_outlook(frame, "made") for _ in range(2))
 
     season = outlook_of(one).season[0, :672].reshape(7, 24, 4).mean(axis=(0, 2))
     assert season.argmax() == 14
@@ -88,4 +88,4 @@ def test_candles_that_the_outlook_was_fitted_on_are_not_scored() -> None:
     frame = market(30)
     frame.t[:] += round(datetime(2022, 10, 1, tzinfo=UTC).timestamp()) * 1000 - frame.t[0]
 
-    assert "not scored" in table("fitted", frame, Weights.load())
+    assert "not scored" in measured("fitted", frame, Weights.load())

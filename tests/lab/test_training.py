@@ -22,7 +22,7 @@ from generator.lab.network import (
     fit_recurrent,
     initial_weights,
 )
-from generator.lab.simulator import DAY, FAMILIES, parameters, simulate
+from generator.lab.simulator import DAY, FAMILIES, simulate
 from generator.lab.train import (
     CALIBRATED_ON,
     SEEDS,
@@ -56,11 +56,6 @@ def test_simulated_bars_are_possible_bars(family: str) -> None:
     assert (fields["low"] <= low * (1.0 + 1e-12)).all()
     assert (fields["low"] > 0.0).all()
     assert (fields["volume"] > 0.0).all()
-
-
-def test_an_unknown_family_is_the_callers_mistake() -> None:
-    with pytest.raises(ValueError, match="unknown market family"):
-        parameters("other", np.random.default_rng(1))
 
 
 def test_the_null_family_has_no_drift() -> None:

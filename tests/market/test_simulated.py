@@ -11,6 +11,7 @@ from generator.catalog.assets import ASSETS
 from generator.catalog.words import RegimeLabel, SourceMode, SourceStatus
 from generator.market.bars import BAR_FIELDS, BAR_MS, BarFrame
 from generator.market.observation import Observation
+from generator.market.simulated.market import SimulatedMarket
 from generator.market.simulated.params import REGIMES
 from generator.market.simulated.random import Draws, Stream
 from generator.market.simulated.source import DAY_MS, VENUES, SimulatedSource
@@ -128,16 +129,16 @@ def test_the_price_moves_within_a_bar_and_the_change_is_against_the_day_before()
 
 
 def test_all_four_regimes_rule_and_every_switch_takes_its_time() -> None:
-    source = SimulatedSource(5)
+    market = SimulatedMarket(5)
     times = range(NOW_MS - 60 * DAY_MS, NOW_MS, 15 * 60_000)
 
-    truth = [source.truth(t) for t in times]
+    truth = [market.regime(t)[0] for t in times]
 
     switches = [t for t, a, b in zip(times[1:], truth[:-1], truth[1:], strict=True) if a is not b]
     assert set(truth) == set(REGIMES)
     assert 10 < 60 * 24 / (len(switches) + 1) < 24  # mean dwell in hours, stated 16
-    assert all(source.passing(t) for t in switches)
-    assert not any(source.passing(t + 110 * 60_000) for t in switches)
+    assert all(market.regime(t)[1] for t in switches)
+    assert not any(market.regime(t + 110 * 60_000)[1] for t in switches)
 
 
 def test_a_seed_out_of_range_is_named() -> None:
@@ -150,14 +151,6 @@ def test_a_clock_that_fell_back_to_1970_gives_nulls_with_a_reason() -> None:
 
     assert observation.assets["BTC"].price is None
     assert observation.assets["BTC"].limitations == ("the simulated market has no day before this minute",)
-
-
-def test_progress_is_reported_to_the_end() -> None:
-    steps: list[tuple[int, int]] = []
-
-    asyncio.run(SimulatedSource(5).backfill(NOW_MS, 30, lambda done, total, _what: steps.append((done, total))))
-
-    assert steps == [(day, 30) for day in range(1, 31)]
 
 
 # Mean logarithm of every field over the three days before the moment, by magnitude.
@@ -185,7 +178,7 @@ def test_the_market_of_a_seed_is_the_same_in_every_release() -> None:
     fields = _backfill(source, at_ms, 3).fields
 
     assert prices == pytest.approx([104114.252443, 0.110071262372], rel=1e-9)
-    assert source.truth(at_ms) is RegimeLabel.HIGH_VOLATILITY
+    assert SimulatedMarket(7).regime(at_ms)[0] is RegimeLabel.HIGH_VOLATILITY
     assert {name: np.log(np.abs(values)).mean() for name, values in fields.items()} == pytest.approx(LOGS, rel=1e-8)
 
 

@@ -13,7 +13,7 @@ from generator.site.openapi.dictionary import fields
 from generator.site.openapi.paths import component_schemas
 from tests.support.page_view import SITE
 
-FILES = discovery(SITE, datetime(2026, 11, 20, 9, 53, tzinfo=UTC))
+FILES = discovery(SITE, datetime(2026, 11, 20, 9, 53, tzinfo=UTC), {})
 SHOWN = json.loads(FILES[DICTIONARY])
 
 

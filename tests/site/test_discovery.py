@@ -27,7 +27,7 @@ LISTED = tuple(page for page in PAGES if page.label)  # all but the page for pat
 
 @pytest.fixture(scope="module")
 def files() -> dict[str, bytes]:
-    return discovery(SITE, AT)
+    return discovery(SITE, AT, {})
 
 
 def test_every_discovery_file_but_openapi_is_made(files: dict[str, bytes]) -> None:
@@ -84,7 +84,7 @@ def test_llms_lists_every_download_and_feed(files: dict[str, bytes], name: str) 
 def test_the_full_guide_shows_a_short_real_answer_of_every_endpoint() -> None:
     bodies = {path: body.as_json() for path, body in compose(full_context()).free.items()}
 
-    text = discovery(SITE, AT, examples=bodies)["/llms-full.txt"].decode()
+    text = discovery(SITE, AT, bodies)["/llms-full.txt"].decode()
 
     shown = [
         json.loads(line.split("`")[1]) for line in text.splitlines() if line.startswith("- Example of a real tick")
@@ -127,7 +127,7 @@ def test_the_search_of_the_docs_leads_to_pages_and_to_objects_of_answers(files: 
 def test_sitemap_time_is_utc_whatever_zone_it_is_given_in() -> None:
     east = AT.astimezone(timezone(timedelta(hours=9)))
 
-    assert discovery(SITE, east) == discovery(SITE, AT)
+    assert discovery(SITE, east, {}) == discovery(SITE, AT, {})
 
 
 def test_api_catalog_is_a_linkset_of_every_endpoint(files: dict[str, bytes]) -> None:
@@ -158,7 +158,7 @@ def test_x402_document_gives_the_exact_terms_of_every_product(files: dict[str, b
 def test_mainnet_is_named_by_its_genesis_hash_first() -> None:
     site = replace(SITE, network="mainnet")
 
-    rows = json.loads(discovery(site, AT)["/.well-known/x402"])["resources"]
+    rows = json.loads(discovery(site, AT, {})["/.well-known/x402"])["resources"]
 
     assert {tuple(row["networks"]) for row in rows} == {
         (
@@ -171,7 +171,7 @@ def test_mainnet_is_named_by_its_genesis_hash_first() -> None:
 def test_a_project_name_with_markup_cannot_break_the_sitemap() -> None:
     site = replace(SITE, base_url="https://x.test/a&b")
 
-    urls = ET.fromstring(discovery(site, AT)["/sitemap.xml"])
+    urls = ET.fromstring(discovery(site, AT, {})["/sitemap.xml"])
 
     assert len(urls) == len(LISTED) + len(ENDPOINTS) + 2
 

@@ -13,7 +13,7 @@ from generator.catalog.text.answers import DISCLAIMER, WHAT_THIS_IS_NOT
 from generator.catalog.words import SourceMode
 from generator.compose.all import compose_free
 from generator.site.pages.render import Pages, PageView
-from generator.site.resources import Resources, static_assets
+from generator.site.resources import Assets
 from tests.support.builders import CONTEXTS
 from tests.support.page_view import schemas, view
 
@@ -200,9 +200,13 @@ def test_addresses_inside_the_docs_of_before_still_lead_somewhere() -> None:
 
 @pytest.mark.parametrize("row", [*ENDPOINTS, *PRODUCTS], ids=lambda row: row.id)
 def test_docs_explain_every_field_of_every_answer(row: Endpoint | Product) -> None:
-    html = rendered()[f"/docs/{row.id}/index.html"].decode() + rendered()["/docs/types/index.html"].decode()
+    waiting, html = [f"/docs/{row.id}/", "/docs/types/"], ""
+    for path in waiting:
+        html += rendered()[f"{path}index.html"].decode()
+        waiting += {link for link in re.findall(r'href="(/docs/[^"#]+)#object-', html) if link not in waiting}
 
     names = set(re.findall(r'<th scope="row"><code>(\w+)</code>', html))
+    assert set(re.findall(r'#(object-[^"]+)"', html)) <= set(re.findall(r'id="(object-[^"]+)"', html))
     reached, waiting = {row.model}, [row.model]
     while waiting:
         found = set(re.findall(r"schemas/(\w+)|defs/(\w+)", str(schemas()[waiting.pop()])))
@@ -236,7 +240,7 @@ def test_the_script_gets_the_times_it_needs() -> None:
 
 
 def test_every_asset_that_pages_ask_for_is_published() -> None:
-    files = static_assets(Resources.locate())
+    files = Assets.load().files
     wanted = {
         address.split("?")[0]
         for html in rendered().values()

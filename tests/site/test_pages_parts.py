@@ -7,6 +7,7 @@ import pytest
 
 from generator.arena.values import Rehearsal
 from generator.catalog.assets import ASSETS
+from generator.catalog.endpoints import ENDPOINT_BY_ID
 from generator.errors import PublishError
 from generator.site import format as page_format
 from generator.site.charts.now import shares, sparkline
@@ -118,7 +119,7 @@ def test_shares_name_every_part_with_its_count() -> None:
     ],
 )
 def test_types_are_written_in_words(schema: dict[str, object], text: str) -> None:
-    assert type_name(schema) == text
+    assert type_name(schema, {}) == text
 
 
 def test_a_field_says_whether_it_may_be_absent_and_which_words_it_takes() -> None:
@@ -131,7 +132,7 @@ def test_a_field_says_whether_it_may_be_absent_and_which_words_it_takes() -> Non
         "A": inner,
     }
 
-    x, y = Reference(schemas).of("ReasoningResponse")[1].fields
+    x, y = Reference(schemas).of(ENDPOINT_BY_ID["reasoning"])[1].fields
 
     assert (x.required, x.description) == (True, "One of: up, down.")
     assert (y.required, y.type) == (False, "any value")

@@ -12,6 +12,7 @@ from markupsafe import Markup
 from generator.catalog.discovery import SHARE_PICTURE, SHARE_PICTURES
 from generator.catalog.words import SourceMode
 from generator.compose.all import compose_free
+from generator.site.charts.plot import Caption, Chart
 from generator.site.pictures import Card, Drawing, Pictures, drawings, pictures, png, svg
 from generator.site.resources import Resources
 from tests.support.builders import full_context
@@ -25,7 +26,7 @@ LONG = Drawing(
     mark="SIMULATED",
     kicker="Now",
     headline="In transition: one regime fades, the next is not settled and no one knows when it will be " * 3,
-    text="WORD @@@ " * 200,
+    text="A word and " * 200,
     cards=(Card("100.0%", "of 1,234,567 hourly forecasts came true; a blind guess gets 33.3% " * 3),) * 2,
     bar=(0.98, 0.01, 0.01),
     as_of="As of 20 Nov 2026, 09:53 UTC",
@@ -111,7 +112,7 @@ def test_a_new_service_draws_that_nothing_has_come_due() -> None:
     empty = words(known=False, empty=True)
 
     assert [card.number for card in empty["/"].cards] == ["11:00 UTC"]
-    assert "No round is live at the moment" in texts(empty["/arena/"])
+    assert "No round is live at the" in texts(empty["/arena/"])
 
 
 def test_a_text_that_is_too_long_ends_with_a_whole_sentence() -> None:
@@ -137,7 +138,10 @@ def test_the_share_picture_shows_the_chart_and_says_the_same_in_words() -> None:
     context = full_context()
     bodies = {path: body.as_json() for path, body in compose_free(context).items()}
 
-    drawing = drawings(context, bodies, ("BTC +1.20% in 7 days. Most frequent regime: range", Markup("<line/>")))["/"]
+    caption = Caption("btc-7d", "BTC +1.20% in 7 days. Most frequent regime: range", "", "", ())
+    chart = Chart(caption, Markup('<line class="grid"/><text class="tick">1</text>'), 1)
+
+    drawing = drawings(context, bodies, {"btc-7d": chart})["/"]
 
     assert "BTC +1.20% in 7 days." in drawing.alt()
-    assert "<line/></svg>" in svg(drawing, Resources.locate())
+    assert '<line stroke="#dcd9d0"/></svg>' in svg(drawing, Resources.locate())

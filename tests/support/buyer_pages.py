@@ -53,7 +53,10 @@ class FakeNode:
         if self.account is ...:
             self.account = {"address": self.address, "amount": 1_000_000, "min-balance": 100}
 
-    async def algod(self, path: str, timeout_s: float) -> Answer | None:
+    async def algod(self, path: str, timeout_s: float, transaction: bytes | None = None) -> Answer | None:
+        if transaction is not None:
+            self.sent.append(transaction)
+            return self.answer
         self.asked.append(path)
         self.limits.append(timeout_s)
         found = (
@@ -62,10 +65,6 @@ class FakeNode:
         if inspect.iscoroutinefunction(found):
             found = await found()
         return found if found is None or isinstance(found, Answer) else Answer(200, found)
-
-    async def send(self, raw: bytes, timeout_s: float) -> Answer | None:
-        self.sent.append(raw)
-        return self.answer
 
     async def glance(self, _txid: str) -> Presence:
         return self.known

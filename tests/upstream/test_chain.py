@@ -46,9 +46,9 @@ async def test_what_is_confirmed_is_found_and_what_waits_in_the_pool_is_unclear(
     upstream.behind_looks = looks
 
     async with chain_of(upstream) as chain:
-        finding, landed = await chain.lookup(TXID), await chain.landed(TXID)
+        finding = await chain.lookup(TXID)
 
-    assert (finding.presence, landed) == (presence, presence is Presence.FOUND)
+    assert finding.presence is presence
 
 
 @in_loop

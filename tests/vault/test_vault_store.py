@@ -15,7 +15,7 @@ from structlog.testing import capture_logs
 from gateway.app.state import GatewayState
 from gateway.errors import VaultUnreadable
 from gateway.settings import GatewaySettings
-from gateway.vault.bucket import BUCKET_POLL_S, BucketFiles, vault_files
+from gateway.vault.bucket import BucketFiles, vault_files
 from gateway.vault.folder import Vault
 from tests.support.clock import ManualClock
 from tests.support.gateway_app import in_loop
@@ -79,7 +79,7 @@ class Home:
 
     async def look(self) -> bool:
         """Look again, once it is time to."""
-        self.clock.step(BUCKET_POLL_S)
+        self.clock.step(BucketFiles.poll_s)
         return await self.vault.refresh()
 
     @property
@@ -220,5 +220,5 @@ async def test_a_gateway_starts_while_its_store_is_down_and_sells_once_it_is_the
         assert state.no_quote_reason() == "no data has been published yet"
         write_vault(tmp_path)
         at.store.how = ""
-        at.clock.step(BUCKET_POLL_S)
+        at.clock.step(BucketFiles.poll_s)
         assert await state.vault.refresh()

@@ -9,7 +9,7 @@ from generator.catalog.words import SourceStatus
 from generator.market.bars import BarFrame, FloatArray
 from generator.market.observation import AssetObservation, Funding, OpenInterest, SourceHealth
 from generator.market.recorded.files import Kind
-from generator.market.recorded.recording import STALE_INTERVALS, Recording, SeriesTable
+from generator.market.recorded.recording import STALE_INTERVALS, Recording
 
 DAY_MS: Final = 86_400_000
 _TOLERANCE_MS: Final = 60_000  # venues stamp rows some milliseconds late
@@ -34,15 +34,15 @@ def observe_asset(
         limits.append(_no_price(recording, asset))
         return AssetObservation(asset, funding=funding, open_interest=interest, limitations=tuple(limits))
     price = float(close[known[-1]])
-    as_of = int(visible.t[known[-1]]) + recording.interval_ms
-    fresh = not ended and market_ms - as_of <= STALE_INTERVALS * recording.interval_ms
+    as_of = int(visible.t[known[-1]]) + recording.frame.interval_ms
+    fresh = not ended and market_ms - as_of <= STALE_INTERVALS * recording.frame.interval_ms
     if not fresh:
         limits.append("the recording has ended" if ended else f"last price of {asset} is from {_utc(as_of)}")
     return AssetObservation(
         asset=asset,
         price=price,
         price_as_of_ms=as_of,
-        venues=(recording.candles.venue,) if fresh else (),
+        venues=(recording.origins[Kind.CANDLES].venue,) if fresh else (),
         change_24h_percent=_change(visible, close, int(visible.t[known[-1]]), price, limits),
         funding=funding,
         open_interest=interest,
@@ -55,7 +55,7 @@ def _utc(t_ms: int) -> str:
 
 
 def _no_price(recording: Recording, asset: str) -> str:
-    if asset in recording.candles.problems:
+    if asset in recording.origins[Kind.CANDLES].problems:
         return f"candles of {asset} could not be read"
     if np.isfinite(recording.frame.fields["close"][:, recording.frame.assets.index(asset)]).any():
         return f"no bar of {asset} has closed yet in this recording"
@@ -74,15 +74,14 @@ def _row(
     recording: Recording, kind: Kind, asset: str, market_ms: int, limits: list[str]
 ) -> tuple[int, list[float]] | None:
     """Return time and values of the newest row that is out and fresh, or None with the reason in `limits`."""
-    table, word = recording.series.get(kind), _WORDS[kind]
-    if table is None:
+    word = _WORDS[kind]
+    if kind not in recording.series:
         limits.append(f"no {word} in this recording")
         return None
-    series = table.series.get(asset)
+    series = recording.series[kind].get(asset)
     if series is None:
-        limits.append(
-            f"{word} of {asset} could not be read" if asset in table.problems else f"no {word} of {asset} here"
-        )
+        unread = asset in recording.origins[kind].problems
+        limits.append(f"{word} of {asset} could not be read" if unread else f"no {word} of {asset} here")
         return None
     known = series.at(market_ms)
     if known is None:
@@ -97,66 +96,56 @@ def _funding(recording: Recording, asset: str, market_ms: int, limits: list[str]
     known = _row(recording, Kind.FUNDING, asset, market_ms, limits)
     if known is None:
         return None
-    return Funding(known[1][0], (recording.series[Kind.FUNDING].venue,), known[0])
+    return Funding(known[1][0], (recording.origins[Kind.FUNDING].venue,), known[0])
 
 
 def _open_interest(recording: Recording, asset: str, market_ms: int, limits: list[str]) -> OpenInterest | None:
     known = _row(recording, Kind.OPEN_INTEREST, asset, market_ms, limits)
     if known is None:
         return None
-    table = recording.series[Kind.OPEN_INTEREST]
-    before = table.series[asset].near(known[0] - DAY_MS, _TOLERANCE_MS)
-    if before is None:
+    day_ago_ms = known[0] - DAY_MS
+    before = recording.series[Kind.OPEN_INTEREST][asset].at(day_ago_ms + _TOLERANCE_MS)
+    changes: list[float | None] = [None, None]
+    if before is None or before[0] < day_ago_ms - _TOLERANCE_MS:
         limits.append("no open interest 24 hours before")
-    (contracts, usd), then = known[1], before or (None, None)
-    changes = [100.0 * (now / past - 1.0) if past else None for now, past in zip(known[1], then, strict=True)]
-    return OpenInterest(contracts, changes[0], usd, changes[1], (table.venue,), known[0])
+    else:
+        changes = [100.0 * (now / then - 1.0) for now, then in zip(known[1], before[1], strict=True)]
+    (contracts, usd), venue = known[1], recording.origins[Kind.OPEN_INTEREST].venue
+    return OpenInterest(contracts, changes[0], usd, changes[1], (venue,), known[0])
 
 
 def recording_health(
     recording: Recording, visible: BarFrame, market_ms: int, *, ended: bool
 ) -> tuple[SourceHealth, ...]:
     """Return the health of candles, funding, open interest and of every file that could not be read."""
-    rows = [_candles(recording, visible, market_ms, ended=ended)]
-    rows += [_series(table, market_ms, ended=ended) for table in recording.series.values()]
-    rows += _failed(recording.candles.venue, "candles", recording.candles.problems)
-    for table in recording.series.values():
-        rows += _failed(table.venue, table.kind.value, table.problems)
-    return tuple(rows)
-
-
-def _candles(recording: Recording, visible: BarFrame, market_ms: int, *, ended: bool) -> SourceHealth:
-    venue, dropped = recording.candles.venue, recording.candles.dropped
-    if not len(visible):
-        return SourceHealth(venue, "candles", SourceStatus.FAILED, None, "no bar has closed yet")
-    as_of = int(visible.t[-1]) + recording.interval_ms
-    old = market_ms - as_of > STALE_INTERVALS * recording.interval_ms
-    return _health(venue, "candles", as_of, dropped, old=old, ended=ended)
-
-
-def _series(table: SeriesTable, market_ms: int, *, ended: bool) -> SourceHealth:
-    kind = table.kind.value
-    known = [(row[0], one) for one in table.series.values() if (row := one.at(market_ms)) is not None]
-    if not known:
-        return SourceHealth(table.venue, kind, SourceStatus.FAILED, None, "no row is out yet")
-    as_of, newest = max(known, key=lambda pair: pair[0])
-    return _health(table.venue, kind, as_of, table.dropped, old=newest.is_stale(as_of, market_ms), ended=ended)
-
-
-def _health(venue: str, kind: str, as_of_ms: int, dropped: int, *, old: bool, ended: bool) -> SourceHealth:
-    reasons = []
-    if ended:
-        reasons.append("the recording has ended")
-    elif old:
-        reasons.append("older than two intervals")
-    if dropped:
-        reasons.append(f"{dropped} invalid rows left out")
-    status = SourceStatus.STALE if old or ended else SourceStatus.OK
-    return SourceHealth(venue, kind, status, as_of_ms, "; ".join(reasons) or None)
-
-
-def _failed(venue: str, kind: str, problems: dict[str, str]) -> list[SourceHealth]:
-    return [
-        SourceHealth(f"{venue}-{asset.lower()}", kind, SourceStatus.FAILED, None, f"{asset}: {reason}")
-        for asset, reason in problems.items()
+    rows = []
+    for kind, origin in recording.origins.items():
+        newest = _newest(recording, visible, kind, market_ms)
+        if newest is None:
+            reason = "no bar has closed yet" if kind is Kind.CANDLES else "no row is out yet"
+            rows.append(SourceHealth(origin.venue, kind.value, SourceStatus.FAILED, None, reason))
+            continue
+        as_of_ms, old = newest
+        reasons = ["the recording has ended"] if ended else ["older than two intervals"] if old else []
+        if origin.dropped:
+            reasons.append(f"{origin.dropped} invalid rows left out")
+        status = SourceStatus.STALE if old or ended else SourceStatus.OK
+        rows.append(SourceHealth(origin.venue, kind.value, status, as_of_ms, "; ".join(reasons) or None))
+    failed = [
+        SourceHealth(f"{origin.venue}-{asset.lower()}", kind.value, SourceStatus.FAILED, None, f"{asset}: {reason}")
+        for kind, origin in recording.origins.items()
+        for asset, reason in origin.problems.items()
     ]
+    return (*rows, *failed)
+
+
+def _newest(recording: Recording, visible: BarFrame, kind: Kind, market_ms: int) -> tuple[int, bool] | None:
+    """Return the time of the newest row of a kind that is out, and whether it is older than two intervals."""
+    if kind is not Kind.CANDLES:
+        out = ((row[0], one) for one in recording.series[kind].values() if (row := one.at(market_ms)) is not None)
+        known = [(as_of_ms, one.is_stale(as_of_ms, market_ms)) for as_of_ms, one in out]
+        return max(known, key=lambda row: row[0], default=None)
+    if not len(visible):
+        return None
+    as_of_ms = int(visible.t[-1]) + visible.interval_ms
+    return as_of_ms, market_ms - as_of_ms > STALE_INTERVALS * visible.interval_ms

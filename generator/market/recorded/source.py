@@ -13,6 +13,7 @@ from generator.catalog.words import SourceMode
 from generator.errors import SourceError
 from generator.market.bars import BAR_MS, BarFrame
 from generator.market.observation import Observation
+from generator.market.recorded.files import Kind
 from generator.market.recorded.observation import observe_asset, recording_health
 from generator.market.recorded.recording import load_recording
 from generator.market.source import Progress
@@ -29,16 +30,16 @@ class RecordedSource:
     a restart gives the offset back through `offset_ms`. Without `start_at` the replay begins when 60% of the
     recording is history, 30 days at most, moved by less than a bar so that bars close when the wall clock says so.
 
+    With `loop` it begins again after the last bar, and market time runs on.
+
     Args:
         folders: folders of CSV files, recognised by their headers, themselves and one level below.
         start_at: aware market time of the first tick; None for the default.
         assets: which assets to read; one without a file gives nulls and a limitation.
-        loop: begin again after the last bar; market time runs on.
-        offset_ms: wall minus market time of an earlier run, in ms; wins over `start_at`.
+        offset_ms: wall minus market time of an earlier run; wins over `start_at`.
 
     Raises:
         SourceError: the folders hold no recording, or `start_at` lies outside it.
-        ValueError: `start_at` has no time zone.
     """
 
     mode = SourceMode.RECORDED
@@ -69,9 +70,7 @@ class RecordedSource:
         """Return the bars of the last `days` days that have closed at market time of `now_ms`."""
         market_ms = self._market_ms(now_ms)
         visible = self._visible(market_ms)
-        history = visible.rows(int(np.searchsorted(visible.t, market_ms - days * DAY_MS)))
-        progress(len(history), len(history), "recorded bars")
-        return history
+        return visible.rows(int(np.searchsorted(visible.t, market_ms - days * DAY_MS)))
 
     async def observe(self, now_ms: int, since_ms: int) -> Observation:
         """Observe market time of `now_ms`; at most 30 days of bars are new.
@@ -88,23 +87,21 @@ class RecordedSource:
             assets={asset: observe_asset(recording, visible, asset, market_ms, ended=ended) for asset in self._assets},
             sources=recording_health(recording, visible, market_ms, ended=ended),
             new_bars=visible.after(max(since_ms, market_ms - HISTORY_MS)),
-            bar_interval_ms=recording.interval_ms,
+            bar_interval_ms=recording.frame.interval_ms,
             price_basis="recorded_close",
             venues_needed=1,
             offset_ms=now_ms - market_ms,
             ended=ended,
-            dropped_bars=recording.candles.dropped,
-            limitations=() if recording.interval_ms == BAR_MS else (NEEDS_5_MINUTE_BARS,),
+            dropped_bars=recording.origins[Kind.CANDLES].dropped,
+            limitations=() if recording.frame.interval_ms == BAR_MS else (NEEDS_5_MINUTE_BARS,),
         )
 
     async def aclose(self) -> None:
         """Do nothing: the files were read and closed at the start."""
 
     def _checked(self, start_at: datetime) -> int:
-        if start_at.tzinfo is None:
-            raise ValueError(f"start_at needs a time zone: {start_at.isoformat()}")
         start_ms = round(start_at.timestamp() * 1000)
-        first, last = self._recording.first_ms + self._recording.interval_ms, self._recording.end_ms
+        first, last = self._recording.first_ms + self._recording.frame.interval_ms, self._recording.end_ms
         if not first <= start_ms <= last:
             raise SourceError(
                 f"{_utc(start_ms)} lies outside the recording, which runs from {_utc(first)} to {_utc(last)}"
@@ -113,15 +110,13 @@ class RecordedSource:
 
     def _market_ms(self, now_ms: int) -> int:
         if self._offset_ms is None:
-            start_ms = self._default_start_ms(now_ms) if self._start_ms is None else self._start_ms
-            self._offset_ms = now_ms - start_ms
+            self._offset_ms = now_ms - (self._default_start_ms(now_ms) if self._start_ms is None else self._start_ms)
         return now_ms - self._offset_ms
 
     def _default_start_ms(self, now_ms: int) -> int:
-        recording = self._recording
+        recording, bar_ms = self._recording, self._recording.frame.interval_ms
         history_ms = min(int(HISTORY_SHARE * (recording.end_ms - recording.first_ms)), HISTORY_MS)
-        bars = max(history_ms // recording.interval_ms, 1)
-        return recording.first_ms + bars * recording.interval_ms + now_ms % recording.interval_ms
+        return recording.first_ms + max(history_ms // bar_ms, 1) * bar_ms + now_ms % bar_ms
 
     def _visible(self, market_ms: int) -> BarFrame:
         """Return the bars that have closed by `market_ms`; a loop turns the recording first."""

@@ -10,8 +10,8 @@ standard deviation.
 Nothing here looks ahead: a bar's fields follow from its own move, the regime by then and independent noise.
 """
 
-from collections import OrderedDict
 from dataclasses import dataclass
+from functools import lru_cache, partial
 
 import numpy as np
 from numpy.random import Generator
@@ -19,156 +19,89 @@ from numpy.random import Generator
 from generator.catalog.assets import ASSETS
 from generator.catalog.words import RegimeLabel
 from generator.market.bars import BAR_FIELDS, BAR_MS, BarFrame, FloatArray
-from generator.market.simulated.params import (
-    BAR_MINUTES,
-    BARS_A_DAY,
-    BETA,
-    BLOCK_BARS,
-    BLOCK_MINUTES,
-    CORRELATION,
-    DEPTH_FACTOR,
-    DEPTH_USD,
-    DRIFT_DAY,
-    FUNDING_8H,
-    JUMP_SHARE_COMMON,
-    JUMP_SHARE_OWN,
-    JUMPS_A_DAY,
-    LEVEL_BLOCKS,
-    LEVEL_MEMORY,
-    LOG_PRICE,
-    MINUTE_MS,
-    MINUTES_A_DAY,
-    OPEN_INTEREST_LOG,
-    OPEN_INTEREST_USD,
-    REGIMES,
-    SIGMA_DAY,
-    SPREAD_BPS,
-    SPREAD_FACTOR,
-    VOLUME_USD_DAY,
-)
-from generator.market.simulated.random import (
-    MAX_SEED,
-    Draws,
-    Stream,
-    autoregress,
-    generator,
-    ornstein_uhlenbeck,
-    tail_scale,
-)
+from generator.market.simulated import params
+from generator.market.simulated.random import Draws, Stream, autoregress, generator, ornstein_uhlenbeck, tail_scale
 from generator.market.simulated.schedule import regime_mix, schedule
 
 _COUNT = len(ASSETS)
 _SLOW_HALF_LIFE, _FAST_HALF_LIFE = 288.0, 9.0  # bars: a day, 45 minutes
 _SLOW_SD, _FAST_SD = (0.22, 0.12), (0.18, 0.12)  # log volatility: common, own
-_LEAD_BARS = BARS_A_DAY  # history that slow reactions need before the block
-_CALM_SIGMA_BAR = 0.016 / np.sqrt(BARS_A_DAY)
+_LEAD_BARS = params.BARS_A_DAY  # history that slow reactions need before the block
+_CALM_SIGMA_BAR = 0.016 / np.sqrt(params.BARS_A_DAY)
 _BLOCKS_KEPT = 3
 
 
-@dataclass(frozen=True, slots=True)
-class Path:
-    """Prices of one block.
-
-    Args:
-        minute: log mid at each minute, shape (BLOCK_MINUTES + 1, assets); the last row opens the next block.
-        high: log high of each 5-minute bar, shape (BLOCK_BARS, assets).
-        low: log low of each bar.
-        sigma_bar: volatility of each bar before its own fat tail, as a fraction.
-    """
-
-    minute: FloatArray
-    high: FloatArray
-    low: FloatArray
-    sigma_bar: FloatArray
-
-
-def volatility(seed: int, block: int, mix: FloatArray) -> FloatArray:
+def _volatility(seed: int, block: int, mix: FloatArray) -> FloatArray:
     """Return daily volatility at each bar: the regime's times a two-scale log-OU factor of mean square 1."""
     slow = ornstein_uhlenbeck(seed, Stream.VOLATILITY_SLOW, block, _SLOW_HALF_LIFE)
     fast = ornstein_uhlenbeck(seed, Stream.VOLATILITY_FAST, block, _FAST_HALF_LIFE)
     wave = _SLOW_SD[0] * slow[:, :1] + _SLOW_SD[1] * slow[:, 1:] + _FAST_SD[0] * fast[:, :1] + _FAST_SD[1] * fast[:, 1:]
     mean_square = sum(sd * sd for sd in (*_SLOW_SD, *_FAST_SD))
-    regime = np.exp(mix @ np.log(SIGMA_DAY))[:, None]
-    sigma: FloatArray = regime * BETA * np.exp(wave - mean_square)
+    regime = np.exp(mix @ np.log(params.SIGMA_DAY))[:, None]
+    sigma: FloatArray = regime * params.BETA * np.exp(wave - mean_square)
     return sigma
 
 
-def level(seed: int, block: int) -> FloatArray:
+def _level(seed: int, block: int) -> FloatArray:
     """Return the log price of each asset at a block's start: a fading sum of what past blocks did."""
-    total = LOG_PRICE.copy()
-    for age in range(1, LEVEL_BLOCKS + 1):
-        if block - age >= 0:
-            total += LEVEL_MEMORY ** (age - 1) * _displacement(seed, block - age)
+    total = params.LOG_PRICE.copy()
+    for age in range(1, min(params.LEVEL_BLOCKS, block) + 1):
+        total += params.LEVEL_MEMORY ** (age - 1) * _displacement(seed, block - age)
     return total
 
 
 def _displacement(seed: int, block: int) -> FloatArray:
-    days = schedule(seed, block).minutes_by_regime() / MINUTES_A_DAY
+    days = schedule(seed, block).minutes_by_regime() / params.MINUTES_A_DAY
     draw = Draws(seed, Stream.LEVEL, block).each(Generator.standard_normal, shared=1)
-    variance = float(days @ SIGMA_DAY**2)
-    shared = float(days @ (SIGMA_DAY**2 * CORRELATION)) / variance
+    variance = float(days @ params.SIGMA_DAY**2)
+    shared = float(days @ (params.SIGMA_DAY**2 * params.CORRELATION)) / variance
     noise = np.sqrt(shared) * draw[0] + np.sqrt(1.0 - shared) * draw[1:]
-    moved: FloatArray = BETA * (float(days @ DRIFT_DAY) + np.sqrt(variance) * noise)
+    moved: FloatArray = params.BETA * (float(days @ params.DRIFT_DAY) + np.sqrt(variance) * noise)
     return moved
 
 
 def _jumps(seed: int, block: int, sigma_day: FloatArray) -> FloatArray:
     """Draw jumps per minute, a common one for all assets and each asset's own, sized by the day's volatility."""
     rng = generator(seed, Stream.JUMPS, block)
-    moves = np.zeros((BLOCK_MINUTES, _COUNT))
+    moves = np.zeros((params.BLOCK_MINUTES, _COUNT))
     own = [np.array([column]) for column in range(_COUNT)]
-    for columns, share in ((np.arange(_COUNT), JUMP_SHARE_COMMON), *((one, JUMP_SHARE_OWN) for one in own)):
-        at = rng.integers(0, BLOCK_MINUTES, rng.poisson(JUMPS_A_DAY * BLOCK_MINUTES / MINUTES_A_DAY))[:, None]
-        size = rng.standard_normal(at.shape) * np.sqrt(share / JUMPS_A_DAY)
-        np.add.at(moves, (at, columns), size * sigma_day[at // BAR_MINUTES, columns])
+    for columns, share in (
+        (np.arange(_COUNT), params.JUMP_SHARE_COMMON),
+        *((one, params.JUMP_SHARE_OWN) for one in own),
+    ):
+        at = rng.integers(
+            0, params.BLOCK_MINUTES, rng.poisson(params.JUMPS_A_DAY * params.BLOCK_MINUTES / params.MINUTES_A_DAY)
+        )[:, None]
+        size = rng.standard_normal(at.shape) * np.sqrt(share / params.JUMPS_A_DAY)
+        np.add.at(moves, (at, columns), size * sigma_day[at // params.BAR_MINUTES, columns])
     return moves
 
 
 def _noise(seed: int, block: int, sigma_day: FloatArray, mix: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return the moves of each minute without drift and jumps, and their standard deviations given the tails."""
     draws = Draws(seed, Stream.NOISE, block)
-    shared = (mix @ CORRELATION)[:, None]
-    diffusive = sigma_day * np.sqrt((1.0 - JUMP_SHARE_COMMON - JUMP_SHARE_OWN) / MINUTES_A_DAY)
-    common = diffusive * np.sqrt(shared) * tail_scale(draws.common, (BLOCK_BARS, 1))
-    own = diffusive * np.sqrt(1.0 - shared) * draws.each(tail_scale, (BLOCK_BARS,))
+    shared = (mix @ params.CORRELATION)[:, None]
+    diffusive = sigma_day * np.sqrt((1.0 - params.JUMP_SHARE_COMMON - params.JUMP_SHARE_OWN) / params.MINUTES_A_DAY)
+    common = diffusive * np.sqrt(shared) * tail_scale(draws.common, (params.BLOCK_BARS, 1))
+    own = diffusive * np.sqrt(1.0 - shared) * draws.each(tail_scale, (params.BLOCK_BARS,))
     spread = np.sqrt(common * common + own * own)
-    unit = draws.each(Generator.standard_normal, (BLOCK_BARS, BAR_MINUTES), shared=1)
+    unit = draws.each(Generator.standard_normal, (params.BLOCK_BARS, params.BAR_MINUTES), shared=1)
     moves = common[:, None, :] * unit[:, :, :1] + own[:, None, :] * unit[:, :, 1:]
-    return moves.reshape(BLOCK_MINUTES, _COUNT), np.repeat(spread, BAR_MINUTES, axis=0)
+    return moves.reshape(params.BLOCK_MINUTES, _COUNT), np.repeat(spread, params.BAR_MINUTES, axis=0)
 
 
-def _extremes(seed: int, block: int, minute: FloatArray, spread: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return bar highs and lows: the exact law of a Brownian bridge's extremes within each minute."""
-    draws = Draws(seed, Stream.EXTREMES, block)
-    first, last = minute[:-1], minute[1:]
-    move_square = (last - first) ** 2
-    reach = 2.0 * spread * spread
-    up = np.sqrt(move_square + reach * draws.each(Generator.standard_exponential, (BLOCK_MINUTES,)))
-    down = np.sqrt(move_square + reach * draws.each(Generator.standard_exponential, (BLOCK_MINUTES,)))
-    high = (0.5 * (first + last + up)).reshape(BLOCK_BARS, BAR_MINUTES, _COUNT).max(axis=1)
-    low = (0.5 * (first + last - down)).reshape(BLOCK_BARS, BAR_MINUTES, _COUNT).min(axis=1)
-    return high, low
-
-
-def make_path(seed: int, block: int, mix: FloatArray) -> Path:
-    """Make the prices of one block.
-
-    Args:
-        seed: of the market.
-        block: number of the block since 1970.
-        mix: weight of each regime at each bar, shape (BLOCK_BARS, 4).
-    """
-    sigma_day = volatility(seed, block, mix)
+def _minutes(seed: int, block: int, mix: FloatArray, sigma_day: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the log mid at each minute, the last row that of the next block's first; and the noise's deviations."""
     noise, spread = _noise(seed, block, sigma_day, mix)
     moves = noise + _jumps(seed, block, sigma_day)
-    moves += np.repeat((mix @ DRIFT_DAY)[:, None] * BETA / MINUTES_A_DAY, BAR_MINUTES, axis=0)
-    start, end = level(seed, block), level(seed, block + 1)
-    share = sigma_day**2 / (BAR_MINUTES * (sigma_day**2).sum(axis=0))
-    moves += (end - start - moves.sum(axis=0)) * np.repeat(share, BAR_MINUTES, axis=0)
+    drift = (mix @ params.DRIFT_DAY)[:, None] * params.BETA / params.MINUTES_A_DAY
+    moves += np.repeat(drift, params.BAR_MINUTES, axis=0)
+    start, end = _level(seed, block), _level(seed, block + 1)
+    share = sigma_day**2 / (params.BAR_MINUTES * (sigma_day**2).sum(axis=0))
+    moves += (end - start - moves.sum(axis=0)) * np.repeat(share, params.BAR_MINUTES, axis=0)
     minute = np.vstack([start, start + np.cumsum(moves, axis=0)])
     minute[-1] = end  # to the last bit what the next block opens with
-    high, low = _extremes(seed, block, minute, spread)
-    return Path(minute, high, low, sigma_day / np.sqrt(BARS_A_DAY))
+    return minute, spread
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,25 +116,38 @@ def make_block(seed: int, block: int) -> Block:
     """Generate a block from the seed and its number alone."""
     mix_with_lead = regime_mix(seed, block, _LEAD_BARS)
     mix = mix_with_lead[_LEAD_BARS:]
-    path = make_path(seed, block, mix)
-    fields = _prices(path)
-    move = np.diff(path.minute[::BAR_MINUTES], axis=0)
-    strength = path.sigma_bar / (_CALM_SIGMA_BAR * BETA)  # 1 on an ordinary calm day
-    fields["volume"] = _volume(seed, block, np.abs(move) / path.sigma_bar, strength) / fields["close"]
-    fields |= _book(seed, block, mix, strength, move / path.sigma_bar)
+    sigma_day = _volatility(seed, block, mix)
+    minute, spread = _minutes(seed, block, mix, sigma_day)
+    fields = _prices(seed, block, minute, spread)
+    move = np.diff(minute[:: params.BAR_MINUTES], axis=0)
+    sigma_bar = sigma_day / np.sqrt(params.BARS_A_DAY)
+    strength = sigma_bar / (_CALM_SIGMA_BAR * params.BETA)  # 1 on an ordinary calm day
+    fields["volume"] = _volume(seed, block, np.abs(move) / sigma_bar, strength) / fields["close"]
+    fields |= _book(seed, block, mix, strength, move / sigma_bar)
     fields |= _futures(seed, block, mix_with_lead)
     fields |= _liquidations(seed, block, move, fields["open_interest"] * fields["close"])
-    return Block(path.minute, {name: np.ascontiguousarray(fields[name]) for name in BAR_FIELDS})
+    return Block(minute, {name: np.ascontiguousarray(fields[name]) for name in BAR_FIELDS})
 
 
-def _prices(path: Path) -> dict[str, FloatArray]:
-    corners = np.exp(path.minute[::BAR_MINUTES])
+def _prices(seed: int, block: int, minute: FloatArray, spread: FloatArray) -> dict[str, FloatArray]:
+    """Return bars; highs and lows by the exact law of a Brownian bridge's extremes within each minute."""
+    draws = Draws(seed, Stream.EXTREMES, block)
+    first, last = minute[:-1], minute[1:]
+    move_square, reach = (last - first) ** 2, 2.0 * spread * spread
+    up, down = (
+        np.sqrt(move_square + reach * draws.each(Generator.standard_exponential, (params.BLOCK_MINUTES,)))
+        for _ in range(2)
+    )
+    by_bar = (params.BLOCK_BARS, params.BAR_MINUTES, _COUNT)
+    high = (0.5 * (first + last + up)).reshape(by_bar).max(axis=1)
+    low = (0.5 * (first + last - down)).reshape(by_bar).min(axis=1)
+    corners = np.exp(minute[:: params.BAR_MINUTES])
     opened, closed = corners[:-1], corners[1:]
     return {
         "open": opened,
         # exp may round the other way by one bit
-        "high": np.maximum(np.exp(path.high), np.maximum(opened, closed)),
-        "low": np.minimum(np.exp(path.low), np.minimum(opened, closed)),
+        "high": np.maximum(np.exp(high), np.maximum(opened, closed)),
+        "low": np.minimum(np.exp(low), np.minimum(opened, closed)),
         "close": closed,
     }
 
@@ -216,7 +162,9 @@ def _wave(seed: int, stream: Stream, block: int, half_life_bars: float, shared: 
 def _volume(seed: int, block: int, size: FloatArray, strength: FloatArray) -> FloatArray:
     """Return USD traded: more when volatile, more when the bar moved."""
     noise = np.exp(0.40 * _wave(seed, Stream.VOLUME, block, 12.0, 0.4) - 0.08)
-    traded: FloatArray = VOLUME_USD_DAY / BARS_A_DAY * strength**0.9 * (0.65 + 0.45 * np.minimum(size, 8.0)) * noise
+    traded: FloatArray = (
+        params.VOLUME_USD_DAY / params.BARS_A_DAY * strength**0.9 * (0.65 + 0.45 * np.minimum(size, 8.0)) * noise
+    )
     return traded
 
 
@@ -226,24 +174,30 @@ def _book(seed: int, block: int, mix: FloatArray, strength: FloatArray, move: Fl
     spread_noise = np.exp(0.15 * _wave(seed, Stream.SPREAD, block, 12.0, 0.4))
     lean = 0.5 * _wave(seed, Stream.IMBALANCE, block, 6.0, 0.3) + 0.2 * np.clip(move, -3.0, 3.0)
     return {
-        "depth_usd": DEPTH_USD * np.exp(mix @ np.log(DEPTH_FACTOR))[:, None] * strength**-0.4 * depth_noise,
-        "spread_bps": SPREAD_BPS * np.exp(mix @ np.log(SPREAD_FACTOR))[:, None] * strength**0.3 * spread_noise,
+        "depth_usd": params.DEPTH_USD
+        * np.exp(mix @ np.log(params.DEPTH_FACTOR))[:, None]
+        * strength**-0.4
+        * depth_noise,
+        "spread_bps": params.SPREAD_BPS
+        * np.exp(mix @ np.log(params.SPREAD_FACTOR))[:, None]
+        * strength**0.3
+        * spread_noise,
         "imbalance": np.tanh(lean),
     }
 
 
 def _futures(seed: int, block: int, mix_with_lead: FloatArray) -> dict[str, FloatArray]:
     """Return funding (rate per 8 h) and open interest (contracts); both follow the regime within hours."""
-    crowding = _followed(mix_with_lead @ FUNDING_8H, half_life_bars=36.0)
-    position = _followed(mix_with_lead @ OPEN_INTEREST_LOG, half_life_bars=60.0)
+    crowding = _followed(mix_with_lead @ params.FUNDING_8H, half_life_bars=36.0)
+    position = _followed(mix_with_lead @ params.OPEN_INTEREST_LOG, half_life_bars=60.0)
     funding_noise = 6e-5 * _wave(seed, Stream.FUNDING, block, 144.0, 0.5)
     interest_noise = 0.07 * _wave(seed, Stream.OPEN_INTEREST, block, 432.0, 0.3)
-    coins = OPEN_INTEREST_USD / np.exp(LOG_PRICE)
+    coins = params.OPEN_INTEREST_USD / np.exp(params.LOG_PRICE)
     return {"funding": crowding + funding_noise, "open_interest": coins * np.exp(position + interest_noise)}
 
 
 def _followed(target: FloatArray, half_life_bars: float) -> FloatArray:
-    """Return an exponential average of the target with a day's lead, shape (BLOCK_BARS, 1)."""
+    """Return an exponential average of the target with a day's lead, shape (params.BLOCK_BARS, 1)."""
     memory = 0.5 ** (1.0 / half_life_bars)
     centred = (target - target[0])[:, None]
     followed: FloatArray = target[0] + autoregress((1.0 - memory) * centred, memory)[_LEAD_BARS:]
@@ -252,8 +206,10 @@ def _followed(target: FloatArray, half_life_bars: float) -> FloatArray:
 
 def _liquidations(seed: int, block: int, move: FloatArray, interest: FloatArray) -> dict[str, FloatArray]:
     """Return USD liquidated: a trickle always, a burst on the losing side when a bar moves far."""
-    noise = np.exp(0.5 * Draws(seed, Stream.LIQUIDATIONS, block).each(Generator.standard_normal, (2, BLOCK_BARS)))
-    threshold = 1.5 * _CALM_SIGMA_BAR * BETA
+    noise = np.exp(
+        0.5 * Draws(seed, Stream.LIQUIDATIONS, block).each(Generator.standard_normal, (2, params.BLOCK_BARS))
+    )
+    threshold = 1.5 * _CALM_SIGMA_BAR * params.BETA
     fell, rose = np.maximum(-move - threshold, 0.0), np.maximum(move - threshold, 0.0)
     return {
         "liq_long_usd": interest * (2e-6 + 0.15 * fell) * noise[0],
@@ -262,65 +218,45 @@ def _liquidations(seed: int, block: int, move: FloatArray, interest: FloatArray)
 
 
 class SimulatedMarket:
-    """A market whose every minute is known in advance.
-
-    Args:
-        seed: 0 <= seed < 2**63. The same seed gives the same market on every machine with the same numpy.
+    """A market whose every minute is known in advance: the same seed gives the same one wherever numpy is the same.
 
     Raises:
-        ValueError: the seed is out of range.
+        ValueError: the seed does not lie in 0 .. 2**63 - 1.
     """
 
     def __init__(self, seed: int) -> None:
-        if not 0 <= seed < MAX_SEED:
+        if not 0 <= seed < 2**63:
             raise ValueError(f"seed must be from 0 to 2**63 - 1, not {seed}")
         self._seed = seed
-        self._blocks: OrderedDict[int, Block] = OrderedDict()
+        self._block = lru_cache(_BLOCKS_KEPT)(partial(make_block, seed))
 
     def log_mids(self, t_ms: int) -> FloatArray:
         """Return the log mid of all assets at the start of the minute that holds `t_ms`."""
-        block, minute = divmod(_minute(t_ms), BLOCK_MINUTES)
+        block, minute = _minute(t_ms)
         row: FloatArray = self._block(block).minute[minute]
         return row
 
     def regime(self, t_ms: int) -> tuple[RegimeLabel, bool]:
         """Return the ruling regime and whether it is still passing in from the one before."""
-        block, minute = divmod(_minute(t_ms), BLOCK_MINUTES)
+        block, minute = _minute(t_ms)
         label, passing = schedule(self._seed, block).at(minute)
-        return REGIMES[label], passing
+        return params.REGIMES[label], passing
 
     def bars(self, first_ms: int, stop_ms: int) -> BarFrame:
         """Return all assets' 5-minute bars that open in [first_ms, stop_ms), both multiples of five minutes."""
         first, stop = max(first_ms // BAR_MS, 0), stop_ms // BAR_MS
         if stop <= first:
             return BarFrame.empty(ASSETS)
-        pieces = [self._piece(block, first, stop) for block in range(first // BLOCK_BARS, (stop - 1) // BLOCK_BARS + 1)]
-        if len(pieces) == 1:
-            fields = pieces[0]
-        else:
-            fields = {name: np.concatenate([piece[name] for piece in pieces]) for name in BAR_FIELDS}
+        pieces = []
+        for number in range(first // params.BLOCK_BARS, (stop - 1) // params.BLOCK_BARS + 1):
+            origin = number * params.BLOCK_BARS
+            pieces.append((self._block(number).fields, slice(max(first - origin, 0), stop - origin)))
+        fields = {name: np.concatenate([block[name][rows] for block, rows in pieces]) for name in BAR_FIELDS}
         return BarFrame(ASSETS, np.arange(first, stop, dtype=np.int64) * BAR_MS, fields)
 
-    def _piece(self, block: int, first: int, stop: int) -> dict[str, FloatArray]:
-        origin = block * BLOCK_BARS
-        rows = slice(max(first - origin, 0), min(stop - origin, BLOCK_BARS))
-        return {name: values[rows] for name, values in self._block(block).fields.items()}
 
-    def _block(self, number: int) -> Block:
-        block = self._blocks.get(number)
-        if block is None:
-            block = make_block(self._seed, number)
-            for values in (block.minute, *block.fields.values()):
-                values.flags.writeable = False  # callers get views
-            self._blocks[number] = block
-            while len(self._blocks) > _BLOCKS_KEPT:
-                self._blocks.popitem(last=False)
-        else:
-            self._blocks.move_to_end(number)
-        return block
-
-
-def _minute(t_ms: int) -> int:
+def _minute(t_ms: int) -> tuple[int, int]:
+    """Return the block that holds a time, and the minute in it."""
     if t_ms < 0:
         raise ValueError(f"the simulated market starts in 1970, not at {t_ms} ms")
-    return t_ms // MINUTE_MS
+    return divmod(t_ms // params.MINUTE_MS, params.BLOCK_MINUTES)

@@ -4,7 +4,6 @@ Daily volatility and drift are the `base` family of the brain study; the rest is
 assets (levels, turnover, books, futures) and to react to the regime the way markets do.
 """
 
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
@@ -53,31 +52,16 @@ LEVEL_MEMORY: Final = 0.8
 LEVEL_BLOCKS: Final = 24
 
 
-@dataclass(frozen=True, slots=True)
-class AssetShape:
-    """Size of one asset: price in USD, volatility multiple, USD a day, book and futures in USD."""
-
-    price: float
-    beta: float
-    volume_usd_day: float
-    depth_usd: float
-    spread_bps: float
-    open_interest_usd: float
-
-
-ASSET_SHAPES: Final[dict[str, AssetShape]] = {
-    "BTC": AssetShape(90_000.0, 0.85, 3.0e9, 90e6, 0.6, 22e9),
-    "ETH": AssetShape(3_000.0, 1.00, 1.8e9, 60e6, 0.8, 11e9),
-    "XRP": AssetShape(2.2, 1.00, 7.0e8, 16e6, 1.6, 2.2e9),
-    "SOL": AssetShape(140.0, 1.08, 9.0e8, 24e6, 1.3, 4.0e9),
-    "ALGO": AssetShape(0.18, 1.05, 3.5e7, 1.1e6, 4.5, 7.0e7),
-    "XLM": AssetShape(0.25, 1.00, 6.0e7, 1.8e6, 3.8, 1.4e8),
-    "HBAR": AssetShape(0.14, 1.05, 6.5e7, 1.7e6, 4.0, 1.5e8),
+# Price in USD, volatility multiple, USD traded a day, book depth in USD, spread in basis points, open interest in USD.
+ASSET_SHAPES: Final[dict[str, tuple[float, ...]]] = {
+    "BTC": (90_000.0, 0.85, 3.0e9, 90e6, 0.6, 22e9),
+    "ETH": (3_000.0, 1.00, 1.8e9, 60e6, 0.8, 11e9),
+    "XRP": (2.2, 1.00, 7.0e8, 16e6, 1.6, 2.2e9),
+    "SOL": (140.0, 1.08, 9.0e8, 24e6, 1.3, 4.0e9),
+    "ALGO": (0.18, 1.05, 3.5e7, 1.1e6, 4.5, 7.0e7),
+    "XLM": (0.25, 1.00, 6.0e7, 1.8e6, 3.8, 1.4e8),
+    "HBAR": (0.14, 1.05, 6.5e7, 1.7e6, 4.0, 1.5e8),
 }
-_SHAPES = tuple(ASSET_SHAPES[asset] for asset in ASSETS)
-LOG_PRICE: Final[FloatArray] = np.log([shape.price for shape in _SHAPES])
-BETA: Final[FloatArray] = np.array([shape.beta for shape in _SHAPES])
-VOLUME_USD_DAY: Final[FloatArray] = np.array([shape.volume_usd_day for shape in _SHAPES])
-DEPTH_USD: Final[FloatArray] = np.array([shape.depth_usd for shape in _SHAPES])
-SPREAD_BPS: Final[FloatArray] = np.array([shape.spread_bps for shape in _SHAPES])
-OPEN_INTEREST_USD: Final[FloatArray] = np.array([shape.open_interest_usd for shape in _SHAPES])
+_SHAPES: FloatArray = np.array([ASSET_SHAPES[asset] for asset in ASSETS]).T.copy()
+LOG_PRICE: Final[FloatArray] = np.log(_SHAPES[0])
+BETA, VOLUME_USD_DAY, DEPTH_USD, SPREAD_BPS, OPEN_INTEREST_USD = _SHAPES[1:]

@@ -11,7 +11,6 @@ from generator.catalog.assets import ASSETS
 from generator.market.bars import FloatArray
 from generator.market.simulated.params import BLOCK_BARS
 
-MAX_SEED: Final = 2**63
 _DRAWN_TOGETHER: Final = 7  # assets in one draw; each later one is drawn alone, so that it changes no other
 _SEAM_BARS: Final = 288  # each side of a block boundary
 _TAIL_CAP: Final = 15.0  # a 5-minute scale never exceeds fifteen times its own; keeps years plausible
@@ -56,28 +55,13 @@ class Draws:
         after: tuple[int, ...] = (),
         shared: int = 0,
     ) -> FloatArray:
-        """Draw for every asset.
-
-        Args:
-            draw: from a generator, by shape.
-            before: axes before that of the assets.
-            after: axes after it.
-            shared: places before the first asset, for what all have in common.
-
-        Returns:
-            Shape (*before, shared + assets, *after).
-        """
+        """Draw shape (*before, shared + assets, *after); what all have in common comes before the first asset."""
         first = draw(self.common, (*before, shared + _DRAWN_TOGETHER, *after))
         return np.concatenate([first, *(draw(one, (*before, 1, *after)) for one in self._alone)], axis=len(before))
 
 
 def autoregress(shocks: FloatArray, memory: float) -> FloatArray:
-    """Return y[t] = memory * y[t-1] + shocks[t] along axis 0, by doubling instead of a loop over time.
-
-    Args:
-        shocks: shape (n, columns).
-        memory: 0 < memory < 1.
-    """
+    """Return y[t] = memory * y[t-1] + shocks[t] along axis 0, 0 < memory < 1, by doubling instead of a loop."""
     path = shocks.copy()
     power, step = memory, 1
     while step < len(path) and power > 1e-10:
@@ -97,11 +81,10 @@ def _stationary(draws: Draws, bars: int, half_life_bars: float) -> FloatArray:
 def ornstein_uhlenbeck(seed: int, stream: Stream, block: int, half_life_bars: float) -> FloatArray:
     """Return a unit-variance mean-reverting path over one block that joins its neighbours without a step.
 
-    Each block has its own path and each boundary has one too; near a boundary the block's path fades into the
-    boundary's with weights whose squares sum to 1, so the variance stays 1 and no earlier block is needed.
-
-    Returns:
-        Shape (BLOCK_BARS, 1 + assets): a path that all share, then each its own.
+       Each block has its own path and each boundary has one too; near a boundary the block's path fades into the
+       boundary's with weights whose squares sum to 1, so the variance stays 1 and no earlier block is needed.
+    The
+       shape is (BLOCK_BARS, 1 + assets): a path that all share, then each its own.
     """
     path = _stationary(Draws(seed, stream, block), BLOCK_BARS, half_life_bars)
     fade = np.linspace(0.0, np.pi / 2.0, _SEAM_BARS + 1)[1:, None]

@@ -9,17 +9,7 @@ import numpy as np
 
 from generator.catalog.words import RegimeLabel
 from generator.market.bars import FloatArray, IntArray
-from generator.market.simulated.params import (
-    BAR_MINUTES,
-    BLOCK_BARS,
-    BLOCK_MINUTES,
-    DWELL_HOURS,
-    DWELL_MIN_MINUTES,
-    DWELL_SHAPE,
-    NEXT_WEIGHTS,
-    REGIMES,
-    TRANSITION_MINUTES,
-)
+from generator.market.simulated import params
 from generator.market.simulated.random import Stream, generator
 
 FIRST_SEED: Final = 2026
@@ -30,17 +20,11 @@ QUIET_UNTIL_MINUTES: Final = 3 * 60
 
 @dataclass(frozen=True, slots=True)
 class Schedule:
-    """Regimes of one block.
+    """Regimes of one block."""
 
-    Args:
-        starts: minutes from the block's start at which a regime takes over; the first is 0.
-        labels: index into REGIMES, one per start.
-        widths: minutes that the passage from the regime before takes.
-    """
-
-    starts: tuple[int, ...]
-    labels: tuple[int, ...]
-    widths: tuple[int, ...]
+    starts: tuple[int, ...]  # minutes from the block's start at which a regime takes over; the first is 0
+    labels: tuple[int, ...]  # index into REGIMES, one per start
+    widths: tuple[int, ...]  # minutes that the passage from the regime before takes
 
     def at(self, minute: int) -> tuple[int, bool]:
         """Return the ruling regime at a minute of the block and whether it is still passing in."""
@@ -49,14 +33,14 @@ class Schedule:
 
     def minutes_by_regime(self) -> FloatArray:
         """Return how many minutes each regime rules, shape (4,)."""
-        lengths = np.diff(np.array((*self.starts, BLOCK_MINUTES), dtype=np.float64))
-        minutes = np.zeros(len(REGIMES))
+        lengths = np.diff(np.array((*self.starts, params.BLOCK_MINUTES), dtype=np.float64))
+        minutes = np.zeros(len(params.REGIMES))
         np.add.at(minutes, np.array(self.labels), lengths)
         return minutes
 
 
 def _next_label(rng: np.random.Generator, current: int) -> int:
-    weights = NEXT_WEIGHTS.copy()
+    weights = params.NEXT_WEIGHTS.copy()
     weights[current] = 0.0
     return int(np.searchsorted(np.cumsum(weights), rng.random() * weights.sum(), side="right"))
 
@@ -64,14 +48,16 @@ def _next_label(rng: np.random.Generator, current: int) -> int:
 @lru_cache(maxsize=256)
 def _drawn(seed: int, block: int) -> Schedule:
     rng = generator(seed, Stream.REGIME, block)
-    stationary = NEXT_WEIGHTS * (1.0 - NEXT_WEIGHTS)
+    stationary = params.NEXT_WEIGHTS * (1.0 - params.NEXT_WEIGHTS)
     label = int(np.searchsorted(np.cumsum(stationary), rng.random() * stationary.sum(), side="right"))
     starts, labels, widths, minute = [], [], [], 0
-    while minute == 0 or minute < BLOCK_MINUTES - DWELL_MIN_MINUTES:
+    while minute == 0 or minute < params.BLOCK_MINUTES - params.DWELL_MIN_MINUTES:
         starts.append(minute)
         labels.append(label)
-        widths.append(int(rng.integers(*TRANSITION_MINUTES, endpoint=True)))
-        minute += max(DWELL_MIN_MINUTES, int(rng.gamma(DWELL_SHAPE, DWELL_HOURS * 60.0 / DWELL_SHAPE)))
+        widths.append(int(rng.integers(*params.TRANSITION_MINUTES, endpoint=True)))
+        minute += max(
+            params.DWELL_MIN_MINUTES, int(rng.gamma(params.DWELL_SHAPE, params.DWELL_HOURS * 60.0 / params.DWELL_SHAPE))
+        )
         label = _next_label(rng, label)
     return Schedule(tuple(starts), tuple(labels), tuple(widths))
 
@@ -94,34 +80,33 @@ def quiet_seed(minute: int) -> int:
     Quiet is: a range has ruled for the last 18 hours and rules for the next 3. Which market a start shows first is then
     no matter of luck, and no other market is made: the same seed gives the same prices whenever it is asked.
     """
-    moments = range(minute - QUIET_SINCE_MINUTES, minute + QUIET_UNTIL_MINUTES + 1, DWELL_MIN_MINUTES // 2)
+    moments = range(minute - QUIET_SINCE_MINUTES, minute + QUIET_UNTIL_MINUTES + 1, params.DWELL_MIN_MINUTES // 2)
     for seed in range(FIRST_SEED, FIRST_SEED + SEEDS_TRIED):
-        if all(REGIMES[_ruling(seed, moment)] is RegimeLabel.RANGE for moment in moments):
+        if all(params.REGIMES[_ruling(seed, moment)] is RegimeLabel.RANGE for moment in moments):
             return seed
     return FIRST_SEED
 
 
 def _ruling(seed: int, minute: int) -> int:
-    block, rest = divmod(max(minute, 0), BLOCK_MINUTES)
+    block, rest = divmod(max(minute, 0), params.BLOCK_MINUTES)
     return schedule(seed, block).at(rest)[0]
 
 
 def regime_mix(seed: int, block: int, lead_bars: int = 0) -> FloatArray:
-    """Return the weight of each regime at each bar of a block, with `lead_bars` bars of the block before.
+    """Return the weight of each regime at each bar, shape (lead_bars + BLOCK_BARS, 4), the lead of the block before.
 
-    Returns:
-        Shape (lead_bars + BLOCK_BARS, 4); rows sum to 1. A passage is a smoothstep from the old regime.
+    Rows sum to 1. A passage is a smoothstep from the old regime.
     """
     now, before = schedule(seed, block), schedule(seed, max(block - 1, 0))
-    shifted = tuple(start - BLOCK_MINUTES for start in before.starts)
+    shifted = tuple(start - params.BLOCK_MINUTES for start in before.starts)
     starts: IntArray = np.array((*shifted, *now.starts), dtype=np.int64)
     labels: IntArray = np.array((*before.labels, *now.labels), dtype=np.int64)
     widths: IntArray = np.array((*before.widths, *now.widths), dtype=np.int64)
-    minutes = np.arange(-lead_bars, BLOCK_BARS) * BAR_MINUTES
+    minutes = np.arange(-lead_bars, params.BLOCK_BARS) * params.BAR_MINUTES
     index = np.searchsorted(starts, minutes, side="right") - 1
-    progress = np.clip((minutes - starts[index] + BAR_MINUTES) / np.maximum(widths[index], 1), 0.0, 1.0)
+    progress = np.clip((minutes - starts[index] + params.BAR_MINUTES) / np.maximum(widths[index], 1), 0.0, 1.0)
     entered = progress * progress * (3.0 - 2.0 * progress)
-    mix = np.zeros((len(minutes), len(REGIMES)))
+    mix = np.zeros((len(minutes), len(params.REGIMES)))
     rows = np.arange(len(minutes))
     mix[rows, labels[index]] = entered
     np.add.at(mix, (rows, labels[np.maximum(index - 1, 0)]), 1.0 - entered)

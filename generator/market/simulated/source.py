@@ -6,7 +6,7 @@ from typing import Final
 import numpy as np
 
 from generator.catalog.assets import ASSETS
-from generator.catalog.words import RegimeLabel, SourceMode, SourceStatus
+from generator.catalog.words import SourceMode, SourceStatus
 from generator.market.bars import BAR_MS, BarFrame, FloatArray
 from generator.market.observation import (
     AssetObservation,
@@ -31,14 +31,7 @@ _KINDS = ("spot", "perpetual")
 
 
 class SimulatedSource:
-    """A market that is a pure function of (seed, minute): a restart sees the same prices.
-
-    Args:
-        seed: 0 <= seed < 2**63.
-
-    Raises:
-        ValueError: the seed is out of range.
-    """
+    """A market that is a pure function of (seed, minute), 0 <= seed < 2**63: a restart sees the same prices."""
 
     mode = SourceMode.SIMULATED
 
@@ -50,9 +43,6 @@ class SimulatedSource:
         """Return the bars of the last `days` days that closed by `now_ms`."""
         stop = now_ms // BAR_MS * BAR_MS
         first = max(stop - days * DAY_MS, 0)
-        for done in range(days):
-            self._market.bars(first + done * DAY_MS, first + done * DAY_MS + BAR_MS)  # fills the cache
-            progress(done + 1, days, "days of simulated market")
         return self._market.bars(first, stop)
 
     async def observe(self, now_ms: int, since_ms: int) -> Observation:
@@ -77,14 +67,6 @@ class SimulatedSource:
     def price(self, asset: str, t_ms: int) -> float:
         """Return the mid of one asset in USD at the start of the minute that holds `t_ms`."""
         return float(np.exp(self._market.log_mids(t_ms)[ASSETS.index(asset)]))
-
-    def truth(self, t_ms: int) -> RegimeLabel:
-        """Return the regime that really rules at `t_ms`; the one being entered while one passes into the next."""
-        return self._market.regime(t_ms)[0]
-
-    def passing(self, t_ms: int) -> bool:
-        """Return whether the market is between two regimes (30 to 90 minutes after each switch)."""
-        return self._market.regime(t_ms)[1]
 
     def venue_mids(self, t_ms: int) -> dict[str, dict[str, float]]:
         """Return each asset's mid at each venue in USD: one on the market's mid, one up to 2 bp below, one above."""

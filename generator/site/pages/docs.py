@@ -2,7 +2,6 @@
 
 import json
 import re
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -11,17 +10,14 @@ from gateway.wire.networks import TESTNET
 from generator.catalog import examples
 from generator.catalog.discovery import QUERY_NOTES, STATUSES
 from generator.catalog.endpoints import ENDPOINT_BY_ID, ENDPOINTS, Endpoint
-from generator.catalog.links import QUICKSTART
+from generator.catalog.links import DOCS, QUICKSTART
 from generator.catalog.pages import DOC_PAGES, TYPES, SitePage
 from generator.catalog.products import PRODUCT_BY_ID, PRODUCTS, Product
 from generator.compose.context import Site
 
 Schema = Mapping[str, Any]
 Schemas = Mapping[str, Schema]
-_FREE: Final = tuple(row.model for row in ENDPOINTS)
-_PAID: Final = tuple(row.model for row in PRODUCTS)
 LOCAL: Final = "http://127.0.0.1:8402"  # where `emi up` serves
-_SHARED_BY: Final = 2  # so many answers have an object that is explained once for all
 # What an answer says of itself; the example leaves it out.
 _ABOUT: Final = frozenset({"purpose", "endpoint_role", "agent_guidance", "usage_characteristics", "expanded_access"})
 _LONGEST: Final = 160  # characters of a text in an example
@@ -50,7 +46,9 @@ class Part:
 
 
 class Reference:
-    """The fields of every answer, each explained on one page.
+    """The fields of every answer: an object is explained on the page of the smallest answer that has it.
+
+    What every answer has is on a page of its own, so that no page is longer than an agent likes to read.
 
     Args:
         schemas: of the published OpenAPI; empty before it was made.
@@ -58,75 +56,71 @@ class Reference:
 
     def __init__(self, schemas: Schemas) -> None:
         self._schemas = schemas
-        uses = Counter(name for model in (*_FREE, *_PAID) for name in self._below(model)[1:])
-        self._shared = {name for name, count in uses.items() if count >= _SHARED_BY}
-        self._common = {model: names for group in (_FREE, _PAID) for model, names in self._in_all(group).items()}
+        self._common: dict[str, list[str]] = {}
+        self._home: dict[str, str] = {}  # object -> path of the page that explains it
+        for group in (ENDPOINTS, PRODUCTS):
+            every = set.intersection(*(set(self._fields(row.model)) for row in group))
+            self._common |= {row.model: [name for name in self._fields(row.model) if name in every] for row in group}
+            for name in self._below(group[0].model, self._common[group[0].model]):
+                self._home[name] = TYPES
+        for group in (ENDPOINTS, PRODUCTS):
+            inside = {f"{DOCS}{row.id}/": self._below(row.model, self._fields(row.model)) for row in group}
+            for page in sorted(inside, key=lambda page: len(inside[page])):
+                self._home = dict.fromkeys(inside[page], page) | self._home
 
-    def of(self, model: str) -> tuple[Part, ...]:
+    def of(self, row: Endpoint | Product) -> tuple[Part, ...]:
         """Return an answer's own fields, then the objects in it that no other page explains."""
-        own = [name for name in self._properties(model) if name not in self._common[model]]
-        parts, seen = [Part("fields", "", "", self._rows(model, own))], set(self._shared)
-        waiting = self._inside(model, own)
-        for path, name in waiting:
-            if name not in seen:
-                seen.add(name)
-                parts.append(self._part(name, path))
-                waiting += self._inside(name, self._properties(name), f"{path}.")
-        return tuple(parts)
+        own = [name for name in self._fields(row.model) if name not in self._common[row.model]]
+        page, inside = f"{DOCS}{row.id}/", self._below(row.model, own).items()
+        parts = (self._part(name, path) for name, path in inside if self._home[name] == page)
+        return (Part("fields", "", "", self._rows(row.model, own, page)), *parts)
 
     def shared(self) -> tuple[Part, ...]:
-        """Return what every free answer has, what every paid one has, and the objects that several share."""
+        """Return what every free answer has, what every paid one has, and the objects in them."""
         common = [
-            Part(f"every-{name}", f"Every {name} answer", "", self._rows(model, self._common[model]))
-            for name, model in (("free", _FREE[0]), ("paid", _PAID[0]))
+            Part(f"every-{name}", f"Every {name} answer", "", self._rows(model, self._common[model], TYPES))
+            for name, model in (("free", ENDPOINTS[0].model), ("paid", PRODUCTS[0].model))
         ]
-        return (*common, *(self._part(name, _spaced(name)) for name in sorted(self._shared)))
+        objects = sorted(name for name, page in self._home.items() if page == TYPES)
+        return (*common, *(self._part(name, _spaced(name)) for name in objects))
 
-    def _inside(self, model: str, names: Iterable[str], before: str = "") -> list[tuple[str, str]]:
-        """Return the objects that these fields hold, each with the fields that lead to it."""
-        return [(before + name, ref) for name in names for ref in self._objects(self._properties(model)[name])]
+    def _fields(self, name: str) -> Schema:
+        fields: Schema = self._schemas.get(name, {}).get("properties", {})
+        return fields
 
-    def _objects(self, schema: Schema) -> list[str]:
-        return [name for name in _refs(schema) if self._properties(name)]
+    def _below(self, model: str, names: Iterable[str]) -> dict[str, str]:
+        """Return every object that these fields hold, with the fields that lead to it."""
+        found: dict[str, str] = {}
+        waiting = [(name, self._fields(model)[name]) for name in names]
+        for path, schema in waiting:
+            for name in _refs(schema):
+                if name not in found and self._fields(name):
+                    found[name] = path
+                    waiting += [(f"{path}.{field}", inner) for field, inner in self._fields(name).items()]
+        return found
 
     def _part(self, name: str, title: str) -> Part:
-        return Part(_anchor(name), title, _text(self._schemas[name]), self._rows(name, self._properties(name)))
-
-    def _properties(self, name: str) -> Schema:
-        properties: Schema = self._schemas.get(name, {}).get("properties", {})
-        return properties
-
-    def _in_all(self, models: Sequence[str]) -> dict[str, tuple[str, ...]]:
-        names = tuple(
-            name for name in self._properties(models[0]) if all(name in self._properties(one) for one in models)
+        return Part(
+            _anchor(name), title, _text(self._schemas[name]), self._rows(name, self._fields(name), self._home[name])
         )
-        return dict.fromkeys(models, names)
 
-    def _rows(self, model: str, names: Iterable[str]) -> tuple[FieldRow, ...]:
+    def _rows(self, model: str, names: Iterable[str], page: str) -> tuple[FieldRow, ...]:
         required = self._schemas.get(model, {}).get("required", ())
-        rows = []
-        for name in names:
-            part = _with_words(self._properties(model)[name], self._schemas)
-            rows.append(FieldRow(name, type_name(part), self._link(part), name in required, self._meaning(part)))
-        return tuple(rows)
+        fields = [(name, self._fields(model)[name]) for name in names]
+        return tuple(
+            FieldRow(name, type_name(one, self._schemas), self._link(one, page), name in required, self._meaning(one))
+            for name, one in fields
+        )
 
-    def _link(self, schema: Schema) -> str | None:
-        name = next(iter(self._objects(schema)), None)
-        return name and f"{TYPES if name in self._shared else ''}#{_anchor(name)}"
+    def _link(self, schema: Schema, page: str) -> str | None:
+        name = next((name for name in _refs(schema) if name in self._home), None)
+        return name and f"{self._home[name].removeprefix(page)}#{_anchor(name)}"
 
     def _meaning(self, schema: Schema) -> str:
-        text = _text(schema)
-        words = next(_enums(schema), None)
-        if words:
-            return f"{text} One of: {', '.join(map(str, words))}.".strip()
-        return text or (_text(self._schemas.get(_ref(schema), {})) if "$ref" in schema else "")
-
-    def _below(self, model: str) -> list[str]:
-        """Return a model and every object in it."""
-        found = [model]
-        for name in found:
-            found += [ref for ref in dict.fromkeys(self._objects(self._properties(name))) if ref not in found]
-        return found
+        words = _words(schema, self._schemas)
+        listed = f"One of: {', '.join(map(str, words))}." if words else ""
+        said = _text(schema) or ("" if words else _text(_target(schema, self._schemas)))
+        return f"{said} {listed}".strip()
 
 
 def values(page: SitePage, schemas: Schemas, bodies: Mapping[str, Mapping[str, Any]], site: Site) -> dict[str, Any]:
@@ -141,7 +135,9 @@ def values(page: SitePage, schemas: Schemas, bodies: Mapping[str, Mapping[str, A
     if name in ENDPOINT_BY_ID:
         return _endpoint(ENDPOINT_BY_ID[name], reference, bodies, site.base_url)
     if name in PRODUCT_BY_ID:
-        return _product(PRODUCT_BY_ID[name], reference, site.base_url)
+        product = PRODUCT_BY_ID[name]
+        programs = {name: getattr(examples, f"paid_{name}")(site.base_url, product) for name in _LANGUAGES}
+        return {"product": product, "parts": reference.of(product), "programs": programs}
     if page.path == QUICKSTART:
         return _quickstart(site)
     return {"parts": reference.shared() if page.path == TYPES else ()}
@@ -151,7 +147,7 @@ def _endpoint(
     endpoint: Endpoint, reference: Reference, bodies: Mapping[str, Mapping[str, Any]], base_url: str
 ) -> dict[str, Any]:
     name, path = next_resource(endpoint)
-    parts = reference.of(endpoint.model)
+    parts = reference.of(endpoint)
     own = {row.name for row in parts[0].fields}
     body = {key: value for key, value in bodies.get(endpoint.path, {}).items() if key in own - _ABOUT}
     return {
@@ -165,20 +161,15 @@ def _endpoint(
     }
 
 
-def _product(product: Product, reference: Reference, base_url: str) -> dict[str, Any]:
-    programs = {name: getattr(examples, f"paid_{name}")(base_url, product) for name in _LANGUAGES}
-    return {"product": product, "parts": reference.of(product.model), "programs": programs}
-
-
 def _quickstart(site: Site) -> dict[str, Any]:
     lent = site.devnet is not None and site.network == TESTNET.name
     origin, product = site.base_url if lent else LOCAL, PRODUCTS[0]
-    programs = {
+    paid = {
         "python": examples.paid_python(origin, product),
         "javascript": examples.paid_javascript(origin, product),
     }
     fixed = {"start": examples.START, "install": examples.INSTALL, "run": examples.RUN, "parts": ()}
-    return {"lent": lent, "programs": programs, **fixed}
+    return {"lent": lent, "programs": paid, **fixed}
 
 
 def search_index(site: Site, schemas: Schemas) -> dict[str, list[list[str]]]:
@@ -224,66 +215,49 @@ def next_resource(endpoint: Endpoint) -> tuple[str, str]:
     return following.name, following.path
 
 
-def type_name(schema: Schema) -> str:
+def type_name(schema: Schema, schemas: Schemas) -> str:
     """Write a schema's type as `string`, `number or null`, `list of objects`, `map of objects`."""
     if "$ref" in schema:
-        return "object"
+        target = _target(schema, schemas)
+        return str(target.get("type", "string")) if "enum" in target else "object"
     if "const" in schema:
         return f"“{schema['const']}”"
     parts = schema.get("anyOf") or schema.get("oneOf") or schema.get("allOf")
     if parts:
-        return " or ".join(dict.fromkeys(type_name(part) for part in parts))
+        return " or ".join(dict.fromkeys(type_name(part, schemas) for part in parts))
     kind = schema.get("type", "any value")
-    return " or ".join(kind) if isinstance(kind, list) else _container(kind, schema)
-
-
-def _container(kind: str, schema: Schema) -> str:
-    inner = schema.get("items") if kind == "array" else schema.get("additionalProperties")
-    holder = "list" if kind == "array" else "map" if kind == "object" else ""
+    inner = schema.get("items" if kind == "array" else "additionalProperties")
+    holder = {"array": "list", "object": "map"}.get(kind)
     if holder and isinstance(inner, Mapping) and inner:
-        name = type_name(inner)
+        name = type_name(inner, schemas)
         return f"{holder} of {name}s" if name.isalpha() else f"{holder} of ({name})"
     return "list" if kind == "array" else kind
 
 
-def _with_words(schema: Any, schemas: Schemas) -> Any:
-    # A closed word set is a type of its own in the schemas; here its words are listed where they are used.
-    if isinstance(schema, list):
-        return [_with_words(part, schemas) for part in schema]
-    if not isinstance(schema, Mapping):
-        return schema
-    target = schemas.get(_ref(schema), {}) if "$ref" in schema else {}
-    if "enum" in target:
-        own = {key: value for key, value in schema.items() if key != "$ref"}
-        return {"type": target.get("type", "string"), "enum": target["enum"], **own}
-    return {key: _with_words(value, schemas) for key, value in schema.items()}
-
-
-def _enums(schema: Schema) -> Iterator[Sequence[Any]]:
-    if "enum" in schema:
-        yield schema["enum"]
-    for part in (*schema.get("anyOf", ()), schema.get("items"), schema.get("additionalProperties")):
-        if isinstance(part, Mapping):
-            yield from _enums(part)
+def _words(schema: Schema, schemas: Schemas) -> Sequence[Any]:
+    """Return the closed set of words that a value is, or holds, one of."""
+    found = _target(schema, schemas)
+    inner = (*schema.get("anyOf", ()), schema.get("items"), schema.get("additionalProperties"))
+    sets = (_words(part, schemas) for part in inner if isinstance(part, Mapping))
+    return found.get("enum") or next(filter(None, sets), ())
 
 
 def _text(schema: Schema) -> str:
     return str(schema.get("description", ""))
 
 
-def _ref(schema: Schema) -> str:
-    return str(schema["$ref"]).rsplit("/", 1)[-1]
+def _target(schema: Schema, schemas: Schemas) -> Schema:
+    """Return what a reference leads to, or the schema itself."""
+    return schemas.get(next(_refs(schema)), {}) if "$ref" in schema else schema
 
 
-def _refs(schema: Any) -> Iterable[str]:
+def _refs(schema: Any) -> Iterator[str]:
     if isinstance(schema, Mapping):
         if "$ref" in schema:
-            yield _ref(schema)
-        for part in schema.values():
-            yield from _refs(part)
-    elif isinstance(schema, list):
-        for part in schema:
-            yield from _refs(part)
+            yield str(schema["$ref"]).rsplit("/", 1)[-1]
+        schema = list(schema.values())
+    for part in schema if isinstance(schema, list) else ():
+        yield from _refs(part)
 
 
 def _spaced(name: str) -> str:

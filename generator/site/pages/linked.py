@@ -13,8 +13,6 @@ from generator.catalog.pages import SitePage
 from generator.catalog.text.answers import PURPOSE_NOTICE
 from generator.compose.context import Site
 
-CONTEXT: Final = "https://schema.org"
-MADE: Final = "@@made@@"
 # Page -> name and description of its data set, and its files: name, media type, path.
 _DATA_SETS: Final = {
     "/": (
@@ -33,12 +31,10 @@ _DATA_SETS: Final = {
 }
 
 
-def linked_data(page: SitePage, site: Site) -> Markup:
-    """Return the text of a page's `application/ld+json` block, safe inside HTML; MADE stands for the tick's time."""
+def linked_data(page: SitePage, site: Site, made: str) -> Markup:
+    """Return the text of a page's `application/ld+json` block, safe inside HTML; `made` is the tick's ISO time."""
     home = {"name": site.project, "url": f"{site.base_url}/"}
-    graph: list[dict[str, Any]] = [
-        {"@type": "WebSite", **home, "description": PURPOSE_NOTICE, "inLanguage": "en"},
-    ]
+    graph: list[dict[str, Any]] = [{"@type": "WebSite", **home, "description": PURPOSE_NOTICE, "inLanguage": "en"}]
     if page.path in _DATA_SETS:
         name, description, files = _DATA_SETS[page.path]
         graph.append(
@@ -48,7 +44,7 @@ def linked_data(page: SitePage, site: Site) -> Markup:
                 "description": description,
                 "url": site.base_url + page.path,
                 "isAccessibleForFree": True,
-                "dateModified": MADE,
+                "dateModified": made,
                 "creator": {"@type": "Organization", **home},
                 "distribution": [
                     {"@type": "DataDownload", "name": what, "encodingFormat": kind, "contentUrl": site.base_url + path}
@@ -56,6 +52,6 @@ def linked_data(page: SitePage, site: Site) -> Markup:
                 ],
             }
         )
-    text = json.dumps({"@context": CONTEXT, "@graph": graph}, ensure_ascii=False, separators=(",", ":"))
+    text = json.dumps({"@context": "https://schema.org", "@graph": graph}, ensure_ascii=False, separators=(",", ":"))
     safe = text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
     return Markup(safe)  # noqa: S704  nothing in it can end the block
