@@ -42,16 +42,10 @@ log = structlog.get_logger("gateway.ledger")
 
 
 def open_engine(where: Path | str) -> sa.Engine:
-    """Open a database and migrate it.
-
-    Args:
-        where: a SQLite file, made if absent, or a `sqlite:///` or `postgresql+psycopg://` URL.
+    """Open a SQLite file, made if absent, or the database of a URL, and bring it to the newest schema.
 
     Raises:
         LedgerUnreadable: it cannot be reached, is corrupt, another program's, or of a newer program.
-
-    Returns:
-        An engine on the newest schema.
     """
     if isinstance(where, str) and where.startswith(POSTGRES):
         return _open_postgres(where)
@@ -64,27 +58,19 @@ def sqlite_path(where: Path | str) -> Path:
 
 
 def postgres_engine(url: str) -> tuple[str, sa.Engine]:
-    """Return how to show a database's URL, without its password, and an engine that is not connected yet.
-
-    Raises:
-        LedgerUnreadable: its driver is not installed.
-    """
+    """Return how to show a database's URL, without its password, and an engine that is not connected yet."""
     shown = sa.make_url(url).render_as_string(hide_password=True)
     try:
         return shown, sa.create_engine(url, connect_args=CONNECT_OPTIONS)
     except ImportError as error:
-        message = f"the payments ledger {shown} needs the extra `postgres` of this package"
-        raise LedgerUnreadable(message) from error
+        raise LedgerUnreadable(f"the payments ledger {shown} needs the extra `postgres` of this package") from error
 
 
 class Sockets:
-    """The sockets of an engine's connections.
+    """The sockets of the connections of an engine, which has none yet.
 
     A server that is stopped, or whose disk hangs, acknowledges every byte and answers none: no option of libpq's ends
     that. Shutting the socket down from another thread does; the driver fails at once, and a new connection is made.
-
-    Args:
-        engine: with no connection yet.
     """
 
     def __init__(self, engine: sa.Engine) -> None:
@@ -155,11 +141,8 @@ def _left_as_it_is(engine: sa.Engine, shown: str) -> Iterator[None]:
         engine.dispose()
         reason = str(error) if isinstance(error, LedgerUnreadable) else f"cannot be read ({database_reason(error)})"
         # Locked, read-only, no room, no server: none of them calls for another database in its place.
-        passing = isinstance(error, sa.exc.OperationalError | LedgerUnreadable)
-        message = (
-            f"the payments ledger {shown} {reason}; it was left as it is{'' if passing else ': restore or move it'}"
-        )
-        raise LedgerUnreadable(message) from error
+        advice = "" if isinstance(error, sa.exc.OperationalError | LedgerUnreadable) else ": restore or move it"
+        raise LedgerUnreadable(f"the payments ledger {shown} {reason}; it was left as it is{advice}") from error
 
 
 def _prepare(connection: sa.engine.interfaces.DBAPIConnection, _record: object) -> None:
@@ -175,8 +158,7 @@ def _is_fresh(path: Path) -> bool:
         os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
         return path.stat().st_size == 0
     except OSError as error:
-        message = f"the payments ledger {path} cannot be opened: {error.strerror}"
-        raise LedgerUnreadable(message) from error
+        raise LedgerUnreadable(f"the payments ledger {path} cannot be opened: {error.strerror}") from error
 
 
 def _check(engine: sa.Engine) -> None:
@@ -210,8 +192,7 @@ def _revision(connection: sa.Connection) -> str | None:
         return str(connection.exec_driver_sql("SELECT version_num FROM alembic_version").scalar_one_or_none())
     if not names:
         return None
-    message = "is another program's database"
-    raise LedgerUnreadable(message)
+    raise LedgerUnreadable("is another program's database")
 
 
 def _make(connection: sa.Connection) -> None:
@@ -235,6 +216,5 @@ def _upgrade(connection: sa.Connection, revision: str) -> None:
     try:
         ScriptDirectory.from_config(config).get_revision(revision)
     except CommandError as error:
-        message = f"has schema {revision[:20]}, this program knows up to {REVISION}"
-        raise LedgerUnreadable(message) from error
+        raise LedgerUnreadable(f"has schema {revision[:20]}, this program knows up to {REVISION}") from error
     command.upgrade(config, REVISION)

@@ -16,26 +16,20 @@ from gateway.ledger.record import Record
 
 
 def make_owner() -> str:
-    """Return a name for one ledger user.
+    """Return a name for one ledger user: host, boot, namespace of process ids, process id, when it began, chance.
 
-    Its parts: host, boot, namespace of process ids, process id, when that process began, chance. The second and third
-    are empty where the system does not say.
+    Boot, namespace and beginning are empty where the system does not say.
     """
     pid = os.getpid()
     return f"{socket.gethostname()}:{_boot()}:{_namespace()}:{pid}:{_began(pid)}:{secrets.token_hex(4)}"
 
 
 def is_gone(owner: str, me: str) -> bool:
-    """Return whether the process that wrote a name certainly runs no more.
+    """Return whether the process that wrote a name certainly runs no more; `me` is our own name.
 
-    Args:
-        owner: a name that a process of any host wrote.
-        me: our own name.
-
-    Returns:
-        True only for a process of our boot and namespace whose id is free, or belongs to one that began at another
-        time. Never for another boot, since two machines may have one hostname, nor for a name of an older version,
-        which does not say where its id counts: those are waited for as long as they may take.
+    True only for a process of our boot and namespace whose id is free, or belongs to one that began at another time.
+    Never for another boot, since two machines may have one hostname, nor for a name of an older version, which does not
+    say where its id counts: those are waited for as long as they may take.
     """
     parts, ours = owner.rsplit(":", 5), me.rsplit(":", 5)
     if owner == me or len(parts) != 6 or parts[:3] != ours[:3] or "" in parts[1:3] or not parts[3].isdigit():
@@ -52,13 +46,7 @@ def is_gone(owner: str, me: str) -> bool:
 
 
 class Leases:
-    """The attempts of other processes that this one has seen.
-
-    Args:
-        clock: the process's clock.
-        owner: this process, as it signs its rows.
-        seconds: the longest that one attempt to settle may take.
-    """
+    """The attempts of other processes that this one, the owner, has seen; one takes so many seconds at most."""
 
     def __init__(self, clock: Clock, owner: str, seconds: float) -> None:
         self._clock = clock
@@ -69,12 +57,8 @@ class Leases:
     def is_over(self, record: Record) -> bool:
         """Return whether no other process is working on an intent any more.
 
-        Args:
-            record: an intent.
-
-        Returns:
-            True for our own row, for one of a process that runs no more, and for one whose attempt this process has
-            watched, unchanged, for as long as an attempt may take.
+        True for our own row, for one of a process that runs no more, and for one whose attempt this process has watched,
+        unchanged, for as long as an attempt may take.
         """
         if record.owner == self._owner or is_gone(record.owner, self._owner):
             return True

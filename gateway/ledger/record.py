@@ -9,55 +9,32 @@ KEEP_ROUNDS: Final = 35_000
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """One payment, its columns in their order and its body; times are seconds since the epoch.
-
-    Args:
-        txid: the payment's identity.
-        state: `intent` while the outcome is unknown, then `settled` or `refused`.
-        product, path, cache_control, snapshot_id, sha256: what is bought, enough to deliver it without any vault;
-            sha256 is empty while an adopted payment has no body yet.
-        price_atomic: what is paid.
-        payer: the sender.
-        network: as the client sent it.
-        identifier: the payment-identifier extension's id, if any.
-        last_valid: last round at which it can land.
-        intent_round: the chain's round when the intent was written, None when it could not be read.
-        watched_round: last round of an unbroken chain of algod's 404s since the intent, None when it is broken.
-        owner: the process that asks the facilitator.
-        settles: how often POST /settle was begun.
-        reason: why it was refused, or may have been.
-        evidence: why the outcome is certain.
-        created_at, closed_at: wall time.
-        deliveries: answers of 200.
-        refusal_round: the round of the first lookup after settle was refused before any broadcast; None without one.
-        keep_round: the round of the chain until which its body is kept.
-        content: the body; None when it was not read, not chosen yet, or dropped.
-    """
+    """One payment, its columns in their order and its body; times are wall time, seconds since the epoch."""
 
     txid: str
-    state: str
-    product: str
+    state: str  # `intent` while the outcome is unknown, then `settled` or `refused`
+    product: str  # this and the next four are enough to deliver it without any vault
     path: str
     cache_control: str
     snapshot_id: str
-    sha256: str
+    sha256: str  # of the body; empty while an adopted payment has none yet
     price_atomic: int
     payer: str
-    network: str
-    identifier: str | None
-    last_valid: int
-    intent_round: int | None
-    watched_round: int | None
-    owner: str
-    settles: int = 1
-    reason: str | None = None
-    evidence: str | None = None
+    network: str  # as the client sent it
+    identifier: str | None  # of the payment-identifier extension
+    last_valid: int  # last round at which it can land
+    intent_round: int | None  # the chain's when the intent was written, None when it could not be read
+    watched_round: int | None  # last of an unbroken chain of algod's 404s since the intent, None when it is broken
+    owner: str  # the process that asks the facilitator
+    settles: int = 1  # how often POST /settle was begun
+    reason: str | None = None  # why it was refused, or may have been
+    evidence: str | None = None  # why the outcome is certain
     created_at: float = 0.0
     closed_at: float | None = None
-    deliveries: int = 0
-    refusal_round: int | None = None
-    keep_round: int = 0
-    content: bytes | None = None
+    deliveries: int = 0  # answers of 200
+    refusal_round: int | None = None  # of the first lookup after settle was refused before any broadcast, if it was
+    keep_round: int = 0  # the round of the chain until which its body is kept
+    content: bytes | None = None  # the body; None when it was not read, not chosen yet, or dropped
 
     @property
     def awaits_body(self) -> bool:

@@ -59,10 +59,7 @@ _SETTLE: Final = (
 
 
 class Ledger:
-    """The payments ledger on one database. Blocking: call it from its own thread.
-
-    Args:
-        where: a SQLite file, made if absent, or a database URL.
+    """The payments ledger in a SQLite file, made if absent, or at a URL. Blocking: call it from its own thread.
 
     Raises:
         LedgerUnreadable: it is corrupt, of a newer schema, or cannot be opened. Nothing is overwritten.
@@ -87,23 +84,17 @@ class Ledger:
         self._opened = _identity(self._paths)
         self.fault: str | None = None
         """What makes the ledger unusable until a restart, a sentence for the operator; None while all is well."""
-        self._stored: set[str] = set()
         self._writing = False
 
     def check_file(self) -> None:
-        """Refuse to continue with a SQLite file that a restart would not find.
-
-        Raises:
-            LedgerUnavailable: it was removed or replaced.
-        """
+        """Raise LedgerUnavailable for a SQLite file that a restart would not find: it was removed or replaced."""
         if self.fault is None and self._paths:
             try:
                 ours = _identity(self._paths) == self._opened
             except (FileNotFoundError, NotADirectoryError):
                 ours = False
             except OSError as error:
-                message = f"the payments ledger file cannot be looked at: {error.strerror}"
-                raise LedgerUnavailable(message) from error
+                raise LedgerUnavailable(f"the payments ledger file cannot be looked at: {error.strerror}") from error
             if not ours:
                 self.fault = GONE
                 log.error(GONE)
@@ -116,11 +107,7 @@ class Ledger:
             self._sockets.cut()
 
     def probe(self) -> None:
-        """Write as much as an intent does, durably, in a row of its own.
-
-        Raises:
-            LedgerUnavailable: the file is not ours any more.
-        """
+        """Write as much as an intent does, durably, in a row of its own."""
         self.check_file()
         # A server keeps its own reserve of disk; here a lock is all that can be in the way.
         content = secrets.token_bytes(16 if self._postgres else PROBE_BYTES)
@@ -137,19 +124,13 @@ class Ledger:
         return str(rows[0][0]) if rows else None
 
     def open_payments(self, after: Place = BEGINNING) -> list[Record]:
-        """Return payments whose outcome is not known, oldest first, at most 200, without bodies.
-
-        Args:
-            after: where the page before ended.
-        """
+        """Return payments whose outcome is not known, oldest first, at most 200 after a place, without bodies."""
         return self._page(payments.c.created_at, after, _IS_INTENT)
 
     def unproven(self, after: Place = BEGINNING, since_round: int = 0) -> list[Record]:
-        """Return what was closed on the facilitator's word, oldest first, at most 200, without bodies.
+        """Return what was closed on the facilitator's word, oldest first, at most 200 after a place, without bodies.
 
-        Args:
-            after: where the page before ended.
-            since_round: nothing whose last valid round is before.
+        Nothing whose last valid round is before `since_round`.
         """
         return self._page(payments.c.closed_at, after, sa.text(UNPROVEN), payments.c.last_valid >= since_round)
 
@@ -160,10 +141,7 @@ class Ledger:
         return int(count), oldest
 
     def write_intent(self, intent: Record) -> None:
-        """Write an intent and its body durably, in one transaction.
-
-        Args:
-            intent: of a verified payment, with its body.
+        """Write the intent of a verified payment and its body durably, in one transaction.
 
         Raises:
             IdentityTaken: another process holds the txid or the identifier.
@@ -171,46 +149,26 @@ class Ledger:
         """
         self.check_file()
         with self._transaction():
-            if intent.sha256 not in self._stored:
-                self._execute(self._put_body, {"sha256": intent.sha256, "content": intent.content})
-                self._stored.add(intent.sha256)
+            self._execute(self._put_body, {"sha256": intent.sha256, "content": intent.content})
             self._put_row(intent)
 
     def adopt(self, record: Record) -> None:
-        """Take in a payment that only the chain knows, settled and without a body.
-
-        Raises:
-            IdentityTaken: the ledger knows the txid.
-        """
+        """Take in a payment that only the chain knows, settled and without a body; raise IdentityTaken if it is known."""
         self._put_row(record)
 
     def begin_settle(self, txid: str, holder: str, attempt: int, owner: str) -> bool:
-        """Note durably that this process asks the facilitator once more.
+        """Note durably that this process, the owner, asks the facilitator once more about an intent.
 
-        Args:
-            txid: of an intent.
-            holder: the process whose attempt is over.
-            attempt: how many settles were begun when that was seen.
-            owner: this process.
-
-        Returns:
-            False when another process took over meanwhile, or the payment is closed.
+        The holder's attempt, the last of so many, is over. False when another process took over meanwhile, or the
+        payment is closed.
         """
         unchanged = (_IS_INTENT, payments.c.owner == holder, payments.c.settles == attempt)
         return self._update(txid, *unchanged, owner=owner, settles=payments.c.settles + 1)
 
     def attach_body(self, txid: str, snapshot_id: str, sha256: str, content: bytes, keep_round: int) -> bool:
-        """Choose what an adopted payment bought, durably; from then on it is repeated as every other.
+        """Choose durably what an adopted payment bought, and until which round of the chain that is kept.
 
-        Args:
-            txid: of an adopted payment.
-            snapshot_id: the snapshot that is delivered.
-            sha256: digest of the content.
-            content: the body.
-            keep_round: the round of the chain until which it is kept.
-
-        Returns:
-            False when a body was chosen already.
+        From then on it is repeated as every other. False when a body was chosen already.
         """
         values = {"snapshot_id": snapshot_id, "sha256": sha256, "keep_round": keep_round}
         with self._transaction():
@@ -218,17 +176,11 @@ class Ledger:
             return self._update(txid, payments.c.sha256 == "", **values)
 
     def apply(self, txid: str, change: Change, at: datetime) -> bool:
-        """Change what is known of a payment, durably.
+        """Change durably what is known of a payment, at a wall time.
 
-        Args:
-            txid: of a known payment.
-            change: what to write.
-            at: wall time now.
-
-        Returns:
-            False when the row is not, or no longer, one that this may change: `Settle` never changes a settled one;
-            `Refuse` and `NoteRefusal` change intents only, and not on the first answer's word once settle was asked
-            again; `Review` needs the old evidence.
+        False when the row is not, or no longer, one that this may change: `Settle` never changes a settled one;
+        `Refuse` and `NoteRefusal` change intents only, and not on the first answer's word once settle was asked
+        again; `Review` needs the old evidence.
         """
         match change:
             case Settle(evidence):
@@ -254,13 +206,9 @@ class Ledger:
                 self._update(txid, deliveries=payments.c.deliveries + count)
 
     def purge(self, passed_round: int) -> int:
-        """Drop at most 200 bodies that no payment needs any more; rows stay, so that a txid is never sold twice.
+        """Drop at most 200 bodies that no payment needs once the chain has passed a round; return how many went.
 
-        Args:
-            passed_round: a round that the chain has certainly passed.
-
-        Returns:
-            How many bodies went.
+        Rows stay, so that a txid is never sold twice.
         """
         # Two selects and no OR, so that each has its index.
         needed = sa.union_all(
@@ -273,18 +221,12 @@ class Ledger:
                 # An intent that another process is writing may need the very body that seems unused; it has put that
                 # body first. One lock only: with a second one the two would wait for each other.
                 self._writer.exec_driver_sql("LOCK TABLE bodies IN EXCLUSIVE MODE")
-            # A later intent of the same transaction must put its body again.
-            self._stored.clear()
             return self._execute(sa.delete(bodies).where(bodies.c.sha256.in_(some)))
 
     def write_all(self, writes: Sequence[Callable[[], Any]]) -> list[Any]:
-        """Run many writes in one transaction with one sync; when one spoils it, each in one of its own.
+        """Run writes of different payments in one transaction with one sync; when one spoils it, each in one of its own.
 
-        Args:
-            writes: calls of this ledger's methods that belong to different payments.
-
-        Returns:
-            The result of each, or the exception that it raised. All are durable on return.
+        Return the result of each, or the exception that it raised. All are durable on return.
         """
         try:
             with self._transaction():
@@ -297,11 +239,7 @@ class Ledger:
     def read_all(self, reads: Sequence[Callable[[], Any]]) -> list[Any]:
         """Run reads one after the other, and none after one that shows the database to be out of reach.
 
-        Args:
-            reads: calls of this ledger's methods that change nothing.
-
-        Returns:
-            The result of each, or the exception that it raised.
+        Return the result of each, or the exception that it raised.
         """
         results: list[Any] = []
         for read in reads:
@@ -341,8 +279,7 @@ class Ledger:
 
     def _put_row(self, record: Record) -> None:
         if self._execute(self._put_intent, {name: getattr(record, name) for name in _COLUMNS}) != 1:
-            message = f"{record.txid} or its identifier is already known"
-            raise IdentityTaken(message)
+            raise IdentityTaken(f"{record.txid} or its identifier is already known")
 
     def _update(self, txid: str, *conditions: sa.ColumnElement[bool], **values: Any) -> bool:
         return self._execute(sa.update(payments).where(payments.c.txid == txid, *conditions).values(**values)) == 1
@@ -375,7 +312,6 @@ class Ledger:
                 yield
                 return
             self._writing = True
-            self._stored.clear()
             try:
                 with self._writer.begin():
                     if not self._postgres:

@@ -40,18 +40,14 @@ class Batches:
     Args:
         name: of the thread.
         work: does a batch and returns the result or the exception of each call.
-        limit_s: a batch that takes longer fails for all who wait; until it ends every call fails at once.
-        on_stall: called in the loop when that happens; it must not block.
+        on_stall: called in the loop when a batch takes longer than `limit_s`; it must not block. The batch fails for
+            all who wait, and until it ends every call fails at once.
     """
 
     def __init__(
-        self,
-        name: str,
-        work: Callable[[Sequence[Callable[[], Any]]], list[Any]],
-        limit_s: float,
-        on_stall: Callable[[], None] = lambda: None,
+        self, name: str, work: Callable[[Sequence[Callable[[], Any]]], list[Any]], on_stall: Callable[[], None]
     ) -> None:
-        self.limit_s = limit_s
+        self.limit_s = WAIT_S
         self._name = name
         self._do = work
         self._on_stall = on_stall
@@ -65,11 +61,7 @@ class Batches:
         threading.Thread(target=self._work, name=name, daemon=True).start()
 
     def wait(self, call: Callable[[], Any]) -> asyncio.Future[Any]:
-        """Let the thread do a call.
-
-        Raises:
-            LedgerUnavailable: the thread is stuck, or too many wait already.
-        """
+        """Let the thread do a call; raise LedgerUnavailable when it is stuck, or too many wait already."""
         if self._stalled or len(self._waiting) >= MAX_WAITING:
             raise self._unavailable()
         future: asyncio.Future[Any] = self._loop.create_future()
@@ -143,13 +135,7 @@ class Batches:
 
 
 class LedgerThread:
-    """Run the ledger's methods in threads, in batches.
-
-    Args:
-        ledger: opened already, so that a bad database stops the start.
-        clock: the process's clock.
-        metrics: failures are counted here.
-    """
+    """Run the methods of a ledger that is open in threads, in batches."""
 
     def __init__(self, ledger: Ledger, clock: Clock | None = None, metrics: Metrics | None = None) -> None:
         self.ledger = ledger
@@ -158,8 +144,8 @@ class LedgerThread:
         self.written = LastGood(self._clock)
         """The last probe that the database took. Other writes may fit where an intent does not: they prove nothing."""
         self._probe_at = self._clock.monotonic() + PROBE_S
-        self._reads = Batches("reads", ledger.read_all, WAIT_S, ledger.cut)
-        self._writes = Batches("writes", ledger.write_all, WAIT_S, ledger.cut)
+        self._reads = Batches("reads", ledger.read_all, ledger.cut)
+        self._writes = Batches("writes", ledger.write_all, ledger.cut)
         self._deliveries: dict[str, int] = {}
 
     def limit(self, seconds: float) -> None:
@@ -171,35 +157,15 @@ class LedgerThread:
         return self.ledger.fault
 
     async def run(self, method: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Read, and await the result.
-
-        Args:
-            method: a bound method of `ledger` that changes nothing.
-            *args: its arguments.
-            **kwargs: its keyword arguments.
-
-        Raises:
-            LedgerUnavailable: it took too long, or too many wait.
-
-        Returns:
-            What it returns; it raises what it raises.
-        """
+        """Await a method of the ledger that changes nothing; raise LedgerUnavailable when it took too long."""
         result: T = await self._counted("read", self._reads, partial(method, *args, **kwargs))
         return result
 
     async def write(self, method: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Write together with whatever else waits; return when it is durable.
-
-        Args:
-            method: a bound method of `ledger` that changes one payment.
-            *args: its arguments.
-            **kwargs: its keyword arguments.
+        """Await a method of the ledger that changes one payment, together with whatever else waits, until it is durable.
 
         Raises:
             LedgerUnavailable: it took too long, or too many wait. It may still be written later.
-
-        Returns:
-            What it returns; it raises what it raises.
         """
         result: T = await self._counted("write", self._writes, partial(method, *args, **kwargs))
         return result

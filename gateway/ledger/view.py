@@ -18,13 +18,10 @@ STATEMENT_MS: Final = 30_000
 
 
 class LedgerView:
-    """A read-only view of the payments ledger.
-
-    Args:
-        where: a SQLite file or a database URL, as for `Ledger`.
+    """A read-only view of the payments ledger at a file or URL; nothing is made or changed.
 
     Raises:
-        LedgerUnreadable: there is none, or it is not one that this program knows. Nothing is made or changed.
+        LedgerUnreadable: there is none, or it is not one that this program knows.
     """
 
     def __init__(self, where: Path | str) -> None:
@@ -35,16 +32,11 @@ class LedgerView:
             self._check()
         except (sa.exc.SQLAlchemyError, LedgerUnreadable) as error:
             self._engine.dispose()
-            message = f"the payments ledger {self._shown} cannot be read: {database_reason(error)}"
-            raise LedgerUnreadable(message) from error
+            reason = database_reason(error)
+            raise LedgerUnreadable(f"the payments ledger {self._shown} cannot be read: {reason}") from error
 
     def rows(self, state: str | None, limit: int) -> list[dict[str, Any]]:
-        """Return the newest payments.
-
-        Args:
-            state: as stored, or None for every state.
-            limit: at most this many.
-        """
+        """Return the newest payments of a state as stored, or of every state."""
         query = sa.select(payments).order_by(payments.c.created_at.desc(), payments.c.txid).limit(limit)
         if state is not None:
             query = query.where(payments.c.state == state)
@@ -74,12 +66,10 @@ class LedgerView:
             self._connection.exec_driver_sql(f"SET statement_timeout = {STATEMENT_MS}")
         names = sa.inspect(self._connection).get_table_names()
         if "alembic_version" not in names:
-            message = "it is not of this program, or older: start the gateway once to bring it up to date"
-            raise LedgerUnreadable(message)
+            raise LedgerUnreadable("it is not of this program, or older: start the gateway once to bring it up to date")
         version = self._connection.exec_driver_sql("SELECT version_num FROM alembic_version").scalar_one_or_none()
         if version != REVISION:
-            message = f"it has schema {version}, this program reads {REVISION}"
-            raise LedgerUnreadable(message)
+            raise LedgerUnreadable(f"it has schema {version}, this program reads {REVISION}")
 
 
 def _engine(where: Path | str) -> tuple[str, sa.Engine]:
@@ -87,7 +77,6 @@ def _engine(where: Path | str) -> tuple[str, sa.Engine]:
         return postgres_engine(where)
     path = sqlite_path(where)
     if not path.is_file():
-        message = f"there is no payments ledger at {path} yet"
-        raise LedgerUnreadable(message)
+        raise LedgerUnreadable(f"there is no payments ledger at {path} yet")
     # Not immutable: a gateway may write meanwhile. Only its own files next to the database are shared.
     return str(path), sa.create_engine(f"sqlite:///file:{quote(str(path.resolve()))}?mode=ro&uri=true")

@@ -59,8 +59,8 @@ def publish(app: App, context: TickContext, composed: Composed, record: RecordFi
         {**_files(app, tick, background, at), **samples, **record.in_release},
         lasting={*background.lasting, *app.publisher.assets.files, ROUNDS_JSON, *SAMPLE_PATHS},
     )
-    once = {**record.immutable, **background.once}
-    app.publisher.checker.check(generation, files, once)
+    once = {**record.immutable, **background.record.once}
+    app.publisher.checker.check(generation, files)
     app.publisher.checker.check_paid(generation, tick.paid)
     app.publisher.vault.publish(_offer(app, context, composed, tick.paid))
     written = app.publisher.releases.publish(generation, files, at.timestamp(), once)
@@ -97,11 +97,11 @@ def _files(app: App, tick: TickFiles, background: BackgroundRelease, at: datetim
     view = PageView(
         context,
         tick.free,
-        background.schemas,
+        background.static.schemas,
         played,
         due,
-        background.shares,
-        background.months,
+        background.pictures.shares,
+        background.record.months,
         background.histories.figures,
         background.histories.days,
     )

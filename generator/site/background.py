@@ -11,15 +11,13 @@ from datetime import UTC, datetime
 from typing import Any, Final, Generic, TypeVar
 
 from generator.arena.values import Hour, PredictionMade
-from generator.catalog.discovery import DISCOVERY_FILES, SharePicture
-from generator.catalog.downloads import RecordFile
+from generator.catalog.discovery import DISCOVERY_FILES
 from generator.catalog.links import DOCS_INDEX, OPENAPI_JSON, OPENAPI_YAML
 from generator.catalog.words import RoundPhase
 from generator.compose.body import encode
 from generator.compose.context import Site, TickContext
 from generator.record.memory.store import Memory
 from generator.release.last_good import Kind, LastGood
-from generator.release.values import NOTHING
 from generator.site.discovery import discovery
 from generator.site.downloads import RUNNING, Downloads, downloads, month_of
 from generator.site.feeds import asset_feeds
@@ -42,8 +40,8 @@ _PICTURES: Final = tuple(row.path for row in PICTURES.values())
 class StaticFiles:
     """Files that change once a day, and the component schemas of the OpenAPI among them."""
 
-    files: Mapping[str, bytes]
-    schemas: Mapping[str, Any]
+    files: Mapping[str, bytes] = field(default_factory=dict)
+    schemas: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,18 +71,14 @@ class BackgroundRelease:
 
     Args:
         lasting: those of them that seldom change.
-        notes: months of the record in `once`, for the memory.
-        months: files of the months that are over.
     """
 
     files: Mapping[str, bytes]
     lasting: frozenset[str] = frozenset()
-    schemas: Mapping[str, Any] = field(default_factory=dict)
+    static: StaticFiles = field(default_factory=StaticFiles)
     histories: Histories = field(default_factory=Histories)
-    shares: Mapping[str, SharePicture] = field(default_factory=dict)
-    once: Mapping[str, bytes] = field(default_factory=lambda: NOTHING)
-    notes: Mapping[str, str] = field(default_factory=dict)
-    months: tuple[RecordFile, ...] = ()
+    pictures: Pictures = field(default_factory=Pictures)
+    record: Downloads = field(default_factory=Downloads)
 
 
 class Renewed(Generic[T]):
@@ -154,21 +148,13 @@ class BackgroundFiles:
         """Return what the release of a tick holds."""
         for renewed, key, make in self._work(tick, at):
             renewed.get(key, make)
-        static, drawn, record = self._static.value, self._pictures.value, self._downloads.value
+        static, lately = self._static.value or StaticFiles(), self._histories.value or Histories()
+        drawn, record = self._pictures.value or Pictures(), self._downloads.value or Downloads()
         files = self._kept(Kind.DISCOVERY, _STATIC, static)
         lasting = frozenset(files)
         files |= self._kept(Kind.PICTURE, _PICTURES, drawn) | self._kept(Kind.DOWNLOAD, RUNNING, record)
-        files |= self._kept(Kind.PICTURE, FILES, self._histories.value)
-        return BackgroundRelease(
-            files,
-            lasting,
-            histories=self._histories.value or Histories(),
-            schemas=static.schemas if static else {},
-            shares=drawn.shares if drawn else {},
-            once=record.once if record else NOTHING,
-            notes=record.notes if record else {},
-            months=record.months if record else (),
-        )
+        files |= self._kept(Kind.PICTURE, FILES, lately)
+        return BackgroundRelease(files, lasting, static, lately, drawn, record)
 
     def published(self, release: BackgroundRelease, tick: TickFiles, at: datetime) -> None:
         """Note what was published, and begin to make what the next release will hold.
@@ -177,9 +163,9 @@ class BackgroundFiles:
             MemoryUnreadable: the months that were published could not be noted; the next release has them again.
             LeadershipLost: likewise.
         """
-        if release.notes:
-            self._memory.note_months(release.notes)
-            self._months_noted += len(release.notes)
+        if release.record.notes:
+            self._memory.note_months(release.record.notes)
+            self._months_noted += len(release.record.notes)
         for renewed, key, make in self._work(tick, at):
             renewed.renew(key, make)
 
@@ -205,10 +191,10 @@ class BackgroundFiles:
         )
 
     def _kept(
-        self, kind: Kind, paths: Sequence[str], made: StaticFiles | Pictures | Downloads | Histories | None
+        self, kind: Kind, paths: Sequence[str], made: StaticFiles | Pictures | Downloads | Histories
     ) -> dict[str, bytes]:
         """Return the files that were made, or the last good bytes of these paths."""
-        return self._last_good.last(paths) if made is None else self._last_good.make(kind, paths, lambda: made.files)
+        return self._last_good.make(kind, paths, lambda: made.files) if made.files else self._last_good.last(paths)
 
     def _lately(self, tick: TickFiles) -> Histories:
         context, at = tick.context, moment(tick.context.freshness.generated_ms)

@@ -3,7 +3,7 @@
 import re
 import textwrap
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 import resvg_py
@@ -36,7 +36,7 @@ _WAYS: Final = {
     Prediction.BEARISH: "lower",
 }
 _TEXT: Final = re.compile(r"<text\b.*?</text>")
-EM: Final = 0.56  # of its size a letter of Open Sans Semibold takes in a text, a little more than the mean
+EM: Final = 0.54  # of its size a letter of Open Sans Semibold takes in a text, a little more than the mean
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,8 +86,8 @@ class Pictures:
         shares: page path -> the picture with its alternative text; pages that are not here have that of "".
     """
 
-    files: Mapping[str, bytes]
-    shares: Mapping[str, SharePicture]
+    files: Mapping[str, bytes] = field(default_factory=dict)
+    shares: Mapping[str, SharePicture] = field(default_factory=dict)
 
 
 def pictures(drawings: Mapping[str, Drawing], resources: Resources | None = None) -> Pictures:
@@ -104,11 +104,11 @@ def pictures(drawings: Mapping[str, Drawing], resources: Resources | None = None
 
 def svg(drawing: Drawing, resources: Resources) -> str:
     """Return a drawing as an SVG document of the share picture's size."""
-    sizes = (68, 60, 52, 46) if drawing.cards or drawing.chart else (80,)
+    sizes = (68, 60, 52, 46, 40) if drawing.cards or drawing.chart else (80, 68)
     most = 1 if drawing.bar else 2
     size = next((size for size in sizes if len(_wrapped(drawing.headline, size, ROOM, most + 1)) <= most), sizes[-1])
     headline = _wrapped(drawing.headline, size, ROOM, most)
-    one_line = drawing.bar or drawing.chart or (drawing.cards and len(headline) > 1)
+    one_line = drawing.bar or drawing.chart or (drawing.cards and size * len(headline) > 110)
     return (
         environment(resources)
         .get_template("share.svg")
@@ -135,7 +135,7 @@ def png(document: str, resources: Resources) -> bytes:
 
 def _sentences(text: str, size: int, most: int) -> list[str]:
     """Break as many whole sentences as `most` lines hold; a first one that is too long is cut."""
-    ends = [found.end() for found in re.finditer(r"[.:?](?=\s|$)", text)]
+    ends = [found.end() for found in re.finditer(r"[.?](?=\s)|$", text)]
     whole = (_wrapped(text[:end], size, ROOM, most + 1) for end in reversed(ends))
     return next((lines for lines in whole if len(lines) <= most), _wrapped(text, size, ROOM, most))
 
@@ -147,7 +147,7 @@ def _cards(cards: tuple[Card, ...]) -> list[dict[str, Any]]:
     for place, card in enumerate(cards):
         left = LEFT + place * (width + gap)
         size = 56 if any(sign.isdigit() for sign in card.number) else 40
-        text_left = left + 44 + round(EM * size * len(card.number))
+        text_left = left + 56 + round(EM * size * len(card.number))
         lines = _wrapped(card.meaning, 23, left + width - 20 - text_left, 4)
         placed.append(
             {"number": card.number, "size": size, "left": left, "width": width, "text_left": text_left, "lines": lines}
@@ -196,13 +196,14 @@ def _now(ctx: TickContext, body: Mapping[str, Any], mark: str, as_of: str) -> Dr
     regime = body["regime"]
     kicker = {"SIMULATED": "The crypto market as simulated", "REPLAYED": "The crypto market as recorded"}
     sure, figure = regime["confidence"], far_figure(ctx.arena, ctx.freshness.generated_ms)
+    said = str(body["summary"]).removeprefix(str(body["headline"])).strip()
     cards = [] if sure is None else [Card(f"{sure:.1f}", "confidence in this regime, out of 100")]
     return Drawing(
         project=ctx.site.project,
         mark=mark,
         kicker=kicker.get(mark, "The crypto market now"),
         headline=str(body["headline"]),
-        text=str(body["summary"]) if sure is not None else "The regime is unknown at the moment.",
+        text=said if sure is not None else "The regime is unknown at the moment.",
         cards=(*cards, Card(figure["number"], figure["what"])),
         as_of=as_of,
     )

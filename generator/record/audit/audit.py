@@ -14,8 +14,7 @@ from typing import Any, Final
 
 from generator.arena.outcome import change_bps, outcome_of
 from generator.arena.published import case_of_row, complaint_of
-from generator.arena.range_scores import Counts, RangeSums, counts_of
-from generator.arena.ranges import HORIZONS, move_percent
+from generator.arena.ranges import HORIZONS, Counts, RangeSums, counts_of, move_percent
 from generator.arena.scores import Case, Sums, track_record
 from generator.arena.sealing import digest_of
 from generator.arena.values import HorizonScores, Move, RangeForecast, TrackRecord
@@ -78,11 +77,7 @@ class Audit:
         }
 
     def take(self, data: bytes) -> None:
-        """Read the next entry.
-
-        Raises:
-            AuditError: it is not of its form, or does not follow from those before it.
-        """
+        """Read the next entry; raise AuditError where it is not of its form or does not follow from those before it."""
         try:
             entry = json.loads(data)
             kind = str(entry["kind"])
@@ -100,11 +95,7 @@ class Audit:
         self._index += 1
 
     def finish(self) -> None:
-        """Check what should have ended before the last entry.
-
-        Raises:
-            AuditError: a round was sealed and never ended, or an hour was never judged.
-        """
+        """Check what should have ended before the last entry; raise AuditError naming what did not."""
         if self.last_at is None:
             return
         for name, row in self.open.items():

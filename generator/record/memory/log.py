@@ -42,11 +42,7 @@ class LogState:
 
 
 def load(connection: Connection) -> LogState:
-    """Read the state of the log, at the start of a process or after a failure.
-
-    Raises:
-        ValueError: entries or nodes are missing.
-    """
+    """Read the state of the log, at the start of a process or after a failure; ValueError where entries are missing."""
     last, scored = newest(connection), newest(connection, "scores")
     day = "" if scored is None else scored["at"][:10]
     secret = get_meta(connection, SECRET_KEY) or ""
@@ -95,17 +91,13 @@ def _written(connection: Connection, state: LogState, now_ms: int, entries: list
 
 
 def _scores(totals: RunningTotals, now_ms: int) -> Entry:
-    arena, hourly = track_record("arena", totals.arena), track_record("hourly", totals.hourly)
-    far = far_scores_of(totals.ranges.scores())
+    arena, hourly = track_record("arena", totals.live.arena), track_record("hourly", totals.live.hourly)
+    far = far_scores_of(totals.live.ranges.scores())
     return entry("scores", now_ms, arena=scores_of(arena), hourly=scores_of(hourly), how_far=far)
 
 
 def load_edge(connection: Connection, size: int | None = None) -> Edge:
-    """Read the right edge of the log, or of its first `size` entries; its cost does not grow with the log.
-
-    Raises:
-        ValueError: entries or nodes are missing.
-    """
+    """Read the right edge of the log, or of its first `size` entries; ValueError where entries or nodes are missing."""
     if size is None:
         size = int(connection.execute(select(func.max(t.log_entries.c.id))).scalar() or 0)
     levels: list[tuple[bytes, ...]] = []

@@ -293,7 +293,7 @@ def _begin(plane: Plane, hours: Sequence[Hour]) -> Iterator[Markup]:
     """Mark where the backtest ends and what was published begins."""
     for before, after in pairwise(hours):
         if before.warm_up and not after.warm_up:
-            yield line("mark", plane.at(after.market_ms, 1.0), plane.at(after.market_ms, 0.0))
+            yield plane.upright("mark", after.market_ms)
 
 
 def _legend(name: str) -> Iterator[Markup]:

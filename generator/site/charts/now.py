@@ -18,9 +18,7 @@ from generator.site.charts.plot import (
     Chart,
     Plane,
     Row,
-    around_zero,
     axis,
-    rounded_axis,
     row_chart,
     svg,
     text,
@@ -55,8 +53,7 @@ def usual_moves(name: str, sizes: Mapping[str, float | None], source: Markup | s
         source,
         ("Asset", "Expected move in the next hour"),
     )
-    label = "expected move in an hour, \N{PLUS-MINUS SIGN}%"
-    return row_chart(caption, rounded_axis(0.0, max(known.values()) or 0.01, label), rows, bars=True)
+    return row_chart(caption, "expected move in an hour, \N{PLUS-MINUS SIGN}%", rows, bars=True)
 
 
 def fundings(
@@ -83,9 +80,7 @@ def fundings(
         tuple((row.label, row.text, word(states.get(row.label))) for row in rows),
     )
     mark = "shorts pay \N{LEFTWARDS ARROW} 0 \N{RIGHTWARDS ARROW} longs pay"
-    return row_chart(
-        caption, around_zero(known.values(), "funding, % per 8 hours"), rows, bars=True, marks=((0.0, mark),)
-    )
+    return row_chart(caption, "funding, % per 8 hours", rows, bars=True, marks=((0.0, mark),))
 
 
 def live_round(

@@ -146,21 +146,25 @@ class Plane:
             _, y = self.at(self.x.low, value)
             yield text("tick", self.left - 9, y + 5, label, "end") if self.left else text("tick halo", 0, y - 4, label)
         yield from self.notches()
-        if self.x.label:
-            yield text("axis", self.right, self.bottom + 56, self.x.label, "end")
 
     def notches(self) -> Iterator[Markup]:
-        """Draw the ticks under the plane."""
+        """Draw what is under the plane: ticks and what they measure."""
         for value, label in self.x.ticks:
             x, _ = self.at(value, self.y.low)
             # The last label ends with the axis: half of it would stand outside of the picture.
             anchor = "end" if self.x.share(value) == 1 and len(label) > 3 else "middle"
             yield line("notch", (x, self.bottom), (x, self.bottom + 6))
             yield text("tick", x, self.bottom + 25, label, anchor)
+        if self.x.label:
+            yield text("axis", self.right, self.bottom + 56, self.x.label, "end")
 
     def across(self, kind: str, y: float) -> Markup:
         """Draw a line from the left edge to the right."""
         return line(kind, self.at(self.x.low, y), self.at(self.x.high, y))
+
+    def upright(self, kind: str, x: float) -> Markup:
+        """Draw a line from the top to the bottom."""
+        return line(kind, self.at(x, self.y.high), self.at(x, self.y.low))
 
     def path(self, kind: str, points: Iterable[tuple[float, float]]) -> Markup:
         """Draw a line through points."""
@@ -201,64 +205,47 @@ def tick_text(value: float) -> str:
 
 
 def row_chart(
-    caption: Caption, axis: Axis, rows: Sequence[Row], *, bars: bool = False, marks: Sequence[tuple[float, str]] = ()
+    caption: Caption, label: str, rows: Sequence[Row], *, bars: bool = False, marks: Sequence[tuple[float, str]] = ()
 ) -> Chart:
-    """Draw one mark for each row along one axis.
+    """Draw one mark for each row along one axis, from zero on or around a mark at zero.
 
     Args:
+        label: of the axis.
         bars: from zero to the value, instead of a dot with its interval.
         marks: values that the rows are compared with, and their names.
     """
     top = TOP if marks else NO_MARK_TOP
-    height = top + ROW * len(rows) + BOTTOM
+    bottom = top + ROW * len(rows)
     left = max(ROW_LABEL, *(LETTER * len(row.label) for row in rows))
-    width = WIDTH - left - ROW_VALUE
-    bottom = height - BOTTOM
-
-    def x_of(value: float) -> float:
-        return left + axis.share(value) * width
-
-    parts = [line("grid", (x_of(value), top), (x_of(value), bottom)) for value, _ in axis.ticks]
-    parts += [text("tick", x_of(value), bottom + 25, label, "middle") for value, label in axis.ticks]
-    parts += [text("axis", left + width, height - 6, axis.label, "end")]
+    shown = [*(end for row in rows for end in (row.value, row.low, row.high)), *(value for value, _ in marks)]
+    most = max((abs(value) for value in shown if value is not None), default=0.0) or 0.01
+    along = axis(-most if 0.0 in dict(marks) else 0.0, most, label, rounded=True)
+    plane = Plane(along, Axis(0.0, 1.0, (), ""), top, bottom, left, WIDTH - ROW_VALUE)
+    parts = [*(plane.upright("grid", value) for value, _ in along.ticks), *plane.notches()]
     for value, name in marks:
-        x = x_of(value)
+        x, _ = plane.at(value, 0.0)
         parts += [line("mark", (x, top - 8), (x, bottom)), text("axis", x, 22, name, "middle")]
-    for number, row in enumerate(rows):
-        parts.append(_row(row, top + ROW * (number + 0.5), x_of, bars=bars))
+    parts += [_row(row, top + ROW * (number + 0.5), plane, bars=bars) for number, row in enumerate(rows)]
     if not caption.rows:
         caption = replace(caption, rows=tuple((row.label, row.text) for row in rows))
-    return Chart(caption, Markup("").join(parts), height)
+    return Chart(caption, Markup("").join(parts), bottom + BOTTOM)
 
 
-def axis(low: float, high: float, label: str, write: Callable[[float], str] = tick_text) -> Axis:
-    """Return an axis with labels at round values inside of it."""
-    step = _step(high - low)
-    return Axis(low, high, _ticks(math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9), step, write), label)
+def axis(
+    low: float, high: float, label: str, write: Callable[[float], str] = tick_text, *, rounded: bool = False
+) -> Axis:
+    """Return an axis labelled at about four round values: 1, 2, 2.5 or 5 times a power of ten.
 
-
-def rounded_axis(low: float, high: float, label: str) -> Axis:
-    """Return an axis that is lengthened to round values, labelled to both of its ends."""
-    step = _step(high - low)
-    ticks = _ticks(math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9), step, tick_text)
-    return Axis(ticks[0][0], ticks[-1][0], ticks, label)
-
-
-def around_zero(values: Iterable[float], label: str) -> Axis:
-    """Return such an axis that is as long to the left of zero as to the right."""
-    reach = max(abs(value) for value in values) or 0.01
-    return rounded_axis(-reach, reach, label)
-
-
-def _ticks(first: int, last: int, step: float, write: Callable[[float], str]) -> tuple[tuple[float, str], ...]:
-    values = (round(number * step, 12) + 0.0 for number in range(first, last + 1))
-    return tuple((value, write(value)) for value in values)
-
-
-def _step(span: float) -> float:
-    """Return 1, 2, 2.5 or 5 times a power of ten, of which about four make the span."""
-    power = 10.0 ** math.floor(math.log10(span / 4))
-    return next(power * factor for factor in (1, 2, 2.5, 5, 10) if power * factor >= span / 4 * 0.999)
+    Args:
+        rounded: lengthened to such values at both of its ends.
+    """
+    power = 10.0 ** math.floor(math.log10((high - low) / 4))
+    step = next(power * factor for factor in (1, 2, 2.5, 5, 10) if power * factor >= (high - low) / 4 * 0.999)
+    inside = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
+    first, last = (math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)) if rounded else inside
+    values = [round(number * step, 12) + 0.0 for number in range(first, last + 1)]
+    ends = (values[0], values[-1]) if rounded else (low, high)
+    return Axis(*ends, tuple((value, write(value)) for value in values), label)
 
 
 def text(kind: str, x: float, y: float, words: str, anchor: str = "start") -> Markup:
@@ -271,28 +258,25 @@ def line(kind: str, start: tuple[float, float], end: tuple[float, float]) -> Mar
     return _LINE.format(kind=kind, x1=start[0], y1=start[1], x2=end[0], y2=end[1])
 
 
-def _row(row: Row, y: float, x_of: Callable[[float], float], *, bars: bool) -> Markup:
+def _row(row: Row, y: float, plane: Plane, *, bars: bool) -> Markup:
     label = text("row", 0, y + 5, row.label)
     if row.value is None:
         return label + text("row none", WIDTH - RIGHT, y + 5, row.text, "end")
-    tip, zero, x = f"{row.label}: {row.text}", x_of(0.0), x_of(row.value)
+    tip, zero, x = f"{row.label}: {row.text}", plane.at(0.0, 0.0)[0], plane.at(row.value, 0.0)[0]
     if bars:
         under = " under" if x < zero else ""
         shape = _BAR.format(under, min(zero, x), y - 8, max(1.5, abs(x - zero)), tip)
     else:
         shape = _DOT.format("dot", x, y, 6, tip)
         if row.low is not None and row.high is not None:
-            shape = line("whisker", (x_of(row.low), y), (x_of(row.high), y)) + shape
+            low, high = plane.at(row.low, 0.0)[0], plane.at(row.high, 0.0)[0]
+            shape = line("whisker", (low, y), (high, y)) + shape
     return label + shape + text("value", WIDTH - RIGHT, y + 5, row.text, "end")
 
 
 def _table(caption: Caption) -> Markup:
-    heads = Markup("").join(Markup('<th scope="col">{}</th>').format(name) for name in caption.columns)
-    rows = Markup("").join(
-        Markup('<tr><th scope="row">{}</th>{}</tr>').format(
-            cells[0], Markup("").join(Markup("<td>{}</td>").format(cell) for cell in cells[1:])
-        )
-        for cells in caption.rows
-    )
+    more = len(caption.columns) - 1
+    row = Markup('<tr><th scope="row">{}</th>') + Markup("<td>{}</td>") * more + Markup("</tr>")
+    heads = (Markup('<th scope="col">{}</th>') * (more + 1)).format(*caption.columns)
     frame = Markup('<table class="twin"><caption>{}</caption><thead><tr>{}</tr></thead><tbody>{}</tbody></table>')
-    return frame.format(caption.finding, heads, rows)
+    return frame.format(caption.finding, heads, Markup("").join(row.format(*cells) for cells in caption.rows))

@@ -7,48 +7,47 @@ from markupsafe import Markup
 
 from generator.arena.values import Estimate, HorizonScores, Rate, TrackRecord
 from generator.compose.scores import HORIZON_WORDS, RULE_WORDS, against
-from generator.site.charts.plot import Caption, Chart, Row, around_zero, rounded_axis, row_chart
+from generator.site.charts.plot import Caption, Chart, Row, row_chart
 from generator.site.format import UNKNOWN, percent, signed
 
 GUESS_PERCENT: Final = 100 / 3
 UNIFORM_BRIER: Final = 2 / 3
 BASELINE_NAMES: Final = {"brain": "The brain", "base_rate": "Base rate", "persistence": "Last outcome"}
 _INTERVAL: Final = "95% interval"
+_COMMON: Final = "always naming the most common outcome"
 
 
 def coverage(name: str, scores: Sequence[HorizonScores], source: Markup | str) -> Chart | None:
     """Draw how many moves ended inside the 50% and the 90% range; None where no horizon has its interval."""
-    known = [(one, one.scores[0]) for one in scores if one.scores and one.scores[0].inside_90.low is not None]
-    if not known:
+    known, hour = _known(scores)
+    if hour is None:
         return None
-    rows = [_estimated(f"{one.horizon}, 90%", brain.inside_90) for one, brain in known]
-    rows += [_estimated(f"{one.horizon}, 50%", brain.inside_50) for one, brain in known]
-    hour, brain = next((found for found in known if found[0].horizon == "1h"), known[0])
+    rows = [_estimated(f"{one.horizon}, 90%", one.scores[0].inside_90) for one in known]
+    rows += [_estimated(f"{one.horizon}, 50%", one.scores[0].inside_50) for one in known]
+    in_90, in_50 = (percent(part.value) for part in (hour.scores[0].inside_90, hour.scores[0].inside_50))
     caption = Caption(
         name,
-        f"Of {hour.resolved:,} moves over {HORIZON_WORDS[hour.horizon]} {percent(brain.inside_90.value)} ended inside the 90% "
-        f"range, {percent(brain.inside_50.value)} inside the 50% range",
+        f"Of {hour.resolved:,} moves over {HORIZON_WORDS[hour.horizon]} {in_90} ended inside the 90% range, {in_50} inside "
+        "the 50% range",
         "A dot for each horizon and range with its 95% interval as a line. The upright dashed lines are where the dots of "
         "the 50% and the 90% ranges should be.",
         source,
         ("Horizon and range", "Ended inside", _INTERVAL),
         tuple((row.label, row.text, _between(row.low, row.high)) for row in rows),
     )
-    marks = ((50.0, "50%"), (90.0, "90%"))
-    return row_chart(caption, rounded_axis(0.0, 100.0, "ended inside, %"), rows, marks=marks)
+    return row_chart(caption, "ended inside, %", rows, marks=((50.0, "50%"), (90.0, "90%")))
 
 
 def saved(name: str, scores: Sequence[HorizonScores], source: Markup | str) -> Chart | None:
     """Draw by how much the pinball loss is below that of each simple rule; None where no horizon has its interval."""
-    known = [one for one in scores if one.scores and one.scores[0].inside_90.low is not None]
-    if not known:
+    known, hour = _known(scores)
+    if hour is None:
         return None
     rows = [
         _estimated(f"{one.horizon}, {RULE_WORDS[score.name].removeprefix('the ')}", score.pinball_saved)
         for one in known
         for score in one.scores[1:]
     ]
-    hour = next((one for one in known if one.horizon == "1h"), known[0])
     caption = Caption(
         name,
         f"Over {HORIZON_WORDS[hour.horizon]}: {against(hour)[0].lower()}{against(hour)[1:-1]}",
@@ -58,8 +57,13 @@ def saved(name: str, scores: Sequence[HorizonScores], source: Markup | str) -> C
         ("Horizon and rule", "Pinball loss smaller by", _INTERVAL),
         tuple((row.label, row.text, _between(row.low, row.high)) for row in rows),
     )
-    reach = [end for row in rows for end in (row.low, row.high) if end is not None]
-    return row_chart(caption, around_zero(reach, "pinball loss smaller by, %"), rows, marks=((0.0, "no better"),))
+    return row_chart(caption, "pinball loss smaller by, %", rows, marks=((0.0, "no better"),))
+
+
+def _known(scores: Sequence[HorizonScores]) -> tuple[list[HorizonScores], HorizonScores | None]:
+    """Return the horizons that have an interval, and the one that the title is about."""
+    known = [one for one in scores if one.scores and one.scores[0].inside_90.low is not None]
+    return known, next((one for one in known if one.horizon == "1h"), known[0] if known else None)
 
 
 def _estimated(label: str, found: Estimate) -> Row:
@@ -70,23 +74,29 @@ def _between(low: float | None, high: float | None) -> str:
     return UNKNOWN if low is None or high is None else f"{low:.1f} to {percent(high)}"
 
 
-def rates(name: str, who: str, rows: Sequence[tuple[str, Rate]], source: Markup | str) -> Chart | None:
-    """Draw hit rates with their intervals next to a blind guess; None when nothing came due."""
-    known = [(label, rate) for label, rate in rows if rate.percent is not None]
-    if not known:
+def rates(
+    name: str, who: str, rows: Sequence[tuple[str, Rate]], source: Markup | str, chance: float | None = None
+) -> Chart | None:
+    """Draw hit rates with their intervals next to the chance level; None when nothing came due.
+
+    Args:
+        chance: hit rate, in percent, of always naming the outcome most frequent before; a blind guess where unknown.
+    """
+    first = next((rate for _, rate in rows if rate.percent is not None), None)
+    if first is None:
         return None
-    first = known[0][1]
-    axis = rounded_axis(0.0, max(60.0, *(rate.high_percent or 0.0 for _, rate in known)), "came true, %")
+    blind = "a blind guess", "blind guess", "a blind guess among three"
+    rule, mark, meant = blind if chance is None else (_COMMON, "most common", f"{_COMMON} before")
+    level = GUESS_PERCENT if chance is None else chance
     caption = Caption(
         name,
-        f"{who}: {percent(first.percent)} of {first.n:,} right; a blind guess gets {percent(GUESS_PERCENT)}",
-        "A dot for each rate with its 95% interval as a line. The upright dashed line is a blind guess among three.",
+        f"{who}: {percent(first.percent)} of {first.n:,} right; {rule} gets {percent(level)}",
+        f"A dot for each rate with its 95% interval as a line. The upright dashed line is {meant}.",
         source,
         ("Who", "Cases", "Came true", _INTERVAL),
         tuple((label, f"{rate.n:,}", percent(rate.percent), interval(rate)) for label, rate in rows),
     )
-    drawn = [_rate_row(label, rate) for label, rate in rows]
-    return row_chart(caption, axis, drawn, marks=((GUESS_PERCENT, "blind guess"),))
+    return row_chart(caption, "came true, %", [_rate_row(*row) for row in rows], marks=((level, mark),))
 
 
 def skills(name: str, record: TrackRecord, source: Markup | str) -> Chart | None:
@@ -105,8 +115,7 @@ def skills(name: str, record: TrackRecord, source: Markup | str) -> Chart | None
         ("Who", "Brier score", "Better than equal chances by"),
         tuple((BASELINE_NAMES[key], f"{scores[key]:.4f}", signed(skill, 1)) for key, skill in found.items()),
     )
-    axis = around_zero(found.values(), "better than equal chances by, %")
-    return row_chart(caption, axis, rows, marks=((0.0, "equal chances"),))
+    return row_chart(caption, "better than equal chances by, %", rows, marks=((0.0, "equal chances"),))
 
 
 def _brier_finding(record: TrackRecord) -> str:

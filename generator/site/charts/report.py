@@ -20,7 +20,7 @@ from generator.compose.context import TickContext
 from generator.compose.inputs import futures_of, observed, reading_of
 from generator.compose.paid_human_report import ReportChart, X402HumanReportPaidResponse
 from generator.site.charts.now import HEIGHT, framed, fundings, usual_moves
-from generator.site.charts.plot import Axis, Caption, Chart, Row, around_zero, axis, rounded_axis, row_chart
+from generator.site.charts.plot import Axis, Caption, Chart, Row, axis, row_chart
 from generator.site.charts.record import rates
 from generator.site.format import moment, percent, signed, when
 
@@ -66,7 +66,10 @@ def _charts(ctx: TickContext) -> Iterator[tuple[str, Callable[[], Chart | None]]
     yield "assets", lambda: usual_moves("report-swings", {asset: hour_move(ctx, asset) for asset in ASSETS}, source)
     yield "derivatives", lambda: _fees(ctx, source)
     yield "scenarios", lambda: _cone(expected_move(ctx.reading.outlook) if ctx.reading else None, source)
-    yield "track_record", lambda: rates("report-rates", "The brain", (("The brain", hourly.hit),), record)
+    yield (
+        "track_record",
+        lambda: rates("report-rates", "The brain", (("The brain", hourly.hit),), record, hourly.chance_percent),
+    )
 
 
 def illustrated(body: X402HumanReportPaidResponse, charts: tuple[ReportChart, ...]) -> X402HumanReportPaidResponse:
@@ -114,7 +117,7 @@ def _regimes(regime: RegimeReading, source: str) -> Chart | None:
         source,
         ("Regime", "Probability"),
     )
-    return row_chart(caption, rounded_axis(0.0, 100.0, "probability, %"), rows, bars=True)
+    return row_chart(caption, "probability, %", rows, bars=True)
 
 
 def _moves(ctx: TickContext, source: str) -> Chart | None:
@@ -133,10 +136,8 @@ def _moves(ctx: TickContext, source: str) -> Chart | None:
         source,
         ("Coin", "Change in 24 hours"),
     )
-    axis = around_zero(known.values(), "change in 24 hours, %")
-    return row_chart(
-        caption, axis, rows, bars=True, marks=((0.0, "fell \N{LEFTWARDS ARROW} 0 \N{RIGHTWARDS ARROW} rose"),)
-    )
+    mark = "fell \N{LEFTWARDS ARROW} 0 \N{RIGHTWARDS ARROW} rose"
+    return row_chart(caption, "change in 24 hours, %", rows, bars=True, marks=((0.0, mark),))
 
 
 def hour_move(ctx: TickContext, asset: str) -> float | None:

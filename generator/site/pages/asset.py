@@ -3,9 +3,9 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from generator.arena.range_scores import RangeSums, new_cases
+from generator.arena.ranges import RangeSums, new_cases
 from generator.arena.scores import wilson
-from generator.arena.values import HorizonScores, PredictionMade
+from generator.arena.values import PredictionMade
 from generator.catalog.assets import ASSET_NAMES
 from generator.catalog.endpoints import ENDPOINT_BY_ID
 from generator.catalog.links import reasoning_path
@@ -85,24 +85,18 @@ def asset_record(asset: str, due: Sequence[PredictionMade]) -> str:
     """Say what the ranges and forecasts of one asset were worth over the newest hours that are listed."""
     mine = [made for made in due if made.asset == asset and made.outcome is not None]
     live = [made for made in mine if not made.warm_up]
-    if not live:
-        tested = _said(mine, "In a backtest before the start: of") if mine else ""
-        return f"None of its forecasts has been scored yet. {tested}".strip()
-    return _said(live, "Of")
+    if live:
+        return _said(live, "Of")
+    tested = _said(mine, "In a backtest before the start: of") if mine else ""
+    return f"None of its forecasts has been scored yet. {tested}".strip()
 
 
 def _said(made: Sequence[PredictionMade], of: str) -> str:
-    hour = hour_of(RangeSums().plus(case for one in made for case in new_cases(None, one)).scores())
     hits = wilson(sum(one.outcome == one.prediction for one in made), len(made))
     way = f"Which way: {percent(hits.percent)} of {hits.n} forecasts were right (95% interval {interval(hits)}; a blind guess gets 33.3%)."
-    return f"{_far(hour, of)} {way}"
-
-
-def _far(hour: HorizonScores | None, of: str) -> str:
+    hour = hour_of(RangeSums().plus(case for one in made for case in new_cases(None, one)).scores())
     if hour is None or not hour.scores:
-        return ""
-    brain = hour.scores[0]
-    return (
-        f"{of} its newest {hour.resolved} moves over 1 hour {spread(brain.inside_50)} ended inside the 50% range and "
-        f"{spread(brain.inside_90)} inside the 90% range."
-    )
+        return way
+    inside_50, inside_90 = spread(hour.scores[0].inside_50), spread(hour.scores[0].inside_90)
+    moves = f"{of} its newest {hour.resolved} moves over 1 hour"
+    return f"{moves} {inside_50} ended inside the 50% range and {inside_90} inside the 90% range. {way}"

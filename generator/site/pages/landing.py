@@ -29,7 +29,7 @@ def landing(ctx: TickContext, bodies: Bodies, chart: Markup | None = None) -> di
     """Return what pages/index.html reads; every text is ready, `unknown` where there is no number."""
     brain = _body(bodies, "main-brain")
     futures = _body(bodies, "derivatives")["assets"]
-    source = source_of(ctx)
+    source, live = source_of(ctx), ctx.arena.live
     rates = {asset: (futures[asset].get("funding") or {}).get("rate_8h_percent") for asset in ASSETS}
     rows = tuple(_row(asset, ctx, bodies) for asset in ASSETS)
     return {
@@ -41,8 +41,15 @@ def landing(ctx: TickContext, bodies: Bodies, chart: Markup | None = None) -> di
         "rows": rows,
         "swing_chart": usual_moves("swings", {asset: hour_move(ctx, asset) for asset in ASSETS}, source),
         "funding_chart": fundings(rates, {asset: futures[asset].get("state") for asset in ASSETS}, source),
-        "futures_summary": _futures(_body(bodies, "derivatives")),
-        "arena": _arena(ctx),
+        "futures_summary": _body(bodies, "derivatives").get("summary") or "There is no futures reading at the moment.",
+        "arena": {
+            "live": live,
+            "open": ctx.arena.open,
+            "question": question(live) if live else "",
+            "crowd": crowd_words(ctx),
+            "crowd_bar": crowd_bar(ctx),
+            "brain": brain_words(live),
+        },
         "how_far": hour_statement(ctx.arena),
         "direction": direction(ctx.arena.hourly_record),
         "missing": missing(ctx, bodies),
@@ -81,9 +88,7 @@ def _parts(bodies: Bodies, asset: str) -> Iterator[Mapping[str, Any]]:
 
 def _regime(ctx: TickContext, body: Mapping[str, Any]) -> dict[str, Any]:
     regime = body["regime"]
-    label = regime["label"]
-    known = label != "unknown"
-    state = regime["state"]
+    known, state, risk = regime["label"] != UNKNOWN, regime["state"], regime["risk_score"]
     facts: tuple[tuple[str, str, str], ...] = (
         (
             "Confidence",
@@ -92,7 +97,11 @@ def _regime(ctx: TickContext, body: Mapping[str, Any]) -> dict[str, Any]:
         ),
         ("State", state, f"{STATE.get(state, '')}; a description, not an order"),
         ("Volatility", word(regime["volatility"]), "expected moves, against those of the last week"),
-        ("Risk score", _of_100(regime["risk_score"]), "where the expected volatility ranks in its week, of 100"),
+        (
+            "Risk score",
+            UNKNOWN if risk is None else f"{risk:.1f}",
+            "where the expected volatility ranks in its week, of 100",
+        ),
         ("Trend", word(regime["trend"]), "of the last hours"),
         ("Breadth", percent(regime["breadth_percent"]), "of the assets rose over 24 hours"),
         ("In this regime for", duration(regime["dwell_minutes"] if known else None), ""),
@@ -139,29 +148,8 @@ def _row(asset: str, ctx: TickContext, bodies: Bodies) -> dict[str, Any]:
     }
 
 
-def _futures(body: Mapping[str, Any]) -> str:
-    summary = body.get("summary")
-    return str(summary) if summary else "There is no futures reading at the moment."
-
-
-def _arena(ctx: TickContext) -> dict[str, Any]:
-    live = ctx.arena.live
-    return {
-        "live": live,
-        "open": ctx.arena.open,
-        "question": question(live) if live else "",
-        "crowd": crowd_words(ctx),
-        "crowd_bar": crowd_bar(ctx),
-        "brain": brain_words(live),
-    }
-
-
 def _body(bodies: Bodies, endpoint_id: str) -> Mapping[str, Any]:
     return bodies[ENDPOINT_BY_ID[endpoint_id].path]
-
-
-def _of_100(value: float | None) -> str:
-    return UNKNOWN if value is None else f"{value:.1f}"
 
 
 def _once(texts: Iterable[str]) -> tuple[str, ...]:

@@ -185,7 +185,8 @@ def _section(  # noqa: PLR0917  each is another thing
     source: Markup | str,
 ) -> dict[str, Any]:
     enough = record.resolved >= BIN_CASES
-    charts = _drawn(rates(f"{name}-rates", title, compared_rates, source), skills(f"{name}-skill", record, source))
+    hits = rates(f"{name}-rates", title, compared_rates, source, record.chance_percent)
+    charts = _drawn(hits, skills(f"{name}-skill", record, source))
     return {
         "name": name,
         "record": record,
