@@ -119,12 +119,7 @@ class Renewed(Generic[T]):
 
 
 class BackgroundFiles:
-    """Make these files, and remember what is being made. One thread calls its methods.
-
-    Args:
-        static: makes OpenAPI and the discovery files; `static_files` by default.
-        draw: makes the share pictures; `pictures` by default.
-    """
+    """Make these files, and remember what is being made. One thread calls its methods."""
 
     def __init__(
         self,
@@ -134,8 +129,8 @@ class BackgroundFiles:
         static: Callable[[Site, Mapping[str, Any], datetime], StaticFiles] | None = None,
         draw: Callable[[Mapping[str, Drawing]], Pictures] = pictures,
     ) -> None:
-        self._make_static, self._draw = static or static_files, draw
         self._memory, self._last_good = memory, last_good or LastGood()
+        self._make_static, self._draw = static or static_files, draw
         self._pool = ThreadPoolExecutor(1, thread_name_prefix="background")
         rest = self._pool, self._last_good
         self._static: Renewed[StaticFiles] = Renewed(Kind.DISCOVERY, OPENAPI_JSON, *rest)
@@ -184,11 +179,8 @@ class BackgroundFiles:
         yield self._static, at.date(), lambda: self._make_static(site, tick.examples(), at)
         yield self._histories, seconds // CHARTS_S, lambda: self._lately(tick)
         yield self._pictures, seconds // PICTURES_S, lambda: self._drawn(tick)
-        yield (
-            self._downloads,
-            self._record_state(tick, at),
-            lambda: downloads(self._memory.exports(), tick.context.observation.mode, at),
-        )
+        mode, state = tick.context.observation.mode, self._record_state(tick, at)
+        yield self._downloads, state, lambda: downloads(self._memory.exports(), mode, at)
 
     def _kept(
         self, kind: Kind, paths: Sequence[str], made: StaticFiles | Pictures | Downloads | Histories

@@ -88,11 +88,7 @@ class Lately:
 
 
 def history(name: str, window: Window, lately: Lately, source: Markup | str) -> Chart | None:
-    """Draw the price of an asset on the market's regimes, their chances below it, and its ranges ahead.
-
-    Returns:
-        The chart, or None with fewer than two closes in the window.
-    """
+    """Draw the price on the market's regimes, their chances below it, and its ranges ahead; None without two closes."""
     since_ms, now_ms, asset = lately.now_ms - window.span_ms, lately.now_ms, lately.asset
     closes = [point for point in lately.closes if since_ms <= point[0] <= now_ms]
     if len(closes) < 2:
