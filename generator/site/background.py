@@ -46,16 +46,11 @@ class StaticFiles:
 
 @dataclass(frozen=True, slots=True)
 class TickFiles:
-    """What these files are made from.
-
-    Args:
-        free: path -> free body, as published.
-        paid: product id -> paid body.
-    """
+    """What these files are made from."""
 
     context: TickContext
-    free: Bodies
-    paid: Bodies
+    free: Bodies  # by path, as published
+    paid: Bodies  # by product id
     hours: tuple[Hour, ...] = ()
     rounds: Sequence[Mapping[str, Any]] = ()
     due: Sequence[PredictionMade] = ()
@@ -67,14 +62,10 @@ class TickFiles:
 
 @dataclass(frozen=True, slots=True)
 class BackgroundRelease:
-    """What one release holds of these files, and what its pages show of them.
-
-    Args:
-        lasting: those of them that seldom change.
-    """
+    """What one release holds of these files, and what its pages show of them."""
 
     files: Mapping[str, bytes]
-    lasting: frozenset[str] = frozenset()
+    lasting: frozenset[str] = frozenset()  # those of them that seldom change
     static: StaticFiles = field(default_factory=StaticFiles)
     histories: Histories = field(default_factory=Histories)
     pictures: Pictures = field(default_factory=Pictures)
@@ -209,11 +200,7 @@ class BackgroundFiles:
 
 
 def static_files(site: Site, examples: Mapping[str, Any], at: datetime) -> StaticFiles:
-    """Make OpenAPI and the discovery files.
-
-    Args:
-        examples: path or product id -> JSON object; what is left out has no example.
-    """
+    """Make OpenAPI and the discovery files, with JSON objects by path or product id as examples."""
     document = openapi(
         base_url=site.base_url, project=site.project, contact=site.contact, network=site.network, examples=examples
     )

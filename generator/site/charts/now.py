@@ -182,11 +182,7 @@ def sparkline(asset: str, closes: Sequence[tuple[int, float]], change: float | N
 
 
 def shares(name: str, label: str, parts: Sequence[tuple[str, str, int]]) -> Markup | None:
-    """Draw counts as one divided bar; None when nothing was counted.
-
-    Args:
-        parts: (css class, word, count); a pattern and the text next to the bar tell them apart, not colour alone.
-    """
+    """Draw counts (css class, word, count) as one divided bar, told apart by more than colour; None without any."""
     total = sum(number for _, _, number in parts)
     if total == 0:
         return None
