@@ -37,26 +37,14 @@ class Lease(Protocol):
     """One lease of one name. Its methods block, and are called from one thread, one at a time."""
 
     def acquire(self, floor: int) -> Grant | None:
-        """Take the lease if it is free.
+        """Take the lease, with an epoch above `floor`, the highest found written anywhere; None while another holds it.
 
-        Args:
-            floor: the highest epoch that the caller found written anywhere; the new one is higher.
-
-        Raises:
-            LeaseUnreachable: it is not known who holds it.
-
-        Returns:
-            None while another holds it.
+        LeaseUnreachable: it is not known who holds it.
         """
         ...
 
     def renew(self) -> None:
-        """Hold it for another `ttl_s` from the begin of this call.
-
-        Raises:
-            LeadershipLost: another took it.
-            LeaseUnreachable: it is not known who holds it.
-        """
+        """Hold it for another `ttl_s` from the begin of this call; LeadershipLost: another took it."""
         ...
 
     def release(self) -> None:

@@ -27,12 +27,7 @@ class StateLock:
         self._descriptor: int | None = None
 
     def __enter__(self) -> Self:
-        """Take the lock.
-
-        Raises:
-            StateLockTaken: another process has it (its pid is named).
-            GeneratorError: the folder cannot be written.
-        """
+        """Take the lock; StateLockTaken names who has it, GeneratorError a folder that cannot be written."""
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600)
@@ -75,11 +70,7 @@ class FileLease:
         self._holder = NO_HOLDER
 
     def acquire(self, floor: int) -> Grant | None:
-        """Take the lock and count the epoch up; durable before anything is written under it.
-
-        Raises:
-            LeaseUnreachable: lock or epoch cannot be written; see `Lease`.
-        """
+        """Take the lock and count the epoch up, durably before anything is written under it; see `Lease`."""
         try:
             self._lock.__enter__()
         except StateLockTaken as taken:

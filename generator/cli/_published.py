@@ -101,6 +101,12 @@ def _fetch(url: str) -> bytes | None:
     return body if status == 200 else None
 
 
+def local_origin(host: str, port: int) -> str:
+    """Return where a gateway that listens on `host` answers on its own machine."""
+    name = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104  what a gateway listens on
+    return f"http://{f'[{name}]' if ':' in name else name}:{port}"
+
+
 def fetch(url: str, timeout_s: float = TIMEOUT_S, headers: Mapping[str, str] | None = None) -> tuple[int, bytes]:
     """Return status and body of a GET, whatever the status.
 

@@ -32,11 +32,7 @@ class WayIn(Protocol):
 
 
 class BallotBox:
-    """All ways in together.
-
-    Args:
-        announce: called after each tick with the round that takes votes.
-    """
+    """All ways in together; `announce` is called after each tick with the round that takes votes."""
 
     def __init__(self, ways: Sequence[WayIn], announce: Callable[[OpenRound | None], None] = lambda _: None) -> None:
         self._ways = ways

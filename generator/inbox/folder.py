@@ -38,9 +38,7 @@ class Inbox:
     def files(self, at_once: int = READ_AT_ONCE) -> tuple[BallotFile, ...]:
         """Return the files, oldest first.
 
-        Args:
-            at_once: of more files than these half are the oldest and half are drawn at random, so that a flood delays
-                no ballot for good by its name or age.
+        Of more than `at_once` half are the oldest and half drawn at random, so that a flood delays no ballot for good.
         """
         try:
             with os.scandir(self.folder) as entries:

@@ -23,11 +23,7 @@ class Indexer:
         self._session: aiohttp.ClientSession | None = None
 
     async def ask(self, path: str, query: Mapping[str, str]) -> Any:
-        """Return the JSON of one answer.
-
-        Raises:
-            IndexerError: no answer in time, another status than 200, too large, or not JSON.
-        """
+        """Return the JSON of one answer; IndexerError: none in time, a status other than 200, too large, not JSON."""
         if self._session is None:
             self._session = aiohttp.ClientSession(
                 timeout=aiohttp.ClientTimeout(total=self._timeout_s),

@@ -36,11 +36,7 @@ def name_of(origin: str) -> str:
 
 
 def read_keys(path: Path) -> tuple[Signer, ...]:
-    """Read the keys of a file, the newest first; every one of them signs.
-
-    Raises:
-        GeneratorError: it is missing, cannot be read, or holds something else. The message never holds a key.
-    """
+    """Read the keys of a file, the newest first; every one of them signs. GeneratorError never holds a key."""
     try:
         if path.stat().st_size > LARGEST_KEY_FILE:
             raise GeneratorError(f"log key {path} is too large for a key file")
@@ -56,11 +52,7 @@ def read_keys(path: Path) -> tuple[Signer, ...]:
 
 
 def make_key(path: Path, name: str) -> Signer:
-    """Make a key file, readable for its owner alone, safe on disk when this returns.
-
-    Raises:
-        GeneratorError: there is one already, or it cannot be written.
-    """
+    """Make a key file, readable for its owner alone, safe on disk when this returns; GeneratorError if there is one."""
     signer = Signer.generate(name)
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -162,11 +154,7 @@ class PublishedRecord:
         self._withheld = False
 
     def check(self) -> None:
-        """Check that the keys will do for `begin`; nothing is made and nothing written.
-
-        Raises:
-            GeneratorError: there is no key that can be used: the lease is left to a generator that has one.
-        """
+        """Check that the keys will do for `begin`, writing nothing; else GeneratorError leaves the lease to another."""
         origin, noted = self._noted_keys()
         if not self._is_to_be_made(noted):
             self._keys(origin, noted)

@@ -83,13 +83,9 @@ class SignedLog:
 
 
 def open_log(read: Read, seen: Seen | None = None, key: str | None = None) -> SignedLog:
-    """Read the checkpoint and check its signature.
+    """Read the checkpoint and check its signature; raise VerifyError where there is none that can be trusted.
 
-    Args:
-        key: the public key that the reader was given out of band; None trusts the last visit's, or what is published.
-
-    Raises:
-        VerifyError: there is no log, it is another one than on the last visit, or no trusted key signed it.
+    `key` is the public key that the reader was given out of band; None trusts the last visit's, or what is published.
     """
     note, published = read(CHECKPOINT), read(KEYS)
     if note is None or published is None:
@@ -175,11 +171,7 @@ class Verified:
 def verify_all(log: SignedLog, body: Any, read: Read, progress: Progress) -> Verified:
     """Read the whole log, check that it extends the last visit's, recompute what it states, recount the ballots.
 
-    Args:
-        body: the published `/arena/rounds.json`.
-
-    Raises:
-        VerifyError: naming the first thing that does not hold.
+    `body` is the published `/arena/rounds.json`. VerifyError names the first thing that does not hold.
     """
     audit = Audit()
     size = log.head.size

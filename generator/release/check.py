@@ -4,11 +4,10 @@ import json
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any, Final
 
-from generator.catalog.discovery import JSON_FILES, LASTING_JSON, ONCE_PREFIXES
+from generator.catalog.discovery import JSON_FILES, LASTING_JSON
 from generator.catalog.endpoints import ENDPOINTS
 from generator.catalog.links import STATUS_JSON
 from generator.errors import PublishError
-from generator.release.values import NOTHING
 
 MAX_FILE_BYTES: Final = 8 * 1024 * 1024
 MAX_RELEASE_BYTES: Final = 256 * 1024 * 1024
@@ -26,13 +25,9 @@ class Checker:
         self._every_tick = frozenset(json_files) - LASTING_JSON  # these say of which tick they are
         self._good: dict[str, bytes] = {}
 
-    def check(self, generation: str, files: Mapping[str, bytes], once: Mapping[str, bytes] = NOTHING) -> None:
-        """Look at every byte of a release; every free body must say that it is of this generation.
-
-        Raises:
-            PublishError: it counts the faults and names the first.
-        """
-        faults = [*self._faults(generation, files), *_once_faults(files, once)]
+    def check(self, generation: str, files: Mapping[str, bytes]) -> None:
+        """Look at every byte of a release; PublishError counts the faults and names the first."""
+        faults = list(self._faults(generation, files))
         if faults:
             more = f" and {len(faults) - NAMED} more" if len(faults) > NAMED else ""
             raise PublishError(
@@ -132,14 +127,3 @@ def _text_fault(path: str, content: bytes) -> str | None:
     if not text.strip():
         return "empty"
     return "not a whole page" if path.endswith(".html") and not text.rstrip().endswith("</html>") else None
-
-
-def _once_faults(files: Mapping[str, bytes], once: Mapping[str, bytes]) -> Iterator[str]:
-    for path in files:
-        if path.startswith(ONCE_PREFIXES):
-            yield f"{path}: is immutable and belongs outside of the release"
-    for path, content in once.items():
-        fault = None if path.startswith(ONCE_PREFIXES) else "not below the paths of immutable files"
-        fault = fault or _outside(path, content, MAX_FILE_BYTES)
-        if fault is not None:
-            yield f"{path}: {fault}"

@@ -10,7 +10,7 @@ import stat
 from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Final, TypeAlias
+from typing import Any, BinaryIO, Final, TypeAlias
 
 StrPath: TypeAlias = str | os.PathLike[str]
 PUBLIC: Final = 0o644
@@ -41,14 +41,11 @@ class LocalDisk:
 
     def write(self, path: StrPath, data: bytes, modified_s: int | None = None) -> None:
         """Create `path` with `data`, in the page cache only; its mtime is `modified_s`, by default now."""
-        descriptor = self._create(path)
-        try:
-            _grant(descriptor, self._mode)
-            _write_all(descriptor, data)
+        with self._created(path) as file:
+            file.write(data)
             if modified_s is not None:
-                os.utime(descriptor, (modified_s, modified_s))
-        finally:
-            os.close(descriptor)
+                file.flush()
+                os.utime(file.fileno(), (modified_s, modified_s))
 
     def link(self, source: StrPath, path: StrPath) -> None:
         """Make `path` a second name of the unchanged file `source`."""
@@ -59,12 +56,9 @@ class LocalDisk:
             os.link(source, path)
 
     def sync(self, folder: StrPath) -> None:
-        """Return once everything written below `folder` is on stable storage.
+        """Return once everything written below `folder` is on stable storage; OSError: what is on it is unknown.
 
         One syncfs for the whole file system costs less than an fsync for every file of a release.
-
-        Raises:
-            OSError: what is on it is unknown.
         """
         descriptor = os.open(folder, os.O_RDONLY)
         try:
@@ -86,8 +80,7 @@ class LocalDisk:
     def replace_text(self, path: Path, data: bytes) -> None:
         """Replace a small file atomically and durably."""
         fresh = path.with_name(f".{path.name}.new")
-        with open(self._create(fresh), "wb") as file:  # noqa: PTH123  a descriptor
-            _grant(file.fileno(), self._mode)
+        with self._created(fresh) as file:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
@@ -102,13 +95,16 @@ class LocalDisk:
         fresh.replace(link)
         _fsync_folder(link.parent)
 
-    def _create(self, path: StrPath) -> int:
+    def _created(self, path: StrPath) -> BinaryIO:
         """Open a new file for writing, with its folders; asking first whether they are there costs more than failing."""
         try:
-            return os.open(path, _CREATE, self._mode)
+            descriptor = os.open(path, _CREATE, self._mode)
         except FileNotFoundError:
             self.folder(Path(path).parent)
-            return os.open(path, _CREATE, self._mode)
+            descriptor = os.open(path, _CREATE, self._mode)
+        file = os.fdopen(descriptor, "wb")
+        _grant(descriptor, self._mode)
+        return file
 
 
 def _grant(place: Path | int, mode: int) -> None:
@@ -116,12 +112,6 @@ def _grant(place: Path | int, mode: int) -> None:
     found = stat.S_IMODE(os.stat(place).st_mode)  # noqa: PTH116  a path or a descriptor
     if found & mode != mode:
         os.chmod(place, found | mode)  # noqa: PTH101  likewise
-
-
-def _write_all(descriptor: int, data: bytes) -> None:
-    left = memoryview(data)
-    while left:
-        left = left[os.write(descriptor, left) :]
 
 
 @lru_cache(maxsize=1)

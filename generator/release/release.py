@@ -1,7 +1,6 @@
 """The atomic release: a new folder for every generation, and one pointer that moves last."""
 
 import fcntl
-import hashlib
 import os
 import shutil
 from collections.abc import Iterable, Iterator, Mapping
@@ -34,15 +33,6 @@ class _Shown:
     stamps: dict[str, int] = field(default_factory=dict)
 
 
-@dataclass
-class _Attempt:
-    """One try to publish: `moved` once the folder has its name, `shown` once readers see it, whatever was raised."""
-
-    generation: str
-    moved: bool = False
-    shown: bool = False
-
-
 class Releases:
     """The releases below one site folder: `releases/<generation>/…`, the pointer `current`, and `once/…`.
 
@@ -50,8 +40,6 @@ class Releases:
     at the next start. Files of `once/` are written and durable before the release that names them, and are never
     touched again.
     """
-
-    copy_failures = 0
 
     def __init__(self, site: Path, disk: LocalDisk | None = None, fence: Fence = one_writer) -> None:
         self._site = site
@@ -62,7 +50,6 @@ class Releases:
         self._shown = _Shown()
         self._known = ""  # the pointer as it was last seen or moved by us
         self._highest = 0
-        self._put: dict[str, bytes] = {}  # once path -> digest of what is there
         self._used: dict[int, None] = {}  # stamps of late, the oldest first
         self._sweeper = ThreadPoolExecutor(1, thread_name_prefix="sweeper")
 
@@ -121,26 +108,26 @@ class Releases:
                 see the new one already, and the text says so.
             LeadershipLost: the fence says that another writes here now; likewise.
         """
-        attempt = _Attempt(generation)
         try:
             with self._alone():
-                written = self._publish(attempt, files, now_s, once)
+                written = self._publish(generation, files, now_s, once)
         except OSError as error:
-            state = "is seen by readers but may not outlast a power cut" if attempt.shown else "not published"
+            seen = self._known == generation
+            state = "is seen by readers but may not outlast a power cut" if seen else "not published"
             raise PublishError(f"release {generation} {state}: {error.strerror or error}") from error
         self._prune(now_s)
         return written
 
-    def _publish(self, attempt: _Attempt, files: Mapping[str, bytes], now_s: float, once: Mapping[str, bytes]) -> int:
-        self._refuse_a_rival(attempt.generation)
+    def _publish(self, generation: str, files: Mapping[str, bytes], now_s: float, once: Mapping[str, bytes]) -> int:
+        self._refuse_a_rival(generation)
         new = self._not_there_yet(once)
         self._date_back(int(now_s))
-        shown = _Shown(self._folder / attempt.generation, dict(files), dict(self._shown.stamps))
+        shown = _Shown(self._folder / generation, dict(files), dict(self._shown.stamps))
         try:
-            written = self._write(f"{self._folder}/.{attempt.generation}", shown, int(now_s))
-            self._commit(attempt, new, now_s)
+            written = self._write(f"{self._folder}/.{generation}", shown, int(now_s))
+            self._commit(generation, new, now_s)
         finally:
-            self._end(attempt, shown)
+            self._end(generation, shown)
         return written + len(new)
 
     def _date_back(self, now_s: int) -> None:
@@ -193,28 +180,28 @@ class Releases:
             return False
         return True
 
-    def _commit(self, attempt: _Attempt, new: Mapping[str, bytes], now_s: float) -> None:
+    def _commit(self, generation: str, new: Mapping[str, bytes], now_s: float) -> None:
         """Make everything durable, give it its name, and move the pointer; the order is what a crash relies on."""
-        draft, final = self._folder / f".{attempt.generation}", self._folder / attempt.generation
+        draft, final = self._folder / f".{generation}", self._folder / generation
         for path, data in new.items():
             self._disk.write(f"{draft}.once{path}", data, int(now_s))
             self._disk.folder(Path(f"{self._once}{path}").parent)
         os.utime(draft, (now_s, now_s))
         self._disk.sync(self._folder)
         self._disk.move([*((f"{draft}.once{path}", f"{self._once}{path}") for path in new), (draft, final)])
-        attempt.moved = True
         self._fence()
-        self._disk.point(self._site / POINTER, f"releases/{attempt.generation}")
+        self._disk.point(self._site / POINTER, f"releases/{generation}")
 
-    def _end(self, attempt: _Attempt, shown: _Shown) -> None:
+    def _end(self, generation: str, shown: _Shown) -> None:
         """Continue from what readers see now, whatever was raised, and take away what they do not see."""
-        self._highest = max(self._highest, int(attempt.generation))
-        for left in (f".{attempt.generation}", f".{attempt.generation}.once"):
-            shutil.rmtree(self._folder / left, ignore_errors=True)
-        if attempt.moved and self._pointed() == attempt.generation:
-            self._shown, self._known, attempt.shown = shown, attempt.generation, True
-        elif attempt.moved:
-            shutil.rmtree(self._folder / attempt.generation, ignore_errors=True)
+        self._highest = max(self._highest, int(generation))
+        left = [f".{generation}", f".{generation}.once"]
+        if self._pointed() == generation:
+            self._shown, self._known = shown, generation
+        else:
+            left.append(generation)
+        for name in left:
+            shutil.rmtree(self._folder / name, ignore_errors=True)
 
     @contextmanager
     def _alone(self) -> Iterator[None]:
@@ -246,20 +233,12 @@ class Releases:
 
     def _not_there_yet(self, once: Mapping[str, bytes]) -> dict[str, bytes]:
         """Return what is still to be put."""
-        new: dict[str, bytes] = {}
-        changed: list[str] = []
-        for path, data in once.items():
-            there = self._put.get(path) or _digest_of(f"{self._once}{path}")
-            if there is None:
-                new[path] = data
-                continue
-            self._put[path] = there
-            if there != _digest(data):
-                changed.append(path)
+        there = {path for path in once if os.path.exists(f"{self._once}{path}")}  # noqa: PTH110  thousands of them
+        changed = [path for path in sorted(there) if Path(f"{self._once}{path}").read_bytes() != once[path]]
         if changed:
             names = ", ".join(changed[:NAMED]) + (" …" if len(changed) > NAMED else "")
             raise PublishError(f"{len(changed)} immutable files would change: {names}; they stay as they were written")
-        return new
+        return {path: data for path, data in once.items() if path not in there}
 
     def _pointed(self) -> str:
         """Return the name of the release that the pointer names, empty without one."""
@@ -312,15 +291,3 @@ class Releases:
 
 def _number(name: str) -> int:
     return int(name) if name.isdigit() else -1
-
-
-def _digest(data: bytes) -> bytes:
-    return hashlib.blake2b(data, digest_size=16).digest()
-
-
-def _digest_of(path: str) -> bytes | None:
-    """Return the digest of a file, None if there is none."""
-    try:
-        return _digest(Path(path).read_bytes())
-    except FileNotFoundError:
-        return None

@@ -62,9 +62,7 @@ def has_room(offer: Offer, before: Sequence[Row]) -> bool:
 def manifest_of(offer: Offer, before: Sequence[Row]) -> dict[str, Any]:
     """Return the manifest that puts `offer` up for sale.
 
-    Args:
-        before: rows of the snapshots of the last manifest, newest first; those are kept that can still be paid, and
-            the newest of the others.
+    Of `before`, the last manifest's snapshots, newest first, those stay that can still be paid, and the newest others.
     """
     newest = _snapshot(offer)
     return {

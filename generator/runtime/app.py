@@ -38,10 +38,11 @@ from generator.site.background import BackgroundFiles
 from generator.site.pages.render import Pages
 from generator.site.resources import Assets
 from generator.site.sample import Samples
-from generator.wings.bucket.places import Mirrored, site_store, vault_store
+from generator.wings.bucket.places import site_store, vault_store
 
 if TYPE_CHECKING:
     from generator.inbox.indexer import Indexer
+    from generator.wings.bucket.site import BucketSite
     from generator.wings.bucket.vault import BucketVault
 
 OFFSET_KEY = "replay_offset_ms"
@@ -73,7 +74,7 @@ class Publisher:
     """What makes and writes releases."""
 
     site: Site  # names and addresses that stand in bodies
-    releases: Releases | Mirrored  # the published site
+    releases: Releases | BucketSite  # the published site
     vault: Vault | BucketVault  # what is for sale
     assets: Assets  # scripts and style sheets
     samples: Samples  # answers of an earlier day, given away

@@ -1,7 +1,9 @@
 """The release before the first tick: every file is there, and every reading says that it has not started yet."""
 
+from __future__ import annotations
+
 from datetime import datetime
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import structlog
 
@@ -32,16 +34,18 @@ from generator.site.background import static_files
 from generator.site.downloads import no_downloads
 from generator.site.feeds import feeds
 from generator.site.pages.render import Pages, PageView
-from generator.site.resources import static_assets
+from generator.site.resources import Assets
 from generator.site.sample import bundled_files
-from generator.wings.bucket.places import Mirrored
+
+if TYPE_CHECKING:
+    from generator.wings.bucket.site import BucketSite
 
 REASON: Final = "not started yet"
 
 log = structlog.get_logger("emi.publish")
 
 
-def lay_down(releases: Releases | Mirrored, site: Site, mode: SourceMode, at: datetime) -> bool:
+def lay_down(releases: Releases | BucketSite, site: Site, mode: SourceMode, at: datetime) -> bool:
     """Publish the bootstrap release where nothing was ever published, so that no reader meets an empty server.
 
     Return False where something is or was published; nothing was done then.
@@ -109,7 +113,7 @@ def bootstrap_files(site: Site, mode: SourceMode, at: datetime, renderer: Pages 
         ROUNDS_JSON: lambda: rounds_file(site.project, []),
         "samples": bundled_files,
     }
-    files = {**static_assets(), **(static.files if static else {}), **pages(renderer or Pages(), view, last_good)}
+    files = {**Assets.load().files, **(static.files if static else {}), **pages(renderer or Pages(), view, last_good)}
     files |= last_good.attempt(Kind.FEED, lambda: feeds(site, mode, (), (), at), "feeds") or {}
     for name, download in downloads.items():
         files |= last_good.attempt(Kind.DOWNLOAD, download, name) or {}

@@ -273,4 +273,3 @@ class Leader:
         metrics.lease_taken.set_function(lambda: float(lease.taken))
         metrics.lease_lost.set_function(lambda: float(lease.lost))
         metrics.lease_unreached.set_function(lambda: float(lease.unreached))
-        metrics.copy_failures.set_function(lambda: float(self._app.publisher.releases.copy_failures))

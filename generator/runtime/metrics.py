@@ -56,9 +56,6 @@ class Metrics:
         self.lease_unreached = Gauge(
             "emi_lease_unreached", "Requests of the lease that failed.", registry=self.registry
         )
-        self.copy_failures = Gauge(
-            "emi_copy_failures", "Releases that readers have and this machine's copy has not.", registry=self.registry
-        )
         self.ballots_refused = Counts("emi_ballots_rejected", "Ballots refused since the start, by reason.", "reason")
         self.publish_failures = Counts(
             "emi_publish_failures",

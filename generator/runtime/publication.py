@@ -60,7 +60,7 @@ def publish(app: App, context: TickContext, composed: Composed, record: RecordFi
         lasting={*background.lasting, *app.publisher.assets.files, ROUNDS_JSON, *SAMPLE_PATHS},
     )
     once = {**record.immutable, **background.record.once}
-    app.publisher.checker.check(generation, files, once)
+    app.publisher.checker.check(generation, files)
     app.publisher.checker.check_paid(generation, tick.paid)
     app.publisher.vault.publish(_offer(app, context, composed, tick.paid))
     written = app.publisher.releases.publish(generation, files, at.timestamp(), once)

@@ -35,11 +35,7 @@ _HOLDER: Final = text("select holder from emi_lease where name = :name")
 
 
 class PostgresLease:
-    """Keeps `Lease` with the row `name` of the table `emi_lease`.
-
-    Raises:
-        LeaseUnreachable: the URL cannot be used. Whether the database answers shows when the lease is acquired.
-    """
+    """Keeps `Lease` with the row `name` of the table `emi_lease`; LeaseUnreachable where the URL cannot be used."""
 
     def __init__(self, url: str, ttl_s: float = DEFAULT_TTL_S, name: str = "generator") -> None:
         wait_ms = max(round(ttl_s * 500), 500)  # two tries before it runs out

@@ -11,7 +11,7 @@ from generator.catalog.words import Prediction
 from generator.record.memory.store import Memory
 from tests.inbox.many_ballots import ballot, flood
 from tests.support.arena_inputs import HOUR, MINUTE, NOON, inputs_at, play_tick
-from tests.support.databases import url_in
+from tests.support.databases import refused_ballots, url_in
 
 OPEN = "BTC-20261120-130000"
 
@@ -41,7 +41,7 @@ def test_a_flood_of_ballots_is_counted_shown_as_a_burst_and_moves_nothing_else(m
         (NOON + 30 * MINUTE, 1_000, 1.0)
     ]
     assert view.crowd.by_record.voters == 0
-    assert memory.rejected_ballots() == {}
+    assert refused_ballots(memory) == {}
 
 
 # A clock step across a lock
@@ -55,6 +55,6 @@ def test_a_clock_set_back_across_a_lock_takes_no_more_votes_for_the_locked_round
     view = play_tick(memory, inputs_at(NOON + HOUR + MINUTE))
 
     assert view.live_tally.total == 1
-    assert memory.rejected_ballots() == {Refusal.READ_LATE.value: 1}
+    assert refused_ballots(memory) == {Refusal.READ_LATE.value: 1}
     assert view.live is not None
     assert view.live.round_id == OPEN

@@ -12,7 +12,7 @@ from generator.inbox.folder import Inbox
 from generator.record.memory.store import Memory
 from generator.runtime.metrics import Metrics
 from tests.support.arena_inputs import HOUR, NOON, Vote, inputs_at, play_tick
-from tests.support.databases import url_in
+from tests.support.databases import refused_ballots, url_in
 from tests.support.gateway_app import in_loop
 
 NEXT = "BTC-20261120-130000"
@@ -70,7 +70,7 @@ def test_the_same_ballot_by_both_ways_counts_once_also_after_a_restart(tmp_path:
     play_tick(memory, inputs_at(NOON + HOUR))
 
     assert memory.view(NOON + HOUR).live_tally.total == 1
-    assert memory.rejected_ballots() == {}
+    assert refused_ballots(memory) == {}
     memory.close()
 
 
@@ -87,7 +87,7 @@ def test_what_a_restarted_reader_of_the_chain_reads_again_is_refused_once_at_mos
             replace(inputs_at(now), ballots=(counted, late, namesake) if now == NOON + HOUR else (counted, late)),
         )
 
-    assert memory.rejected_ballots() == {Refusal.CLOSED.value: 1, Refusal.NOT_BASE64.value: 1}
+    assert refused_ballots(memory) == {Refusal.CLOSED.value: 1, Refusal.NOT_BASE64.value: 1}
     assert memory.view(NOON).ballots_counted == 1
     memory.close()
 
@@ -108,7 +108,7 @@ async def test_refusals_are_logged_in_one_line_and_counted_by_reason_in_the_metr
 
     reasons = {Refusal.NOT_BASE64.value: 40, Refusal.TOO_LARGE.value: 10}
     assert [(line["event"], line["ballots"], line["reasons"]) for line in lines] == [("ballots refused", 50, reasons)]
-    assert memory.rejected_ballots() == reasons
+    assert refused_ballots(memory) == reasons
     for reason in Refusal:
         found = metrics.registry.get_sample_value("emi_ballots_rejected_total", {"reason": reason.value})
         assert found == reasons.get(reason.value, 0)

@@ -31,6 +31,7 @@ from tests.devnet.test_ballots import asking
 from tests.support.arena_inputs import GENESIS, voter
 from tests.support.buyer_pages import idle_state, page_client
 from tests.support.clock import NOON, ManualClock
+from tests.support.databases import refused_ballots
 from tests.support.devnet_app import DevnetApp, devnet_app
 from tests.support.services import opened
 
@@ -113,7 +114,7 @@ async def _votes(folder: Path, site: Path) -> Any:
             await tick(app, clock.step(timedelta(seconds=70)))
             on_chain(devnet, 3, Prediction.BULLISH)  # too late
             await tick(app, clock.step(timedelta(minutes=1)))
-            assert app.record.memory.rejected_ballots() == {"round is closed": 1}
+            assert refused_ballots(app.record.memory) == {"round is closed": 1}
             shown = published(site / "current", CONSENSUS)
             await tick(app, clock.step(timedelta(minutes=59)))
             return shown

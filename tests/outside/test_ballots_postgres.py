@@ -10,10 +10,10 @@ from generator.arena.ballots import Refusal
 from generator.catalog.words import Prediction
 from generator.record.audit.recount import PART, BallotPart, content
 from generator.record.memory import ballots
-from generator.record.memory.ballots import KEPT_MS
 from generator.record.memory.store import Memory
 from tests.inbox.many_ballots import ballot, flood
 from tests.support.arena_inputs import HOUR, MINUTE, NOON, inputs_at, play_tick
+from tests.support.databases import refused_ballots
 from tests.support.servers import postgres
 
 pytestmark = [pytest.mark.outside, pytest.mark.timeout(300)]
@@ -38,7 +38,7 @@ def line_up_again(memory: Memory) -> None:
         ballots.line_up_again(connection)
 
 
-def test_ballots_are_counted_published_and_forgotten(memory: Memory) -> None:
+def test_ballots_are_counted_and_published(memory: Memory) -> None:
     late = ballot(1, ROUND, Prediction.BULLISH, NOON + HOUR + 1, confirmed=True)
     again = ballot(0, ROUND, Prediction.NEUTRAL, NOON + 2 * MINUTE)
     play_tick(memory, inputs_at(NOON))
@@ -50,13 +50,8 @@ def test_ballots_are_counted_published_and_forgotten(memory: Memory) -> None:
     memory.tick_done("tick", "1", NOON, ok=True, reason=None, published=sheet)
 
     assert view.live_tally.total == 600
-    assert memory.rejected_ballots() == {Refusal.CLOSED.value: 1}
+    assert refused_ballots(memory) == {Refusal.CLOSED.value: 1}
     assert len(json.loads(content(sheet))["ballots"]) == 600
     assert due(memory) is None
     line_up_again(memory)
     assert due(memory) == sheet
-    memory.tick_done("tick", "1", NOON, ok=True, reason=None, published=sheet)
-    for now in (NOON + HOUR + KEPT_MS, NOON + 2 * HOUR + KEPT_MS):
-        play_tick(memory, inputs_at(now))
-    line_up_again(memory)
-    assert due(memory) is None

@@ -130,13 +130,3 @@ def test_a_new_leader_counts_what_the_last_one_played(tmp_path: Path) -> None:
     assert two.view(NOON).rounds == expected != {}
     one.close()
     two.close()
-
-
-@pytest.mark.parametrize("key", ["schema_version", "fence", "generation"])
-def test_the_memorys_own_notes_are_not_to_be_set(tmp_path: Path, key: str) -> None:
-    memory = Memory.open(url_in(tmp_path))
-
-    with pytest.raises(ValueError, match=key):
-        memory.set_meta(key, "1")
-
-    memory.close()

@@ -16,7 +16,6 @@ from generator.arena.life import schedule_round
 from generator.arena.timetable import Slot
 from generator.catalog.words import Prediction, RoundPhase
 from generator.record.audit.recount import path_of
-from generator.record.memory.ballots import KEPT_MS
 from tests.support.arena_inputs import HOUR, MINUTE, NOON, Vote, inputs_at, play_tick, ticks
 from tests.support.databases import dump, url_in
 from tests.support.log_records import CROWDED, Record, run_verify
@@ -193,7 +192,7 @@ def test_a_crash_before_the_release_is_noted_puts_the_same_bytes_again(tmp_path:
     record.memory.close()
 
 
-def test_a_site_that_was_lost_gets_the_ballots_of_the_last_days_again(record: Record) -> None:
+def test_a_site_that_was_lost_gets_its_ballots_again(record: Record) -> None:
     (record.site / "log" / "checkpoint").unlink()
     (record.site / path_of(ROUND).lstrip("/")).unlink()
     record.restart()
@@ -203,20 +202,14 @@ def test_a_site_that_was_lost_gets_the_ballots_of_the_last_days_again(record: Re
     assert sheet(record)["ballots_total"] == 3
 
 
-def test_replaced_ballots_go_at_the_lock_and_others_a_week_after_publication(
-    tmp_path: Path,
-) -> None:
+def test_replaced_ballots_go_at_the_lock_and_the_others_are_kept(tmp_path: Path) -> None:
     record = Record(tmp_path)
     record.play(ticks(NOON, 55, 5), cast(*VOTES))
     before = signed_kept(record)
-    record.play([NOON + HOUR])
-    at_lock = signed_kept(record)
-    record.play([NOON + 2 * HOUR - MINUTE, NOON + 2 * HOUR])
-    record.publish()
-    later = NOON + HOUR + KEPT_MS
-    record.play([later, later + HOUR])
 
-    assert (before, at_lock, signed_kept(record)) == (4, 3, 0)
+    record.play([NOON + HOUR])
+
+    assert (before, signed_kept(record)) == (4, 3)
     record.memory.close()
 
 
@@ -226,5 +219,4 @@ def test_a_round_that_never_locked_publishes_no_ballots(tmp_path: Path) -> None:
     play_tick(record.memory, inputs_at(NOON + HOUR, config=CROWDED, venues=1))
 
     assert published_ballots(record) == {}
-    assert signed_kept(record) == 0
     record.memory.close()

@@ -14,7 +14,6 @@ import pytest
 from generator.errors import GeneratorError
 from generator.record.memory.store import Memory
 from generator.record.published import make_key
-from generator.release.release import Releases
 from generator.runtime.app import build
 from generator.runtime.leader import Leader, State
 from generator.runtime.leadership import Leadership
@@ -22,7 +21,6 @@ from generator.runtime.market import to_ms
 from generator.runtime.publication import Report
 from generator.runtime.tick import tick
 from generator.settings import GeneratorSettings
-from generator.wings.bucket.places import Mirrored
 from generator.wings.bucket.site import BucketSite
 from tests.support.buckets import FaultyBucket, memory
 from tests.support.clock import NOON, ManualClock
@@ -50,8 +48,7 @@ class Candidate:
         without_background(self.app)
         if bucket is not None:
             self.app.settings = made.model_copy(update={"site_url": "s3://bucket/site"})
-            public = BucketSite(bucket, state.name, self.leadership.fence)
-            self.app.publisher.releases = Mirrored(public, Releases(state / "site", fence=self.leadership.fence))
+            self.app.publisher.releases = BucketSite(bucket, state.name, self.leadership.fence)
         self.leader = Leader(self.app, self.leadership, lambda report, _: self.reports.append(report), retry_s=0.05)
         self._task: asyncio.Task[None] | None = None
 

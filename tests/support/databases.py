@@ -6,7 +6,7 @@ from typing import Any
 from sqlalchemy import create_engine, select
 
 from generator.record.memory.store import Memory
-from generator.record.memory.tables import metadata
+from generator.record.memory.tables import metadata, rejected
 
 
 def url_in(folder: Path, name: str = "memory.sqlite3") -> str:
@@ -25,6 +25,12 @@ def dump(url: str) -> dict[str, list[tuple[Any, ...]]]:
             }
     finally:
         engine.dispose()
+
+
+def refused_ballots(memory: Memory) -> dict[str, int]:
+    """Return how many ballots were refused, by reason."""
+    with memory.reading() as connection:
+        return {row.reason: row.n for row in connection.execute(select(rejected))}
 
 
 def reopen(memory: Memory, url: str) -> Memory:

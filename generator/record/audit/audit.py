@@ -78,11 +78,7 @@ class Audit:
         }
 
     def take(self, data: bytes) -> None:
-        """Read the next entry.
-
-        Raises:
-            AuditError: it is not of its form, or does not follow from those before it.
-        """
+        """Read the next entry; raise AuditError where it is not of its form or does not follow from those before it."""
         try:
             entry = json.loads(data)
             kind = str(entry["kind"])
@@ -100,11 +96,7 @@ class Audit:
         self._index += 1
 
     def finish(self) -> None:
-        """Check what should have ended before the last entry.
-
-        Raises:
-            AuditError: a round was sealed and never ended, or an hour was never judged.
-        """
+        """Check what should have ended before the last entry; raise AuditError naming what did not."""
         if self.last_at is None:
             return
         for name, row in self.open.items():

@@ -75,11 +75,7 @@ def content(sheet: BallotPart) -> bytes:
 def recount(round_id: str, logged: Mapping[str, Any], read: Callable[[str], bytes | None]) -> int | None:
     """Verify the published ballots of one round and return how many they are; None where none are published.
 
-    Args:
-        logged: its row of the audit: start, end, votes, simulated_votes, ballots_sha256.
-
-    Raises:
-        RecountError: a part is missing, a ballot does not hold, or the count is not the logged one.
+    `logged` is its row of the audit. RecountError: a part is missing, a ballot does not hold, or the count is another.
     """
     first = read(path_of(round_id))
     if first is None:

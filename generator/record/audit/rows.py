@@ -14,11 +14,7 @@ MISSING: Final = object()
 
 
 def rows_of(body: Any) -> Sequence[Row]:
-    """Return the rows of a published `/arena/rounds.json`.
-
-    Raises:
-        ValueError: it has none.
-    """
+    """Return the rows of a published `/arena/rounds.json`; raise ValueError where it has none."""
     rows = body.get("rounds") if isinstance(body, Mapping) else None
     if not isinstance(rows, list) or not all(isinstance(row, Mapping) for row in rows):
         raise ValueError("this is not a published record: it has no list `rounds`")

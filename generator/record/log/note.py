@@ -47,11 +47,7 @@ class Verifier:
 
     @classmethod
     def parse(cls, text: str) -> Verifier:
-        """Read the published form.
-
-        Raises:
-            NoteError: it is another form, or the hash is not the key's.
-        """
+        """Read the published form; raise NoteError for another form, or where the hash is not the key's."""
         name, key = _named_key(text.strip(), "public key")
         found = cls(name, key)
         if found.text != text.strip():
@@ -85,11 +81,7 @@ class Signer:
 
     @classmethod
     def parse(cls, text: str) -> Signer:
-        """Read a key file's line.
-
-        Raises:
-            NoteError: it is another form; the message never holds the key.
-        """
+        """Read a key file's line; raise NoteError, which never holds the key, for another form."""
         head = "PRIVATE+KEY+"
         if not text.startswith(head):
             raise NoteError("this is not a private key of a log")
@@ -131,11 +123,7 @@ class Checkpoint:
 
     @classmethod
     def open(cls, note: bytes, verifiers: Sequence[Verifier]) -> Checkpoint:
-        """Read a signed checkpoint; one signature of a trusted key must hold, none may fail.
-
-        Raises:
-            NoteError: not a note, not signed by a trusted key, or not a checkpoint.
-        """
+        """Read a checkpoint that a trusted key signed and none failed to; raise NoteError for any other."""
         return cls.parse(open_note(note, verifiers))
 
     @classmethod
@@ -151,11 +139,7 @@ class Checkpoint:
 
 
 def open_note(note: bytes, verifiers: Sequence[Verifier]) -> str:
-    """Return the text of a signed note.
-
-    Raises:
-        NoteError: not a note, too large, a known key's signature fails, or no known key signed.
-    """
+    """Return the text of a note that a known key signed and none failed to; raise NoteError for any other."""
     if len(note) > LARGEST_NOTE:
         raise NoteError("a note is too large")
     try:

@@ -16,12 +16,8 @@ class LogError(ValueError):
 def entries(fetch: Fetch, head: Checkpoint, earlier: Checkpoint | None = None) -> Iterator[bytes]:
     """Yield every entry of a log; ends normally only if all of them lead to the signed root.
 
-    Args:
-        head: its checkpoint, the signature already checked.
-        earlier: a checkpoint that the log must begin with.
-
-    Raises:
-        LogError: an entry is missing or altered, the log shrank, or what it began with was changed.
+    `earlier` is a checkpoint that the log must begin with, `head` its own, the signatures already checked. LogError: an
+    entry is missing or altered, the log shrank, or what it began with was changed.
     """
     old = earlier.size if earlier else 0
     if old > head.size:

@@ -58,11 +58,7 @@ def levels_of(size: int) -> int:
 
 
 def bundle(entries: Sequence[bytes]) -> bytes:
-    """Return an entry bundle: each entry behind its length in two bytes.
-
-    Raises:
-        ValueError: an entry is larger than 65,535 bytes.
-    """
+    """Return an entry bundle: each entry behind its length in two bytes; ValueError for one of over 65,535."""
     if any(len(entry) > LARGEST_ENTRY for entry in entries):
         raise ValueError(f"an entry is larger than {LARGEST_ENTRY} bytes")
     return b"".join(struct.pack(">H", len(entry)) + entry for entry in entries)

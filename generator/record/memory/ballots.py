@@ -1,7 +1,6 @@
-"""Ballots: counted and refused ones, the crowds as locked, voters' records, and the signed bytes until published.
+"""Ballots: counted and refused ones, the crowds as locked, voters' records, and the signed bytes that are published.
 
-Every function takes the connection of the transaction. At a lock the signed bytes of replaced ballots are deleted; the
-others wait for the releases that publish them, a part each.
+Every function takes the connection of the transaction. A release publishes one part of one round's ballots.
 """
 
 import json
@@ -24,7 +23,6 @@ from generator.record.memory.rows import forget, get_meta, insert_all, put_meta,
 COUNTED_KEY: Final = "arena.ballots_counted"
 REPEATED: Final = Refusal.REPEATED.value
 REFUSED_KEPT: Final = 100_000
-KEPT_MS: Final = 7 * 86_400_000  # so that a site that was lost within a week can be put again
 
 
 def real_tally(connection: Connection, item: Round) -> Tally:
@@ -119,23 +117,16 @@ def ballot_counts(connection: Connection) -> tuple[int, int]:
     return counted, int(connection.execute(select(func.sum(t.rejected.c.n))).scalar() or 0)
 
 
-def line_up(connection: Connection, result: PlayResult, now_ms: int) -> None:
-    """Line the counted ballots of locked rounds up for publication; forget those of rounds that never locked."""
+def line_up(connection: Connection, result: PlayResult) -> None:
+    """Line the counted ballots of locked rounds up for publication; forget the signed bytes of those replaced."""
+    b, s = t.ballots.c, t.signed_ballots.c
     starts = {after.round_id: after.start_ms for _, after in result.rounds}
     for lock in result.locks:
-        _forget_replaced(connection, lock.round_id)
-        kept = select(func.count()).where(t.signed_ballots.c.round_id == lock.round_id)
-        # Fewer are kept of a round that was open while an older version of this program ran.
-        if lock.real.total and connection.execute(kept).scalar() == lock.real.total:
+        replaced = select(b.txid).where(b.round_id == lock.round_id, b.counts.is_(False))
+        connection.execute(delete(t.signed_ballots).where(s.round_id == lock.round_id, s.txid.in_(replaced)))
+        if lock.real.total:
             row = {"round_id": lock.round_id, "start_ms": starts[lock.round_id], "ballots": lock.real.total, "put": 0}
             connection.execute(insert(t.ballot_sheets).values(**row))
-    sheets = select(t.ballot_sheets.c.round_id)
-    for before, after in result.rounds:
-        if after.phase is RoundPhase.VOID and before is not None and before.phase is not RoundPhase.LIVE:
-            s = t.signed_ballots.c
-            connection.execute(delete(t.signed_ballots).where(s.round_id == after.round_id, s.round_id.not_in(sheets)))
-    if result.locks:
-        _forget_old(connection, now_ms)
 
 
 def due(connection: Connection, size: int) -> BallotPart | None:
@@ -167,21 +158,9 @@ def done(connection: Connection, sheet: BallotPart) -> None:
 
 
 def line_up_again(connection: Connection) -> None:
-    """Line up again what is still kept: the site that held it was lost."""
+    """Line up again what is kept (earlier versions dropped it after a week): the site that held it was lost."""
     kept = select(t.signed_ballots.c.round_id)
     connection.execute(update(t.ballot_sheets).where(t.ballot_sheets.c.round_id.in_(kept)).values(put=0))
-
-
-def _forget_replaced(connection: Connection, round_id: str) -> None:
-    b, s = t.ballots.c, t.signed_ballots.c
-    replaced = select(b.txid).where(b.round_id == round_id, b.counts.is_(False))
-    connection.execute(delete(t.signed_ballots).where(s.round_id == round_id, s.txid.in_(replaced)))
-
-
-def _forget_old(connection: Connection, now_ms: int) -> None:
-    c = t.ballot_sheets.c
-    old = select(c.round_id).where(c.put == c.ballots, c.start_ms < now_ms - KEPT_MS)
-    connection.execute(delete(t.signed_ballots).where(t.signed_ballots.c.round_id.in_(old)))
 
 
 def store_crowds(connection: Connection, result: PlayResult) -> None:

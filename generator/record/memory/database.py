@@ -41,18 +41,22 @@ def open_database(url: str) -> Engine:
         parsed = make_url(url)
         engine = _engine(parsed)
     except (ArgumentError, NoSuchModuleError, ImportError, ValueError) as error:
-        raise MemoryUnreadable(f"MEMORY_URL {_shown(url)} cannot be used: {_first_line(error)}") from error
-    name = name_of(parsed)
-    if parsed.get_backend_name() == "sqlite":
+        shown = repr(url) if "@" not in url else "(with credentials)"
+        raise MemoryUnreadable(f"MEMORY_URL {shown} cannot be used: {_first_line(error)}") from error
+    name, is_sqlite = name_of(parsed), parsed.get_backend_name() == "sqlite"
+    if is_sqlite:
         _make_folder(parsed, name)
         _listen(engine)
     try:
         with translated(name), engine.begin() as connection:
             _check(connection, name)
+        if is_sqlite:
+            _use_wal(engine)
+        with translated(name), engine.begin():  # the first to use them
+            return engine
     except BaseException:
         engine.dispose()
         raise
-    return engine
 
 
 def _engine(url: URL) -> Engine:
@@ -67,10 +71,6 @@ def name_of(url: URL) -> str:
     if url.get_backend_name() == "sqlite":
         return url.database or ":memory:"
     return url.render_as_string(hide_password=True)
-
-
-def _shown(url: str) -> str:
-    return repr(url) if "@" not in url else "(with credentials)"
 
 
 def _make_folder(url: URL, name: str) -> None:
@@ -137,10 +137,8 @@ def _add_columns(connection: Connection) -> None:
         connection.execute(CreateIndex(index, if_not_exists=True))
 
 
-def use_wal(engine: Engine) -> None:
+def _use_wal(engine: Engine) -> None:
     """Switch SQLite to WAL once the file is known to be ours (a pragma that writes)."""
-    if engine.dialect.name != "sqlite":
-        return
 
     @event.listens_for(engine, "connect")
     def on_connect(connection: Any, _record: Any) -> None:
@@ -155,11 +153,7 @@ def use_wal(engine: Engine) -> None:
 
 @contextmanager
 def translated(name: str) -> Iterator[None]:
-    """Turn the driver's failures into one line that names the database and what to do.
-
-    Raises:
-        MemoryUnreadable: the database did not do what was asked inside the block; nothing of it was kept.
-    """
+    """Turn the driver's failures into MemoryUnreadable: one line that names the database and what to do."""
     try:
         yield
     except DBAPIError as error:
@@ -195,9 +189,7 @@ def pass_fence(connection: Connection, epoch: int) -> None:
 
     A leader stopped in the middle of a transaction would hold the lock for ever: PostgreSQL is set to end a
     transaction that does nothing for 3 seconds. SQLite's transactions are exclusive from their first statement.
-
-    Raises:
-        LeadershipLost: a writer of a higher epoch was here.
+    LeadershipLost where a writer of a higher epoch was here.
     """
     if connection.dialect.name == "postgresql":
         connection.exec_driver_sql(f"set local idle_in_transaction_session_timeout = {IDLE_LIMIT_MS}")

@@ -42,11 +42,7 @@ class LogState:
 
 
 def load(connection: Connection) -> LogState:
-    """Read the state of the log, at the start of a process or after a failure.
-
-    Raises:
-        ValueError: entries or nodes are missing.
-    """
+    """Read the state of the log, at the start of a process or after a failure; ValueError where entries are missing."""
     last, scored = newest(connection), newest(connection, "scores")
     day = "" if scored is None else scored["at"][:10]
     secret = get_meta(connection, SECRET_KEY) or ""
@@ -101,11 +97,7 @@ def _scores(totals: RunningTotals, now_ms: int) -> Entry:
 
 
 def load_edge(connection: Connection, size: int | None = None) -> Edge:
-    """Read the right edge of the log, or of its first `size` entries; its cost does not grow with the log.
-
-    Raises:
-        ValueError: entries or nodes are missing.
-    """
+    """Read the right edge of the log, or of its first `size` entries; ValueError where entries or nodes are missing."""
     if size is None:
         size = int(connection.execute(select(func.max(t.log_entries.c.id))).scalar() or 0)
     levels: list[tuple[bytes, ...]] = []

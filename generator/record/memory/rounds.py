@@ -5,11 +5,11 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-from sqlalchemy import Connection, bindparam, func, insert, or_, select, update
+from sqlalchemy import Connection, Table, bindparam, func, or_, select, update
 
 from generator.arena.life import ROUND_OPENED
 from generator.arena.play import Lock, PlayInputs, PlayResult, PlayState
-from generator.arena.teacher import PredictionChange, RunningTotals
+from generator.arena.teacher import PredictionChange, RoundChange, RunningTotals
 from generator.arena.timetable import Timetable
 from generator.arena.values import Event, Lesson, PredictionMade, Round, Tally
 from generator.catalog.words import Prediction, RoundPhase
@@ -85,34 +85,23 @@ def store_result(connection: Connection, result: PlayResult) -> None:
     written = json.dumps(asdict(result.timetable))
     if get_meta(connection, SCHEDULE_KEY) != written:
         put_meta(connection, SCHEDULE_KEY, written)
-    for before, after in result.rounds:
-        _store_round(connection, before, after)
-    _store_predictions(connection, result.predictions)
+    _store_changes(connection, t.rounds, ("round_id",), result.rounds)
+    _store_changes(connection, t.predictions, ("asset", "start_ms"), result.predictions)
     insert_all(connection, t.lessons, [row_of(lesson) for lesson in result.lessons])
     insert_all(connection, t.tallies, [row for lock in result.locks for row in _lock_rows(lock)])
     insert_all(connection, t.events, [row_of(event) for event in result.events])
 
 
-def _store_round(connection: Connection, before: Round | None, after: Round) -> None:
-    row = row_of(after)
-    if before is None:
-        connection.execute(insert(t.rounds).values(**row))
-    else:
-        connection.execute(update(t.rounds).where(t.rounds.c.round_id == after.round_id).values(**row))
-
-
-def _store_predictions(connection: Connection, changes: Sequence[PredictionChange]) -> None:
-    """Store what was made and what changed, each in one statement: an hour has one for every asset, twice."""
-    insert_all(connection, t.predictions, [row_of(after) for before, after in changes if before is None])
-    changed = [
-        {"of_asset": after.asset, "of_start": after.start_ms, **row_of(after)}
-        for before, after in changes
-        if before is not None
-    ]
+def _store_changes(
+    connection: Connection, table: Table, key: Sequence[str], changes: Sequence[RoundChange | PredictionChange]
+) -> None:
+    """Store what is new and what changed, each in one statement."""
+    insert_all(connection, table, [row_of(after) for before, after in changes if before is None])
+    changed = [row_of(after) for before, after in changes if before is not None]
     if changed:
-        c = t.predictions.c
-        where = (c.asset == bindparam("of_asset"), c.start_ms == bindparam("of_start"))
-        connection.execute(update(t.predictions).where(*where), changed)
+        where = (table.c[name] == bindparam(f"old_{name}") for name in key)
+        rows = [row | {f"old_{name}": row[name] for name in key} for row in changed]
+        connection.execute(update(table).where(*where), rows)
 
 
 def _lock_rows(lock: Lock) -> list[dict[str, Any]]:

@@ -19,13 +19,12 @@ from generator.lease import Fence, one_writer
 from generator.record.audit.recount import BallotPart
 from generator.record.memory import ballots, database, history, log, rounds
 from generator.record.memory import tables as t
-from generator.record.memory.database import name_of, open_database, translated, use_wal
+from generator.record.memory.database import name_of, open_database, translated
 from generator.record.memory.exports import NOTE_PREFIX, Exports, published_rows
 from generator.record.memory.rows import get_meta, put_meta, upsert
 
 LESSONS_SHOWN = 20
 EVENTS_SHOWN = 10
-OWN_KEYS = frozenset({t.SCHEMA_KEY, t.FENCE_KEY, t.GENERATION_KEY})
 Value = TypeVar("Value")
 
 
@@ -47,20 +46,8 @@ class Memory:
 
     @classmethod
     def open(cls, url: str, fence: Fence = one_writer) -> Memory:
-        """Open or make a memory.
-
-        Raises:
-            MemoryUnreadable: it cannot be opened, is corrupt, foreign or of another schema; nothing was changed.
-        """
-        engine = open_database(url)
-        use_wal(engine)
-        memory = cls(engine, fence)
-        try:
-            memory.is_empty()
-        except BaseException:
-            engine.dispose()
-            raise
-        return memory
+        """Open or make a memory; raise MemoryUnreadable where `open_database` does."""
+        return cls(open_database(url), fence)
 
     def close(self) -> None:
         """Release the database."""
@@ -118,12 +105,8 @@ class Memory:
     def claim(self) -> None:
         """Store the epoch held, and forget what was read before: another leader may have written since.
 
-        It waits for the transaction that the last leader is in; from its end on that one writes nothing more, so what
-        is read after this is final.
-
-        Raises:
-            LeadershipLost: a writer of a higher epoch was here.
-            MemoryUnreadable: the database failed, or the last leader's transaction did not end.
+        It waits for the transaction that the last leader is in (MemoryUnreadable where that does not end); from its end
+        on that one writes nothing more, so what is read after this is final.
         """
         self._forget()
         with self.writing():
@@ -165,9 +148,7 @@ class Memory:
     def is_empty(self) -> bool:
         """Return whether nothing was ever played."""
         with self.reading() as connection:
-            played = connection.execute(select(t.rounds.c.id).limit(1)).scalar()
-            ticked = connection.execute(select(t.ticks.c.id).limit(1)).scalar()
-        return played is None and ticked is None
+            return all(connection.execute(select(one.c.id).limit(1)).scalar() is None for one in (t.rounds, t.ticks))
 
     def meta(self, key: str) -> str | None:
         """Return a noted value."""
@@ -175,9 +156,7 @@ class Memory:
             return get_meta(connection, key)
 
     def set_meta(self, key: str, value: str) -> None:
-        """Note a value; the schema's own keys and the fence's are not to be set."""
-        if key in OWN_KEYS:
-            raise ValueError(f"{key} is not to be set")
+        """Note a value."""
         with self.writing() as connection:
             put_meta(connection, key, value)
 
@@ -200,7 +179,7 @@ class Memory:
             return self.view_in(connection, now_ms)
 
     def view_in(self, connection: Connection, now_ms: int) -> ArenaView:
-        """Return the Arena at a time, as stored, within a transaction."""
+        """Return it within a transaction."""
         totals = self.totals(connection)
         active = rounds.active_rounds(connection)
         live = next((shown_at(item, now_ms) for item in active if item.phase is RoundPhase.LIVE), None)
@@ -235,9 +214,8 @@ class Memory:
     def resolved_rounds(self, limit: int) -> list[dict[str, Any]]:
         """Return the last finished rounds, resolved and void, newest first, as rows of `/arena/rounds.json`."""
         with self.reading() as connection:
-            phases = self.totals(connection).phases
+            phases, finished = self.totals(connection).phases, rounds.finished_rounds
             key = (limit, phases.get(RoundPhase.RESOLVED, 0), phases.get(RoundPhase.VOID, 0))
-            finished = rounds.finished_rounds
             return list(self._cached("rows", key, lambda: published_rows(connection, finished(connection, limit))))
 
     def settled_predictions(self, limit: int) -> tuple[PredictionMade, ...]:
@@ -246,12 +224,6 @@ class Memory:
             totals = self.totals(connection)
             key = (limit, *((one.resolved, one.void) for one in (totals.hourly, totals.hourly_before)))
             return self._cached("predictions", key, lambda: rounds.settled_predictions(connection, limit))
-
-    def rejected_ballots(self) -> dict[str, int]:
-        """Return how many ballots were refused, by reason."""
-        with self.reading() as connection:
-            query = select(t.rejected.c.reason, t.rejected.c.n)
-            return {row[0]: row[1] for row in connection.execute(query)}
 
     # Ticks and history
 
@@ -322,10 +294,9 @@ class TickTransaction:
         self._connection = connection
 
     def play(self, inputs: PlayInputs, brain_state: bytes | None = None, published_ms: int | None = None) -> ArenaView:
-        """Judge ballots, play the rounds, store what changed, and log what no backtest played. Again it changes nothing.
+        """Judge ballots, play rounds, store what changed, and log what no backtest played. Again it changes nothing.
 
-        Args:
-            published_ms: wall time of the last published tick; None where nothing is published, as in a backtest.
+        `published_ms` is the wall time of the last published tick; None where nothing is published, as in a backtest.
         """
         connection, memory, now_ms = self._connection, self._memory, inputs.now_ms
         verdicts, refused = self._count(inputs)
@@ -334,7 +305,7 @@ class TickTransaction:
         totals = memory.totals(connection).after(result.rounds, result.predictions, result.lessons)
         rounds.store_result(connection, result)
         ballots.store_crowds(connection, result)
-        ballots.line_up(connection, result, now_ms)
+        ballots.line_up(connection, result)
         memory.keep(totals)
         if not inputs.warm_up:
             memory.keep(log_state=log.record_tick(connection, memory.log_state(connection), result, totals, now_ms))

@@ -24,9 +24,7 @@ log = structlog.get_logger("emi.publish")
 class Pointer:
     """A JSON object in a bucket; `epoch` and `writer` in it tell whose it is.
 
-    Args:
-        writer: a text that no other process has: it makes the bytes of every writer its own.
-        valid: returns whether a body is one of ours to build on.
+    `writer` is a text that no other process has; `valid` returns whether a body is one of ours to build on.
     """
 
     def __init__(
@@ -69,11 +67,7 @@ class Pointer:
         return str(body["generation"]) if body else None
 
     def check(self) -> None:
-        """Look at it, and forget it again. A store that is merely away is waited for: the next tick asks again.
-
-        Raises:
-            PublishError: it is not one of our pointers, or the store refuses us.
-        """
+        """Look at it; PublishError where it is not ours or the store refuses us. One that is away is waited for."""
         try:
             self._look()
         except StoreFault as fault:
@@ -82,14 +76,9 @@ class Pointer:
             log.warning("the object store does not answer; the next tick asks again", reason=str(fault))
 
     def claim(self) -> bool:
-        """Make the pointer ours under the epoch held now; costs nothing when it is already.
+        """Make the pointer ours under the epoch held now, free when it is; return whether it was read again.
 
-        Raises:
-            LeadershipLost: the lease is lost, or somebody with a higher epoch wrote here.
-            PublishError: the store did not answer; nothing is known to have changed.
-
-        Returns:
-            True when it was read again: what `body` says may be news.
+        LeadershipLost: the lease is lost, or a higher epoch wrote here. PublishError: the store did not answer.
         """
         epoch = self._fence()
         if self._lost is not None and epoch <= self._lost:
@@ -106,14 +95,8 @@ class Pointer:
     def move(self, generation: str, build: Callable[[Mapping[str, Any]], Mapping[str, Any]]) -> None:
         """Point to something newer.
 
-        Args:
-            generation: what it will name; higher than what it names now.
-            build: makes the new body of the one that is there (empty before the first); generation, epoch and writer
-                are added.
-
-        Raises:
-            LeadershipLost: another generator moved it.
-            PublishError: it was not moved, or that is unknown; the next claim reads it.
+        `build` makes the new body of the one that is there (empty before the first); generation, epoch, writer are added.
+        LeadershipLost: another moved it. PublishError: it was not moved, or that is unknown, and the next claim reads it.
         """
         for last in (False, True):
             self.claim()
@@ -192,12 +175,7 @@ class NumberedStore:
         self._pointer.check()
 
     def generation(self) -> int:
-        """Return the highest generation ever pointed at or left behind here; 0 before the first.
-
-        Raises:
-            LeadershipLost: another generator publishes here.
-            PublishError: the store does not answer.
-        """
+        """Claim, and return the highest generation ever pointed at or left behind here, 0 before the first."""
         if self._pointer.claim():
             # Its last owner may still be storing files of the next number: that one is left to it.
             following = self._pointer.generation + 1 if self._pointer.body else 0

@@ -38,8 +38,6 @@ log = structlog.get_logger("emi.publish")
 class BucketSite(NumberedStore):
     """Publish releases below one prefix of a bucket."""
 
-    copy_failures = 0
-
     def __init__(self, bucket: Bucket, writer: str, fence: Fence = one_writer, deadline_s: float = DEADLINE_S) -> None:
         super().__init__(bucket, RELEASES, Pointer(bucket, POINTER, fence, writer, _is_pointer), deadline_s)
         self._put: dict[str, int] | None = None  # immutable path -> its length
@@ -96,11 +94,7 @@ class BucketSite(NumberedStore):
 
 
 def attributes(path: str, siblings: Collection[str], cache_control: str) -> dict[str, str]:
-    """Return the headers with which an object store and its CDN are to serve one file.
-
-    Args:
-        siblings: the paths published with it: `a.json.gz` is a variant only where there is `a.json`.
-    """
+    """Return the headers of one file for a store and its CDN; `a.json.gz` is a variant only with `a.json` a sibling."""
     base, encoding = path, None
     for ending, name in ENCODINGS.items():
         if path.endswith(ending) and path.removesuffix(ending) in siblings:

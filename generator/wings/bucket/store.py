@@ -50,14 +50,9 @@ class Stored:
 
 
 def open_bucket(url: str, request_s: float = REQUEST_S) -> Bucket:
-    """Make a store of a URL; nothing is asked of it yet.
+    """Make a store of `s3://bucket/prefix`, `gs://…` or `az://…`; nothing is asked of it yet.
 
-    Args:
-        url: `s3://bucket/prefix`, `gs://…` or `az://…`.
-
-    Raises:
-        ValueError: the URL is not of the form.
-        StoreFault: the environment lacks what the store needs.
+    ValueError where the URL is not of the form, StoreFault where the environment lacks what the store needs.
     """
     where = BucketUrl.parse(url)
     try:
@@ -74,11 +69,7 @@ class Bucket:
         self._name = name
 
     def get(self, path: str, max_bytes: int = MAX_POINTER_BYTES) -> Stored | None:
-        """Return what lies at `path`, None when nothing does.
-
-        Raises:
-            StoreFault: not answered, refused, or larger than `max_bytes`.
-        """
+        """Return what lies at `path`, None when nothing does; StoreFault: no answer, or over `max_bytes`."""
         with self._faults("get", path):
             try:
                 answer = obstore.get(self._store, path)
@@ -91,12 +82,7 @@ class Bucket:
                 return None
 
     def create(self, path: str, data: bytes, attributes: Mapping[str, str]) -> Version:
-        """Store `data` where nothing lies yet.
-
-        Raises:
-            Conflict: something lies there; it may be what an earlier try stored.
-            StoreFault: not answered: it may be stored or not.
-        """
+        """Store `data` where nothing lies yet; Conflict: something does, perhaps ours. StoreFault: not known."""
         return self._put(path, data, "create", attributes)
 
     def update(self, path: str, data: bytes, version: Version, attributes: Mapping[str, str]) -> Version:
@@ -148,11 +134,7 @@ def swap(bucket: Bucket, path: str, data: bytes, known: Stored | None, attribute
     """Compare and swap: store `data` if `known` still lies at `path` (None: if nothing does).
 
     An answer that got lost, and a retry that meets its own first try, are distinguished by reading back; so `data` must
-    be bytes that no one else writes.
-
-    Raises:
-        Conflict: another's bytes lie there.
-        StoreFault: it is not stored, or that is unknown; read again before the next swap.
+    be bytes that no one else writes. Conflict where another's lie there; StoreFault where it is not stored or unknown.
     """
     try:
         if known is None:
@@ -175,12 +157,9 @@ class Upload:
 
 
 def upload(bucket: Bucket, objects: Sequence[Upload], deadline_s: float) -> None:
-    """Store every object, a bounded number at once; the first that cannot be stored stops the rest.
+    """Store every object, a bounded number at once; the first that cannot be stored stops the rest with StoreFault.
 
     What is under way when it stops may still arrive: nothing points to it yet, and it is never overwritten.
-
-    Raises:
-        StoreFault: not all of it is there.
     """
     pool = ThreadPoolExecutor(UPLOADS_AT_ONCE, thread_name_prefix="upload")
     try:
