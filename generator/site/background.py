@@ -12,7 +12,7 @@ from typing import Any, Final, Generic, TypeVar
 
 from generator.arena.values import Hour, PredictionMade
 from generator.catalog.discovery import DISCOVERY_FILES
-from generator.catalog.links import DOCS_INDEX, OPENAPI_JSON, OPENAPI_YAML
+from generator.catalog.links import ARENA, DOCS_INDEX, OPENAPI_JSON, OPENAPI_YAML
 from generator.catalog.words import RoundPhase
 from generator.compose.body import encode
 from generator.compose.context import Site, TickContext
@@ -169,7 +169,7 @@ class BackgroundFiles:
         seconds, site = int(at.timestamp()), tick.context.site
         yield self._static, at.date(), lambda: self._make_static(site, tick.examples(), at)
         yield self._histories, seconds // CHARTS_S, lambda: self._lately(tick)
-        yield self._pictures, seconds // PICTURES_S, lambda: self._drawn(tick)
+        yield self._pictures, (seconds // PICTURES_S, self._pictures.value is None), lambda: self._drawn(tick)
         mode, state = tick.context.observation.mode, self._record_state(tick, at)
         yield self._downloads, state, lambda: downloads(self._memory.exports(), mode, at)
 
@@ -188,7 +188,10 @@ class BackgroundFiles:
 
     def _drawn(self, tick: TickFiles) -> Pictures:
         lately = self._histories.value
-        return self._draw(drawings(tick.context, tick.free, lately.charts if lately else {}))
+        found = drawings(tick.context, tick.free, lately.charts if lately else {})
+        if self._pictures.value is None:  # no start waits for those of the assets
+            found = {page: found[page] for page in ("/", ARENA, "")}
+        return self._draw(found)
 
     def _record_state(self, tick: TickFiles, at: datetime) -> object:
         """Return a value that is equal while the record is the same."""

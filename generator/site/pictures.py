@@ -2,7 +2,7 @@
 
 import re
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
@@ -10,10 +10,11 @@ import resvg_py
 from markupsafe import Markup
 
 from generator.arena.values import Rate
+from generator.catalog.assets import ASSET_NAMES
 from generator.catalog.counts import ENDPOINTS_IN_WORDS
 from generator.catalog.discovery import SHARE_PICTURE, SHARE_PICTURES, SharePicture
 from generator.catalog.endpoints import ENDPOINT_BY_ID
-from generator.catalog.links import ARENA
+from generator.catalog.links import ARENA, asset_path
 from generator.catalog.words import Prediction, SourceMode
 from generator.compose.context import TickContext
 from generator.site.charts.plot import Chart
@@ -157,7 +158,19 @@ def drawings(
     now = moment(ctx.freshness.generated_ms)
     as_of = f"As of {now.day} {now:%b %Y, %H:%M} UTC"
     regime = _now(ctx, bodies[ENDPOINT_BY_ID["market-regime"].path], mark, as_of)
-    return {"/": _charted(regime, charts.get(FIRST)), ARENA: _arena(ctx, mark, as_of), "": _general(ctx, mark)}
+    general = {ARENA: _arena(ctx, mark, as_of), "": _general(ctx, mark)}
+    return {"/": _charted(regime, charts.get(FIRST)), **general, **dict(_assets(ctx, charts, mark, as_of))}
+
+
+def _assets(ctx: TickContext, charts: Mapping[str, Chart], mark: str, as_of: str) -> Iterator[tuple[str, Drawing]]:
+    """Give each asset's page with the finding of its chart as headline."""
+    for asset, name in ASSET_NAMES.items():
+        chart = charts.get(f"{asset.lower()}-7d")
+        headline, _, rest = (
+            chart.caption.finding.partition(". ") if chart else (f"No prices of {asset} are known yet", "", "")
+        )
+        drawing = Drawing(ctx.site.project, mark, f"{name} over seven days", headline, "", as_of=as_of)
+        yield asset_path(asset), replace(_charted(drawing, chart), text=f"{rest}." if rest else "")
 
 
 def _charted(drawing: Drawing, chart: Chart | None) -> Drawing:

@@ -145,3 +145,16 @@ def test_the_share_picture_shows_the_chart_and_says_the_same_in_words() -> None:
 
     assert "BTC +1.20% in 7 days." in drawing.alt()
     assert '<line stroke="#dcd9d0"/></svg>' in svg(drawing, Resources.locate())
+
+
+def test_the_picture_of_an_asset_has_the_finding_of_its_chart_as_headline() -> None:
+    caption = Caption("eth-7d", "ETH +1.20% in 7 days. Most frequent regime: range, 9 of 9 hours", "", "", ())
+
+    drawn = drawings(ctx := context(), free_of(ctx), {"eth-7d": Chart(caption, Markup("<line/>"), 1)})
+
+    assert (drawn["/asset/eth/"].headline, drawn["/asset/eth/"].text) == (
+        "ETH +1.20% in 7 days",
+        "Most frequent regime: range, 9 of 9 hours.",
+    )
+    assert "<line/></svg>" in svg(drawn["/asset/eth/"], RESOURCES)
+    assert drawn["/asset/xrp/"].headline == "No prices of XRP are known yet"

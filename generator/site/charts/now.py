@@ -182,7 +182,7 @@ def sparkline(asset: str, closes: Sequence[tuple[int, float]], change: float | N
 
 
 def shares(name: str, label: str, parts: Sequence[tuple[str, str, int]]) -> Markup | None:
-    """Draw counts (css class, word, count) as one divided bar, told apart by more than colour; None without any."""
+    """Draw counts (css class, word, count) as one bar in parts that differ by more than colour; None without any."""
     total = sum(number for _, _, number in parts)
     if total == 0:
         return None
