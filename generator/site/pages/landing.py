@@ -9,7 +9,7 @@ from generator.catalog.assets import ASSET_NAMES, ASSETS
 from generator.catalog.endpoints import ENDPOINT_BY_ID
 from generator.catalog.links import asset_path
 from generator.catalog.text.answers import BARS_MISSING, NEEDS_5_MINUTE_BARS, RECORDED_NOTICE, SIMULATED_NOTICE
-from generator.catalog.text.labels import BIAS_MARKS, STATE
+from generator.catalog.text.labels import BIAS_MARKS, REGIME, STATE
 from generator.compose.context import TickContext
 from generator.compose.inputs import missing_reason
 from generator.compose.scores import hour_statement
@@ -94,9 +94,10 @@ def _regime(ctx: TickContext, body: Mapping[str, Any]) -> dict[str, Any]:
     regime = body["regime"]
     known, state, risk = regime["label"] != UNKNOWN, regime["state"], regime["risk_score"]
     sure, dwell = (regime["confidence"], regime["dwell_minutes"]) if known else (None, None)
+    whose = REGIME[regime["likeliest"]] if regime["label"] == "transition" else "this regime"
     ranked = UNKNOWN if risk is None else f"{risk:.1f}"
     facts: tuple[tuple[str, str, str], ...] = (
-        ("Confidence", percent(sure), "how probable this regime is now; no forecast"),
+        ("Confidence", percent(sure), f"how probable {whose} is now; no forecast"),
         ("State", state, f"{STATE.get(state, '')}; a description, not an order"),
         ("Volatility", word(regime["volatility"]), "expected moves, against those of the last week"),
         ("Risk score", ranked, "where the expected volatility ranks in its week, of 100"),
