@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from generator.arena.range_scores import RangeSums, new_cases
+from generator.arena.ranges import RangeSums, new_cases
 from generator.arena.scores import wilson
 from generator.arena.values import PredictionMade
 from generator.catalog.assets import ASSET_NAMES
