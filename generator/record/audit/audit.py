@@ -7,7 +7,7 @@ stood before its hour, and the moves of its ranges follow from the logged prices
 """
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final
@@ -42,7 +42,7 @@ class Ranges:
 
 @dataclass
 class Audit:
-    """What was read so far. Entries of unknown kinds are not judged: later versions may write some."""
+    """What was read so far. `_on_<kind>` judges an entry; those of unknown kinds stay: later versions may write some."""
 
     rounds: dict[str, dict[str, Any]] = field(default_factory=dict)  # ended, as rows of /arena/rounds.json
     open: dict[str, dict[str, Any]] = field(default_factory=dict)
@@ -60,30 +60,13 @@ class Audit:
     last_at: str | None = None
     _index: int = 0
 
-    def __post_init__(self) -> None:
-        """Name who reads which kind."""
-        self._readers: dict[str, Callable[[Mapping[str, Any]], str | None]] = {
-            "log.opened": self._opened,
-            "log.key": lambda entry: self.keys.append(str(entry["key"])),
-            "clock.stepped": self._stepped,
-            "round.sealed": self._sealed,
-            "round.locked": self._locked,
-            "round.resolved": self._resolved,
-            "round.void": self._void,
-            "predictions.made": self._made,
-            "predictions.started": self._started,
-            "predictions.judged": self._judged,
-            "ranges.judged": self._moved,
-            "scores": self._scores,
-        }
-
     def take(self, data: bytes) -> None:
         """Read the next entry; raise AuditError where it is not of its form or does not follow from those before it."""
         try:
             entry = json.loads(data)
             kind = str(entry["kind"])
             self._clock(kind, entry["at"])
-            reader = self._readers.get(kind)
+            reader = getattr(self, f"_on_{kind.replace('.', '_')}", None)
             complaint = reader(entry) if reader else None
         except (KeyError, TypeError, ValueError, AttributeError, RecursionError, ZeroDivisionError) as error:
             if isinstance(error, AuditError):
@@ -133,18 +116,20 @@ class Audit:
         self.first_at = self.first_at or at
         self.last_at = at
 
-    def _opened(self, entry: Mapping[str, Any]) -> str | None:
+    def _on_log_opened(self, entry: Mapping[str, Any]) -> str | None:
         if self._index:
             return "a log is opened once"
         self.origin, self.mode = str(entry["origin"]), str(entry["source_mode"])
+        self._on_log_key(entry)
+        return None
+
+    def _on_log_key(self, entry: Mapping[str, Any]) -> None:
         self.keys.append(str(entry["key"]))
-        return None
 
-    def _stepped(self, entry: Mapping[str, Any]) -> str | None:
+    def _on_clock_stepped(self, _entry: Mapping[str, Any]) -> None:
         self.clock_steps += 1
-        return None
 
-    def _sealed(self, entry: Mapping[str, Any]) -> str | None:
+    def _on_round_sealed(self, entry: Mapping[str, Any]) -> str | None:
         name = entry["round_id"]
         if name in self.open or name in self.rounds:
             return "this round was sealed before"
@@ -153,7 +138,7 @@ class Audit:
         self.open[name] = {**_row(entry), "band_bps": entry["band_bps"], "commitment": entry["commitment"]}
         return None
 
-    def _locked(self, entry: Mapping[str, Any]) -> str | None:
+    def _on_round_locked(self, entry: Mapping[str, Any]) -> str | None:
         row = self.open.get(entry["round_id"])
         if row is None or row["phase"] != "open":
             return "no open round was sealed under this name"
@@ -166,7 +151,7 @@ class Audit:
             return "the band is not the one that was published at opening"
         return None
 
-    def _resolved(self, entry: Mapping[str, Any]) -> str | None:
+    def _on_round_resolved(self, entry: Mapping[str, Any]) -> str | None:
         row = self.open.pop(entry["round_id"], None)
         if row is None or row["phase"] != "live":
             return "no live round under this name"
@@ -176,7 +161,7 @@ class Audit:
         row.update({name: entry[name] for name in ("end_price", "change_bps", "outcome", "lesson")}, phase="resolved")
         return self._end(row)
 
-    def _void(self, entry: Mapping[str, Any]) -> str | None:
+    def _on_round_void(self, entry: Mapping[str, Any]) -> str | None:
         row = self.open.pop(entry["round_id"], None)
         if row is None and entry["round_id"] in self.rounds:
             return "this round had ended"
@@ -196,7 +181,7 @@ class Audit:
             self.arena = self.arena.added(case_of_row(row))
         return None
 
-    def _made(self, entry: Mapping[str, Any]) -> str | None:
+    def _on_predictions_made(self, entry: Mapping[str, Any]) -> str | None:
         if not entry["at"] < entry["start"]:
             return "made after its hour began"
         hour = self.hours.setdefault(entry["start"], {})
@@ -219,7 +204,7 @@ class Audit:
         made.update(forecast)
         return None
 
-    def _started(self, entry: Mapping[str, Any]) -> str | None:
+    def _on_predictions_started(self, entry: Mapping[str, Any]) -> str | None:
         late = _seconds(entry["start"], entry["at"])
         if not 0 <= late < PRICE_WINDOW_S:
             return f"the start price was fixed {late:.0f} s after the start"
@@ -240,7 +225,7 @@ class Audit:
                 del self.ranges[next(iter(self.ranges))]
         return ranges
 
-    def _moved(self, entry: Mapping[str, Any]) -> str | None:
+    def _on_ranges_judged(self, entry: Mapping[str, Any]) -> str | None:
         start, horizon = entry["start"], entry["horizon"]
         late = _late(start, horizon, entry["at"])
         counted: list[tuple[str, int, Counts]] = []
@@ -260,7 +245,7 @@ class Audit:
         self.far = self.far.plus(counted)
         return None
 
-    def _judged(self, entry: Mapping[str, Any]) -> str | None:
+    def _on_predictions_judged(self, entry: Mapping[str, Any]) -> str | None:
         n, hits = 0, 0
         for asset, judged in entry["assets"].items():
             complaint = self._revealed(entry["start"], asset, judged) if "forecast" in judged else None
@@ -294,7 +279,7 @@ class Audit:
             ]
             self.far = self.far.plus(counted)
 
-    def _scores(self, entry: Mapping[str, Any]) -> str | None:
+    def _on_scores(self, entry: Mapping[str, Any]) -> str | None:
         found = {
             "arena": scores_of(self.arena_record()),
             "hourly": scores_of(self.hourly_record()),

@@ -19,8 +19,7 @@ from generator.arena.teacher import RunningTotals
 from generator.catalog.formats import iso, ms_of
 from generator.record.audit.audit import far_scores_of, scores_of
 from generator.record.audit.entries import Entry, entries_of, entry
-from generator.record.log.merkle import leaf_hash
-from generator.record.log.tiles import LARGEST_ENTRY, WIDTH, Edge, Tile, bundle
+from generator.record.log.tiles import LARGEST_ENTRY, WIDTH, Edge, Tile, bundle, leaf_hash
 from generator.record.memory import tables as t
 from generator.record.memory.rows import get_meta, put_meta, where_in
 
