@@ -9,8 +9,8 @@ import pytest
 
 from generator.catalog.products import PRODUCTS
 from generator.errors import PublishError
+from generator.wings.bucket.site import BucketVault
 from generator.wings.bucket.store import Bucket
-from generator.wings.bucket.vault import BucketVault
 from tests.release.test_vault_store import SCHEMA, offer
 from tests.support.buckets import NOT_ANSWERED, NOT_STORED, FaultyBucket, memory, put
 

@@ -63,7 +63,7 @@ class Pointer:
 
     def peek(self) -> str | None:
         """Return the generation it names now, None without one; nothing is remembered, and nothing written."""
-        body = self._body if self._epoch is not None and not self._doubt and self._lost is None else self._look()[1]
+        body = self._look()[1]
         return str(body["generation"]) if body else None
 
     def check(self) -> None:
