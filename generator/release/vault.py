@@ -85,9 +85,7 @@ def _kept(offer: Offer, before: Sequence[Row]) -> list[Row]:
 def _needed_until(row: Row) -> datetime:
     """Return when a snapshot can no longer be asked for; what was bought by then is in the payments ledger."""
     promised = _time(row["replaced_at"]) + timedelta(seconds=QUOTE_GRACE_S)
-    # A row of an older program names no such time.
-    quoted = _time(row["valid_until"]) if "valid_until" in row else promised
-    return max(promised, quoted) + timedelta(seconds=VAULT_MARGIN_S)
+    return max(promised, _time(row["valid_until"])) + timedelta(seconds=VAULT_MARGIN_S)
 
 
 def _time(text: str) -> datetime:

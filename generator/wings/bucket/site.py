@@ -46,7 +46,7 @@ class BucketSite(NumberedStore):
     """Publish releases below one prefix of a bucket."""
 
     def __init__(self, bucket: Bucket, writer: str, fence: Fence = one_writer, deadline_s: float = DEADLINE_S) -> None:
-        super().__init__(bucket, RELEASES, Pointer(bucket, POINTER, fence, writer, _is_pointer), deadline_s)
+        super().__init__(bucket, RELEASES, Pointer(bucket, POINTER, fence, writer, "previous"), deadline_s)
         self._put: dict[str, int] | None = None  # immutable path -> its length
 
     def is_empty(self) -> bool:
@@ -106,7 +106,7 @@ class BucketVault(NumberedStore):
     def __init__(
         self, bucket: Bucket, writer: str, fence: Fence = one_writer, deadline_s: float = VAULT_DEADLINE_S
     ) -> None:
-        super().__init__(bucket, SNAPSHOTS, Pointer(bucket, MANIFEST, fence, writer, _is_manifest), deadline_s)
+        super().__init__(bucket, SNAPSHOTS, Pointer(bucket, MANIFEST, fence, writer, "snapshots"), deadline_s)
 
     def publish(self, offer: Offer) -> None:
         """Store the bodies, then move the manifest; see `Vault`."""
@@ -146,11 +146,3 @@ def _previous(before: Mapping[str, Any], now_s: float) -> list[dict[str, Any]]:
     """Return the releases that may still be read, newest first: those replaced in the last ten minutes."""
     rows = [row for row in before.get("previous", []) if now_s - row["replaced_s"] <= KEEP_OLD_S]
     return [{"generation": before["generation"], "replaced_s": int(now_s)}, *rows] if before else rows
-
-
-def _is_pointer(body: Mapping[str, Any]) -> bool:
-    return all(int(row["generation"]) >= 0 and row["replaced_s"] >= 0 for row in body["previous"])
-
-
-def _is_manifest(body: dict[str, Any]) -> bool:
-    return all(row["snapshot_id"] and "replaced_at" in row and row["bodies"] for row in body["snapshots"])
