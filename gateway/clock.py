@@ -30,11 +30,7 @@ class Clock:
 
 
 class Outage:
-    """For how long calls of a kind have failed in a row; without calls it knows nothing.
-
-    Args:
-        clock: the process's clock.
-    """
+    """For how long calls of a kind have failed in a row; without calls it knows nothing."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
@@ -54,11 +50,7 @@ class Outage:
 
 
 class LastGood:
-    """The age of the last success; the start counts as one, so that a fresh process has time to connect.
-
-    Args:
-        clock: the process's clock.
-    """
+    """The age of the last success; the start counts as one, so that a fresh process has time to connect."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock

@@ -1,12 +1,10 @@
 """Failures of the gateway.
 
     GatewayError
-    ├── VaultUnreadable          the manifest or a body it names is not what it says
-    ├── LedgerUnreadable         the payments ledger cannot be opened; nothing was overwritten
-    ├── LedgerUnavailable        the payments ledger takes nothing right now (503)
-    ├── IdentityTaken            the txid or payment identifier is already in the payments ledger
-    ├── FacilitatorUnavailable   no readable answer; the same payment may work later (503)
-    └── PaymentInvalid           the payment as sent can never be accepted (402)
+    ├── VaultUnreadable
+    ├── LedgerUnreadable, LedgerUnavailable (503), IdentityTaken
+    ├── FacilitatorUnavailable (503)
+    └── PaymentInvalid (402)
 
 Wrong settings are ValueError (pydantic's), one line each.
 """
@@ -27,7 +25,7 @@ class LedgerUnreadable(GatewayError):
 
 
 class LedgerUnavailable(GatewayError, SQLAlchemyError):
-    """The payments ledger does not answer in time, or its file is not the one that was opened.
+    """The payments ledger does not answer in time, or its file is not the one that was opened (503).
 
     A failure of the database like any other, so whoever handles those handles this.
     """
@@ -38,16 +36,11 @@ class IdentityTaken(GatewayError):
 
 
 class FacilitatorUnavailable(GatewayError):
-    """The facilitator gave no readable answer."""
+    """The facilitator gave no readable answer; the same payment may work later (503)."""
 
 
 class PaymentInvalid(GatewayError):
-    """The payment as sent can never be accepted.
-
-    Args:
-        code: snake-case word for machines.
-        text: one sentence for people.
-    """
+    """The payment as sent can never be accepted (402): a snake-case word for machines, one sentence for people."""
 
     def __init__(self, code: str, text: str) -> None:
         super().__init__(f"{code}: {text}")

@@ -37,26 +37,22 @@ def _overlap(one: str, other: str) -> bool:
 
 def _beginning(value: str, allowed: tuple[str, ...]) -> str:
     if not value.startswith(allowed):
-        message = f"{value.split(':', 1)[0]}: is not supported here; use {' or '.join(allowed)}"
-        raise ValueError(message)
+        raise ValueError(f"{value.split(':', 1)[0]}: is not supported here; use {' or '.join(allowed)}")
     return value
 
 
 def _algorand_address(value: str) -> str:
     if not is_valid_address(value):
-        message = f"{value!r} is not an Algorand address (58 characters with a checksum)"
-        raise ValueError(message)
+        raise ValueError(f"{value!r} is not an Algorand address (58 characters with a checksum)")
     return value
 
 
 def _http_url(value: str) -> str:
     parts = urlsplit(value)
     if parts.scheme not in {"http", "https"} or not parts.hostname or parts.query or parts.fragment:
-        message = f"{value!r} is not a plain http:// or https:// URL"
-        raise ValueError(message)
+        raise ValueError(f"{value!r} is not a plain http:// or https:// URL")
     if parts.username or parts.password:
-        message = "credentials do not belong in a URL; use the token setting"
-        raise ValueError(message)
+        raise ValueError("credentials do not belong in a URL; use the token setting")
     return str(URL(value)).rstrip("/")
 
 
@@ -172,19 +168,18 @@ class GatewaySettings(BaseSettings):
     @model_validator(mode="after")
     def _agree(self) -> Self:
         if self.base_url is None and not is_loopback(self.host):
-            message = f"set BASE_URL when HOST is not loopback: quotes name it, and {self.host} is not enough"
-            raise ValueError(message)
+            raise ValueError(f"set BASE_URL when HOST is not loopback: quotes name it, and {self.host} is not enough")
         if not self.base_is_loopback and "network" not in self.model_fields_set:
-            message = "set NETWORK (mainnet, testnet or devnet) when BASE_URL is public"
-            raise ValueError(message)
+            raise ValueError("set NETWORK (mainnet, testnet or devnet) when BASE_URL is public")
         self._check_encrypted()
         vault, site = self.vault_dir.resolve(), self.site_path.resolve()
         if vault == site or vault in site.parents or site in vault.parents:
-            message = f"the vault {vault} and the site {site} must lie apart: the site is public, the vault is not"
-            raise ValueError(message)
+            raise ValueError(
+                f"the vault {vault} and the site {site} must lie apart: the site is public, the vault is not"
+            )
         if self.site_url and self.vault_bucket and _overlap(self.site_url, self.vault_bucket):
-            message = f"the vault {self.vault_bucket} and the site {self.site_url} must lie apart: the site is public"
-            raise ValueError(message)
+            places = f"the vault {self.vault_bucket} and the site {self.site_url}"
+            raise ValueError(f"{places} must lie apart: the site is public")
         return self
 
     def _check_encrypted(self) -> None:
@@ -192,11 +187,10 @@ class GatewaySettings(BaseSettings):
         for name in ("facilitator_url", "algod_url", "indexer_url") if self.network == "mainnet" else ():
             parts = urlsplit(getattr(self, name) or "")
             if parts.scheme == "http" and not is_loopback(parts.hostname or ""):
-                message = (
+                raise ValueError(
                     f"EMI_{name.upper()} {parts.geturl()} is plain http, and EMI_NETWORK is mainnet: "
                     "use https://, or a loopback address (localhost, 127.0.0.0/8, ::1)"
                 )
-                raise ValueError(message)
 
     @property
     def site_path(self) -> Path:
@@ -252,14 +246,7 @@ class GatewaySettings(BaseSettings):
         return self.pay_to or DEMO_PAYEE
 
     def quote_refusal(self, source_mode: str) -> str | None:
-        """Say why no quote may be made of a vault, if so.
-
-        Args:
-            source_mode: live, recorded or simulated, as the vault says.
-
-        Returns:
-            One line, or None when quotes may be made.
-        """
+        """Say in one line why no quote may be made of a vault of this source mode (live, recorded, simulated), if so."""
         if self.network != "mainnet" or self.base_is_loopback:
             return None
         if self.payee == DEMO_PAYEE:

@@ -54,17 +54,11 @@ MAX_HEADER_BYTES: Final = 4_096
 
 @dataclass(frozen=True, slots=True)
 class Encoded:
-    """A finished answer; sending it does no encoding.
-
-    Args:
-        status: HTTP status.
-        headers: lower-case names, content-length included.
-        body: the bytes; left out for HEAD.
-    """
+    """A finished answer; sending it does no encoding."""
 
     status: int
-    headers: Headers
-    body: bytes
+    headers: Headers  # lower-case names, content-length included
+    body: bytes  # left out for HEAD
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Send the answer as an ASGI application."""
@@ -73,16 +67,7 @@ class Encoded:
 
 
 def encoded(status: int, body: bytes, headers: Iterable[tuple[bytes, bytes]]) -> Encoded:
-    """Make an answer on a paid path: JSON, with the headers that every such answer carries.
-
-    Args:
-        status: HTTP status.
-        body: JSON bytes.
-        headers: what this answer adds, lower-case names.
-
-    Returns:
-        The finished answer.
-    """
+    """Make an answer of JSON on a paid path: its own headers, lower-case, and those that every such answer carries."""
     length = str(len(body)).encode()
     base = [(b"content-type", b"application/json"), (b"content-length", length), *PAID_HEADERS]
     return Encoded(status, [*base, *headers], body)
@@ -103,7 +88,7 @@ def problem(
     headers: dict[str, str] | None = None,
     **members: Any,
 ) -> Response:
-    """Make one problem document.
+    """Make one problem document, never stored by caches.
 
     Args:
         status: a status of the table.
@@ -113,9 +98,6 @@ def problem(
         disclaimer: the educational notice.
         headers: more headers, e.g. Retry-After.
         **members: more members, e.g. supported_assets.
-
-    Returns:
-        The answer, never stored by caches.
     """
     slug, title = PROBLEMS[status]
     body = {

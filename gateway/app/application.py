@@ -42,24 +42,17 @@ def build_app(
     preview: bool = False,
     step: Step = no_step,
 ) -> Starlette:
-    """Build the gateway; nothing is opened before its lifespan starts.
+    """Build the gateway, whose `state.gateway` is the `GatewayState`; nothing is opened before its lifespan starts.
 
     Args:
         settings: checked settings.
         clock: for tests; the machine's clock by default.
         http: the client of every outgoing call; opened and closed by the lifespan by default.
-        preview: also serve the published site, on loopback only.
+        preview: also serve the published site; GatewayError beyond loopback.
         step: for tests; called at each step of a purchase, see `gateway.payments.purchase`.
-
-    Raises:
-        GatewayError: the preview was asked to listen beyond loopback.
-
-    Returns:
-        The application; its `state.gateway` is the `GatewayState`.
     """
     if preview and not is_loopback(settings.host):
-        message = f"--preview serves loopback only; HOST is {settings.host}"
-        raise GatewayError(message)
+        raise GatewayError(f"--preview serves loopback only; HOST is {settings.host}")
     state = GatewayState(settings, clock or Clock(), step)
     site = Preview(settings.site_path, settings.project) if preview else None
     app = Starlette(
@@ -83,7 +76,7 @@ def _routes(state: GatewayState, site: Preview | None) -> list[BaseRoute]:
     routes: list[BaseRoute] = [
         Route(PAID_PATH, PaidEndpoint(state)),
         Route("/healthz", healthz, methods=["GET"]),
-        Route("/readyz", state.readiness.show, methods=["GET"]),
+        Route("/readyz", state.readyz, methods=["GET"]),
         *buyer_routes(state),
     ]
     return [*routes, Mount("/", app=site)] if site else routes
@@ -118,15 +111,7 @@ async def _internal_error(request: Request, _error: Exception) -> Response:
 
 
 def serve(settings: GatewaySettings, preview: bool = False) -> None:  # noqa: FBT001, FBT002 - agreed with the CLI
-    """Run the gateway until SIGINT or SIGTERM.
-
-    Args:
-        settings: checked settings.
-        preview: also serve the published site, on loopback only.
-
-    Raises:
-        SystemExit: code 1 after one clear line on standard error.
-    """
+    """Run the gateway, the preview on loopback only, until SIGINT or SIGTERM; a failure is one line and exit code 1."""
     try:
         _check_complete(settings)
         app = build_app(settings, preview=preview)
@@ -148,15 +133,13 @@ def _listening(host: str, port: int) -> socket.socket:
     try:
         return listen(host, port)
     except OSError as error:
-        message = f"cannot listen on {host}:{port}: {error.strerror}"
-        raise GatewayError(message) from error
+        raise GatewayError(f"cannot listen on {host}:{port}: {error.strerror}") from error
 
 
 def _check_complete(settings: GatewaySettings) -> None:
     for name in ("facilitator_url", "algod_url"):
         if getattr(settings, name) is None:
-            message = f"EMI_{name.upper()} is not set: without it no payment can be settled or proven"
-            raise GatewayError(message)
+            raise GatewayError(f"EMI_{name.upper()} is not set: without it no payment can be settled or proven")
 
 
 def _serve_metrics(settings: GatewaySettings, state: GatewayState) -> None:
@@ -165,5 +148,4 @@ def _serve_metrics(settings: GatewaySettings, state: GatewayState) -> None:
     try:
         start_http_server(settings.metrics_port, addr="127.0.0.1", registry=state.metrics.registry)
     except OSError as error:
-        message = f"EMI_METRICS_PORT {settings.metrics_port} cannot be used: {error.strerror}"
-        raise GatewayError(message) from error
+        raise GatewayError(f"EMI_METRICS_PORT {settings.metrics_port} cannot be used: {error.strerror}") from error

@@ -40,10 +40,7 @@ log = structlog.get_logger("gateway")
 class Guard:
     """Refuse a wrong Host, large headers and any body before the application sees the request.
 
-    Args:
-        app: the application.
-        project: the service's name, for the problem document.
-        names: None to answer for any host; else the names that are answered for apart from loopback.
+    The hosts that are answered for are loopback and the names, or any without names.
     """
 
     def __init__(self, app: ASGIApp, project: str, names: Collection[str] | None = None) -> None:
@@ -116,12 +113,7 @@ def misses_host(http_version: str, headers: Iterable[tuple[bytes, bytes]]) -> bo
 
 
 def is_foreign(headers: Iterable[tuple[bytes, bytes]], names: Collection[str]) -> bool:
-    """Return whether a request names a host that is neither loopback nor one of ours.
-
-    Args:
-        headers: of the request.
-        names: further names that are ours, lower case, without port.
-    """
+    """Return whether a request names a host that is neither loopback nor one of our names, lower case, without port."""
     return any(not _is_ours(value, names) for name, value in headers if name == b"host")
 
 
@@ -136,9 +128,7 @@ def _is_ours(host: bytes, names: Collection[str]) -> bool:
 class RateLimit:
     """A token bucket per client address; the least recently seen of many addresses is forgotten.
 
-    Args:
-        per_minute: attempts that may come at once, refilled over a minute.
-        clock: the process's clock.
+    `per_minute` attempts may come at once, refilled over a minute.
     """
 
     def __init__(self, per_minute: int, clock: Clock) -> None:
@@ -148,14 +138,7 @@ class RateLimit:
         self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()
 
     def take(self, address: str) -> int | None:
-        """Count one attempt.
-
-        Args:
-            address: the client's, from `Clients.address`.
-
-        Returns:
-            None when it is allowed, else whole seconds until the next may.
-        """
+        """Count one attempt; return None when it is allowed, else whole seconds until the next may."""
         key = share_of(address)
         if key is None:
             return None
@@ -170,11 +153,7 @@ class RateLimit:
 
 
 class Clients:
-    """Who really asks, behind the proxies that are trusted.
-
-    Args:
-        trusted: addresses or networks whose X-Forwarded-For is believed.
-    """
+    """Who really asks, behind the trusted addresses or networks whose X-Forwarded-For is believed."""
 
     def __init__(self, trusted: Collection[str]) -> None:
         self._trusted = [ipaddress.ip_network(name, strict=False) for name in trusted]

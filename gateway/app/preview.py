@@ -36,12 +36,7 @@ NOTHING: Final = "Nothing is published at this path."
 
 
 class Preview(StaticFiles):
-    """The site as an ASGI application.
-
-    Args:
-        site: the folder that holds the pointer `current`, the releases and the immutable files.
-        project: the service's name, for problem documents.
-    """
+    """The site, a folder with the pointer `current`, the releases and the immutable files, as an ASGI application."""
 
     def __init__(self, site: Path, project: str) -> None:
         super().__init__(directory=site, check_dir=False)

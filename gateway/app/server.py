@@ -51,11 +51,7 @@ NOT_PLAIN: Final = frozenset({b"payment-signature", b"content-length", b"transfe
 
 
 class Connections:
-    """Every open connection of a gateway, and the loop that closes those that take too long.
-
-    Args:
-        state: the gateway's state.
-    """
+    """Every open connection of a gateway, and the loop that closes those that take too long."""
 
     def __init__(self, state: GatewayState) -> None:
         self._state = state
@@ -71,9 +67,7 @@ class Connections:
     def challenge(self, url: bytes, server_headers: list[tuple[bytes, bytes]]) -> bytes | None:
         """Return the finished challenge for a request target without query, if it may be quoted now.
 
-        Args:
-            url: the request target.
-            server_headers: the server's own (Date), another list when they change.
+        The server's own headers (Date) are another list when they change.
         """
         quotes = self._state.quotes()
         if quotes is not self._made_of[0] or server_headers is not self._made_of[1]:
@@ -251,11 +245,7 @@ def _wire(answer: Encoded, server_headers: list[tuple[bytes, bytes]]) -> bytes:
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """Take a port.
-
-    Raises:
-        OSError: it is in use, or must not be taken.
-    """
+    """Take a port; raise OSError when it is in use, or must not be taken."""
     listener = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET, socket.SOCK_STREAM)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
@@ -269,10 +259,8 @@ def listen(host: str, port: int) -> socket.socket:
 def http_server(app: ASGIApp, grace_s: int, state: GatewayState | None = None) -> uvicorn.Server:
     """Make the server of an application; its `run` takes the sockets and returns after SIGINT or SIGTERM.
 
-    Args:
-        app: the application, whose lifespan is run.
-        grace_s: seconds that requests may take to finish once it was asked to stop.
-        state: of a gateway, whose challenges are answered at once and whose clients are limited.
+    Requests may take `grace_s` to finish once it was asked to stop. With the state of a gateway its challenges are
+    answered at once and its clients are limited.
     """
     protocol: type[asyncio.Protocol] | None = None
     if state is not None:

@@ -32,42 +32,28 @@ log = structlog.get_logger("gateway")
 
 
 class GatewayState:
-    """The composition root's product.
-
-    Args:
-        settings: checked settings.
-        clock: the process's clock.
-        step: called at each step of a purchase, see `gateway.payments.purchase`.
-    """
+    """The composition root's product; `step` is called at each step of a purchase, see `gateway.payments.purchase`."""
 
     def __init__(self, settings: GatewaySettings, clock: Clock, step: Step = no_step) -> None:
         self.step = step
         self.settings = settings
         self.clock = clock
         self.metrics = Metrics()
-        self.vault = Vault(
-            vault_files(settings.vault_dir, settings.vault_bucket), clock, settings.vault_max_age_seconds
-        )
+        files = vault_files(settings.vault_dir, settings.vault_bucket)
+        self.vault = Vault(files, clock, settings.vault_max_age_seconds)
         self.rate = RateLimit(settings.rate_limit_per_minute, clock)
         self.clients = Clients(settings.trusted_proxies)
-        self.readiness = Readiness(self)
         self.challenges: Mapping[str, Challenge] = {}
         self.blocked: str | None = None
         """Why the settings allow no quote of what the vault holds."""
         self._encoded_for: tuple[object, object] = (None, None)
+        self._not_ready: list[str] | None = None
         self._tasks: list[asyncio.Task[None]] = []
         self.background: list[Callable[[], Coroutine[Any, Any, None]]] = []
         """Loops of the server that live as long as the state."""
 
     async def start(self, http: Http) -> None:
-        """Open the ledger, read the vault, ask the facilitator once, and start the loops.
-
-        Args:
-            http: the client for every outgoing call; its owner closes it.
-
-        Raises:
-            LedgerUnreadable: the payments ledger cannot be used.
-        """
+        """Open the ledger or raise LedgerUnreadable, read the vault, ask the facilitator once, and start the loops."""
         ledger = await asyncio.to_thread(Ledger, self.settings.ledger_where)
         self.ledger = LedgerThread(ledger, self.clock, self.metrics)
         self.http = http
@@ -133,7 +119,46 @@ class GatewayState:
         self.metrics.chain_failing.set(self.chain.failing_s())
         self.metrics.ledger_age.set(self.ledger.written.age_s())
         self.metrics.quoting.set(0 if self.no_quote_reason() else 1)
-        self.readiness.look()
+        self._look_ready()
+
+    def _look_ready(self) -> None:
+        """Log what changed of whether the gateway is ready; a start that is not ready yet is not logged."""
+        reasons, before = self._reasons(), self._not_ready
+        self.metrics.ready.set(0 if reasons else 1)
+        if reasons and before is not None and reasons != before:
+            log.error("not ready", reasons=reasons)
+        elif before and not reasons:
+            log.info("ready again")
+        if before is not None or not reasons:
+            self._not_ready = reasons
+
+    def _reasons(self) -> list[str]:
+        """Return every reason why a sale fails now, or would soon; none when the gateway is ready."""
+        found = (
+            self.ledger.fault(),
+            _overdue(self.ledger.written, "the payments ledger has taken no write"),
+            self.vault.fault(),
+            self.blocked,
+            self.chain.fault(),
+            _overdue(self.facilitator.supported, "the facilitator has given no good answer to /supported"),
+            None if self.facilitator.last_offer() else "the facilitator has not offered this network yet",
+        )
+        return [reason for reason in found if reason is not None]
+
+    async def readyz(self, _request: Request) -> Response:
+        """Answer 200 when a sale is possible, else 503 with every reason."""
+        vault = self.vault.current()
+        facts: dict[str, Any] = {
+            "generation": vault.generation if vault else None,
+            "vault_age_seconds": _seconds(self.vault.age_s()),
+            "facilitator_supported_age_seconds": _seconds(self.facilitator.supported.age_s()),
+            "ledger_write_age_seconds": _seconds(self.ledger.written.age_s()),
+        }
+        reasons = self._reasons()
+        if not reasons:
+            return JSONResponse({"status": "ready", **facts}, headers={"cache-control": "no-store"})
+        detail = "No sale is possible right now."
+        return self.problem("/readyz", 503, detail, retry_s=RETRY_S, reasons=reasons, **facts)
 
     def quotes(self) -> Mapping[str, Challenge]:
         """Return the challenges that may be sent right now, by path; none while quotes are unavailable."""
@@ -160,16 +185,7 @@ class GatewayState:
         retry_s: int | None = None,
         **members: Any,
     ) -> Response:
-        """Make a problem document of this service; see `gateway.app.answers.problem`.
-
-        Args:
-            path: the request's.
-            status: a status of the table.
-            detail: one sentence about this occurrence.
-            headers: more headers.
-            retry_s: seconds after which asking again makes sense, as a Retry-After header.
-            **members: more members.
-        """
+        """Make a problem document of this service, see `gateway.app.answers.problem`; `retry_s` becomes Retry-After."""
         retry = {} if retry_s is None else {"retry-after": str(retry_s)}
         return problem(
             status,
@@ -198,62 +214,8 @@ async def _repeat(work: Callable[[], Coroutine[Any, Any, object]], complaint: st
             log.exception(complaint)
 
 
-def not_ready(state: GatewayState) -> list[str]:
-    """Return every reason why a sale fails now, or would soon; none when the gateway is ready."""
-    found = (
-        state.ledger.fault(),
-        _overdue(state.ledger.written, "the payments ledger has taken no write"),
-        state.vault.fault(),
-        state.blocked,
-        state.chain.fault(),
-        _overdue(state.facilitator.supported, "the facilitator has given no good answer to /supported"),
-        None if state.facilitator.last_offer() else "the facilitator has not offered this network yet",
-    )
-    return [reason for reason in found if reason is not None]
-
-
 def _overdue(what: LastGood, sentence: str) -> str | None:
     return f"{sentence} for over {NOT_READY_S:.0f} s" if what.age_s() > NOT_READY_S else None
-
-
-class Readiness:
-    """Answer /readyz, and log each change once.
-
-    Args:
-        state: the gateway's state; read again each time.
-    """
-
-    def __init__(self, state: GatewayState) -> None:
-        self._state = state
-        self._said: list[str] | None = None
-
-    def look(self) -> bool:
-        """Return whether the gateway is ready, and log what changed; a start that is not ready yet is not logged."""
-        reasons = not_ready(self._state)
-        self._state.metrics.ready.set(0 if reasons else 1)
-        if reasons and self._said is not None and reasons != self._said:
-            log.error("not ready", reasons=reasons)
-        elif self._said and not reasons:
-            log.info("ready again")
-        if self._said is not None or not reasons:
-            self._said = reasons
-        return not reasons
-
-    async def show(self, _request: Request) -> Response:
-        """Answer 200 when a sale is possible, else 503 with every reason."""
-        state = self._state
-        vault = state.vault.current()
-        facts: dict[str, Any] = {
-            "generation": vault.generation if vault else None,
-            "vault_age_seconds": _seconds(state.vault.age_s()),
-            "facilitator_supported_age_seconds": _seconds(state.facilitator.supported.age_s()),
-            "ledger_write_age_seconds": _seconds(state.ledger.written.age_s()),
-        }
-        reasons = not_ready(state)
-        if not reasons:
-            return JSONResponse({"status": "ready", **facts}, headers={"cache-control": "no-store"})
-        detail = "No sale is possible right now."
-        return state.problem("/readyz", 503, detail, retry_s=RETRY_S, reasons=reasons, **facts)
 
 
 def _seconds(age_s: float | None) -> float | None:

@@ -42,11 +42,7 @@ def address_of(key: bytes) -> str:
 
 
 def key_of(address: str) -> bytes:
-    """Read the public key of an address.
-
-    Raises:
-        ValueError: it is not an address.
-    """
+    """Read the public key of an address; ValueError when it is none."""
     if not encoding.is_valid_address(address):
         raise ValueError(f"{address!r} is not an Algorand address")
     return bytes(encoding.decode_address(address))
@@ -58,11 +54,7 @@ def pack(value: Mapping[str, Any]) -> bytes:
 
 
 def unpack(data: bytes) -> Any:
-    """Return what a msgpack holds.
-
-    Raises:
-        ValueError: it is not one msgpack value.
-    """
+    """Return what a msgpack holds; ValueError when it is not one value."""
     try:
         return msgpack.unpackb(data)
     except DECODE_ERRORS as error:
@@ -77,8 +69,7 @@ def txid_of(message: bytes) -> str:
 def group_id_of(transactions: Iterable[Mapping[str, Any]]) -> bytes:
     """Return the id that binds these transactions in this order: SHA-512/256 over `TG` and their hashes.
 
-    Args:
-        transactions: their fields; a group id that they carry already is left out.
+    A group id that they carry already is left out.
     """
     bare = ({key: value for key, value in fields.items() if key != "grp"} for fields in transactions)
     hashes = [sha512_256(TRANSACTION_PREFIX + pack(fields)) for fields in bare]

@@ -64,23 +64,14 @@ class RefusedError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class SignedBallot:
-    """A ballot whose form holds; its signature and its round are not checked yet.
+    """A ballot whose form holds; its signature and its round are not checked yet."""
 
-    Args:
-        raw: msgpack of the signed transaction.
-        transaction: its fields, as on the wire.
-        signature: ed25519, 64 bytes.
-        round_id: the round that it votes in, which may not exist.
-        choice: one of CHOICES.
-        message: the bytes that were signed.
-    """
-
-    raw: bytes
-    transaction: Mapping[str, Any]
-    signature: bytes
-    round_id: str
-    choice: str
-    message: bytes
+    raw: bytes  # msgpack of the signed transaction
+    transaction: Mapping[str, Any]  # its fields, as on the wire
+    signature: bytes  # ed25519, 64 bytes
+    round_id: str  # the round that it votes in, which may not exist
+    choice: str  # one of CHOICES
+    message: bytes  # the bytes that were signed
 
     @property
     def txid(self) -> str:
@@ -138,15 +129,12 @@ def note_of(round_id: str, choice: str) -> bytes:
 
 
 def read_ballot(data: bytes, receiver: bytes, genesis_hash: bytes) -> SignedBallot:
-    """Read a ballot and check its form.
+    """Read a ballot and check its form; RefusedError says why it cannot count.
 
     Args:
         data: base64 of the msgpack of a signed transaction.
         receiver: the arena's public key, 32 bytes.
         genesis_hash: of the network, 32 bytes.
-
-    Raises:
-        RefusedError: it cannot count, and why.
     """
     raw, envelope = _decode(data)
     transaction: dict[str, Any] = envelope["txn"]

@@ -4,11 +4,7 @@ import ipaddress
 
 
 def is_loopback(host: str) -> bool:
-    """Return whether a host name or address can only be reached from this machine.
-
-    Args:
-        host: a name or an address, brackets of IPv6 already removed.
-    """
+    """Return whether a name or an address, without brackets, can only be reached from this machine."""
     if host == "localhost":
         return True
     try:

@@ -10,19 +10,12 @@ CAIP2_REFERENCE_LENGTH: Final = 32
 
 @dataclass(frozen=True, slots=True)
 class Network:
-    """One network.
+    """One network."""
 
-    Args:
-        name: what the NETWORK setting calls it.
-        genesis_id: the network's own name for itself.
-        genesis_hash: SHA-512/256 of the genesis block, padded base64.
-        asset_id: the stablecoin's id on this network.
-    """
-
-    name: str
-    genesis_id: str
-    genesis_hash: str
-    asset_id: int
+    name: str  # what the NETWORK setting calls it
+    genesis_id: str  # the network's own name for itself
+    genesis_hash: str  # SHA-512/256 of the genesis block, padded base64
+    asset_id: int  # the stablecoin's on this network
 
     @property
     def full(self) -> str:

@@ -44,11 +44,7 @@ class BucketUrl:
 
     @classmethod
     def parse(cls, url: str) -> Self:
-        """Read a URL.
-
-        Raises:
-            ValueError: not of the form, or one that carries credentials; the text does not repeat the URL.
-        """
+        """Read a URL; ValueError for one of another form or with credentials, whose text does not repeat it."""
         parts = urlsplit(url)
         if "@" in parts.netloc or parts.query or parts.fragment:
             raise ValueError("credentials and options do not belong in a URL: set AWS_…, GOOGLE_… or AZURE_… variables")
@@ -73,16 +69,14 @@ def is_bucket(url: str) -> bool:
 
 
 def open_store(url: str, request_s: float = REQUEST_S, retries: int = RETRIES) -> Any:
-    """Make an obstore store of a URL; nothing is requested of it yet.
+    """Make an obstore store of a bucket's URL; nothing is requested of it yet.
+
+    One of `store_errors` is raised where the environment lacks what it needs.
 
     Args:
         url: as `BucketUrl` writes it.
         request_s: seconds that one try may take.
         retries: further tries of a request that failed.
-
-    Raises:
-        ValueError: not a bucket's URL.
-        store_errors: the environment lacks what the store needs.
     """
     from obstore.store import from_url  # noqa: PLC0415  only who has an object store pays for it
 

@@ -61,6 +61,11 @@ def main() -> None:
     os.umask(0o077)
     try:
         application()()
-    except GeneratorError as error:
+    except Exception as error:
+        from gateway.devnet.errors import DevnetError
+        from gateway.errors import GatewayError
+
+        if not isinstance(error, GeneratorError | GatewayError | DevnetError):
+            raise
         print(f"emi: {error}", file=sys.stderr)
         sys.exit(1)

@@ -3,7 +3,6 @@
 import http.client
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from http import HTTPStatus
 from pathlib import Path
@@ -16,87 +15,52 @@ from algosdk.encoding import msgpack_encode
 from algosdk.error import WrongChecksumError, WrongKeyLengthError
 from algosdk.transaction import PaymentTxn, SuggestedParams
 
-from gateway.devnet.errors import DevnetError
 from gateway.devnet.keys import load_or_make
 from gateway.wire.ballots import OPEN_ROUND, OpenRound, note_of
 from generator.catalog.words import Prediction
 from generator.cli._published import Published, fetch, read_json
 from generator.errors import GeneratorError
 
-PUBLISHED = "/api/human-consensus.php"
 
-
-@dataclass(frozen=True, slots=True)
-class TakingVotes:
-    """The round that takes votes, as published."""
-
-    round_id: str
-    closes: str
-
-
-def check_choice(text: str) -> Prediction:
-    """Read a choice, in any case.
-
-    Raises:
-        GeneratorError: it is none of the three.
-    """
-    try:
-        return Prediction(text.upper())
-    except ValueError:
-        allowed = ", ".join(Prediction)
-        raise GeneratorError(f"choice is {text!r}; allowed: {allowed}, e.g. `emi vote BULLISH`") from None
-
-
-def find_open_round(origin: str | None, site: Path, wanted: str | None, now: datetime | None = None) -> TakingVotes:
-    """Find the round that takes votes.
+def find_open_round(origin: str | None, site: Path, wanted: str | None) -> tuple[str, str]:
+    """Return the id of the round that takes votes, and when it closes.
 
     Args:
         origin: where to ask; None reads the published site of this machine.
         site: its folder.
         wanted: the only round to vote in, None for whichever is open.
-        now: aware UTC wall time; None asks the machine.
 
     Raises:
         GeneratorError: nothing is published, no round is open, or it is another than the wanted one.
     """
-    taking = _published_round(Published(origin or site))
-    if taking is None:
+    body = read_json(Published(origin or site), "/api/human-consensus.php")
+    found = body.get("open_round") if isinstance(body, dict) else None
+    if not isinstance(found, dict) or not isinstance(found.get("round_id"), str):
         raise GeneratorError(
             "no round takes votes now; the next opens when the brain has a forecast, try again in a minute"
         )
-    if wanted is not None and wanted != taking.round_id:
-        raise GeneratorError(f"round {wanted} does not take votes; {taking.round_id} does, until {taking.closes}")
+    round_id, closes = found["round_id"], str(found.get("closes"))
+    if wanted not in {None, round_id}:
+        raise GeneratorError(f"round {wanted} does not take votes; {round_id} does, until {closes}")
     try:
-        closed = datetime.fromisoformat(taking.closes) <= (now or datetime.now(UTC))
+        closed = datetime.fromisoformat(closes) <= datetime.now(UTC)
     except (ValueError, TypeError):
-        raise GeneratorError(f"the published closing time {taking.closes!r} is not a time") from None
+        raise GeneratorError(f"the published closing time {closes!r} is not a time") from None
     if closed:
-        raise GeneratorError(
-            f"votes in {taking.round_id} closed {taking.closes}; what is published is stale, is the service up?"
-        )
-    return taking
-
-
-def _published_round(site: Published) -> TakingVotes | None:
-    body = read_json(site, PUBLISHED)
-    found = body.get("open_round") if isinstance(body, dict) else None
-    if not isinstance(found, dict) or not isinstance(found.get("round_id"), str):
-        return None
-    return TakingVotes(found["round_id"], str(found.get("closes")))
+        raise GeneratorError(f"votes in {round_id} closed {closes}; what is published is stale, is the service up?")
+    return round_id, closes
 
 
 def load_key(path: Path) -> str:
     """Read an account's key; make one, readable by its owner only, on first use.
 
     Raises:
-        GeneratorError: the file cannot be read or written, is not a key, or others may read it.
+        DevnetError: the file cannot be read or written, or is not a key.
+        GeneratorError: others may read it.
     """
     if path.exists() and path.stat().st_mode & 0o077:
         raise GeneratorError(f"{path} may be read by others: chmod 600 it")
-    try:
-        return load_or_make(path).secret
-    except DevnetError as error:
-        raise GeneratorError(str(error)) from None
+    return load_or_make(path).secret
 
 
 def sign_ballot(
@@ -128,15 +92,15 @@ def sign_ballot(
     return str(payment.get_txid()), msgpack_encode(signed).encode() + b"\n"
 
 
-def vote_over_http(origin: str, private_key: str, round_id: str, choice: Prediction, lease: bytes) -> str:
+def vote_over_http(url: str, private_key: str, round_id: str, choice: Prediction, lease: bytes) -> str:
     """Sign a free ballot for the path of a service, hand it in, and return its id; GeneratorError says why not."""
     asked = {"voter": address_from_private_key(private_key), "round": round_id, "choice": str(choice)}
-    terms = _ask(f"{origin}?{urlencode(asked)}")
+    terms = _ask(f"{url}?{urlencode(asked)}")
     try:
         txid, data = sign_ballot(private_key, round_id, choice, terms["arena"], terms["genesis_hash"], lease=lease)
     except (KeyError, TypeError, ValueError, WrongChecksumError, WrongKeyLengthError) as error:
-        raise GeneratorError(f"{origin} does not say what to sign: {error}") from None
-    _ask(origin, {"X-Ballot": data.decode().strip()})
+        raise GeneratorError(f"{url} does not say what to sign: {error}") from None
+    _ask(url, {"X-Ballot": data.decode().strip()})
     return txid
 
 
@@ -153,21 +117,8 @@ def _ask(url: str, headers: Mapping[str, str] | None = None) -> Any:
     return answer
 
 
-def is_read(folder: Path, round_id: str, now: datetime) -> bool:
-    """Return whether a generator said lately that it counts ballots of this round that lie in a folder."""
-    try:
-        taking = OpenRound.of((folder / OPEN_ROUND).read_bytes())
-    except (OSError, ValueError):
-        return False
-    return taking.round_id == round_id and taking.is_read(now.timestamp() * 1000)
-
-
 def drop(folder: Path, txid: str, data: bytes) -> Path:
-    """Put a ballot into the inbox in one step: the generator never sees half of it.
-
-    Raises:
-        GeneratorError: the folder cannot be written.
-    """
+    """Put a ballot into the inbox in one step: the generator never sees half of it; GeneratorError if it cannot."""
     path = folder / f"{txid}.ballot"
     draft = folder / f".{txid}.tmp"
     try:
@@ -177,3 +128,12 @@ def drop(folder: Path, txid: str, data: bytes) -> Path:
     except OSError as error:
         raise GeneratorError(f"inbox {folder} cannot be written: {error.strerror}") from None
     return path
+
+
+def is_read(folder: Path, round_id: str) -> bool:
+    """Return whether a generator said lately that it counts ballots of this round that lie in a folder."""
+    try:
+        taking = OpenRound.of((folder / OPEN_ROUND).read_bytes())
+    except (OSError, ValueError):
+        return False
+    return taking.round_id == round_id and taking.is_read(datetime.now(UTC).timestamp() * 1000)

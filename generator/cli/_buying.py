@@ -7,11 +7,10 @@ from __future__ import annotations
 
 import asyncio
 import base64
-import binascii
 import json
 import os
+import sys
 import time
-from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
@@ -41,12 +40,14 @@ class Order:
     Args:
         url: the paid resource.
         devnet_url: origin of the devnet, from which play money comes.
+        key: the throwaway wallet's.
         max_amount_atomic: the most that is paid, atomic units.
         patience_s: seconds to keep asking while the outcome is not known.
     """
 
     url: str
     devnet_url: str
+    key: Key
     max_amount_atomic: int
     patience_s: float = PATIENCE_S
 
@@ -62,7 +63,7 @@ class Purchase:
         network: as the offer names it.
         payer: the throwaway wallet's address.
         amount_atomic: atomic units.
-        status: `signed` until an answer is known, then `settled` or `refused`.
+        status: `signed` until an answer is known.
         receipt: the decoded PAYMENT-RESPONSE, when there was one.
         body: the product, when it was delivered.
     """
@@ -111,16 +112,8 @@ class Purchases:
             raise GeneratorError(f"the purchase cannot be kept in {path}: {problem.strerror}") from problem
         return purchase
 
-    def finish(
-        self, purchase: Purchase, status: Literal["settled", "refused"], receipt: dict[str, Any] | None, body: Any
-    ) -> Purchase:
-        """Write down how a purchase ended and return it."""
-        return self.keep(replace(purchase, status=status, receipt=receipt, body=body))
-
     def unanswered(self, url: str) -> Purchase | None:
         """Return the oldest payment for this URL that was signed and whose end is not known."""
-        if not self._folder.is_dir():
-            return None
         files = sorted(self._folder.glob("*.json"), key=lambda path: (path.stat().st_mtime_ns, path.name))
         return next((one for one in map(_read, files) if one.url == url and one.status == "signed"), None)
 
@@ -133,14 +126,8 @@ def _read(path: Path) -> Purchase:
         raise GeneratorError(f"{path} is not a readable purchase; move it away if you know it is settled") from problem
 
 
-async def purchase(order: Order, purchases: Purchases, key: Callable[[], Key], say: Callable[[str], None]) -> Purchase:
+async def purchase(order: Order, purchases: Purchases) -> Purchase:
     """Buy once; a payment of an earlier run whose end is unknown is sent again instead of signing another.
-
-    Args:
-        order: what to buy.
-        purchases: where the signed payment is kept before it is sent.
-        key: gives the throwaway wallet's key when one is needed.
-        say: takes one line of progress.
 
     Raises:
         GeneratorError: nothing was bought, or the outcome is not known yet.
@@ -149,20 +136,20 @@ async def purchase(order: Order, purchases: Purchases, key: Callable[[], Key], s
     async with aiohttp.ClientSession(timeout=timeout, max_field_size=65_536) as http:
         signed = purchases.unanswered(order.url)
         if signed is None:
-            signed = purchases.keep(await _sign(http, order, key()))
+            signed = purchases.keep(await _sign(http, order))
         else:
-            say(f"payment {signed.txid} of an earlier run has no answer yet: sending the same one again")
-        return await _send(http, order, purchases, signed, say)
+            _say(f"payment {signed.txid} of an earlier run has no answer yet: sending the same one again")
+        return await _send(http, order, purchases, signed)
 
 
-async def _sign(http: aiohttp.ClientSession, order: Order, key: Key) -> Purchase:
+async def _sign(http: aiohttp.ClientSession, order: Order) -> Purchase:
     header = await _ask_price(http, order.url)
     network, last_round = await _ask_node(http, order.devnet_url)
     try:
-        made = pay(header, key, network, last_round, order.max_amount_atomic)
+        made = pay(header, order.key, network, last_round, order.max_amount_atomic)
     except WalletError as refusal:
         raise GeneratorError(f"nothing was paid: {refusal}") from refusal
-    await _get_json(http, f"{order.devnet_url}/wallet/fund?address={key.address}", "the devnet's faucet")
+    await _get_json(http, f"{order.devnet_url}/wallet/fund?address={made.payer}", "the devnet's faucet")
     return Purchase(made.txid, order.url, made.header, made.network, made.payer, made.amount_atomic)
 
 
@@ -199,55 +186,52 @@ async def _get_json(http: aiohttp.ClientSession, url: str, what: str) -> dict[st
         raise GeneratorError(line) from problem
 
 
-async def _send(
-    http: aiohttp.ClientSession, order: Order, purchases: Purchases, signed: Purchase, say: Callable[[str], None]
-) -> Purchase:
+async def _send(http: aiohttp.ClientSession, order: Order, purchases: Purchases, signed: Purchase) -> Purchase:
     """Present one signed payment until it is settled or refused, or patience ends."""
     until = time.monotonic() + order.patience_s
     while True:
-        wait, why = DEFAULT_WAIT_S, ""
+        wait_s = DEFAULT_WAIT_S
         try:
             async with http.get(order.url, headers={"PAYMENT-SIGNATURE": signed.header}) as answer:
-                if answer.status == 200:
-                    return _delivered(purchases, signed, answer, await answer.read())
-                if answer.status == 410:
-                    purchases.finish(signed, "settled", _receipt(answer), None)
-                    raise GeneratorError(f"payment {signed.txid}: {await _reason(answer)}")
-                if answer.status == 402:
-                    raise _refused(purchases, signed, answer, await _reason(answer))
-                wait = _retry_after(answer)
+                if answer.status in {200, 402, 410}:
+                    return await _close(purchases, signed, answer)
+                retry_s = answer.headers.get("Retry-After", "")
+                wait_s = min(max(float(retry_s), 0.1), LONGEST_WAIT_S) if retry_s.isdigit() else DEFAULT_WAIT_S
                 why = f"the answer was {answer.status}: {await _reason(answer)}"
         except (aiohttp.ClientError, TimeoutError) as problem:
             why = f"no answer ({_words(problem)})"
-        if time.monotonic() + wait > until:
+        if time.monotonic() + wait_s > until:
             kept = purchases.path(signed.txid)
             raise GeneratorError(
                 f"the outcome of payment {signed.txid} is not known yet: {why}. It is kept in {kept}; "
                 "run the same command again and the same payment is sent, none is signed again"
             )
-        say(f"{why}; the same payment again in {wait:g} s")
-        await asyncio.sleep(wait)
+        _say(f"{why}; the same payment again in {wait_s:g} s")
+        await asyncio.sleep(wait_s)
 
 
-def _delivered(purchases: Purchases, signed: Purchase, answer: aiohttp.ClientResponse, raw: bytes) -> Purchase:
-    try:
-        body = json.loads(raw)
-    except ValueError as problem:
-        raise GeneratorError(f"payment {signed.txid} was answered 200 with a body that is not JSON") from problem
-    return purchases.finish(signed, "settled", _receipt(answer), body)
-
-
-def _refused(purchases: Purchases, signed: Purchase, answer: aiohttp.ClientResponse, why: str) -> GeneratorError:
+async def _close(purchases: Purchases, signed: Purchase, answer: aiohttp.ClientResponse) -> Purchase:
+    """Write down how a purchase ended and return it when it was delivered; GeneratorError says why it was not."""
     receipt = _receipt(answer)
-    purchases.finish(signed, "refused", receipt, None)
+    if answer.status == 200:
+        try:
+            body = json.loads(await answer.read())
+        except ValueError as problem:
+            raise GeneratorError(f"payment {signed.txid} was answered 200 with a body that is not JSON") from problem
+        return purchases.keep(replace(signed, status="settled", receipt=receipt, body=body))
+    why = await _reason(answer)
+    if answer.status == 410:
+        purchases.keep(replace(signed, status="settled", receipt=receipt))
+        raise GeneratorError(f"payment {signed.txid}: {why}")
+    purchases.keep(replace(signed, status="refused", receipt=receipt))
     reason = (receipt or {}).get("errorReason") or why
-    return GeneratorError(f"payment {signed.txid} was refused and nothing was paid: {reason}")
+    raise GeneratorError(f"payment {signed.txid} was refused and nothing was paid: {reason}")
 
 
 def _receipt(answer: aiohttp.ClientResponse) -> dict[str, Any] | None:
     try:
         receipt = json.loads(base64.b64decode(answer.headers["PAYMENT-RESPONSE"], validate=True))
-    except (KeyError, ValueError, binascii.Error):
+    except (KeyError, ValueError):
         return None
     return receipt if isinstance(receipt, dict) else None
 
@@ -263,10 +247,9 @@ async def _reason(answer: aiohttp.ClientResponse) -> str:
     return " ".join(line.split())[:300]
 
 
-def _retry_after(answer: aiohttp.ClientResponse) -> float:
-    retry_s = answer.headers.get("Retry-After", "")
-    return min(max(float(retry_s), 0.1), LONGEST_WAIT_S) if retry_s.isdigit() else DEFAULT_WAIT_S
-
-
 def _words(problem: BaseException) -> str:
     return "timeout" if isinstance(problem, TimeoutError) else str(problem) or type(problem).__name__
+
+
+def _say(line: str) -> None:
+    print(f"emi: {line}", file=sys.stderr, flush=True)

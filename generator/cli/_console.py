@@ -16,11 +16,7 @@ if TYPE_CHECKING:
 
 
 def set_up_logs(form: str) -> None:
-    """Send structlog, the standard library's loggers and Python's warnings to standard error.
-
-    Args:
-        form: `console`, or `json` for one object a line.
-    """
+    """Send logs and Python's warnings to standard error, as `console` or as `json`, one object a line."""
     renderer: structlog.types.Processor = (
         structlog.processors.JSONRenderer()
         if form == "json"
@@ -73,12 +69,13 @@ def _plain(done: int, total: int, what: str) -> None:
         print(f"{what}: {total} of {total}", file=sys.stderr)
 
 
-def report_line(report: Report, seconds: float) -> str:
-    """Return what a tick did in one line."""
+def print_report(report: Report, seconds: float) -> None:
+    """Print what a tick did in one line."""
     clock = f"{report.tick_id[9:11]}:{report.tick_id[11:13]}:{report.tick_id[13:15]}Z"
     confidence = "" if report.confidence_percent is None else f" {report.confidence_percent:.1f}%"
     arena = report.round_id or "no live round"
-    return (
+    print(
         f"{clock} tick {report.generation}  {report.status}  {report.regime}{confidence}  {arena}  "
-        f"{report.files} files, {report.written} new, {1000 * seconds:.0f} ms"
+        f"{report.files} files, {report.written} new, {1000 * seconds:.0f} ms",
+        flush=True,
     )

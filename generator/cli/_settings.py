@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 PREFIX: Final = "EMI_"
 FILE: Final = "emi.yaml"
 
-
 Settings = TypeVar("Settings")
 
 
@@ -38,55 +37,27 @@ def generator_settings(**flags: Any) -> GeneratorSettings:
 
 
 def gateway_settings(**flags: Any) -> GatewaySettings:
-    """Return the gateway's settings; `flags` that are not None win.
-
-    Raises:
-        GeneratorError: a value is wrong, or a name is known to neither program.
-    """
+    """Return the gateway's settings, as `generator_settings` does the generator's."""
     from gateway.settings import GatewaySettings
 
     return _load(GatewaySettings, flags)
 
 
-def chain_settings() -> GatewaySettings:
-    """Return the gateway's settings, with the nodes of the devnet on the same state where none are set.
+def replay_start(settings: GeneratorSettings, at: str | None, *, loop: bool) -> datetime | None:
+    """Return the market time at which a recording starts, None for its own; without an offset it is UTC.
 
     Raises:
-        GeneratorError: as for `gateway_settings`.
-    """
-    from gateway.devnet.settings import running_devnet
-
-    settings = gateway_settings()
-    devnet = running_devnet(settings.state_dir)
-    if devnet is None or settings.algod_url is not None or settings.indexer_url is not None:
-        return settings
-    # As `emi up` sets it for its gateway.
-    return settings.model_copy(update={"algod_url": f"{devnet}/algod", "indexer_url": f"{devnet}/indexer"})
-
-
-def refuse_replay_flags(settings: GeneratorSettings, at: str | None, *, loop: bool = False) -> None:
-    """Refuse --at and --loop where there is nothing to replay.
-
-    Raises:
-        GeneratorError: the source is not recorded.
+        GeneratorError: --at is not a time, or it or --loop is given where there is nothing to replay.
     """
     if (at is not None or loop) and settings.source != SourceMode.RECORDED:
         raise GeneratorError("--at and --loop move a recording: use them with --source recorded --data DIR")
-
-
-def parse_time(text: str | None) -> datetime | None:
-    """Parse an ISO 8601 time of a flag; without an offset it is UTC.
-
-    Raises:
-        GeneratorError: it is not one.
-    """
-    if text is None:
+    if at is None:
         return None
     try:
-        at = datetime.fromisoformat(text)
+        start = datetime.fromisoformat(at)
     except ValueError as error:
-        raise GeneratorError(f"--at {text!r} is not a time; write e.g. 2022-10-20T12:00:00Z") from error
-    return at.astimezone(UTC) if at.tzinfo else at.replace(tzinfo=UTC)
+        raise GeneratorError(f"--at {at!r} is not a time; write e.g. 2022-10-20T12:00:00Z") from error
+    return start.astimezone(UTC) if start.tzinfo else start.replace(tzinfo=UTC)
 
 
 def _load(kind: Callable[..., Settings], flags: Mapping[str, Any]) -> Settings:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -11,7 +9,6 @@ import typer
 if TYPE_CHECKING:
     from gateway.settings import GatewaySettings
     from generator.catalog.products import Product
-    from generator.cli._buying import Order, Purchase
 
 
 def buy(
@@ -27,47 +24,30 @@ def buy(
 
     Example: emi buy atlas --json
     """
-    from generator.cli._buying import Order
+    import asyncio
+    import json
+
+    from gateway.devnet.keys import load_or_make
+    from generator.catalog.money import usdc_amount
+    from generator.cli._buying import Order, Purchases, purchase
     from generator.cli._settings import gateway_settings
 
     wanted = product_named(product)
     settings = gateway_settings()
     origin = (url or settings.origin).rstrip("/")
-    order = Order(
-        url=origin + wanted.path,
-        devnet_url=_devnet_origin(devnet_url, origin, settings),
-        max_amount_atomic=wanted.price_atomic if max_price is None else max_price,
-    )
-    _show(_bought(order, settings.state_dir), json_only=json_only)
-
-
-def _bought(order: Order, state: Path) -> Purchase:
-    import asyncio
-
-    from gateway.devnet.errors import DevnetError
-    from gateway.devnet.keys import load_or_make
-    from generator.cli._buying import Purchases, purchase
-    from generator.errors import GeneratorError
-
-    try:
-        return asyncio.run(
-            purchase(
-                order,
-                Purchases(state / "purchases"),
-                lambda: load_or_make(state / "keys" / "buyer.key"),
-                lambda line: print(f"emi: {line}", file=sys.stderr, flush=True),
-            )
-        )
-    except DevnetError as error:
-        raise GeneratorError(str(error)) from error
+    devnet = _devnet_origin(devnet_url, origin, settings)
+    most = wanted.price_atomic if max_price is None else max_price
+    order = Order(origin + wanted.path, devnet, load_or_make(settings.state_dir / "keys" / "buyer.key"), most)
+    bought = asyncio.run(purchase(order, Purchases(settings.state_dir / "purchases")))
+    if not json_only:
+        print(f"settled\ntxid     {bought.txid}\nnetwork  {bought.network}")
+        amount = f"{usdc_amount(bought.amount_atomic)} USDC ({bought.amount_atomic} atomic units)"
+        print(f"paid     {amount} by {bought.payer}\n")
+    print(json.dumps(bought.body, ensure_ascii=False, indent=2))
 
 
 def product_named(name: str) -> Product:
-    """Return the product of a name on the command line.
-
-    Raises:
-        GeneratorError: there is none.
-    """
+    """Return the product of a name on the command line; raise GeneratorError when there is none."""
     from generator.catalog.products import PRODUCTS
     from generator.errors import GeneratorError
 
@@ -85,26 +65,15 @@ def _devnet_origin(given: str | None, origin: str, settings: GatewaySettings) ->
     from gateway.wire.loopback import is_loopback
     from generator.errors import GeneratorError
 
-    facilitator = settings.facilitator_url
-    found = given or (facilitator.removesuffix("/facilitator") if facilitator else None)
-    found = found or running_devnet(settings.state_dir) or f"http://127.0.0.1:{(urlsplit(origin).port or 0) + 1}"
+    found = (
+        given
+        or (settings.facilitator_url or "").removesuffix("/facilitator")
+        or running_devnet(settings.state_dir)
+        or f"http://127.0.0.1:{(urlsplit(origin).port or 0) + 1}"
+    )
     parts = urlsplit(found)
     if parts.scheme not in {"http", "https"} or not is_loopback(parts.hostname or ""):
         raise GeneratorError(
             f"{found} is not on this machine: `emi buy` pays with play money from a loopback devnet only"
         )
     return found.rstrip("/")
-
-
-def _show(bought: Purchase, *, json_only: bool) -> None:
-    import json
-
-    from generator.catalog.money import usdc_amount
-
-    if not json_only:
-        print("settled")
-        print(f"txid     {bought.txid}")
-        print(f"network  {bought.network}")
-        amount = f"{usdc_amount(bought.amount_atomic)} USDC ({bought.amount_atomic} atomic units)"
-        print(f"paid     {amount} by {bought.payer}\n")
-    print(json.dumps(bought.body, ensure_ascii=False, indent=2))

@@ -1,5 +1,6 @@
 """`emi devnet`: a simulated Algorand on loopback, with play money."""
 
+from contextlib import suppress
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -26,19 +27,13 @@ def devnet(
     Example: emi devnet --port 8403 --as testnet
     """
     from gateway.devnet.app import serve
-    from gateway.devnet.errors import DevnetError
     from gateway.devnet.settings import IDENTITIES, DevnetSettings
     from generator.cli._console import set_up_logs
     from generator.cli._settings import gateway_settings
-    from generator.errors import GeneratorError
 
     shared = gateway_settings(state_dir=state_dir)
     set_up_logs(shared.log_format)
     name = "devnet.sqlite3" if as_network == "devnet" else f"devnet-{as_network}.sqlite3"
     settings = DevnetSettings(shared.state_dir / name, IDENTITIES[as_network], port, (shared.payee,))
-    try:
+    with suppress(KeyboardInterrupt):
         serve(settings, say=lambda line: print(line, flush=True))
-    except DevnetError as error:
-        raise GeneratorError(str(error)) from error
-    except KeyboardInterrupt:
-        return

@@ -11,7 +11,7 @@ import typer
 
 from generator.catalog.endpoints import ENDPOINTS
 from generator.catalog.products import PRODUCTS
-from generator.cli._published import fetch
+from generator.cli._published import fetch, local_origin
 from generator.release.values import FIRST_GENERATION
 
 # Metric, the largest value that needs no alarm, what more of it means.
@@ -47,18 +47,12 @@ def doctor(
     origin = (url or configured).rstrip("/")
     if origin == configured or is_loopback(urlsplit(origin).hostname or ""):
         metrics = f"http://127.0.0.1:{gateway.metrics_port}/metrics" if gateway.metrics_port else None
-        checks = examine(origin, [_local(gateway.host, gateway.port)], metrics)
+        checks = examine(origin, [local_origin(gateway.host, gateway.port)], metrics)
     else:
         checks = examine(origin)
     for check in checks:
         print(f"{MARKS[check.good]} {check.what}: {check.found}")
     raise typer.Exit(1 if any(check.good is False for check in checks) else 0)
-
-
-def _local(host: str, port: int) -> str:
-    """Return where a gateway that listens on `host` answers on its own machine."""
-    name = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104  what a gateway listens on
-    return f"http://{f'[{name}]' if ':' in name else name}:{port}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -81,11 +81,10 @@ def _prepared(
 ) -> tuple[GeneratorSettings, datetime | None]:
     """Check the settings, set up logs, and lay the bootstrap release into a site folder."""
     from generator.cli._console import set_up_logs
-    from generator.cli._settings import generator_settings, parse_time, refuse_replay_flags
+    from generator.cli._settings import generator_settings, replay_start
 
     settings = generator_settings(source=source, data_dir=tuple(data) if data else None)
-    refuse_replay_flags(settings, at, loop=loop)
-    begin = parse_time(at)
+    begin = replay_start(settings, at, loop=loop)
 
     from generator.runtime.bootstrap import ensure  # takes a second, so errors of the settings come first
 
@@ -95,13 +94,8 @@ def _prepared(
     return settings, begin
 
 
-def _wait_s(settings: GeneratorSettings) -> float:
-    """Return how long a single release waits for the lease: until one that was left behind has expired."""
-    return settings.lease_ttl_seconds + 2 if settings.lease_url else 0.5
-
-
 async def _once(settings: GeneratorSettings, at: datetime | None, hours: int) -> None:
-    from generator.cli._console import progress_bar, report_line
+    from generator.cli._console import print_report, progress_bar
     from generator.clock import SystemClock
     from generator.runtime.app import build
     from generator.runtime.bootstrap import ensure_in_store
@@ -114,7 +108,8 @@ async def _once(settings: GeneratorSettings, at: datetime | None, hours: int) ->
     app = build(settings, clock, at - timedelta(hours=hours) if at else None, fence=leadership.fence)
     leadership.floor = app.record.memory.epoch()
     try:
-        with leadership.held(_wait_s(settings)):
+        # Until a lease that was left behind has expired.
+        with leadership.held(settings.lease_ttl_seconds + 2 if settings.lease_url else 0.5):
             app.record.memory.claim()
             app.record.published.check()
             now = clock.now()
@@ -122,31 +117,25 @@ async def _once(settings: GeneratorSettings, at: datetime | None, hours: int) ->
             with progress_bar() as progress:
                 await open_market(app, now, progress, hours or None)
             began_s = clock.monotonic()
-            print(report_line(await make(app, now), clock.monotonic() - began_s))
+            print_report(await make(app, now), clock.monotonic() - began_s)
     finally:
         await app.aclose()
 
 
 async def _run(settings: GeneratorSettings, at: datetime | None, metrics_port: int | None, *, loop: bool) -> None:
-    from generator.cli._console import progress_bar, report_line
+    from generator.cli._console import print_report, progress_bar
     from generator.clock import SystemClock
     from generator.runtime.app import build
     from generator.runtime.leader import Leader
     from generator.runtime.leadership import Leadership, open_lease
     from generator.runtime.metrics import Metrics
-    from generator.runtime.publication import Report
-
-    def on_report(report: Report, seconds: float) -> None:
-        print(report_line(report, seconds), flush=True)
 
     leadership = Leadership(open_lease(settings))
     metrics = Metrics()
     app = build(settings, SystemClock(), at, loop=loop, fence=leadership.fence)
     try:
-        stop_metrics = metrics.serve(metrics_port) if metrics_port else lambda: None
-        try:
-            await Leader(app, leadership, on_report, metrics=metrics, progress=progress_bar).run()
-        finally:
-            stop_metrics()
+        if metrics_port:
+            metrics.serve(metrics_port)
+        await Leader(app, leadership, print_report, metrics=metrics, progress=progress_bar).run()
     finally:
         await app.aclose()

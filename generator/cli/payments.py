@@ -45,15 +45,17 @@ def list_payments(
 
     Example: emi payments list --state unknown
     """
+    # On disk an unknown payment is an intent whose answer is missing.
+    stored = {"unknown": "intent", "all": None}.get(state, state)
     with _ledger() as view:
-        rows = [_row(row) for row in view.rows(_stored(state), limit)]
+        rows = [_row(row) for row in view.rows(stored, limit)]
     if as_json:
         _write_jsonl(rows)
         return
     for row in rows:
         print("  ".join(str(row[name] or "-") for name in SHOWN))
     if not rows:
-        print("no payments" if state is State.all else f"no payments are {state.value}", file=sys.stderr)
+        print("no payments" if state is State.all else f"no payments are {state}", file=sys.stderr)
 
 
 @payments_app.command("show")
@@ -63,12 +65,13 @@ def show(txid: Annotated[str, typer.Argument(help="The payment's transaction id.
     Example: emi payments show TXID
     """
     with _ledger() as view:
-        row = view.row(txid)
-    if row is None:
+        stored = view.row(txid)
+    if stored is None:
         raise GeneratorError(f"the payments ledger holds no payment {txid[:60]!r}")
-    for name, value in _row(row).items():
+    row = _row(stored)
+    for name, value in row.items():
         print(f"{name:16}{'-' if value is None else value}")
-    print(f"\n{EXPLAINED[_row(row)['state']]}")
+    print(f"\n{EXPLAINED[row['state']]}")
 
 
 @payments_app.command("export")
@@ -86,8 +89,10 @@ def export(
         rows = (_row(row) for row in view.all_rows())
         if as_jsonl:
             _write_jsonl(rows)
-        else:
-            _write_csv(rows, view.columns)
+            return
+        writer = csv.DictWriter(sys.stdout, view.columns)
+        writer.writeheader()
+        writer.writerows({name: _plain_cell(value) for name, value in row.items()} for row in rows)
 
 
 @payments_app.command("adopt")
@@ -104,67 +109,49 @@ def adopt(
     """
     import asyncio
 
-    from gateway.errors import GatewayError
+    from gateway.devnet.settings import running_devnet
     from gateway.payments.adoption import adopt as take_in
     from gateway.upstream.http_client import Http
-    from generator.cli._settings import chain_settings
+    from generator.cli._settings import gateway_settings
     from generator.cli.buy import product_named
 
-    wanted, settings = product_named(product), chain_settings()
+    wanted, settings = product_named(product), gateway_settings()
     if settings.algod_url is None and settings.indexer_url is None:
-        raise GeneratorError("set EMI_INDEXER_URL or EMI_ALGOD_URL: the payment is looked up on the chain")
+        devnet = running_devnet(settings.state_dir)
+        if devnet is None:
+            raise GeneratorError("set EMI_INDEXER_URL or EMI_ALGOD_URL: the payment is looked up on the chain")
+        # As `emi up` sets it for its gateway.
+        settings = settings.model_copy(update={"algod_url": f"{devnet}/algod", "indexer_url": f"{devnet}/indexer"})
 
     async def run() -> str:
         async with Http() as http:
             return await take_in(settings, http, txid, wanted.id)
 
-    try:
-        payer = asyncio.run(run())
-    except GatewayError as error:
-        raise GeneratorError(str(error)) from error
+    payer = asyncio.run(run())
     print(f"adopted  {txid}\nproduct  {wanted.id}, {wanted.price_atomic} atomic units\npayer    {payer}")
 
 
 def _ledger() -> LedgerView:
-    from gateway.errors import GatewayError
     from gateway.ledger.view import LedgerView
     from generator.cli._settings import gateway_settings
 
-    try:
-        return LedgerView(gateway_settings().ledger_where)
-    except GatewayError as error:
-        raise GeneratorError(str(error)) from error
-
-
-def _stored(state: State) -> str | None:
-    # On disk an unknown payment is an intent whose answer is missing.
-    return {"unknown": "intent", "all": None}.get(state.value, state.value)
+    return LedgerView(gateway_settings().ledger_where)
 
 
 def _row(stored: dict[str, Any]) -> dict[str, Any]:
+    """Return a stored payment as it is shown; its identifier is what a payer proves a purchase with: no one sees it."""
     row = dict(stored)
     row["state"] = "unknown" if row["state"] == "intent" else row["state"]
-    # The identifier is what a payer proves a purchase with: no one needs to see it.
     row["identifier"] = None if row["identifier"] is None else "set"
     for name in ("created_at", "closed_at"):
-        row[name] = None if row[name] is None else _time(row[name])
+        if row[name] is not None:
+            row[name] = datetime.fromtimestamp(row[name], UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     return row
-
-
-def _time(seconds: float) -> str:
-    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def _write_jsonl(rows: Iterable[dict[str, Any]]) -> None:
     for row in rows:
         print(json.dumps(row, ensure_ascii=False))
-
-
-def _write_csv(rows: Iterable[dict[str, Any]], columns: tuple[str, ...]) -> None:
-    writer = csv.DictWriter(sys.stdout, columns)
-    writer.writeheader()
-    for row in rows:
-        writer.writerow({name: _plain_cell(value) for name, value in row.items()})
 
 
 def _plain_cell(value: Any) -> Any:

@@ -14,6 +14,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import IO, TYPE_CHECKING, Annotated, Final
 
 import typer
@@ -22,7 +23,7 @@ from gateway.wire.loopback import is_loopback
 from generator.catalog.endpoints import ENDPOINTS
 from generator.catalog.links import QUICKSTART
 from generator.catalog.products import PRODUCTS
-from generator.cli._published import fetch
+from generator.cli._published import fetch, local_origin
 from generator.cli.generate import Folders, Loop, MarketTime, SourceName
 from generator.errors import GeneratorError
 from generator.release.values import FIRST_GENERATION
@@ -44,6 +45,7 @@ class Child:
 
     def __init__(self, name: str, arguments: Sequence[str], environment: Mapping[str, str], *, shown: bool) -> None:
         self.name = name
+        self.shown = shown
         self.last: deque[str] = deque(maxlen=LAST_LINES)
         self._process = subprocess.Popen(  # noqa: S603  our own interpreter and module
             [sys.executable, "-m", "generator.cli", *arguments],
@@ -55,7 +57,6 @@ class Child:
             start_new_session=True,  # Ctrl-C reaches the parent alone, which ends the children in order
             preexec_fn=_die_with_parent,  # noqa: PLW1509  no thread of ours runs before follow()
         )
-        self.shown = shown
         self._relay = threading.Thread(target=self._read, args=(self._process.stdout,), daemon=True)
 
     def follow(self) -> None:
@@ -107,33 +108,33 @@ def up(
 
     Example: emi up --as testnet
     """
-    from generator.cli._settings import (
-        gateway_settings,
-        generator_settings,
-        parse_time,
-        refuse_replay_flags,
-    )
+    from generator.catalog.words import SourceMode
+    from generator.cli._settings import gateway_settings, generator_settings, replay_start
     from generator.lock import StateLock
 
-    parse_time(at)
     folders = tuple(data) if data else None
     settings = generator_settings(source=source, data_dir=folders, port=port, network=as_network)
-    refuse_replay_flags(settings, at, loop=loop)
+    replay_start(settings, at, loop=loop)
     if settings.site_url:
         raise GeneratorError("emi up shows the site from its folder: EMI_SITE_URL must not be set")
-    _refuse_wrong_money(
-        settings, gateway_settings(port=settings.port, network=settings.network).facilitator_url, as_network
-    )
-    with StateLock(settings.state_dir, "up"):
-        _refuse_busy(settings.host, settings.port)
-        raise typer.Exit(_supervise(settings, _market_flags(settings, at, loop=loop)))
-
-
-def _refuse_wrong_money(settings: GeneratorSettings, facilitator: str | None, as_network: str | None) -> None:
+    facilitator = gateway_settings(port=settings.port, network=settings.network).facilitator_url
     if as_network and facilitator:
         raise GeneratorError(f"--as {as_network} is for the local devnet: EMI_FACILITATOR_URL must not be set")
-    if facilitator:
-        return
+    if not facilitator:
+        _refuse_wrong_money(settings)
+    market = ["--source", settings.source or SourceMode.SIMULATED, *(["--loop"] if loop else [])]
+    market += [flag for folder in settings.data_dir for flag in ("--data", str(folder))] + (["--at", at] if at else [])
+    with StateLock(settings.state_dir, "up"):
+        try:
+            _probe(settings.host, settings.port)
+        except OSError as error:
+            where = f"port {settings.port} on {settings.host}"
+            raise GeneratorError(f"{where} cannot be used: {error.strerror}; choose another with --port") from error
+        raise typer.Exit(_supervise(settings, market, None if facilitator else _free_port(settings.port + 1)))
+
+
+def _refuse_wrong_money(settings: GeneratorSettings) -> None:
+    """Refuse a devnet that would be taken for a network with real money, or for the real test network."""
     if settings.network == "mainnet":
         raise GeneratorError(
             "EMI_NETWORK is mainnet: set EMI_FACILITATOR_URL and EMI_ALGOD_URL too; the devnet has no real money"
@@ -145,61 +146,41 @@ def _refuse_wrong_money(settings: GeneratorSettings, facilitator: str | None, as
         )
 
 
-def _market_flags(settings: GeneratorSettings, at: str | None, *, loop: bool) -> list[str]:
-    from generator.catalog.words import SourceMode
+def _supervise(settings: GeneratorSettings, market: list[str], devnet: int | None) -> int:
+    """Start the children, print where to look, and end all when one ends or a signal comes; return the exit code.
 
-    flags = ["--source", (settings.source or SourceMode.SIMULATED).value]
-    for folder in settings.data_dir:
-        flags += ["--data", str(folder)]
-    return flags + (["--at", at] if at else []) + (["--loop"] if loop else [])
-
-
-def _supervise(settings: GeneratorSettings, market: list[str]) -> int:
-    """Start the children, print where to look, and end all when one ends or a signal comes."""
-    environment, devnet = _environment(settings)
+    Args:
+        settings: the generator's.
+        market: flags of `emi schedule`.
+        devnet: the devnet's port; None where a facilitator is set.
+    """
+    environment = {
+        "EMI_PORT": str(settings.port),
+        "EMI_STATE_DIR": str(settings.state_dir.resolve()),
+        "EMI_BASE_URL": settings.origin,
+    }
+    commands = {"schedule": ["schedule", *market], "gateway": ["gateway", "--preview"]}
+    if devnet:
+        root, network = f"http://127.0.0.1:{devnet}", settings.network or "devnet"
+        places = {"FACILITATOR": "facilitator", "ALGOD": "algod", "INDEXER": "indexer"}
+        environment |= {f"EMI_{name}_URL": f"{root}/{path}" for name, path in places.items()} | {"EMI_NETWORK": network}
+        commands["devnet"] = ["devnet", "--port", str(devnet), "--as", network]
     before = _published(settings)
     stopping: list[int] = []
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda got, _frame: stopping.append(got))
     children: list[Child] = []
     try:
-        children.append(Child("schedule", ["schedule", *market], environment, shown=True))
-        children.append(Child("gateway", ["gateway", "--preview"], environment, shown=False))
-        if devnet:
-            children.append(Child("devnet", _devnet_arguments(settings, devnet), environment, shown=False))
+        for name, arguments in commands.items():
+            children.append(Child(name, arguments, environment, shown=name == "schedule"))
         for child in children:
             child.follow()
         if _wait_ready(settings, before, children, stopping):
             _welcome(settings, market[1], devnet)
         return _watch(children, stopping)
     finally:
-        for child in sorted(children, key=lambda child: child.name != "schedule"):  # the tick drains first
+        for child in children:  # the schedule first: its tick drains
             child.end()
-
-
-def _environment(settings: GeneratorSettings) -> tuple[dict[str, str], int | None]:
-    """Return what the children get in addition to our own environment, and the devnet's port unless a facilitator is set."""
-    from generator.cli._settings import gateway_settings
-
-    shared = {
-        "EMI_PORT": str(settings.port),
-        "EMI_STATE_DIR": str(settings.state_dir.resolve()),
-        "EMI_BASE_URL": settings.origin,
-    }
-    if gateway_settings().facilitator_url:
-        return shared, None
-    devnet = _free_port(settings.port + 1)
-    root = f"http://127.0.0.1:{devnet}"
-    return shared | {
-        "EMI_NETWORK": settings.network or "devnet",
-        "EMI_FACILITATOR_URL": f"{root}/facilitator",
-        "EMI_ALGOD_URL": f"{root}/algod",
-        "EMI_INDEXER_URL": f"{root}/indexer",
-    }, devnet
-
-
-def _devnet_arguments(settings: GeneratorSettings, port: int) -> list[str]:
-    return ["devnet", "--port", str(port), *(["--as", "testnet"] if settings.network == "testnet" else [])]
 
 
 def _published(settings: GeneratorSettings) -> str | None:
@@ -210,26 +191,16 @@ def _published(settings: GeneratorSettings) -> str | None:
 
 def _wait_ready(settings: GeneratorSettings, before: str | None, children: list[Child], stopping: list[int]) -> bool:
     """Wait for a release of this start, an answer and a quote; False when a child ended or a signal came first."""
-    origin = _origin(settings)
+    origin = local_origin(settings.host, settings.port)
     wanted = {origin + ENDPOINTS[0].path: 200, origin + PRODUCTS[0].path: 402}
     until = time.monotonic() + READY_TIMEOUT_S
-    while time.monotonic() < until and not stopping:
-        if any(child.exit_code() is not None for child in children):
-            return False
-        if _published(settings) not in {before, FIRST_GENERATION} and all(
-            _status(url) == status for url, status in wanted.items()
-        ):
-            return True
+    while time.monotonic() < until and not stopping and all(child.exit_code() is None for child in children):
+        if _published(settings) not in {before, FIRST_GENERATION}:
+            with suppress(OSError):
+                if all(fetch(url, 2)[0] == status for url, status in wanted.items()):
+                    return True
         time.sleep(POLL_S)
     return False
-
-
-def _status(url: str) -> int | None:
-    """Return the status of a GET, None without an answer."""
-    try:
-        return fetch(url, 2)[0]
-    except OSError:
-        return None
 
 
 def _watch(children: list[Child], stopping: list[int]) -> int:
@@ -240,11 +211,8 @@ def _watch(children: list[Child], stopping: list[int]) -> int:
             if code is not None:
                 child.end()
                 last = "" if child.shown else " Its last lines:\n" + "\n".join(f"  {line}" for line in child.last)
-                print(
-                    f"emi: {child.name} ended with code {code}; everything is stopped.{last}",
-                    file=sys.stderr,
-                    flush=True,
-                )
+                line = f"emi: {child.name} ended with code {code}; everything is stopped.{last}"
+                print(line, file=sys.stderr, flush=True)
                 return 1
         time.sleep(POLL_S)
     print("\nemi: stopping after the running tick ...", flush=True)
@@ -252,10 +220,11 @@ def _watch(children: list[Child], stopping: list[int]) -> int:
 
 
 def _welcome(settings: GeneratorSettings, source: str, devnet: int | None) -> None:
-    origin = _origin(settings)
-    emi = _own_name()
+    origin, emi = local_origin(settings.host, settings.port), _own_name()
     where = "" if settings.port == DEFAULT_PORT else f" --url {origin}"
     marks = {"simulated": "a SIMULATED market, not real prices", "recorded": "a RECORDED market, replayed"}
+    known = "with the test network's ids" if settings.network == "testnet" else "official clients need --as testnet"
+    money = f"\n            play money: http://127.0.0.1:{devnet} ({known})" if devnet else ""
     print(
         f"""
   {settings.project} is up: {marks.get(source, "live market data")}.
@@ -266,7 +235,7 @@ def _welcome(settings: GeneratorSettings, source: str, devnet: int | None) -> No
   Buy       {emi} buy market-regime{where}
             (also main-brain, atlas, atlas-human-report{"; play money" if devnet else ""})
             {origin}/x402-buyer/
-  Build     {origin}{QUICKSTART}{_chain(settings, devnet)}
+  Build     {origin}{QUICKSTART}{money}
   Vote      {emi} vote BULLISH
   State     {settings.state_dir.resolve()}   (remove it for a full reset)
 
@@ -276,19 +245,6 @@ def _welcome(settings: GeneratorSettings, source: str, devnet: int | None) -> No
     )
 
 
-def _chain(settings: GeneratorSettings, devnet: int | None) -> str:
-    """Say where play money comes from, and whether official x402 clients know it."""
-    if devnet is None:
-        return ""
-    known = "with the test network's ids" if settings.network == "testnet" else "official clients need --as testnet"
-    return f"\n            play money: http://127.0.0.1:{devnet} ({known})"
-
-
-def _origin(settings: GeneratorSettings) -> str:
-    host = f"[{settings.host}]" if ":" in settings.host else settings.host
-    return f"http://{host}:{settings.port}"
-
-
 def _own_name() -> str:
     """Return how this shell reaches the command: `emi`, its path, or Python with the module."""
     if shutil.which("emi"):
@@ -296,30 +252,20 @@ def _own_name() -> str:
     return f"{sys.executable} -m generator.cli" if sys.argv[0].endswith(".py") else sys.argv[0]
 
 
-def _refuse_busy(host: str, port: int) -> None:
-    from generator.errors import GeneratorError
-
-    with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind((host, port))
-        except OSError as error:
-            raise GeneratorError(
-                f"port {port} on {host} cannot be used: {error.strerror}; choose another with --port"
-            ) from error
-
-
 def _free_port(wanted: int) -> int:
     """Return the first port from `wanted` that is free on loopback, else any free one.
 
     A port that the system chooses can go to an outgoing connection before the devnet takes it.
     """
-    for port in (*range(wanted, wanted + 20), 0):
-        with socket.socket() as probe:
-            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            try:
-                probe.bind(("127.0.0.1", port))
-            except (OSError, OverflowError):  # taken, or past the last port
-                continue
-            return int(probe.getsockname()[1])
-    raise OSError("no free port on loopback")
+    for port in range(wanted, wanted + 20):
+        with suppress(OSError, OverflowError):  # taken, or past the last port
+            return _probe("127.0.0.1", port)
+    return _probe("127.0.0.1", 0)
+
+
+def _probe(host: str, port: int) -> int:
+    """Take a port, any free one for 0, and leave it again; OSError when it cannot be taken."""
+    with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        probe.bind((host, port))
+        return int(probe.getsockname()[1])

@@ -22,41 +22,35 @@ def vote(  # noqa: PLR0917  typer passes by name
     Example: emi vote BULLISH --url http://127.0.0.1:8402
     """
     import secrets
-    from datetime import UTC, datetime
 
     from gateway.wire.algorand import DEMO_ARENA
     from gateway.wire.networks import NETWORKS
-    from generator.cli._ballot import (
-        check_choice,
-        drop,
-        find_open_round,
-        is_read,
-        load_key,
-        sign_ballot,
-        vote_over_http,
-    )
+    from generator.catalog.words import Prediction
+    from generator.cli._ballot import drop, find_open_round, is_read, load_key, sign_ballot, vote_over_http
     from generator.cli._settings import generator_settings
+    from generator.errors import GeneratorError
 
-    word = check_choice(choice)
+    try:
+        word = Prediction(choice.upper())
+    except ValueError:
+        allowed = ", ".join(Prediction)
+        raise GeneratorError(f"choice is {choice!r}; allowed: {allowed}, e.g. `emi vote BULLISH`") from None
     settings = generator_settings(state_dir=state_dir)
-    found = find_open_round(url, settings.site_path, round_id)
+    voted, closes = find_open_round(url, settings.site_path, round_id)
     key = load_key(key_file or settings.state_dir / "keys" / "voter.key")
     lease = secrets.token_bytes(32)  # who returns to an earlier choice signs another ballot, not the same again
     origin = (url or settings.origin).rstrip("/")
     if url is not None and inbox is None:
-        txid = vote_over_http(f"{origin}/x402-buyer/ballot", key, found.round_id, word, lease)
+        txid = vote_over_http(f"{origin}/x402-buyer/ballot", key, voted, word, lease)
         done = f"{origin} has it, and counts it when votes close"
     else:
         folder = inbox or settings.inbox_path
         address, network = settings.arena.address or DEMO_ARENA, NETWORKS[settings.network or "devnet"]
-        txid, data = sign_ballot(key, found.round_id, word, address, network.genesis_hash, lease=lease)
+        txid, data = sign_ballot(key, voted, word, address, network.genesis_hash, lease=lease)
         done = f"dropped as {drop(folder, txid, data)}; "
-        if is_read(folder, found.round_id, datetime.now(UTC)):
+        if is_read(folder, voted):
             done += "the service that reads this folder counts it with its next tick"
         else:
             done += "no service reads this folder now: it counts only if one does before the close (`emi up`)"
-    print(f"{word} in round {found.round_id}; votes close {found.closes}")
-    print(f"ballot {txid}: {done}")
-    print(
-        f"counted ballots, after the close: {origin}/files/ballots/{found.round_id}.json; the result: {origin}/arena/"
-    )
+    print(f"{word} in round {voted}; votes close {closes}\nballot {txid}: {done}")
+    print(f"counted ballots, after the close: {origin}/files/ballots/{voted}.json; the result: {origin}/arena/")

@@ -34,7 +34,7 @@ from generator.site.background import static_files
 from generator.site.downloads import no_downloads
 from generator.site.feeds import feeds
 from generator.site.pages.render import Pages, PageView
-from generator.site.resources import static_assets
+from generator.site.resources import Assets
 from generator.site.sample import bundled_files
 
 if TYPE_CHECKING:
@@ -113,7 +113,7 @@ def bootstrap_files(site: Site, mode: SourceMode, at: datetime, renderer: Pages 
         ROUNDS_JSON: lambda: rounds_file(site.project, []),
         "samples": bundled_files,
     }
-    files = {**static_assets(), **(static.files if static else {}), **pages(renderer or Pages(), view, last_good)}
+    files = {**Assets.load().files, **(static.files if static else {}), **pages(renderer or Pages(), view, last_good)}
     files |= last_good.attempt(Kind.FEED, lambda: feeds(site, mode, (), (), at), "feeds") or {}
     for name, download in downloads.items():
         files |= last_good.attempt(Kind.DOWNLOAD, download, name) or {}
@@ -144,6 +144,6 @@ def _no_arena() -> ArenaView:
         lessons=(),
         events=(),
         teacher=none.lessons.metrics(),
-        arena_record=track_record("arena", none.arena),
-        hourly_record=track_record("hourly", none.hourly),
+        arena_record=track_record("arena", none.live.arena),
+        hourly_record=track_record("hourly", none.live.hourly),
     )

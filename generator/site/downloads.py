@@ -9,13 +9,13 @@ import csv
 import hashlib
 import io
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Final
 
 from generator.arena.values import Move, PredictionMade
-from generator.catalog.downloads import FORMATS, MONTHS, SERIES, SUMS, Field, RecordFile, Series
+from generator.catalog.downloads import FORMATS, MONTHS, SERIES, SUMS, Field, RecordFile
 from generator.catalog.formats import iso, iso_or_none
 from generator.catalog.links import TRACK_RECORD
 from generator.catalog.words import SourceMode
@@ -63,15 +63,14 @@ def downloads(exports: Exports, mode: SourceMode, at: datetime, max_bytes: int =
         MemoryUnreadable: the record cannot be read.
         PublishError: a file would be larger than `max_bytes`.
     """
-    notes = exports.notes()
+    noted = {month: [RecordFile(**row) for row in json.loads(text)] for month, text in sorted(exports.notes().items())}
     current = month_of(at)
-    over = [month for month in _months_until(exports.first_ms(), current) if not _is_complete(exports, notes, month)]
-    since = _begin(over[-1] if over and over[-1] == _before(current) else current)
-    running = exports.span(since, _begin(_after(current)))
-    closed = next((made for made in (_close(exports, month, mode) for month in over) if made), None)
-    once, noted = closed or ({}, {})
-    months = _listed(notes)
-    made = Downloads(_files(running, months, mode), once, noted, months)
+    over = [month for month in _months_until(exports.first_ms(), current) if not _is_complete(exports, noted, month)]
+    since = over[-1] if over and _after(over[-1]) == current else current
+    running = exports.span(_begin(since), _begin(_after(current)))
+    once, notes = next(filter(None, (_close(exports, month, mode) for month in over)), ({}, {}))
+    months = tuple(file for files in noted.values() for file in files)
+    made = Downloads(_files(running, months, mode), once, notes, months)
     for path, data in (*made.files.items(), *once.items()):
         if len(data) > max_bytes:
             raise PublishError(f"{path} is larger than {max_bytes} bytes")
@@ -89,19 +88,13 @@ def month_of(at: datetime) -> str:
 
 
 def _files(span: Span, months: Sequence[RecordFile], mode: SourceMode) -> dict[str, bytes]:
-    files: dict[str, bytes] = {}
-    listed = []
-    for series, ending, rows, data in contents(span, mode):
-        path = f"{TRACK_RECORD}{series.name}.{ending}"
-        files |= {path: data, **_variants(path, data)}
-        listed.append(RecordFile(path, series.name, ending, rows, len(data), _sha256(data)))
-    files[SUMS] = "".join(f"{row.sha256}  {row.name}\n" for row in (*listed, *months)).encode()
+    made = _made(span, mode, None)
+    files = {row.path: data for row, data in made}
+    for path, data in list(files.items()):
+        packed = zip((".gz", ".br"), pack(data), strict=True)
+        files |= {path + ending: small for ending, small in packed if len(small) < WORTH * len(data)}
+    files[SUMS] = "".join(f"{row.sha256}  {row.name}\n" for row in (*(row for row, _ in made), *months)).encode()
     return files
-
-
-def _variants(path: str, data: bytes) -> dict[str, bytes]:
-    packed = dict(zip((".gz", ".br"), pack(data), strict=True))
-    return {path + ending: small for ending, small in packed.items() if len(small) < WORTH * len(data)}
 
 
 def _close(exports: Exports, month: str, mode: SourceMode) -> tuple[dict[str, bytes], dict[str, str]] | None:
@@ -109,34 +102,33 @@ def _close(exports: Exports, month: str, mode: SourceMode) -> tuple[dict[str, by
     span = exports.span(_begin(month), _begin(_after(month)))
     if span.waiting:
         return None
-    files: dict[str, bytes] = {}
-    listed = []
-    for series, ending, rows, data in contents(span, mode):
-        digest = _sha256(data)
-        path = f"{MONTHS}{month}/{series.name}-{month}-{digest[:DIGITS]}.{ending}"
-        files[path] = data
-        listed.append(RecordFile(path, series.name, ending, rows, len(data), digest, month))
-    return files, {month: _note(listed)}
+    made = _made(span, mode, month)
+    note = json.dumps([asdict(row) for row, _ in made], separators=(",", ":"))
+    return {row.path: data for row, data in made}, {month: note}
 
 
-def _note(listed: Sequence[RecordFile]) -> str:
-    return json.dumps([asdict(row) for row in listed], separators=(",", ":"))
+def _made(span: Span, mode: SourceMode, month: str | None) -> list[tuple[RecordFile, bytes]]:
+    """Make the files of a month that is over, or (None) of the running one."""
+    rows: dict[str, Rows] = {
+        "ranges": [ranges_row(made, mode) for made in span.hourly if made.ranges],
+        "hourly": [hourly_row(made, mode) for made in span.hourly],
+        "rounds": [{**row, "source_mode": str(mode)} for row in span.rounds],
+    }
+    made = []
+    for series in SERIES:
+        mine = rows[series.name]
+        for ending, data in (("csv", csv_file(series.fields, mine)), ("jsonl", json_lines(mine))):
+            digest = hashlib.sha256(data).hexdigest()
+            folder, tag = (f"{MONTHS}{month}/", f"-{month}-{digest[:DIGITS]}") if month else (TRACK_RECORD, "")
+            path = f"{folder}{series.name}{tag}.{ending}"
+            made.append((RecordFile(path, series.name, ending, len(mine), len(data), digest, month), data))
+    return made
 
 
-def _listed(notes: Mapping[str, str]) -> tuple[RecordFile, ...]:
-    return tuple(row for name in sorted(notes) for row in _read_note(notes[name]))
-
-
-def _read_note(text: str) -> list[RecordFile]:
-    return [RecordFile(**row) for row in json.loads(text)]
-
-
-def _is_complete(exports: Exports, notes: Mapping[str, str], month: str) -> bool:
+def _is_complete(exports: Exports, noted: Mapping[str, Sequence[RecordFile]], month: str) -> bool:
     """Return whether the files noted for a month hold all of it (a clock set back may have added to it)."""
-    if month not in notes:
-        return False
-    rows = {row.series: row.rows for row in _read_note(notes[month])}
-    return exports.ended(_begin(month), _begin(_after(month))) == (rows["hourly"], rows["rounds"])
+    rows = {row.series: row.rows for row in noted.get(month, ())}
+    return bool(rows) and exports.ended(_begin(month), _begin(_after(month))) == (rows["hourly"], rows["rounds"])
 
 
 def hourly_row(made: PredictionMade, mode: SourceMode) -> dict[str, Any]:
@@ -209,27 +201,6 @@ def _cell(value: Any) -> Any:
     return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
 
 
-def _rows_of(span: Span, mode: SourceMode) -> dict[str, Rows]:
-    return {
-        "ranges": [ranges_row(made, mode) for made in span.hourly if made.ranges],
-        "hourly": [hourly_row(made, mode) for made in span.hourly],
-        "rounds": [{**row, "source_mode": str(mode)} for row in span.rounds],
-    }
-
-
-def contents(span: Span, mode: SourceMode) -> Iterator[tuple[Series, str, int, bytes]]:
-    """Return series, ending, rows and content of each file."""
-    rows = _rows_of(span, mode)
-    for series in SERIES:
-        mine = rows[series.name]
-        yield series, "csv", len(mine), csv_file(series.fields, mine)
-        yield series, "jsonl", len(mine), json_lines(mine)
-
-
-def _sha256(data: bytes) -> str:
-    return hashlib.sha256(data).hexdigest()
-
-
 def _months_until(first_ms: int | None, current: str) -> list[str]:
     """Return the months from that of a time up to the one before the current, oldest first."""
     month = current if first_ms is None else month_of(datetime.fromtimestamp(first_ms / 1000, UTC))
@@ -249,8 +220,3 @@ def _begin(month: str) -> int:
 def _after(month: str) -> str:
     year, number = map(int, month.split("-"))
     return f"{year + number // 12:04d}-{number % 12 + 1:02d}"
-
-
-def _before(month: str) -> str:
-    year, number = map(int, month.split("-"))
-    return f"{year - (number == 1):04d}-{(number - 2) % 12 + 1:02d}"

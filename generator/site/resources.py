@@ -28,11 +28,7 @@ class Resources:
 
     @classmethod
     def locate(cls, package: Path | None = None) -> Resources:
-        """Find the folders.
-
-        Raises:
-            PublishError: neither an installed wheel's data nor a checkout's folders are there.
-        """
+        """Find the folders in a wheel or a checkout; raise PublishError where neither is."""
         package = package or Path(__file__).parent.parent
         for root in (package / "_data", package.parent):
             if (root / "templates" / "pages").is_dir() and (root / "site" / "assets").is_dir():
@@ -42,41 +38,23 @@ class Resources:
 
 @dataclass(frozen=True, slots=True)
 class Assets:
-    """Scripts, style sheets and the icon, which are part of the program, and the version in their addresses."""
+    """The hand-written files: `/assets/*` and, at the root, `/favicon.svg`.
+
+    Args:
+        version: a short digest of them all. It is in the address of every script and style sheet, so that a new page
+            never meets an old copy of a cache.
+    """
 
     files: Mapping[str, bytes]
     version: str
 
     @classmethod
     def load(cls, resources: Resources | None = None) -> Assets:
-        """Read them."""
-        resources = resources or Resources.locate()
-        return cls(static_assets(resources), assets_version(resources))
-
-
-def assets_version(resources: Resources) -> str:
-    """Return a short digest of all hand-written files.
-
-    It is in the address of every script and style sheet, so that a new page never meets an old copy of a cache.
-    """
-    digest = hashlib.sha256()
-    for path in _assets(resources):
-        digest.update(path.read_bytes())
-    return digest.hexdigest()[:10]
-
-
-def static_assets(resources: Resources | None = None) -> dict[str, bytes]:
-    """Read the hand-written files: `/assets/*` and, at the root, `/favicon.svg`.
-
-    A script that imports another one names the version of all of them, as the pages do.
-    """
-    resources = resources or Resources.locate()
-    named = rb'\1?v=%s"' % assets_version(resources).encode()
-    files = {f"/assets/{path.name}": path.read_bytes() for path in _assets(resources)}
-    files = {name: _IMPORT.sub(named, content) if name.endswith(".js") else content for name, content in files.items()}
-    icon = files.pop("/assets/favicon.svg")
-    return {**files, "/favicon.svg": icon}
-
-
-def _assets(resources: Resources) -> list[Path]:
-    return sorted(path for path in (resources.site / "assets").iterdir() if path.is_file())
+        """Read them; a script that imports another one names the version too, as the pages do."""
+        folder = (resources or Resources.locate()).site / "assets"
+        read = {f"/assets/{path.name}": path.read_bytes() for path in sorted(folder.iterdir()) if path.is_file()}
+        version = hashlib.sha256(b"".join(read.values())).hexdigest()[:10]
+        named = rb'\1?v=%s"' % version.encode()
+        files = {name: _IMPORT.sub(named, data) if name.endswith(".js") else data for name, data in read.items()}
+        files["/favicon.svg"] = files.pop("/assets/favicon.svg")
+        return cls(files, version)

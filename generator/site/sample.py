@@ -7,10 +7,9 @@ quarter of an hour, so that a restart over midnight loses fifteen minutes of a d
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import date, datetime
 from importlib import resources
-from typing import Any, Final, Protocol
+from typing import Any, Final, NamedTuple, Protocol
 
 from generator.catalog.links import SAMPLE_REPORT
 from generator.catalog.products import HUMAN_REPORT, PRODUCT_BY_ID, PRODUCTS, Product
@@ -30,17 +29,12 @@ PAYMENT_STATUS: Final = "free_sample"
 class Notes(Protocol):
     """What is asked of the memory."""
 
-    def meta(self, key: str) -> str | None:
-        """Return a noted value."""
-        ...
+    def meta(self, key: str) -> str | None: ...  # noqa: D102
 
-    def set_meta(self, key: str, value: str) -> None:
-        """Note a value."""
-        ...
+    def set_meta(self, key: str, value: str) -> None: ...  # noqa: D102
 
 
-@dataclass(frozen=True, slots=True)
-class Sold:
+class Sold(NamedTuple):
     """One answer as sold and the UTC day on which it was made."""
 
     day: date
@@ -54,13 +48,10 @@ class Samples:
         self._samples = [Sample(notes, product) for product in PRODUCTS]
 
     def files(self, sold: Mapping[str, Mapping[str, Any]], at: datetime) -> dict[str, bytes]:
-        """Take the bodies that this tick sells, by product, and return the sample of each by its path.
-
-        Raises:
-            LeadershipLost: another process leads now.
-        """
-        files = {one.product.sample: one.file(sold.get(one.product.id), at) for one in self._samples}
-        return _with_first_address(files)
+        """Take what this tick sells, by product, and return samples by path; LeadershipLost when another leads now."""
+        return _with_first_address(
+            {one.product.sample: one.file(sold.get(one.product.id), at) for one in self._samples}
+        )
 
 
 class Sample:
@@ -77,14 +68,7 @@ class Sample:
         self._file = b""
 
     def file(self, body: Mapping[str, Any] | None, at: datetime) -> bytes:
-        """Take the body that this tick sells and return the sample's file.
-
-        Args:
-            body: the answer as sold; None while it is not for sale.
-
-        Raises:
-            LeadershipLost: another process leads now.
-        """
+        """Take what this tick sells, None while nothing, and return the file; LeadershipLost when another leads now."""
         if not self._opened:
             self._newest, self._sample = map(self._read, self._keys)
             self._opened = True
@@ -93,12 +77,11 @@ class Sample:
                 return self._content()  # yesterday's last can still be paid for: it is not given away meanwhile
             self._sample, self._file = self._newest, b""
             self._note(self._keys[1], self._newest)
-        if body is None:
-            return self._content()
-        self._newest = Sold(at.date(), body)
-        if at.timestamp() - self._noted_at_s >= NOTED_EVERY_S or at.timestamp() < self._noted_at_s:
-            self._note(self._keys[0], self._newest)
-            self._noted_at_s = at.timestamp()
+        if body is not None:
+            self._newest = Sold(at.date(), body)
+            if not 0 <= at.timestamp() - self._noted_at_s < NOTED_EVERY_S:
+                self._note(self._keys[0], self._newest)
+                self._noted_at_s = at.timestamp()
         return self._content()
 
     def _content(self) -> bytes:
@@ -114,8 +97,7 @@ class Sample:
             noted = json.loads(self._notes.meta(key) or "null")
             return Sold(date.fromisoformat(noted["day"]), noted["body"]) if noted else None
         except (ValueError, KeyError, TypeError):
-            # Written by another version: the next day brings a new one.
-            return None
+            return None  # written by another version: the next day brings a new one
 
 
 def of_day(answer: Sold) -> dict[str, Any]:

@@ -159,12 +159,12 @@ class Market:
         """Buy some times in a row from this seller, as separate runs of `emi buy` would."""
         self.seller = seller
         ended: list[Purchase | GeneratorError] = []
-        key = folder / "keys" / "buyer.key"
-        order = Order(f"{self.origin}/thing", self.devnet, PRICE, patience_s)
+        order = Order(
+            f"{self.origin}/thing", self.devnet, load_or_make(folder / "keys" / "buyer.key"), PRICE, patience_s
+        )
         for _ in range(times):
-            run = purchase(order, Purchases(folder / "purchases"), lambda: load_or_make(key), lambda _line: None)
             try:
-                ended.append(asyncio.run(run))
+                ended.append(asyncio.run(purchase(order, Purchases(folder / "purchases"))))
             except GeneratorError as error:
                 ended.append(error)
         return ended

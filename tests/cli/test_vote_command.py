@@ -14,6 +14,7 @@ from starlette.routing import Route
 from typer.testing import CliRunner
 
 from gateway.buyer.ballots import BALLOT_PATH, BallotDesk
+from gateway.devnet.errors import DevnetError
 from gateway.settings import GatewaySettings
 from gateway.wire.ballots import OpenRound
 from generator.arena.ballots import Ballot, judge
@@ -112,7 +113,7 @@ def test_a_key_file_that_is_none_is_not_overwritten(tmp_path: Path, content: str
     path.write_text(content)
     path.chmod(0o600)
 
-    with pytest.raises(GeneratorError, match="holds no key"):
+    with pytest.raises(DevnetError, match="holds no key"):
         load_key(path)
     assert path.read_text() == content
 
@@ -204,13 +205,13 @@ def test_an_inbox_that_is_named_is_taken_and_no_count_is_promised(tmp_path: Path
 @pytest.mark.parametrize(("status", "body"), [(200, b"<html>"), (503, b"{}"), (200, b"\xff")])
 def test_an_origin_that_answers_nonsense_is_one_line(tmp_path: Path, status: int, body: bytes) -> None:
     with origin(status, body) as url, pytest.raises(PublishedError, match="cannot be read"):
-        find_open_round(url, tmp_path, None, NOW)
+        find_open_round(url, tmp_path, None)
 
 
 @pytest.mark.parametrize("url", ["file:///etc", "ftp://x", "localhost"])
 def test_only_http_origins_are_asked(tmp_path: Path, url: str) -> None:
     with pytest.raises(PublishedError, match="is not a valid origin"):
-        find_open_round(url, tmp_path, None, NOW)
+        find_open_round(url, tmp_path, None)
 
 
 def test_who_returns_to_an_earlier_choice_has_that_one_counted(tmp_path: Path) -> None:

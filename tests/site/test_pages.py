@@ -13,7 +13,7 @@ from generator.catalog.text.answers import DISCLAIMER, WHAT_THIS_IS_NOT
 from generator.catalog.words import SourceMode
 from generator.compose.all import compose_free
 from generator.site.pages.render import Pages, PageView
-from generator.site.resources import Resources, static_assets
+from generator.site.resources import Assets
 from tests.support.builders import CONTEXTS
 from tests.support.page_view import schemas, view
 
@@ -240,7 +240,7 @@ def test_the_script_gets_the_times_it_needs() -> None:
 
 
 def test_every_asset_that_pages_ask_for_is_published() -> None:
-    files = static_assets(Resources.locate())
+    files = Assets.load().files
     wanted = {
         address.split("?")[0]
         for html in rendered().values()

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from markupsafe import Markup
 
 from generator.catalog.discovery import CATALOG_VERSION, PAGES
 from generator.catalog.links import NOT_FOUND
@@ -99,6 +100,23 @@ def test_what_did_not_change_is_kept_and_what_did_is_made_again() -> None:
 
     changed = {name for name, (_, made) in pages._kept.items() if made is not kept[name]}
     assert changed == {"/learn/"}
+
+
+def test_a_lesson_has_a_chart_of_today_where_there_is_one() -> None:
+    figures = {
+        "btc-7d": Markup('<figure id="chart-week"></figure>'),
+        "btc-funding": Markup('<figure id="chart-paid"></figure>'),
+    }
+
+    without, shown = (Pages().render(replace(view(), figures=drawn))["/learn/index.html"] for drawn in ({}, figures))
+
+    assert b"<figure" not in without
+    assert (
+        shown.index(b'id="regime"')
+        < shown.index(b"chart-week")
+        < shown.index(b'id="funding"')
+        < shown.index(b"chart-paid")
+    )
 
 
 def test_a_kept_page_changes_with_the_kind_of_data() -> None:

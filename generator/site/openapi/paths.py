@@ -1,7 +1,6 @@
 """Paths, schemas and examples of OpenAPI, from the tables of endpoints and products and the contract models."""
 
-import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import Any, Final
 
@@ -27,17 +26,34 @@ _PROBLEMS = sorted({400, *_FREE_ERRORS, *_PAID_ERRORS})
 
 
 def paths(network: Network, examples: Examples) -> dict[str, Any]:
-    """Return the path items: free, paid, one static path per asset, the status file."""
-    items = {row.path: {"get": _free(row, examples) | _documented(row.id)} for row in ENDPOINTS}
-    items |= {row.path: {"get": _paid(row, network, examples) | _documented(row.id)} for row in PRODUCTS}
-    items[REASONING_ASSET] = {"get": _reasoning_file(examples)}
-    items[STATUS_JSON] = {"get": _status_file(examples)}
-    items[DICTIONARY] = {"get": _dictionary_file()}
-    return items
-
-
-def _documented(name: str) -> dict[str, Any]:
-    return {"externalDocs": {"url": f"{DOCS}{name}/"}}
+    """Return the path items: free, paid, one static path per asset, the status file, the dictionary."""
+    items = {row.path: _endpoint(row, examples) for row in ENDPOINTS}
+    items |= {row.path: _paid(row, network, examples) for row in PRODUCTS}
+    for row in (*ENDPOINTS, *PRODUCTS):
+        items[row.path]["externalDocs"] = {"url": f"{DOCS}{row.id}/"}
+    items[REASONING_ASSET] = _free(
+        "getReasoningOfAsset",
+        "Brain Reasoning of one asset, as a static file",
+        "The same answer as the reasoning endpoint with the asset in the path.",
+        "ReasoningResponse",
+        examples.get(reasoning_path(DEFAULT_ASSET)),
+    ) | {"parameters": [_asset("path", "Asset symbol, upper case.")]}
+    items[STATUS_JSON] = _free(
+        "getStatus",
+        "State of the last tick",
+        "Whether the service is up to date: one small file for monitors.",
+        "StatusResponse",
+        examples.get(STATUS_JSON),
+    )
+    whole = dictionary(DEFAULT_PROJECT, component_schemas()).as_json()
+    items[DICTIONARY] = _free(
+        "getDictionary",
+        "Dictionary of words and scales",
+        "What every word and number of the answers means, and what not to conclude from it. It changes with the version.",
+        "DictionaryResponse",
+        {**whole, "words": {"MarketState": whole["words"]["MarketState"]}, "scales": whole["scales"][:1]},
+    )
+    return {path: {"get": operation} for path, operation in items.items()}
 
 
 def components() -> dict[str, Any]:
@@ -56,22 +72,23 @@ def _content(model: str, example: Mapping[str, Any] | None, media_type: str = "a
     return {media_type: media}
 
 
-def _free(endpoint: Endpoint, examples: Examples) -> dict[str, Any]:
+def _endpoint(endpoint: Endpoint, examples: Examples) -> dict[str, Any]:
     limits = "; ".join(endpoint.does_not_provide)
     about = f"{endpoint.purpose} {endpoint.when_to_use} {endpoint.when_not_to_use} Does not provide: {limits}."
-    operation = _free_operation(
+    operation = _free(
         _operation_id(endpoint.id),
         endpoint.name,
         f"{about} {endpoint.truth_statement}",
-        _free_responses(endpoint.model, examples.get(endpoint.path)),
+        endpoint.model,
+        examples.get(endpoint.path),
     )
     if endpoint.id in QUERY_NOTES:
-        operation["parameters"] = [_asset_query(QUERY_NOTES[endpoint.id])]
-        operation["responses"]["400"] = {"$ref": "#/components/responses/Problem400"}
+        operation["parameters"] = [_asset("query", QUERY_NOTES[endpoint.id], default=DEFAULT_ASSET)]
+        operation["responses"] |= _errors((400,))
     return operation
 
 
-def _free_operation(name: str, summary: str, description: str, responses: dict[str, Any]) -> dict[str, Any]:
+def _free(name: str, summary: str, description: str, model: str, example: Mapping[str, Any] | None) -> dict[str, Any]:
     return {
         "operationId": name,
         "tags": ["free"],
@@ -80,67 +97,29 @@ def _free_operation(name: str, summary: str, description: str, responses: dict[s
         "description": description,
         "x-stability": "stable",
         "x-cache-seconds": CACHE_SECONDS,
-        "responses": responses,
-    }
-
-
-def _asset_query(note: str) -> dict[str, Any]:
-    return {
-        "name": "asset",
-        "in": "query",
-        "required": False,
-        "description": note,
-        "schema": {"type": "string", "enum": list(ASSETS), "default": DEFAULT_ASSET},
-    }
-
-
-def _free_responses(model: str, example: Mapping[str, Any] | None) -> dict[str, Any]:
-    names = ("Cache-Control", "ETag", "Last-Modified")
-    return {
-        "200": {
-            "description": "The answer of the newest tick.",
-            "headers": {name: {"$ref": f"#/components/headers/{name}"} for name in names},
-            "content": _content(model, example),
+        "responses": {
+            "200": {
+                "description": "The answer of the newest tick.",
+                "headers": _headers_named("Cache-Control", "ETag", "Last-Modified"),
+                "content": _content(model, example),
+            },
+            "304": {"description": "Nothing changed since the ETag or time that was sent."},
+            **_errors(_FREE_ERRORS),
         },
-        "304": {"description": "Nothing changed since the ETag or time that was sent."},
-        **_errors(_FREE_ERRORS),
     }
 
 
-def _errors(statuses: tuple[int, ...]) -> dict[str, Any]:
+def _asset(place: str, about: str, **more: str) -> dict[str, Any]:
+    schema = {"type": "string", "enum": list(ASSETS), **more}
+    return {"name": "asset", "in": place, "required": place == "path", "description": about, "schema": schema}
+
+
+def _headers_named(*names: str) -> dict[str, Any]:
+    return {name: {"$ref": f"#/components/headers/{name}"} for name in names}
+
+
+def _errors(statuses: Iterable[int]) -> dict[str, Any]:
     return {str(status): {"$ref": f"#/components/responses/Problem{status}"} for status in statuses}
-
-
-def _reasoning_file(examples: Examples) -> dict[str, Any]:
-    operation = _free_operation(
-        "getReasoningOfAsset",
-        "Brain Reasoning of one asset, as a static file",
-        "The same answer as the reasoning endpoint with the asset in the path.",
-        _free_responses("ReasoningResponse", examples.get(reasoning_path(DEFAULT_ASSET))),
-    )
-    schema = {"type": "string", "enum": list(ASSETS)}
-    about = {"description": "Asset symbol, upper case.", "schema": schema}
-    return operation | {"parameters": [{"name": "asset", "in": "path", "required": True, **about}]}
-
-
-def _status_file(examples: Examples) -> dict[str, Any]:
-    return _free_operation(
-        "getStatus",
-        "State of the last tick",
-        "Whether the service is up to date: one small file for monitors.",
-        _free_responses("StatusResponse", examples.get(STATUS_JSON)),
-    )
-
-
-def _dictionary_file() -> dict[str, Any]:
-    whole = dictionary(DEFAULT_PROJECT, component_schemas()).as_json()
-    example = {**whole, "words": {"MarketState": whole["words"]["MarketState"]}, "scales": whole["scales"][:1]}
-    return _free_operation(
-        "getDictionary",
-        "Dictionary of words and scales",
-        "What every word and number of the answers means, and what not to conclude from it. It changes with the version.",
-        _free_responses("DictionaryResponse", example),
-    )
 
 
 def _paid(product: Product, network: Network, examples: Examples) -> dict[str, Any]:
@@ -156,18 +135,24 @@ def _paid(product: Product, network: Network, examples: Examples) -> dict[str, A
         "x-stability": product.stability,
         "x-cache-seconds": product.cache_seconds,
         "x-payment-info": _payment_info(product, network),
-        "parameters": [_signature_header()],
+        "parameters": [
+            {
+                "name": "PAYMENT-SIGNATURE",
+                "in": "header",
+                "required": False,
+                "description": "Standard base64 of the x402 version 2 payment payload. Without it the answer is 402.",
+                "schema": {"type": "string"},
+            }
+        ],
         "responses": {
             "200": {
                 "description": "Paid and settled: the quoted body.",
-                "headers": {
-                    name: {"$ref": f"#/components/headers/{name}"} for name in ("Cache-Control", "PAYMENT-RESPONSE")
-                },
+                "headers": _headers_named("Cache-Control", "PAYMENT-RESPONSE"),
                 "content": _content(product.model, examples.get(product.id)),
             },
             "402": {
                 "description": "No valid payment. The header carries the terms, the body repeats them.",
-                "headers": {"PAYMENT-REQUIRED": {"$ref": "#/components/headers/PAYMENT-REQUIRED"}},
+                "headers": _headers_named("PAYMENT-REQUIRED"),
                 "content": _content("X402PaymentRequiredResponse", examples.get(f"{product.id}#402")),
             },
             **_errors(_PAID_ERRORS),
@@ -188,16 +173,6 @@ def _payment_info(product: Product, network: Network) -> dict[str, Any]:
     return {"price": price, "protocols": [{"x402": terms}]}
 
 
-def _signature_header() -> dict[str, Any]:
-    return {
-        "name": "PAYMENT-SIGNATURE",
-        "in": "header",
-        "required": False,
-        "description": "Standard base64 of the x402 version 2 payment payload. Without it the answer is 402.",
-        "schema": {"type": "string"},
-    }
-
-
 def _problem(status: int) -> dict[str, Any]:
     row = next(row for row in STATUSES if row.status == status)
     extra = {405: "Allow", 410: "PAYMENT-RESPONSE", 429: "Retry-After", 503: "Retry-After"}.get(status)
@@ -206,7 +181,7 @@ def _problem(status: int) -> dict[str, Any]:
         "content": _content("Problem", None, "application/problem+json"),
     }
     if extra:
-        answer["headers"] = {extra: {"$ref": f"#/components/headers/{extra}"}}
+        answer["headers"] = _headers_named(extra)
     return answer
 
 
@@ -226,29 +201,20 @@ def _headers() -> dict[str, Any]:
 REF = "#/components/schemas/{model}"
 
 
-def component_schemas() -> dict[str, Any]:
-    """Return a fresh copy of every schema by name; published objects stay open to new fields."""
-    return dict(json.loads(_schemas_text()))
-
-
 @cache
-def _schemas_text() -> str:
+def component_schemas() -> Mapping[str, Any]:
+    """Return every schema by name, not to be changed; published objects stay open to new fields."""
     models = [(model, "validation") for model in MODELS.values()]
     _, top = models_json_schema(models, ref_template=REF)  # type: ignore[arg-type]
     schemas = {name: _opened(schema) for name, schema in sorted(top["$defs"].items())}
     for schema in schemas.values():
-        _describe(schema, schemas)
+        for field in schema.get("properties", {}).values():
+            if "$ref" in field:  # pydantic drops the description of a field where the type that it names says the same
+                field.setdefault("description", schemas[field["$ref"].rsplit("/", 1)[1]]["description"])
     for kind in Word.__subclasses__():
         if kind.__name__ in schemas:
             schemas[kind.__name__]["description"] += "".join(f"\n- `{word}`: {word.meaning}" for word in kind)
-    return json.dumps(schemas)
-
-
-def _describe(schema: dict[str, Any], schemas: dict[str, Any]) -> None:
-    """Give back the description of a field that pydantic drops where the referenced type says the same."""
-    for field in schema.get("properties", {}).values():
-        if "$ref" in field:
-            field.setdefault("description", schemas[field["$ref"].rsplit("/", 1)[1]]["description"])
+    return schemas
 
 
 def _opened(node: Any) -> Any:

@@ -31,9 +31,9 @@ from generator.site.pages.docs import Schemas, values
 from generator.site.pages.landing import landing, missing
 from generator.site.pages.linked import linked_data
 from generator.site.pages.markdown import markdown
-from generator.site.pages.record import by_month, first_due, record_view
+from generator.site.pages.record import first_due, record_view
 from generator.site.pages.terms import with_terms_linked
-from generator.site.resources import Resources, assets_version
+from generator.site.resources import Assets, Resources
 
 # Templates know each constant of these by its name in lower case.
 _CATALOG: Final = (
@@ -108,7 +108,7 @@ def _record(_page: SitePage, view: PageView) -> Mapping[str, Any]:
     until = Markup(", up to {}").format(page_format.when(newest)) if newest is not None else ""
     source = Markup('Source: own record, <a href="{}">downloads</a>{}.').format("#downloads", until)
     record = record_view(view.ctx.arena, view.predictions, source, view.ctx.freshness.generated_ms)
-    return {"record": record, "months": by_month(view.months)}
+    return {"record": record, "months": view.months}
 
 
 def _arena(_page: SitePage, view: PageView) -> Mapping[str, Any]:
@@ -125,6 +125,11 @@ def _arena(_page: SitePage, view: PageView) -> Mapping[str, Any]:
 def _status(_page: SitePage, view: PageView) -> Mapping[str, Any]:
     how_far = hour_statement(view.ctx.arena)
     return {"lacking": missing(view.ctx, view.bodies), "how_far": how_far, "uptime": view.figures.get("uptime")}
+
+
+def _learn(_page: SitePage, view: PageView) -> Mapping[str, Any]:
+    asset = DEFAULT_ASSET.lower()
+    return {"figures": {"regimes": view.figures.get(FIRST), "funding": view.figures.get(f"{asset}-funding")}}
 
 
 def _asset(page: SitePage, view: PageView) -> Mapping[str, Any]:
@@ -157,7 +162,7 @@ _CONTENT: Final[Mapping[str, Content]] = {
     "pages/arena.html": Content(_arena, None),
     "pages/status.html": Content(_status, None),
     "pages/track_record.html": Content(_record, _record_source),
-    "pages/learn.html": Content(_nothing, lambda view: (view.ctx.arena.lessons,)),
+    "pages/learn.html": Content(_learn, lambda view: (view.ctx.arena.lessons, view.figures)),
     "pages/asset.html": Content(_asset, _each_five_minutes),
     "pages/history.html": Content(_history, lambda view: (view.figures,)),
     "pages/archive.html": Content(lambda _, view: {"days": view.days}, lambda view: (view.days,)),
@@ -259,6 +264,6 @@ def environment(resources: Resources) -> Environment:
         terms=glossary(),
         windows=WINDOWS,
         versions=versions(resources.changelog),
-        assets_version=assets_version(resources),
+        assets_version=Assets.load(resources).version,
     )
     return env
