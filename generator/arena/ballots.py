@@ -10,7 +10,6 @@ Of one voter's ballots the latest arrival counts; two at the same millisecond ar
 import base64
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
 
 from gateway.wire.algorand import key_of
 from gateway.wire.ballots import MAX_FILE_BYTES, NOTE_PREFIX, Refusal, RefusedError, SignedBallot, note_of, read_ballot
@@ -53,13 +52,6 @@ class Poll:
     now_ms: int
 
 
-@dataclass(frozen=True, slots=True)
-class _Signed:
-    ballot: Ballot
-    signed: SignedBallot
-    refusal: Refusal | None  # of its round, unless it was counted before
-
-
 def judge(
     files: Iterable[BallotFile], poll: Poll, known: Callable[[frozenset[str]], frozenset[str]]
 ) -> tuple[tuple[BallotVerdict, ...], tuple[Ballot, ...]]:
@@ -68,49 +60,37 @@ def judge(
     Args:
         known: returns which of these transaction ids were counted before.
     """
-    read = [(file, _read(file, poll)) for file in sorted(files, key=lambda file: (file.arrived_ms, file.name))]
-    seen = set(known(frozenset(item.ballot.txid for _, item in read if isinstance(item, _Signed))))
+    receiver, genesis = key_of(poll.address), base64.b64decode(poll.genesis_hash)
+    ordered = sorted(files, key=lambda file: (file.arrived_ms, file.name))
+    read = [(file, _read(file, receiver, genesis)) for file in ordered]
+    seen = set(known(frozenset(found.txid for _, found in read if not isinstance(found, Refusal))))
     verdicts: list[BallotVerdict] = []
     ballots: list[Ballot] = []
-    for file, item in read:
-        refusal = item if isinstance(item, Refusal) else _last_checks(item, seen)
-        txid = None if isinstance(item, Refusal) else item.ballot.txid
-        verdicts.append(BallotVerdict(file.name, None if refusal is None else refusal.value, txid))
-        if refusal is None and isinstance(item, _Signed):
-            seen.add(item.ballot.txid)
-            ballots.append(item.ballot)
+    for file, found in read:
+        if isinstance(found, Refusal):
+            verdicts.append(BallotVerdict(file.name, found.value))
+            continue
+        arrived_ms = min(file.arrived_ms, poll.now_ms)
+        # One that was counted is that, whatever became of its round; the signature comes last, as it costs most.
+        refusal = Refusal.REPEATED if found.txid in seen else _round_refusal(found.round_id, arrived_ms, poll, file)
+        if refusal is None and not found.is_signed():
+            refusal = Refusal.BAD_SIGNATURE
+        verdicts.append(BallotVerdict(file.name, refusal and refusal.value, found.txid))
+        if refusal is None:
+            seen.add(found.txid)
+            choice = Prediction(found.choice)
+            ballots.append(Ballot(found.txid, found.voter, found.round_id, choice, arrived_ms, found.raw))
     return tuple(verdicts), tuple(sorted(ballots, key=lambda ballot: (ballot.arrived_ms, ballot.txid)))
 
 
-def _last_checks(item: _Signed, seen: set[str]) -> Refusal | None:
-    """One that was counted is that, whatever became of its round; the signature comes last, as it costs most."""
-    if item.ballot.txid in seen:
-        return Refusal.REPEATED
-    if item.refusal is not None:
-        return item.refusal
-    return None if item.signed.is_signed() else Refusal.BAD_SIGNATURE
-
-
-def _read(file: BallotFile, poll: Poll) -> _Signed | Refusal:
-    if file.refusal is not None:
-        return file.refusal
+def _read(file: BallotFile, receiver: bytes, genesis: bytes) -> SignedBallot | Refusal:
     try:
-        signed = read_ballot(file.data, *_expected(poll.address, poll.genesis_hash))
+        return file.refusal or read_ballot(file.data, receiver, genesis)
     except RefusedError as refused:
         return refused.refusal
-    arrived_ms = min(file.arrived_ms, poll.now_ms)
-    late = _round_refusal(signed.round_id, arrived_ms, poll, confirmed=file.confirmed)
-    ballot = Ballot(signed.txid, signed.voter, signed.round_id, Prediction(signed.choice), arrived_ms, signed.raw)
-    return _Signed(ballot, signed, late)
 
 
-@lru_cache(maxsize=8)
-def _expected(address: str, genesis_hash: str) -> tuple[bytes, bytes]:
-    """Return receiver and genesis hash as a transaction has them; the same for every ballot of a poll."""
-    return key_of(address), base64.b64decode(genesis_hash)
-
-
-def _round_refusal(round_id: str, arrived_ms: int, poll: Poll, *, confirmed: bool) -> Refusal | None:
+def _round_refusal(round_id: str, arrived_ms: int, poll: Poll, file: BallotFile) -> Refusal | None:
     found = poll.rounds.get(round_id)
     if found is None:
         return Refusal.NO_SUCH_ROUND
@@ -118,8 +98,8 @@ def _round_refusal(round_id: str, arrived_ms: int, poll: Poll, *, confirmed: boo
         return Refusal.OTHER_ASSET
     if arrived_ms >= found.start_ms:
         return Refusal.CLOSED
-    if found.phase is not RoundPhase.OPEN:
-        if confirmed:
-            return Refusal.SEEN_LATE
-        return Refusal.READ_LATE if found.phase in {RoundPhase.LIVE, RoundPhase.RESOLVED} else Refusal.CLOSED
-    return None
+    if found.phase is RoundPhase.OPEN:
+        return None
+    if file.confirmed:
+        return Refusal.SEEN_LATE
+    return Refusal.READ_LATE if found.phase in {RoundPhase.LIVE, RoundPhase.RESOLVED} else Refusal.CLOSED

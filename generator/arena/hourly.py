@@ -9,8 +9,8 @@ from dataclasses import replace
 from typing import Final
 
 from generator.arena import ranges
-from generator.arena.numbers import published_triple
 from generator.arena.outcome import PricePoint, change_bps, fix_price, outcome_of
+from generator.arena.scores import published_triple
 from generator.arena.timetable import HOUR_MS, MINUTE_MS
 from generator.arena.values import PredictionMade, RangeForecast
 from generator.brain.forecast import Forecast

@@ -9,8 +9,7 @@ brain's chance and the crowd's share (a linear opinion pool), or the brain's cha
 from dataclasses import replace
 from typing import Final
 
-from generator.arena.numbers import Triple, chance_of
-from generator.arena.scores import brier
+from generator.arena.scores import Triple, brier, chance_of
 from generator.arena.tally import consensus_of, share_of
 from generator.arena.values import Lesson, Round, Tally
 from generator.catalog.assets import ASSET_NAMES

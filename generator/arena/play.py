@@ -127,7 +127,7 @@ def play(state: PlayState, inputs: PlayInputs) -> PlayResult:
         for _, after in rounds
         if after.phase is RoundPhase.RESOLVED
     )
-    last = _LastOutcomes(state, [after for _, after in rounds], [after for _, after in judged])
+    last = _last_outcomes(state, [after for _, after in rounds], [after for _, after in judged])
     rounds = _open_rounds(state, inputs, timetable, rounds, last)
     changed = tuple((before, after) for before, after in rounds if before != after)
     return PlayResult(
@@ -140,53 +140,46 @@ def play(state: PlayState, inputs: PlayInputs) -> PlayResult:
     )
 
 
-class _LastOutcomes:
-    """The last outcome known by kind and asset, this tick's included."""
-
-    def __init__(self, state: PlayState, rounds: list[Round], predictions: list[PredictionMade]) -> None:
-        self._stored = state.last_outcome
-        self._new: dict[tuple[str, str], Prediction] = {}
-        for kind, judged in (("arena", rounds), ("hourly", predictions)):
-            for item in judged:
-                if item.outcome is not None:
-                    self._new[kind, item.asset] = item.outcome
-
-    def __call__(self, kind: str, asset: str) -> Prediction | None:
-        return self._new.get((kind, asset)) or self._stored(kind, asset)
+def _last_outcomes(state: PlayState, rounds: list[Round], predictions: list[PredictionMade]) -> LastOutcome:
+    """Return how to find the last outcome known by kind and asset, this tick's included."""
+    new = {
+        (kind, item.asset): item.outcome
+        for kind, judged in (("arena", rounds), ("hourly", predictions))
+        for item in judged
+        if item.outcome is not None
+    }
+    return lambda kind, asset: new.get((kind, asset)) or state.last_outcome(kind, asset)
 
 
 def _judged(made: PredictionMade, inputs: PlayInputs, published_ms: int | None) -> PredictionMade:
-    if inputs.interrupted is not None:
-        return interrupt(made, inputs.interrupted)
-    if made.made_ms is not None and _of_the_future(made.made_ms, inputs):
-        return interrupt(made, SET_BACK)
     begins = made.start_price is None and inputs.now_ms >= made.start_ms
-    if begins and made.made_ms is not None and _unseen(made.made_ms, made.warm_up, published_ms):
-        return interrupt(made, UNSEEN)
+    reason = _spoiled(made.made_ms, inputs, None if made.warm_up or not begins else published_ms)
+    if reason is not None:
+        return interrupt(made, reason)
     return judge(made, inputs.now_ms, inputs.prices, inputs.venues_needed)
 
 
-def _unseen(made_ms: int, warm_up: bool, published_ms: int | None) -> bool:  # noqa: FBT001
-    """Return whether no release ever carried what was made then: no one could have seen it before it began."""
-    return published_ms is not None and not warm_up and published_ms < made_ms
+def _spoiled(sealed_ms: int | None, inputs: PlayInputs, published_ms: int | None) -> str | None:
+    """Return why what was sealed then cannot count; None where nothing speaks against it.
 
+    The market may be another now, the clock may have been set back so that it knew bars that close after now, or it begins
+    now and no release ever carried it: no one could have seen it before.
 
-def _of_the_future(sealed_ms: int, inputs: PlayInputs) -> bool:
-    """Return whether what was sealed then knew bars that close after now: the clock was set back since."""
-    return inputs.next_close_ms is not None and sealed_ms >= inputs.next_close_ms
+    Args:
+        published_ms: wall time of the last release; None where what was sealed does not begin now, or is not published.
+    """
+    if sealed_ms is None or inputs.interrupted is not None:
+        return inputs.interrupted
+    if inputs.next_close_ms is not None and sealed_ms >= inputs.next_close_ms:
+        return SET_BACK
+    return UNSEEN if published_ms is not None and published_ms < sealed_ms else None
 
 
 def _moved(item: Round, inputs: PlayInputs, published_ms: int | None) -> Round:
-    if inputs.interrupted is not None:
-        return void(item, inputs.interrupted)
-    if _of_the_future(item.opens_ms, inputs):
-        return void(item, SET_BACK)
-    if (
-        item.phase is RoundPhase.OPEN
-        and inputs.now_ms >= item.start_ms
-        and _unseen(item.opens_ms, item.warm_up, published_ms)
-    ):
-        return void(item, UNSEEN)
+    begins = item.phase is RoundPhase.OPEN and inputs.now_ms >= item.start_ms
+    reason = _spoiled(item.opens_ms, inputs, None if item.warm_up or not begins else published_ms)
+    if reason is not None:
+        return void(item, reason)
     return advance(item, inputs.now_ms, inputs.prices, inputs.venues_needed, inputs.price_basis)
 
 

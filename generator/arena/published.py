@@ -6,9 +6,8 @@ from dataclasses import asdict
 from typing import Any, Final
 
 from generator.arena.lessons import lesson_of
-from generator.arena.numbers import Triple
 from generator.arena.outcome import change_bps, outcome_of
-from generator.arena.scores import Case
+from generator.arena.scores import Case, Triple
 from generator.arena.sealing import digest_of, forecast_of
 from generator.arena.values import Lesson, Round, Tally
 from generator.catalog.formats import iso

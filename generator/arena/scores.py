@@ -2,6 +2,8 @@
 
 Sums are integers of scaled numbers, so that adding cases one by one and adding them all at once, in any order, give
 exactly the same scores.
+
+They are computed from numbers as published, so a reader gets the same.
 """
 
 from __future__ import annotations
@@ -10,8 +12,9 @@ from dataclasses import dataclass, replace
 from math import log, sqrt
 from typing import Any, Final
 
-from generator.arena.numbers import ORDER, Triple, chance_of, confidence_percent
 from generator.arena.values import Bin, PredictionMade, Rate, Round, TrackRecord
+from generator.brain.forecast import Probabilities
+from generator.catalog import formats
 from generator.catalog.words import Prediction
 
 LOG_CLAMP: Final = 0.01
@@ -22,6 +25,29 @@ BASELINES: Final = ("uniform", "base_rate", "persistence")
 UNIFORM_BRIER: Final = 2 / 3
 _E8: Final = 10**8
 _E9: Final = 10**9
+
+
+Triple = tuple[float, float, float]
+ORDER: Final = (Prediction.BEARISH, Prediction.NEUTRAL, Prediction.BULLISH)  # of every triple: down, neutral, up
+
+
+def published_triple(chances: Probabilities) -> Triple:
+    """Round three chances to 4 decimals that sum to exactly 1 (largest remainder).
+
+    Raises:
+        ValueError: they are not chances (negative, not finite, or their sum is not 1 within 0.001).
+    """
+    return formats.chances(chances.down, chances.neutral, chances.up)
+
+
+def chance_of(chances: Triple, word: Prediction) -> float:
+    """Return the chance that a triple gives to one word."""
+    return chances[ORDER.index(word)]
+
+
+def confidence_percent(chances: Triple, word: Prediction) -> float:
+    """Return the chance of the shown word in percent, one decimal."""
+    return round(100 * chance_of(chances, word), 1)
 
 
 def brier(chances: Triple, outcome: Prediction) -> float:
@@ -95,10 +121,6 @@ class Sums:
     products: int = 0
     hit_squares: int = 0
     bins: tuple[tuple[int, int, int], ...] = ((0, 0, 0),) * (len(BIN_EDGES) - 1)  # n, hits, tenths of confidence
-
-    def moved(self, before: Case | None, after: Case | None) -> Sums:
-        """Replace one case by its later state."""
-        return self.added(before, -1).added(after, 1)
 
     def added(self, case: Case | None, sign: int = 1) -> Sums:
         """Add a case (sign 1) or take it out again (sign -1)."""

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from math import comb
 from typing import Final
 
-from generator.arena.range_scores import Counts, RangeSums, new_cases
-from generator.arena.scores import Case, Sums, case_of, track_record, wilson
+from generator.arena.ranges import RangeCase, RangeSums, new_cases
+from generator.arena.scores import Sums, case_of, track_record, wilson
 from generator.arena.values import Lesson, Pattern, PredictionMade, Rehearsal, Round, TeacherMetrics, TrackRecord
 from generator.catalog.words import PatternType, RoundPhase
 
@@ -120,20 +121,25 @@ PredictionChange = tuple[PredictionMade | None, PredictionMade]
 
 
 @dataclass(frozen=True, slots=True)
+class Scored:
+    """What is scored of live play, or of the backtest."""
+
+    arena: Sums = field(default_factory=Sums)
+    hourly: Sums = field(default_factory=Sums)
+    ranges: RangeSums = field(default_factory=RangeSums)
+
+
+@dataclass(frozen=True, slots=True)
 class RunningTotals:
     """Everything that is counted over the whole record; immutable, kept in step tick by tick."""
 
-    phases: dict[RoundPhase, int] = field(default_factory=dict)
+    phases: Mapping[RoundPhase, int] = field(default_factory=dict)
     rounds_warm_up: int = 0
     lessons: LessonSums = field(default_factory=LessonSums)
     lessons_live: LessonSums = field(default_factory=LessonSums)
     patterns: PatternSums = field(default_factory=PatternSums)
-    arena: Sums = field(default_factory=Sums)  # without the backtest: what the log can show
-    hourly: Sums = field(default_factory=Sums)
-    ranges: RangeSums = field(default_factory=RangeSums)
-    arena_before: Sums = field(default_factory=Sums)  # of the backtest
-    hourly_before: Sums = field(default_factory=Sums)
-    ranges_before: RangeSums = field(default_factory=RangeSums)
+    live: Scored = field(default_factory=Scored)  # what the log can show
+    backtest: Scored = field(default_factory=Scored)
 
     def after(
         self,
@@ -142,77 +148,59 @@ class RunningTotals:
         lessons: Iterable[Lesson] = (),
     ) -> RunningTotals:
         """Count what a tick changed; each change is (before or None, after)."""
-        totals = self
+        phases, warm_up = Counter(self.phases), self.rounds_warm_up
+        arena = [self.live.arena, self.backtest.arena]  # by warm_up
         modes: dict[str, str | None] = {}
-        for was, round_now in rounds:
-            totals = totals._with_round(was, round_now)
-            modes[round_now.round_id] = round_now.regime_mode
-        totals = _counting(totals, predictions)
-        lessons_all, live_only, patterns = totals.lessons, totals.lessons_live, totals.patterns
+        for before, now in rounds:
+            modes[now.round_id] = now.regime_mode
+            for one, sign in ((before, -1), (now, 1)):
+                if one is not None:
+                    phases[one.phase] += sign
+                    warm_up += sign * one.warm_up
+                    arena[one.warm_up] = arena[one.warm_up].added(case_of(one), sign)
+        every, live_only, patterns = self.lessons, self.lessons_live, self.patterns
         for lesson in lessons:
-            lessons_all = lessons_all.plus(lesson)
+            every = every.plus(lesson)
             live_only = live_only if lesson.warm_up else live_only.plus(lesson)
             patterns = patterns.plus(lesson, modes.get(lesson.round_id))
-        return replace(totals, lessons=lessons_all, lessons_live=live_only, patterns=patterns)
+        live, backtest = map(Scored, arena, *self._hourly_after(predictions))
+        return RunningTotals(+phases, warm_up, every, live_only, patterns, live, backtest)
 
-    def _with_round(self, before: Round | None, now: Round) -> RunningTotals:
-        phases = dict(self.phases)
-        if before is not None:
-            phases[before.phase] -= 1
-        phases[now.phase] = phases.get(now.phase, 0) + 1
-        was, case = case_of(before) if before else None, case_of(now)
-        return replace(
-            self,
-            phases={phase: count for phase, count in phases.items() if count},
-            rounds_warm_up=self.rounds_warm_up + now.warm_up - (before.warm_up if before else False),
-            arena=self.arena.moved(_of(was, warm_up=False), _of(case, warm_up=False)),
-            arena_before=self.arena_before.moved(_of(was, warm_up=True), _of(case, warm_up=True)),
-        )
+    def _hourly_after(self, changes: Iterable[PredictionChange]) -> tuple[list[Sums], list[RangeSums]]:
+        """Return the sums of predictions and of ranges after changes, each live and of the backtest."""
+        hourly = [self.live.hourly, self.backtest.hourly]
+        hours: dict[tuple[bool, int], tuple[int, int]] = {}  # outcomes that came together, and how many were hits
+        ended: tuple[list[RangeCase], list[RangeCase]] = ([], [])
+        for before, now in changes:
+            for one, sign in ((before, -1), (now, 1)):
+                if one is not None:
+                    hourly[one.warm_up] = hourly[one.warm_up].added(case_of(one), sign)
+            if now.outcome is not None and (before is None or before.outcome is None):
+                n, hits = hours.get((now.warm_up, now.start_ms), (0, 0))
+                hours[now.warm_up, now.start_ms] = n + 1, hits + (now.outcome == now.prediction)
+            ended[now.warm_up].extend(new_cases(before, now))
+        for (warm_up, _), (n, hits) in hours.items():
+            hourly[warm_up] = hourly[warm_up].together(n, hits)
+        known = (self.live.ranges, self.backtest.ranges)
+        return hourly, [sums.plus(cases) if cases else sums for sums, cases in zip(known, ended, strict=True)]
 
     def arena_record(self) -> TrackRecord:
         """The rounds' scores, without the backtest."""
-        return track_record("arena", self.arena, warm_up=self.arena_before.resolved)
+        return track_record("arena", self.live.arena, warm_up=self.backtest.arena.resolved)
 
     def hourly_record(self) -> TrackRecord:
         """The hourly forecasts' scores, without the backtest."""
-        return track_record("hourly", self.hourly, warm_up=self.hourly_before.resolved)
+        return track_record("hourly", self.live.hourly, warm_up=self.backtest.hourly.resolved)
 
     def rehearsal(self) -> Rehearsal | None:
         """The scores of the backtest, None where there is none."""
-        hourly, arena = self.hourly_before, self.arena_before
+        hourly, arena = self.backtest.hourly, self.backtest.arena
         if not hourly.resolved and not arena.resolved:
             return None
-        return Rehearsal(track_record("hourly", hourly), track_record("arena", arena), self.ranges_before.scores())
+        return Rehearsal(track_record("hourly", hourly), track_record("arena", arena), self.backtest.ranges.scores())
 
     @property
     def void_rate_percent(self) -> float | None:
         """Share of finished rounds that were void, in percent with one decimal; None before the first."""
         void, resolved = self.phases.get(RoundPhase.VOID, 0), self.phases.get(RoundPhase.RESOLVED, 0)
         return round(100 * void / (void + resolved), 1) if void + resolved else None
-
-
-def _counting(totals: RunningTotals, changes: Iterable[PredictionChange]) -> RunningTotals:
-    hourly = {False: totals.hourly, True: totals.hourly_before}
-    hours: dict[tuple[int, bool], tuple[int, int]] = {}
-    ended: dict[bool, list[tuple[str, int, Counts]]] = {False: [], True: []}
-    for made_before, made in changes:
-        before, now = case_of(made_before) if made_before else None, case_of(made)
-        for warm_up, sums in hourly.items():
-            hourly[warm_up] = sums.moved(_of(before, warm_up=warm_up), _of(now, warm_up=warm_up))
-        if made.outcome is not None and (made_before is None or made_before.outcome is None):
-            n, hits = hours.get((made.start_ms, made.warm_up), (0, 0))
-            hours[made.start_ms, made.warm_up] = n + 1, hits + (made.outcome == made.prediction)
-        ended[made.warm_up].extend(new_cases(made_before, made))
-    for (_, warm_up), (n, hits) in hours.items():
-        hourly[warm_up] = hourly[warm_up].together(n, hits)
-    return replace(
-        totals,
-        hourly=hourly[False],
-        hourly_before=hourly[True],
-        ranges=totals.ranges.plus(ended[False]) if ended[False] else totals.ranges,
-        ranges_before=totals.ranges_before.plus(ended[True]) if ended[True] else totals.ranges_before,
-    )
-
-
-def _of(case: Case | None, *, warm_up: bool) -> Case | None:
-    return case if case is not None and case.warm_up == warm_up else None

@@ -1,40 +1,13 @@
 """What people and crawlers can open apart from the endpoints: pages, discovery files, statuses, the query."""
 
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final, NamedTuple
 
+from generator.catalog import links
 from generator.catalog.assets import ASSET_NAMES, ASSETS, DEFAULT_ASSET
 from generator.catalog.counts import ASSETS_IN_WORDS, ENDPOINTS_IN_WORDS, PRODUCTS_IN_WORDS
+from generator.catalog.downloads import PublicFile
 from generator.catalog.endpoints import ENDPOINTS
-from generator.catalog.links import (
-    ARCHIVE,
-    ARENA,
-    BUYER,
-    CHANGELOG,
-    DICTIONARY,
-    DOCS,
-    DOCS_INDEX,
-    EMBED,
-    FEED_ATOM,
-    FEED_JSON,
-    GLOSSARY,
-    HISTORY,
-    LEARN,
-    LLMS_TXT,
-    METHODOLOGY,
-    NOT_FOUND,
-    OPENAPI_JSON,
-    OPENAPI_YAML,
-    PRICING,
-    ROUNDS_JSON,
-    SAMPLE_REPORT,
-    SECURITY_TXT,
-    STATUS,
-    STATUS_JSON,
-    TRACK_RECORD,
-    asset_path,
-    reasoning_path,
-)
 from generator.catalog.money import usdc_amount
 from generator.catalog.pages import DOC_PAGES, SitePage
 from generator.catalog.products import PRODUCTS
@@ -49,152 +22,72 @@ ONCE_CACHE_CONTROL: Final = "public, max-age=31536000, immutable"
 PINNED_CACHE_CONTROL: Final = "public, max-age=600, immutable"
 # JSON that stays as it is over many ticks: it names none.
 LASTING_JSON: Final = frozenset(
-    {ROUNDS_JSON, OPENAPI_JSON, DICTIONARY, FEED_JSON, DOCS_INDEX, SAMPLE_REPORT, *(row.sample for row in PRODUCTS)}
-)
+    {links.ROUNDS_JSON, links.OPENAPI_JSON, links.DICTIONARY, links.FEED_JSON, links.DOCS_INDEX, links.SAMPLE_REPORT,
+     *(row.sample for row in PRODUCTS)}
+)  # fmt: skip
 # Every file of a release that is JSON; one that is not here is not published. Immutable files are checked elsewhere.
 JSON_FILES: Final = frozenset(
-    {*(row.path for row in ENDPOINTS), *map(reasoning_path, ASSETS), STATUS_JSON, *LASTING_JSON}
+    {*(row.path for row in ENDPOINTS), *map(links.reasoning_path, ASSETS), links.STATUS_JSON, *LASTING_JSON}
 )
+
+
+def _page(path: str, label: str, title: str, description: str, **more: Any) -> SitePage:
+    """Return a page whose template is named as its path."""
+    name = path.strip("/").replace("-", "_") or "index"
+    return SitePage(path, f"pages/{name}.html", label, title, description, **more)
 
 
 PAGES: Final[tuple[SitePage, ...]] = (
-    SitePage(
-        "/",
-        "pages/index.html",
-        "Now",
-        "The crypto market now, in words",
-        f"The regime of the crypto market now, {ASSETS_IN_WORDS} assets, futures pressure and a prediction game, for learning "
-        "only.",
-    ),
-    SitePage(
-        ARENA,
-        "pages/arena.html",
-        "Arena",
-        "The Arena: people and the brain, same question",
-        "A prediction game with no stakes: the live round, the votes, the brain's sealed forecast and who was right so far.",
-    ),
-    SitePage(
-        TRACK_RECORD,
-        "pages/track_record.html",
-        "Track record",
-        "How good the forecasts were",
-        "How often forecasts came true, how sure they were, and how they compare with simple rules. Every miss is kept.",
-    ),
-    SitePage(
-        LEARN,
-        "pages/learn.html",
-        "Learn",
-        "Learn to read a market without being fooled by it",
-        "How to read a regime, a confidence and funding, with lessons from finished rounds.",
-    ),
-    SitePage(
-        DOCS,
-        "pages/docs.html",
-        "Docs",
-        "API documentation",
-        "A page for each endpoint, free and paid: fields, an answer, curl, Python, JavaScript, and guides to start.",
-    ),
-    SitePage(
-        PRICING,
-        "pages/pricing.html",
-        "Pricing",
-        "What is free and what costs a few cents",
-        f"{ENDPOINTS_IN_WORDS.capitalize()} answers are free without a key. {PRODUCTS_IN_WORDS.capitalize()} more detailed ones cost {_CHEAPEST} to {_DEAREST} USDC each, paid with the "
-        "request.",
-    ),
-    SitePage(
-        METHODOLOGY,
-        "pages/methodology.html",
-        "Methodology",
-        "How the service reads, forecasts and scores",
-        "What a regime, a confidence, a forecast and a score mean here, and what they do not.",
-        primary=False,
-    ),
-    SitePage(
-        GLOSSARY,
-        "pages/glossary.html",
-        "Glossary",
-        "Glossary",
-        "The terms of the pages and answers, in plain English.",
-        primary=False,
-    ),
-    SitePage(
-        STATUS,
-        "pages/status.html",
-        "Status",
-        "How fresh the data is",
-        "The sources and their age, ticks published and failed, and what is missing now.",
-        primary=False,
-    ),
-    SitePage(
-        CHANGELOG,
-        "pages/changelog.html",
-        "Changelog",
-        "What changed",
-        "Changes of the API and of the site, by version, for people who build on it.",
-        primary=False,
-    ),
+    _page("/", "Now", "The crypto market now, in words",
+          f"The regime of the crypto market now, {ASSETS_IN_WORDS} assets, futures pressure and a prediction game, for learning only."),
+    _page(links.ARENA, "Arena", "The Arena: people and the brain, same question",
+          "A prediction game with no stakes: the live round, the votes, the brain's sealed forecast and who was right so far."),
+    _page(links.TRACK_RECORD, "Track record", "How good the forecasts were",
+          "How often forecasts came true, how sure they were, and how they compare with simple rules. Every miss is kept."),
+    _page(links.LEARN, "Learn", "Learn to read a market without being fooled by it",
+          "How to read a regime, a confidence and funding, with lessons from finished rounds."),
+    _page(links.DOCS, "Docs", "API documentation",
+          "A page for each endpoint, free and paid: fields, an answer, curl, Python, JavaScript, and guides to start."),
+    _page(links.PRICING, "Pricing", "What is free and what costs a few cents",
+          f"{ENDPOINTS_IN_WORDS.capitalize()} answers are free without a key. {PRODUCTS_IN_WORDS.capitalize()} more detailed ones cost "
+          f"{_CHEAPEST} to {_DEAREST} USDC each, paid with the request."),
+    _page(links.METHODOLOGY, "Methodology", "How the service reads, forecasts and scores",
+          "What a regime, a confidence, a forecast and a score mean here, and what they do not.", primary=False),
+    _page(links.GLOSSARY, "Glossary", "Glossary", "The terms of the pages and answers, in plain English.", primary=False),
+    _page(links.STATUS, "Status", "How fresh the data is",
+          "The sources and their age, ticks published and failed, and what is missing now.", primary=False),
+    _page(links.CHANGELOG, "Changelog", "What changed",
+          "Changes of the API and of the site, by version, for people who build on it.", primary=False),
     *(
         SitePage(
-            f"{HISTORY}{window}/",
-            "pages/history.html",
-            "History" if window == "7d" else words,
-            f"The crypto market over the last {words}",
+            f"{links.HISTORY}{window}/", "pages/history.html", "History" if window == "7d" else words, f"The crypto market over the last {words}",
             f"The price of Bitcoin over the last {words} on the regimes of the market, with their chances and the ranges ahead.",
-            primary=False,
-            listed=window == "7d",
-            subject=window,
+            primary=False, listed=window == "7d", subject=window,
         )
         for window, words in (("7d", "7 days"), ("24h", "24 hours"), ("30d", "30 days"))
     ),
-    SitePage(
-        ARCHIVE,
-        "pages/archive.html",
-        "Archive",
-        "The market day by day",
-        "One line for each day since the start: its regime, its headline and how Bitcoin moved.",
-        primary=False,
-    ),
-    SitePage(
-        EMBED,
-        "pages/embed.html",
-        "Embed",
-        "A chart or a badge for your page",
-        "Pictures of the market and of each asset to embed, renewed each quarter of an hour.",
-        primary=False,
-    ),
-    SitePage(
-        NOT_FOUND,
-        "pages/not_found.html",
-        "",
-        "Nothing here",
-        "There is nothing at this path.",
-        primary=False,
-        listed=False,
-    ),
+    _page(links.ARCHIVE, "Archive", "The market day by day",
+          "One line for each day since the start: its regime, its headline and how Bitcoin moved.", primary=False),
+    _page(links.EMBED, "Embed", "A chart or a badge for your page",
+          "Pictures of the market and of each asset to embed, renewed each quarter of an hour.", primary=False),
+    _page(links.NOT_FOUND, "", "Nothing here", "There is nothing at this path.", primary=False, listed=False),
     *(
         SitePage(
-            asset_path(asset),
-            "pages/asset.html",
-            asset,
-            f"{ASSET_NAMES[asset]} now: how far, which way, and its record",
-            f"The price of {ASSET_NAMES[asset]}, its ranges over 15 minutes to 24 hours, reasons, funding, open interest and record.",
-            primary=False,
-            listed=False,
-            subject=asset,
+            links.asset_path(asset), "pages/asset.html", asset, f"{name} now: how far, which way, and its record",
+            f"The price of {name}, its ranges over 15 minutes to 24 hours, reasons, funding, open interest and record.",
+            primary=False, listed=False, subject=asset,
         )
-        for asset in ASSETS
+        for asset, name in ASSET_NAMES.items()
     ),
     *DOC_PAGES,
-)
+)  # fmt: skip
 
 
 # The links at the top of every page; the buyer page takes them from the manifest.
-MENU: Final = (*((page.label, page.path) for page in PAGES if page.primary), ("Report", BUYER))
+MENU: Final = (*((page.label, page.path) for page in PAGES if page.primary), ("Report", links.BUYER))
 
 
-@dataclass(frozen=True, slots=True)
-class Feed:
+class Feed(NamedTuple):
     """One feed that every page announces: path, media type, title."""
 
     path: str
@@ -213,8 +106,8 @@ class SharePicture:
 
 
 FEEDS: Final = (
-    Feed(FEED_JSON, "application/feed+json", "News of regimes and rounds (JSON Feed)"),
-    Feed(FEED_ATOM, "application/atom+xml", "News of regimes and rounds (Atom)"),
+    Feed(links.FEED_JSON, "application/feed+json", "News of regimes and rounds (JSON Feed)"),
+    Feed(links.FEED_ATOM, "application/atom+xml", "News of regimes and rounds (Atom)"),
 )
 _SHARED: Final = (1200, 630)  # the size that Open Graph's readers crop nothing from
 SHARE_PICTURE: Final = SharePicture(
@@ -223,41 +116,38 @@ SHARE_PICTURE: Final = SharePicture(
 # What a page shows where it is shared; the pages that are not here show SHARE_PICTURE.
 SHARE_PICTURES: Final = {
     "/": SharePicture("/share/now.png", *_SHARED, "The regime of the crypto market in words. For learning only."),
-    ARENA: SharePicture("/share/arena.png", *_SHARED, "The live round of the Arena. For learning only."),
+    links.ARENA: SharePicture("/share/arena.png", *_SHARED, "The live round of the Arena. For learning only."),
+    **{
+        links.asset_path(asset): SharePicture(
+            f"/share/{asset.lower()}.png", *_SHARED, f"{ASSET_NAMES[asset]} over seven days. For learning only."
+        )
+        for asset in ASSETS
+    },
 }
 
 
-@dataclass(frozen=True, slots=True)
-class DiscoveryFile:
-    """One file for crawlers and agents."""
-
-    path: str
-    media_type: str
-    purpose: str
-
-
-DISCOVERY_FILES: Final[tuple[DiscoveryFile, ...]] = (
-    DiscoveryFile(OPENAPI_JSON, "application/json", "OpenAPI 3.1 description of every endpoint"),
-    DiscoveryFile(OPENAPI_YAML, "application/yaml", "The same description as YAML"),
-    DiscoveryFile(
-        DICTIONARY, "application/json", "Every word and scale of the answers: meaning, unit, what not to conclude"
+# What crawlers and agents read.
+DISCOVERY_FILES: Final = (
+    PublicFile(links.OPENAPI_JSON, "application/json", "OpenAPI 3.1 description of every endpoint"),
+    PublicFile(links.OPENAPI_YAML, "application/yaml", "The same description as YAML"),
+    PublicFile(
+        links.DICTIONARY, "application/json", "Every word and scale of the answers: meaning, unit, what not to conclude"
     ),
-    DiscoveryFile(LLMS_TXT, "text/plain; charset=utf-8", "Short guide for language models and agents"),
-    DiscoveryFile("/llms-full.txt", "text/plain; charset=utf-8", "The guide with every endpoint in full"),
-    DiscoveryFile("/robots.txt", "text/plain; charset=utf-8", "What crawlers may fetch"),
-    DiscoveryFile("/sitemap.xml", "application/xml", "Pages and free endpoints with their last change"),
-    DiscoveryFile(
+    PublicFile(links.LLMS_TXT, "text/plain; charset=utf-8", "Short guide for language models and agents"),
+    PublicFile("/llms-full.txt", "text/plain; charset=utf-8", "The guide with every endpoint in full"),
+    PublicFile("/robots.txt", "text/plain; charset=utf-8", "What crawlers may fetch"),
+    PublicFile("/sitemap.xml", "application/xml", "Pages and free endpoints with their last change"),
+    PublicFile(
         "/.well-known/api-catalog",
         'application/linkset+json; profile="https://www.rfc-editor.org/info/rfc9727"',
         "API catalog (RFC 9727)",
     ),
-    DiscoveryFile("/.well-known/x402", "application/json", "The paid resources with price, network and asset"),
-    DiscoveryFile(SECURITY_TXT, "text/plain; charset=utf-8", "Where to report a security problem (RFC 9116)"),
+    PublicFile("/.well-known/x402", "application/json", "The paid resources with price, network and asset"),
+    PublicFile(links.SECURITY_TXT, "text/plain; charset=utf-8", "Where to report a security problem (RFC 9116)"),
 )
 
 
-@dataclass(frozen=True, slots=True)
-class StatusRow:
+class StatusRow(NamedTuple):
     """What one HTTP status means here and what a client does about it."""
 
     status: int

@@ -1,7 +1,7 @@
 """What can be downloaded of the record: files and their columns, which docs/howto/feeds.md explains."""
 
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from generator.catalog.counts import ASSETS_IN_WORDS
 from generator.catalog.links import ROUNDS_JSON, TRACK_RECORD
@@ -12,9 +12,8 @@ SUMS: Final = f"{TRACK_RECORD}SHA256SUMS"
 MONTHS: Final = "/files/track-record/"  # below it, a folder for every month that is over
 
 
-@dataclass(frozen=True, slots=True)
-class Download:
-    """One file of the record that people can check on their own: path, media type, what it holds."""
+class PublicFile(NamedTuple):
+    """One published file: path, media type, what it holds."""
 
     path: str
     media_type: str
@@ -39,25 +38,15 @@ class RecordFile:
         return self.path.rsplit("/", 1)[-1]
 
 
-@dataclass(frozen=True, slots=True)
-class Field:
-    """One column of a CSV file, and the place of the same value in a line of JSON.
-
-    Args:
-        place: keys that lead to it in a line of JSON; the name when not given.
-    """
+class Field(NamedTuple):
+    """One column of a CSV file, and the keys that lead to the same value in a line of JSON."""
 
     name: str
-    place: tuple[str, ...] = ()
-
-    @property
-    def keys(self) -> tuple[str, ...]:
-        """The keys that lead to the value."""
-        return self.place or (self.name,)
+    keys: tuple[str, ...]
 
 
 def _plain(*names: str) -> tuple[Field, ...]:
-    return tuple(map(Field, names))
+    return tuple(Field(name, (name,)) for name in names)
 
 
 def _triple(prefix: str, *place: str) -> tuple[Field, ...]:
@@ -81,7 +70,7 @@ ROUND_FIELDS: Final = (
     *_below("forecast", "prediction", "confidence"),
     *_triple("probability", "forecast", "probabilities"),
     *_triple("base_rate", "forecast", "base_rate"),
-    Field("previous_outcome"),
+    *_plain("previous_outcome"),
     *_below("forecast", "band_bps", "regime_mode"),
     *_plain("price_basis", *_PRICES, "void_reason"),
     *(Field(f"votes_{side}", ("votes", side)) for side in ("bullish", "bearish", "neutral")),
@@ -108,8 +97,7 @@ RANGE_FIELDS: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Series:
+class Series(NamedTuple):
     """One kind of rows: name of its files, what they are, and their fields."""
 
     name: str
@@ -126,14 +114,14 @@ FORMATS: Final = (("csv", CSV, "CSV"), ("jsonl", JSON_LINES, "JSON Lines"))
 
 DOWNLOADS: Final = (
     *(
-        Download(f"{TRACK_RECORD}{series.name}.{ending}", media_type, f"{series.title}, this month, as {name}")
+        PublicFile(f"{TRACK_RECORD}{series.name}.{ending}", media_type, f"{series.title}, this month, as {name}")
         for series in SERIES
         for ending, media_type, name in FORMATS
     ),
-    Download(
+    PublicFile(
         SUMS, "text/plain; charset=utf-8", "SHA-256 of the other files of this folder and of the months that are over"
     ),
-    Download(
+    PublicFile(
         ROUNDS_JSON, "application/json", "The last 500 finished Arena rounds with forecast, salt, votes and prices"
     ),
 )

@@ -6,7 +6,7 @@ from typing import Final, Literal
 from pydantic import Field
 
 from generator.arena import values
-from generator.arena.range_scores import ENOUGH_BLOCKS
+from generator.arena.ranges import ENOUGH_BLOCKS
 from generator.catalog.text.answers import NO_ROUND_COUNTS, NO_ROUND_ENDED, NO_SCORES
 from generator.compose.body import Body, Percent, Score
 

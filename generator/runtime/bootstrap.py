@@ -144,6 +144,6 @@ def _no_arena() -> ArenaView:
         lessons=(),
         events=(),
         teacher=none.lessons.metrics(),
-        arena_record=track_record("arena", none.arena),
-        hourly_record=track_record("hourly", none.hourly),
+        arena_record=track_record("arena", none.live.arena),
+        hourly_record=track_record("hourly", none.live.hourly),
     )

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from generator.arena.hourly import interrupt, judge, predict
 from generator.arena.outcome import PricePoint
 from generator.arena.play import PlayState, play
-from generator.arena.range_scores import ENOUGH_BLOCKS, RangeSums, block_of, counts_of
-from generator.arena.ranges import HORIZONS, NORMAL, due_ms, quantiles_of
+from generator.arena.ranges import ENOUGH_BLOCKS, HORIZONS, NORMAL, RangeSums, block_of, counts_of, due_ms, quantiles_of
 from generator.arena.values import Move, PredictionMade, RangeForecast, RangeScore
 from tests.support.arena_inputs import HOUR, MINUTE, NOON, forecast_at, inputs_at, ranges_at
 from tests.support.ranges import range_of

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from generator.arena.numbers import published_triple
+from generator.arena.scores import published_triple
 from generator.brain.forecast import Probabilities
 from generator.catalog import formats
 

@@ -307,7 +307,7 @@ def test_null_rates_of_the_arena_agree_with_the_rounds_counted_with_them(
     rounds: dict[RoundPhase, int], said: str
 ) -> None:
     ctx = full_context()
-    none = track_record("arena", RunningTotals().arena)
+    none = track_record("arena", RunningTotals().live.arena)
 
     body = compose(replace(ctx, arena=replace(ctx.arena, arena_record=none, rounds=rounds))).free["/api/statistics.php"]
 

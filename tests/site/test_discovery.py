@@ -9,7 +9,7 @@ import pytest
 from gateway.wire.media_types import content_type
 from generator.catalog.contact import contact_of
 from generator.catalog.discovery import DISCOVERY_FILES, FEEDS, PAGES, Feed
-from generator.catalog.downloads import DOWNLOADS, Download
+from generator.catalog.downloads import DOWNLOADS, PublicFile
 from generator.catalog.endpoints import ENDPOINT_BY_ID, ENDPOINTS, RECOMMENDED_ORDER
 from generator.catalog.links import DICTIONARY, DOCS_INDEX, SECURITY_TXT
 from generator.catalog.products import PRODUCTS
@@ -143,7 +143,7 @@ def test_api_catalog_is_a_linkset_of_every_endpoint(files: dict[str, bytes]) -> 
 
 
 @pytest.mark.parametrize("file", [*DOWNLOADS, *FEEDS, *DISCOVERY_FILES], ids=lambda file: file.path)
-def test_a_listed_file_is_served_as_the_type_that_the_catalog_names(file: Download | Feed) -> None:
+def test_a_listed_file_is_served_as_the_type_that_the_catalog_names(file: PublicFile | Feed) -> None:
     assert content_type(file.path).partition(";")[0] == file.media_type.partition(";")[0]
 
 

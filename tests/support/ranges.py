@@ -2,8 +2,7 @@
 
 from statistics import NormalDist
 
-from generator.arena.range_scores import RangeSums, counts_of
-from generator.arena.ranges import HORIZONS, NORMAL
+from generator.arena.ranges import HORIZONS, NORMAL, RangeSums, counts_of
 from generator.arena.values import HorizonScores, Move, RangeForecast
 
 HOUR_MS = 3_600_000

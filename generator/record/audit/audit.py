@@ -14,8 +14,7 @@ from typing import Any, Final
 
 from generator.arena.outcome import change_bps, outcome_of
 from generator.arena.published import case_of_row, complaint_of
-from generator.arena.range_scores import Counts, RangeSums, counts_of
-from generator.arena.ranges import HORIZONS, move_percent
+from generator.arena.ranges import HORIZONS, Counts, RangeSums, counts_of, move_percent
 from generator.arena.scores import Case, Sums, track_record
 from generator.arena.sealing import digest_of
 from generator.arena.values import HorizonScores, Move, RangeForecast, TrackRecord

@@ -91,8 +91,8 @@ def _written(connection: Connection, state: LogState, now_ms: int, entries: list
 
 
 def _scores(totals: RunningTotals, now_ms: int) -> Entry:
-    arena, hourly = track_record("arena", totals.arena), track_record("hourly", totals.hourly)
-    far = far_scores_of(totals.ranges.scores())
+    arena, hourly = track_record("arena", totals.live.arena), track_record("hourly", totals.live.hourly)
+    far = far_scores_of(totals.live.ranges.scores())
     return entry("scores", now_ms, arena=scores_of(arena), hourly=scores_of(hourly), how_far=far)
 
 

@@ -198,8 +198,8 @@ class Memory:
             arena_record=totals.arena_record(),
             hourly_record=totals.hourly_record(),
             teacher_live=totals.lessons_live.metrics(),
-            rehearsal=self._cached("rehearsal", totals, totals.rehearsal),
-            how_far=self._cached("how far", totals.ranges, totals.ranges.scores),
+            rehearsal=self._cached("rehearsal", totals.backtest, totals.rehearsal),
+            how_far=self._cached("how far", totals.live.ranges, totals.live.ranges.scores),
             rounds=dict(totals.phases),
             rounds_warm_up=totals.rounds_warm_up,
             ballots_counted=counted,
@@ -222,7 +222,7 @@ class Memory:
         """Return the last hourly predictions that came due or were void, newest first."""
         with self.reading() as connection:
             totals = self.totals(connection)
-            key = (limit, *((one.resolved, one.void) for one in (totals.hourly, totals.hourly_before)))
+            key = (limit, *((one.resolved, one.void) for one in (totals.live.hourly, totals.backtest.hourly)))
             return self._cached("predictions", key, lambda: rounds.settled_predictions(connection, limit))
 
     # Ticks and history
