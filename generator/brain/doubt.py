@@ -92,6 +92,8 @@ def doubted_chance(chance: float, share: float) -> float:
 
 def doubted(forecast: Forecast, share: float) -> Forecast:
     """Return a forecast that claims no direction; what its neutral class loses goes to the two others alike."""
+    if not share:
+        return forecast
     chances = forecast.probabilities
     lost = chances.neutral * share
     less = Probabilities(chances.down + 0.5 * lost, chances.neutral - lost, chances.up + 0.5 * lost)

@@ -86,7 +86,7 @@ def _number(values: dict[str, Any], name: str) -> float:
         return math.inf
 
 
-def _answer(t_ms: int, reading: BrainReading, arena: tuple[Forecast | None, ...]) -> dict[str, Any]:
+def _answer(t_ms: int, reading: BrainReading, arena: list[Forecast | None]) -> dict[str, Any]:
     outlook = reading.outlook
     return {
         "t": t_ms,

@@ -25,7 +25,7 @@ def book(found: Liquidity, depth: float, bars: int, spread: float = 2.0) -> Liqu
     for _ in range(bars):
         noise = np.exp(rng.normal(0.0, 0.05, 1))
         found.update(depth * noise, spread * ONE, 0.0 * ONE, 0.0 * ONE)
-    return found.reading().context[0]
+    return found.reading()[0][0]
 
 
 def test_liquidity_is_read_against_the_assets_own_week() -> None:
@@ -52,7 +52,7 @@ def test_liquidity_is_unknown_before_an_hour_and_after_an_hour_without_a_book() 
     for _ in range(13):
         found.update(np.nan * ONE, np.nan * ONE, np.nan * ONE, 0.0 * ONE)
 
-    assert found.reading().context[0] is LiquidityContext.UNKNOWN
+    assert found.reading()[0][0] is LiquidityContext.UNKNOWN
     assert np.isnan(found.known_imbalance()[0])
 
 

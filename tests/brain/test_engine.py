@@ -190,12 +190,6 @@ def test_an_asset_that_no_frame_carries_is_unknown_and_does_not_change_the_marke
     assert with_ghost.regime.risk_score == pytest.approx(without.regime.risk_score)
 
 
-@pytest.mark.parametrize("assets", [(), ("BTC", "BTC")])
-def test_engines_refuse_no_assets_and_doubles(assets: tuple[str, ...]) -> None:
-    with pytest.raises(ValueError, match="different"):
-        Engine(WEIGHTS, assets)
-
-
 def _ready() -> bytes:
     engine = Engine(WEIGHTS, ("BTC",))
     engine.advance(market(200, assets=("BTC",)))

@@ -9,7 +9,7 @@ from generator.catalog.assets import ASSET_NAMES, ASSETS
 from generator.catalog.endpoints import ENDPOINT_BY_ID
 from generator.catalog.links import asset_path
 from generator.catalog.text.answers import BARS_MISSING, NEEDS_5_MINUTE_BARS, RECORDED_NOTICE, SIMULATED_NOTICE
-from generator.catalog.text.labels import BIAS_MARKS, STATE
+from generator.catalog.text.labels import BIAS_MARKS, REGIME, STATE
 from generator.compose.context import TickContext
 from generator.compose.inputs import missing_reason
 from generator.compose.scores import hour_statement
@@ -93,7 +93,7 @@ def _regime(ctx: TickContext, body: Mapping[str, Any]) -> dict[str, Any]:
         (
             "Confidence",
             percent(regime["confidence"] if known else None),
-            "how probable this regime is now; no forecast",
+            f"how probable {'this regime' if regime['label'] != 'transition' else REGIME[regime['likeliest']]} is now; no forecast",
         ),
         ("State", state, f"{STATE.get(state, '')}; a description, not an order"),
         ("Volatility", word(regime["volatility"]), "expected moves, against those of the last week"),
