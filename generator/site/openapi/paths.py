@@ -29,8 +29,8 @@ def paths(network: Network, examples: Examples) -> dict[str, Any]:
     """Return the path items: free, paid, one static path per asset, the status file, the dictionary."""
     items = {row.path: _endpoint(row, examples) for row in ENDPOINTS}
     items |= {row.path: _paid(row, network, examples) for row in PRODUCTS}
-    for row in (*ENDPOINTS, *PRODUCTS):
-        items[row.path]["externalDocs"] = {"url": f"{DOCS}{row.id}/"}
+    for path, name in [(row.path, row.id) for row in ENDPOINTS] + [(row.path, row.id) for row in PRODUCTS]:
+        items[path]["externalDocs"] = {"url": f"{DOCS}{name}/"}
     items[REASONING_ASSET] = _free(
         "getReasoningOfAsset",
         "Brain Reasoning of one asset, as a static file",
