@@ -136,13 +136,7 @@ class RegimeFilter:
         models: tuple[Recurrent, Recurrent],
         calibrations: tuple[Calibration, Calibration] = (PLAIN, PLAIN),
     ) -> None:
-        """Start with no opinion.
-
-        Args:
-            assets: how many.
-            models: networks of one size, of an asset and of the market.
-            calibrations: of an asset's chances and of the market's.
-        """
+        """Start with no opinion; the networks, of one size, and the calibrations are of an asset and of the market."""
         columns = assets + 1
         self.hidden = np.zeros((models[0].units, columns))
         self.committed = np.full(1, -1.0)  # the half hour last remembered

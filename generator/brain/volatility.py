@@ -22,11 +22,7 @@ class Volatility:
     """Volatility of each asset from its own bars; arrays are (k, ..., assets)."""
 
     def __init__(self, shape: tuple[int, ...]) -> None:
-        """Start empty.
-
-        Args:
-            shape: (..., assets).
-        """
+        """Start empty; `shape` is (..., assets)."""
         self.variance = np.zeros((len(HALF_LIVES), *shape))
         self.slow = np.zeros((1, *shape))  # mean log of the 30-minute variance: a geometric mean
         self.volume = np.zeros((len(VOLUME_HALF_LIVES), *shape))

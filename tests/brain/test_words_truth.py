@@ -17,7 +17,7 @@ from generator.market.simulated.market import SimulatedMarket
 from generator.market.simulated.params import DEPTH_FACTOR, FUNDING_8H, REGIMES, SPREAD_FACTOR
 
 DAY = 288
-WARM, DAYS = 12, 32
+WARM, DAYS = 12, 24
 EVERY = 6  # bars between words that are compared
 SETTLED = 8 * 12  # bars after a switch until funding, which follows with a half-life of three hours, shows the regime
 START = 20_700 * DAY  # a bar number, a midnight
