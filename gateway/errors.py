@@ -5,7 +5,8 @@
     ├── LedgerUnreadable, LedgerUnavailable (503), IdentityTaken
     └── PaymentInvalid (402)
 
-A service that gives no readable answer is `gateway.upstream.http_client.RemoteError`. Wrong settings are ValueError (pydantic's), one line each.
+Another service's lost answer is `RemoteError` of `gateway.upstream.http_client`. Wrong settings are ValueError
+(pydantic's), one line each.
 """
 
 from sqlalchemy.exc import SQLAlchemyError

@@ -112,7 +112,7 @@ class Answer:
 
     @property
     def fields(self) -> Mapping[str, Any]:
-        """The content, empty where it is no object."""
+        """The members of the content, none where it is not an object."""
         return self.content if isinstance(self.content, dict) else {}
 
 
