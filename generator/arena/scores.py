@@ -84,27 +84,6 @@ def wilson(hits: int, n: int, effect: float = 1.0) -> Rate:
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
-    """One forecast, judged or not, with the numbers as published."""
-
-    probabilities: Triple
-    base_rate: Triple
-    previous: Prediction | None
-    prediction: Prediction
-    outcome: Prediction | None
-    void: bool
-    warm_up: bool
-
-
-def case_of(made: Round | PredictionMade) -> Case | None:
-    """Return the case of a round or of an hourly prediction; None when no forecast was made."""
-    if made.probabilities is None or made.prediction is None or made.base_rate is None:
-        return None
-    void = made.void_reason is not None
-    return Case(made.probabilities, made.base_rate, made.previous, made.prediction, made.outcome, void, made.warm_up)
-
-
-@dataclass(frozen=True, slots=True)
 class Sums:
     """Running sums over the cases of one kind; immutable, so that a rolled-back tick leaves them as they were."""
 
@@ -122,13 +101,13 @@ class Sums:
     hit_squares: int = 0
     bins: tuple[tuple[int, int, int], ...] = ((0, 0, 0),) * (len(BIN_EDGES) - 1)  # n, hits, tenths of confidence
 
-    def added(self, case: Case | None, sign: int = 1) -> Sums:
-        """Add a case (sign 1) or take it out again (sign -1)."""
-        if case is None:
+    def added(self, case: Round | PredictionMade, sign: int = 1) -> Sums:
+        """Add a case (sign 1) or take it out again (sign -1); one without a forecast is none."""
+        if case.probabilities is None or case.prediction is None or case.base_rate is None:
             return self
         outcome = case.outcome
         if outcome is None:
-            return _plus(self, predictions=sign, void=sign * case.void)
+            return _plus(self, predictions=sign, void=sign * (case.void_reason is not None))
         hit = int(case.prediction == outcome)
         bins = list(self.bins)
         confidence = confidence_percent(case.probabilities, case.prediction)

@@ -2,6 +2,7 @@
 
 import math
 from datetime import UTC, datetime
+from functools import partial
 
 
 def _known(value: float | None) -> float | None:
@@ -22,24 +23,15 @@ def significant(value: float | None, digits: int = 6) -> float | None:
     return None if known is None else float(f"{known:.{digits}g}") + 0.0
 
 
-def price(value: float | None) -> float | None:
-    """Round a price to 6 significant digits."""
-    return significant(value, 6)
-
-
-def percent(value: float | None) -> float | None:
-    """Round a figure on 0..100 to one decimal."""
-    return fixed(value, 1)
+price = partial(significant, digits=6)
+percent = partial(fixed, decimals=1)  # of a figure on 0..100
+change = basis_points = partial(fixed, decimals=2)
+score = partial(fixed, decimals=4)  # Brier and log
 
 
 def share(value: float | None) -> float | None:
     """Turn a fraction 0..1 into percent with one decimal."""
     return None if value is None else fixed(value * 100, 1)
-
-
-def change(value: float | None) -> float | None:
-    """Round a change in percent to two decimals."""
-    return fixed(value, 2)
 
 
 def chances(down: float, neutral: float, up: float) -> tuple[float, float, float]:
@@ -67,16 +59,6 @@ def probabilities(raw: tuple[float, ...]) -> list[float]:
     for place in by_remainder[: 10_000 - sum(units)]:
         units[place] += 1
     return [unit / 10_000 for unit in units]
-
-
-def score(value: float | None) -> float | None:
-    """Round a Brier or log score to four decimals."""
-    return fixed(value, 4)
-
-
-def basis_points(value: float | None) -> float | None:
-    """Round basis points to two decimals."""
-    return fixed(value, 2)
 
 
 def iso(ms: int) -> str:

@@ -8,6 +8,7 @@ from generator.brain.reading import AssetReading
 from generator.catalog.assets import ASSETS
 from generator.catalog.text import answers
 from generator.catalog.text.labels import NO_FUTURES
+from generator.catalog.text.market import listed
 from generator.catalog.text.readings import NO_BOOK
 from generator.catalog.words import DerivativesState, Side, SourceMode, SourceStatus, Status
 from generator.compose.context import TickContext
@@ -139,14 +140,12 @@ def lacked_by_all(ctx: TickContext) -> list[str]:
 def market_gaps(ctx: TickContext) -> list[str]:
     """Name the kinds of data that assets lack."""
     nowhere = lacked_by_all(ctx)
-    *first, last = nowhere or [""]
-    listed = f"{', '.join(first)} or {last}" if first else last
     some = [
         f"no {kind} for {', '.join(assets)}"
         for kind, assets in lacked_by(ctx).items()
         if assets and kind not in nowhere
     ]
-    return [*([f"no {listed} from any source"] if nowhere else []), *some]
+    return [*([f"no {listed(nowhere, 'or')} from any source"] if nowhere else []), *some]
 
 
 def forecast_reason(ctx: TickContext, asset: str) -> str:

@@ -120,13 +120,6 @@ def _unplayed(now_ms: int) -> Round:
         start_ms=start_ms,
         end_ms=start_ms + _HOUR_MS,
         phase=RoundPhase.VOID,
-        band_bps=None,
-        sealed_digest=None,
-        salt=None,
-        prediction=None,
-        probabilities=None,
-        confidence_percent=None,
-        regime_mode=None,
     )
 
 

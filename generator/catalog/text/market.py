@@ -249,9 +249,9 @@ def _volume(facts: Facts) -> str:
     return f"Trading volume over the last day was {ratio:.1f} times the week's daily average."
 
 
-def listed(parts: Sequence[str]) -> str:
+def listed(parts: Sequence[str], word: str = "and") -> str:
     """Write names as people list them: `a, b and c`."""
-    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
+    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} {word} {parts[-1]}"
 
 
 @dataclass(frozen=True, slots=True)
