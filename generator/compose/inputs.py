@@ -1,5 +1,6 @@
 """How complete the inputs of a tick are: the status words and the limitations of every body."""
 
+from collections import Counter
 from collections.abc import Iterable
 from typing import Final
 
@@ -16,6 +17,7 @@ from generator.market.bars import BAR_MS
 from generator.market.observation import AssetObservation
 
 FRESH_MS: Final = 180_000
+FEWEST: Final = 3  # assets of which a word for all can be said
 OLD_BAR_MS: Final = 2 * BAR_MS
 _MODE_NOTICE: Final = {SourceMode.SIMULATED: answers.SIMULATED_NOTICE, SourceMode.RECORDED: answers.RECORDED_NOTICE}
 
@@ -86,6 +88,15 @@ def reading_age(ctx: TickContext) -> tuple[str, ...]:
         return ()
     age_ms = ctx.observation.market_ms - (ctx.reading.t_ms + BAR_MS)
     return (f"the last closed bar is {age_ms // 60_000} minutes old",) if age_ms > OLD_BAR_MS else ()
+
+
+def commonest(words: Iterable[str], tie: str) -> str | None:
+    """Return the word that most assets have, `tie` where two lead, None with fewer than three words."""
+    counted = Counter(words)
+    if counted.total() < FEWEST:
+        return None
+    (first, count), *others = counted.most_common(2)
+    return tie if others and others[0][1] == count else first
 
 
 def missing_reason(ctx: TickContext) -> str:

@@ -21,8 +21,8 @@ from generator.compose.body import Body, absent
 from generator.compose.coins import ExpectedMove, Quoted, bias_of, expected_move, quoted, trend_of
 from generator.compose.context import Change, TickContext
 from generator.compose.envelope import PaidResponse, RichResponse, paid_head, rich, source_name
-from generator.compose.facts import FEWEST, facts, market_trend, moves, regime_sentence
-from generator.compose.inputs import asset_limitations, missing_reason, reading_of
+from generator.compose.facts import facts, market_trend, moves, regime_sentence
+from generator.compose.inputs import FEWEST, asset_limitations, missing_reason, reading_of
 from generator.compose.scores import KIND
 from generator.market.bars import BAR_MS
 
