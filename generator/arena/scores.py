@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from generator.arena.values import Bin, PredictionMade, Rate, Round, TrackRecord
 from generator.brain.forecast import Probabilities
-from generator.catalog import formats
+from generator.catalog.formats import probabilities
 from generator.catalog.words import Prediction
 
 LOG_CLAMP: Final = 0.01
@@ -32,12 +32,9 @@ ORDER: Final = (Prediction.BEARISH, Prediction.NEUTRAL, Prediction.BULLISH)  # o
 
 
 def published_triple(chances: Probabilities) -> Triple:
-    """Round three chances to 4 decimals that sum to exactly 1 (largest remainder).
-
-    Raises:
-        ValueError: they are not chances (negative, not finite, or their sum is not 1 within 0.001).
-    """
-    return formats.chances(chances.down, chances.neutral, chances.up)
+    """Return three chances as published: down, neutral, up; raise ValueError where they are none."""
+    down, neutral, up = probabilities((chances.down, chances.neutral, chances.up))
+    return down, neutral, up
 
 
 def chance_of(chances: Triple, word: Prediction) -> float:

@@ -34,21 +34,11 @@ def share(value: float | None) -> float | None:
     return None if value is None else fixed(value * 100, 1)
 
 
-def chances(down: float, neutral: float, up: float) -> tuple[float, float, float]:
-    """Round three chances to 4 decimals that still sum to 1 (largest remainder).
+def probabilities(raw: tuple[float, ...]) -> list[float]:
+    """Round chances to 4 decimals that still sum to 1 (largest remainder).
 
     Raises:
         ValueError: they are not chances (negative, not finite, or their sum is not 1 within 0.001).
-    """
-    first, second, third = probabilities((down, neutral, up))
-    return first, second, third
-
-
-def probabilities(raw: tuple[float, ...]) -> list[float]:
-    """Round any number of chances likewise.
-
-    Raises:
-        ValueError: likewise.
     """
     total = sum(raw)
     if not all(0 <= value <= 1 for value in raw) or not abs(total - 1) <= 1e-3:

@@ -157,11 +157,7 @@ _UNREAD: Final = RegimeReading(
 def market_state(
     label: words.RegimeLabel, volatility: words.VolatilityWord, confidence_percent: float | None, *, stressed: bool
 ) -> words.MarketState:
-    """Return the state by the first rule that applies (docs/explain/brain.md).
-
-    Args:
-        stressed: whether the next hours are expected to be rougher than most of the week.
-    """
+    """Return the state by the first rule that applies (docs/explain/brain.md); `stressed`: rough hours are expected."""
     if label is words.RegimeLabel.UNKNOWN:
         return words.MarketState.UNKNOWN
     if stressed or label is words.RegimeLabel.HIGH_VOLATILITY:
@@ -355,11 +351,7 @@ def worded(ctx: TickContext) -> dict[str, str | None]:
 
 
 def changes(before: Mapping[str, str | None] | None, now: Mapping[str, str | None]) -> tuple[Change, ...] | None:
-    """Return what differs.
-
-    Args:
-        before: the facts of the tick published before; None on the first after a start.
-    """
+    """Return what differs from the tick published before; None on the first after a start."""
     if before is None:
         return None
     return tuple(

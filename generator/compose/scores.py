@@ -189,11 +189,7 @@ def track_record(record: values.TrackRecord) -> TrackRecord:
 
 
 def score_limits(*records: values.TrackRecord, rounds_ended: int = 0) -> tuple[str, ...]:
-    """Say that scores are null where nothing that counts has resolved yet.
-
-    Args:
-        rounds_ended: Arena rounds that are over, whether they count or not.
-    """
+    """Say that scores are null where nothing that counts has resolved yet, though `rounds_ended` are over."""
     arena = NO_ROUND_COUNTS.format(ended=rounds_ended) if rounds_ended else NO_ROUND_ENDED
     said = {"hourly": NO_SCORES, "arena": arena}
     return tuple(said.get(record.kind, NO_SCORES) for record in records if not record.resolved)
