@@ -63,15 +63,10 @@ class Params:
 
 
 async def look_up(chain: Chain, address: str, network: Network) -> tuple[Account, Params]:
-    """Ask the node about an account and the chain, all three questions at once.
-
-    Args:
-        chain: its client.
-        address: a valid address.
-        network: ours; a node of another is not believed.
+    """Ask the node about a valid address and the chain, all three questions at once.
 
     Raises:
-        NodeUnusable: any of the three answers is missing or makes no sense; the text is fit to be shown.
+        NodeUnusable: an answer is missing, of another network or makes no sense; the text is fit to be shown.
     """
     account, holding, params = await asyncio.gather(
         chain.algod(f"/v2/accounts/{address}?exclude=all", TIMEOUT_S),
@@ -109,12 +104,9 @@ def _account(account: Answer | None, holding: Answer | None, address: str, asset
     micro_algos = _amount(content.get("amount", 0))
     if held is None:
         return Account(micro_algos > 0, opted_in=False, asset_atomic=0, frozen=False, auth_address=auth)
+    frozen = held.get("is-frozen") is True
     return Account(
-        exists=True,
-        opted_in=True,
-        asset_atomic=_amount(held.get("amount")),
-        frozen=held.get("is-frozen") is True,
-        auth_address=auth,
+        exists=True, opted_in=True, asset_atomic=_amount(held.get("amount")), frozen=frozen, auth_address=auth
     )
 
 

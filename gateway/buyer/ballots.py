@@ -49,7 +49,7 @@ ROUND_ID: Final = re.compile(r"[A-Z0-9]{2,10}-([0-9]{8}-[0-9]{6})")
 
 
 def checked_ballot(text: str, network: Network, arena: str, now: datetime) -> SignedBallot:
-    """Read a signed ballot, a free one or one that is meant for the chain, from standard base64.
+    """Read a signed ballot, free or for the chain, from standard base64.
 
     Raises:
         BallotAnswer: anything else than a ballot for a round that takes votes; the text is fit to be shown.
@@ -77,11 +77,7 @@ def _refuse(text: str) -> NoReturn:
 
 
 def check_open(round_id: str, now: datetime) -> datetime:
-    """Return when votes close: its name says when a round goes live.
-
-    Raises:
-        BallotAnswer: they are closed, or the name is not of a round.
-    """
+    """Return when votes close, as the round's name says; raise BallotAnswer when they are, or it names no round."""
     found = ROUND_ID.fullmatch(round_id)
     try:
         closes = datetime.strptime(found[1] if found else "", "%Y%m%d-%H%M%S").replace(tzinfo=UTC)
@@ -96,11 +92,8 @@ class BallotDesk:
     """Answer GET /x402-buyer/ballot.
 
     With `?voter=&round=&choice=` it prepares the transaction to be signed; with the signed transaction in an X-Ballot
-    header it takes it. Both are GET without a body, as every other path of this gateway; a page of another origin
-    cannot send that header.
-
-    Args:
-        state: the gateway's parts; read again with each request.
+    header it takes it; with neither it says whether the free vote is on. All are GET without a body, as every other
+    path of this gateway; a page of another origin cannot send that header.
     """
 
     def __init__(self, state: GatewayState) -> None:
@@ -123,6 +116,9 @@ class BallotDesk:
         return JSONResponse(content, headers=headers)
 
     async def _answer(self, request: Request) -> dict[str, Any]:
+        signed = request.headers.get(HEADER)
+        if signed is None and not request.query_params:
+            return {"free_vote": "off" if await self._free.taking() is None else "on"}
         address = self._state.clients.address(request.scope)
         wait_s = self._rate.take(address)
         if wait_s is not None:
@@ -130,7 +126,6 @@ class BallotDesk:
         if self._running >= MAX_AT_ONCE:
             raise BallotAnswer(503, "busy", "Too many ballots are under way; nothing was sent.", RETRY_S)
         self._running += 1
-        signed = request.headers.get(HEADER)
         try:
             if signed is None:
                 return await self._prepare(request.query_params)

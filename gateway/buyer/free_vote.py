@@ -47,19 +47,20 @@ class FreeVote:
         self._round_id = ""
         self._added: dict[str, tuple[str | None, asyncio.Future[None]]] = {}
 
-    async def check_open(self, wanted: str) -> OpenRound:
-        """Return the round that takes votes.
-
-        Raises:
-            BallotAnswer: it is another than the wanted one, its votes are closed, or the free vote is off.
-        """
-        now_ms = int(self._clock.now().timestamp() * 1000)
+    async def taking(self) -> OpenRound | None:
+        """Return the round that takes votes, None where no generator reads what is added: the free vote is off."""
         try:
-            taking = OpenRound.of(await asyncio.to_thread((self._folder / OPEN_ROUND).read_bytes))
+            found = OpenRound.of(await asyncio.to_thread((self._folder / OPEN_ROUND).read_bytes))
         except (OSError, ValueError):
-            taking = None
-        if taking is None or not taking.is_read(now_ms):
+            return None
+        return found if found.is_read(self._clock.now().timestamp() * 1000) else None
+
+    async def check_open(self, wanted: str) -> OpenRound:
+        """Return the wanted round; raise BallotAnswer when it takes no votes, or the free vote is off."""
+        taking = await self.taking()
+        if taking is None:
             raise BallotAnswer(503, "off", OFF, RETRY_S)
+        now_ms = int(self._clock.now().timestamp() * 1000)
         if wanted != taking.round_id or now_ms >= taking.closes_ms - MARGIN_MS:
             raise BallotAnswer(400, "locked", f"{wanted} takes no votes now.")
         return taking

@@ -51,11 +51,7 @@ POLICY_WITH_BUNDLE: Final = (
 
 
 def buyer_routes(state: GatewayState) -> list[BaseRoute]:
-    """Return the routes of the page; the one that signs exists only on a devnet of this machine.
-
-    Args:
-        state: the gateway's parts; read again with each request.
-    """
+    """Return the routes of the page; the one that signs exists only on a devnet of this machine."""
     bundle = WalletBundle(state.settings.state_dir)
     page = _Page(state, bundle)
     routes: list[BaseRoute] = [
@@ -118,7 +114,7 @@ class _Page:
         return None if vault is None or now <= vault.valid_until else int(vault.age_s(now) // 60)
 
     def _terms(self, vault: LoadedVault, product: VaultProduct) -> dict[str, Any]:
-        settings = self._state.settings
+        settings, bundle = self._state.settings, self._bundle.version()
         return {
             "product": product,
             "shell_name": product.id.removeprefix("x402-"),
@@ -133,16 +129,13 @@ class _Page:
             "payee": settings.payee,
             "sign_path": SIGN_PATH if devnet_wallet(settings) else None,
             "prepare_path": PREPARE_PATH,
-            "bundle": self._bundle_url(),
+            "bundle": f"{BUNDLE_PATH}?v={bundle}" if bundle else None,
             "sample_path": f"/samples/{product.id.removeprefix('x402-')}.json",
         }
 
-    def _bundle_url(self) -> str | None:
-        version = self._bundle.version()
-        return f"{BUNDLE_PATH}?v={version}" if version else None
-
     def _render(self, request: Request, name: str, values: dict[str, Any], status: int) -> Response:
-        headers = PAGE_HEADERS | {"content-security-policy": self._bundle.policy(), "vary": "Accept-Encoding"}
+        policy = POLICY_WITH_BUNDLE if self._bundle.version() else POLICY
+        headers = PAGE_HEADERS | {"content-security-policy": policy, "vary": "Accept-Encoding"}
         headers |= {"retry-after": "30"} if status == 503 else {}
         content = self._templates.get_template(name).render(values).encode()
         if "gzip" in request.headers.get("accept-encoding", ""):
@@ -155,9 +148,6 @@ class WalletBundle:
 
     `emi buyer-wallets build` puts it, packed, into STATE_DIR/buyer-wallets. Without it the page offers the wallets that
     need no code of others. With it, and only on this page, the policy lets these two reach their own servers.
-
-    Args:
-        state_dir: the folder of STATE_DIR.
     """
 
     def __init__(self, state_dir: Path) -> None:
@@ -170,10 +160,6 @@ class WalletBundle:
         except OSError:
             return None
         return f"{found.st_mtime_ns:x}" if stat.S_ISREG(found.st_mode) and found.st_size else None
-
-    def policy(self) -> str:
-        """Return the page's Content-Security-Policy."""
-        return POLICY_WITH_BUNDLE if self.version() else POLICY
 
     async def show(self, _request: Request) -> Response:
         """Serve the script; 404 without one."""

@@ -1,15 +1,12 @@
 """What the buyer page sells: a name in its address, the product, and what is in it, shown before anything is paid."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 DEFAULT: Final = "human"
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
-    """One part of a product.
+class Part(NamedTuple):
+    """One part of a product, shown in this order.
 
     Args:
         field: its key in the paid body (of `report` in the report, of `intelligence_layer` in ATLAS).
@@ -22,26 +19,22 @@ class Part:
     words: str
 
 
-@dataclass(frozen=True, slots=True)
-class Flow:
+class Flow(NamedTuple):
     """One way through the page.
 
     Args:
         name: the value of `?product=`.
         product: id of what it sells.
         link: its word in the page's navigation.
-        kicker: the line above the title.
-        parts: what is in it, in the order in which the page shows it after paying.
+        parts: what is in it.
     """
 
     name: str
     product: str
     link: str
-    kicker: str
     parts: tuple[Part, ...]
 
 
-_DOCUMENT: Final = "One document for programs"
 _RECORD: Final = Part(
     "track_record",
     "How past forecasts turned out",
@@ -52,7 +45,6 @@ FLOWS: Final[tuple[Flow, ...]] = (
         DEFAULT,
         "x402-atlas-human-report",
         "Report for people",
-        "A report for people",
         (
             Part("verdict", "In short", "the market in a few sentences"),
             Part("what_changed", "What changed", "since the same time yesterday"),
@@ -72,7 +64,6 @@ FLOWS: Final[tuple[Flow, ...]] = (
         "agent",
         "x402-atlas",
         "ATLAS for programs",
-        _DOCUMENT,
         (
             Part("regime", "Regime", "the market's regime with its confidence, since when, and the one before"),
             Part("assets", "Assets", "each coin's price, regime, trend, expected moves and three probabilities"),
@@ -89,7 +80,6 @@ FLOWS: Final[tuple[Flow, ...]] = (
         "main-brain",
         "x402-main-brain",
         "Main Brain",
-        _DOCUMENT,
         (
             Part("summary", "Summary", "the overall direction in words, and how many coins share it"),
             Part(
@@ -102,7 +92,6 @@ FLOWS: Final[tuple[Flow, ...]] = (
         "market-regime",
         "x402-market-regime",
         "Market Regime",
-        _DOCUMENT,
         (
             Part("regime", "Regime", "the market's regime with its confidence, since when, and the one before"),
             Part("assets", "Assets", "each coin's own regime, trend, volatility and expected moves"),
@@ -111,6 +100,4 @@ FLOWS: Final[tuple[Flow, ...]] = (
         ),
     ),
 )
-FLOW_BY_NAME: Final[Mapping[str, Flow]] = {flow.name: flow for flow in FLOWS}
-# By names and not by products' ids, which the page's address does not carry.
-PRODUCTS: Final[Mapping[str, str]] = {flow.name: flow.product for flow in FLOWS}
+FLOW_BY_NAME: Final = {flow.name: flow for flow in FLOWS}

@@ -28,12 +28,7 @@ def devnet_wallet(settings: GatewaySettings) -> str | None:
 
 
 class Signer:
-    """Pass the page's questions on to the devnet's wallet, which pays play money and has limits of its own.
-
-    Args:
-        state: the gateway's parts.
-        wallet_url: from `devnet_wallet`.
-    """
+    """Pass the page's questions on to the devnet's wallet, which pays play money and has limits of its own."""
 
     def __init__(self, state: GatewayState, wallet_url: str) -> None:
         self._state = state
@@ -42,31 +37,25 @@ class Signer:
 
     async def sign(self, request: Request) -> Response:
         """Answer GET: name the account, or sign a prepared payment, as X-Devnet-Wallet says."""
+        action = request.headers.get("x-devnet-wallet", "")
         if is_foreign(request.headers.raw, self._names):
-            return self._state.problem(
-                request.url.path, 421, "a devnet signature is given to pages of this machine only"
-            )
+            return self._refused(request, "a devnet signature is given to pages of this machine only", 421)
         # Only the page's own script can set these headers; without a browser there is no such header at all.
         if request.headers.get("sec-fetch-site", "same-origin") not in {"same-origin", "none"}:
-            return self._state.problem(
-                request.url.path, 400, "only this gateway's own page may ask for a devnet signature"
-            )
-        action = request.headers.get("x-devnet-wallet", "")
+            return self._refused(request, "only this gateway's own page may ask for a devnet signature")
         if action not in ACTIONS:
-            return self._state.problem(request.url.path, 400, f"X-Devnet-Wallet: one of {', '.join(ACTIONS)}")
+            return self._refused(request, f"X-Devnet-Wallet: one of {', '.join(ACTIONS)}")
         path, name = ACTIONS[action]
         headers = {name: request.headers.get(name, "")} if name else {}
-        return await self._forward(request, path, headers)
-
-    async def _forward(self, request: Request, path: str, headers: dict[str, str]) -> Response:
         url = f"{self._wallet_url}/{path}"
         try:
             answer = await call(self._state.http, "POST", url, timeout_s=SIGN_TIMEOUT_S, headers=headers)
         except RemoteError:
-            return self._state.problem(request.url.path, 503, "the devnet does not answer; nothing was signed")
-        content = answer.content
-        if answer.status != 200 or not isinstance(content, dict):
-            why = content.get("message") if isinstance(content, dict) else None
-            text = why if isinstance(why, str) else "the devnet's wallet did not sign this"
-            return self._state.problem(request.url.path, 400, text)
+            return self._refused(request, "the devnet does not answer; nothing was signed", 503)
+        content = answer.content if isinstance(answer.content, dict) else {}
+        if answer.status != 200 or not content:
+            return self._refused(request, str(content.get("message", "the devnet's wallet did not sign this")))
         return JSONResponse(content, headers={"cache-control": "no-store"})
+
+    def _refused(self, request: Request, text: str, status: int = 400) -> Response:
+        return self._state.problem(request.url.path, status, text)

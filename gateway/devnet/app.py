@@ -37,10 +37,6 @@ log = structlog.get_logger("emi.devnet")
 def serve(settings: DevnetSettings, say: Callable[[str], None]) -> None:
     """Serve until SIGINT or SIGTERM; the port is taken before the state is opened.
 
-    Args:
-        settings: what this devnet is.
-        say: takes the one line that says where it answers.
-
     Raises:
         DevnetError: the port is in use or may not be taken, or the state cannot be used.
     """
@@ -63,12 +59,7 @@ def serve(settings: DevnetSettings, say: Callable[[str], None]) -> None:
 def build_devnet(settings: DevnetSettings, *, now: Callable[[], float] = time.time) -> Starlette:
     """Open the ledger and the keys and return the application; its shutdown closes the ledger.
 
-    Args:
-        settings: where the state is and which network it says it is.
-        now: Unix time in seconds, from which rounds are counted.
-
-    Raises:
-        DevnetError: the state or a key file cannot be used.
+    Rounds are counted from `now`, Unix time in seconds. DevnetError: the state or a key file cannot be used.
     """
     keys = settings.state_path.parent / "keys"
     fee_key = load_or_make(keys / "facilitator.key")

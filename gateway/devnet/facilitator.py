@@ -46,12 +46,7 @@ class _Asked(BaseModel):
 
 
 class Facilitator:
-    """Verify and settle over one ledger.
-
-    Args:
-        ledger: where groups commit.
-        key: the fee payer's.
-    """
+    """Verify and settle over one ledger, with the fee payer's key."""
 
     def __init__(self, ledger: Ledger, key: Key) -> None:
         self._ledger = ledger

@@ -25,12 +25,7 @@ RISKY: Final = frozenset({"rekey", "aclose", "asnd", "close"})
 
 
 def wallet_routes(ledger: Ledger, page_key: Key | None) -> Mount:
-    """Return the routes below /wallet.
-
-    Args:
-        ledger: where the money appears.
-        page_key: key of the page's wallet; None where there is none (the test network's ids are lent).
-    """
+    """Return the routes below /wallet; without a key of the page's wallet (lent ids) it has no routes."""
 
     async def fund(request: Request) -> Response:
         address = request.query_params.get("address", "")
@@ -66,11 +61,6 @@ def wallet_routes(ledger: Ledger, page_key: Key | None) -> Mount:
 
 def prepared(unsigned: str, address: str, identity: Network) -> Item:
     """Read a payment, or a ballot of the Arena, that somebody else prepared, if this wallet may sign it.
-
-    Args:
-        unsigned: base64 of the transaction's msgpack.
-        address: the wallet's own.
-        identity: the only network that it pays on.
 
     Raises:
         WalletError: it is not a transaction, not from this wallet, not on this network, or pays more than the limit.

@@ -45,12 +45,7 @@ SCHEMA_VERSION: Final = "1"
 
 
 class RoundClock:
-    """Give the round; a clock that goes back holds the last round, as a chain would.
-
-    Args:
-        now: Unix time in seconds.
-        least: the round of the ledger's last commit; no lower one is given.
-    """
+    """Give the round, none below `least`; a clock that goes back holds the last round, as a chain would."""
 
     def __init__(self, now: Callable[[], float], least: int) -> None:
         self._now = now
@@ -145,7 +140,7 @@ class Ledger:
         Args:
             address: whose.
             role: `sender`, `receiver`, or empty for both.
-            min_round: the first round, included.
+            min_round: the lowest round, included.
             after: round and position of the last one that was given before.
         """
         sql = """SELECT DISTINCT round, position, txid FROM participants

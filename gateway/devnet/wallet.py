@@ -43,14 +43,9 @@ class SignedPayment:
 
 
 def pay(header: str, key: Key, identity: Network, last_round: int, max_amount_atomic: int) -> SignedPayment:
-    """Sign a payment of the first offer on this network, if its price is within the limit.
+    """Sign a payment of the first offer on this network in a PAYMENT-REQUIRED, if its price is within the limit.
 
-    Args:
-        header: the PAYMENT-REQUIRED of a 402.
-        key: the buyer's.
-        identity: the only network that this wallet pays on.
-        last_round: the node's last round; the payment is valid for 1,000 from there.
-        max_amount_atomic: the most that is paid, in atomic units.
+    It is valid for 1,000 rounds from the node's last one.
 
     Raises:
         WalletError: the header cannot be read, no such offer, another asset, a price above the limit.

@@ -144,10 +144,9 @@ class Derivatives:
             self.hour[0] = hour
 
     def _ranks(self) -> FloatArray:
-        """Return the share of the last 30 days with lower funding, ties counted half; NaN before a week is known.
+        """Return the share of the last 30 days below the smoothed and the last funding, ties counted half, (2, assets).
 
-        Returns:
-            Of the smoothed and of the last funding, shape (2, assets).
+        NaN before a week is known.
         """
         eighth = int(self.hour[0]) // 8
         others = self.month[:, None].copy()

@@ -87,12 +87,7 @@ class Direction:
     """Forecasts of each asset at 15 and 60 minutes that learn from the engine's own bars."""
 
     def __init__(self, assets: int, frozen: FloatArray) -> None:
-        """Start with the first guess of the base rates.
-
-        Args:
-            assets: how many.
-            frozen: weights trained offline, (2, 11).
-        """
+        """Start with the first guess of the base rates; `frozen` are weights trained offline, (2, 11)."""
         self.counts = np.zeros((2, 3, assets))
         self.mixture = np.log(np.tile(_TRUST[:, 0], (2, 1)))
         self.online = np.zeros((2, INPUTS))
@@ -116,8 +111,7 @@ class Direction:
     def mixed(self, horizon: int, inputs: FloatArray, within: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return probabilities and base rates for a horizon index (0: 15 minutes, 1: 60), both (3, assets).
 
-        Args:
-            within: chance by the outlook that the move stays within the band, (assets,).
+        `within` is the chance by the outlook that the move stays within the band, (assets,).
         """
         base = self.base(horizon)
         calm = _calmer(within, base)

@@ -27,17 +27,11 @@ _NAMED: Final = 3  # assets that are named one by one
 
 
 class Doubt(NamedTuple):
-    """How far one asset's data is in doubt.
+    """How far one asset's data is in doubt."""
 
-    Args:
-        share: 0 none, 1 wholly.
-        reasons: sentences, one for each fault.
-        known: whether a price bar of it ever came.
-    """
-
-    share: float
-    reasons: tuple[str, ...]
-    known: bool = True
+    share: float  # 0 none, 1 wholly
+    reasons: tuple[str, ...]  # sentences, one for each fault
+    known: bool = True  # whether a price bar of it ever came
 
 
 NONE: Final = Doubt(0.0, ())
@@ -92,6 +86,8 @@ def doubted_chance(chance: float, share: float) -> float:
 
 def doubted(forecast: Forecast, share: float) -> Forecast:
     """Return a forecast that claims no direction; what its neutral class loses goes to the two others alike."""
+    if not share:
+        return forecast
     chances = forecast.probabilities
     lost = chances.neutral * share
     less = Probabilities(chances.down + 0.5 * lost, chances.neutral - lost, chances.up + 0.5 * lost)
@@ -103,10 +99,6 @@ def named(every: tuple[Doubt, ...], assets: tuple[str, ...]) -> list[str]:
     out = []
     for reason in dict.fromkeys(reason for one in every for reason in one.reasons if reason != readings.STALE):
         whose = [name for name, one in zip(assets, every, strict=True) if reason in one.reasons]
-        out.append(reason if len(whose) == len(assets) else f"{_who(whose, len(assets))}: {reason}")
+        who = ", ".join(whose) if len(whose) <= _NAMED else f"{len(whose)} of {len(assets)} assets"
+        out.append(reason if len(whose) == len(assets) else f"{who}: {reason}")
     return out
-
-
-def _who(whose: list[str], many: int) -> str:
-    """Name a few assets, count more."""
-    return ", ".join(whose) if len(whose) <= _NAMED else f"{len(whose)} of {many} assets"

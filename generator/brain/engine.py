@@ -1,111 +1,52 @@
-"""The streaming engine: bars in, a reading out, O(1) per bar, vectorised over assets. It never looks ahead."""
+"""The streaming engine: bars in, a reading out. What every measure says is put together, asset by asset and for the market."""
 
-from __future__ import annotations
-
-import json
 import math
-import zlib
-from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Any, Final
+from enum import StrEnum
+from typing import Final, TypeVar
 
 import numpy as np
 
-from generator.brain.bars import CleanBars, clean
-from generator.brain.derivatives import Derivatives
-from generator.brain.direction import MIN_BARS, Direction, direction_inputs
-from generator.brain.doubt import Doubt, doubted, doubts
-from generator.brain.evidence import VOTE_LEAN, breadth_lean
-from generator.brain.facts import Past
-from generator.brain.features import REGIME_INPUTS, Features
-from generator.brain.forecast import WORDS, Forecast, Probabilities, Shown, words
-from generator.brain.liquidity import Liquidity
-from generator.brain.outlook import HORIZON_BARS, Outlook
-from generator.brain.ranges import Ranges
-from generator.brain.reading import BrainReading, Parts, assemble
-from generator.brain.regime import Facts, RegimeFilter, facts_of
-from generator.brain.smoothing import HOUR_BARS
-from generator.brain.stress import Stress
-from generator.brain.structure import Structure, counts
-from generator.brain.volatility import Volatility, VolatilityReading, bar_variance
-from generator.brain.week import Week, last_closed
-from generator.brain.weights import Weights
+from generator.brain.doubt import doubted_chance, named, overall
+from generator.brain.evidence import breadth_lean, gather
+from generator.brain.measures import SHOWN_MINUTES, Measures
+from generator.brain.outlook import HORIZONS, MIN_BARS
+from generator.brain.reading import (
+    AssetReading,
+    BrainReading,
+    LearningReading,
+    Range,
+    RegimeReading,
+    VolatilityOutlook,
+)
+from generator.brain.regime import LABELS, REGIMES, TRANSITION, dwell_minutes, facts_of, label_of
+from generator.brain.smoothing import DAY_BARS, HOUR_BARS
+from generator.brain.structure import SIGN, counts
+from generator.catalog.text import labels, readings
+from generator.catalog.words import (
+    Bias,
+    DerivativesState,
+    LiquidityContext,
+    MarketStructure,
+    Prediction,
+    RegimeLabel,
+    Trend,
+    VolatilityWord,
+)
 from generator.market.bars import BAR_MS, BarFrame, FloatArray
 
-HORIZON_LIMITS: Final = (15, 90)
-_SHOWN_MINUTES: Final = 60  # horizon of the forecasts in a reading
-_JOIN_BARS: Final = 3  # a return over a gap of at most this many bars is still used, scaled to one bar
-_MINUTES: Final = np.log(5.0 * np.array(HORIZON_BARS))
-_ROUNDS: Final = (15, 60)  # minutes: horizons that the direction learns
-_STRESS_HORIZON: Final = 2  # four hours
-_STATE_FORMAT: Final = 4
+_Word = TypeVar("_Word", bound=StrEnum)
+_BIAS: Final = {Prediction.BULLISH: Bias.UP, Prediction.BEARISH: Bias.DOWN, Prediction.NEUTRAL: Bias.FLAT}
+_REGIME_BARS: Final = 2 * DAY_BARS
+_CROWDS: Final = (DerivativesState.CROWDED_LONGS, DerivativesState.CROWDED_SHORTS, DerivativesState.DELEVERAGING)
 
 
-@dataclass(slots=True)
-class Counters:
-    """What was wrong with the input so far."""
-
-    bars: int = 0
-    late: int = 0  # late, doubled, out of order or off the 5-minute grid: ignored
-    gaps: int = 0  # missing bars between two that came
-    dropped: int = 0  # impossible cells
-
-
-class Engine:
+class Engine(Measures):
     """Read a market bar by bar. One instance belongs to one thread."""
 
-    def __init__(self, weights: Weights, assets: tuple[str, ...]) -> None:
-        """Start with no history.
-
-        Args:
-            weights: from `Weights.load`.
-            assets: the columns to read; at least one, no doubles.
-
-        Raises:
-            ValueError: no assets, or a name twice.
-        """
-        if not assets or len(set(assets)) != len(assets):
-            raise ValueError("assets must be at least one and all different")
-        n = len(assets)
-        self.assets = tuple(assets)
-        self.weights = weights
-        self.counters = Counters()
-        self.volatility = Volatility((n,))
-        self.features = Features((n,))
-        self.filter = RegimeFilter(n, (weights.asset, weights.market), weights.calibrations)
-        self.direction = Direction(n, weights.direction)
-        self.liquidity = Liquidity(n)
-        self.derivatives = Derivatives(n)
-        self.structure = Structure(n)
-        self.week = Week(n)
-        self.outlook = Outlook(n, weights.outlook)
-        self.ranges = Ranges(n, weights.outlook)
-        self.stress = Stress(n)
-        self.shown = Shown(n)
-        self.log_close = np.full(n, np.nan)
-        self.close_age = np.full(n, 1e6)  # bars since `log_close`
-        self._t: int | None = None
-        self._past = Past(self.week, 0)
-
-    @property
-    def t_ms(self) -> int | None:
-        """Open time of the last bar fed, None before the first."""
-        return self._t
-
     def update(self, frame: BarFrame, day: FloatArray | None = None) -> BrainReading | None:
-        """Feed bars in order and return the reading after the last; `day` as for `reading`.
-
-        Late, doubled and out-of-order rows are ignored and counted; hours instead of 5 minutes are not read at all.
-        """
+        """Feed bars in order and return the reading after the last; `day` as for `reading`."""
         self.advance(frame)
         return self.reading(day)
-
-    def advance(self, frame: BarFrame) -> None:
-        """Feed bars in order without making a reading."""
-        if frame.interval_ms == BAR_MS and len(frame):
-            bars = clean(frame, self.assets)
-            for row, t_ms in enumerate(frame.t.tolist()):
-                self._feed(int(t_ms), bars, row)
 
     def reading(self, day: FloatArray | None = None) -> BrainReading | None:
         """Return the reading after the last bar, None before the first.
@@ -113,288 +54,196 @@ class Engine:
         Args:
             day: each asset's log change over exactly 24 hours where the observation has it, NaN elsewhere, (assets,).
         """
-        if self._t is None:
-            return None
-        bars = self.features.count
-        stale = self.close_age > HOUR_BARS
-        parts = Parts(
-            assets=self.assets,
-            t_ms=self._t,
-            bars_seen=self.counters.bars,
-            gaps=self.counters.gaps,
-            fresh=(~stale & (bars[:-1] > 0.0)).tolist(),
-            bars=bars.tolist(),
-            doubt=self.doubts(),
-            regime=self.filter.reading(),
-            volatility=self._far(),
-            structure=self.structure.reading(self._t, self.log_close, stale, self.past(), day),
-            baselines=self.past().baselines(self.volatility.variance[1]),
-            push=self.features.pushes(),
-            liquidity=self.liquidity.reading(),
-            pressure=self.derivatives.readings(),
-            forecast=self.forecasts(_SHOWN_MINUTES),
-            resolved=int(self.direction.resolved.sum()),
-        )
-        return assemble(parts)
+        return None if self.t_ms is None else _Assembly(self, self.t_ms, day).reading()
 
-    def _feed(self, t_ms: int, bars: CleanBars, row: int) -> None:
-        if t_ms % BAR_MS or t_ms < 0 or (self._t is not None and t_ms <= self._t):
-            self.counters.late += 1
-            return
-        steps = 1 if self._t is None else (t_ms - self._t) // BAR_MS
-        self._t = t_ms
-        self.counters.bars += 1
-        self.counters.gaps += steps - 1
-        self.counters.dropped += int(bars.dropped[row])
-        self._measure(t_ms, bars, row, steps)
 
-    def _measure(self, t_ms: int, bars: CleanBars, row: int, steps: int) -> None:
-        """Let every part take the row, in the order in which they need each other."""
-        self._skip(steps - 1)
-        extra = bars.extra
-        returns = self._returns(bars.log_close[row])
-        self.volatility.update(returns, bars.range_variance[row], extra["volume"][row])
-        self.features.update(returns, self.volatility)
-        fresh = self.volatility.fresh()
-        informative = fresh * self.volatility.moving()
-        support = self.features.count * np.append(informative, informative.max())
-        depth, spread, imbalance = (extra[name][row] for name in ("depth_usd", "spread_bps", "imbalance"))
-        self.liquidity.update(depth, spread, imbalance, self.volatility.levels()[1])
-        self.derivatives.update(t_ms, extra["funding"][row], extra["open_interest"][row])
-        self.structure.update(self.features)
-        more = np.array((extra["volume"][row], bar_variance(returns, bars.range_variance[row])))
-        self.week.update(t_ms, bars.log_close[row], bars.top[row], bars.bottom[row], more)
-        self.outlook.update(t_ms, self.volatility)
-        self.stress.update(t_ms, self.outlook.level[_STRESS_HORIZON] + 0.5 * self.volatility.slow[0], fresh)
-        self.filter.update(t_ms, self.features.current[: len(REGIME_INPUTS)], support, self.facts(), steps)
-        ready = self.ready()
-        self.ranges.update(t_ms, bars.log_close[row], self.outlook.sigma, ready)
-        self.direction.update(t_ms, bars.log_close[row], self.inputs, self.round, ready)
-        self._stand()
+class _Assembly:
+    """What every measure says after one bar; lists run over the assets and, where a market has it too, end with it."""
 
-    def _skip(self, missing: int) -> None:
-        """Let everything that is dated grow older by bars that never came."""
-        if missing:
-            self.close_age += missing
-            self.volatility.age += missing
-            self.liquidity.age += missing
-            self.liquidity.imbalance_age += missing
-            self.derivatives.age += missing
+    def __init__(self, by: Measures, t_ms: int, day: FloatArray | None) -> None:
+        past, stale = by.past(), by.close_age > HOUR_BARS
+        here = np.where(stale, np.nan, by.log_close)
+        moved = past.day_change(here)
+        if day is not None:
+            moved = np.where(np.isfinite(day), day, moved)
+        self.by, self.t_ms, self.past = by, t_ms, past
+        self.change = np.round(np.expm1(moved), 4).astype(np.float64)  # as published, NaN where unknown
+        self.counts = counts(self.change)
+        self.bars = by.features.count.tolist()
+        self.fresh = (~stale & (by.features.count[:-1] > 0.0)).tolist()
+        self.moving = int(np.count_nonzero(by.volatility.fresh()))
+        self.seen = by.volatility.count[0].tolist()
+        self.doubt = by.doubts()
+        self.forecast = by.forecasts(SHOWN_MINUTES)
+        self.pressure = by.derivatives.readings()
+        self.context, self.lean = by.liquidity.reading()
+        self.trend, self.structure = by.structure.reading(t_ms, here, past, self.change)
+        self.risk, self.word = by.stress.reading()
+        self.push = by.features.pushes()
+        sigma = by.sigma().T
+        self.sigma: list[list[float]] = sigma.tolist()
+        self.reach: list[list[list[float]]] = (sigma[..., None] * by.ranges.widths()).tolist()
+        self.facts = past.assets(t_ms)
+        self.baselines = past.baselines(by.volatility.variance[1])
+        self.label = [LABELS[int(one)] for one in by.filter.label.tolist()]
+        self.confidence = by.filter.confidence().tolist()
 
-    def _returns(self, log_close: FloatArray) -> FloatArray:
-        """Return log returns per bar, NaN where this bar or the one before is missing for too long."""
-        here = np.isfinite(log_close)
-        age = self.close_age + 1.0
-        returns = np.where(age <= _JOIN_BARS, (log_close - self.log_close) / np.sqrt(age), np.nan)
-        self.log_close = np.where(here, log_close, self.log_close)
-        self.close_age = np.where(here, 0.0, age)
-        return returns
-
-    def facts(self) -> Facts:
-        """Return what the regimes may not contradict after the last bar."""
-        return facts_of(self._day_change(), self.structure.trend, self.stress.reading()[1], self.past().usual)
-
-    def past(self) -> Past:
-        """Return what the week says up to the last quarter hour that is over."""
-        if self._past.closed != last_closed(self._t or 0):
-            self._past = Past(self.week, self._t or 0)
-        return self._past
-
-    def _day_change(self) -> FloatArray:
-        """Return each asset's change over the day, as a fraction, NaN where unknown or stale."""
-        here = np.where(self.close_age > HOUR_BARS, np.nan, self.log_close)
-        return np.expm1(self.past().day_change(here))
-
-    def _far(self) -> VolatilityReading:
-        """Return how far prices may move."""
-        sigma, widths = self.sigma(), self.ranges.widths()
-        risk, words_ = self.stress.reading()
-        return VolatilityReading(
-            sigma=sigma.T.tolist(),
-            reach=(sigma.T[..., None] * widths).tolist(),
-            seen=self.volatility.count[0].tolist(),
-            fresh=int(np.count_nonzero(self.volatility.fresh())),
-            risk=risk,
-            word=words_,
+    def reading(self) -> BrainReading:
+        """Return what the brain says."""
+        assets = {name: self._asset(name, column) for column, name in enumerate(self.by.assets)}
+        forecasts = [one.forecast for one in assets.values() if one.forecast]
+        agreements = [one.agreement for one in assets.values() if one.agreement is not None]
+        known = [row for row, one in zip(self.sigma, assets.values(), strict=True) if one.outlook]
+        sigma = np.exp(np.add.reduce(np.log(known)) / len(known)).tolist() if known else None
+        learned = int(self.by.direction.resolved.sum())
+        return BrainReading(
+            t_ms=self.t_ms,
+            bars_seen=self.by.counters.bars,
+            regime=self._regime(),
+            outlook=VolatilityOutlook(*sigma) if sigma else None,
+            direction=_direction([one.bias for one in assets.values() if one.forecast]),
+            confidence=self._forecast_confidence([one.confidence for one in forecasts]),
+            agreement=_mean(agreements),
+            coverage=_mean([one.coverage for one in assets.values()]) or 0.0,
+            assets=assets,
+            learning=LearningReading(learned, "learning" if learned else "idle"),
+            limitations=self._market_limits(),
         )
 
-    def sigma(self) -> FloatArray:
-        """Return the expected sigma of log returns over 15 minutes, 1, 4 and 24 hours, as a fraction, (4, assets)."""
-        out: FloatArray = self.outlook.sigma * self.ranges.correction()
-        return out
-
-    def round(self, at: int, minutes: int | None = None) -> tuple[FloatArray, FloatArray]:
-        """Return the neutral band, as a fraction, and the outlook's chance that a move stays within it, (assets,).
-
-        The chance is NaN where the price has stood for hours: that says nothing about the next one.
-
-        Args:
-            at: 0 for the law of moves over 15 minutes, 1 for that of an hour.
-            minutes: of the round; None: as long as those moves.
-        """
-        minutes = minutes or _ROUNDS[at]
-        band = self.past().band(minutes)
-        within = self.ranges.within(at, band / self._sigma_over(minutes))
-        return band, np.where(self.volatility.moving() > 0.0, within, np.nan)
-
-    def _stand(self) -> None:
-        """Let the words for the next hour take the bar."""
-        chance, base = self.direction.mixed(1, self.inputs(), self.round(1)[1])
-        self.shown.update(chance, words(chance, base, self._balance))
-
-    def _balance(self) -> FloatArray:
-        """Return how many families of evidence point up less how many point down, (assets,)."""
-        here = (self.close_age <= HOUR_BARS) & (self.volatility.count[0] >= HOUR_BARS)
-        votes = [VOTE_LEAN[one.vote] or 0 for one in self.derivatives.readings()]
-        books = [lean or 0 for lean in self.liquidity.reading().lean]
-        own = (self.structure.trend[:-1] + np.sign(self.features.pushes())) * here
-        out: FloatArray = own + np.array(votes) + np.array(books) + (breadth_lean(counts(self._day_change())) or 0)
-        return out
-
-    def inputs(self) -> FloatArray:
-        """Return the inputs of the direction models now."""
-        return direction_inputs(self.features, self.filter.tilt(), self.liquidity.known_imbalance())
-
-    def doubts(self) -> tuple[Doubt, ...]:
-        """Return how far each asset's data is in doubt now, and why."""
-        volatility = self.volatility
-        return doubts(
-            self.features.count[:-1], self.close_age, volatility.capped, volatility.still, self.derivatives.odd
+    def _asset(self, name: str, column: int) -> AssetReading:
+        forecast, fresh, pressure = self.forecast[column], self.fresh[column], self.pressure[column]
+        bias = _BIAS[forecast.prediction] if forecast else None
+        seen, doubt = self.seen[column], self.doubt[column].share
+        placed, expected = fresh and seen >= HOUR_BARS, fresh and seen >= MIN_BARS
+        trend = self.trend[column] if placed else Trend.UNKNOWN
+        volatility = self.word[column] if fresh else VolatilityWord.UNKNOWN
+        evidence, agreement, coverage = gather(
+            bias,
+            trend=trend,
+            volatility=volatility,
+            derivatives=pressure.shown,
+            vote=pressure.vote,
+            push=self.push[column] if placed else None,
+            breadth=breadth_lean(self.counts),
+            book=self.lean[column],
+        )
+        return AssetReading(
+            asset=name,
+            bias=bias or Bias.FLAT,
+            forecast=forecast,
+            regime=self.label[column] if fresh else RegimeLabel.UNKNOWN,
+            regime_confidence=doubted_chance(self.confidence[column], doubt) if fresh else None,
+            trend=trend,
+            structure=self.structure[column] if placed else MarketStructure.UNKNOWN,
+            liquidity=self.context[column],
+            derivatives=pressure.shown,
+            vote=pressure.vote,
+            pressure=pressure,
+            volatility=volatility,
+            outlook=VolatilityOutlook(*self.sigma[column]) if expected else None,
+            ranges=_ranges(self.reach[column]) if expected else None,
+            baselines=self.baselines[column] if expected else None,
+            change=None if math.isnan(self.change[column]) else float(self.change[column]),
+            facts=self.facts[column],
+            agreement=agreement,
+            coverage=coverage,
+            evidence=evidence,
+            limitations=self._limits(column),
+            book_lean=self.lean[column],
         )
 
-    def ready(self) -> np.ndarray:
-        """Say which assets have enough recent history for a forecast."""
-        return (self.features.count[:-1] >= MIN_BARS) & (self.close_age <= _JOIN_BARS)
-
-    def forecast(self, asset: str, horizon_minutes: int) -> Forecast | None:
-        """Forecast one asset from the close of the last bar.
-
-        Args:
-            asset: one of the engine's.
-            horizon_minutes: 15 to 90; learned at 15 and 60, between them interpolated on the square root of time.
-
-        Raises:
-            ValueError: unknown asset, or a horizon outside the limits.
-
-        Returns:
-            None with too little or too old history.
-        """
-        if asset not in self.assets:
-            raise ValueError(f"no forecast for {asset!r}; the assets are {', '.join(self.assets)}")
-        return self.forecasts(horizon_minutes)[self.assets.index(asset)]
-
-    def forecasts(self, horizon_minutes: int) -> tuple[Forecast | None, ...]:
-        """Forecast every asset over one horizon; see `forecast`."""
-        low, high = HORIZON_LIMITS
-        if not low <= horizon_minutes <= high:
-            raise ValueError(f"no forecast over {horizon_minutes} minutes; {low} to {high} are possible")
-        if self._t is None:
-            return (None,) * len(self.assets)
-        inputs = self.inputs()
-        near_root, far_root = (math.sqrt(minutes) for minutes in _ROUNDS)
-        share = min(1.0, (math.sqrt(horizon_minutes) - near_root) / (far_root - near_root))
-        band, far = self.round(1, horizon_minutes)
-        mixed = self.direction.mixed(1, inputs, far)
-        if share < 1.0:
-            near = self.direction.mixed(0, inputs, self.round(0, horizon_minutes)[1])
-            mixed = ((1.0 - share) * near[0] + share * mixed[0], (1.0 - share) * near[1] + share * mixed[1])
-        shown = self.shown.word if horizon_minutes == _SHOWN_MINUTES else words(*mixed, self._balance)
-        ready = self.ready() & np.isfinite(band)
-        columns = zip(
-            self.assets,
-            mixed[0].T.tolist(),
-            mixed[1].T.tolist(),
-            band.tolist(),
-            shown.tolist(),
-            ready.tolist(),
-            strict=True,
+    def _regime(self) -> RegimeReading:
+        doubt, market, breadth = overall(self.doubt), self.by.filter, breadth_lean(self.counts)
+        volatility = self.word[-1] if self.moving else VolatilityWord.UNKNOWN
+        trend = self.trend[-1] if self.moving and self.bars[-1] >= HOUR_BARS else Trend.UNKNOWN
+        usual = np.full(len(self.change) + 1, self.past.market.usual_day, dtype=np.float64)
+        facts = facts_of(self.change, np.full(len(usual), SIGN.get(trend, np.nan)), [volatility] * len(usual), usual)
+        label = int(label_of(market.chances[:, -1:], facts.allowed()[:, -1:], market.label[-1:])[0])
+        since_ms, before = int(market.since[-1]) + BAR_MS, int(market.previous[-1])
+        if LABELS[label] is not self.label[-1]:
+            # Prices of this minute, which the bars do not have, forbid the label of the last bar.
+            since_ms, before = self.t_ms + BAR_MS, int(market.label[-1])
+        chances = market.chances[:, -1].tolist()
+        return RegimeReading(
+            label=LABELS[label],
+            posterior={regime: doubted_chance(one, doubt) for regime, one in zip(REGIMES, chances, strict=True)},
+            confidence=doubted_chance(max(chances) if label == TRANSITION else chances[label], doubt),
+            since_ms=since_ms,
+            dwell_minutes=dwell_minutes(self.t_ms, since_ms),
+            previous=LABELS[before] if before >= 0 else None,
+            trend=trend,
+            volatility=volatility,
+            counts=self.counts,
+            facts=self.past.market,
+            risk_score=self.risk[-1] if self.moving else None,
+            drivers=self._drivers(volatility, breadth),
         )
-        every = tuple(
-            Forecast(asset, horizon_minutes, Probabilities(*chance), Probabilities(*base), WORDS[int(word)], 1e4 * wide)
-            if sound
-            else None
-            for asset, chance, base, wide, word, sound in columns
-        )
-        shares = [doubt.share for doubt in self.doubts()]
-        if not any(shares):
-            return every
-        return tuple(doubted(one, share) if one and share else one for one, share in zip(every, shares, strict=True))
 
-    def _sigma_over(self, minutes: int) -> FloatArray:
-        """Return each asset's expected sigma of the log return over 15 minutes to a day, (assets,)."""
-        sigma, at = self.sigma(), math.log(minutes)
-        left = min(int(np.searchsorted(_MINUTES, at, side="right")) - 1, len(_MINUTES) - 2)
-        share = (at - _MINUTES[left]) / (_MINUTES[left + 1] - _MINUTES[left])
-        out: FloatArray = sigma[left] ** (1.0 - share) * sigma[left + 1] ** share
-        return out
+    def _drivers(self, volatility: VolatilityWord, breadth: int | None) -> tuple[str, ...]:
+        """Return the risk drivers in words."""
+        books, futures = _shared(self.context), _shared([one.shown for one in self.pressure])
+        drivers = []
+        if volatility in (VolatilityWord.ELEVATED, VolatilityWord.EXTREME):
+            drivers.append(labels.EXPECTED[volatility])
+        if breadth == -1:
+            drivers.append(labels.BREADTH[-1])
+        if books is LiquidityContext.THIN:
+            drivers.append(labels.LIQUIDITY[LiquidityContext.THIN].most)
+        if futures in _CROWDS:
+            drivers.append(labels.DERIVATIVES[futures].most)
+        return tuple(drivers)
 
-    def _parts(self) -> tuple[object, ...]:
-        return (
-            self.volatility, self.features, self.filter, self.direction, self.liquidity, self.derivatives,
-            self.structure, self.week, self.outlook, self.ranges, self.stress, self.shown, self,
-        )  # fmt: skip
+    def _forecast_confidence(self, confidences: list[float]) -> float | None:
+        """Return the mean confidence of the forecasts, less the doubt in the assets that have none any more."""
+        known = [(one.share, has) for one, has in zip(self.doubt, self.forecast, strict=True) if one.known]
+        lost = sum(share for share, forecast in known if forecast is None)
+        mean = _mean(confidences)
+        return mean * (1.0 - lost / len(known)) if mean is not None and lost else mean
 
-    def dump(self) -> bytes:
-        """Return the whole state: a JSON line, then every array as little-endian doubles, compressed.
+    def _limits(self, column: int) -> tuple[str, ...]:
+        """Return what is missing for one asset."""
+        missing = []
+        if not self.bars[column]:
+            missing.append(readings.NO_BARS)
+        elif not self.forecast[column] and self.fresh[column] and self.seen[column] < DAY_BARS // 2:
+            missing.append(readings.SHORT)
+        if self.context[column] is LiquidityContext.UNKNOWN:
+            missing.append(readings.NO_BOOK)
+        if self.pressure[column].state is DerivativesState.UNAVAILABLE:
+            missing += self.pressure[column].limitations
+        return (*missing, *self.doubt[column].reasons)
 
-        `Engine.load` continues as if nothing had happened.
-        """
-        c = self.counters
-        counters = [c.bars, c.late, c.gaps, c.dropped]
-        header = {"assets": self.assets, "weights": self.weights.digest, "t": self._t, "counters": counters}
-        return _pack(header, self._parts())
-
-    @classmethod
-    def load(cls, weights: Weights, assets: tuple[str, ...], data: bytes) -> Engine:
-        """Restore an engine from `dump`.
-
-        Raises:
-            ValueError: damaged, of other assets, or made with other weights; start again from history then.
-        """
-        engine = cls(weights, assets)
-        header = _unpack(data, engine._parts())
-        if header.get("assets") != list(engine.assets) or header.get("weights") != weights.digest:
-            raise ValueError("a brain state of other assets or other weights")
-        engine._t = header["t"]
-        engine.counters = Counters(*header["counters"])
-        engine.features.refresh(engine.volatility)
-        return engine
+    def _market_limits(self) -> tuple[str, ...]:
+        missing, counters = [], self.by.counters
+        if self.moving < len(self.by.assets):
+            missing.append(readings.SOME_MISSING if self.moving else readings.NOTHING_FRESH)
+        missing += named(self.doubt, self.by.assets)
+        if self.bars[-1] < _REGIME_BARS:
+            missing.append(readings.SHORT_REGIME)
+        if counters.gaps > counters.bars // 20:
+            missing.append(readings.GAPS)
+        return tuple(missing)
 
 
-def _arrays_of(part: object) -> dict[str, FloatArray]:
-    """Return the public arrays of a part, which are its whole state; `current` is derived from the rest."""
-    found = {name: value for name, value in vars(part).items() if not name.startswith("_") and name != "current"}
-    return {name: value for name, value in found.items() if isinstance(value, np.ndarray)}
+def _ranges(reach: list[list[float]]) -> dict[str, Range]:
+    return {
+        name: Range(*(math.expm1(log) for log in (-most, -half, half, most)))
+        for name, (half, most) in zip(HORIZONS, reach, strict=True)
+    }
 
 
-def _pack(header: dict[str, Any], parts: Iterable[object]) -> bytes:
-    """Return the header and every array of the parts as bytes."""
-    values = [array.astype("<f8").tobytes() for part in parts for array in _arrays_of(part).values()]
-    head = json.dumps({"format": _STATE_FORMAT, **header}, sort_keys=True).encode() + b"\n"
-    return zlib.compress(head + b"".join(values), 1)
+def _shared(words: list[_Word]) -> _Word | None:
+    """Return the word of more than half of the assets, None without one."""
+    return next((word for word in dict.fromkeys(words) if 2 * words.count(word) > len(words)), None)
 
 
-def _unpack(data: bytes, parts: Iterable[object]) -> dict[str, Any]:
-    """Fill the arrays of the parts in place and return the header.
+def _direction(biases: list[Bias]) -> Bias:
+    """Return the word of most assets, FLAT on a tie or without any."""
+    up, down, flat = (biases.count(word) for word in (Bias.UP, Bias.DOWN, Bias.FLAT))
+    if up > max(down, flat):
+        return Bias.UP
+    return Bias.DOWN if down > max(up, flat) else Bias.FLAT
 
-    Raises:
-        ValueError: not a state of this program, or of other shapes.
-    """
-    try:
-        head, body = zlib.decompress(data).split(b"\n", 1)
-        header = json.loads(head)
-    except (zlib.error, ValueError) as error:
-        raise ValueError(f"not a brain state: {error}") from error
-    if not isinstance(header, dict) or header.get("format") != _STATE_FORMAT:
-        raise ValueError("a brain state of another format")
-    at, values = 0, np.frombuffer(body, dtype="<f8") if len(body) % 8 == 0 else np.empty(0)
-    for part in parts:
-        for name, array in _arrays_of(part).items():
-            piece = values[at : at + array.size]
-            if piece.size != array.size:
-                raise ValueError("a brain state of another shape")
-            setattr(part, name, piece.astype(np.float64).reshape(array.shape))
-            at += array.size
-    if at != values.size:
-        raise ValueError("a brain state of another shape")
-    return header
+
+def _mean(values: list[float]) -> float | None:
+    return sum(values) / len(values) if values else None

@@ -1,8 +1,7 @@
 """Families of evidence for one asset: what each leans to, and how far they agree with the shown direction."""
 
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import Final, NamedTuple
+from typing import Final
 
 from generator.brain.structure import Counts
 from generator.catalog.text import labels
@@ -10,7 +9,6 @@ from generator.catalog.words import (
     Bias,
     DerivativesState,
     DerivativesVote,
-    LiquidityContext,
     Points,
     Side,
     Trend,
@@ -26,8 +24,6 @@ VOTE_LEAN: Final = {
     DerivativesVote.BEARISH: -1,
     DerivativesVote.NO_VOTE: None,
 }
-
-
 _POINTS: Final = {1: Points.UP, 0: Points.FLAT, -1: Points.DOWN}
 
 
@@ -41,35 +37,6 @@ class Evidence:
     text: str
 
 
-class Words(NamedTuple):
-    """The words of one asset that evidence is drawn from; a tuple, because it is a cache key at every tick.
-
-    Args:
-        bias: None where it is too early for a forecast.
-        push: of the last hours, 1, 0 or -1; None where unknown. book: the same of the order book's tilt.
-        breadth: 1 where two thirds of the assets rose over the day, -1 where they fell; None where unknown.
-    """
-
-    bias: Bias | None
-    trend: Trend
-    volatility: VolatilityWord
-    liquidity: LiquidityContext
-    derivatives: DerivativesState
-    vote: DerivativesVote
-    push: int | None
-    breadth: int | None
-    book: int | None
-
-
-@dataclass(frozen=True, slots=True)
-class Findings:
-    """The six families for one asset; agreement is for / (for + against), coverage the share that is present."""
-
-    evidence: tuple[Evidence, ...]
-    agreement: float | None
-    coverage: float
-
-
 def breadth_lean(counts: Counts) -> int | None:
     """Return 1 where most of the known assets are up over the day, -1 where most are down; None where none is known."""
     if not counts.known:
@@ -77,27 +44,42 @@ def breadth_lean(counts: Counts) -> int | None:
     return int(3 * counts.up >= 2 * counts.known) - int(3 * counts.down >= 2 * counts.known)
 
 
-@lru_cache(maxsize=4096)  # words are few, assets and ticks are many
-def gather(words: Words) -> Findings:
-    """Return the six families of evidence for one asset."""
-    leans = (_TREND[words.trend], words.push, None, words.breadth, words.book, VOTE_LEAN[words.vote])
+def gather(
+    bias: Bias | None,
+    *,
+    trend: Trend,
+    volatility: VolatilityWord,
+    derivatives: DerivativesState,
+    vote: DerivativesVote,
+    push: int | None,
+    breadth: int | None,
+    book: int | None,
+) -> tuple[tuple[Evidence, ...], float | None, float]:
+    """Return the six families of evidence for one asset, their agreement, for / (for + against), and the share present.
+
+    Args:
+        bias: None where it is too early for a forecast.
+        push: of the last hours, 1, 0 or -1; None where unknown. book: the same of the order book's tilt.
+        breadth: see `breadth_lean`.
+    """
+    leans = (_TREND[trend], push, None, breadth, book, VOTE_LEAN[vote])
     texts = (
-        labels.TREND[words.trend],
-        labels.MOMENTUM[words.push],
-        labels.EXPECTED[words.volatility],
-        labels.BREADTH[words.breadth],
-        labels.BOOK[words.book],
-        labels.DERIVATIVES[words.derivatives].reading,
+        labels.TREND[trend],
+        labels.MOMENTUM[push],
+        labels.EXPECTED[volatility],
+        labels.BREADTH[breadth],
+        labels.BOOK[book],
+        labels.DERIVATIVES[derivatives].reading,
     )
-    shown = _SIGN[words.bias or Bias.FLAT]
+    shown = _SIGN[bias or Bias.FLAT]
     sides = [_side(lean, shown) for lean in leans]
     points = [None if lean is None else _POINTS[lean] for lean in leans]
-    if words.volatility is not VolatilityWord.UNKNOWN:
+    if volatility is not VolatilityWord.UNKNOWN:
         sides[FAMILIES.index("volatility")] = Side.NEUTRAL  # it says how far, never which way
     evidence = tuple(Evidence(*one) for one in zip(FAMILIES, sides, points, texts, strict=True))
     with_it, against, missing = (sides.count(side) for side in (Side.FOR, Side.AGAINST, Side.MISSING))
     agreement = with_it / (with_it + against) if with_it + against else None
-    return Findings(evidence, agreement, (len(sides) - missing) / len(sides))
+    return evidence, agreement, (len(sides) - missing) / len(sides)
 
 
 def _side(lean: int | None, shown: int) -> Side:

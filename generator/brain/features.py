@@ -6,9 +6,6 @@ variance ratio, efficiency, jump share, downside share and autocorrelation are m
 because their level differs between markets. A month's squared trends tell a market with drifts from one without.
 """
 
-from __future__ import annotations
-
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
@@ -51,11 +48,7 @@ class Features:
     """Running measures of each asset and, in the last column, of the market; arrays are (k, ..., assets + 1)."""
 
     def __init__(self, shape: tuple[int, ...]) -> None:
-        """Start empty.
-
-        Args:
-            shape: (..., assets).
-        """
+        """Start empty; `shape` is (..., assets)."""
         wide = (*shape[:-1], shape[-1] + 1)
         self.levels = np.zeros((_FIRST_SHAPE + _SHAPES, *wide))
         self.baseline = np.zeros((len(BASELINES), *wide))
@@ -80,7 +73,7 @@ class Features:
         pace = Pace(self.count, wide)
         self._take(np.where(seen, returns, 0.0), volatility, np.maximum(total, 1.0), pace, wide)
         energy = self._energy()
-        fresh, trends, logs = Fresh.of(volatility), self._trends(energy), self._logs()
+        fresh, trends, logs = volatility.fresh(), self._trends(energy), self._logs()
         shapes = self._shapes(fresh, energy)
         pace.step(self.baseline, shapes, self._alpha_baseline)
         away = logs[1] - logs[5]
@@ -130,10 +123,10 @@ class Features:
 
     def refresh(self, volatility: Volatility) -> None:
         """Fill `current` with the plain features of the present state."""
-        fresh, energy = Fresh.of(volatility), self._energy()
+        fresh, energy = volatility.fresh(), self._energy()
         self._fill(self._trends(energy), self._shapes(fresh, energy), volatility, fresh)
 
-    def _fill(self, trends: FloatArray, shapes: FloatArray, volatility: Volatility, fresh: Fresh) -> None:
+    def _fill(self, trends: FloatArray, shapes: FloatArray, volatility: Volatility, fresh: FloatArray) -> None:
         out, logs = self.current, self._logs()
         out[:4] = logs[:4] - logs[4]
         out[4 : 4 + _TRENDS] = trends
@@ -141,15 +134,15 @@ class Features:
         out[at : at + 2] = clipped(self.levels[_FIRST_SIZE:_FIRST_LOG] * np.sqrt(self._worth[2:4]), -12.0, 12.0)
         out[at + 2 : at + 2 + len(BASELINES)] = shapes - self.baseline
         at += 2 + len(BASELINES)
-        out[at] = fresh.mean(np.tanh(trends[2, ..., :-1]))
+        out[at] = _mean(np.tanh(trends[2, ..., :-1]), fresh)
         out[at + 1] = logs[2] - logs[5]
         out[at + 2] = clipped((logs[1] - logs[5]) / np.maximum(np.sqrt(self.long[0]), _LEAST_SPREAD), -4.0, 4.0)
         out[at + 3 : at + 5] = clipped(self.long[1:], _USUAL_TREND, 9.0)
         volume = volatility.volume_levels()[0]
         out[at + 5, ..., :-1] = volume
-        out[at + 5, ..., -1:] = fresh.mean(volume)
+        out[at + 5, ..., -1:] = _mean(volume, fresh)
 
-    def _shapes(self, fresh: Fresh, square: FloatArray) -> FloatArray:
+    def _shapes(self, fresh: FloatArray, square: FloatArray) -> FloatArray:
         """Return the measures that are later compared with their own week, in the order of `BASELINES`."""
         levels = self.levels
         shape, energy = levels[_FIRST_SHAPE:], square[2]
@@ -160,33 +153,14 @@ class Features:
         return clipped(out, -6.0, 6.0)
 
 
-@dataclass(frozen=True, slots=True)
-class Fresh:
-    """Which assets count in means over the market.
-
-    Args:
-        weight: 1.0 where an asset is fresh, else 0.0, (..., assets).
-        many: how many are, (..., 1).
-    """
-
-    weight: FloatArray
-    many: FloatArray
-
-    @classmethod
-    def of(cls, volatility: Volatility) -> Fresh:
-        """Ask which assets had a return in the last hour."""
-        weight = volatility.fresh()
-        return cls(weight, weight.sum(axis=-1, keepdims=True))
-
-    def mean(self, values: FloatArray) -> FloatArray:
-        """Return the mean over the fresh assets, (..., 1)."""
-        out: FloatArray = np.add.reduce(values * self.weight, axis=-1, keepdims=True) / np.maximum(self.many, 1.0)
-        return out
+def _mean(values: FloatArray, fresh: FloatArray) -> FloatArray:
+    """Return the mean over the assets that are fresh, 1.0 else 0.0, (..., 1)."""
+    many = np.maximum(np.add.reduce(fresh, axis=-1, keepdims=True), 1.0)
+    return np.asarray(np.add.reduce(values * fresh, axis=-1, keepdims=True) / many)
 
 
-def _together(square: FloatArray, fresh: Fresh) -> FloatArray:
+def _together(square: FloatArray, fresh: FloatArray) -> FloatArray:
     """Return the mean correlation from the market's share of the assets' energy; 0 for one asset."""
-    share = square[..., -1:] / np.maximum(fresh.mean(square[..., :-1]), _TINY)
-    many = fresh.many
-    out: FloatArray = (many * share - 1.0) / np.maximum(many - 1.0, 1.0) * (many > 1.0)
-    return out
+    share = square[..., -1:] / np.maximum(_mean(square[..., :-1], fresh), _TINY)
+    many = np.add.reduce(fresh, axis=-1, keepdims=True)
+    return np.asarray((many * share - 1.0) / np.maximum(many - 1.0, 1.0) * (many > 1.0))

@@ -16,21 +16,13 @@ CLEAR: Final = 1.2  # t-statistic of the mean hourly return from which a trend i
 
 
 def trends(frame: BarFrame) -> dict[str, Trend]:
-    """Return each asset's trend over the last 24 bars by the t-statistic of its mean log return.
-
-    Args:
-        frame: closed bars, oldest first.
-    """
+    """Return each asset's trend over the last 24 closed bars by the t-statistic of its mean log return."""
     recent = frame.rows(max(len(frame) - HOURS - 1, 0)).fields["close"]
     return {asset: _word(recent[:, column]) for column, asset in enumerate(frame.assets)}
 
 
 def futures(frame: BarFrame) -> dict[str, Pressure]:
-    """Return the derivatives words from funding and open contracts as known at each hour of the last 30 days.
-
-    Args:
-        frame: closed 60-minute bars, oldest first.
-    """
+    """Return the derivatives words from funding and open contracts as known at each closed hour of the last 30 days."""
     recent = frame.rows(max(len(frame) - FUTURES_HOURS, 0))
     measure = Derivatives(len(frame.assets), bars_an_hour=1)
     for row, t_ms in enumerate(recent.t.tolist()):

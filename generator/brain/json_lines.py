@@ -32,11 +32,7 @@ class JsonLinesReader:
         self._engine: Engine | None = None
 
     def answer(self, bar: Any) -> dict[str, Any]:
-        """Feed one decoded line and return the answer.
-
-        Raises:
-            BarError: not an object with `t` and `assets` as described.
-        """
+        """Feed one decoded line and return the answer; raise BarError if it is not a bar."""
         t_ms, assets = _checked(bar)
         if self._engine is None:
             if not assets:
@@ -70,11 +66,7 @@ def _frame(assets: tuple[str, ...], t_ms: int, given: dict[str, dict[str, Any]])
 
 
 def _number(values: dict[str, Any], name: str) -> float:
-    """Return a number, NaN where null or absent.
-
-    Raises:
-        BarError: not a number.
-    """
+    """Return a number, NaN where null or absent."""
     value = values.get(name)
     if value is None:
         return math.nan
@@ -86,7 +78,7 @@ def _number(values: dict[str, Any], name: str) -> float:
         return math.inf
 
 
-def _answer(t_ms: int, reading: BrainReading, arena: tuple[Forecast | None, ...]) -> dict[str, Any]:
+def _answer(t_ms: int, reading: BrainReading, arena: list[Forecast | None]) -> dict[str, Any]:
     outlook = reading.outlook
     return {
         "t": t_ms,

@@ -4,7 +4,6 @@ Thin and deep begin half-way between the week's mean and the mean of what lies a
 words need not be equally common.
 """
 
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
@@ -21,19 +20,6 @@ _BAND: Final = 0.3  # dead zone around the edge of a word, as a fraction of its 
 _LEAST: Final = 0.2  # nearest edge: a book that hardly varies must not turn noise into words
 _FIRST: Final = 0.5  # edge before anything is known
 _TILTED: Final = 0.15  # imbalance from which a book leans to one side
-
-
-@dataclass(frozen=True, slots=True)
-class LiquidityReading:
-    """The order books of all assets.
-
-    Args:
-        context: word of each.
-        lean: 1 to bids, 0 even, -1 to asks, None where it is not known.
-    """
-
-    context: list[LiquidityContext]
-    lean: list[int | None]
 
 
 class Liquidity:
@@ -89,8 +75,8 @@ class Liquidity:
         """Return the smoothed imbalance, NaN where it is not known now."""
         return np.where(self.imbalance_age <= HOUR_BARS, self.imbalance[0], np.nan)
 
-    def reading(self) -> LiquidityReading:
-        """Return the word and the lean of every asset's book."""
+    def reading(self) -> tuple[list[LiquidityContext], list[int | None]]:
+        """Return the word of every asset's book, and its lean: 1 to bids, 0 even, -1 to asks, None where unknown."""
         known = ((self.count >= MIN_BARS) & (self.age <= HOUR_BARS)).tolist()
         context = [
             _WORDS[int(word)] if here else LiquidityContext.UNKNOWN
@@ -98,7 +84,7 @@ class Liquidity:
         ]
         tilts = zip(self.known_imbalance().tolist(), known, strict=True)
         lean = [int(tilt >= _TILTED) - int(tilt <= -_TILTED) if here else None for tilt, here in tilts]
-        return LiquidityReading(context, lean)
+        return context, lean
 
 
 def hysteresis(word: FloatArray, score: FloatArray, enter: float | FloatArray, leave: float | FloatArray) -> FloatArray:

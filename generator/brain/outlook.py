@@ -54,11 +54,7 @@ class OutlookWeights:
 
 
 def outlook_of(body: dict[str, Any]) -> OutlookWeights:
-    """Return the weights from the body of the file.
-
-    Raises:
-        KeyError, TypeError, ValueError: a part is missing or misshapen.
-    """
+    """Return the weights from the body of the file; raise KeyError, TypeError or ValueError if a part is misshapen."""
     if body["horizons"] != list(HORIZONS):
         raise ValueError("horizons differ from this program's")
     shapes = {"levels": (INPUTS,), **{name: (size,) for name, size in SEASONS.items()}, "gain": (), "law": (BINS,)}

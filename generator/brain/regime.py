@@ -127,32 +127,6 @@ def label_of(chances: FloatArray, allowed: Flags | None, shown: FloatArray) -> F
     return found
 
 
-@dataclass(frozen=True, slots=True)
-class FilterReading:
-    """The filter after a bar.
-
-    Args:
-        label, confidence: of each asset and, last, of the market; that of `transition` is the likeliest's chance.
-        market: the market's chances of the four regimes.
-        since_ms: close of the first bar with the market's label; previous: its label before, None where there is none.
-    """
-
-    label: list[RegimeLabel]
-    confidence: list[float]
-    market: list[float]
-    since_ms: int
-    previous: RegimeLabel | None
-
-    def held(self, facts: Facts) -> RegimeLabel:
-        """Return the market's label once more, by facts that may be newer than the last bar."""
-        before = np.array([float(LABELS.index(self.label[-1]))])
-        return LABELS[int(label_of(np.array(self.market)[:, None], facts.allowed()[:, -1:], before)[0])]
-
-    def chance(self, label: RegimeLabel) -> float:
-        """Return the market's chance of a regime; of `transition`, the likeliest's."""
-        return max(self.market) if label is RegimeLabel.TRANSITION else self.market[LABELS.index(label)]
-
-
 class RegimeFilter:
     """Posterior and label of each asset and, in the last column, of the market; arrays are (..., assets + 1)."""
 
@@ -162,13 +136,7 @@ class RegimeFilter:
         models: tuple[Recurrent, Recurrent],
         calibrations: tuple[Calibration, Calibration] = (PLAIN, PLAIN),
     ) -> None:
-        """Start with no opinion.
-
-        Args:
-            assets: how many.
-            models: networks of one size, of an asset and of the market.
-            calibrations: of an asset's chances and of the market's.
-        """
+        """Start with no opinion; the networks, of one size, and the calibrations are of an asset and of the market."""
         columns = assets + 1
         self.hidden = np.zeros((models[0].units, columns))
         self.committed = np.full(1, -1.0)  # the half hour last remembered
@@ -262,27 +230,11 @@ class RegimeFilter:
         out: FloatArray = self.chances[shown, self._columns]
         return np.where(self.label == TRANSITION, np.maximum.reduce(self.chances), out)
 
-    def reading(self) -> FilterReading:
-        """Return labels, confidence and the market's chances."""
-        before = int(self.previous[-1])
-        return FilterReading(
-            label=[LABELS[int(one)] for one in self.label.tolist()],
-            confidence=self.confidence().tolist(),
-            market=self.chances[:, -1].tolist(),
-            since_ms=int(self.since[-1]) + BAR_MS,
-            previous=LABELS[before] if before >= 0 else None,
-        )
-
     def tilt(self) -> FloatArray:
         """Return posterior of risk_on minus posterior of risk_off."""
         return np.asarray(self.posterior[0] - self.posterior[1])
 
 
 def dwell_minutes(t_ms: int, since_ms: int) -> int:
-    """Return how long the label has been shown at the close of the bar opened at `t_ms`.
-
-    Args:
-        t_ms: open time of the last bar.
-        since_ms: close of the first bar with the label.
-    """
+    """Return how long the label of the bars closed from `since_ms` on has been shown after the bar opened at `t_ms`."""
     return max(0, (t_ms + BAR_MS - since_ms) // 60_000)

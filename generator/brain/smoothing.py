@@ -19,26 +19,13 @@ def rates(half_lives_bars: Sequence[float], dimensions: int) -> FloatArray:
 class Pace:
     """How far running means move at one bar: never less than a plain mean of what was seen would."""
 
-    __slots__ = ("_first", "_seen")
-
     def __init__(self, count: FloatArray, seen: FloatArray) -> None:
-        """Take what all means of these columns share.
-
-        Args:
-            count: values seen so far including this one, (..., columns).
-            seen: 1.0 where this bar's value counts, else 0.0.
-        """
+        """Take how many values each column has seen with this one, and 1.0 where this bar's counts, else 0.0."""
         self._first = 1.0 / np.maximum(count, 1.0)
         self._seen = seen
 
     def step(self, levels: FloatArray, values: FloatArray, alpha: FloatArray) -> None:
-        """Move `levels` towards `values` in place.
-
-        Args:
-            levels: (k, ..., columns), changed in place.
-            values: of a shape that broadcasts to it, finite.
-            alpha: weight of a new value, from `rates`.
-        """
+        """Move `levels`, (k, ..., columns), in place towards finite `values`; `alpha` is from `rates`."""
         levels += (values - levels) * (np.maximum(alpha, self._first) * self._seen)
 
 

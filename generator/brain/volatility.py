@@ -1,12 +1,10 @@
 """Volatility of each asset: running means of its bars' variance and volume, against their own slow level."""
 
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 
 from generator.brain.smoothing import DAY_BARS, HOUR_BARS, Pace, clipped, rates
-from generator.catalog.words import VolatilityWord
 from generator.market.bars import FloatArray
 
 HALF_LIVES: Final = (6, 24, 72, 216, 3, 12)  # 30 minutes, 2, 6 and 18 hours, 15 minutes, 1 hour
@@ -20,35 +18,11 @@ _LOG_VOLUME_SPAN: Final = 3.0
 _BAR_SPAN: Final = 4.0  # a bar without a trade has no range at all, which must not dominate for hours
 
 
-@dataclass(frozen=True, slots=True)
-class VolatilityReading:
-    """How far prices may move; lists run over the assets.
-
-    Args:
-        sigma: expected sigma of log returns over 15 minutes, 1, 4 and 24 hours, as a fraction.
-        reach: log moves within which half and nine tenths of them stay, for each of the four.
-        seen: returns so far.
-        fresh: how many assets had a return in the last hour.
-        risk, word: where the next hours' volatility ranks in its week, 0..100; last of the market, None where unknown.
-    """
-
-    sigma: list[list[float]]
-    reach: list[list[list[float]]]
-    seen: list[float]
-    fresh: int
-    risk: list[float | None]
-    word: list[VolatilityWord]
-
-
 class Volatility:
     """Volatility of each asset from its own bars; arrays are (k, ..., assets)."""
 
     def __init__(self, shape: tuple[int, ...]) -> None:
-        """Start empty.
-
-        Args:
-            shape: (..., assets).
-        """
+        """Start empty; `shape` is (..., assets)."""
         self.variance = np.zeros((len(HALF_LIVES), *shape))
         self.slow = np.zeros((1, *shape))  # mean log of the 30-minute variance: a geometric mean
         self.volume = np.zeros((len(VOLUME_HALF_LIVES), *shape))

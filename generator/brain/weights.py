@@ -39,7 +39,7 @@ class Weights:
         calibrations: of an asset's chances and of the market's.
         outlook: how far prices may move.
         digest: SHA-256 hex of the digests of both files.
-        recipe: how it was trained; figures: what it scored.
+        recipe: how it was trained.
     """
 
     market: Recurrent
@@ -49,7 +49,6 @@ class Weights:
     outlook: OutlookWeights
     digest: str
     recipe: dict[str, Any]
-    figures: dict[str, Any]
 
     @classmethod
     def load(cls, path: Path | str | None = None, outlook: Path | str | None = None) -> Weights:
@@ -89,16 +88,11 @@ class Weights:
             outlook=outlook,
             digest=digest,
             recipe=body["recipe"],
-            figures=body["figures"],
         )
 
 
 def _read(where: Path, form: str, version: int | None) -> dict[str, Any]:
-    """Return the body of a file that names its format and carries its digest.
-
-    Raises:
-        WeightsError: it does not.
-    """
+    """Return the body of a file that names its format and carries its digest; raise WeightsError if it does not."""
     try:
         body = json.loads(where.read_bytes())
     except (OSError, ValueError) as error:

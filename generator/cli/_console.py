@@ -16,11 +16,7 @@ if TYPE_CHECKING:
 
 
 def set_up_logs(form: str) -> None:
-    """Send structlog, the standard library's loggers and Python's warnings to standard error.
-
-    Args:
-        form: `console`, or `json` for one object a line.
-    """
+    """Send logs and Python's warnings to standard error, as `console` or as `json`, one object a line."""
     renderer: structlog.types.Processor = (
         structlog.processors.JSONRenderer()
         if form == "json"

@@ -21,11 +21,7 @@ class PublishedError(GeneratorError):
 
 
 class Published:
-    """A published site: an origin, a site folder of the generator, or a copy of what an origin serves.
-
-    Args:
-        where: `http://…` or `https://…`, else a folder.
-    """
+    """A published site: an origin (`http://…`, `https://…`), a site folder of the generator, or a copy of a site."""
 
     def __init__(self, where: str | Path) -> None:
         self.where = where
@@ -48,11 +44,7 @@ class Published:
             self._release = f"/releases/{(self.where / 'current').readlink().name}"
 
     def read(self, path: str) -> bytes | None:
-        """Return what is published at `path` (with a leading slash); None if nothing is.
-
-        Raises:
-            PublishedError: it cannot be read.
-        """
+        """Return what is published at `path` (with a leading slash), None if nothing is; PublishedError says why not."""
         try:
             pinned = self._found(self._release + path) if self._release and not path.startswith(ONCE_PREFIXES) else None
             return pinned or self._found(path)
@@ -75,11 +67,7 @@ class Published:
 
 
 def read_json(site: Published, path: str = "/arena/rounds.json") -> Any:
-    """Read JSON that is published.
-
-    Raises:
-        PublishedError: it cannot be read or is not JSON.
-    """
+    """Read JSON that is published; raise PublishedError when it cannot be read or is not JSON."""
     data = site.read(path)
     if data is None:
         raise PublishedError(

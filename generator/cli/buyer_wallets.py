@@ -52,18 +52,10 @@ def build(
 
 
 def make(target: Path, npm: str, environment: Mapping[str, str]) -> Path:
-    """Build the script into a folder; what is there stays in use until the new one is whole.
-
-    Args:
-        target: the folder, made when missing.
-        npm: command or path.
-        environment: for npm and node.
+    """Build the packed script into a folder and return it; what is there stays in use until the new one is whole.
 
     Raises:
         GeneratorError: npm is missing or fails, or nothing usable came out; the old script stays.
-
-    Returns:
-        The script, packed.
     """
     found = shutil.which(npm)
     if found is None:
@@ -71,8 +63,13 @@ def make(target: Path, npm: str, environment: Mapping[str, str]) -> Path:
     try:
         target.mkdir(mode=0o755, parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix=".building-", dir=target) as name:
-            content = _bundle(Path(name), found, environment)
-            return _put(target, content)
+            packed = gzip.compress(_bundle(Path(name), found, environment), 9, mtime=0)
+        draft = target / f".{SCRIPT}.part"
+        with draft.open("wb") as out:
+            out.write(packed)
+            out.flush()
+            os.fsync(out.fileno())
+        return draft.replace(target / SCRIPT)
     except OSError as error:
         raise GeneratorError(f"buyer wallets not built in {target}: {error.strerror or error}") from error
 
@@ -113,13 +110,3 @@ def _run(command: Sequence[str], work: Path, environment: Mapping[str, str], tim
     if done.returncode != 0:
         lines = [line.strip() for line in (done.stderr or done.stdout).splitlines() if line.strip()]
         raise GeneratorError(f"buyer wallets not built: {what} failed: {' / '.join(lines[-3:])[:300]}")
-
-
-def _put(target: Path, content: bytes) -> Path:
-    """Write the packed script, whole or not at all."""
-    draft = target / f".{SCRIPT}.part"
-    with draft.open("wb") as out:
-        out.write(gzip.compress(content, 9, mtime=0))
-        out.flush()
-        os.fsync(out.fileno())
-    return draft.replace(target / SCRIPT)

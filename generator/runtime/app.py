@@ -42,8 +42,7 @@ from generator.wings.bucket.places import site_store, vault_store
 
 if TYPE_CHECKING:
     from generator.inbox.indexer import Indexer
-    from generator.wings.bucket.site import BucketSite
-    from generator.wings.bucket.vault import BucketVault
+    from generator.wings.bucket.site import BucketSite, BucketVault
 
 OFFSET_KEY = "replay_offset_ms"
 ORIGIN_KEY = "source"

@@ -12,7 +12,7 @@ from typing import Any, Final, Generic, TypeVar
 
 from generator.arena.values import Hour, PredictionMade
 from generator.catalog.discovery import DISCOVERY_FILES
-from generator.catalog.links import DOCS_INDEX, OPENAPI_JSON, OPENAPI_YAML
+from generator.catalog.links import ARENA, DOCS_INDEX, OPENAPI_JSON, OPENAPI_YAML
 from generator.catalog.words import RoundPhase
 from generator.compose.body import encode
 from generator.compose.context import Site, TickContext
@@ -46,16 +46,11 @@ class StaticFiles:
 
 @dataclass(frozen=True, slots=True)
 class TickFiles:
-    """What these files are made from.
-
-    Args:
-        free: path -> free body, as published.
-        paid: product id -> paid body.
-    """
+    """What these files are made from."""
 
     context: TickContext
-    free: Bodies
-    paid: Bodies
+    free: Bodies  # by path, as published
+    paid: Bodies  # by product id
     hours: tuple[Hour, ...] = ()
     rounds: Sequence[Mapping[str, Any]] = ()
     due: Sequence[PredictionMade] = ()
@@ -67,14 +62,10 @@ class TickFiles:
 
 @dataclass(frozen=True, slots=True)
 class BackgroundRelease:
-    """What one release holds of these files, and what its pages show of them.
-
-    Args:
-        lasting: those of them that seldom change.
-    """
+    """What one release holds of these files, and what its pages show of them."""
 
     files: Mapping[str, bytes]
-    lasting: frozenset[str] = frozenset()
+    lasting: frozenset[str] = frozenset()  # those of them that seldom change
     static: StaticFiles = field(default_factory=StaticFiles)
     histories: Histories = field(default_factory=Histories)
     pictures: Pictures = field(default_factory=Pictures)
@@ -119,12 +110,7 @@ class Renewed(Generic[T]):
 
 
 class BackgroundFiles:
-    """Make these files, and remember what is being made. One thread calls its methods.
-
-    Args:
-        static: makes OpenAPI and the discovery files; `static_files` by default.
-        draw: makes the share pictures; `pictures` by default.
-    """
+    """Make these files, and remember what is being made. One thread calls its methods."""
 
     def __init__(
         self,
@@ -134,8 +120,8 @@ class BackgroundFiles:
         static: Callable[[Site, Mapping[str, Any], datetime], StaticFiles] | None = None,
         draw: Callable[[Mapping[str, Drawing]], Pictures] = pictures,
     ) -> None:
-        self._make_static, self._draw = static or static_files, draw
         self._memory, self._last_good = memory, last_good or LastGood()
+        self._make_static, self._draw = static or static_files, draw
         self._pool = ThreadPoolExecutor(1, thread_name_prefix="background")
         rest = self._pool, self._last_good
         self._static: Renewed[StaticFiles] = Renewed(Kind.DISCOVERY, OPENAPI_JSON, *rest)
@@ -183,12 +169,9 @@ class BackgroundFiles:
         seconds, site = int(at.timestamp()), tick.context.site
         yield self._static, at.date(), lambda: self._make_static(site, tick.examples(), at)
         yield self._histories, seconds // CHARTS_S, lambda: self._lately(tick)
-        yield self._pictures, seconds // PICTURES_S, lambda: self._drawn(tick)
-        yield (
-            self._downloads,
-            self._record_state(tick, at),
-            lambda: downloads(self._memory.exports(), tick.context.observation.mode, at),
-        )
+        yield self._pictures, (seconds // PICTURES_S, self._pictures.value is None), lambda: self._drawn(tick)
+        mode, state = tick.context.observation.mode, self._record_state(tick, at)
+        yield self._downloads, state, lambda: downloads(self._memory.exports(), mode, at)
 
     def _kept(
         self, kind: Kind, paths: Sequence[str], made: StaticFiles | Pictures | Downloads | Histories
@@ -205,7 +188,10 @@ class BackgroundFiles:
 
     def _drawn(self, tick: TickFiles) -> Pictures:
         lately = self._histories.value
-        return self._draw(drawings(tick.context, tick.free, lately.charts if lately else {}))
+        found = drawings(tick.context, tick.free, lately.charts if lately else {})
+        if self._pictures.value is None:  # no start waits for those of the assets
+            found = {page: found[page] for page in ("/", ARENA, "")}
+        return self._draw(found)
 
     def _record_state(self, tick: TickFiles, at: datetime) -> object:
         """Return a value that is equal while the record is the same."""
@@ -217,11 +203,7 @@ class BackgroundFiles:
 
 
 def static_files(site: Site, examples: Mapping[str, Any], at: datetime) -> StaticFiles:
-    """Make OpenAPI and the discovery files.
-
-    Args:
-        examples: path or product id -> JSON object; what is left out has no example.
-    """
+    """Make OpenAPI and the discovery files, with JSON objects by path or product id as examples."""
     document = openapi(
         base_url=site.base_url, project=site.project, contact=site.contact, network=site.network, examples=examples
     )

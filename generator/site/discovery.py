@@ -38,14 +38,11 @@ ENVELOPE: Final = ({*FreeResponse.model_fields, *RichResponse.model_fields, *TAI
 
 
 def discovery(site: Site, updated: datetime, examples: Mapping[str, Mapping[str, Any]]) -> dict[str, bytes]:
-    """Make llms.txt, llms-full.txt, robots.txt, sitemap.xml, the dictionary and the three well-known documents.
+    """Make the files for crawlers and agents; raise KeyError when `site.network` is not in the catalog.
 
     Args:
         updated: aware time of the last change, for the sitemap and the end of security.txt.
         examples: path -> free body of a real tick; without one, llms-full.txt shows none.
-
-    Raises:
-        KeyError: `site.network` is not in the catalog.
     """
     env, schemas = environment(Resources.locate()), component_schemas()
     words = dictionary(site.project, schemas)
@@ -61,9 +58,9 @@ def discovery(site: Site, updated: datetime, examples: Mapping[str, Mapping[str,
     return {
         **{f"/{name}": env.get_template(name).render(values).encode() for name in _TEMPLATES},
         DICTIONARY: encode(words),
-        DOCS_INDEX: _json(search_index(site, schemas)),
-        "/.well-known/api-catalog": _json(api_catalog(site.base_url)),
-        "/.well-known/x402": _json(x402_resources(site)),
+        DOCS_INDEX: encode(search_index(site, schemas)),
+        "/.well-known/api-catalog": encode(api_catalog(site.base_url)),
+        "/.well-known/x402": encode(x402_resources(site)),
         SECURITY_TXT: security_txt(site, updated).encode(),
     }
 
@@ -139,7 +136,3 @@ def x402_resources(site: Site) -> dict[str, Any]:
 def _short(body: Mapping[str, Any]) -> Any:
     """Return an answer without the envelope that all share, and with one of every list and of every asset's rows."""
     return shortened({name: value for name, value in body.items() if name not in ENVELOPE})
-
-
-def _json(document: Mapping[str, Any]) -> bytes:
-    return json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode()

@@ -104,7 +104,8 @@ def feeds(
         changes: of the regime, newest first, `CHANGES_READ` at most.
         at: aware time of the tick; only its day shows, and only while there is no news at all.
     """
-    publisher, entries = _Publisher(site, mode), news(site, mode, rounds[: 2 * ENTRIES], changes)
+    publisher = _Publisher(site, mode)
+    entries = _newest([*_of_rounds(publisher, rounds[: 2 * ENTRIES]), *_of_changes(publisher, changes)])
     return {
         FEED_JSON: encode(_json_feed(publisher, entries)),
         FEED_ATOM: _atom(publisher, entries, at, "", FEED_ATOM),
@@ -122,44 +123,33 @@ def asset_feeds(
     publisher, made = _Publisher(site, mode), {}
     for asset in ASSETS:
         entries = [*_of_rounds(publisher, [row for row in rounds if row["asset"] == asset][:ENTRIES])]
-        entries += [_of_miss(publisher, one) for one in due if one.asset == asset and _missed(one)]
+        entries += _of_misses(publisher, [one for one in due if one.asset == asset])
         made[asset_feed(asset)] = _atom(publisher, _newest(entries), at, asset, asset_feed(asset))
     return made
-
-
-def news(
-    site: Site, mode: SourceMode, rounds: Sequence[Mapping[str, Any]], changes: Sequence[RegimeChange]
-) -> tuple[Entry, ...]:
-    """Return the newest entries of both kinds, newest first; see `feeds`."""
-    publisher = _Publisher(site, mode)
-    return _newest([*_of_rounds(publisher, rounds), *_of_changes(publisher, changes)])
 
 
 def _newest(entries: Sequence[Entry]) -> tuple[Entry, ...]:
     return tuple(sorted(entries, key=lambda entry: (entry.at, entry.id), reverse=True)[:ENTRIES])
 
 
-def _missed(made: PredictionMade) -> bool:
-    came, said = made.moves.get("1h"), (made.ranges or {}).get("1h")
-    return bool(came and said and came.move is not None and not said.low_90 <= came.move <= said.high_90)
-
-
-def _of_miss(publisher: _Publisher, made: PredictionMade) -> Entry:
-    assert made.ranges is not None
-    said, move = made.ranges["1h"], made.moves["1h"].move
-    start, end = moment(made.start_ms), moment(made.end_ms)
-    return publisher.entry(
-        f"range:{made.asset}:{start:%Y%m%dT%H%M%SZ}",
-        iso(made.end_ms),
-        f"{made.asset} {signed(move)} from {start:%H:%M} to {end:%H:%M} UTC: outside its 90% range",
-        asset_path(made.asset),
-        ("range", made.asset),
-        (
-            f"The 90% range for this hour was {signed(said.low_90)} to {signed(said.high_90)}.",
-            "One hour in ten is expected to end outside.",
-        ),
-        warm_up=made.warm_up,
-    )
+def _of_misses(publisher: _Publisher, due: Sequence[PredictionMade]) -> Iterator[Entry]:
+    for made in due:
+        came, said = made.moves.get("1h"), (made.ranges or {}).get("1h")
+        if not came or not said or came.move is None or said.low_90 <= came.move <= said.high_90:
+            continue
+        start, end = moment(made.start_ms), moment(made.end_ms)
+        yield publisher.entry(
+            f"range:{made.asset}:{start:%Y%m%dT%H%M%SZ}",
+            iso(made.end_ms),
+            f"{made.asset} {signed(came.move)} from {start:%H:%M} to {end:%H:%M} UTC: outside its 90% range",
+            asset_path(made.asset),
+            ("range", made.asset),
+            (
+                f"The 90% range for this hour was {signed(said.low_90)} to {signed(said.high_90)}.",
+                "One hour in ten is expected to end outside.",
+            ),
+            warm_up=made.warm_up,
+        )
 
 
 def _of_rounds(publisher: _Publisher, rounds: Sequence[Mapping[str, Any]]) -> Iterator[Entry]:

@@ -25,7 +25,6 @@ from generator.site.charts.report import DATA_FROM, source_of
 from generator.site.format import UNKNOWN, moment, signed, when
 
 EVERY: Final = 4 * HOUR_MS  # between two points of funding and open interest
-NO_MINUTES: Final[Mapping[int, int]] = {}
 FILES: Final = (HISTORY_CSV, BADGE, *map(embedded, ASSETS), *map(asset_feed, ASSETS))
 _HOVER: Final = re.compile(r'<rect class="hour"[^>]*/>')
 _CLASS: Final = re.compile(r'class="([a-z0-9_ -]+)"')
@@ -69,23 +68,16 @@ _BADGE: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Histories:
-    """What is shown of the last month.
+    """What is shown of the last month."""
 
-    Args:
-        charts: by name; a chart that could not be drawn is left out.
-        figures: the same as pages show them.
-        files: path -> bytes.
-        days: rows of the archive, newest first.
-    """
-
-    charts: Mapping[str, Chart] = field(default_factory=dict)
-    figures: Mapping[str, Markup] = field(default_factory=dict)
+    charts: Mapping[str, Chart] = field(default_factory=dict)  # by name; what could not be drawn is left out
+    figures: Mapping[str, Markup] = field(default_factory=dict)  # the same as pages show them
     files: Mapping[str, bytes] = field(default_factory=dict)
-    days: tuple[tuple[str, ...], ...] = ()
+    days: tuple[tuple[str, ...], ...] = ()  # rows of the archive, newest first
 
 
 def histories(
-    ctx: TickContext, hours: Sequence[Hour], published: Sequence[Hour] = (), minutes: Mapping[int, int] = NO_MINUTES
+    ctx: TickContext, hours: Sequence[Hour], published: Sequence[Hour], minutes: Mapping[int, int]
 ) -> Histories:
     """Draw what is shown of the last month.
 

@@ -2,7 +2,7 @@
 
 import re
 import textwrap
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
@@ -10,10 +10,11 @@ import resvg_py
 from markupsafe import Markup
 
 from generator.arena.values import Rate
+from generator.catalog.assets import ASSET_NAMES
 from generator.catalog.counts import ENDPOINTS_IN_WORDS
 from generator.catalog.discovery import SHARE_PICTURE, SHARE_PICTURES, SharePicture
 from generator.catalog.endpoints import ENDPOINT_BY_ID
-from generator.catalog.links import ARENA
+from generator.catalog.links import ARENA, asset_path
 from generator.catalog.words import Prediction, SourceMode
 from generator.compose.context import TickContext
 from generator.site.charts.plot import Chart
@@ -40,38 +41,22 @@ EM: Final = 0.54  # of its size a letter of Open Sans Semibold takes in a text, 
 
 
 @dataclass(frozen=True, slots=True)
-class Card:
-    """One figure with what it means, next to or below the words."""
-
-    number: str
-    meaning: str
-
-
-@dataclass(frozen=True, slots=True)
 class Drawing:
-    """Everything a picture shows, in words; equal drawings give equal bytes.
-
-    Args:
-        mark: SIMULATED or REPLAYED, empty for a live market.
-        cards: at most two figures with their worth.
-        bar: shares of bullish, neutral and bearish votes, 0..1, where there are any.
-        as_of: at the foot, empty where nothing changes.
-        chart: in place of the figures, what is drawn without its letters; `text` says what it shows.
-    """
+    """Everything a picture shows, in words; equal drawings give equal bytes."""
 
     project: str
-    mark: str
+    mark: str  # SIMULATED or REPLAYED, empty for a live market
     kicker: str
     headline: str
     text: str
-    cards: tuple[Card, ...] = ()
-    bar: tuple[float, ...] = ()
-    as_of: str = ""
-    chart: Markup | str = ""
+    cards: tuple[tuple[str, str], ...] = ()  # at most two figures, each with what it means
+    bar: tuple[float, ...] = ()  # shares of bullish, neutral and bearish votes, 0..1, where there are any
+    as_of: str = ""  # at the foot, empty where nothing changes
+    chart: Markup | str = ""  # without its letters, in place of the figures; `text` says what it shows
 
     def alt(self) -> str:
         """Say the same for readers who do not see the picture."""
-        figures = [f"{card.number} {card.meaning}" for card in self.cards]
+        figures = map(" ".join, self.cards)
         marked = f"{self.mark.capitalize()} data" if self.mark else ""
         drawn = self.text if self.chart else ""
         parts = (f"{self.kicker}: {self.headline}", *figures, drawn, marked, self.as_of, NOTICE)
@@ -80,23 +65,15 @@ class Drawing:
 
 @dataclass(frozen=True, slots=True)
 class Pictures:
-    """The pictures as files, and what each page says of its own.
-
-    Args:
-        shares: page path -> the picture with its alternative text; pages that are not here have that of "".
-    """
+    """The pictures as files, and by page path with their alternative text; pages that are not here have that of ""."""
 
     files: Mapping[str, bytes] = field(default_factory=dict)
     shares: Mapping[str, SharePicture] = field(default_factory=dict)
 
 
-def pictures(drawings: Mapping[str, Drawing], resources: Resources | None = None) -> Pictures:
-    """Draw what each page shows.
-
-    Args:
-        drawings: page path -> its drawing; "" for all other pages.
-    """
-    resources = resources or Resources.locate()
+def pictures(drawings: Mapping[str, Drawing]) -> Pictures:
+    """Draw what each page shows, by its path; "" for all other pages."""
+    resources = Resources.locate()
     shares = {page: replace(PICTURES[page], alt=drawing.alt()) for page, drawing in drawings.items()}
     files = {PICTURES[page].path: png(svg(drawing, resources), resources) for page, drawing in drawings.items()}
     return Pictures(files, shares)
@@ -140,17 +117,17 @@ def _sentences(text: str, size: int, most: int) -> list[str]:
     return next((lines for lines in whole if len(lines) <= most), _wrapped(text, size, ROOM, most))
 
 
-def _cards(cards: tuple[Card, ...]) -> list[dict[str, Any]]:
+def _cards(cards: Sequence[tuple[str, str]]) -> list[dict[str, Any]]:
     gap = 24
     width = (ROOM - gap * (len(cards) - 1)) // len(cards) if cards else 0
     placed = []
-    for place, card in enumerate(cards):
+    for place, (number, meaning) in enumerate(cards):
         left = LEFT + place * (width + gap)
-        size = 56 if any(sign.isdigit() for sign in card.number) else 40
-        text_left = left + 56 + round(EM * size * len(card.number))
-        lines = _wrapped(card.meaning, 23, left + width - 20 - text_left, 4)
+        size = 56 if any(sign.isdigit() for sign in number) else 40
+        text_left = left + 56 + round(EM * size * len(number))
+        lines = _wrapped(meaning, 23, left + width - 20 - text_left, 4)
         placed.append(
-            {"number": card.number, "size": size, "left": left, "width": width, "text_left": text_left, "lines": lines}
+            {"number": number, "size": size, "left": left, "width": width, "text_left": text_left, "lines": lines}
         )
     return placed
 
@@ -181,7 +158,19 @@ def drawings(
     now = moment(ctx.freshness.generated_ms)
     as_of = f"As of {now.day} {now:%b %Y, %H:%M} UTC"
     regime = _now(ctx, bodies[ENDPOINT_BY_ID["market-regime"].path], mark, as_of)
-    return {"/": _charted(regime, charts.get(FIRST)), ARENA: _arena(ctx, mark, as_of), "": _general(ctx, mark)}
+    general = {ARENA: _arena(ctx, mark, as_of), "": _general(ctx, mark)}
+    return {"/": _charted(regime, charts.get(FIRST)), **general, **dict(_assets(ctx, charts, mark, as_of))}
+
+
+def _assets(ctx: TickContext, charts: Mapping[str, Chart], mark: str, as_of: str) -> Iterator[tuple[str, Drawing]]:
+    """Give each asset's page with the finding of its chart as headline."""
+    for asset, name in ASSET_NAMES.items():
+        chart = charts.get(f"{asset.lower()}-7d")
+        headline, _, rest = (
+            chart.caption.finding.partition(". ") if chart else (f"No prices of {asset} are known yet", "", "")
+        )
+        drawing = Drawing(ctx.site.project, mark, f"{name} over seven days", headline, "", as_of=as_of)
+        yield asset_path(asset), replace(_charted(drawing, chart), text=f"{rest}." if rest else "")
 
 
 def _charted(drawing: Drawing, chart: Chart | None) -> Drawing:
@@ -197,14 +186,14 @@ def _now(ctx: TickContext, body: Mapping[str, Any], mark: str, as_of: str) -> Dr
     kicker = {"SIMULATED": "The crypto market as simulated", "REPLAYED": "The crypto market as recorded"}
     sure, figure = regime["confidence"], far_figure(ctx.arena, ctx.freshness.generated_ms)
     said = str(body["summary"]).removeprefix(str(body["headline"])).strip()
-    cards = [] if sure is None else [Card(f"{sure:.1f}", "confidence in this regime, out of 100")]
+    cards = [] if sure is None else [(f"{sure:.1f}", "confidence in this regime, out of 100")]
     return Drawing(
         project=ctx.site.project,
         mark=mark,
         kicker=kicker.get(mark, "The crypto market now"),
         headline=str(body["headline"]),
         text=said if sure is not None else "The regime is unknown at the moment.",
-        cards=(*cards, Card(figure["number"], figure["what"])),
+        cards=(*cards, (figure["number"], figure["what"])),
         as_of=as_of,
     )
 
@@ -232,10 +221,10 @@ def _arena(ctx: TickContext, mark: str, as_of: str) -> Drawing:
     )
 
 
-def _right(who: str, rate: Rate) -> Card:
+def _right(who: str, rate: Rate) -> tuple[str, str]:
     if rate.percent is None:
-        return Card("none yet", f"rounds scored for {who}")
-    return Card(f"{rate.percent:.1f}%", f"of {rate.n:,} rounds {who} got right; a blind guess gets 33.3%")
+        return "none yet", f"rounds scored for {who}"
+    return f"{rate.percent:.1f}%", f"of {rate.n:,} rounds {who} got right; a blind guess gets 33.3%"
 
 
 def _general(ctx: TickContext, mark: str) -> Drawing:

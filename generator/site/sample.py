@@ -48,11 +48,7 @@ class Samples:
         self._samples = [Sample(notes, product) for product in PRODUCTS]
 
     def files(self, sold: Mapping[str, Mapping[str, Any]], at: datetime) -> dict[str, bytes]:
-        """Take the bodies that this tick sells, by product, and return the sample of each by its path.
-
-        Raises:
-            LeadershipLost: another process leads now.
-        """
+        """Take what this tick sells, by product, and return samples by path; LeadershipLost when another leads now."""
         return _with_first_address(
             {one.product.sample: one.file(sold.get(one.product.id), at) for one in self._samples}
         )
@@ -72,11 +68,7 @@ class Sample:
         self._file = b""
 
     def file(self, body: Mapping[str, Any] | None, at: datetime) -> bytes:
-        """Take the body that this tick sells, None while it is not for sale, and return the sample's file.
-
-        Raises:
-            LeadershipLost: another process leads now.
-        """
+        """Take what this tick sells, None while nothing, and return the file; LeadershipLost when another leads now."""
         if not self._opened:
             self._newest, self._sample = map(self._read, self._keys)
             self._opened = True

@@ -9,6 +9,7 @@ const FEW = 30; // fewer rounds say nothing about skill
 const WORDS = { BULLISH: "up", NEUTRAL: "no move", BEARISH: "down" };
 const CAME = { BULLISH: "it rose", NEUTRAL: "it stayed within the band", BEARISH: "it fell" };
 const OTHER_WAYS = "Vote with a wallet or from the command line: see the Arena page.";
+const OFF = `The free vote is off on this site. ${OTHER_WAYS}`;
 
 class Said extends Error {} // a sentence for the visitor
 
@@ -34,7 +35,7 @@ async function relay(query, headers = {}) {
   const received = await answer.json().catch(() => ({}));
   if (answer.ok && (received.txid || received.transaction)) return received;
   if (received.reason === "locked") throw new Said("Too late: votes in this round are closed. The next round opens within a minute.");
-  if (received.reason === "off" || answer.status === 404) throw new Said(`The free vote is off on this site. ${OTHER_WAYS}`);
+  if (received.reason === "off" || answer.status === 404) throw new Said(OFF);
   throw new Said(received.detail || "This site takes no votes now. Try again in a minute.");
 }
 
@@ -166,6 +167,7 @@ function state(words) {
 }
 
 let shown; // the round whose buttons are shown
+let known = ""; // what is known before a press
 
 function show() {
   const all = mine(), box = document.getElementById("votes"), place = document.getElementById("my-votes");
@@ -175,7 +177,7 @@ function show() {
     button.setAttribute("aria-pressed", String(open?.choice === button.value));
   });
   if (open) state(sentence(open));
-  else if (shown !== box?.dataset.round) state("");
+  else if (shown !== box?.dataset.round) state(known);
   shown = box?.dataset.round;
   const others = all.filter((vote) => vote !== open).slice(-3).reverse();
   const lines = [...others.map(sentence), tally(all)].filter(Boolean);
@@ -210,6 +212,11 @@ document.addEventListener("click", (event) => {
   if (button && !button.hasAttribute("aria-disabled")) tap(button);
 });
 document.addEventListener("emi:renewed", follow);
+fetch(RELAY, { cache: "no-store" }).then((answer) => answer.json()).then((answer) => {
+  if (answer.free_vote !== "off") return;
+  [known, shown] = [OFF, undefined];
+  show();
+}).catch(() => {}); // said after a press
 const wallet = document.getElementById("wallet-vote");
 wallet?.parentElement.addEventListener("toggle", async () => {
   (await import("./vote-wallet.js")).start(wallet, { prepared, relay, remember, element, Said });

@@ -25,7 +25,7 @@ def book(found: Liquidity, depth: float, bars: int, spread: float = 2.0) -> Liqu
     for _ in range(bars):
         noise = np.exp(rng.normal(0.0, 0.05, 1))
         found.update(depth * noise, spread * ONE, 0.0 * ONE, 0.0 * ONE)
-    return found.reading().context[0]
+    return found.reading()[0][0]
 
 
 def test_liquidity_is_read_against_the_assets_own_week() -> None:
@@ -52,7 +52,7 @@ def test_liquidity_is_unknown_before_an_hour_and_after_an_hour_without_a_book() 
     for _ in range(13):
         found.update(np.nan * ONE, np.nan * ONE, np.nan * ONE, 0.0 * ONE)
 
-    assert found.reading().context[0] is LiquidityContext.UNKNOWN
+    assert found.reading()[0][0] is LiquidityContext.UNKNOWN
     assert np.isnan(found.known_imbalance()[0])
 
 
@@ -156,8 +156,8 @@ def test_funding_holds_between_payments_and_then_is_unavailable() -> None:
 
 @pytest.mark.parametrize(("drift", "trend"), [(0.0012, Trend.UP), (-0.0012, Trend.DOWN), (0.0, Trend.SIDEWAYS)])
 def test_the_trend_and_breadth_follow_a_clear_drift(drift: float, trend: Trend) -> None:
-    wobble = 0.002 * np.where(np.arange(700) % 2, 1.0, -1.0)[:, None]
-    close = 100.0 * np.exp(np.cumsum(np.full((700, 3), drift) + wobble, axis=0))
+    wobble = 0.002 * np.where(np.arange(400) % 2, 1.0, -1.0)[:, None]
+    close = 100.0 * np.exp(np.cumsum(np.full((400, 3), drift) + wobble, axis=0))
 
     reading = Engine(Weights.load(), ("BTC", "ETH", "XRP")).update(priced(close))
 
@@ -170,7 +170,7 @@ def test_the_trend_and_breadth_follow_a_clear_drift(drift: float, trend: Trend) 
 
 @pytest.mark.parametrize(("jump", "word"), [(1.03, MarketStructure.BREAKOUT), (0.97, MarketStructure.BREAKDOWN)])
 def test_leaving_the_days_range_is_a_breakout_or_a_breakdown(jump: float, word: MarketStructure) -> None:
-    frame = market(700, sigma=0.0003)
+    frame = market(400, sigma=0.0003)
     for name in ("open", "high", "low", "close"):
         frame.fields[name][-2:] *= jump
     high, low = np.array(frame.fields["high"]), np.array(frame.fields["low"])

@@ -12,16 +12,16 @@ from generator.brain.forecast import Forecast, Shown, words
 from generator.brain.weights import Weights
 from generator.catalog.words import Bias, Prediction
 from generator.lab.simulator import DAY, simulate
-from generator.lab.trace import Ours, outcomes, trace
+from generator.lab.trace import ours, outcomes, trace
 from tests.support.markets import ASSETS, market
 
 QUARTER = 900_000
 
 
 def test_on_a_driftless_market_the_mixture_is_hardly_worse_than_the_base_rate() -> None:
-    frame = simulate("null", 60002, days=12).frame
+    frame = simulate("null", 60002, days=8).frame
 
-    seen = trace(frame, 6 * DAY, Ours(Weights.load(), frame.assets))
+    seen = trace(ours(Weights.load(), frame, 4 * DAY), 4 * DAY)
 
     assert outcomes(frame, seen).skill() > -0.5
 
@@ -143,9 +143,3 @@ def test_the_bias_follows_the_hourly_forecast(engine: Engine) -> None:
         assert asset.forecast == forecast
         assert forecast is not None
         assert asset.bias is words[forecast.prediction]
-
-
-@pytest.mark.parametrize(("asset", "minutes"), [("DOGE", 60), ("ETH", 14), ("ETH", 91)])
-def test_an_unknown_asset_or_horizon_is_the_callers_mistake(engine: Engine, asset: str, minutes: int) -> None:
-    with pytest.raises(ValueError, match="no forecast"):
-        engine.forecast(asset, minutes)

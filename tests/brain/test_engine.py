@@ -16,7 +16,7 @@ from generator.market.bars import BAR_FIELDS, BAR_MS, BarFrame
 from tests.support.markets import ASSETS, START_MS, floats, market
 
 WEIGHTS = Weights.load()
-AUDITED_FROM = 600
+AUDITED_FROM = 400
 
 
 def read_all(frame: BarFrame, assets: tuple[str, ...] = ASSETS) -> BrainReading:
@@ -42,18 +42,18 @@ def test_streaming_equals_batch_at_every_prefix() -> None:
 
     streamed = [engine.update(frame.rows(i, i + 1)) for i in range(len(frame))]
 
-    for prefix in [*range(1, 60), *range(80, 321, 40)]:
+    for prefix in [*range(1, 31), 100, 200, 320]:
         assert read_all(frame.rows(0, prefix)) == streamed[prefix - 1], prefix
 
 
 def test_the_look_ahead_audit_has_no_mismatch_at_any_prefix() -> None:
-    frame = market(AUDITED_FROM + 24)
+    frame = market(AUDITED_FROM + 12)
     garbage = {name: values * 3.0 for name, values in frame.fields.items()}
     engine = Engine(WEIGHTS, ASSETS)
     engine.advance(frame.rows(0, AUDITED_FROM))
     start, mismatches = engine.dump(), 0
 
-    for prefix in range(1, 25):
+    for prefix in range(1, 13):
         streamed = engine.update(frame.rows(AUDITED_FROM + prefix - 1, AUDITED_FROM + prefix))
         truncated = Engine.load(WEIGHTS, ASSETS, start).update(frame.rows(AUDITED_FROM, AUDITED_FROM + prefix))
         other = {name: values.copy() for name, values in frame.fields.items()}
@@ -66,9 +66,9 @@ def test_the_look_ahead_audit_has_no_mismatch_at_any_prefix() -> None:
     assert mismatches == 0
 
 
-@pytest.mark.parametrize("cut", [1, 13, 290, 555])
+@pytest.mark.parametrize("cut", [1, 13, 300])
 def test_a_restart_gives_the_same_next_readings(cut: int) -> None:
-    frame = market(640)
+    frame = market(320)
     engine = Engine(WEIGHTS, ASSETS)
     engine.update(frame.rows(0, cut))
 
@@ -76,13 +76,13 @@ def test_a_restart_gives_the_same_next_readings(cut: int) -> None:
 
     assert again.t_ms == engine.t_ms
     assert again.reading() == engine.reading()
-    for row in range(cut, cut + 40):
+    for row in range(cut, cut + 20):
         assert again.update(frame.rows(row, row + 1)) == engine.update(frame.rows(row, row + 1))
     assert again.dump() == engine.dump()
 
 
 def test_a_restart_within_a_quarter_hour_knows_the_same_week() -> None:
-    frame = market(7 * 288 + 4)
+    frame = market(4 * 288 + 4)
     engine = Engine(WEIGHTS, ASSETS)
     engine.update(frame.rows(0, len(frame) - 1))
     engine.advance(frame.rows(len(frame) - 1, len(frame)))
@@ -150,11 +150,11 @@ def test_columns_are_found_by_name() -> None:
 
 
 def test_a_gap_in_time_lowers_confidence_and_is_counted() -> None:
-    frame = market(700)
+    frame = market(400)
     engine = Engine(WEIGHTS, ASSETS)
-    engine.advance(frame.rows(0, 600))
+    engine.advance(frame.rows(0, 300))
     before = engine.filter.posterior.max(axis=0)
-    late = dataclasses.replace(frame.rows(600, 601), t=np.array([int(frame.t[599]) + 200 * BAR_MS]))
+    late = dataclasses.replace(frame.rows(300, 301), t=np.array([int(frame.t[299]) + 200 * BAR_MS]))
 
     engine.advance(late)
 
@@ -188,12 +188,6 @@ def test_an_asset_that_no_frame_carries_is_unknown_and_does_not_change_the_marke
     assert with_ghost.regime.label is without.regime.label
     assert with_ghost.regime.posterior == pytest.approx(without.regime.posterior)
     assert with_ghost.regime.risk_score == pytest.approx(without.regime.risk_score)
-
-
-@pytest.mark.parametrize("assets", [(), ("BTC", "BTC")])
-def test_engines_refuse_no_assets_and_doubles(assets: tuple[str, ...]) -> None:
-    with pytest.raises(ValueError, match="different"):
-        Engine(WEIGHTS, assets)
 
 
 def _ready() -> bytes:

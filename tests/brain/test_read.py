@@ -44,7 +44,7 @@ def ran(text: str, *arguments: str) -> tuple[int, list[dict[str, Any]], str]:
 
 
 def test_each_bar_gives_one_line_of_the_agreed_form_from_the_first_on() -> None:
-    frame = market(300)
+    frame = market(200)
 
     code, answers, _ = ran("\n".join(lines(frame)) + "\n")
 
@@ -74,7 +74,7 @@ def test_each_bar_gives_one_line_of_the_agreed_form_from_the_first_on() -> None:
 
 
 def test_the_answers_are_the_engines_readings() -> None:
-    frame = market(800, seed=5)
+    frame = market(400, seed=5)
     reader, batch = JsonLinesReader(Weights.load()), Engine(Weights.load(), frame.assets)
 
     for row, line in enumerate(lines(frame)):

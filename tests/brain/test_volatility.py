@@ -67,7 +67,7 @@ def test_the_weekend_is_saturday_and_sunday_in_utc(day: str, weekend: float) -> 
 
 
 def test_the_market_outlook_is_the_geometric_mean_over_assets() -> None:
-    reading = Engine(WEIGHTS, ("BTC", "ETH", "XRP")).update(market(600))
+    reading = Engine(WEIGHTS, ("BTC", "ETH", "XRP")).update(market(200))
 
     assert reading is not None
     assert reading.outlook is not None
@@ -109,7 +109,7 @@ def test_the_correction_is_limited_and_a_single_crash_hardly_moves_it() -> None:
 
 
 def test_ranges_widen_with_the_horizon_and_lie_around_the_price() -> None:
-    reading = Engine(WEIGHTS, ("BTC", "ETH")).update(market(900))
+    reading = Engine(WEIGHTS, ("BTC", "ETH")).update(market(400))
 
     assert reading is not None
     for asset in reading.assets.values():

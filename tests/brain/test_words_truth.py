@@ -17,7 +17,7 @@ from generator.market.simulated.market import SimulatedMarket
 from generator.market.simulated.params import DEPTH_FACTOR, FUNDING_8H, REGIMES, SPREAD_FACTOR
 
 DAY = 288
-WARM, DAYS = 12, 32
+WARM, DAYS = 12, 24
 EVERY = 6  # bars between words that are compared
 SETTLED = 8 * 12  # bars after a switch until funding, which follows with a half-life of three hours, shows the regime
 START = 20_700 * DAY  # a bar number, a midnight
@@ -53,7 +53,7 @@ def observe(seed: int) -> Observed:
         since, before = (since + 1, regime) if regime is before else (0, regime)
         if row >= WARM * DAY and since >= SETTLED and row % EVERY == 0:
             words = [one.state.value for one in derivatives.readings()]
-            rows.append((REGIMES.index(regime), [one.value for one in liquidity.reading().context], words))
+            rows.append((REGIMES.index(regime), [one.value for one in liquidity.reading()[0]], words))
     regimes, books, futures = (np.array(column) for column in zip(*rows, strict=True))
     return Observed(regimes, books, futures)
 
@@ -112,6 +112,6 @@ def test_liquidity_words_are_true_in_nine_of_ten_bars_of_books_with_known_states
         depth = 1e6 * np.exp(state - 1.0 - 0.7 * volatility[row] + 0.23 * noise)
         found.update(depth, np.full(assets, 2.0), np.zeros(assets), volatility[row])
         if row > 10 * DAY:
-            right.append([one.value for one in found.reading().context] == words[state])
+            right.append([one.value for one in found.reading()[0]] == words[state])
 
     assert np.mean(right) >= 0.90

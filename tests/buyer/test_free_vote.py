@@ -90,6 +90,12 @@ def test_a_key_made_in_a_browser_signs_what_was_prepared_and_it_counts(inbox: In
     assert "access-control-allow-origin" not in answer.headers
 
 
+def test_without_a_question_it_says_whether_the_free_vote_is_on(inbox: Inbox, tmp_path: Path) -> None:
+    said = [gateway(place).get("/b").json() for place in (inbox, Inbox(tmp_path / "elsewhere"))]
+
+    assert said == [{"free_vote": "on"}, {"free_vote": "off"}]
+
+
 HOSTILE = {
     "too long": "A" * 5_000,
     "not base64": "%%%",

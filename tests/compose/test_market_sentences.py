@@ -65,7 +65,15 @@ def test_no_regime_is_stated_below_an_even_chance() -> None:
 def test_a_regime_that_the_facts_forbid_is_not_asserted() -> None:
     forbidden = replace(CRASH, label=RegimeLabel.TRANSITION)
 
-    assert headline(forbidden).startswith("No clear regime (high volatility 72%, risk-off 25%), a broad, fast fall:")
+    assert headline(forbidden).startswith("A broad, fast fall, though the model favours high volatility (72%):")
+
+
+def test_a_held_label_below_an_even_chance_is_mixed_with_the_one_that_leads() -> None:
+    chances = {**QUIET.chances, RegimeLabel.RISK_ON: 52.0, RegimeLabel.RANGE: 45.0}
+    held = replace(QUIET, label=RegimeLabel.RANGE, confidence=45.0, chances=chances)
+
+    assert headline(held).startswith("Mixed (risk-on 52%, range 45%)")
+    assert "favours" not in summary(held)
 
 
 @pytest.mark.parametrize("names", [6, 7])

@@ -28,6 +28,7 @@ from tests.journeys.checks import (
     same_file,
     status_is,
     stays,
+    tokens,
 )
 
 HTML: Final = "text/html; charset=utf-8"
@@ -204,6 +205,21 @@ def linked(site: Site) -> Iterator[str]:
         answer = site.plain(path)
         yield from status_is(answer, 200, path)
         yield from header_is(answer, "content-type", NAMED.get(path) or TYPES[path.rpartition(".")[2]], path)
+
+
+@check(PAGE, "where nothing is, who takes HTML gets a page with its 404, everybody else a problem document")
+def nothing(site: Site) -> Iterator[str]:
+    for path in ("/no-such-page", "/docs/no/such/page/", "/api/no-such.php"):
+        answer = site.origin.get(path, {"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"})
+        yield from status_is(answer, 404, path)
+        yield from header_is(answer, "content-type", HTML, path)
+        yield from header_is(answer, "cache-control", "no-store", path)
+        yield from guarded(answer, path)
+        if "accept" not in tokens(answer.get("vary")) or "script-src 'self'" not in answer.get(
+            "content-security-policy"
+        ):
+            yield f"{path}: {answer.all('vary')}, {answer.get('content-security-policy')}"
+        yield from is_problem(site.origin.get(path, {"Accept": "*/*"}), 404, path)
 
 
 @check(PAGE, "a folder without its slash leads to the page, on the same scheme, host and port")

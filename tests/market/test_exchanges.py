@@ -303,14 +303,6 @@ def test_book_that_ends_before_one_percent_is_a_lower_bound_and_says_so() -> Non
     )
 
 
-@pytest.mark.parametrize(
-    ("names", "reason"), [(("kraken", "mtgox"), "mtgox; allowed: kraken, coinbase, okx"), ((), "none named; allowed")]
-)
-def test_unknown_or_no_venue_is_refused_with_the_names_that_exist(names: tuple[str, ...], reason: str) -> None:
-    with pytest.raises(ValueError, match=f"VENUES: {reason}"):
-        LiveSource(names)
-
-
 def test_requests_are_spaced_and_timed_by_ccxt() -> None:
     configs: list[dict[str, Any]] = []
 

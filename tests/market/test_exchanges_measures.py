@@ -9,16 +9,16 @@ import pytest
 from generator.catalog.venues import VENUES as SETTING
 from generator.market.live.derivatives import hours_of
 from generator.market.live.readings import Unusable
-from generator.market.live.spot import Origin, measure
+from generator.market.live.spot import measure
 from generator.market.live.venues import _ALSO, VENUES, choose
 
 ROOT = Path(__file__).parents[2]
 NAMED_WITH = {also: name for name, many in _ALSO.items() for also in many}  # a setting names both by the first
-ORIGIN = Origin("kraken", "BTC", 0, "USD")
+ORIGIN = ("kraken", "BTC", 0, "USD")
 
 
 def test_only_levels_within_one_percent_of_the_mid_count() -> None:
-    book = measure(ORIGIN, [[99.9, 2], [99.0, 3], [98.9, 100]], [[100.1, 1], [101.0, 4], [101.1, 100]])
+    book = measure(*ORIGIN, bids=[[99.9, 2], [99.0, 3], [98.9, 100]], asks=[[100.1, 1], [101.0, 4], [101.1, 100]])
 
     assert book.mid == pytest.approx(100)
     assert book.bid_depth == pytest.approx(99.9 * 2 + 99.0 * 3)
@@ -43,7 +43,7 @@ def test_only_levels_within_one_percent_of_the_mid_count() -> None:
 )
 def test_book_that_cannot_be_is_not_measured(bids: list[list[float]], asks: list[list[float]]) -> None:
     with pytest.raises(Unusable):
-        measure(ORIGIN, bids, asks)
+        measure(*ORIGIN, bids=bids, asks=asks)
 
 
 @pytest.mark.parametrize(

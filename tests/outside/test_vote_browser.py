@@ -206,6 +206,14 @@ def test_why_a_vote_is_not_taken_is_said(market: Market, browser: Browser, answe
     expect(at.page.locator("#vote-up")).to_have_attribute("aria-pressed", "false")
 
 
+def test_where_the_free_vote_is_off_the_page_says_so_before_a_press(market: Market, browser: Browser) -> None:
+    at = arena(browser, market)
+    at.context.route(RELAY, lambda route: route.fulfill(json={"free_vote": "off"}))
+    at.page.reload()
+
+    at.said("The free vote is off on this site.")
+
+
 def test_a_browser_without_ed25519_names_the_other_ways(market: Market, browser: Browser) -> None:
     at = arena(browser, market, "crypto.subtle.generateKey = async () => { throw new Error('no'); };")
     at.tap("Down")

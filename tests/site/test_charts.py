@@ -34,7 +34,7 @@ def _live(now_price: float | None = 96_432.1) -> Chart | None:
 
 CHARTS: dict[str, Callable[[], Chart | None]] = {
     "swings": lambda: usual_moves("swings", MOVES, SOURCE),
-    "funding": lambda: fundings(RATES, dict.fromkeys(ASSETS, "balanced"), SOURCE),
+    "funding": lambda: fundings("f", RATES, dict.fromkeys(ASSETS, "balanced"), SOURCE),
     "live": _live,
     "coverage": lambda: coverage("c", how_far(), SOURCE),
     "saved": lambda: saved("s", how_far(), SOURCE),
@@ -104,7 +104,7 @@ def test_the_usual_move_follows_from_the_published_band() -> None:
     [(0.01, "Longs pay shorts in every asset"), (-0.01, "Shorts pay longs in every asset")],
 )
 def test_funding_says_who_pays(rate: float, finding: str) -> None:
-    chart = ET.fromstring(str(fundings(dict.fromkeys(ASSETS, rate), {}, SOURCE)))
+    chart = ET.fromstring(str(fundings("f", dict.fromkeys(ASSETS, rate), {}, SOURCE)))
 
     assert chart.findtext("figcaption") == finding
 
@@ -129,7 +129,7 @@ def test_the_live_round_says_where_it_is(now: float, words: str) -> None:
     "chart",
     [
         usual_moves("swings", dict.fromkeys(ASSETS), SOURCE),
-        fundings(dict.fromkeys(ASSETS), {}, SOURCE),
+        fundings("f", dict.fromkeys(ASSETS), {}, SOURCE),
         coverage("c", how_far(36), SOURCE),
         saved("s", how_far(36), SOURCE),
         rates("h", "The brain", (("Brain", Rate(0, None, None, None)),), SOURCE),

@@ -12,7 +12,7 @@ import pytest
 from generator.catalog.text.answers import DISCLAIMER
 from generator.catalog.words import SourceMode
 from generator.record.memory.history import RegimeChange
-from generator.site.feeds import CHANGES_READ, ENTRIES, feeds, news
+from generator.site.feeds import CHANGES_READ, ENTRIES, feeds
 from tests.support.builders import HOUR_MS
 from tests.support.page_view import SITE, START_MS, rounds
 
@@ -93,11 +93,11 @@ def test_what_was_published_stays_as_it_was_when_more_comes() -> None:
 
 
 def test_a_change_whose_beginning_is_out_of_sight_is_not_called_a_first_reading() -> None:
-    listed = news(SITE, SourceMode.LIVE, (), changes(CHANGES_READ))
+    listed, whole = (items(feeds(SITE, SourceMode.LIVE, (), changes(one), AT)) for one in (CHANGES_READ, 2))
 
     assert len(listed) == ENTRIES
-    assert not [entry for entry in listed if "First" in entry.title]
-    assert news(SITE, SourceMode.LIVE, (), changes(2))[-1].title == "First regime: risk on"
+    assert not [entry for entry in listed if "First" in entry["title"]]
+    assert whole[-1]["title"] == "First regime: risk on"
 
 
 def test_feeds_are_the_same_bytes_until_there_is_news() -> None:
@@ -110,16 +110,16 @@ def test_void_rounds_are_no_news() -> None:
     shown = rounds(10)
     resolved = [row["round_id"] for row in shown if row["phase"] == "resolved"]
 
-    listed = news(SITE, SourceMode.LIVE, shown, ())
+    listed = items(feeds(SITE, SourceMode.LIVE, shown, (), AT))
 
-    assert [entry.facts["round_id"] for entry in listed] == resolved
+    assert [entry["_emi"]["round_id"] for entry in listed] == resolved
     assert len(resolved) < len(shown)
 
 
 def test_a_round_without_its_lesson_is_left_out_and_fails_nothing() -> None:
     shown = [{**row, "lesson": None} for row in rounds(5)]
 
-    assert news(SITE, SourceMode.LIVE, shown, ()) == ()
+    assert items(feeds(SITE, SourceMode.LIVE, shown, (), AT)) == []
 
 
 @pytest.mark.parametrize(("mode", "mark"), [(SourceMode.SIMULATED, "Simulated"), (SourceMode.RECORDED, "Replayed")])

@@ -59,7 +59,7 @@ def test_the_file_of_hours_marks_those_of_a_backtest() -> None:
 
 
 def test_without_bars_there_is_no_chart_and_the_file_is_still_there() -> None:
-    found = histories(full_context(), ())
+    found = histories(full_context(), (), (), {})
 
     assert not found.figures
     assert set(found.files) == set(FILES) - {f"/asset/{asset.lower()}/feed.xml" for asset in ASSETS}

@@ -13,7 +13,7 @@ from generator.catalog.discovery import SHARE_PICTURE, SHARE_PICTURES
 from generator.catalog.words import SourceMode
 from generator.compose.all import compose_free
 from generator.site.charts.plot import Caption, Chart
-from generator.site.pictures import Card, Drawing, Pictures, drawings, pictures, png, svg
+from generator.site.pictures import Drawing, Pictures, drawings, pictures, png, svg
 from generator.site.resources import Resources
 from tests.support.builders import full_context
 from tests.support.page_view import context, free_of
@@ -27,7 +27,7 @@ LONG = Drawing(
     kicker="Now",
     headline="In transition: one regime fades, the next is not settled and no one knows when it will be " * 3,
     text="A word and " * 200,
-    cards=(Card("100.0%", "of 1,234,567 hourly forecasts came true; a blind guess gets 33.3% " * 3),) * 2,
+    cards=(("100.0%", "of 1,234,567 hourly forecasts came true; a blind guess gets 33.3% " * 3),) * 2,
     bar=(0.98, 0.01, 0.01),
     as_of="As of 20 Nov 2026, 09:53 UTC",
 )
@@ -89,8 +89,8 @@ def test_every_picture_of_simulated_or_replayed_data_bears_its_mark(mode: Source
 def test_confidence_comes_with_what_forecasts_were_worth() -> None:
     cards = words()["/"].cards
 
-    assert [card.number for card in cards] == ["78.2", "89.8%"]
-    assert "of 480 moves over 1 hour" in cards[1].meaning
+    assert [number for number, _ in cards] == ["78.2", "89.8%"]
+    assert "of 480 moves over 1 hour" in cards[1][1]
     assert {"78.2", "89.8%"} < set(texts(words()["/"]))
 
 
@@ -105,13 +105,13 @@ def test_an_unknown_reading_shows_no_number_for_it() -> None:
     unknown = words(known=False)
 
     assert unknown["/"].headline.startswith("The regime is unknown:")
-    assert not [card for card in unknown["/"].cards if "confidence" in card.meaning]
+    assert not [meaning for _, meaning in unknown["/"].cards if "confidence" in meaning]
 
 
 def test_a_new_service_draws_that_nothing_has_come_due() -> None:
     empty = words(known=False, empty=True)
 
-    assert [card.number for card in empty["/"].cards] == ["11:00 UTC"]
+    assert [number for number, _ in empty["/"].cards] == ["11:00 UTC"]
     assert "No round is live at the" in texts(empty["/arena/"])
 
 
@@ -145,3 +145,16 @@ def test_the_share_picture_shows_the_chart_and_says_the_same_in_words() -> None:
 
     assert "BTC +1.20% in 7 days." in drawing.alt()
     assert '<line stroke="#dcd9d0"/></svg>' in svg(drawing, Resources.locate())
+
+
+def test_the_picture_of_an_asset_has_the_finding_of_its_chart_as_headline() -> None:
+    caption = Caption("eth-7d", "ETH +1.20% in 7 days. Most frequent regime: range, 9 of 9 hours", "", "", ())
+
+    drawn = drawings(ctx := context(), free_of(ctx), {"eth-7d": Chart(caption, Markup("<line/>"), 1)})
+
+    assert (drawn["/asset/eth/"].headline, drawn["/asset/eth/"].text) == (
+        "ETH +1.20% in 7 days",
+        "Most frequent regime: range, 9 of 9 hours.",
+    )
+    assert "<line/></svg>" in svg(drawn["/asset/eth/"], RESOURCES)
+    assert drawn["/asset/xrp/"].headline == "No prices of XRP are known yet"

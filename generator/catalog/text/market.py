@@ -87,6 +87,16 @@ class Facts:
         named = self.label not in (RegimeLabel.TRANSITION, RegimeLabel.UNKNOWN)
         return named and self.confidence is not None and self.confidence >= LIKELY
 
+    @property
+    def likeliest(self) -> RegimeLabel:
+        """The regime with the highest chance; there must be chances."""
+        return max(self.chances, key=lambda label: self.chances[label])
+
+    @property
+    def forbidden(self) -> bool:
+        """Whether the likeliest regime is not named, because prices contradict it."""
+        return self.label is RegimeLabel.TRANSITION and self.chances[self.likeliest] >= LIKELY
+
 
 def signed(value: float, decimals: int = 1) -> str:
     """Write a change in percent with its sign, e.g. `+0.3%`; nothing is never minus nothing."""
@@ -102,7 +112,7 @@ def headline(facts: Facts) -> str:
     loud = "; volatility is extreme for the week" if facts.volatility is VolatilityWord.EXTREME else ""
     full, short = _moved(facts)
     move = _move(facts)
-    bare = f"No clear regime, {_lower(move)}" if move and lead.startswith("No clear regime (") else lead
+    bare = move if move and not lead.startswith("Mixed") else lead
     every = (f"{lead}: {full}{loud}.", f"{lead}: {full}.", f"{lead}: {short}.", f"{bare}: {short}.")
     return next((text for text in every if len(text) <= LONGEST_HEADLINE), every[-1])
 
@@ -125,9 +135,9 @@ def _lead(facts: Facts) -> str:
         return move or _LEADS[facts.label]
     if not facts.chances:
         return f"{move}, regime unknown" if move else "The regime is unknown"
-    mixed = "Mixed" if max(facts.chances.values()) < LIKELY else "No clear regime"
-    lead = f"{mixed} ({_two(facts)})"
-    return f"{lead}, {_lower(move)}" if move else lead
+    if facts.forbidden:
+        return f"{move or 'No clear regime'}, though the model favours {REGIME[facts.likeliest]} ({facts.chances[facts.likeliest]:.0f}%)"
+    return f"Mixed ({_two(facts)}), {_lower(move)}" if move else f"Mixed ({_two(facts)})"
 
 
 def _lower(text: str) -> str:
@@ -220,10 +230,9 @@ def _regime(facts: Facts) -> str:
     if facts.asserted:
         since = f" since {facts.since}" if facts.since else ""
         return f"Regime: {REGIME[facts.label]}{since}, probability {facts.confidence:.1f}%."
-    if max(facts.chances.values()) < LIKELY:
-        return "No regime is more likely than not."
-    first = REGIME[max(facts.chances, key=lambda label: facts.chances[label])]
-    return f"The model favours {first}, but prices have not moved that way."
+    if facts.forbidden:
+        return f"The model favours {REGIME[facts.likeliest]}, but prices have not moved that way."
+    return "No regime is more likely than not." if facts.chances[facts.likeliest] < LIKELY else ""
 
 
 def _volume(facts: Facts) -> str:

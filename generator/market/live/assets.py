@@ -23,21 +23,12 @@ from generator.market.observation import AssetObservation, Book, Funding, Liquid
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """Readings that count at one tick, and the dollar value of the stablecoin.
-
-    Args:
-        readings: fresh ones only.
-        now_ms: the tick.
-        max_age_ms: for quotes.
-        usd_per_coin: USD for one unit of the stablecoin.
-        liquidations_asked: some venue of ours publishes liquidations.
-    """
+    """Readings that count at one tick, and the dollar value of the stablecoin."""
 
     readings: tuple[Reading, ...]
     now_ms: int
-    max_age_ms: int
-    usd_per_coin: float = 1.0
-    liquidations_asked: bool = False
+    usd_per_coin: float
+    liquidations_asked: bool  # some venue of ours publishes liquidations
 
     def of(self, kind: type[R], asset: str) -> list[R]:
         """Return the readings of one type and asset."""
@@ -51,17 +42,17 @@ class Snapshot:
 BASIS_UNKNOWN: Final = f"no venue quoted {STABLECOIN} in USD: 1 {STABLECOIN} is taken as 1 USD"
 
 
-def basis(readings: Iterable[Reading], now_ms: int, max_age_ms: int) -> float | None:
+def basis(readings: Iterable[Reading], now_ms: int) -> float | None:
     """Return USD for one unit of the stablecoin, the agreed mid of the venues that quote it; None if unknown."""
     quoted = [one for one in readings if isinstance(one, Quote) and one.asset == STABLECOIN]
-    return agree([VenueQuote(one.venue, one.mid, one.as_of_ms) for one in quoted], now_ms, max_age_ms).price
+    return agree([VenueQuote(one.venue, one.mid, one.as_of_ms) for one in quoted], now_ms).price
 
 
 def observe_asset(asset: str, snapshot: Snapshot) -> AssetObservation:
     """Read one asset from the snapshot; every None has its reason among the limitations."""
     quotes = snapshot.of(Quote, asset)
     in_usd = [VenueQuote(one.venue, one.mid * snapshot.rate(one.currency), one.as_of_ms) for one in quotes]
-    agreed = agree(in_usd, snapshot.now_ms, snapshot.max_age_ms)
+    agreed = agree(in_usd, snapshot.now_ms)
     why = _price_limits(agreed)
     stamps = [one.as_of_ms for one in quotes if one.venue in agreed.venues]
     book, book_why = _book(snapshot.of(BookReading, asset), agreed.venues, snapshot)
@@ -161,12 +152,8 @@ def _since(now: dict[str, float], then: dict[str, float]) -> float | None:
 
 def _liquidations(reported: Sequence[LiquidationReading], snapshot: Snapshot) -> tuple[Liquidations | None, list[str]]:
     if not reported:
-        asked = (
-            "the venue that publishes them did not answer" if snapshot.liquidations_asked else "no venue publishes them"
-        )
-        return None, [f"liquidations: {asked}"]
+        silent = "the venue that publishes them did not answer"
+        return None, [f"liquidations: {silent if snapshot.liquidations_asked else 'no venue publishes them'}"]
     rate = snapshot.rate(STABLECOIN)
-    longs, shorts = (
-        sum(values) * rate for values in zip(*((one.long_usd, one.short_usd) for one in reported), strict=True)
-    )
-    return Liquidations(longs, shorts, tuple(one.venue for one in reported)), []
+    longs, shorts = (sum(one.long_usd for one in reported), sum(one.short_usd for one in reported))
+    return Liquidations(longs * rate, shorts * rate, tuple(one.venue for one in reported)), []

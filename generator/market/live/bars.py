@@ -2,7 +2,8 @@
 
 import asyncio
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, Final
 
 import numpy as np
@@ -15,8 +16,7 @@ from generator.market.observation import AssetObservation
 from generator.market.source import Progress
 
 Row = tuple[int, float, float, float, float, float]
-Extras = Mapping[str, float]  # bar field -> value
-MOST_PAGES: Final = 12  # of one tick; a longer gap is a backfill's work
+Extras = dict[str, float]  # bar field -> value
 _FIELDS: Final = ("open", "high", "low", "close", "volume")
 # A bar that some asset still lacks waits this long after its close: venues publish bars seconds late.
 HOLD_MS: Final = 60_000
@@ -31,18 +31,15 @@ def last_closed(now_ms: int) -> int:
 
 
 def candle_job(client: VenueClient, asset: str, now_ms: int, since_ms: int) -> Job:
-    """Return the request for the bars of `asset` that opened after `since_ms` and have closed by `now_ms`."""
+    """Return the request for the bars of `asset` that opened after `since_ms` and have closed by `now_ms`.
+
+    One page of the newest: a longer gap (the machine slept for a day) stays until a restart fetches history.
+    """
 
     async def run() -> list[CandleReading]:
-        first = max(
-            since_ms // BAR_MS * BAR_MS + BAR_MS, last_closed(now_ms) - MOST_PAGES * client.spec.candle_page * BAR_MS
-        )
-        pages = []
-        while first <= last_closed(now_ms):
-            pages.append(await fetch_page(client, asset, first, now_ms))
-            first = next_page(pages[-1], first, client.spec.candle_page)
-        reading = joined(client, asset, pages, now_ms)
-        return [reading] if reading.rows or reading.dropped else []
+        first_ms = max(since_ms // BAR_MS * BAR_MS, last_closed(now_ms) - client.spec.candle_page * BAR_MS) + BAR_MS
+        page = await fetch_page(client, asset, first_ms, now_ms)
+        return [page] if page.rows or page.dropped else []
 
     return Job(("candles",), run)
 
@@ -53,31 +50,23 @@ async def fetch_page(client: VenueClient, asset: str, first_ms: int, now_ms: int
     The venue says what has closed: a bar that a later one follows, or that its own time is past. Our clock may be ahead,
     and a bar that is taken while it is open would stay as it was then.
     """
-    limit = min(client.spec.candle_page, (last_closed(now_ms) - first_ms) // BAR_MS + 1)
-    until = {"until": first_ms + client.spec.candle_page * BAR_MS - 1} if client.spec.candle_until else {}
+    page = client.spec.candle_page
+    until = {"until": first_ms + page * BAR_MS - 1} if client.spec.candle_until else {}
     # One more than is due: the venue counts the bar that is still open.
-    size = min(client.spec.candle_page, limit + 1)
+    size = min(page, (last_closed(now_ms) - first_ms) // BAR_MS + 2)
     raw = await client.exchange.fetch_ohlcv(client.spot[asset], "5m", first_ms, size, until)
     opens = [row[0] for row in raw if row[0] is not None]
-    closed = min(last_closed(now_ms), max([*opens, client.venue_ms() or 0]) // BAR_MS * BAR_MS - BAR_MS)
+    closed = min(last_closed(now_ms), last_closed(max([*opens, client.venue_ms() or 0])))
     due = [row for row in raw if row[0] is not None and first_ms <= row[0] <= closed]
-    rows = {int(row[0]): _row(row) for row in due if _possible(row)}
-    return CandleReading(client.spec.name, asset, now_ms, tuple(rows[t] for t in sorted(rows)), len(due) - len(rows))
+    return _reading(client, asset, now_ms, [_row(row) for row in due if _possible(row)], len(due))
 
 
-def next_page(page: CandleReading, first_ms: int, size: int) -> int:
-    """Return where the page after `page` begins: after its last bar, or a page further when it is empty."""
-    if page.rows:
-        return page.rows[-1][0] + BAR_MS
-    return first_ms + size * BAR_MS
-
-
-def joined(client: VenueClient, asset: str, pages: Sequence[CandleReading], now_ms: int) -> CandleReading:
-    """Make one reading of the pages of an asset, as old as its last bar; ascending, the later of two with one time."""
-    rows = {row[0]: row for page in pages for row in page.rows}
-    ordered = tuple(rows[t] for t in sorted(rows))
+def _reading(client: VenueClient, asset: str, now_ms: int, rows: Iterable[Row], due: int) -> CandleReading:
+    """Make one reading of bars, as old as the last; ascending, the later of two with one time. The rest was dropped."""
+    by_time = {row[0]: row for row in rows}
+    ordered = tuple(by_time[t] for t in sorted(by_time))
     as_of_ms = ordered[-1][0] + BAR_MS if ordered else now_ms
-    return CandleReading(client.spec.name, asset, as_of_ms, ordered, sum(page.dropped for page in pages))
+    return CandleReading(client.spec.name, asset, as_of_ms, ordered, due - len(ordered))
 
 
 def _row(row: list[Any]) -> Row:
@@ -89,8 +78,7 @@ def _possible(row: list[Any]) -> bool:
     if row[0] % BAR_MS or any(value is None for value in row[1:5]):
         return False
     _, opened, high, low, closed, volume = _row(row)
-    prices = (opened, high, low, closed)
-    if not all(math.isfinite(price) and price > 0 for price in prices) or volume < 0 or math.isinf(volume):
+    if not all(0 < price < math.inf for price in (opened, high, low, closed)) or volume < 0 or math.isinf(volume):
         return False
     return low <= min(opened, closed) and max(opened, closed) <= high
 
@@ -98,23 +86,21 @@ def _possible(row: list[Any]) -> bool:
 def frame_of(
     assets: tuple[str, ...],
     bars: Mapping[str, Mapping[int, Row]],
-    extras: Callable[[int, str], Extras] | None = None,
+    known: Mapping[int, Mapping[str, Extras]] = MappingProxyType({}),
 ) -> BarFrame:
-    """Lay the bars of all assets on one time grid.
+    """Lay the bars of all assets on one time grid; NaN where an asset has none.
 
     Args:
-        assets: column order.
-        bars: asset -> open time -> bar; an asset without a bar is NaN in that row.
-        extras: what else is known of (open time, asset).
+        bars: asset -> open time -> bar.
+        known: open time -> asset -> what else is known of it.
     """
     times = sorted({t for rows in bars.values() for t in rows})
     fields = {name: np.full((len(times), len(assets)), np.nan) for name in BAR_FIELDS}
     for column, asset in enumerate(assets):
         rows = bars.get(asset, {})
         for line, t in enumerate(times):
-            for name, value in zip(_FIELDS, rows[t][1:] if t in rows else (), strict=False):
-                fields[name][line, column] = value
-            for name, value in (extras(t, asset) if extras is not None else {}).items():
+            bar = dict(zip(_FIELDS, rows[t][1:], strict=True)) if t in rows else {}
+            for name, value in (bar | known.get(t, {}).get(asset, {})).items():
                 fields[name][line, column] = value
     return BarFrame(assets, np.array(times, dtype=np.int64), fields)
 
@@ -127,10 +113,9 @@ class BarKeeper:
     """
 
     def __init__(self, assets: tuple[str, ...]) -> None:
-        """Start without references."""
         self.assets = assets
         self._reference: dict[str, str] = {}
-        self._known: dict[int, dict[str, dict[str, float]]] = {}  # bar open -> asset -> field -> value
+        self._known: dict[int, dict[str, Extras]] = {}  # bar open -> asset
         self.dropped = 0  # impossible bars since last reported
 
     def order(self, clients: Iterable[VenueClient], asset: str) -> list[VenueClient]:
@@ -140,29 +125,22 @@ class BarKeeper:
         reference = self._reference.get(asset)
         return sorted(able, key=lambda client: (client.spec.name != reference, rank.get(client.spec.name, len(rank))))
 
-    def first_choice(self, clients: Sequence[VenueClient]) -> dict[str, set[str]]:
-        """Return venue -> the assets whose bars it is asked for first."""
-        chosen: dict[str, set[str]] = {}
-        for asset in self.assets:
-            for client in self.order(clients, asset)[:1]:
-                chosen.setdefault(client.spec.name, set()).add(asset)
+    def choose(
+        self, clients: Sequence[VenueClient], assets: Iterable[str], tried: set[tuple[str, str]]
+    ) -> dict[str, list[str]]:
+        """Return venue -> assets to ask it for, of each asset the best venue that was not tried; note it as tried."""
+        chosen: dict[str, list[str]] = {}
+        for asset in assets:
+            names = (client.spec.name for client in self.order(clients, asset))
+            name = next((name for name in names if (name, asset) not in tried), None)
+            if name is not None:
+                tried.add((name, asset))
+                chosen.setdefault(name, []).append(asset)
         return chosen
 
-    def stand_ins(
-        self, clients: Sequence[VenueClient], collector: Collector, tried: set[tuple[str, str]], now_ms: int
-    ) -> dict[str, set[str]]:
-        """Return venue -> assets to ask it for, because those asked so far did not give the last bar."""
-        chosen: dict[str, set[str]] = {}
-        for asset in self._lacking(collector, now_ms):
-            able = [client for client in self.order(clients, asset) if asset in client.spot]
-            fresh = [client for client in able if (client.spec.name, asset) not in tried]
-            for client in fresh[:1]:
-                chosen.setdefault(client.spec.name, set()).add(asset)
-        return chosen
-
-    def _lacking(self, collector: Collector, now_ms: int) -> list[str]:
-        last = last_closed(now_ms)
-        have = {one.asset for one in collector.of(CandleReading) if one.rows and one.rows[-1][0] == last}
+    def lacking(self, collector: Collector, now_ms: int) -> list[str]:
+        """Return the assets whose last bar no venue asked so far has given."""
+        have = {one.asset for one in collector.of(CandleReading) if one.rows and one.rows[-1][0] == last_closed(now_ms)}
         return [asset for asset in self.assets if asset not in have]
 
     def note(
@@ -182,20 +160,16 @@ class BarKeeper:
         return self._known.setdefault(t, {}).setdefault(asset, {})
 
     def take(self, readings: Sequence[CandleReading], now_ms: int, since_ms: int, listed: set[str]) -> BarFrame:
-        """Return the bars that opened after `since_ms`; the newest waits while a listed asset lacks it.
+        """Return the bars that opened after `since_ms`, by the earlier of two readings.
 
-        Args:
-            readings: earlier ones are preferred.
-            now_ms: the tick.
-            since_ms: open time of the last bar that the caller has.
-            listed: assets whose bars some venue sells.
+        The newest waits while an asset lacks it that is `listed`, which is: whose bars some venue gives.
         """
         bars = self.merge(readings)
         last = last_closed(now_ms)
         whole = all(last in bars.get(asset, {}) for asset in listed)
         newest = last if whole or now_ms - (last + BAR_MS) >= HOLD_MS else last - BAR_MS
         due = {a: {t: row for t, row in rows.items() if since_ms < t <= newest} for a, rows in bars.items()}
-        return frame_of(self.assets, due, lambda t, asset: self._known.get(t, {}).get(asset, {}))
+        return frame_of(self.assets, due, self._known)
 
     def merge(self, readings: Sequence[CandleReading]) -> dict[str, dict[int, Row]]:
         """Merge readings, the earlier first; bars of a venue that is not the asset's reference lose their volume."""
@@ -210,8 +184,8 @@ class BarKeeper:
         return bars
 
 
-def _extras(seen: AssetObservation) -> dict[str, float]:
-    known: dict[str, float] = {}
+def _extras(seen: AssetObservation) -> Extras:
+    known: Extras = {}
     if seen.book is not None:
         known["depth_usd"] = seen.book.depth_1pct_usd
         known["spread_bps"] = seen.book.spread_bps
@@ -228,8 +202,6 @@ class Backfill:
 
     Args:
         keeper: gives the order of the venues and remembers whose volume each asset's bars carry.
-        now_ms: bars that close later are left out.
-        days: how far back.
         progress: called with asset-days done, of how many, and what.
         pause_s: between tries of one page, times the number of the try.
     """
@@ -253,38 +225,41 @@ class Backfill:
 
     async def _asset(self, clients: Sequence[VenueClient], asset: str) -> CandleReading | None:
         """Return the history of the first venue that sends all its pages, else the longest that was begun."""
-        best: CandleReading | None = None
+        begun: list[CandleReading] = []
         for client in clients:
             whole, got = await self._history(client, asset)
-            if best is None or len(got.rows) > len(best.rows):
-                best = got
+            begun.append(got)
             if whole and got.rows:
                 break
         self._report(asset, self._days, asset)
-        return best
+        return max(begun, key=lambda one: len(one.rows), default=None)
 
     async def _history(self, client: VenueClient, asset: str) -> tuple[bool, CandleReading]:
         reach = min(self._days * _DAY_BARS, client.spec.candle_reach or self._days * _DAY_BARS)
         last = last_closed(self._now_ms)
         start = first = last - (reach - 1) * BAR_MS
-        pages: list[CandleReading] = []
+        rows: list[Row] = []
+        dropped = 0
         while first <= last:
             page = await self._page(client, asset, first)
             if page is None:
                 break
-            pages.append(page)
-            first = next_page(page, first, client.spec.candle_page)
+            rows += page.rows
+            dropped += page.dropped
+            # After its last bar, or a page further when it is empty.
+            first = page.rows[-1][0] + BAR_MS if page.rows else first + client.spec.candle_page * BAR_MS
             self._report(asset, (first - start) // (BAR_MS * _DAY_BARS), f"{asset} from {client.spec.name}")
-        return first > last, joined(client, asset, pages, self._now_ms)
+        return first > last, _reading(client, asset, self._now_ms, rows, len(rows) + dropped)
 
     async def _page(self, client: VenueClient, asset: str, first_ms: int) -> CandleReading | None:
         async def run() -> list[CandleReading]:
             return [await fetch_page(client, asset, first_ms, self._now_ms)]
 
         for attempt in range(1, TRIES + 1):
-            outcome = await client.attempt(Job(("candles",), run), self._now_ms)
+            outcome = await client.attempt(Job(("candles",), run))
             if not isinstance(outcome, str):
-                return next(one for one in outcome if isinstance(one, CandleReading))
+                found: CandleReading = outcome[0]
+                return found
             if attempt < TRIES:
                 await asyncio.sleep(self._pause_s * attempt)
         return None

@@ -1,6 +1,7 @@
 """Funding, open interest and liquidations of one venue's perpetual futures."""
 
 import math
+from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Any, Final
 
@@ -22,51 +23,43 @@ DAY_MS: Final = 86_400_000
 _STANDARD_HOURS: Final = 8.0
 _STATISTICS_BARS: Final = 4
 _DAY_ROWS: Final = 25
-_BOTH: Final = ("open_interest", "liquidations")
+_INTEREST: Final = ("openInterestValue", "openInterestAmount")
 
 
 def derivative_jobs(client: VenueClient, now_ms: int, intervals: dict[str, float]) -> list[Job]:
     """Return the requests for perpetual futures that are due at `now_ms`.
 
     Rates and open interest are asked in every tick; contract statistics once a bar, because they only change
-    then; day-old open interest and funding intervals once an hour.
-
-    Args:
-        client: the venue.
-        now_ms: the tick.
-        intervals: asset -> hours between fundings, where they come apart from the rates; filled here.
+    then; day-old open interest and funding intervals once an hour. `intervals` (asset -> hours between fundings, where
+    they come apart from the rates) is filled here.
     """
     if not client.perpetual:
         return []
-    spec = client.spec
-    jobs = []
+    spec, jobs = client.spec, []
     if _hourly(client, "intervals", now_ms):
-        jobs.append(Job(("intervals",), lambda: _intervals(client, now_ms, intervals), may_be_empty=True))
+        jobs.append(Job(("intervals",), partial(_intervals, client, now_ms, intervals), may_be_empty=True))
     if spec.funding == "all":
         kinds = ("funding", "open_interest") if spec.open_interest == "with_funding" else ("funding",)
-        jobs.append(Job(kinds, lambda: _all_funding(client, now_ms, intervals)))
+        jobs.append(Job(kinds, partial(_all_funding, client, now_ms, intervals)))
     else:
-        jobs += [
-            Job(("funding",), partial(_one_funding, client, asset, now_ms, intervals)) for asset in client.perpetual
-        ]
+        asks = [partial(_one_funding, client, asset, now_ms, intervals) for asset in client.perpetual]
+        jobs += [Job(("funding",), ask) for ask in asks]
     return jobs + _interest_jobs(client, now_ms)
 
 
 def _interest_jobs(client: VenueClient, now_ms: int) -> list[Job]:
-    spec = client.spec
-    if spec.open_interest == "all":
-        return [Job(("open_interest",), lambda: _all_interest(client, now_ms))]
-    if spec.open_interest == "statistics":
-        if client.asked_at.get("statistics", -BAR_MS) // BAR_MS == now_ms // BAR_MS:
-            return []
-        return [Job(_BOTH, partial(_statistics, client, asset, now_ms)) for asset in client.perpetual]
-    if spec.open_interest == "each":
-        jobs = [Job(("open_interest",), partial(_one_interest, client, asset, now_ms)) for asset in client.perpetual]
-        if _hourly(client, "open_interest_history", now_ms):
-            jobs += [
-                Job(("open_interest_history",), partial(_history, client, asset, now_ms)) for asset in client.perpetual
-            ]
-        return jobs
+    def each(kinds: tuple[str, ...], ask: Callable[[VenueClient, str, int], Awaitable[list[Reading]]]) -> list[Job]:
+        return [Job(kinds, partial(ask, client, asset, now_ms)) for asset in client.perpetual]
+
+    match client.spec.open_interest:
+        case "all":
+            return [Job(("open_interest",), partial(_all_interest, client, now_ms))]
+        case "each":
+            history = _hourly(client, "open_interest_history", now_ms)
+            day_ago = each(("open_interest_history",), _history) if history else []
+            return [*each(("open_interest",), _one_interest), *day_ago]
+        case "statistics" if client.asked_at.get("statistics", -BAR_MS) // BAR_MS != now_ms // BAR_MS:
+            return each(("open_interest", "liquidations"), _statistics)
     return []
 
 
@@ -82,10 +75,8 @@ async def _all_funding(client: VenueClient, now_ms: int, intervals: dict[str, fl
         funding = _funding(client, asset, row, now_ms, intervals)
         if client.spec.open_interest != "with_funding":
             return [funding]
-        held = {
-            "openInterestValue": row["info"].get("openInterestValue"),
-            "openInterestAmount": row["info"].get("openInterest"),
-        }
+        info = row["info"]
+        held = {"openInterestValue": info.get("openInterestValue"), "openInterestAmount": info.get("openInterest")}
         return [funding, InterestReading(client.spec.name, asset, funding.as_of_ms, *_held(client, asset, held))]
 
     return keep_usable(partial(parse, asset, row) for asset, row in found)
@@ -145,11 +136,9 @@ def _interest(client: VenueClient, asset: str, row: dict[str, Any], now_ms: int)
 def _held(client: VenueClient, asset: str, row: dict[str, Any]) -> tuple[float | None, float | None]:
     """Return open interest in the settlement currency and in coins; None for what the venue does not say."""
     size = client.exchange.market(client.perpetual[asset])["contractSize"] or 1.0
-    usd, contracts = (
-        None if row.get(name) is None else _positive(row[name], "open interest")
-        for name in ("openInterestValue", "openInterestAmount")
-    )
-    if usd is None and contracts is None:
+    held = [None if (value := row.get(name)) is None else float(value) for name in _INTEREST]
+    usd, contracts = held
+    if held == [None, None] or any(value is not None and not 0 < value < math.inf for value in held):
         raise Unusable("open interest that is not a positive number")
     return usd, contracts and contracts * size
 
@@ -192,10 +181,3 @@ def _amount(row: dict[str, Any], side: str) -> float:
     if not math.isfinite(value) or value < 0:
         raise Unusable("a liquidated amount that is not a number")
     return value
-
-
-def _positive(value: Any, what: str) -> float:
-    number = math.nan if value is None else float(value)
-    if not math.isfinite(number) or number <= 0:
-        raise Unusable(f"{what} that is not a positive number")
-    return number

@@ -1,15 +1,29 @@
 """What one venue reports of one asset, a tick's answers and misses, and the last health of every venue and kind."""
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import ClassVar, Final, TypeVar
 
 from generator.catalog.words import SourceStatus
+from generator.market.consensus import MAX_AGE_MS
 from generator.market.observation import SourceHealth
 
+_MINUTE_MS: Final = 60_000
 # A venue that was a fallback once, or was removed, is dropped after this; so is what a clock set ahead dated.
-FORGET_MS: Final = 600_000
+FORGET_MS: Final = 10 * _MINUTE_MS
 KINDS: Final = ("spot", "book", "candles", "funding", "open_interest", "liquidations")
+# Readings older than this do not count. Between their own refreshes (a bar, an hour) they are carried.
+MAX_AGES_MS: Final[dict[str, int]] = {
+    "spot": MAX_AGE_MS,
+    "book": MAX_AGE_MS,
+    "day": MAX_AGE_MS,
+    "funding": 10 * _MINUTE_MS,
+    "open_interest": 15 * _MINUTE_MS,
+    "liquidations": 15 * _MINUTE_MS,
+    "candles": 15 * _MINUTE_MS,
+    "open_interest_history": 27 * 60 * _MINUTE_MS,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +114,7 @@ class CandleReading(Reading):
 
 
 R = TypeVar("R", bound=Reading)
+Key = tuple[str, str]  # venue and kind
 
 
 class Unusable(ValueError):
@@ -116,11 +131,7 @@ class Job:
 
 
 def keep_usable(makers: Iterable[Callable[[], Sequence[Reading]]]) -> list[Reading]:
-    """Return what can be read of one answer about many assets: one bad row does not spoil the others.
-
-    Raises:
-        Unusable: nothing in the answer can be read, and at least one row is bad.
-    """
+    """Return what can be read of one answer about many assets; raise Unusable when rows are bad and none is left."""
     readings: list[Reading] = []
     fault: Unusable | None = None
     for make in makers:
@@ -138,80 +149,59 @@ class Collector:
     """Readings and misses of one tick; what was expected and never came is a miss as well."""
 
     readings: list[Reading] = field(default_factory=list)
-    misses: dict[tuple[str, str], list[str]] = field(default_factory=dict)
-    expected: dict[tuple[str, str], int] = field(default_factory=dict)
-
-    def expect(self, venue: str, kinds: Iterable[str]) -> None:
-        """Note that an answer of each kind is owed."""
-        for kind in kinds:
-            self.expected[venue, kind] = self.expected.get((venue, kind), 0) + 1
+    misses: dict[Key, list[str]] = field(default_factory=dict)
+    expected: Counter[Key] = field(default_factory=Counter)
 
     def settle(self, venue: str, kind: str, outcome: Sequence[Reading] | str) -> None:
         """Note the result of one expected answer: readings, or the reason why there are none."""
-        self.expected[venue, kind] = self.expected.get((venue, kind), 1) - 1
+        self.expected[venue, kind] -= 1
+        missed = self.misses.setdefault((venue, kind), [])
         if isinstance(outcome, str):
-            self.misses.setdefault((venue, kind), []).append(outcome)
+            missed.append(outcome)
         else:
             self.readings.extend(outcome)
-            self.misses.setdefault((venue, kind), [])
 
     def give_up(self, reason: str) -> None:
         """Turn everything still owed into misses."""
-        for (venue, kind), owed in list(self.expected.items()):
-            for _ in range(owed):
-                self.settle(venue, kind, reason)
+        for venue, kind in list(self.expected.elements()):
+            self.settle(venue, kind, reason)
 
     def of(self, reading: type[R]) -> list[R]:
         """Return the readings of one type."""
         return [one for one in self.readings if isinstance(one, reading)]
 
-    def health(self, now_ms: int) -> dict[tuple[str, str], SourceHealth]:
+    def health(self, now_ms: int) -> dict[Key, SourceHealth]:
         """Return one row for each venue and kind that was asked; whether it is too old is the reader's to judge."""
-        newest: dict[tuple[str, str], int] = {}
+        newest: dict[Key, int] = {}
         for one in self.readings:
             key = (one.venue, one.kind)
             newest[key] = max(newest.get(key, 0), min(one.as_of_ms, now_ms))
         return {key: _row(key, newest.get(key), reasons) for key, reasons in self.misses.items()}
 
 
-def _row(key: tuple[str, str], as_of_ms: int | None, reasons: list[str]) -> SourceHealth:
+def _row(key: Key, as_of_ms: int | None, reasons: list[str]) -> SourceHealth:
     reason = "; ".join(dict.fromkeys(reasons)) or None
     if as_of_ms is None:
         return SourceHealth(*key, SourceStatus.FAILED, None, reason or "no asset answered")
-    partly = f"{len(reasons)} missing: {reason}" if reasons else None
-    return SourceHealth(*key, SourceStatus.OK, as_of_ms, partly)
+    return SourceHealth(*key, SourceStatus.OK, as_of_ms, reason and f"{len(reasons)} missing: {reason}")
 
 
 class HealthBook:
     """Remember how each venue last answered each kind of question."""
 
-    def __init__(self, max_age_ms: Mapping[str, int]) -> None:
-        """Start empty.
-
-        Args:
-            max_age_ms: kind -> age from which an answer is stale.
-        """
-        self._max_age_ms = dict(max_age_ms)
-        self._rows: dict[tuple[str, str], SourceHealth] = {}
-        self._asked_ms: dict[tuple[str, str], int] = {}
+    def __init__(self) -> None:
+        self._rows: dict[Key, tuple[int, SourceHealth]] = {}  # when it was asked, and what became of it
 
     def update(self, collector: Collector, now_ms: int) -> tuple[SourceHealth, ...]:
         """Take in a tick and return one row for every venue and public kind, in a fixed order."""
-        answers = collector.health(now_ms)
-        self._rows |= answers
-        self._asked_ms |= dict.fromkeys(answers, now_ms)
-        for key in [key for key, asked_ms in self._asked_ms.items() if not 0 <= now_ms - asked_ms <= FORGET_MS]:
-            del self._rows[key], self._asked_ms[key]
-        return tuple(self._aged(key, now_ms) for key in sorted(self._rows, key=_order) if key[1] in KINDS)
-
-    def _aged(self, key: tuple[str, str], now_ms: int) -> SourceHealth:
-        row = self._rows[key]
-        age_ms = 0 if row.as_of_ms is None else now_ms - row.as_of_ms
-        if row.status is SourceStatus.OK and age_ms > self._max_age_ms[row.kind]:
-            return replace(row, status=SourceStatus.STALE, reason=f"{age_ms // 1000} s old")
-        return row
+        kept = self._rows | {key: (now_ms, row) for key, row in collector.health(now_ms).items()}
+        self._rows = {key: (at_ms, row) for key, (at_ms, row) in kept.items() if 0 <= now_ms - at_ms <= FORGET_MS}
+        public = [row for _, row in self._rows.values() if row.kind in KINDS]
+        return tuple(_aged(row, now_ms) for row in sorted(public, key=lambda row: (KINDS.index(row.kind), row.name)))
 
 
-def _order(key: tuple[str, str]) -> tuple[int, str]:
-    venue, kind = key
-    return (KINDS.index(kind) if kind in KINDS else len(KINDS), venue)
+def _aged(row: SourceHealth, now_ms: int) -> SourceHealth:
+    age_ms = 0 if row.as_of_ms is None else now_ms - row.as_of_ms
+    if row.status is SourceStatus.OK and age_ms > MAX_AGES_MS[row.kind]:
+        return replace(row, status=SourceStatus.STALE, reason=f"{age_ms // 1000} s old")
+    return row

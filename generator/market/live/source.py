@@ -1,6 +1,7 @@
 """The live market: several venues through ccxt, each of which may fail without stopping a tick."""
 
 import asyncio
+import contextlib
 from collections.abc import Coroutine, Mapping, Sequence
 from typing import Any, Final
 
@@ -8,12 +9,12 @@ from generator.catalog.assets import ASSETS
 from generator.catalog.words import SourceMode
 from generator.errors import SourceError
 from generator.market.bars import BarFrame
-from generator.market.consensus import MAX_AGE_MS
 from generator.market.live.assets import BASIS_UNKNOWN, Snapshot, basis, observe_asset
 from generator.market.live.bars import Backfill, BarKeeper, candle_job, last_closed
 from generator.market.live.client import ExchangeFactory, VenueClient, open_exchange
 from generator.market.live.derivatives import derivative_jobs
 from generator.market.live.readings import (
+    MAX_AGES_MS,
     BookReading,
     CandleReading,
     Collector,
@@ -29,21 +30,7 @@ from generator.market.live.venues import VENUES, VenueSpec, choose
 from generator.market.observation import Observation
 from generator.market.source import Progress
 
-_MINUTE_MS: Final = 60_000
 VENUES_NEEDED: Final = 2
-
-# Readings older than this do not count. Between their own refreshes (a bar, an hour) they are carried.
-MAX_AGES_MS: Final[dict[str, int]] = {
-    "spot": MAX_AGE_MS,
-    "book": MAX_AGE_MS,
-    "day": MAX_AGE_MS,
-    "funding": 10 * _MINUTE_MS,
-    "open_interest": 15 * _MINUTE_MS,
-    "liquidations": 15 * _MINUTE_MS,
-    "candles": 15 * _MINUTE_MS,
-    "open_interest_history": 27 * 60 * _MINUTE_MS,
-    "intervals": 60 * _MINUTE_MS,
-}
 _CARRIED: Final = ("funding", "open_interest", "liquidations", "open_interest_history")
 
 
@@ -71,31 +58,22 @@ class LiveSource:
 
         Args:
             venues: names from `specs`; None for all. `binance` means its spot and its futures market.
-            assets: what to read.
             timeout_s: of one request.
             deadline_s: of a whole `observe`; what has not come by then is a miss.
             retry_pause_s: between tries of one page of history.
             exchange_factory: makes a ccxt exchange from (id, config).
-            specs: the table of venues.
-
-        Raises:
-            ValueError: an unknown venue, or none.
         """
         self._assets = assets
         self._deadline_s = deadline_s
         self._retry_pause_s = retry_pause_s
         self._clients = [VenueClient(spec, assets, exchange_factory, timeout_s) for spec in choose(venues, specs)]
         self._bars = BarKeeper(assets)
-        self._health = HealthBook(MAX_AGES_MS)
+        self._health = HealthBook()
         self._carried: dict[tuple[str, str, str], Reading] = {}  # (kind, venue, asset)
         self._intervals: dict[str, dict[str, float]] = {}  # venue -> asset -> hours between fundings
 
     async def backfill(self, now_ms: int, days: int, progress: Progress) -> BarFrame:
-        """Return up to `days` days of closed bars, each asset from the first venue that has them.
-
-        Raises:
-            SourceError: no venue gave a bar of any asset.
-        """
+        """Return up to `days` days of closed bars, each asset from the first venue that has them; see `Source`."""
         frame = await Backfill(self._bars, now_ms, days, progress, self._retry_pause_s).run(self._clients)
         if not len(frame):
             names = ", ".join(client.spec.name for client in self._clients)
@@ -106,34 +84,32 @@ class LiveSource:
         """Ask every venue at once and say what they agree on; see `Source.observe`."""
         collector = Collector()
         ends = asyncio.get_running_loop().time() + self._deadline_s
-        choice = self._bars.first_choice(self._clients) if last_closed(now_ms) > since_ms else {}
-        tried = {(venue, asset) for venue, assets in choice.items() for asset in assets}
+        due = last_closed(now_ms) > since_ms
+        tried: set[tuple[str, str]] = set()
+        chosen = self._bars.choose(self._clients, self._assets if due else (), tried)
 
-        def bar_jobs(client: VenueClient, assets: set[str]) -> list[Job]:
+        def bar_jobs(client: VenueClient) -> list[Job]:
+            assets = chosen.get(client.spec.name, ())
             return [candle_job(client, asset, now_ms, since_ms) for asset in client.spot if asset in assets]
 
         def plan(client: VenueClient) -> list[Job]:
             perpetual = derivative_jobs(client, now_ms, self._intervals.setdefault(client.spec.name, {}))
             # Bars last: seconds after the full minute the venue has finished them.
-            return [*spot_jobs(client, now_ms), *perpetual, *bar_jobs(client, choice.get(client.spec.name, set()))]
+            return [*spot_jobs(client, now_ms), *perpetual, *bar_jobs(client)]
 
         await _until(ends, [client.work(plan, now_ms, collector) for client in self._clients])
-        while choice and (more := self._bars.stand_ins(self._clients, collector, tried, now_ms)):
-            tried |= {(venue, asset) for venue, assets in more.items() for asset in assets}
-            asked = [client for client in self._clients if client.spec.name in more]
-            work = [client.work_more(bar_jobs(client, more[client.spec.name]), now_ms, collector) for client in asked]
-            await _until(ends, work)
+        while due and (chosen := self._bars.choose(self._clients, self._bars.lacking(collector, now_ms), tried)):
+            await _until(ends, [client.run(bar_jobs(client), collector) for client in self._clients])
         collector.give_up(f"no answer within {self._deadline_s:g} s")
         return self._compose(collector, now_ms, since_ms)
 
     def _compose(self, collector: Collector, now_ms: int, since_ms: int) -> Observation:
         self._carry(collector, now_ms)
-        rate = basis(collector.readings, now_ms, MAX_AGES_MS["spot"])
+        rate = basis(collector.readings, now_ms)
         snapshot = Snapshot(
             # In one order whoever answered first: equal answers must give equal bytes.
             tuple(sorted((*self._current(collector, now_ms), *self._carried.values()), key=lambda one: one.venue)),
             now_ms,
-            MAX_AGES_MS["spot"],
             usd_per_coin=rate if rate is not None else 1.0,
             liquidations_asked=any(client.spec.open_interest == "statistics" for client in self._clients),
         )
@@ -176,15 +152,7 @@ def _counts(one: Reading, now_ms: int) -> bool:
 
 async def _until(ends: float, work: Sequence[Coroutine[Any, Any, None]]) -> None:
     """Run `work` until the loop's time `ends`; what is not done by then is cancelled."""
-    tasks = [asyncio.create_task(one) for one in work]
-    if not tasks:
-        return
-    try:
-        left = max(0.0, ends - asyncio.get_running_loop().time())
-        done, _ = await asyncio.wait(tasks, timeout=left)
-    finally:
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-    for task in done:
-        task.result()
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout_at(ends), asyncio.TaskGroup() as group:
+            for one in work:
+                group.create_task(one)

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final
 
@@ -18,13 +17,14 @@ def spot_jobs(client: VenueClient, now_ms: int) -> list[Job]:
     """Return the requests for prices first, then for books: when time runs out, books are what is missing."""
     if not client.spot:
         return []
+    books = {asset: partial(_book, client, asset, now_ms) for asset in client.spot}
     if client.spec.ticker == "book":
-        return [*_books(client, now_ms), Job(("day",), lambda: _day(client, now_ms))]
+        return [*(Job(("spot", "book"), book) for book in books.values()), Job(("day",), partial(_day, client, now_ms))]
     if client.spec.ticker == "each":
         tickers = [Job(("spot",), partial(_ticker, client, asset, now_ms)) for asset in client.spot]
     else:
-        tickers = [Job(("spot",), lambda: _tickers(client, now_ms))]
-    return [*tickers, *_books(client, now_ms)]
+        tickers = [Job(("spot",), partial(_tickers, client, now_ms))]
+    return [*tickers, *(Job(("book",), book) for asset, book in books.items() if asset != STABLECOIN)]
 
 
 async def _tickers(client: VenueClient, now_ms: int) -> list[Reading]:
@@ -66,22 +66,12 @@ def _change(client: VenueClient, asset: str, ticker: dict[str, Any], now_ms: int
     return [DayReading(client.spec.name, asset, int(ticker.get("timestamp") or now_ms), float(percent))]
 
 
-def _books(client: VenueClient, now_ms: int) -> list[Job]:
-    jobs = []
-    for asset in client.spot:
-        if client.spec.ticker == "book":
-            jobs.append(Job(("spot", "book"), partial(_book, client, asset, now_ms)))
-        elif asset != STABLECOIN:
-            jobs.append(Job(("book",), partial(_book, client, asset, now_ms)))
-    return jobs
-
-
 async def _book(client: VenueClient, asset: str, now_ms: int) -> list[Reading]:
     spec = client.spec
     levels = spec.deep_book_levels or spec.book_levels if asset in _DEEP else spec.book_levels
     raw = await client.exchange.fetch_order_book(client.spot[asset], levels)
     as_of_ms = int(raw.get("timestamp") or now_ms)
-    book = measure(Origin(spec.name, asset, as_of_ms, _currency(client, asset)), raw["bids"], raw["asks"])
+    book = measure(spec.name, asset, as_of_ms, _currency(client, asset), bids=raw["bids"], asks=raw["asks"])
     if spec.ticker != "book":
         return [book]
     return [Quote(spec.name, asset, as_of_ms, book.mid, book.currency), book]
@@ -91,23 +81,16 @@ def _currency(client: VenueClient, asset: str) -> str:
     return client.spot[asset].partition("/")[2]
 
 
-@dataclass(frozen=True, slots=True)
-class Origin:
-    """Whose book of what, of when, and in which currency."""
-
-    venue: str
-    asset: str
-    as_of_ms: int
-    currency: str
-
-
-def measure(origin: Origin, bids: Sequence[Sequence[Any]], asks: Sequence[Sequence[Any]]) -> BookReading:
-    """Measure a book near its mid.
-
-    Args:
-        origin: where it comes from.
-        bids: (price, size in coins, ..) from the best down.
-        asks: the same from the best up.
+def measure(
+    venue: str,
+    asset: str,
+    as_of_ms: int,
+    currency: str,
+    *,
+    bids: Sequence[Sequence[Any]],
+    asks: Sequence[Sequence[Any]],
+) -> BookReading:
+    """Measure a book near its mid; its levels are (price, size in coins, ..) from the best.
 
     Raises:
         Unusable: a side is empty, the book is crossed, or a level is not a positive number.
@@ -121,14 +104,14 @@ def measure(origin: Origin, bids: Sequence[Sequence[Any]], asks: Sequence[Sequen
     mid = (best_bid + best_ask) / 2
     low, high = mid * (1 - BAND), mid * (1 + BAND)
     return BookReading(
-        origin.venue,
-        origin.asset,
-        origin.as_of_ms,
+        venue,
+        asset,
+        as_of_ms,
         mid=mid,
         spread_bps=10_000 * (best_ask - best_bid) / mid,
         bid_depth=sum(price * size for price, size in buys if price >= low),
         ask_depth=sum(price * size for price, size in sells if price <= high),
-        currency=origin.currency,
+        currency=currency,
         reaches=min(price for price, _ in buys) <= low and max(price for price, _ in sells) >= high,
     )
 

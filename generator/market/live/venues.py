@@ -10,56 +10,34 @@ STABLECOIN: Final = "USDT"
 
 @dataclass(frozen=True, slots=True)
 class VenueSpec:
-    """How one venue is read through ccxt.
+    """How one venue is read through ccxt."""
 
-    Args:
-        name: what our answers call it.
-        ccxt_id: class in `ccxt.async_support`.
-        options: ccxt options; they keep it from loading markets that are not needed.
-        quotes: spot quote currencies, best first; the first that the venue lists is used. Empty: no spot.
-        ticker: one request for all assets, one for each asset, or none because the book carries the mid.
-        change_24h: its ticker's percentage spans 24 hours (Kraken's spans the UTC day).
-        quotes_stablecoin: it lists the stablecoin against USD, so it gives the basis.
-        book_levels: levels asked for of each side.
-        deep_book_levels: the same for BTC and ETH, whose price steps are small against 1% of the price.
-        candle_page: 5-minute bars an answer holds; 0: not asked for candles.
-        candle_until: a page needs its end as well, or the venue sends the newest bars instead.
-        candle_reach: bars the venue keeps; None: more than 30 days.
-        funding: one request for all contracts, one for each asset, or none.
-        open_interest: `with_funding` when the funding answer carries it, `statistics` when its contract
-            statistics do (those carry liquidations as well).
-        intervals: it publishes funding intervals apart from the rates; contracts it does not list pay each 8 hours.
-        narrow: load only the markets of these assets (the venue can filter); its full list is large.
-    """
-
-    name: str
-    ccxt_id: str
-    options: Mapping[str, Any] = field(default_factory=dict)
-    quotes: tuple[str, ...] = ()
+    name: str  # what our answers call it
+    ccxt_id: str  # class in `ccxt.async_support`
+    options: Mapping[str, Any] = field(default_factory=dict)  # of ccxt; they keep markets that are not needed out
+    quotes: tuple[str, ...] = ()  # spot quote currencies, best first; the first that it lists is used. Empty: no spot
+    # One request for all assets, one for each asset, or none because the book carries the mid.
     ticker: Literal["all", "each", "book"] = "all"
-    change_24h: bool = True
-    quotes_stablecoin: bool = False
-    book_levels: int = 0
-    deep_book_levels: int = 0
-    candle_page: int = 0
-    candle_until: bool = False
-    candle_reach: int | None = None
-    funding: Literal["all", "each", "none"] = "none"
+    change_24h: bool = True  # its ticker's percentage spans 24 hours (Kraken's spans the UTC day)
+    quotes_stablecoin: bool = False  # it lists the stablecoin against USD, so it gives the basis
+    book_levels: int = 0  # asked for of each side
+    deep_book_levels: int = 0  # the same for BTC and ETH, whose price steps are small against 1% of the price
+    candle_page: int = 0  # 5-minute bars an answer holds; 0: not asked for candles
+    candle_until: bool = False  # a page needs its end as well, or the venue sends the newest bars instead
+    candle_reach: int | None = None  # bars the venue keeps; None: more than 30 days
+    funding: Literal["all", "each", "none"] = "none"  # one request for all contracts, one for each asset, or none
+    # `with_funding`: the funding answer carries it; `statistics`: contract statistics do, with liquidations.
     open_interest: Literal["all", "each", "with_funding", "statistics", "none"] = "none"
+    # It publishes funding intervals apart from the rates; contracts it does not list pay each 8 hours.
     intervals: bool = False
+    # Load only the markets of these assets (the venue can filter); its full list is large.
     narrow: Literal["none", "symbols", "product_ids"] = "none"
-
-    @property
-    def perpetual(self) -> bool:
-        """Whether it is asked about perpetual futures."""
-        return self.funding != "none"
 
     @property
     def kinds(self) -> tuple[str, ...]:
         """What it is asked for in every tick."""
         spot = ("spot", "book") if self.quotes else ()
-        funding = ("funding", "open_interest") if self.perpetual else ()
-        return spot + funding
+        return (*spot, "funding", "open_interest") if self.funding != "none" else spot
 
     def load_params(self, assets: tuple[str, ...]) -> dict[str, Any]:
         """Return what narrows the venue's market list to `assets`."""
@@ -157,15 +135,6 @@ _ALSO: Final[dict[str, tuple[str, ...]]] = {"binance": ("binance", "binanceusdm"
 
 
 def choose(names: tuple[str, ...] | None, table: Mapping[str, VenueSpec] = VENUES) -> tuple[VenueSpec, ...]:
-    """Return the venues called `names`, in their order; all of them for None. `binance` means both its markets.
-
-    Raises:
-        ValueError: no name, or one that is not in the table.
-    """
-    if names is None:
-        return tuple(table.values())
-    unknown = [name for name in names if name not in table]
-    if unknown or not names:
-        raise ValueError(f"VENUES: {', '.join(unknown) or 'none named'}; allowed: {', '.join(table)}")
-    wanted = [also for name in names for also in _ALSO.get(name, (name,)) if also in table]
+    """Return the venues called `names`, in their order; all of them for None. `binance` means both its markets."""
+    wanted = table if names is None else [also for name in names for also in _ALSO.get(name, (name,)) if also in table]
     return tuple(table[name] for name in dict.fromkeys(wanted))

@@ -8,7 +8,7 @@ import base64
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -94,6 +94,11 @@ def recount(round_id: str, logged: Mapping[str, Any], read: Callable[[str], byte
     return len(found)
 
 
+def digest_of_ballots(txids: Iterable[str]) -> str:
+    """Return SHA-256 hex over the transaction ids of a round's counted ballots, sorted, one a line."""
+    return hashlib.sha256("".join(f"{txid}\n" for txid in sorted(txids)).encode()).hexdigest()
+
+
 def _row(ballot: Ballot) -> dict[str, Any]:
     return {
         "txid": ballot.txid,
@@ -150,7 +155,7 @@ def _compare(found: Sequence[tuple[str, str, str]], logged: Mapping[str, Any]) -
     most, times = Counter(voter for _, voter, _ in found).most_common(1)[0] if found else ("", 0)
     if times > 1:
         raise RecountError(f"voter {most} is counted {times} times")
-    digest = hashlib.sha256("".join(f"{txid}\n" for txid in sorted(txid for txid, _, _ in found)).encode()).hexdigest()
+    digest = digest_of_ballots(txid for txid, _, _ in found)
     if digest != logged["ballots_sha256"]:
         raise RecountError(f"their digest is {digest}, the log says {logged['ballots_sha256']}")
     counts = Counter(choice.lower() for _, _, choice in found)

@@ -42,23 +42,16 @@ Value = TypeVar("Value")
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """How far back a chart looks.
-
-    Args:
-        step_ms: between two closes of the line.
-        hours: between two readings.
-        tick_ms: between two labels of the time axis, from `tick` as strftime writes it.
-        ahead: longest horizon of the ranges.
-    """
+    """How far back a chart looks."""
 
     name: str
     words: str
     span_ms: int
-    step_ms: int
-    hours: int
-    tick_ms: int
-    tick: str
-    ahead: str
+    step_ms: int  # between two closes of the line
+    hours: int  # between two readings
+    tick_ms: int  # between two labels of the time axis
+    tick: str  # such a label, as strftime writes it
+    ahead: str  # longest horizon of the ranges
 
 
 WINDOWS: Final = {
@@ -73,26 +66,17 @@ WINDOWS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Lately:
-    """One asset lately, in market time.
-
-    Args:
-        closes: (close time in ms, USD), oldest first; gaps are gaps.
-        ranges: by horizon, None where unknown.
-    """
+    """One asset lately, in market time."""
 
     asset: str
     now_ms: int
-    closes: Sequence[Point]
+    closes: Sequence[Point]  # (close time in ms, USD), oldest first; gaps are gaps
     hours: Sequence[Hour]
-    ranges: Mapping[str, Range] | None
+    ranges: Mapping[str, Range] | None  # by horizon, None where unknown
 
 
 def history(name: str, window: Window, lately: Lately, source: Markup | str) -> Chart | None:
-    """Draw the price of an asset on the market's regimes, their chances below it, and its ranges ahead.
-
-    Returns:
-        The chart, or None with fewer than two closes in the window.
-    """
+    """Draw the price on the market's regimes, their chances below it, and its ranges ahead; None without two closes."""
     since_ms, now_ms, asset = lately.now_ms - window.span_ms, lately.now_ms, lately.asset
     closes = [point for point in lately.closes if since_ms <= point[0] <= now_ms]
     if len(closes) < 2:
@@ -263,11 +247,7 @@ def _joined(found: Sequence[tuple[int, Value]], most_ms: int) -> Iterator[Sequen
 
 
 def _times(span: tuple[int, int, int], step_ms: int, form: str = "%-d") -> Axis:
-    """Return the axis of time, labelled where a label is clear of the edge and of that of now.
-
-    Args:
-        span: begin, now and end.
-    """
+    """Return the axis of time (begin, now, end), labelled where a label is clear of the edge and of that of now."""
     begin, now, end = span
     ticks, month = [], 0
     for at in range(-(-begin // step_ms) * step_ms, now, step_ms):

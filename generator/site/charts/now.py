@@ -28,10 +28,11 @@ from generator.site.format import UNKNOWN, moment, percent, price, signed, word
 HEIGHT: Final = 330
 DAY_MS: Final = 86_400_000
 _MAX_POINTS: Final = 96
+Numbers = Mapping[str, float | None]
 _KIND: Final = Markup(' class="{}" preserveAspectRatio="none"')
 
 
-def usual_moves(name: str, sizes: Mapping[str, float | None], source: Markup | str) -> Chart | None:
+def usual_moves(name: str, sizes: Numbers, source: Markup | str) -> Chart | None:
     """Draw the expected move of each asset over the next hour."""
     known = {asset: size for asset, size in sizes.items() if size is not None}
     if not known:
@@ -56,13 +57,7 @@ def usual_moves(name: str, sizes: Mapping[str, float | None], source: Markup | s
     return row_chart(caption, "expected move in an hour, \N{PLUS-MINUS SIGN}%", rows, bars=True)
 
 
-def fundings(
-    rates: Mapping[str, float | None],
-    states: Mapping[str, str | None],
-    source: Markup | str,
-    *,
-    name: str = "funding",
-) -> Chart | None:
+def fundings(name: str, rates: Numbers, states: Mapping[str, str | None], source: Markup | str) -> Chart | None:
     """Draw the funding of each asset around zero."""
     known = {asset: rate for asset, rate in rates.items() if rate is not None}
     if not known:
@@ -86,13 +81,10 @@ def fundings(
 def live_round(
     live: Round, path: Sequence[tuple[int, float]], now_ms: int, now_price: float | None, source: Markup | str
 ) -> Chart | None:
-    """Draw the live round: the price since its start and the neutral band around it.
+    """Draw the price since the start of the live round and its neutral band; None while the start price is unknown.
 
     Args:
         path: (wall ms, price) of closed bars, oldest first; those outside the round are left out.
-
-    Returns:
-        The chart, or None while the start price is unknown.
     """
     start = live.start_price
     if start is None or not start > 0:
@@ -100,7 +92,9 @@ def live_round(
     points = [(live.start_ms, start), *((at, seen) for at, seen in path if live.start_ms < at < now_ms)]
     if now_price is not None and now_ms > live.start_ms:
         points.append((min(now_ms, live.end_ms), now_price))
-    moves = [(at, 100 * (seen / start - 1)) for at, seen in points if math.isfinite(seen)]
+    points = [(at, seen) for at, seen in points if math.isfinite(seen)]
+    moves = [(at, 100 * (seen / start - 1)) for at, seen in points]
+    rows = [(f"{moment(at):%H:%M}", price(seen), signed(100 * (seen / start - 1))) for at, seen in points]
     band = None if live.band_bps is None else live.band_bps / 100
     reach = 1.25 * max(0.02, band or 0.0, *(abs(move) for _, move in moves))
     step = (live.end_ms - live.start_ms) // 4
@@ -109,23 +103,17 @@ def live_round(
         Axis(live.start_ms, live.end_ms, quarters, "time, UTC"),
         axis(-reach, reach, f"{live.asset}: change since the start of the round, %"),
     )
-    tips = [
-        f"{moment(at):%H:%M} UTC: {price(seen)}, {signed(move)}"
-        for (at, seen), (_, move) in zip(points, moves, strict=True)
-    ]
-    parts = [*plane.grid(), *plane.labels(), *([] if band is None else _band(plane, band))]
-    parts += [plane.path("line", moves), plane.dot("end", moves[-1], tips[-1])]
-    parts += [plane.dot("unseen", move, tip) for move, tip in zip(moves[:-1], tips[:-1], strict=True)]
+    tips = [f"{when} UTC: {seen}, {move}" for when, seen, move in rows]
+    parts = [*plane.grid(), *plane.labels(), *([] if band is None else _band(plane, band)), plane.path("line", moves)]
+    parts += [plane.dot("unseen", move, tip) for move, tip in zip(moves, tips, strict=True)]
+    parts.append(plane.dot("end", moves[-1], tips[-1]))
     caption = Caption(
         "live",
         _round_finding(live.asset, moves[-1][1], band),
         "A line of the price since the start, in percent. Between the dashed lines the outcome is NEUTRAL.",
         source,
         ("Time, UTC", "Price", "Since the start"),
-        tuple(
-            (f"{moment(at):%H:%M}", price(seen), signed(move))
-            for (at, seen), (_, move) in zip(points, moves, strict=True)
-        ),
+        tuple(rows),
     )
     return Chart(caption, Markup("").join(parts), HEIGHT)
 
@@ -135,9 +123,8 @@ def _funding_finding(above: int, below: int, n: int) -> str:
         return "Longs pay shorts in every asset"
     if below == n:
         return "Shorts pay longs in every asset"
-    if above == below:
-        return f"Funding is split: longs pay in {above} of {n} assets, shorts in {below}"
-    return f"Longs pay in {above} of {n} assets, shorts in {below}"
+    split = "Funding is split: longs" if above == below else "Longs"
+    return f"{split} pay in {above} of {n} assets, shorts in {below}"
 
 
 def _round_finding(asset: str, move: float, band: float | None) -> str:
@@ -146,9 +133,7 @@ def _round_finding(asset: str, move: float, band: float | None) -> str:
     now = f"{asset} is {where} its starting price"
     if band is None:
         return now
-    if abs(move) <= band:
-        return f"{now}, inside the neutral band"
-    return f"{now}, {'above' if move > 0 else 'below'} the neutral band"
+    return f"{now}, {'inside' if abs(move) <= band else 'above' if move > 0 else 'below'} the neutral band"
 
 
 def framed(x: Axis, y: Axis) -> Plane:
@@ -164,7 +149,7 @@ def _band(plane: Plane, band: float) -> Iterator[Markup]:
         yield plane.across("mark", edge) + text("axis halo", x, y + down, words)
 
 
-def _ranked(values: Mapping[str, float | None]) -> list[tuple[str, float | None]]:
+def _ranked(values: Numbers) -> list[tuple[str, float | None]]:
     """Return the largest first, the unknown last."""
     return sorted(values.items(), key=lambda row: (row[1] is None, -(row[1] or 0.0)))
 
@@ -197,11 +182,7 @@ def sparkline(asset: str, closes: Sequence[tuple[int, float]], change: float | N
 
 
 def shares(name: str, label: str, parts: Sequence[tuple[str, str, int]]) -> Markup | None:
-    """Draw counts as one divided bar; None when nothing was counted.
-
-    Args:
-        parts: (css class, word, count); a pattern and the text next to the bar tell them apart, not colour alone.
-    """
+    """Draw counts (css class, word, count) as one bar in parts that differ by more than colour; None without any."""
     total = sum(number for _, _, number in parts)
     if total == 0:
         return None

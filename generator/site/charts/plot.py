@@ -46,15 +46,11 @@ _ANCHORS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Caption:
-    """What a chart says with its picture.
-
-    Args:
-        desc: how to read it, for those who do not see it.
-    """
+    """What a chart says with its picture."""
 
     name: str
     finding: str
-    desc: str
+    desc: str  # how to read it, for those who do not see it
     source: Markup | str
     columns: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...] = ()
@@ -76,16 +72,11 @@ class Axis:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One row of a chart of rows.
-
-    Args:
-        value: None draws no mark.
-        text: the value in words, drawn next to the mark and shown by the tooltip.
-    """
+    """One row of a chart of rows."""
 
     label: str
-    value: float | None
-    text: str
+    value: float | None  # None draws no mark
+    text: str  # the value in words, drawn next to the mark and shown by the tooltip
     low: float | None = None
     high: float | None = None
 
@@ -191,11 +182,7 @@ class Plane:
 def svg(  # noqa: PLR0917  each is another thing
     name: str, size: tuple[int, int], title: str, desc: str, inner: Markup, more: Markup
 ) -> Markup:
-    """Return a picture with its title and description.
-
-    Args:
-        more: attributes, with a space before them.
-    """
+    """Return a picture with its title, its description and `more` attributes, which begin with a space."""
     return _SVG.format(id=name, width=size[0], height=size[1], title=title, desc=desc, inner=inner, more=more)
 
 
@@ -234,11 +221,7 @@ def row_chart(
 def axis(
     low: float, high: float, label: str, write: Callable[[float], str] = tick_text, *, rounded: bool = False
 ) -> Axis:
-    """Return an axis labelled at about four round values: 1, 2, 2.5 or 5 times a power of ten.
-
-    Args:
-        rounded: lengthened to such values at both of its ends.
-    """
+    """Return an axis labelled at steps of 1, 2, 2.5 or 5 times a power of ten, `rounded` to them at both of its ends."""
     power = 10.0 ** math.floor(math.log10((high - low) / 4))
     step = next(power * factor for factor in (1, 2, 2.5, 5, 10) if power * factor >= (high - low) / 4 * 0.999)
     inside = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)

@@ -95,8 +95,9 @@ def _report_chart(part: str, draw: Callable[[], Chart | None]) -> ReportChart | 
 
 
 def _fees(ctx: TickContext, source: str) -> Chart | None:
-    states = {asset: str(futures_of(ctx, asset).shown) for asset in ASSETS}
-    return fundings({asset: _funding(ctx, asset) for asset in ASSETS}, states, source, name="report-funding")
+    seen = {asset: observed(ctx, asset).funding for asset in ASSETS}
+    rates = {asset: None if one is None else fixed(100 * one.rate_8h, 4) for asset, one in seen.items()}
+    return fundings("report-funding", rates, {asset: str(futures_of(ctx, asset).shown) for asset in ASSETS}, source)
 
 
 def _regimes(regime: RegimeReading, source: str) -> Chart | None:
@@ -105,14 +106,11 @@ def _regimes(regime: RegimeReading, source: str) -> Chart | None:
     shares = {label: share(value) or 0.0 for label, value in regime.posterior.items()}
     ranked = sorted(shares, key=lambda label: -shares[label])
     first, second = ranked[:2]
-    finding = (
-        f"The most probable regime is {REGIME[first]}, {percent(shares[first])}; next is {REGIME[second]}, "
-        f"{percent(shares[second])}"
-    )
     rows = [Row(REGIME[label].capitalize(), shares[label], percent(shares[label])) for label in ranked]
     caption = Caption(
         "report-regimes",
-        finding,
+        f"The most probable regime is {REGIME[first]}, {percent(shares[first])}; next is {REGIME[second]}, "
+        f"{percent(shares[second])}",
         "A bar for each regime, as long as its probability. Together they make 100%.",
         source,
         ("Regime", "Probability"),
@@ -145,11 +143,6 @@ def hour_move(ctx: TickContext, asset: str) -> float | None:
     read = reading_of(ctx, asset)
     move = expected_move(read.outlook) if read else None
     return move.hour_1_percent if move else None
-
-
-def _funding(ctx: TickContext, asset: str) -> float | None:
-    seen = observed(ctx, asset).funding
-    return None if seen is None else fixed(100 * seen.rate_8h, 4)
 
 
 def _cone(move: ExpectedMove | None, source: str) -> Chart | None:

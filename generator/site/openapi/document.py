@@ -16,23 +16,38 @@ from generator.catalog.text.answers import CAPACITY_NOTICE, CLIENT_ADVICE, DISCL
 from generator.compose.body import encode
 from generator.site.openapi.paths import component_schemas, components, paths
 
+_DESCRIPTION: Final = (
+    "Educational market intelligence over HTTPS: market regime, direction with its confidence, liquidity, "
+    "derivatives pressure, a live human-against-AI prediction game (the Arena), its lessons, and statistics. "
+    f"Every endpoint is GET and returns JSON. {ENDPOINTS_IN_WORDS.capitalize()} endpoints are free; {PRODUCTS_IN_WORDS} "
+    "answers are paid per request by x402 version 2. The service holds no funds or private keys, connects to no exchange account and executes no "
+    "trades. Scoring internals are not exposed. Unknown values are null and named in `limitations`; objects may "
+    f"gain fields at any time.\n\n{DISCLAIMER}"
+)
+
 
 def openapi(
     *, base_url: str, project: str, contact: str, network: str, examples: Mapping[str, Mapping[str, Any]]
 ) -> dict[str, Any]:
-    """Describe the service.
+    """Describe the service; raise KeyError when the network is not in the table.
 
     Args:
-        base_url: origin without a trailing slash.
         examples: bodies of one real tick by free path and by product id; `<product id>#402` for a challenge. What is
             left out has no example.
-
-    Raises:
-        KeyError: the network is not in the table.
     """
+    url, email = contact_of(contact)
     return {
         "openapi": "3.1.0",
-        "info": info(base_url, project, contact),
+        "info": {
+            "title": f"{project} API",
+            "version": CATALOG_VERSION,
+            "summary": "Educational crypto market context as JSON, renewed every minute.",
+            "description": _DESCRIPTION,
+            # Without a URL of its own the contact has that of the service.
+            "contact": {"name": project, "url": url or base_url} | ({"email": email} if email else {}),
+            "license": {"name": "MIT License", "url": "https://opensource.org/license/mit"},
+            "x-guidance": guidance(base_url),
+        },
         "servers": [{"url": base_url, "description": "This service"}],
         "security": [],
         "tags": [
@@ -61,40 +76,6 @@ def _block(value: Any) -> Iterator[str]:
         nested = name is not None and bool(item) and isinstance(item, dict | list)
         yield from (head, f"  {first}") if nested else (f"{head} {first}",)
         yield from (f"  {line}" for line in others)
-
-
-LICENSE: Final = {"name": "MIT License", "url": "https://opensource.org/license/mit"}
-
-
-def info(base_url: str, project: str, contact: str) -> dict[str, Any]:
-    """Return the info object."""
-    return {
-        "title": f"{project} API",
-        "version": CATALOG_VERSION,
-        "summary": "Educational crypto market context as JSON, renewed every minute.",
-        "description": description(),
-        "contact": contact_object(base_url, project, contact),
-        "license": LICENSE,
-        "x-guidance": guidance(base_url),
-    }
-
-
-def contact_object(base_url: str, project: str, contact: str) -> dict[str, str]:
-    """Turn the contact setting into a contact object; without a URL of its own it has that of the service."""
-    url, email = contact_of(contact)
-    return {"name": project, "url": url or base_url} | ({"email": email} if email else {})
-
-
-def description() -> str:
-    """Say what the service does and does not do."""
-    return (
-        "Educational market intelligence over HTTPS: market regime, direction with its confidence, liquidity, "
-        "derivatives pressure, a live human-against-AI prediction game (the Arena), its lessons, and statistics. "
-        f"Every endpoint is GET and returns JSON. {ENDPOINTS_IN_WORDS.capitalize()} endpoints are free; {PRODUCTS_IN_WORDS} "
-        "answers are paid per request by x402 version 2. The service holds no funds or private keys, connects to no exchange account and executes no "
-        "trades. Scoring internals are not exposed. Unknown values are null and named in `limitations`; objects may "
-        f"gain fields at any time.\n\n{DISCLAIMER}"
-    )
 
 
 def guidance(base_url: str) -> str:

@@ -27,8 +27,10 @@ _PROBLEMS = sorted({400, *_FREE_ERRORS, *_PAID_ERRORS})
 
 def paths(network: Network, examples: Examples) -> dict[str, Any]:
     """Return the path items: free, paid, one static path per asset, the status file, the dictionary."""
-    items = {row.path: _endpoint(row, examples) | _documented(row.id) for row in ENDPOINTS}
-    items |= {row.path: _paid(row, network, examples) | _documented(row.id) for row in PRODUCTS}
+    items = {row.path: _endpoint(row, examples) for row in ENDPOINTS}
+    items |= {row.path: _paid(row, network, examples) for row in PRODUCTS}
+    for path, name in [(row.path, row.id) for row in ENDPOINTS] + [(row.path, row.id) for row in PRODUCTS]:
+        items[path]["externalDocs"] = {"url": f"{DOCS}{name}/"}
     items[REASONING_ASSET] = _free(
         "getReasoningOfAsset",
         "Brain Reasoning of one asset, as a static file",
@@ -52,10 +54,6 @@ def paths(network: Network, examples: Examples) -> dict[str, Any]:
         {**whole, "words": {"MarketState": whole["words"]["MarketState"]}, "scales": whole["scales"][:1]},
     )
     return {path: {"get": operation} for path, operation in items.items()}
-
-
-def _documented(name: str) -> dict[str, Any]:
-    return {"externalDocs": {"url": f"{DOCS}{name}/"}}
 
 
 def components() -> dict[str, Any]:
@@ -137,7 +135,15 @@ def _paid(product: Product, network: Network, examples: Examples) -> dict[str, A
         "x-stability": product.stability,
         "x-cache-seconds": product.cache_seconds,
         "x-payment-info": _payment_info(product, network),
-        "parameters": [_signature_header()],
+        "parameters": [
+            {
+                "name": "PAYMENT-SIGNATURE",
+                "in": "header",
+                "required": False,
+                "description": "Standard base64 of the x402 version 2 payment payload. Without it the answer is 402.",
+                "schema": {"type": "string"},
+            }
+        ],
         "responses": {
             "200": {
                 "description": "Paid and settled: the quoted body.",
@@ -165,16 +171,6 @@ def _payment_info(product: Product, network: Network) -> dict[str, Any]:
     }
     price = {"mode": "fixed", "currency": "USD", "amount": usdc_amount(product.price_atomic)}
     return {"price": price, "protocols": [{"x402": terms}]}
-
-
-def _signature_header() -> dict[str, Any]:
-    return {
-        "name": "PAYMENT-SIGNATURE",
-        "in": "header",
-        "required": False,
-        "description": "Standard base64 of the x402 version 2 payment payload. Without it the answer is 402.",
-        "schema": {"type": "string"},
-    }
 
 
 def _problem(status: int) -> dict[str, Any]:

@@ -51,12 +51,9 @@ def voters(body: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _pattern(row: Mapping[str, Any]) -> dict[str, Any]:
-    few = row["rounds"] < BIN_CASES
-    brain, people, both = (
-        "too few" if few else percent(row[name]["percent"]) for name in ("brain", "crowd", "both_wrong")
-    )
-    rates_in_words = {"brain": brain, "people": people, "both_wrong": both}
-    return {"when": row["when"], "rounds": row["rounds"], **rates_in_words, "finding": row["finding"]}
+    few, names = row["rounds"] < BIN_CASES, {"brain": "brain", "people": "crowd", "both_wrong": "both_wrong"}
+    said = {shown: "too few" if few else percent(row[name]["percent"]) for shown, name in names.items()}
+    return {"when": row["when"], "rounds": row["rounds"], **said, "finding": row["finding"]}
 
 
 def question(of: Round) -> str:

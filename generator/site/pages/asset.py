@@ -23,11 +23,7 @@ BEARS: Final = {
 
 
 def asset_view(asset: str, bodies: Mapping[str, Mapping[str, Any]], due: Sequence[PredictionMade]) -> dict[str, Any]:
-    """Return what pages/asset.html reads.
-
-    Args:
-        due: hourly forecasts of all assets that came due or were void, newest first.
-    """
+    """Return what pages/asset.html reads; `due` are forecasts of all assets that came due or were void, newest first."""
     coin = bodies[ENDPOINT_BY_ID["main-brain"].path]["coins"][asset]
     futures = bodies[ENDPOINT_BY_ID["derivatives"].path]["assets"][asset]
     reasoning = bodies[reasoning_path(asset)]["reasoning"]

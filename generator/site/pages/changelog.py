@@ -1,18 +1,13 @@
 """CHANGELOG.md as the page about changes shows it, newest version first."""
 
 import re
-from dataclasses import dataclass
+from typing import NamedTuple
 
 _KIND = r"### (Added|Changed|Fixed|Deprecated|Removed)\n(.*?)(?=\n### |\Z)"
 
 
-@dataclass(frozen=True, slots=True)
-class Version:
-    """One version of the catalogue (`info.version` in /openapi.json).
-
-    Args:
-        changes: (kind, text); kind is added, changed, fixed, deprecated or removed.
-    """
+class Version(NamedTuple):
+    """One version of the catalogue (`info.version` in /openapi.json); `changes` are (kind in lower case, text)."""
 
     number: str
     summary: str

@@ -1,6 +1,6 @@
 """What the landing page shows, worked out from the tick and from the bodies as published."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from markupsafe import Markup
@@ -9,7 +9,7 @@ from generator.catalog.assets import ASSET_NAMES, ASSETS
 from generator.catalog.endpoints import ENDPOINT_BY_ID
 from generator.catalog.links import asset_path
 from generator.catalog.text.answers import BARS_MISSING, NEEDS_5_MINUTE_BARS, RECORDED_NOTICE, SIMULATED_NOTICE
-from generator.catalog.text.labels import BIAS_MARKS, STATE
+from generator.catalog.text.labels import BIAS_MARKS, REGIME, STATE
 from generator.compose.context import TickContext
 from generator.compose.inputs import missing_reason
 from generator.compose.scores import hour_statement
@@ -40,7 +40,7 @@ def landing(ctx: TickContext, bodies: Bodies, chart: Markup | None = None) -> di
         "chart": chart,
         "rows": rows,
         "swing_chart": usual_moves("swings", {asset: hour_move(ctx, asset) for asset in ASSETS}, source),
-        "funding_chart": fundings(rates, {asset: futures[asset].get("state") for asset in ASSETS}, source),
+        "funding_chart": fundings("funding", rates, {asset: futures[asset].get("state") for asset in ASSETS}, source),
         "futures_summary": _body(bodies, "derivatives").get("summary") or "There is no futures reading at the moment.",
         "arena": {
             "live": live,
@@ -70,14 +70,18 @@ def _worth(ctx: TickContext) -> dict[str, str]:
 
 def missing(ctx: TickContext, bodies: Bodies) -> tuple[str, ...]:
     """List what the answers call unknown or restricted, each reason once, with the assets it concerns."""
-    said = [_body(bodies, name).get("limitations") or () for name in ("market-regime", "main-brain", "derivatives")]
-    general = [reason for reasons in (ctx.observation.limitations, *said) for reason in reasons]
-    by_reason: dict[str, list[str]] = {}
+    said = (_body(bodies, name).get("limitations") or () for name in ("market-regime", "main-brain", "derivatives"))
+    general = dict.fromkeys(reason for reasons in (ctx.observation.limitations, *said) for reason in reasons)
+    by_reason: dict[str, dict[str, None]] = {}
     for asset in ASSETS:
-        for reason in _once(reason for part in _parts(bodies, asset) for reason in part.get("limitations") or ()):
-            by_reason.setdefault(reason, []).append(asset)
-    each = (_concerning(reason, assets) for reason, assets in by_reason.items() if reason not in general)
-    return tuple(reason for reason in _once([*general, *each]) if reason not in _IN_BANNER)
+        for reason in (reason for part in _parts(bodies, asset) for reason in part.get("limitations") or ()):
+            by_reason.setdefault(reason, {})[asset] = None
+    each = [
+        reason if len(assets) == len(ASSETS) else f"{', '.join(assets)}: {reason}"
+        for reason, assets in by_reason.items()
+        if reason not in general
+    ]
+    return tuple(reason for reason in (*general, *each) if reason not in _IN_BANNER)
 
 
 def _parts(bodies: Bodies, asset: str) -> Iterator[Mapping[str, Any]]:
@@ -89,22 +93,17 @@ def _parts(bodies: Bodies, asset: str) -> Iterator[Mapping[str, Any]]:
 def _regime(ctx: TickContext, body: Mapping[str, Any]) -> dict[str, Any]:
     regime = body["regime"]
     known, state, risk = regime["label"] != UNKNOWN, regime["state"], regime["risk_score"]
+    sure, dwell = (regime["confidence"], regime["dwell_minutes"]) if known else (None, None)
+    whose = REGIME[regime["likeliest"]] if regime["label"] == "transition" else "this regime"
+    ranked = UNKNOWN if risk is None else f"{risk:.1f}"
     facts: tuple[tuple[str, str, str], ...] = (
-        (
-            "Confidence",
-            percent(regime["confidence"] if known else None),
-            "how probable this regime is now; no forecast",
-        ),
+        ("Confidence", percent(sure), f"how probable {whose} is now; no forecast"),
         ("State", state, f"{STATE.get(state, '')}; a description, not an order"),
         ("Volatility", word(regime["volatility"]), "expected moves, against those of the last week"),
-        (
-            "Risk score",
-            UNKNOWN if risk is None else f"{risk:.1f}",
-            "where the expected volatility ranks in its week, of 100",
-        ),
+        ("Risk score", ranked, "where the expected volatility ranks in its week, of 100"),
         ("Trend", word(regime["trend"]), "of the last hours"),
         ("Breadth", percent(regime["breadth_percent"]), "of the assets rose over 24 hours"),
-        ("In this regime for", duration(regime["dwell_minutes"] if known else None), ""),
+        ("In this regime for", duration(dwell), ""),
     )
     return {
         "headline": str(body["headline"]),
@@ -150,11 +149,3 @@ def _row(asset: str, ctx: TickContext, bodies: Bodies) -> dict[str, Any]:
 
 def _body(bodies: Bodies, endpoint_id: str) -> Mapping[str, Any]:
     return bodies[ENDPOINT_BY_ID[endpoint_id].path]
-
-
-def _once(texts: Iterable[str]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(texts))
-
-
-def _concerning(reason: str, assets: list[str]) -> str:
-    return reason if len(assets) == len(ASSETS) else f"{', '.join(assets)}: {reason}"

@@ -1,7 +1,6 @@
 """What the track-record page shows: how far, which way, and every forecast, hit or miss."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
@@ -12,7 +11,6 @@ from generator.arena.scores import BIN_CASES, wilson
 from generator.arena.timetable import HOUR_MS
 from generator.arena.values import ArenaView, HorizonScores, PredictionMade, Rate, Rehearsal, TrackRecord
 from generator.catalog.assets import ASSETS
-from generator.catalog.downloads import SERIES, RecordFile
 from generator.compose.scores import (
     HORIZON_WORDS,
     compared,
@@ -28,32 +26,6 @@ from generator.site.format import UNKNOWN, moment, percent
 
 GRID_HOURS: Final = 24
 NOT_KNOWN: Final = "Which way prices will move is not known."
-
-MonthRow = tuple[str, tuple[tuple[str, tuple[RecordFile, ...]], ...]]  # month, then name and files of each series
-
-
-@dataclass(frozen=True, slots=True)
-class Cell:
-    """One hourly forecast in the grid; `right` is None where none came due."""
-
-    said: str
-    came: str
-    right: bool | None
-
-
-def by_month(files: Sequence[RecordFile]) -> tuple[MonthRow, ...]:
-    """Return months that are over, newest first, each with its files by series, those in the order of the catalog."""
-    months = sorted({file.month for file in files if file.month}, reverse=True)
-    return tuple(
-        (
-            month,
-            tuple(
-                (series.name, tuple(file for file in files if (file.month, file.series) == (month, series.name)))
-                for series in SERIES
-            ),
-        )
-        for month in months
-    )
 
 
 def headline(hour: HorizonScores | None) -> str:
@@ -107,10 +79,7 @@ def direction(record: TrackRecord) -> str:
 
 
 def record_view(
-    arena: ArenaView,
-    predictions: Sequence[PredictionMade],
-    source: Markup | str,
-    now_ms: int,
+    arena: ArenaView, predictions: Sequence[PredictionMade], source: Markup | str, now_ms: int
 ) -> dict[str, Any]:
     """Return what pages/track_record.html reads.
 
@@ -151,15 +120,11 @@ def _rehearsal(held: Rehearsal | None) -> dict[str, Any] | None:
     if held is None:
         return None
     named = (("Which way, each hour", held.hourly), ("Arena forecasts", held.arena))
+    far = [(one, one.scores[0]) for one in held.how_far if one.scores]
     return {
         "far": tuple(
-            (
-                HORIZON_WORDS[one.horizon],
-                f"{one.resolved:,}",
-                *(percent(part.value) for part in (brain.inside_50, brain.inside_90)),
-            )
-            for one in held.how_far
-            for brain in one.scores[:1]
+            (HORIZON_WORDS[one.horizon], f"{one.resolved:,}", percent(it.inside_50.value), percent(it.inside_90.value))
+            for one, it in far
         ),
         "rows": tuple(
             (name, f"{record.resolved:,}", percent(record.hit.percent), interval(record.hit)) for name, record in named
@@ -221,21 +186,15 @@ def _facts(record: TrackRecord) -> tuple[tuple[str, str, str], ...]:
 
 
 def _grid(due: Sequence[PredictionMade]) -> tuple[dict[str, Any], ...]:
+    """Return the newest hours with the forecast of each asset that came due, None where there was none."""
     by_hour: dict[int, dict[str, PredictionMade]] = {}
     for made in due:
         by_hour.setdefault(made.start_ms, {})[made.asset] = made
-    newest = sorted(by_hour, reverse=True)[:GRID_HOURS]
     return tuple(
         {
             "start_ms": start,
-            "cells": tuple(_cell(by_hour[start].get(asset)) for asset in ASSETS),
-            "rehearsed": any(made.warm_up for made in by_hour[start].values()),
+            "made": tuple(hour.get(asset) for asset in ASSETS),
+            "rehearsed": any(made.warm_up for made in hour.values()),
         }
-        for start in newest
+        for start, hour in sorted(by_hour.items(), reverse=True)[:GRID_HOURS]
     )
-
-
-def _cell(made: PredictionMade | None) -> Cell:
-    if made is None or made.outcome is None:
-        return Cell("", "", None)
-    return Cell(made.prediction.lower(), made.outcome.lower(), made.prediction == made.outcome)

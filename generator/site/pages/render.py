@@ -31,7 +31,7 @@ from generator.site.pages.docs import Schemas, values
 from generator.site.pages.landing import landing, missing
 from generator.site.pages.linked import linked_data
 from generator.site.pages.markdown import markdown
-from generator.site.pages.record import by_month, first_due, record_view
+from generator.site.pages.record import first_due, record_view
 from generator.site.pages.terms import with_terms_linked
 from generator.site.resources import Assets, Resources
 
@@ -108,7 +108,7 @@ def _record(_page: SitePage, view: PageView) -> Mapping[str, Any]:
     until = Markup(", up to {}").format(page_format.when(newest)) if newest is not None else ""
     source = Markup('Source: own record, <a href="{}">downloads</a>{}.').format("#downloads", until)
     record = record_view(view.ctx.arena, view.predictions, source, view.ctx.freshness.generated_ms)
-    return {"record": record, "months": by_month(view.months)}
+    return {"record": record, "months": view.months}
 
 
 def _arena(_page: SitePage, view: PageView) -> Mapping[str, Any]:
