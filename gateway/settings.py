@@ -13,7 +13,6 @@ from pydantic import (
     ConfigDict,
     Field,
     SecretStr,
-    field_validator,
     model_validator,
 )
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
@@ -64,6 +63,18 @@ def _ip_networks(value: Any) -> Any:
     return names
 
 
+def _vault_url(value: str) -> str:
+    return value if value.startswith("file:///") else str(BucketUrl.parse(_beginning(value, ("file:///", *BUCKETS))))
+
+
+def _site_url(value: str) -> str:
+    return str(BucketUrl.parse(_beginning(value, BUCKETS)))
+
+
+def _ledger_url(value: SecretStr) -> SecretStr:
+    return SecretStr(_beginning(value.get_secret_value(), ("sqlite:///", POSTGRES)))
+
+
 AlgorandAddress = Annotated[str, AfterValidator(_algorand_address)]
 HttpUrl = Annotated[str, AfterValidator(_http_url)]
 
@@ -91,9 +102,9 @@ class GatewaySettings(BaseSettings):
 
     state_dir: Path = Path("./emi-state")
     site_dir: Path | None = None
-    site_url: str | None = None
-    vault_url: str | None = None
-    ledger_url: SecretStr | None = Field(  # a database's URL holds its password
+    site_url: Annotated[str, AfterValidator(_site_url)] | None = None
+    vault_url: Annotated[str, AfterValidator(_vault_url)] | None = None
+    ledger_url: Annotated[SecretStr, AfterValidator(_ledger_url)] | None = Field(  # a database's URL holds its password
         default=None,
         description="Payments ledger; unset: SQLite in STATE_DIR. `sqlite:///` a file, or `postgresql+psycopg://` for "
         "several gateways (`requirements-postgres.lock`). A corrupt file is named and left alone.",
@@ -147,23 +158,6 @@ class GatewaySettings(BaseSettings):
         description="Prometheus metrics of the gateway, on loopback; the generator's: `emi schedule --metrics-port PORT`.",
     )
     log_format: Literal["console", "json"] = "console"
-
-    @field_validator("vault_url")
-    @classmethod
-    def _vault_url(cls, value: str | None) -> str | None:
-        if value is None or value.startswith("file:///"):
-            return value
-        return str(BucketUrl.parse(_beginning(value, ("file:///", *BUCKETS))))
-
-    @field_validator("site_url")
-    @classmethod
-    def _site_url(cls, value: str | None) -> str | None:
-        return None if value is None else str(BucketUrl.parse(_beginning(value, BUCKETS)))
-
-    @field_validator("ledger_url")
-    @classmethod
-    def _ledger_url(cls, value: SecretStr | None) -> SecretStr | None:
-        return None if value is None else SecretStr(_beginning(value.get_secret_value(), ("sqlite:///", POSTGRES)))
 
     @model_validator(mode="after")
     def _agree(self) -> Self:

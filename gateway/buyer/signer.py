@@ -28,7 +28,7 @@ def devnet_wallet(settings: GatewaySettings) -> str | None:
 
 
 class Signer:
-    """Pass the page's questions on to the devnet's wallet, which pays play money and has limits of its own."""
+    """Pass the page's questions on to the devnet's wallet, which pays play money."""
 
     def __init__(self, state: GatewayState, wallet_url: str) -> None:
         self._state = state

@@ -8,20 +8,15 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Mount, Route
 
-from gateway.devnet.errors import LedgerRefusal, WalletError
+from gateway.devnet.errors import LedgerRefusal
 from gateway.devnet.keys import Key, new_key
-from gateway.devnet.ledger import MIN_FEE, Ledger
+from gateway.devnet.ledger import Ledger
 from gateway.devnet.node import mounted, refusal
-from gateway.devnet.transactions import Item, parse_item, signed
-from gateway.wire.networks import Network
+from gateway.devnet.transactions import parse_item, signed
 
 GIFT_MICRO_ALGOS: Final = 10_000_000
 GIFT_ASSET: Final = 5_000_000
 """5 USDC: fifty human reports."""
-PAGE_LIMIT: Final = 1_000_000
-"""The page's wallet pays at most 1 USDC for anything."""
-BALLOT_NOTE: Final = b"emi-arena/v1:j"
-RISKY: Final = frozenset({"rekey", "aclose", "asnd", "close"})
 
 
 def wallet_routes(ledger: Ledger, page_key: Key | None) -> Mount:
@@ -50,35 +45,12 @@ def wallet_routes(ledger: Ledger, page_key: Key | None) -> Mount:
 
     async def sign_prepared(request: Request) -> Response:
         try:
-            item = prepared(request.headers.get("x-unsigned", ""), page_key.address, ledger.identity)
-        except WalletError as problem:
-            return refusal(400, str(problem))
+            item = parse_item(base64.b64decode(request.headers.get("x-unsigned", ""), validate=True))
+        except (ValueError, LedgerRefusal):
+            return refusal(400, "what is to be signed is not a transaction")
+        if item.sender != page_key.address or item.fields.get("gh") != ledger.identity.genesis_hash_bytes:
+            return refusal(400, "this wallet signs only its own transactions on the devnet")
         return JSONResponse({"signed": base64.b64encode(signed(item, page_key.secret).wire).decode()})
 
     posts = (("/account", account), ("/sign-prepared", sign_prepared))
     return mounted("/wallet", [*paths, *(Route(path, answer, methods=["POST"]) for path, answer in posts)])
-
-
-def prepared(unsigned: str, address: str, identity: Network) -> Item:
-    """Read a payment, or a ballot of the Arena, that somebody else prepared, if this wallet may sign it.
-
-    Raises:
-        WalletError: it is not a transaction, not from this wallet, not on this network, or pays more than the limit.
-    """
-    try:
-        item = parse_item(base64.b64decode(unsigned, validate=True))
-    except (ValueError, LedgerRefusal) as problem:
-        raise WalletError("what is to be signed is not a transaction") from problem
-    fields = item.fields
-    harmless = item.sender == address and fields.keys().isdisjoint(RISKY)
-    here = fields.get("gh") == identity.genesis_hash_bytes and fields.get("fee", 0) <= MIN_FEE
-    is_ballot = fields["type"] == "pay" and fields.keys().isdisjoint({"amt", "grp"})
-    if harmless and here and is_ballot and fields.get("note", b"").startswith(BALLOT_NOTE):
-        return item
-    if fields["type"] != "axfer" or not harmless:
-        raise WalletError("this wallet signs only its own plain payments in USDC")
-    if fields.get("gh") != identity.genesis_hash_bytes or fields.get("xaid") != identity.asset_id:
-        raise WalletError(f"this wallet pays only in asset {identity.asset_id} on {identity.full}")
-    if fields.get("aamt", 0) > PAGE_LIMIT or fields.get("fee", 0) > MIN_FEE:
-        raise WalletError(f"this wallet pays at most {PAGE_LIMIT} atomic units and {MIN_FEE} micro-ALGO of fee")
-    return item

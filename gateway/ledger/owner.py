@@ -21,7 +21,7 @@ def make_owner() -> str:
     Boot, namespace and beginning are empty where the system does not say.
     """
     pid = os.getpid()
-    return f"{socket.gethostname()}:{_boot()}:{_namespace()}:{pid}:{_began(pid)}:{secrets.token_hex(4)}"
+    return f"{socket.gethostname()}:{_boot_and_namespace()}:{pid}:{_began(pid)}:{secrets.token_hex(4)}"
 
 
 def is_gone(owner: str, me: str) -> bool:
@@ -74,18 +74,12 @@ class Leases:
         self._seen = {txid: seen for txid, seen in self._seen.items() if txid in txids}
 
 
-def _boot() -> str:
+def _boot_and_namespace() -> str:
     try:
-        return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+        boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+        return f"{boot}:{Path('/proc/self/ns/pid').stat().st_ino}"
     except OSError:
-        return ""
-
-
-def _namespace() -> str:
-    try:
-        return str(Path("/proc/self/ns/pid").stat().st_ino)
-    except OSError:
-        return ""
+        return ":"
 
 
 def _began(pid: int) -> str:

@@ -5,9 +5,9 @@ knows that the ledger was lost, vouches for it; the amount says which products i
 """
 
 import re
-from collections.abc import Mapping
 from typing import Any, Final
 
+from pydantic import AliasChoices, AliasPath, BaseModel, ConfigDict, Field, PositiveInt, ValidationError
 from sqlalchemy.exc import SQLAlchemyError
 
 from gateway.app.metrics import Metrics
@@ -25,9 +25,26 @@ from gateway.vault.folder import Vault, VaultProduct
 TIMEOUT_S: Final = 10.0
 TXID: Final = re.compile(r"[A-Z2-7]{52}")
 OK: Final = 200
-Transfer = Mapping[str, Any]
-"""A confirmed asset transfer as the chain shows it, by the names of `FIELDS`; the amount in atomic units."""
-FIELDS: Final = {"network": str, "sender": str, "receiver": str, "asset": int, "amount": int, "last_valid": int}
+
+
+def _at(indexed: str, pending: str) -> Any:
+    """Return where a field lies in an answer of the indexer, or of algod's pool."""
+    paths = (AliasPath("transaction", *indexed.split("/")), AliasPath(*pending.split("/")))
+    return Field(validation_alias=AliasChoices(*paths))
+
+
+class Transfer(BaseModel):
+    """A confirmed asset transfer as the chain shows it; the amount in atomic units."""
+
+    model_config = ConfigDict(strict=True, frozen=True)
+
+    confirmed: PositiveInt = _at("confirmed-round", "confirmed-round")
+    network: str = _at("genesis-hash", "txn/txn/gh")
+    sender: str = _at("sender", "txn/txn/snd")
+    receiver: str = _at("asset-transfer-transaction/receiver", "txn/txn/arcv")
+    asset: int = _at("asset-transfer-transaction/asset-id", "txn/txn/xaid")
+    amount: int = _at("asset-transfer-transaction/amount", "txn/txn/aamt")
+    last_valid: int = _at("last-valid", "txn/txn/lv")
 
 
 async def adopt(settings: GatewaySettings, http: Http, txid: str, product_id: str, clock: Clock | None = None) -> str:
@@ -58,11 +75,11 @@ async def adopt(settings: GatewaySettings, http: Http, txid: str, product_id: st
         # Chosen when it is presented.
         snapshot_id="",
         sha256="",
-        price_atomic=transfer["amount"],
-        payer=transfer["sender"],
+        price_atomic=transfer.amount,
+        payer=transfer.sender,
         network=settings.chain_network.full,
         identifier=None,
-        last_valid=transfer["last_valid"],
+        last_valid=transfer.last_valid,
         intent_round=None,
         watched_round=None,
         owner=make_owner(),
@@ -70,7 +87,7 @@ async def adopt(settings: GatewaySettings, http: Http, txid: str, product_id: st
         evidence="adopted",
         created_at=at_s,
         closed_at=at_s,
-        keep_round=transfer["last_valid"] + KEEP_ROUNDS,
+        keep_round=transfer.last_valid + KEEP_ROUNDS,
     )
     ledger = Ledger(settings.ledger_where)
     try:
@@ -81,18 +98,18 @@ async def adopt(settings: GatewaySettings, http: Http, txid: str, product_id: st
         raise GatewayError(f"the payments ledger does not take it: {database_reason(error)}") from error
     finally:
         ledger.close()
-    return str(transfer["sender"])
+    return transfer.sender
 
 
 async def _find(chain: Chain, txid: str) -> Transfer | None:
     """Return a confirmed asset transfer, from the indexer or, for about 1,000 rounds, from algod; None without one."""
     indexed = await chain.indexer(f"/v2/transactions/{txid}", TIMEOUT_S)
-    if indexed is not None and indexed.status == OK and (found := _read_indexed(indexed.content)):
+    if indexed is not None and indexed.status == OK and (found := _read(indexed.content)):
         return found
     pending = await chain.algod(f"/v2/transactions/pending/{txid}", TIMEOUT_S)
     if indexed is None and pending is None:
         raise GatewayError("neither the indexer nor algod answers; try again later")
-    return _read_pending(pending.content) if pending is not None and pending.status == OK else None
+    return _read(pending.content) if pending is not None and pending.status == OK else None
 
 
 async def _product(settings: GatewaySettings, clock: Clock, product_id: str) -> VaultProduct:
@@ -114,30 +131,13 @@ def _check(settings: GatewaySettings, product: VaultProduct, transfer: Transfer)
         "amount": product.price_atomic,
     }
     for name, wanted in expected.items():
-        if transfer[name] != wanted:
-            raise GatewayError(f"this does not pay for {product.id}: its {name} is {transfer[name]}, not {wanted}")
+        shown = getattr(transfer, name)
+        if shown != wanted:
+            raise GatewayError(f"this does not pay for {product.id}: its {name} is {shown}, not {wanted}")
 
 
-def _read_indexed(content: Any) -> Transfer | None:
-    row = _object(_object(content).get("transaction"))
-    moved = _object(row.get("asset-transfer-transaction"))
-    values = (moved.get("receiver"), moved.get("asset-id"), moved.get("amount"))
-    return _transfer(row, row.get("genesis-hash"), row.get("sender"), *values, row.get("last-valid"))
-
-
-def _read_pending(content: Any) -> Transfer | None:
-    row = _object(content)
-    txn = _object(_object(row.get("txn")).get("txn"))
-    return _transfer(row, *map(txn.get, ("gh", "snd", "arcv", "xaid", "aamt", "lv")))
-
-
-def _transfer(row: Mapping[str, Any], *values: Any) -> Transfer | None:
-    """Name a confirmed transfer's fields if every one is of its type."""
-    reached = row.get("confirmed-round")
-    if type(reached) is not int or reached <= 0 or tuple(map(type, values)) != tuple(FIELDS.values()):
+def _read(content: Any) -> Transfer | None:
+    try:
+        return Transfer.model_validate(content)
+    except ValidationError:
         return None
-    return dict(zip(FIELDS, values, strict=True))
-
-
-def _object(value: Any) -> Mapping[str, Any]:
-    return value if isinstance(value, dict) else {}

@@ -9,7 +9,7 @@ from typing import Any, Final
 import structlog
 from x402.extensions.payment_identifier import declare_payment_identifier_extension
 from x402.http.utils import encode_payment_required_header
-from x402.schemas import PaymentRequired, PaymentRequirements, ResourceInfo
+from x402.schemas import PaymentRequired, PaymentRequirements
 
 from gateway.app.answers import MAX_HEADER_BYTES, Encoded, encoded, header_bytes
 from gateway.settings import GatewaySettings
@@ -106,13 +106,7 @@ def _encode(required: dict[str, Any], words: Mapping[str, Any], extra: list[tupl
 
 
 def _plain(required: dict[str, Any], words: Mapping[str, Any], extra: list[tuple[bytes, bytes]]) -> Encoded:
-    model = PaymentRequired(
-        error=required["error"],
-        resource=ResourceInfo.model_validate(required["resource"]),
-        accepts=[PaymentRequirements.model_validate(item) for item in required["accepts"]],
-        extensions=required["extensions"],
-    )
-    header = encode_payment_required_header(model).encode()
+    header = encode_payment_required_header(PaymentRequired.model_validate(required)).encode()
     body = {"error": required["error"], **words, **{k: v for k, v in required.items() if k != "error"}}
     content = json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode()
     return encoded(402, content, [(b"cache-control", b"no-store"), (b"payment-required", header), *extra])

@@ -6,10 +6,9 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from x402.http.utils import encode_payment_response_header
 from x402.schemas import SettleResponse
 
-from gateway.app.answers import ALLOWED_METHODS, PAID_HEADERS, VARY, preflight
+from gateway.app.answers import ALLOWED_METHODS, VARY, encoded, preflight
 from gateway.app.state import GatewayState
 from gateway.errors import PaymentInvalid
-from gateway.ledger.record import Record
 from gateway.payments.challenge import Challenge
 from gateway.payments.decide import Delivered, Gone, Limited, Outcome, Pending, Refused, Unavailable, Withheld
 from gateway.payments.parse import read_payment
@@ -18,6 +17,13 @@ from gateway.wire.networks import MAINNET
 SIGNATURE: Final = b"payment-signature"
 RETRY_S: Final = 5
 NO_PRODUCT: Final = "No product is sold at this path."
+LIMITED: Final = "Too many payment attempts from this address."
+UNKNOWN: Final = "The outcome of this payment is not known yet. Send the same payment again; do not sign another."
+CONSUMED: Final = "This payment was settled and its answer delivered; it is kept no longer. Do not pay again for it."
+WITHHELD: Final = (
+    "This payment is already settled; do not pay again. It came with a payment identifier: send the same identifier to "
+    "get its answer again."
+)
 VARY_HEADER: Final = {"vary": VARY.decode()}
 
 
@@ -31,6 +37,7 @@ class PaidEndpoint:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
+        outcome: Outcome | None = None
         headers = [value for name, value in scope["headers"] if name == SIGNATURE]
         if scope["method"] != "GET":
             answer = self._other_method(scope)
@@ -40,11 +47,10 @@ class PaidEndpoint:
             answer = self._problem(scope, 404, NO_PRODUCT)
         else:
             outcome = await self._pay(scope, headers)
-            if isinstance(outcome, Delivered):
-                await self._deliver(outcome, send)
-                return
-            answer = self._answer(scope, outcome)
+            answer = self._deliver(outcome) if isinstance(outcome, Delivered) else self._answer(scope, outcome)
         await answer(scope, receive, send)
+        if isinstance(outcome, Delivered):
+            self._state.step("delivered")
 
     def _other_method(self, scope: Scope) -> ASGIApp:
         if scope["method"] == "HEAD":
@@ -85,62 +91,38 @@ class PaidEndpoint:
         self._state.step("decoded")
         return await self._state.purchases.buy(scope["path"], payment, lambda: self._state.rate.take(address))
 
-    async def _deliver(self, outcome: Delivered, send: Send) -> None:
+    def _deliver(self, outcome: Delivered) -> ASGIApp:
         record = outcome.record
         self._state.ledger.delivered(record.txid)
-        receipt = receipt_header(success=True, network=record.network, transaction=record.txid, payer=record.payer)
-        headers = [
-            (b"content-type", b"application/json"),
-            (b"content-length", str(len(outcome.content)).encode()),
-            *PAID_HEADERS,
-            (b"cache-control", record.cache_control.encode()),
-            receipt,
-        ]
-        await send({"type": "http.response.start", "status": 200, "headers": headers})
-        await send({"type": "http.response.body", "body": outcome.content})
-        self._state.step("delivered")
+        receipt = _as_bytes(_receipt(record.network, record.txid, record.payer))
+        return encoded(200, outcome.content, [(b"cache-control", record.cache_control.encode()), receipt])
 
     def _answer(self, scope: Scope, outcome: Refused | Gone | Withheld | Pending | Unavailable | Limited) -> ASGIApp:
+        """Answer a payment that is not delivered; a settled one without the challenge that makes its payer pay again."""
         match outcome:
             case Refused():
                 return self._refuse(scope, outcome)
-            case Gone() | Withheld():
-                return self._paid_before(scope, outcome)
-            case Pending():
-                return self._pending(scope, outcome)
-            case Limited():
-                wait = {"retry-after": str(outcome.retry_after_s)}
-                return self._problem(scope, 429, "Too many payment attempts from this address.", wait)
-            case Unavailable():
-                return self._unavailable(scope, outcome.reason, outcome.retry_after_s)
+            case Gone(record):
+                receipt = _receipt(record.network, record.txid, record.payer)
+                return self._problem(scope, 410, CONSUMED, receipt, reason="payment_consumed")
+            case Withheld():
+                return self._problem(scope, 409, WITHHELD, reason="payment_identifier_required")
+            case Pending(txid, network, payer):
+                receipt = _receipt(network, txid, payer, "settlement_pending")
+                return self._problem(scope, 503, UNKNOWN, {"retry-after": str(RETRY_S), **receipt})
+            case Limited(wait_s):
+                return self._problem(scope, 429, LIMITED, {"retry-after": str(wait_s)})
+            case Unavailable(reason, wait_s):
+                return self._unavailable(scope, reason, wait_s)
 
     def _refuse(self, scope: Scope, outcome: Refused) -> ASGIApp:
         challenge = self._challenge(scope)
         if not isinstance(challenge, Challenge):
             return challenge
-        receipt = None
-        if outcome.network is not None:
-            receipt = receipt_header(
-                success=False, network=outcome.network, transaction="", payer=outcome.payer, reason=outcome.code
-            )
         error = f"{outcome.code}: {outcome.text}" if outcome.text else outcome.code
-        return challenge.failed(error, receipt)
-
-    def _paid_before(self, scope: Scope, outcome: Gone | Withheld) -> ASGIApp:
-        """Say that a payment is settled, without the challenge that would make its payer pay again."""
-        if isinstance(outcome, Withheld):
-            detail = (
-                "This payment is already settled; do not pay again. It came with a payment identifier: send the same "
-                "identifier to get its answer again."
-            )
-            return self._problem(scope, 409, detail, reason="payment_identifier_required")
-        detail = "This payment was settled and its answer delivered; it is kept no longer. Do not pay again for it."
-        return self._problem(scope, 410, detail, _receipt(outcome.record), reason="payment_consumed")
-
-    def _pending(self, scope: Scope, outcome: Pending) -> ASGIApp:
-        detail = "The outcome of this payment is not known yet. Send the same payment again; do not sign another."
-        headers = {"retry-after": str(RETRY_S), **_receipt(outcome, "settlement_pending")}
-        return self._problem(scope, 503, detail, headers)
+        if outcome.network is None:
+            return challenge.failed(error)
+        return challenge.failed(error, _as_bytes(_receipt(outcome.network, "", outcome.payer, outcome.code)))
 
     def _unavailable(self, scope: Scope, reason: str, retry_s: int) -> ASGIApp:
         detail = f"{reason[:1].upper()}{reason[1:]}."
@@ -152,23 +134,19 @@ class PaidEndpoint:
         return self._state.problem(scope["path"], status, detail, {**VARY_HEADER, **(headers or {})}, **members)
 
 
-def _receipt(paid: Record | Pending, reason: str | None = None) -> dict[str, str]:
-    name, value = receipt_header(
-        success=reason is None, network=paid.network, transaction=paid.txid, payer=paid.payer, reason=reason
-    )
-    return {name.decode(): value.decode()}
-
-
-def receipt_header(
-    *, success: bool, network: str, transaction: str, payer: str | None, reason: str | None = None
-) -> tuple[bytes, bytes]:
+def _receipt(network: str, transaction: str, payer: str | None, reason: str | None = None) -> dict[str, str]:
     """Make the PAYMENT-RESPONSE header; the transaction is empty when nothing was or may have been broadcast."""
     answer = SettleResponse(
-        success=success,
+        success=reason is None,
         error_reason=reason,
         payer=payer,
         transaction=transaction,
         network=network,
         extra=None if network in MAINNET.forms else {"money": "play money, worth nothing"},
     )
-    return (b"payment-response", encode_payment_response_header(answer).encode())
+    return {"payment-response": encode_payment_response_header(answer)}
+
+
+def _as_bytes(header: dict[str, str]) -> tuple[bytes, bytes]:
+    [(name, value)] = header.items()
+    return name.encode(), value.encode()

@@ -57,8 +57,7 @@ SUCCESS_WAIT_S: Final = 3.0
 REFUSAL_WAIT_S: Final = 4.0
 ASK_EVERY_S: Final = 0.25
 ASK_TIMEOUT_S: Final = 0.5
-# The newest deliveries: to repeat one needs no disk. A body is some 10 kB.
-MAX_REMEMBERED: Final = 512
+MAX_REMEMBERED_BYTES: Final = 32 * 1024 * 1024
 LEDGER_UNUSABLE: Final = "the payments ledger cannot be used right now; the same payment works later"
 NOTHING_TO_DELIVER: Final = "the payment is settled, and there is nothing to deliver yet; the same one works later"
 PENDING: Final = Decision(Action.PENDING)
@@ -110,8 +109,9 @@ class Purchases:
         self.most = MAX_AT_ONCE + MAX_WAITING
         self._slots = asyncio.Semaphore(MAX_AT_ONCE)
         self._in_flight: dict[str, tuple[Request, asyncio.Task[Outcome]]] = {}
-        # Only what is settled, which is final: nothing here can become untrue, and what is missing is in the ledger.
+        # The newest deliveries, to repeat without a disk. What is settled is final: nothing here can become untrue.
         self._delivered: OrderedDict[str, Delivered] = OrderedDict()
+        self._delivered_bytes = 0
 
     def in_flight(self, txid: str) -> bool:
         """Return whether this process works on a payment right now."""
@@ -329,9 +329,7 @@ class Purchases:
     def _ended(self, decision: Decision, record: Record, payment: Payment, answer: SettleAnswer | None) -> Outcome:
         outcome = outcome_of(decision, record, payment)
         if isinstance(outcome, Delivered):
-            self._delivered[record.txid] = outcome
-            if len(self._delivered) > MAX_REMEMBERED:
-                self._delivered.popitem(last=False)
+            self._remember(outcome)
         elif decision.action is Action.PENDING and answer is not None:
             if answer.kind is SettleKind.SUCCESS:
                 log.error("settle answered success, and the chain does not have the payment", txid=payment.txid)
@@ -339,6 +337,14 @@ class Purchases:
             else:
                 log.warning("outcome unknown", txid=payment.txid, answer=answer.kind.value, reason=answer.reason)
         return outcome
+
+    def _remember(self, delivered: Delivered) -> None:
+        if delivered.record.txid not in self._delivered:
+            self._delivered[delivered.record.txid] = delivered
+            self._delivered_bytes += len(delivered.content)
+        while self._delivered_bytes > MAX_REMEMBERED_BYTES:
+            _, oldest = self._delivered.popitem(last=False)
+            self._delivered_bytes -= len(oldest.content)
 
     async def _write(self, decision: Decision, record: Record) -> tuple[Decision, Record]:
         """Make a decision's change durable; return what it is now that others may have changed the row meanwhile."""

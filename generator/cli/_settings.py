@@ -61,10 +61,11 @@ def replay_start(settings: GeneratorSettings, at: str | None, *, loop: bool) -> 
 
 
 def _load(kind: Callable[..., Settings], flags: Mapping[str, Any]) -> Settings:
-    given = {name: value for name, value in flags.items() if value is not None}
     known = known_names()
-    _refuse_unknown(known, (name for name in os.environ if name.startswith(PREFIX)), "environment")
-    values = _file_values(known) | given
+    for name in os.environ:
+        if name.startswith(PREFIX):
+            _check_known(name.upper(), known, "environment")
+    values = _tree(_file(), known) | {name: value for name, value in flags.items() if value is not None}
     try:
         return kind(**values)
     except ValidationError as error:
@@ -91,15 +92,13 @@ def _names(kind: type[BaseModel], prefix: str = PREFIX) -> Iterator[tuple[str, b
             yield prefix + name.upper(), "Secret" in str(inner)
 
 
-def _refuse_unknown(known: Mapping[str, bool], names: Iterator[str], where: str) -> None:
-    for name in names:
-        if name.upper() not in known:
-            allowed = ", ".join(sorted(known))
-            raise GeneratorError(f"{where}: unknown setting {name}; valid: {allowed}")
+def _check_known(name: str, known: Mapping[str, bool], where: str) -> None:
+    if name not in known:
+        raise GeneratorError(f"{where}: unknown setting {name}; valid: {', '.join(sorted(known))}")
 
 
-def _file_values(known: Mapping[str, bool]) -> dict[str, Any]:
-    """Read `emi.yaml` of the working folder; what the environment also sets is left to the environment."""
+def _file() -> dict[Any, Any]:
+    """Read `emi.yaml` of the working folder, empty when there is none."""
     path = Path(FILE)
     if not path.exists():
         return {}
@@ -110,36 +109,32 @@ def _file_values(known: Mapping[str, bool]) -> dict[str, Any]:
         data = YAML(typ="safe").load(path.read_text())
     except (OSError, YAMLError, UnicodeDecodeError) as error:
         raise GeneratorError(f"{FILE}: cannot be read: {' '.join(str(error).split())}") from error
-    if data is None:
-        return {}
-    if not isinstance(data, dict):
+    if not isinstance(data, dict | None):
         raise GeneratorError(f"{FILE}: must be a mapping such as 'port: 8402'")
-    flat = dict(_flatten(data))
-    _refuse_unknown(known, iter(PREFIX + name for name in flat), FILE)
-    return _nest({name: value for name, value in flat.items() if PREFIX + name not in os.environ})
+    return data or {}
 
 
-def _flatten(data: Mapping[Any, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
-    for key, value in data.items():
-        name = prefix + str(key).upper()
+def _tree(data: Mapping[Any, Any], known: Mapping[str, bool], prefix: str = PREFIX) -> dict[str, Any]:
+    """Return a file's values as they would stand in the environment; what that also sets is left to it."""
+    values: dict[str, Any] = {}
+    for key, given in data.items():
+        place, _, rest = str(key).lower().partition("__")
+        value = {rest: given} if rest else given
+        name = prefix + place.upper()
         if isinstance(value, dict):
-            yield from _flatten(value, f"{name}__")
-        elif isinstance(value, list):
-            yield name, ",".join(str(part) for part in value)
-        elif value is not None:
+            values[place] = values.get(place, {}) | _tree(value, known, f"{name}__")
+            continue
+        if value is None:
+            continue
+        _check_known(name, known, FILE)
+        if name in os.environ:
+            continue
+        if isinstance(value, list):
+            values[place] = ",".join(map(str, value))
+        else:
             plain = isinstance(value, int | float) and not isinstance(value, bool)  # `port: true` is not port 1
-            yield name, value if plain else str(value)
-
-
-def _nest(flat: Mapping[str, Any]) -> dict[str, Any]:
-    nested: dict[str, Any] = {}
-    for name, value in flat.items():
-        *parents, leaf = name.lower().split("__")
-        place = nested
-        for parent in parents:
-            place = place.setdefault(parent, {})
-        place[leaf] = value
-    return nested
+            values[place] = value if plain else str(value)
+    return values
 
 
 def _one_line(error: ValidationError, values: Mapping[str, Any]) -> str:

@@ -13,8 +13,7 @@ seconds to reach the lock's time; a ballot that was confirmed in time and is see
 import asyncio
 import base64
 import binascii
-from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -57,7 +56,7 @@ class ChainBallots:
         self._from: int | None = None
         self._resume = ""  # the page at which to resume a run of pages that an earlier poll did not end
         self._run_began = 0  # the indexer's round when that run began
-        self._seen: OrderedDict[str, None] = OrderedDict()
+        self._seen: dict[str, None] = {}  # transaction ids, the oldest first
         self._pending: list[str] = []
         self._complaint: str | None = None  # None before the first query
 
@@ -78,9 +77,13 @@ class ChainBallots:
             if self._resume == resumed_at:  # not one page: its token may be what is wrong
                 self._resume = ""
         self._complain(complaint)
-        return self._done(files)
+        self._seen.update(dict.fromkeys(files))
+        self._pending += files
+        while len(self._seen) > SEEN_KEPT:
+            del self._seen[next(iter(self._seen))]
+        return tuple(files.values())
 
-    def clear(self, files: Sequence[BallotFile] = ()) -> None:
+    def clear(self) -> None:
         """Note that the memory has dealt with all that was returned: the chain itself keeps everything."""
         self._pending = []
 
@@ -116,7 +119,6 @@ class ChainBallots:
         again. One that an outage or the number of pages cut short is resumed where it was, and is followed by another.
         """
         query = await self._query()
-        tokens = {self._resume}
         went_on = bool(self._resume)
         for _ in range(MOST_PAGES):
             resumed = {"next": self._resume} if self._resume else {}
@@ -134,13 +136,12 @@ class ChainBallots:
                 self._resume = ""
                 if not went_on:
                     return ""
-                went_on, tokens = False, {""}
-                continue
-            if token in tokens:
+                went_on = False
+            elif token == self._resume:
                 self._resume = ""
                 return "the indexer gives the same page twice"
-            tokens.add(token)
-            self._resume = token
+            else:
+                self._resume = token
         return f"more than {MOST_PAGES} pages at once; the rest follows"
 
     async def _query(self) -> dict[str, str]:
@@ -161,13 +162,6 @@ class ChainBallots:
         if not isinstance(txid, str) or not txid or len(txid) > 64 or txid in self._seen or txid in files:
             return
         files[txid] = ballot_of(row)
-
-    def _done(self, files: dict[str, BallotFile]) -> tuple[BallotFile, ...]:
-        self._seen.update(dict.fromkeys(files))
-        self._pending += files
-        while len(self._seen) > SEEN_KEPT:
-            self._seen.popitem(last=False)
-        return tuple(files.values())
 
     def _complain(self, text: str) -> None:
         """Log a trouble once. The first query is passed over: programs that are started together wait for each other."""

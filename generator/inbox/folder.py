@@ -8,7 +8,6 @@ import asyncio
 import os
 import random
 import stat
-from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
@@ -30,6 +29,7 @@ class Inbox:
         self.folder = folder
         self._random = random.SystemRandom()
         self._complained = False
+        self._taken: tuple[BallotFile, ...] = ()  # what was read last
 
     async def read(self, lock_ms: int | None) -> tuple[BallotFile, ...]:
         """Return what lies there now, without waiting for a lock."""
@@ -50,7 +50,8 @@ class Inbox:
             half = at_once // 2
             found = found[:half] + self._random.sample(found[half:], at_once - half)
         files = [file for row in found if (file := self._one(*row)) is not None]
-        return tuple(sorted(files, key=lambda file: (file.arrived_ms, file.name)))
+        self._taken = tuple(sorted(files, key=lambda file: (file.arrived_ms, file.name)))
+        return self._taken
 
     def _one(self, name: str, arrived_ms: int, status: os.stat_result) -> BallotFile | None:
         if not stat.S_ISREG(status.st_mode):  # a link could point anywhere, a pipe would block
@@ -67,9 +68,9 @@ class Inbox:
         except OSError:
             return BallotFile(name, b"", arrived_ms, Refusal.UNREADABLE)
 
-    def clear(self, files: Sequence[BallotFile]) -> None:
+    def clear(self) -> None:
         """Remove files that were dealt with; one that cannot be removed stays, and is refused in the next tick."""
-        for file in files:
+        for file in self._taken:
             with suppress(OSError):
                 (self.folder / file.name).unlink(missing_ok=True)
 
@@ -93,6 +94,7 @@ class Inbox:
 
     def put_back(self) -> None:
         """Leave everything where it lies."""
+        self._taken = ()
 
 
 def _row(entry: os.DirEntry[str]) -> tuple[str, int, os.stat_result] | None:

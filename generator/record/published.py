@@ -5,9 +5,10 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 from urllib.parse import urlsplit
 
 import structlog
@@ -19,13 +20,9 @@ from generator.record.log.tiles import tiles_between
 from generator.record.memory import ballots, log
 from generator.record.memory.store import Memory
 
-if TYPE_CHECKING:
-    from sqlalchemy import Connection
-
 PREFIX: Final = "/log/"
 CHECKPOINT: Final = f"{PREFIX}checkpoint"
 KEYS: Final = f"{PREFIX}keys.txt"
-LARGEST_KEY_FILE: Final = 4_096
 
 logger = structlog.get_logger("emi.log")
 
@@ -38,10 +35,7 @@ def name_of(origin: str) -> str:
 def read_keys(path: Path) -> tuple[Signer, ...]:
     """Read the keys of a file, the newest first; every one of them signs. GeneratorError never holds a key."""
     try:
-        if path.stat().st_size > LARGEST_KEY_FILE:
-            raise GeneratorError(f"log key {path} is too large for a key file")
-        lines = path.read_text(encoding="utf-8").split("\n")
-        signers = tuple(Signer.parse(line) for line in lines if line.strip())
+        signers = tuple(Signer.parse(line) for line in path.read_text(encoding="utf-8").split("\n") if line.strip())
     except OSError as error:
         raise GeneratorError(f"log key {path} cannot be read: {error.strerror or error}") from error
     except (NoteError, UnicodeDecodeError) as error:
@@ -56,7 +50,7 @@ def make_key(path: Path, name: str) -> Signer:
     signer = Signer.generate(name)
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        write_private(path, signer.text + "\n", os.O_EXCL)
+        _write_private(path, signer.text + "\n", os.O_EXCL)
     except FileExistsError as error:
         raise GeneratorError(f"log key {path} is there already; it is never overwritten") from error
     except OSError as error:
@@ -80,18 +74,23 @@ def drop_old_keys(path: Path) -> Signer:
 
 
 def _replace(path: Path, signers: Sequence[Signer]) -> None:
-    draft = path.with_name(f".{path.name}.new")
     try:
-        write_private(draft, "".join(signer.text + "\n" for signer in signers), os.O_TRUNC)
-        draft.replace(path)
-        folder = os.open(path.parent, os.O_RDONLY)
-        os.fsync(folder)
-        os.close(folder)
+        replace_private(path, "".join(signer.text + "\n" for signer in signers))
     except OSError as error:
         raise GeneratorError(f"log key {path} cannot be written: {error.strerror or error}") from error
 
 
-def write_private(path: Path, text: str, flag: int) -> None:
+def replace_private(path: Path, text: str) -> None:
+    """Replace a file that only its owner may read, whole or not at all."""
+    draft = path.with_name(f".{path.name}.new")
+    _write_private(draft, text, os.O_TRUNC)
+    draft.replace(path)
+    folder = os.open(path.parent, os.O_RDONLY)
+    os.fsync(folder)
+    os.close(folder)
+
+
+def _write_private(path: Path, text: str, flag: int) -> None:
     """Write a file that only its owner may read, safe on disk when this returns."""
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | flag, 0o600)
     with os.fdopen(descriptor, "w", encoding="utf-8") as file:
@@ -149,7 +148,6 @@ class PublishedRecord:
         self._made_if_missing = made_if_missing
         self._part = part
         self._signers: tuple[Signer, ...] = ()
-        self._published = 0  # entries that readers have
         self._last = b""  # the checkpoint that readers have
         self._withheld = False
 
@@ -167,22 +165,16 @@ class PublishedRecord:
         if self._is_to_be_made(noted):
             make_key(self._key_file, self._name)
         signers = self._keys(origin, noted)
-        newest = signers[0].verifier
-        if not noted:
-            secret = signers[0].derive("salts of sealed forecasts")
+        newest, secret = signers[0].verifier, signers[0].derive("salts of sealed forecasts")
+        if newest.text not in noted[-1:]:
             with self._memory.writing() as connection:
-                state = log.begin(connection, now_ms, newest.name, self._source_mode, newest.text, secret)
+                if noted:
+                    state = log.note_key(connection, self._memory.log_state(connection), now_ms, newest.text)
+                else:
+                    state = log.begin(connection, now_ms, newest.name, self._source_mode, newest.text, secret)
             self._memory.keep(log_state=state)  # only now: what was not committed is not the log's state
-        elif newest.text != noted[-1]:
-            self.note_key(now_ms, newest.text)
         self._signers = signers
         self._withhold_if_not_ours()
-
-    def note_key(self, now_ms: int, key: str) -> None:
-        """Write into the log that another key signs it from now on."""
-        with self._memory.writing() as connection:
-            state = log.note_key(connection, self._memory.log_state(connection), now_ms, key)
-        self._memory.keep(log_state=state)
 
     def _noted_keys(self) -> tuple[str, list[str]]:
         """Return the log's origin and every key that was noted in it, oldest first; empty before its begin."""
@@ -221,10 +213,6 @@ class PublishedRecord:
                 mend="restore the newer memory; without one, move the published site away: docs/howto/operating.md",
             )
 
-    def _head(self, connection: Connection) -> Checkpoint:
-        edge = self._memory.log_state(connection).edge
-        return Checkpoint(self._signers[0].verifier.name, edge.size, edge.root())
-
     def prepare(self) -> RecordFiles:
         """Return what the next release publishes; the head is read and signed once."""
         with self._memory.reading() as connection:
@@ -235,33 +223,32 @@ class PublishedRecord:
             keys = "".join(signer.verifier.text + "\n" for signer in self._signers).encode()
             if self._withheld:
                 return RecordFiles(self._last, keys, found, part)
-            head = self._head(connection)
-            old = self._published if self._published <= head.size else 0
+            edge = self._memory.log_state(connection).edge
+            head = Checkpoint(self._signers[0].verifier.name, edge.size, edge.root())
+            old = head_of(self._last).size if self._last else 0
+            old = old if old <= head.size else 0
             tiles = {PREFIX + tile.path: log.content(connection, tile) for tile in tiles_between(old, head.size)}
             return RecordFiles(head.signed(self._signers), keys, tiles | found, part)
 
     def done(self, files: RecordFiles, tick_id: str, generation: str, at_ms: int) -> None:
         """Note that the release with these files is published."""
-        if files.checkpoint:
-            self._published, self._last = head_of(files.checkpoint).size, files.checkpoint
+        self._last = files.checkpoint or self._last
         self._memory.tick_done(tick_id, generation, at_ms, ok=True, reason=None, published=files.ballots)
 
     def resume(self, note: bytes | None) -> None:
         """Resume from the checkpoint of the last release, so that a restart does not publish the whole log again.
 
-        Args:
-            note: its bytes. With None the site is new or was lost: all tiles are published again, and all ballots that
-                are still kept. A checkpoint that cannot be read makes all tiles be published again.
+        With None the site is new or was lost: all tiles are published again, and all ballots that are still kept. A
+        checkpoint that cannot be read makes all tiles be published again.
         """
-        self._published, self._last = 0, b""
+        self._last = b""
         if note is None:
             with self._memory.writing() as connection:
                 ballots.line_up_again(connection)
-            return
-        try:
-            self._published, self._last = head_of(note).size, note
-        except NoteError:
-            return
+        else:
+            with suppress(NoteError):
+                head_of(note)
+                self._last = note
 
 
 def head_of(note: bytes) -> Checkpoint:

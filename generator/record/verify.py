@@ -5,9 +5,8 @@ A log that was verified before must extend the checkpoint that was signed then; 
 
 import hashlib
 import json
-import os
 import textwrap
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -15,12 +14,11 @@ from typing import Any, Final
 from generator.catalog.links import RANGES_JSONL
 from generator.errors import GeneratorError
 from generator.record.audit.audit import Audit, far_line, score_line
-from generator.record.audit.ranges import ranges_complaint
+from generator.record.audit.compare import Row, ranges_complaint, rows_complaint, rows_of
 from generator.record.audit.recount import RecountError, path_of, recount
-from generator.record.audit.rows import Row, rows_complaint, rows_of
 from generator.record.log.note import Checkpoint, NoteError, Verifier
-from generator.record.log.reader import LogError, entries
-from generator.record.published import CHECKPOINT, KEYS, PREFIX, read_verifiers, write_private
+from generator.record.log.tiles import WIDTH, Edge, Tile, leaf_hash, unbundle
+from generator.record.published import CHECKPOINT, KEYS, PREFIX, read_verifiers, replace_private
 
 NEWEST: Final = 500  # rounds whose ballots are recounted; each is a request or more
 Read = Callable[[str], bytes | None]  # path with leading slash -> what is published there, None when nothing is
@@ -63,11 +61,9 @@ class SeenFile:
     def store(self, keys: Sequence[Verifier], note: bytes) -> None:
         """Remember what was verified, whole or not at all."""
         noted = {"where": self._where, "keys": [key.text for key in keys], "checkpoint": note.decode()}
-        draft = self.path.with_suffix(".new")
         try:
             self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            write_private(draft, json.dumps(noted), os.O_TRUNC)
-            draft.replace(self.path)
+            replace_private(self.path, json.dumps(noted))
         except OSError as error:
             raise GeneratorError(f"{self.path} cannot be written: {error.strerror or error}") from None
 
@@ -103,11 +99,41 @@ def open_log(read: Read, seen: Seen | None = None, key: str | None = None) -> Si
     return SignedLog(head, note, keys, seen)
 
 
-def _tile(read: Read, path: str) -> bytes:
-    data = read(PREFIX + path)
+def entries(read: Read, head: Checkpoint, earlier: Checkpoint | None = None) -> Iterator[bytes]:
+    """Yield every entry of a log; ends normally only if all of them lead to the signed root.
+
+    `earlier` is a checkpoint that the log must begin with, `head` its own, the signatures already checked. VerifyError: an
+    entry is missing or altered, the log shrank, or what it began with was changed.
+    """
+    old = earlier.size if earlier else 0
+    if old > head.size:
+        raise VerifyError(
+            f"the log had {old} entries when it was last seen and has {head.size} now: entries were removed"
+        )
+    edge = Edge()
+    for first in range(0, head.size, WIDTH):
+        bundle = _bundle(read, Tile(None, first // WIDTH, min(WIDTH, head.size - first)))
+        seen = max(0, old - first)
+        for part in (bundle[:seen], bundle[seen:]):
+            edge, _ = edge.append(map(leaf_hash, part))
+            if earlier and edge.size == old and edge.root() != earlier.root:
+                raise VerifyError(f"the first {old} entries are not those that were signed before: history was changed")
+        yield from bundle
+    if edge.root() != head.root:
+        raise VerifyError("the entries do not lead to the signed root: an entry was changed, dropped or moved")
+
+
+def _bundle(read: Read, tile: Tile) -> list[bytes]:
+    data = read(PREFIX + tile.path)
     if data is None:
-        raise LogError("nothing is published there")
-    return data
+        raise VerifyError(f"{tile.path}: nothing is published there")
+    try:
+        found = unbundle(data)
+    except ValueError as error:
+        raise VerifyError(f"{tile.path}: {error}") from error
+    if len(found) != tile.width:
+        raise VerifyError(f"{tile.path} has {len(found)} entries")
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +166,7 @@ class Verified:
             f"{head}, signed by {self.log.keys[0].name}; {since}",
             f"from {audit.first_at} to {audit.last_at}: {len(audit.rounds)} rounds ended{steps}",
             *(score_line(f"brain, {name} in the log", record) for name, record in records if record.resolved),
-            *(far_line(scores) for scores in audit.how_far() if scores.resolved),
+            *(far_line(scores) for scores in audit.far.scores() if scores.resolved),
             *([recounted] if self.rounds else []),
         ]
 
@@ -177,7 +203,7 @@ def verify_all(log: SignedLog, body: Any, read: Read, progress: Progress) -> Ver
     size = log.head.size
     try:
         rows = rows_of(body)
-        found = entries(lambda tile: _tile(read, tile.path), log.head, log.seen.head if log.seen else None)
+        found = entries(read, log.head, log.seen.head if log.seen else None)
         for number, data in enumerate(found, 1):
             audit.take(data)
             if number % 2_000 == 0 or number == size:

@@ -94,19 +94,17 @@ class Releases:
         """Publish `files` (path with leading slash -> bytes) as `generation`, after the new ones of `once`.
 
         Unchanged files are hard-linked, so they keep their mtime; every other file gets one in whole seconds, as HTTP
-        dates have them, that the path did not have with other bytes. None is later than `now_s`. Returns how many files
-        were written again.
+        dates have them, that the path did not have with other bytes. None is later than `now_s`, the wall time of the
+        tick in seconds. Returns how many files were written again.
 
         Args:
             generation: 12 digits, higher than every one before; FIRST_GENERATION where nothing was ever published.
             files: the whole release, variants included.
-            now_s: wall time of the tick in seconds since the epoch.
             once: files below `ONCE_PREFIXES`, with or without those that are already there; never rewritten.
 
         Raises:
-            PublishError: nothing changed for readers; the last release is still shown. Only if the very last sync failed, they
+            PublishError, LeadershipLost: readers still see the last release. Only if the very last sync failed, they
                 see the new one already, and the text says so.
-            LeadershipLost: the fence says that another writes here now; likewise.
         """
         try:
             with self._alone():
@@ -164,21 +162,15 @@ class Releases:
         self._disk.folder(Path(draft))
         before, written, stamp_s = self._shown, 0, self._stamp(now_s)
         for path, data in shown.files.items():
-            if before.files.get(path) == data and self._linked(path, draft):
-                continue
+            if before.files.get(path) == data:
+                with suppress(OSError):  # it is gone, or the file system knows no links: then it is written
+                    self._disk.link(f"{before.folder}{path}", draft + path)
+                    continue
             if before.files.get(path) != data or path not in shown.stamps:
                 shown.stamps[path] = stamp_s
             self._disk.write(draft + path, data, shown.stamps[path])
             written += 1
         return written
-
-    def _linked(self, path: str, draft: str) -> bool:
-        """Link an unchanged file; False where it is gone or the file system knows no links: then it is written."""
-        try:
-            self._disk.link(f"{self._shown.folder}{path}", draft + path)
-        except OSError:
-            return False
-        return True
 
     def _commit(self, generation: str, new: Mapping[str, bytes], now_s: float) -> None:
         """Make everything durable, give it its name, and move the pointer; the order is what a crash relies on."""

@@ -75,7 +75,7 @@ def manifest_of(offer: Offer, before: Sequence[Row]) -> dict[str, Any]:
 
 
 def _kept(offer: Offer, before: Sequence[Row]) -> list[Row]:
-    now = _time(offer.head["generated_at"])
+    now = datetime.fromisoformat(offer.head["generated_at"])
     replaced = [{**old, "replaced_at": old["replaced_at"] or offer.head["generated_at"]} for old in before]
     return [
         row for number, row in enumerate(replaced, start=1) if number < VAULT_SNAPSHOTS or now <= _needed_until(row)
@@ -84,14 +84,8 @@ def _kept(offer: Offer, before: Sequence[Row]) -> list[Row]:
 
 def _needed_until(row: Row) -> datetime:
     """Return when a snapshot can no longer be asked for; what was bought by then is in the payments ledger."""
-    promised = _time(row["replaced_at"]) + timedelta(seconds=QUOTE_GRACE_S)
-    # A row of an older program names no such time.
-    quoted = _time(row["valid_until"]) if "valid_until" in row else promised
-    return max(promised, quoted) + timedelta(seconds=VAULT_MARGIN_S)
-
-
-def _time(text: str) -> datetime:
-    return datetime.fromisoformat(text)
+    promised = datetime.fromisoformat(row["replaced_at"]) + timedelta(seconds=QUOTE_GRACE_S)
+    return max(promised, datetime.fromisoformat(row["valid_until"])) + timedelta(seconds=VAULT_MARGIN_S)
 
 
 def body_path(offer: Offer, product: Product) -> str:
@@ -125,12 +119,10 @@ def _product(product: Product, offer: Offer, body: Mapping[str, Any]) -> dict[st
     challenge["quote"] = {**challenge["quote"], "sha256": body["sha256"]}
     cache = f"private, max-age={product.cache_seconds}" if product.cache_seconds else "no-store"
     return {
-        "id": product.id,
-        "path": product.path,
-        "title": product.title,
-        "product_id": product.product_id,
-        "price_atomic": product.price_atomic,
-        "price_display": product.price_display,
+        **{
+            name: getattr(product, name)
+            for name in ("id", "path", "title", "product_id", "price_atomic", "price_display")
+        },
         "cache_control": cache,
         "description": product.what_this_is,
         "challenge": challenge,
@@ -147,7 +139,6 @@ class Vault:
         self._disk = disk or LocalDisk(SHARED)
         self._fence = fence
         self._snapshots: list[dict[str, Any]] = []
-        self._seen: tuple[int, int] | None = None  # inode and mtime of the manifest that holds them
 
     def open(self) -> None:
         """Create the folder and read the snapshots that can still be paid."""
@@ -177,34 +168,24 @@ class Vault:
             self._fence()
             data = json.dumps(manifest, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
             self._disk.replace_text(self._folder / MANIFEST, data)
-            self._seen = self._look_of()
         except OSError as error:
             raise PublishError(f"vault {offer.generation} not published: {error.strerror or error}") from error
         self._snapshots = manifest["snapshots"]
         self._prune()
 
     def _look(self) -> None:
-        """Read the manifest that readers have, unless it is the one written last.
+        """Read the manifest that readers have.
 
         A swap may have happened although it raised, and another leader may have written meanwhile: what they sold can
         still be paid, so it stays.
         """
-        seen = self._look_of()
-        if seen == self._seen:
-            return
         where = self._folder / MANIFEST
         try:
-            self._snapshots = list(json.loads(where.read_bytes())["snapshots"]) if seen else []
+            self._snapshots = list(json.loads(where.read_bytes())["snapshots"])
+        except FileNotFoundError:
+            self._snapshots = []
         except (ValueError, KeyError, TypeError) as error:
             raise PublishError(f"{where} is not a vault manifest; move it away to start a new vault") from error
-        self._seen = seen
-
-    def _look_of(self) -> tuple[int, int] | None:
-        try:
-            found = (self._folder / MANIFEST).stat()
-        except FileNotFoundError:
-            return None
-        return found.st_ino, found.st_mtime_ns
 
     def _prune(self) -> None:
         """Drop snapshots that the manifest no longer names; a gateway that still reads one has it in memory."""

@@ -10,12 +10,10 @@ from typing import Any
 
 import pytest
 
-from gateway.devnet.errors import WalletError
-from gateway.devnet.faucet import prepared
 from gateway.devnet.keys import Key, new_key
 from gateway.devnet.ledger import started_at
 from gateway.wire.algorand import DEMO_ARENA
-from gateway.wire.networks import DEVNET, TESTNET
+from gateway.wire.networks import DEVNET
 from generator.arena.ballots import NOTE_PREFIX, BallotFile, Poll, judge, note_of
 from generator.catalog.words import Prediction
 from generator.inbox.chain import Ask, ChainBallots, IndexerError
@@ -158,37 +156,3 @@ def test_every_ballot_on_the_devnet_holds_with_the_generator_s_verifier(tmp_path
 
         assert verdicts(files) == [None] * 4
         assert {file.arrived_ms for file in files} == {int(started_at(START_ROUND)) * 1000}
-
-
-# The page's throwaway wallet signs ballots, and nothing that only looks like one
-
-
-WALLET = new_key()
-
-
-@pytest.mark.parametrize(
-    ("amount", "changes"),
-    [
-        (0, {}),
-        (0, {"fee": 0}),
-        (1, {"refused": True}),
-        (0, {"fee": 2_000, "refused": True}),
-        (0, {"note": b"hello", "refused": True}),
-        (0, {"close_remainder_to": ARENA, "refused": True}),
-        (0, {"rekey_to": ARENA, "refused": True}),
-        (0, {"gh": TESTNET.genesis_hash, "refused": True}),
-        (0, {"by": "another", "refused": True}),
-    ],
-    ids=["ballot", "free", "amount", "fee", "note", "close", "rekey", "network", "sender"],
-)
-def test_the_page_s_wallet_signs_a_ballot_of_its_own_and_nothing_else(amount: int, changes: dict[str, Any]) -> None:
-    found = {"note": note_of(OPEN.round_id, Prediction.BULLISH), **changes}
-    refused, by = found.pop("refused", False), found.pop("by", None)
-    item = pay(WALLET if by is None else new_key(), amount, ARENA, 1, **found)
-    unsigned = base64.b64encode(item.packed).decode()
-
-    if refused:
-        with pytest.raises(WalletError):
-            prepared(unsigned, WALLET.address, DEVNET)
-    else:
-        assert prepared(unsigned, WALLET.address, DEVNET).txid == item.txid

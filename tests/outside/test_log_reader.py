@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from generator.record.memory import log
 from generator.record.published import read_keys
 from tests.support.arena_inputs import HOUR, MINUTE, NOON, ticks
 from tests.support.log_records import Record
@@ -44,7 +45,10 @@ def record(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Record]:
     (made.folder / "old").write_bytes(made.read("checkpoint"))
     made.play(ticks(NOON + 305 * MINUTE, HOURS * 60, 5))
     for number in range(MORE):
-        made.published.note_key(NOON + 305 * MINUTE + HOURS * HOUR, f"entry {number}")
+        at_ms = NOON + 305 * MINUTE + HOURS * HOUR
+        with made.memory.writing() as connection:
+            state = log.note_key(connection, made.memory.log_state(connection), at_ms, f"entry {number}")
+        made.memory.keep(log_state=state)
     made.publish()
     yield made
     made.memory.close()

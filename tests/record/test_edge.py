@@ -3,8 +3,7 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from generator.record.log.merkle import leaf_hash, root_of
-from generator.record.log.tiles import Edge, TileRoot
+from generator.record.log.tiles import Edge, TileRoot, leaf_hash, root_of
 from tests.support import rfc6962
 
 LEAVES = [leaf_hash(str(number).encode()) for number in range(70_000)]

@@ -2,8 +2,8 @@
 
 import pytest
 
-from generator.record.log.merkle import EMPTY_ROOT
 from generator.record.log.note import Checkpoint, NoteError, Signer, Verifier, open_note
+from generator.record.log.tiles import EMPTY_ROOT
 
 SIGNER = Signer("example.org/log", bytes(range(32)))
 HEAD = Checkpoint("example.org/log", 3, bytes(32))

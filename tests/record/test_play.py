@@ -62,7 +62,7 @@ def test_a_crash_before_the_inbox_was_cleared_counts_nothing_twice(tmp_path: Pat
 
     memory = reopen(memory, url_in(tmp_path))
     play_tick(memory, inputs_at(OPENED + MINUTE, ballots=early))
-    inbox.clear(early)
+    inbox.clear()
     live = play_tick(memory, inputs_at(NOON + HOUR))
     memory.close()
 

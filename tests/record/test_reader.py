@@ -6,7 +6,8 @@ from dataclasses import replace
 import pytest
 
 from generator.record.log.note import Checkpoint
-from generator.record.log.reader import LogError, entries
+from generator.record.published import PREFIX
+from generator.record.verify import VerifyError, entries
 from tests.support.published_log import head_of, publish
 
 ENTRIES = [f"entry {number}".encode() for number in range(600)]
@@ -14,7 +15,7 @@ HEAD = head_of(ENTRIES)
 
 
 def read(files: dict[str, bytes], head: Checkpoint = HEAD, earlier: Checkpoint | None = None) -> list[bytes]:
-    return list(entries(lambda tile: files[tile.path], head, earlier))
+    return list(entries(lambda path: files[path.removeprefix(PREFIX)], head, earlier))
 
 
 @pytest.mark.parametrize("old", [0, 1, 255, 256, 257, 512, 599, 600])
@@ -26,12 +27,12 @@ def test_every_entry_is_given_where_the_log_begins_with_what_was_seen(old: int) 
 def test_a_changed_history_is_named(old: int) -> None:
     forged = head_of([b"forged", *ENTRIES[1:old]])
 
-    with pytest.raises(LogError, match=f"the first {old} entries are not those .*: history was changed"):
+    with pytest.raises(VerifyError, match=f"the first {old} entries are not those .*: history was changed"):
         read(publish(ENTRIES), earlier=forged)
 
 
 def test_a_log_that_shrank_is_named() -> None:
-    with pytest.raises(LogError, match="entries were removed"):
+    with pytest.raises(VerifyError, match="entries were removed"):
         read(publish(ENTRIES[:300]), head_of(ENTRIES[:300]), HEAD)
 
 
@@ -44,9 +45,9 @@ TAMPERED: dict[str, Callable[[list[bytes]], list[bytes]]] = {
 
 @pytest.mark.parametrize("name", TAMPERED)
 def test_tampered_entries_do_not_lead_to_the_signed_root(name: str) -> None:
-    with pytest.raises(LogError, match="do not lead to the signed root"):
+    with pytest.raises(VerifyError, match="do not lead to the signed root"):
         read(publish(TAMPERED[name](ENTRIES)))
-    with pytest.raises(LogError, match="do not lead to the signed root"):
+    with pytest.raises(VerifyError, match="do not lead to the signed root"):
         read(publish(ENTRIES), replace(HEAD, root=bytes(32)))
 
 
@@ -56,5 +57,5 @@ def test_a_cut_bundle_is_named_never_a_traceback(path: str, cut: int) -> None:
     files = publish(ENTRIES)
     files[path] = files[path][:-cut]
 
-    with pytest.raises(LogError, match=path):
+    with pytest.raises(VerifyError, match=path):
         read(files)

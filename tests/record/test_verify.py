@@ -8,9 +8,8 @@ from typing import Any
 
 import pytest
 
-from generator.record.log.merkle import leaf_hash
 from generator.record.log.note import Checkpoint, Signer
-from generator.record.log.tiles import Edge
+from generator.record.log.tiles import Edge, leaf_hash
 from generator.record.published import add_key, drop_old_keys, read_keys
 from tests.arena.test_published import a_row
 from tests.record.test_log import entries

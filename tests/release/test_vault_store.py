@@ -155,19 +155,6 @@ def test_so_many_snapshots_are_for_sale_at_once_and_no_more() -> None:
     assert has_room(offer(500, minute=22), rows)
 
 
-def test_rows_of_an_older_program_are_kept_by_the_time_of_their_end(tmp_path: Path) -> None:
-    for number in range(1, 31):
-        opened(tmp_path, Unsynced()).publish(offer(number, second=number))
-    found = manifest(tmp_path)
-    for row in found["snapshots"]:
-        del row["valid_until"]
-    (tmp_path / "manifest.json").write_text(json.dumps(found))
-
-    opened(tmp_path, Unsynced()).publish(offer(31, second=31))
-
-    assert len(shown(tmp_path)) == 31
-
-
 def shown(folder: Path) -> list[str]:
     """Return the snapshots that the manifest names, whose bodies are all there."""
     snapshots = manifest(folder)["snapshots"]

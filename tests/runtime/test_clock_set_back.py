@@ -14,8 +14,8 @@ from generator.market.bars import BarFrame
 from generator.market.observation import Observation
 from generator.market.source import Progress, Source
 from generator.record.audit.audit import Audit
-from generator.record.log.reader import entries
 from generator.record.published import head_of
+from generator.record.verify import entries
 from generator.runtime.tick import tick
 from generator.settings import GeneratorSettings
 from tests.runtime.test_tick import recorded
@@ -99,7 +99,7 @@ def test_an_audit_of_the_log_follows_a_clock_that_was_set_back(back: tuple[Path,
     head = head_of((current / "checkpoint").read_bytes())
     audit = Audit()
 
-    for data in entries(lambda tile: (state / "site" / "once" / "log" / tile.path).read_bytes(), head):
+    for data in entries(lambda path: (state / "site" / "once" / path.lstrip("/")).read_bytes(), head):
         audit.take(data)
 
     assert audit.clock_steps == 1

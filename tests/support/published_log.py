@@ -1,8 +1,7 @@
 """A log laid out as published, in a dictionary, with its tiles made the plain way."""
 
-from generator.record.log.merkle import leaf_hash, root_of
 from generator.record.log.note import Checkpoint
-from generator.record.log.tiles import WIDTH, Edge, Tile, bundle, tiles_between
+from generator.record.log.tiles import WIDTH, Edge, Tile, bundle, leaf_hash, root_of, tiles_between
 
 
 def publish(entries: list[bytes], sizes: list[int] | None = None) -> dict[str, bytes]:

@@ -7,17 +7,17 @@ stood before its hour, and the moves of its ranges follow from the logged prices
 """
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final
 
 from generator.arena.outcome import change_bps, outcome_of
-from generator.arena.published import case_of_row, complaint_of
+from generator.arena.published import complaint_of, round_of_row
 from generator.arena.ranges import HORIZONS, Counts, RangeSums, counts_of, move_percent
-from generator.arena.scores import Case, Sums, track_record
+from generator.arena.scores import Sums, track_record
 from generator.arena.sealing import digest_of
-from generator.arena.values import HorizonScores, Move, RangeForecast, TrackRecord
+from generator.arena.values import HorizonScores, Move, RangeForecast, Round, TrackRecord
 from generator.catalog.formats import ms_of
 from generator.catalog.words import Prediction
 
@@ -41,7 +41,7 @@ class Ranges:
 
 @dataclass
 class Audit:
-    """What was read so far. Entries of unknown kinds are not judged: later versions may write some."""
+    """What was read so far. `_on_<kind>` judges an entry; those of unknown kinds stay: later versions may write some."""
 
     rounds: dict[str, dict[str, Any]] = field(default_factory=dict)  # ended, as rows of /arena/rounds.json
     open: dict[str, dict[str, Any]] = field(default_factory=dict)
@@ -59,37 +59,20 @@ class Audit:
     last_at: str | None = None
     _index: int = 0
 
-    def __post_init__(self) -> None:
-        """Name who reads which kind."""
-        self._readers: dict[str, Callable[[Mapping[str, Any]], str | None]] = {
-            "log.opened": self._opened,
-            "log.key": lambda entry: self.keys.append(str(entry["key"])),
-            "clock.stepped": self._stepped,
-            "round.sealed": self._sealed,
-            "round.locked": self._locked,
-            "round.resolved": self._resolved,
-            "round.void": self._void,
-            "predictions.made": self._made,
-            "predictions.started": self._started,
-            "predictions.judged": self._judged,
-            "ranges.judged": self._moved,
-            "scores": self._scores,
-        }
-
     def take(self, data: bytes) -> None:
         """Read the next entry; raise AuditError where it is not of its form or does not follow from those before it."""
         try:
             entry = json.loads(data)
             kind = str(entry["kind"])
             self._clock(kind, entry["at"])
-            reader = self._readers.get(kind)
-            complaint = reader(entry) if reader else None
+            reader = getattr(self, f"_on_{kind.replace('.', '_')}", None)
+            if reader:
+                reader(entry)
+        except AuditError as fault:
+            about = entry.get("round_id") or entry.get("start") or ""
+            raise AuditError(f"entry {self._index}, {kind} {about}: {fault}") from None
         except (KeyError, TypeError, ValueError, AttributeError, RecursionError, ZeroDivisionError) as error:
-            if isinstance(error, AuditError):
-                raise
             raise AuditError(f"entry {self._index}: not of its form ({type(error).__name__}: {error})") from error
-        if complaint:
-            raise AuditError(f"entry {self._index}, {kind} {_subject(entry)}: {complaint}")
         if "round_id" in entry:
             self.entries.setdefault(str(entry["round_id"]), []).append(self._index)
         self._index += 1
@@ -119,116 +102,95 @@ class Audit:
         """The hourly predictions' scores, of what is in the log alone."""
         return track_record("hourly", self.hourly)
 
-    def how_far(self) -> tuple[HorizonScores, ...]:
-        """The ranges' scores, of what is in the log alone."""
-        return self.far.scores()
-
     def _clock(self, kind: str, at: str) -> None:
         if self.last_at is not None and _seconds(self.last_at, at) < 0 and kind != "clock.stepped":
-            raise AuditError(
-                f"entry {self._index}, {kind}: its time {at} is before that of the entry before it, "
-                f"{self.last_at}: it was back-dated"
-            )
+            raise AuditError(f"its time {at} is before that of the entry before it, {self.last_at}: it was back-dated")
         self.first_at = self.first_at or at
         self.last_at = at
 
-    def _opened(self, entry: Mapping[str, Any]) -> str | None:
+    def _on_log_opened(self, entry: Mapping[str, Any]) -> None:
         if self._index:
-            return "a log is opened once"
+            raise AuditError("a log is opened once")
         self.origin, self.mode = str(entry["origin"]), str(entry["source_mode"])
+        self._on_log_key(entry)
+
+    def _on_log_key(self, entry: Mapping[str, Any]) -> None:
         self.keys.append(str(entry["key"]))
-        return None
 
-    def _stepped(self, entry: Mapping[str, Any]) -> str | None:
+    def _on_clock_stepped(self, _entry: Mapping[str, Any]) -> None:
         self.clock_steps += 1
-        return None
 
-    def _sealed(self, entry: Mapping[str, Any]) -> str | None:
+    def _on_round_sealed(self, entry: Mapping[str, Any]) -> None:
         name = entry["round_id"]
         if name in self.open or name in self.rounds:
-            return "this round was sealed before"
+            raise AuditError("this round was sealed before")
         if not entry["opened"] <= entry["at"] < entry["start"] < entry["end"]:
-            return "the forecast was not sealed before the start"
+            raise AuditError("the forecast was not sealed before the start")
         self.open[name] = {**_row(entry), "band_bps": entry["band_bps"], "commitment": entry["commitment"]}
-        return None
 
-    def _locked(self, entry: Mapping[str, Any]) -> str | None:
+    def _on_round_locked(self, entry: Mapping[str, Any]) -> None:
         row = self.open.get(entry["round_id"])
         if row is None or row["phase"] != "open":
-            return "no open round was sealed under this name"
-        late = _seconds(row["start"], entry["at"])
-        if not 0 <= late < PRICE_WINDOW_S:
-            return f"locked {late:.0f} s after the start"
+            raise AuditError("no open round was sealed under this name")
+        _in_time(_seconds(row["start"], entry["at"]), "locked", "start")
         names = ("forecast", "salt", "previous_outcome", "votes", "simulated_votes", "start_price", "price_basis")
         row.update({name: entry[name] for name in names}, phase="live", ballots_sha256=entry["ballots_sha256"])
         if row["forecast"]["band_bps"] != row["band_bps"]:
-            return "the band is not the one that was published at opening"
-        return None
+            raise AuditError("the band is not the one that was published at opening")
 
-    def _resolved(self, entry: Mapping[str, Any]) -> str | None:
+    def _on_round_resolved(self, entry: Mapping[str, Any]) -> None:
         row = self.open.pop(entry["round_id"], None)
         if row is None or row["phase"] != "live":
-            return "no live round under this name"
-        late = _seconds(row["end"], entry["at"])
-        if not 0 <= late < PRICE_WINDOW_S:
-            return f"resolved {late:.0f} s after the end"
+            raise AuditError("no live round under this name")
+        _in_time(_seconds(row["end"], entry["at"]), "resolved", "end")
         row.update({name: entry[name] for name in ("end_price", "change_bps", "outcome", "lesson")}, phase="resolved")
-        return self._end(row)
+        self._end(row)
 
-    def _void(self, entry: Mapping[str, Any]) -> str | None:
+    def _on_round_void(self, entry: Mapping[str, Any]) -> None:
         row = self.open.pop(entry["round_id"], None)
         if row is None and entry["round_id"] in self.rounds:
-            return "this round had ended"
+            raise AuditError("this round had ended")
         row = row or {**_row(entry), "commitment": None}
         row.update({name: entry[name] for name in ("forecast", "salt", "previous_outcome", "void_reason")})
         row["phase"] = "void"
-        return self._end(row)
+        self._end(row)
 
-    def _end(self, row: dict[str, Any]) -> str | None:
+    def _end(self, row: dict[str, Any]) -> None:
         row.pop("band_bps", None)
         digest = row.pop("ballots_sha256", None)
-        complaint = complaint_of(row)
-        if complaint:
-            return complaint
+        if complaint := complaint_of(row):
+            raise AuditError(complaint)
         self.rounds[row["round_id"]] = {**row, "ballots_sha256": digest}
         if row["phase"] == "resolved":
-            self.arena = self.arena.added(case_of_row(row))
-        return None
+            self.arena = self.arena.added(round_of_row(row))
 
-    def _made(self, entry: Mapping[str, Any]) -> str | None:
+    def _on_predictions_made(self, entry: Mapping[str, Any]) -> None:
         if not entry["at"] < entry["start"]:
-            return "made after its hour began"
+            raise AuditError("made after its hour began")
         hour = self.hours.setdefault(entry["start"], {})
         for asset, commitment in entry["assets"].items():
             if "start_price" in hour.get(asset, {}):
-                return f"{asset}: made again after its hour began"
+                raise AuditError(f"{asset}: made again after its hour began")
             hour[asset] = {"commitment": str(commitment)}
-        return None
 
-    def _revealed(self, start: str, asset: str, shown: Mapping[str, Any]) -> str | None:
+    def _reveal(self, start: str, asset: str, shown: Mapping[str, Any]) -> None:
         """Check that a prediction opens to the last commitment made before its hour."""
         made = self.hours.get(start, {}).get(asset)
         if made is None:
-            return f"{asset}: no prediction was made for this hour"
+            raise AuditError(f"{asset}: no prediction was made for this hour")
         forecast = shown["forecast"]
         if (forecast["asset"], forecast["start"]) != (asset, start):
-            return f"{asset}: the prediction is of another asset or hour"
+            raise AuditError(f"{asset}: the prediction is of another asset or hour")
         if digest_of(forecast, shown["salt"]) != made["commitment"]:
-            return f"{asset}: prediction and salt do not give the commitment"
+            raise AuditError(f"{asset}: prediction and salt do not give the commitment")
         made.update(forecast)
-        return None
 
-    def _started(self, entry: Mapping[str, Any]) -> str | None:
-        late = _seconds(entry["start"], entry["at"])
-        if not 0 <= late < PRICE_WINDOW_S:
-            return f"the start price was fixed {late:.0f} s after the start"
+    def _on_predictions_started(self, entry: Mapping[str, Any]) -> None:
+        _in_time(_seconds(entry["start"], entry["at"]), "the start price was fixed", "start")
         for asset, shown in entry["assets"].items():
-            complaint = self._revealed(entry["start"], asset, shown)
-            if complaint:
-                return complaint
+            self._reveal(entry["start"], asset, shown)
             self.hours[entry["start"]][asset]["start_price"] = shown["start_price"]
             self._keep_ranges(entry["start"], asset, shown["forecast"], shown["start_price"])
-        return None
 
     def _keep_ranges(self, start: str, asset: str, forecast: Mapping[str, Any], start_price: float | None) -> Ranges:
         forecasts = {name: RangeForecast(**one) for name, one in forecast.get("ranges", {}).items()}
@@ -239,70 +201,68 @@ class Audit:
                 del self.ranges[next(iter(self.ranges))]
         return ranges
 
-    def _moved(self, entry: Mapping[str, Any]) -> str | None:
+    def _on_ranges_judged(self, entry: Mapping[str, Any]) -> None:
         start, horizon = entry["start"], entry["horizon"]
         late = _late(start, horizon, entry["at"])
         counted: list[tuple[str, int, Counts]] = []
         for asset, shown in entry["assets"].items():
             ranges = self.ranges.get(start, {}).get(asset)
             if ranges is None or horizon not in ranges.forecasts or ranges.start_price is None:
-                return f"{asset}: no {horizon} range was made for this hour"
+                raise AuditError(f"{asset}: no {horizon} range was made for this hour")
             came = Move(shown.get("end_price"), shown.get("move"), shown.get("void_reason"))
             if horizon in ranges.moves:
-                return f"{asset}: the {horizon} range was judged before"
-            if came.void_reason is None and not 0 <= late < PRICE_WINDOW_S:
-                return f"{asset}: the end price over {horizon} was fixed {late:.0f} s after the end"
-            if came.void_reason is None and came.move != move_percent(ranges.start_price, shown["end_price"]):
-                return f"{asset}: the move over {horizon} is {came.move}, the prices give another"
+                raise AuditError(f"{asset}: the {horizon} range was judged before")
+            if came.void_reason is None:
+                _in_time(late, f"{asset}: the end price over {horizon} was fixed", "end")
+                if came.move != move_percent(ranges.start_price, shown["end_price"]):
+                    raise AuditError(f"{asset}: the move over {horizon} is {came.move}, the prices give another")
             counted.append((horizon, ms_of(start), counts_of(ranges.forecasts[horizon], came)))
             ranges.moves[horizon] = came
         self.far = self.far.plus(counted)
-        return None
 
-    def _judged(self, entry: Mapping[str, Any]) -> str | None:
+    def _on_predictions_judged(self, entry: Mapping[str, Any]) -> None:
         n, hits = 0, 0
         for asset, judged in entry["assets"].items():
-            complaint = self._revealed(entry["start"], asset, judged) if "forecast" in judged else None
+            if "forecast" in judged:
+                self._reveal(entry["start"], asset, judged)
             made = self.hours.get(entry["start"], {}).pop(asset, None)
-            if complaint or made is None:
-                return complaint or f"{asset}: no prediction was made for this hour"
+            if made is None:
+                raise AuditError(f"{asset}: no prediction was made for this hour")
             if "void_reason" in judged:
                 self._never_started(entry["start"], asset, made, judged["void_reason"])
                 continue
             change = change_bps(made["start_price"], judged["end_price"])
             if change != judged["change_bps"]:
-                return f"{asset}: change_bps is {judged['change_bps']}, the prices give {change}"
+                raise AuditError(f"{asset}: change_bps is {judged['change_bps']}, the prices give {change}")
             outcome = outcome_of(change, made["band_bps"])
             if outcome != judged["outcome"]:
-                return f"{asset}: outcome is {judged['outcome']}, the prices give {outcome}"
+                raise AuditError(f"{asset}: outcome is {judged['outcome']}, the prices give {outcome}")
             case = _case(made, outcome)
             self.hourly = self.hourly.added(case)
             n, hits = n + 1, hits + (case.prediction == case.outcome)
         self.hourly = self.hourly.together(n, hits)
         if not self.hours.get(entry["start"], True):
             del self.hours[entry["start"]]
-        return None
 
     def _never_started(self, start: str, asset: str, made: Mapping[str, Any], reason: str) -> None:
         """Note that ranges are void of which no start price was logged."""
         if asset not in self.ranges.get(start, {}):
             ranges = self._keep_ranges(start, asset, made, None)
-            ranges.moves |= {horizon: Move(void_reason=reason) for horizon in ranges.forecasts}
-            counted = [
-                (name, ms_of(start), counts_of(said, ranges.moves[name])) for name, said in ranges.forecasts.items()
-            ]
-            self.far = self.far.plus(counted)
+            void = Move(void_reason=reason)
+            ranges.moves |= dict.fromkeys(ranges.forecasts, void)
+            self.far = self.far.plus(
+                (name, ms_of(start), counts_of(said, void)) for name, said in ranges.forecasts.items()
+            )
 
-    def _scores(self, entry: Mapping[str, Any]) -> str | None:
+    def _on_scores(self, entry: Mapping[str, Any]) -> None:
         found = {
             "arena": scores_of(self.arena_record()),
             "hourly": scores_of(self.hourly_record()),
-            **({"how_far": far_scores_of(self.how_far())} if "how_far" in entry else {}),
+            **({"how_far": far_scores_of(self.far.scores())} if "how_far" in entry else {}),
         }
         for name, scores in found.items():
             if entry[name] != scores:
-                return f"the {name} scores are {entry[name]}, the log gives {scores}"
-        return None
+                raise AuditError(f"the {name} scores are {entry[name]}, the log gives {scores}")
 
 
 def score_line(name: str, record: TrackRecord) -> str:
@@ -365,14 +325,16 @@ def _row(entry: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _case(made: Mapping[str, Any], outcome: Prediction) -> Case:
+def _case(made: Mapping[str, Any], outcome: Prediction) -> Round:
     names = ("down", "neutral", "up")
     forecast = {**made, **{key: dict(zip(names, made[key], strict=True)) for key in ("probabilities", "base_rate")}}
-    return case_of_row({**made, "forecast": forecast, "outcome": outcome, "warm_up": False})
+    scored = {"forecast": forecast, "outcome": outcome, "warm_up": False}
+    return round_of_row({**made, **scored, "round_id": "", "asset": "", "change_bps": None})
 
 
-def _subject(entry: Mapping[str, Any]) -> str:
-    return str(entry.get("round_id") or entry.get("start") or "")
+def _in_time(late_s: float, what: str, after: str) -> None:
+    if not 0 <= late_s < PRICE_WINDOW_S:
+        raise AuditError(f"{what} {late_s:.0f} s after the {after}")
 
 
 def _late(start: str, horizon: str, at: str) -> float:

@@ -1,16 +1,7 @@
 """What a tick adds to the transparency log: one entry for each thing that must never be bent afterwards.
 
-An entry is canonical JSON (see `sealing`). Kinds, in the order of a round:
-
-- `round.sealed`: the commitment to the brain's forecast and the neutral band, before the first vote.
-- `round.locked`: the votes and the digest of the ballots at the close, the forecast with its salt, the start price.
-- `round.resolved`: end price, outcome, lesson. `round.void`: the reason, and what was sealed.
-- `predictions.made`: commitments to the hourly predictions of one hour, before it starts; the last of an asset counts.
-- `predictions.started`: those predictions with their salts, and the start prices. `predictions.judged`: the outcomes.
-- `ranges.judged`: the moves over one horizon of the ranges in those predictions.
-- `log.opened`, `log.key`, `clock.stepped`, `scores`: written by the memory.
-
-What was backtested before the start (`warm_up`) is not in the log.
+An entry is canonical JSON (see `sealing`); docs/reference/formats.md lists the kinds. The last prediction of an asset
+that was made before its hour counts. What was backtested before the start (`warm_up`) is not in the log.
 """
 
 from collections.abc import Callable, Iterable
@@ -25,6 +16,7 @@ from generator.arena.values import Lesson, Move, PredictionMade, Round, Tally
 from generator.catalog.formats import iso
 from generator.catalog.words import RoundPhase
 
+KINDS: Final = ("predictions.judged", "predictions.started", "predictions.made", "ranges.judged")  # in this order
 DigestOfBallots = Callable[[str], str]  # round id -> SHA-256 hex over its counted ballots
 SaltOf = Callable[[bytes], str]  # what is sealed -> its salt, always the same one
 
@@ -79,35 +71,34 @@ def _round(after: Round, now_ms: int, lock: Lock | None, lesson: Lesson | None, 
 
 def _predictions(changes: Iterable[PredictionChange], now_ms: int, salt: SaltOf) -> list[Entry]:
     """Write the hourly predictions in one entry an hour and step; one that only was made again says nothing new."""
-    ended: dict[tuple[int, str], dict[str, Any]] = {}
-    made: dict[int, dict[str, Any]] = {}
-    started: dict[int, dict[str, Any]] = {}
-    judged: dict[int, dict[str, Any]] = {}
+    hours: dict[tuple[str, int, str], dict[str, Any]] = {}  # by kind, start and horizon ("" for none): asset -> what
+
+    def note(kind: str, after: PredictionMade, what: Any, horizon: str = "") -> None:
+        hours.setdefault((kind, after.start_ms, horizon), {})[after.asset] = what
+
     for before, after in changes:
         if after.warm_up:
             continue
         for horizon, came in after.moves.items() if after.start_price is not None else ():
             if before is None or horizon not in before.moves:
-                ended.setdefault((after.start_ms, horizon), {})[after.asset] = moved(came)
+                note("ranges.judged", after, moved(came), horizon)
+        content = _made(after)
+        salt_hex = salt(canonical_json(content))
+        revealed = {"forecast": content, "salt": salt_hex}
         ended_before = before is not None and (before.outcome, before.void_reason) == (after.outcome, after.void_reason)
         if after.outcome is not None and not ended_before:
-            judged.setdefault(after.start_ms, {})[after.asset] = _judged(after)
+            note("predictions.judged", after, _judged(after))
         elif after.void_reason is not None and not ended_before:
-            judged.setdefault(after.start_ms, {})[after.asset] = {**_revealed_as(after, salt), **_judged(after)}
+            note("predictions.judged", after, {**revealed, **_judged(after)})
         elif after.start_price is not None and (before is None or before.start_price is None):
-            shown = {**_revealed_as(after, salt), "start_price": after.start_price}
-            started.setdefault(after.start_ms, {})[after.asset] = shown
+            note("predictions.started", after, {**revealed, "start_price": after.start_price})
         elif after.start_price is None and (before is None or replace(before, made_ms=after.made_ms) != after):
-            content = _made(after)
-            made.setdefault(after.start_ms, {})[after.asset] = digest_of(content, _salt(content, salt))
-    kinds = (("predictions.judged", judged), ("predictions.started", started), ("predictions.made", made))
+            note("predictions.made", after, digest_of(content, salt_hex))
     return [
-        entry(kind, now_ms, iso(start), start=iso(start), assets=assets)
-        for kind, hours in kinds
-        for start, assets in sorted(hours.items())
-    ] + [
-        entry("ranges.judged", now_ms, iso(start), start=iso(start), horizon=horizon, assets=assets)
-        for (start, horizon), assets in sorted(ended.items())
+        entry(kind, now_ms, iso(start), start=iso(start), assets=assets, **({"horizon": horizon} if horizon else {}))
+        for kind in KINDS
+        for (of, start, horizon), assets in sorted(hours.items())
+        if of == kind
     ]
 
 
@@ -130,15 +121,6 @@ def _made(after: PredictionMade) -> dict[str, Any]:
         "previous_outcome": None if after.previous is None else str(after.previous),
         **({} if after.ranges is None else {"ranges": {name: asdict(one) for name, one in after.ranges.items()}}),
     }
-
-
-def _salt(content: dict[str, Any], salt: SaltOf) -> str:
-    return salt(canonical_json(content))
-
-
-def _revealed_as(after: PredictionMade, salt: SaltOf) -> dict[str, Any]:
-    content = _made(after)
-    return {"forecast": content, "salt": _salt(content, salt)}
 
 
 def _judged(after: PredictionMade) -> dict[str, Any]:

@@ -8,7 +8,7 @@ import base64
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -57,17 +57,26 @@ def path_of(round_id: str, part: int = 1) -> str:
 
 def content(sheet: BallotPart) -> bytes:
     """Write a part; the same ballots give the same bytes."""
-    address, genesis_hash = _addressed(sheet.ballots[0].signed)
+    transaction = unpack(sheet.ballots[0].signed)["txn"]
     body = {
         "round_id": sheet.round_id,
         "closed": iso(sheet.start_ms),
         "ballots_total": sheet.total,
         "part": sheet.part,
         "parts": sheet.parts,
-        "address": address,
-        "genesis_hash": genesis_hash,
+        "address": address_of(transaction["rcv"]),
+        "genesis_hash": base64.b64encode(transaction["gh"]).decode(),
         "note": NOTE,
-        "ballots": [_row(ballot) for ballot in sheet.ballots],
+        "ballots": [
+            {
+                "txid": ballot.txid,
+                "voter": ballot.voter,
+                "choice": str(ballot.choice),
+                "arrived_ms": ballot.arrived_ms,
+                "signed": base64.b64encode(ballot.signed).decode(),
+            }
+            for ballot in sheet.ballots
+        ],
     }
     return json.dumps(body, separators=(",", ":")).encode() + b"\n"
 
@@ -94,19 +103,9 @@ def recount(round_id: str, logged: Mapping[str, Any], read: Callable[[str], byte
     return len(found)
 
 
-def _row(ballot: Ballot) -> dict[str, Any]:
-    return {
-        "txid": ballot.txid,
-        "voter": ballot.voter,
-        "choice": str(ballot.choice),
-        "arrived_ms": ballot.arrived_ms,
-        "signed": base64.b64encode(ballot.signed).decode(),
-    }
-
-
-def _addressed(signed: bytes) -> tuple[str, str]:
-    transaction = unpack(signed)["txn"]
-    return address_of(transaction["rcv"]), base64.b64encode(transaction["gh"]).decode()
+def digest_of_ballots(txids: Iterable[str]) -> str:
+    """Return SHA-256 hex over the transaction ids of a round's counted ballots, sorted, one a line."""
+    return hashlib.sha256("".join(f"{txid}\n" for txid in sorted(txids)).encode()).hexdigest()
 
 
 def _all_parts(
@@ -150,7 +149,7 @@ def _compare(found: Sequence[tuple[str, str, str]], logged: Mapping[str, Any]) -
     most, times = Counter(voter for _, voter, _ in found).most_common(1)[0] if found else ("", 0)
     if times > 1:
         raise RecountError(f"voter {most} is counted {times} times")
-    digest = hashlib.sha256("".join(f"{txid}\n" for txid in sorted(txid for txid, _, _ in found)).encode()).hexdigest()
+    digest = digest_of_ballots(txid for txid, _, _ in found)
     if digest != logged["ballots_sha256"]:
         raise RecountError(f"their digest is {digest}, the log says {logged['ballots_sha256']}")
     counts = Counter(choice.lower() for _, _, choice in found)

@@ -14,7 +14,7 @@ from typing import Final
 from nacl.exceptions import BadSignatureError
 from nacl.signing import SigningKey, VerifyKey
 
-from generator.record.log.merkle import HASH_BYTES
+from generator.record.log.tiles import HASH_BYTES
 
 ED25519: Final = b"\x01"
 KEY_BYTES: Final = 32

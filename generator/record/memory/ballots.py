@@ -7,7 +7,7 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
-from typing import Final
+from typing import Any, Final
 
 from sqlalchemy import Connection, bindparam, delete, func, insert, select, update
 
@@ -191,16 +191,9 @@ def rank(connection: Connection) -> Leaderboard:
 def _store_crowd(connection: Connection, lock: Lock, live: Round) -> None:
     if not lock.real.total:
         return
-    b, v = t.ballots.c, t.voters.c
-    query = (
-        select(b.choice, b.arrived_ms, b.voter, v.resolved, v.hits)
-        .select_from(t.ballots.outerjoin(t.voters, v.address == b.voter))
-        .where(b.round_id == lock.round_id, b.counts.is_(True))
-        .order_by(b.arrived_ms, b.txid)
-    )
     votes = [
         CountedVote(Prediction(choice), arrived, None if resolved is None else Voter(voter, resolved, hits))
-        for choice, arrived, voter, resolved, hits in connection.execute(query)
+        for voter, choice, arrived, resolved, hits in _votes(connection, lock.round_id)
     ]
     crowd = LockedCrowd(by_record(votes), bursts(votes, live.opens_ms, live.start_ms))
     connection.execute(insert(t.locked_crowds).values(round_id=lock.round_id, crowd=json.dumps(asdict(crowd))))
@@ -208,23 +201,22 @@ def _store_crowd(connection: Connection, lock: Lock, live: Round) -> None:
 
 def _count(connection: Connection, round_id: str, outcome: Prediction) -> None:
     """Add one resolved round to every voter of it."""
+    voters = [
+        {"address": voter, "resolved": (resolved or 0) + 1, "hits": (hits or 0) + (choice == str(outcome))}
+        for voter, choice, _, resolved, hits in _votes(connection, round_id)
+    ]
+    b = t.ballots.c
+    voted = select(b.voter).where(b.round_id == round_id, b.counts.is_(True))
+    connection.execute(delete(t.voters).where(t.voters.c.address.in_(voted)))
+    insert_all(connection, t.voters, voters)
+
+
+def _votes(connection: Connection, round_id: str) -> Sequence[Any]:
+    """Return voter, choice and arrival of each counted ballot of a round, by arrival, and the voter's record before."""
     b, v = t.ballots.c, t.voters.c
     query = (
-        select(b.voter, b.choice, v.resolved, v.hits)
+        select(b.voter, b.choice, b.arrived_ms, v.resolved, v.hits)
         .select_from(t.ballots.outerjoin(t.voters, v.address == b.voter))
         .where(b.round_id == round_id, b.counts.is_(True))
     )
-    fresh, known = [], []
-    for voter, choice, resolved, hits in connection.execute(query):
-        hit = int(choice == str(outcome))
-        if resolved is None:
-            fresh.append({"address": voter, "resolved": 1, "hits": hit})
-        else:
-            known.append({"who": voter, "resolved": resolved + 1, "hits": hits + hit})
-    if fresh:
-        connection.execute(insert(t.voters), fresh)
-    if known:
-        where = v.address == bindparam("who")
-        connection.execute(
-            update(t.voters).where(where).values(resolved=bindparam("resolved"), hits=bindparam("hits")), known
-        )
+    return connection.execute(query.order_by(b.arrived_ms, b.txid)).all()

@@ -19,8 +19,8 @@ from generator.arena.teacher import RunningTotals
 from generator.catalog.formats import iso, ms_of
 from generator.record.audit.audit import far_scores_of, scores_of
 from generator.record.audit.entries import Entry, entries_of, entry
-from generator.record.log.merkle import leaf_hash
-from generator.record.log.tiles import LARGEST_ENTRY, WIDTH, Edge, Tile, bundle
+from generator.record.audit.recount import digest_of_ballots
+from generator.record.log.tiles import LARGEST_ENTRY, WIDTH, Edge, Tile, bundle, leaf_hash
 from generator.record.memory import tables as t
 from generator.record.memory.rows import get_meta, put_meta, where_in
 
@@ -161,13 +161,11 @@ def newest(connection: Connection, kind: str | None = None) -> dict[str, Any] | 
 
 
 def ballots_sha256(connection: Connection, round_id: str) -> str:
-    """Return SHA-256 hex over the counted ballots of a round: their transaction ids, sorted, one a line."""
+    """Return the digest of the counted ballots of a round."""
     b = t.ballots.c
-    query = select(b.txid).where(b.round_id == round_id, b.counts.is_(True)).order_by(b.txid)
-    digest = hashlib.sha256()
-    for (txid,) in connection.execute(query):
-        digest.update(f"{txid}\n".encode())
-    return digest.hexdigest()
+    return digest_of_ballots(
+        connection.execute(select(b.txid).where(b.round_id == round_id, b.counts.is_(True))).scalars()
+    )
 
 
 def _hashes(connection: Connection, level: int, begin: int, end: int) -> list[bytes]:

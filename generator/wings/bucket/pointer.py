@@ -24,17 +24,15 @@ log = structlog.get_logger("emi.publish")
 class Pointer:
     """A JSON object in a bucket; `epoch` and `writer` in it tell whose it is.
 
-    `writer` is a text that no other process has; `valid` returns whether a body is one of ours to build on.
+    `writer` is a text that no other process has; `rows` names what a body of ours lists.
     """
 
-    def __init__(
-        self, bucket: Bucket, path: str, fence: Fence, writer: str, valid: Callable[[Body], bool] = lambda _: True
-    ) -> None:
+    def __init__(self, bucket: Bucket, path: str, fence: Fence, writer: str, rows: str) -> None:
         self._bucket = bucket
         self._path = path
         self._fence = fence
         self._writer = writer
-        self._valid = valid
+        self._rows = rows
         self._known: Stored | None = None
         self._body: Body = {}
         self._epoch: int | None = None  # under which it was claimed
@@ -63,7 +61,7 @@ class Pointer:
 
     def peek(self) -> str | None:
         """Return the generation it names now, None without one; nothing is remembered, and nothing written."""
-        body = self._body if self._epoch is not None and not self._doubt and self._lost is None else self._look()[1]
+        body = self._look()[1]
         return str(body["generation"]) if body else None
 
     def check(self) -> None:
@@ -152,9 +150,7 @@ class Pointer:
             return None, {}
         try:
             body = json.loads(found.data)
-            int(body["generation"]), int(body.get("epoch", 0))
-            if not self._valid(body):
-                raise ValueError
+            int(body["generation"]), int(body.get("epoch", 0)), [dict(row) for row in body[self._rows]]
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             raise PublishError(f"{self._path} is not one of our pointers; move it away to start again") from error
         return found, dict(body)

@@ -1,8 +1,10 @@
-"""The site in an object store: every release under its own prefix, and one pointer that moves last.
+"""Site and vault in an object store: what is new under a prefix of its own, and one pointer each that moves last.
 
     g/<generation>/<path>   immutable; variants are <path>.gz and <path>.br
     once/<path>             immutable
     current.json            which generation is the newest; moved by compare-and-swap
+
+    snapshots/<generation>/<product>.json, and manifest.json, likewise, in the vault
 
 Every file of a release is put again, changed or not: a server-side copy costs the same request, took no less time when
 it was measured, and would read from a prefix that is about to be pruned.
@@ -18,10 +20,12 @@ import structlog
 from gateway.wire.media_types import ENCODINGS, content_type
 from generator.catalog.discovery import ONCE_CACHE_CONTROL, PINNED_CACHE_CONTROL
 from generator.catalog.links import STATUS_JSON
+from generator.catalog.products import PRODUCTS
 from generator.errors import PublishError
 from generator.lease import Fence, one_writer
 from generator.release.values import FIRST_GENERATION, NOTHING
-from generator.wings.bucket.pointer import NumberedStore, Pointer
+from generator.release.vault import MANIFEST, Offer, body_path, has_room, manifest_of
+from generator.wings.bucket.pointer import ATTRIBUTES, NumberedStore, Pointer
 from generator.wings.bucket.store import Bucket, Upload, upload
 
 POINTER: Final = "current.json"
@@ -31,6 +35,9 @@ KEEP_OLD_S: Final = 600
 DEADLINE_S: Final = 20.0
 READ_AT_ONCE: Final = 8
 PRUNED_AT_ONCE: Final = 5  # releases a tick; what an outage left is gone a few ticks later
+SNAPSHOTS: Final = "snapshots"
+VAULT_DEADLINE_S: Final = 10.0
+SNAPSHOTS_PRUNED: Final = 40
 HEAD: Final = ("tick_id", "generated_at", "valid_until")
 log = structlog.get_logger("emi.publish")
 
@@ -39,7 +46,7 @@ class BucketSite(NumberedStore):
     """Publish releases below one prefix of a bucket."""
 
     def __init__(self, bucket: Bucket, writer: str, fence: Fence = one_writer, deadline_s: float = DEADLINE_S) -> None:
-        super().__init__(bucket, RELEASES, Pointer(bucket, POINTER, fence, writer, _is_pointer), deadline_s)
+        super().__init__(bucket, RELEASES, Pointer(bucket, POINTER, fence, writer, "previous"), deadline_s)
         self._put: dict[str, int] | None = None  # immutable path -> its length
 
     def is_empty(self) -> bool:
@@ -93,6 +100,28 @@ class BucketSite(NumberedStore):
         return {path: data for path, data in once.items() if path not in known}
 
 
+class BucketVault(NumberedStore):
+    """Put up for sale below one prefix of a bucket, which must be private."""
+
+    def __init__(
+        self, bucket: Bucket, writer: str, fence: Fence = one_writer, deadline_s: float = VAULT_DEADLINE_S
+    ) -> None:
+        super().__init__(bucket, SNAPSHOTS, Pointer(bucket, MANIFEST, fence, writer, "snapshots"), deadline_s)
+
+    def publish(self, offer: Offer) -> None:
+        """Store the bodies, then move the manifest; see `Vault`."""
+        if int(offer.generation) <= self.generation():
+            raise PublishError(f"vault {offer.generation} not published: {self._highest:012d} is there already")
+        self._highest = int(offer.generation)
+        if not has_room(offer, self._pointer.body.get("snapshots", [])):
+            log.warning("too many quotes can still be paid: nothing newer is for sale", generation=offer.generation)
+            return
+        bodies = [Upload(body_path(offer, product), offer.bodies[product.id], ATTRIBUTES) for product in PRODUCTS]
+        upload(self._bucket, bodies, self._deadline_s)
+        self._pointer.move(offer.generation, lambda before: manifest_of(offer, before.get("snapshots", [])))
+        self._prune({int(row["snapshot_id"]) for row in self._pointer.body["snapshots"]}, SNAPSHOTS_PRUNED)
+
+
 def attributes(path: str, siblings: Collection[str], cache_control: str) -> dict[str, str]:
     """Return the headers of one file for a store and its CDN; `a.json.gz` is a variant only with `a.json` a sibling."""
     base, encoding = path, None
@@ -117,7 +146,3 @@ def _previous(before: Mapping[str, Any], now_s: float) -> list[dict[str, Any]]:
     """Return the releases that may still be read, newest first: those replaced in the last ten minutes."""
     rows = [row for row in before.get("previous", []) if now_s - row["replaced_s"] <= KEEP_OLD_S]
     return [{"generation": before["generation"], "replaced_s": int(now_s)}, *rows] if before else rows
-
-
-def _is_pointer(body: Mapping[str, Any]) -> bool:
-    return all(int(row["generation"]) >= 0 and row["replaced_s"] >= 0 for row in body["previous"])
