@@ -1,11 +1,10 @@
 """Settings of the generator: `EMI_` environment, then `emi.yaml` (given by the command line), then defaults."""
 
-import re
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, TypeAlias, TypeVar
 from urllib.parse import unquote, urlsplit
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SecretStr, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from gateway.wire.algorand import key_of
@@ -22,6 +21,17 @@ SOLD = "what is sold would be published"
 LOOPBACK_HOSTS = ("127.0.0.1", "localhost", "::1")
 
 
+def _split(value: object) -> object:
+    """Split a comma-separated text; anything else is returned as it is."""
+    if isinstance(value, str):
+        return tuple(part.strip() for part in value.split(",") if part.strip())
+    return value
+
+
+T = TypeVar("T")
+Listed: TypeAlias = Annotated[tuple[T, ...], NoDecode, BeforeValidator(_split)]
+
+
 class ArenaSettings(BaseModel):
     """The Arena's part: `EMI_ARENA__ROUND_MINUTES` and so on."""
 
@@ -33,9 +43,7 @@ class ArenaSettings(BaseModel):
         le=90,
         description="Length of a round, a divisor of 1440; a change takes effect at the next 00:00 UTC.",
     )
-    assets: Annotated[tuple[str, ...], NoDecode] = Field(
-        ("BTC",), description="Assets of the rounds, comma-separated; several take turns."
-    )
+    assets: Listed[str] = Field(("BTC",), description="Assets of the rounds, comma-separated; several take turns.")
     inbox_url: str | None = Field(
         None,
         description="Folder of signed ballots, which several machines may share; unset: STATE_DIR/inbox. What is read there "
@@ -49,19 +57,17 @@ class ArenaSettings(BaseModel):
     @classmethod
     def _divides_the_day(cls, value: int) -> int:
         if 1440 % value:
-            msg = "must divide 1440, e.g. 15, 20, 30, 45, 60 or 90"
-            raise ValueError(msg)
+            raise ValueError("must divide 1440, e.g. 15, 20, 30, 45, 60 or 90")
         return value
 
     @field_validator("inbox_url")
     @classmethod
     def _inbox_form(cls, value: str | None) -> str | None:
         if value is not None and not value.startswith("file:///") and "://" in value:
-            msg = (
-                "must be a folder or file:///a/folder; an inbox in an object store is no longer read: let several "
-                "machines share a folder, or leave this unset and take ballots on chain only"
+            raise ValueError(
+                "must be a folder or file:///a/folder, not an object store: let several machines share a folder, "
+                "or leave this unset and take ballots on chain only"
             )
-            raise ValueError(msg)
         return value
 
     @field_validator("address")
@@ -71,18 +77,12 @@ class ArenaSettings(BaseModel):
             key_of(value)
         return value
 
-    @field_validator("assets", mode="before")
-    @classmethod
-    def _split(cls, value: object) -> object:
-        return split_list(value)
-
     @field_validator("assets")
     @classmethod
     def _known(cls, value: tuple[str, ...]) -> tuple[str, ...]:
         unknown = [asset for asset in value if asset not in ASSETS]
         if unknown or not value or len(set(value)) < len(value):
-            msg = f"must be some of {', '.join(ASSETS)}, each once"
-            raise ValueError(msg)
+            raise ValueError(f"must be some of {', '.join(ASSETS)}, each once")
         return value
 
 
@@ -131,8 +131,8 @@ class GeneratorSettings(BaseSettings):
         "first start. Another seed needs another STATE_DIR.",
     )
     source: SourceMode | None = Field(None, description="Where prices come from; unset: simulated.")
-    data_dir: Annotated[tuple[Path, ...], NoDecode] = Field((), description="Folders of a recording, comma-separated.")
-    venues: Annotated[tuple[str, ...], NoDecode] = Field(
+    data_dir: Listed[Path] = Field((), description="Folders of a recording, comma-separated.")
+    venues: Listed[str] = Field(
         (), description=f"Venues of the live source, comma-separated; unset: all of {', '.join(VENUES)}."
     )
     network: Literal["mainnet", "testnet", "devnet"] | None = Field(None, description="Network of the payments.")
@@ -148,18 +148,12 @@ class GeneratorSettings(BaseSettings):
     )
     log_format: Literal["console", "json"] = Field("console", description="Form of the log lines.")
 
-    @field_validator("data_dir", "venues", mode="before")
-    @classmethod
-    def _split(cls, value: object) -> object:
-        return split_list(value)
-
     @field_validator("venues")
     @classmethod
     def _known_venues(cls, value: tuple[str, ...]) -> tuple[str, ...]:
         unknown = [venue for venue in value if venue not in VENUES]
         if unknown:
-            msg = f"{', '.join(unknown)}: must be some of {', '.join(VENUES)}"
-            raise ValueError(msg)
+            raise ValueError(f"{', '.join(unknown)}: must be some of {', '.join(VENUES)}")
         return value
 
     @field_validator("base_url")
@@ -169,11 +163,9 @@ class GeneratorSettings(BaseSettings):
             return None
         parts = urlsplit(value)
         if parts.username or parts.password:
-            msg = "credentials do not belong in a URL: it is in every answer"
-            raise ValueError(msg)
+            raise ValueError("credentials do not belong in a URL: it is in every answer")
         if parts.scheme not in {"http", "https"} or not parts.hostname or parts.path.strip("/") or parts.query:
-            msg = "must be an origin such as https://example.org"
-            raise ValueError(msg)
+            raise ValueError("must be an origin such as https://example.org")
         return value.rstrip("/")
 
     @field_validator("contact")
@@ -189,7 +181,7 @@ class GeneratorSettings(BaseSettings):
     @field_validator("vault_url")
     @classmethod
     def _vault_form(cls, value: str | None) -> str | None:
-        if value is None or re.match(r"^file:///", value):
+        if value is None or value.startswith("file:///"):
             return value
         if not is_bucket(value):
             forms = ", ".join(f"{scheme}://bucket/prefix" for scheme in SCHEMES)
@@ -201,9 +193,12 @@ class GeneratorSettings(BaseSettings):
     def _lease_form(cls, value: str | None) -> str | None:
         if value is None or value.startswith(POSTGRES):
             return value
-        if is_bucket(value):
-            raise ValueError(f"a lease in an object store is not supported: use {POSTGRES}…, as MEMORY_URL does")
-        raise ValueError(f"must be {POSTGRES}…")
+        raise ValueError(f"must be {POSTGRES}…, as MEMORY_URL; a lease in an object store is not supported")
+
+    @property
+    def mode(self) -> SourceMode:
+        """Where prices come from."""
+        return self.source or SourceMode.SIMULATED
 
     @property
     def origin(self) -> str:
@@ -275,10 +270,3 @@ class GeneratorSettings(BaseSettings):
             if inbox == path or inbox in path.parents or path in inbox.parents:
                 return f"ARENA__INBOX_URL {inbox} and {name} {path} must lie apart"
         return None
-
-
-def split_list(value: object) -> object:
-    """Split a comma-separated text into a tuple; anything else is returned as it is."""
-    if isinstance(value, str):
-        return tuple(part.strip() for part in value.split(",") if part.strip())
-    return value

@@ -33,18 +33,11 @@ BAR_FIELDS: Final[tuple[str, ...]] = (
 
 @dataclass(frozen=True, slots=True)
 class BarFrame:
-    """Closed bars of all assets on one time grid.
+    """Closed bars of all assets on one time grid."""
 
-    Args:
-        assets: column order of every field.
-        t: bar open times in ms, shape (n,), strictly ascending, multiples of `interval_ms`; gaps allowed.
-        fields: one float64 array of shape (n, len(assets)) for each of `BAR_FIELDS`; NaN where unknown.
-        interval_ms: bar length.
-    """
-
-    assets: tuple[str, ...]
-    t: IntArray
-    fields: dict[str, FloatArray]
+    assets: tuple[str, ...]  # column order of every field
+    t: IntArray  # open times in ms, shape (n,), strictly ascending, multiples of `interval_ms`; gaps allowed
+    fields: dict[str, FloatArray]  # of each of `BAR_FIELDS`, shape (n, len(assets)); NaN where unknown
     interval_ms: int = BAR_MS
 
     def __len__(self) -> int:

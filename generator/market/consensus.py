@@ -12,48 +12,31 @@ TOLERANCE: Final = 0.01  # greatest distance from the median, as a fraction of i
 
 @dataclass(frozen=True, slots=True)
 class VenueQuote:
-    """One venue's mid price of one asset.
-
-    Args:
-        venue: its name.
-        mid: (bid + ask) / 2 in USD.
-        as_of_ms: the venue's own timestamp, UTC ms.
-    """
+    """One venue's mid price of one asset."""
 
     venue: str
-    mid: float
-    as_of_ms: int
+    mid: float  # (bid + ask) / 2 in USD
+    as_of_ms: int  # the venue's own timestamp
 
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """What the venues agree on.
+    """What the venues agree on."""
 
-    Args:
-        price: median mid of the agreeing venues, USD; None when they do not agree.
-        venues: those that agree, in the order given; empty without a price.
-        left_out: venue -> why its quote does not count.
-        reason: why there is no price.
-    """
-
-    price: float | None
-    venues: tuple[str, ...]
-    left_out: dict[str, str] = field(default_factory=dict)
-    reason: str | None = None
+    price: float | None  # median mid of the agreeing venues, USD; None when they do not agree
+    venues: tuple[str, ...]  # those that agree, in the order given; empty without a price
+    left_out: dict[str, str] = field(default_factory=dict)  # venue -> why its quote does not count
+    reason: str | None = None  # why there is no price
 
 
-def agree(quotes: Sequence[VenueQuote], now_ms: int, max_age_ms: int = MAX_AGE_MS) -> Agreement:
+def agree(quotes: Sequence[VenueQuote], now_ms: int) -> Agreement:
     """Take the median over the fresh venues, leave out those too far from it, and take it again over the rest.
 
     Nothing is guessed: two venues that differ by more than 1 %, or a rest that is not more than half
-    of the fresh venues, give no price.
-
-    Args:
-        quotes: at most one for a venue.
-        now_ms: the tick, UTC ms.
-        max_age_ms: a quote whose timestamp is further than this from the tick, either way, is left out.
+    of the fresh venues, give no price. There is at most one quote of a venue; one whose timestamp is further than
+    MAX_AGE_MS from the tick, either way, is left out.
     """
-    faults = {quote.venue: _fault(quote, now_ms, max_age_ms) for quote in quotes}
+    faults = {quote.venue: _fault(quote, now_ms) for quote in quotes}
     left_out = {venue: fault for venue, fault in faults.items() if fault is not None}
     fresh = [quote for quote in quotes if quote.venue not in left_out]
     if not fresh:
@@ -72,14 +55,14 @@ def agree(quotes: Sequence[VenueQuote], now_ms: int, max_age_ms: int = MAX_AGE_M
     return Agreement(median(quote.mid for quote in rest), kept, left_out)
 
 
-def _fault(quote: VenueQuote, now_ms: int, max_age_ms: int) -> str | None:
+def _fault(quote: VenueQuote, now_ms: int) -> str | None:
     if not math.isfinite(quote.mid):
         return "price is not a number"
     if quote.mid <= 0:
         return "price is not positive"
-    if now_ms - quote.as_of_ms > max_age_ms:
+    if now_ms - quote.as_of_ms > MAX_AGE_MS:
         return f"stale by {(now_ms - quote.as_of_ms) // 1000} s"
-    if quote.as_of_ms - now_ms > max_age_ms:
+    if quote.as_of_ms - now_ms > MAX_AGE_MS:
         return "timestamp lies in the future"
     return None
 

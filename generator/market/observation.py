@@ -4,7 +4,7 @@ Times are integer UTC milliseconds on the market clock, except where a name says
 """
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -33,17 +33,12 @@ class Funding:
 
 @dataclass(frozen=True, slots=True)
 class OpenInterest:
-    """Perpetual open interest, summed over venues.
+    """Perpetual open interest, summed over venues."""
 
-    Args:
-        contracts: open contracts, counted in coins: the part of it that only positions move, not the price.
-        change_24h_percent: of `usd`.
-    """
-
-    contracts: float | None
+    contracts: float | None  # counted in coins: the part of it that only positions move, not the price
     contracts_change_24h_percent: float | None
     usd: float | None
-    change_24h_percent: float | None
+    change_24h_percent: float | None  # of `usd`
     venues: tuple[str, ...]
     as_of_ms: int
 
@@ -86,34 +81,20 @@ class SourceHealth:
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """Everything that is known of the market in one tick.
-
-    Args:
-        mode: where it came from.
-        market_ms: market time of the tick.
-        assets: one entry for every asset, also those without data.
-        sources: health of every source asked.
-        new_bars: bars that closed since the last observation (at the first: since `since_ms`), ascending.
-        bar_interval_ms: 300,000, or 3,600,000 for hourly recordings; the brain reads only 5-minute bars.
-        price_basis: `venue_mid`, or `recorded_close` for recordings.
-        venues_needed: venues that must agree before an Arena round may settle (live 2, simulated 2, recorded 1).
-        offset_ms: wall minus market time; 0 unless recorded.
-        ended: True once a recording has no more bars.
-        dropped_bars: invalid bars dropped and counted (non-finite, non-positive, high < low, off grid).
-    """
+    """Everything that is known of the market in one tick."""
 
     mode: SourceMode
-    market_ms: int
-    assets: dict[str, AssetObservation]
-    sources: tuple[SourceHealth, ...]
-    new_bars: BarFrame
-    bar_interval_ms: int = BAR_MS
-    price_basis: str = "venue_mid"
-    venues_needed: int = 1
-    offset_ms: int = 0
-    ended: bool = False
-    dropped_bars: int = 0
-    limitations: tuple[str, ...] = field(default=())
+    market_ms: int  # market time of the tick
+    assets: dict[str, AssetObservation]  # one entry for every asset, also those without data
+    sources: tuple[SourceHealth, ...]  # health of every source asked
+    new_bars: BarFrame  # bars that closed since the last observation (at the first: since `since_ms`), ascending
+    bar_interval_ms: int = BAR_MS  # 3,600,000 for hourly recordings; the brain reads only 5-minute bars
+    price_basis: str = "venue_mid"  # or `recorded_close`
+    venues_needed: int = 1  # that must agree before an Arena round may settle (live 2, simulated 2, recorded 1)
+    offset_ms: int = 0  # wall minus market time; 0 unless recorded
+    ended: bool = False  # True once a recording has no more bars
+    dropped_bars: int = 0  # invalid bars dropped and counted (non-finite, non-positive, high < low, off grid)
+    limitations: tuple[str, ...] = ()
 
     def day_changes(self, assets: tuple[str, ...]) -> FloatArray:
         """Return each asset's log change over 24 hours as it is published, NaN where unknown, (assets,)."""

@@ -106,7 +106,6 @@ class App:
 def site_of(settings: GeneratorSettings) -> Site:
     """Return what bodies and pages name."""
     network = NETWORKS[settings.network or "devnet"]
-    address = settings.arena.address or DEMO_ARENA
     nodes = settings.indexer_url or ""
     devnet = None if network == MAINNET or not is_loopback(urlsplit(nodes).hostname or "") else nodes
     return Site(
@@ -115,7 +114,7 @@ def site_of(settings: GeneratorSettings) -> Site:
         contact=settings.contact,
         network=network.name,
         asset_id=network.asset_id,
-        arena_address=address,
+        arena_address=settings.arena.address or DEMO_ARENA,
         devnet=devnet and devnet.removesuffix("/indexer"),
     )
 
@@ -129,17 +128,12 @@ def build(
     fence: Fence = one_writer,
     days: int = DAYS_OF_HISTORY,
 ) -> App:
-    """Build every room. Nothing is written but the tables of a new memory: only a leader writes.
+    """Build every room; GeneratorError: one cannot be opened. Only the tables of a new memory are written.
 
-    Args:
-        at: market time to start a recording at; None resumes where the memory left off.
-
-    Raises:
-        GeneratorError: a room cannot be opened; nothing was changed.
+    A recording starts at market time `at`; None resumes where the memory left off.
     """
     memory = Memory.open(settings.memory, fence)
     try:
-        network = NETWORKS[settings.network or "devnet"]
         weights = Weights.load(None)
         seed = _seed(settings, memory, clock)
         indexer = _indexer(settings)
@@ -153,9 +147,22 @@ def build(
                 _source(settings, memory, at, seed, loop=loop), weights, Engine(weights, ASSETS), History(ASSETS), days
             ),
             record=Record(
-                arena=_arena(settings, network.genesis_hash, seed),
+                arena=ArenaConfig(
+                    round_minutes=settings.arena.round_minutes,
+                    assets=settings.arena.assets,
+                    address=settings.arena.address or DEMO_ARENA,
+                    genesis_hash=NETWORKS[settings.network or "devnet"].genesis_hash,
+                    seed=seed,
+                    simulated_crowd=settings.mode is SourceMode.SIMULATED,
+                ),
                 memory=memory,
-                published=_published(settings, memory),
+                published=PublishedRecord(
+                    memory,
+                    settings.log_key_path,
+                    name_of(settings.origin),
+                    settings.mode.value,
+                    made_if_missing=settings.log_key_file is None,
+                ),
                 box=_box(settings, indexer),
                 indexer=indexer,
                 salt=lambda: secrets.token_hex(16),
@@ -195,16 +202,6 @@ def _box(settings: GeneratorSettings, indexer: Indexer | None) -> BallotBox:
     return BallotBox(ways, inbox.announce)
 
 
-def _published(settings: GeneratorSettings, memory: Memory) -> PublishedRecord:
-    return PublishedRecord(
-        memory,
-        settings.log_key_path,
-        name_of(settings.origin),
-        str(settings.source or SourceMode.SIMULATED),
-        made_if_missing=settings.log_key_file is None,
-    )
-
-
 def _seed(settings: GeneratorSettings, memory: Memory, clock: Clock) -> int:
     """Return the seed that is set, else that of the record, else one whose market is quiet now."""
     if settings.seed is not None:
@@ -212,7 +209,7 @@ def _seed(settings: GeneratorSettings, memory: Memory, clock: Clock) -> int:
     kept = (memory.meta(ORIGIN_KEY) or "").removeprefix(SEEDED)
     if kept.isdecimal():
         return int(kept)
-    if (settings.source or SourceMode.SIMULATED) is not SourceMode.SIMULATED:
+    if settings.mode is not SourceMode.SIMULATED:
         return 0
     from generator.market.simulated.schedule import quiet_seed  # noqa: PLC0415
 
@@ -221,12 +218,11 @@ def _seed(settings: GeneratorSettings, memory: Memory, clock: Clock) -> int:
 
 def _source(settings: GeneratorSettings, memory: Memory, at: datetime | None, seed: int, *, loop: bool) -> Source:
     """Make the source of these settings; the libraries of the others are not even imported."""
-    mode = settings.source or SourceMode.SIMULATED
-    if mode == SourceMode.LIVE:
+    if settings.mode is SourceMode.LIVE:
         from generator.market.live.source import LiveSource  # noqa: PLC0415  ccxt costs a second and 100 MB
 
         return LiveSource(settings.venues or None)
-    if mode == SourceMode.RECORDED:
+    if settings.mode is SourceMode.RECORDED:
         from generator.market.recorded.source import RecordedSource  # noqa: PLC0415
 
         kept = memory.meta(OFFSET_KEY)
@@ -235,14 +231,3 @@ def _source(settings: GeneratorSettings, memory: Memory, at: datetime | None, se
     from generator.market.simulated.source import SimulatedSource  # noqa: PLC0415
 
     return SimulatedSource(seed)
-
-
-def _arena(settings: GeneratorSettings, genesis_hash: str, seed: int) -> ArenaConfig:
-    return ArenaConfig(
-        round_minutes=settings.arena.round_minutes,
-        assets=settings.arena.assets,
-        address=settings.arena.address or DEMO_ARENA,
-        genesis_hash=genesis_hash,
-        seed=seed,
-        simulated_crowd=(settings.source or SourceMode.SIMULATED) == SourceMode.SIMULATED,
-    )

@@ -74,7 +74,7 @@ def ensure(settings: GeneratorSettings, at: datetime) -> bool:
     try:
         settings.state_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
         releases.open()
-        return lay_down(releases, site_of(settings), settings.source or SourceMode.SIMULATED, at)
+        return lay_down(releases, site_of(settings), settings.mode, at)
     except OSError as error:
         raise PublishError(f"state folder {settings.state_dir}: cannot write: {error.strerror or error}") from error
     except PublishError:
@@ -83,19 +83,18 @@ def ensure(settings: GeneratorSettings, at: datetime) -> bool:
         raise
 
 
-def ensure_in_store(app: App, at: datetime) -> bool:
+def ensure_in_store(app: App, at: datetime) -> None:
     """Lay the bootstrap release into an object store that has no pointer; see `lay_down`. Asked of who leads.
 
     A store that is away is logged; the first tick's release needs none before it.
     """
     if app.settings.site_url is None:
-        return False
+        return
     app.publisher.releases.open()
     try:
-        return lay_down(app.publisher.releases, app.publisher.site, app.market.mode, at)
+        lay_down(app.publisher.releases, app.publisher.site, app.market.mode, at)
     except PublishError as error:
         log.warning("no bootstrap release", reason=str(error))
-        return False
 
 
 def bootstrap_files(site: Site, mode: SourceMode, at: datetime, renderer: Pages | None = None) -> dict[str, bytes]:
@@ -121,7 +120,7 @@ def bootstrap_files(site: Site, mode: SourceMode, at: datetime, renderer: Pages 
 
 
 def _context(site: Site, mode: SourceMode, at: datetime) -> TickContext:
-    now_ms = to_ms(at)
+    now_ms, none = to_ms(at), RunningTotals()
     nothing = {asset: AssetObservation(asset, limitations=(REASON,)) for asset in ASSETS}
     health = (SourceHealth("market", "spot", SourceStatus.FAILED, None, REASON),)
     return TickContext(
@@ -129,21 +128,16 @@ def _context(site: Site, mode: SourceMode, at: datetime) -> TickContext:
         freshness=freshness(at, 0, 0 if mode is SourceMode.RECORDED else None),
         observation=Observation(mode, now_ms, nothing, health, BarFrame.empty(ASSETS)),
         reading=None,
-        arena=_no_arena(),
+        arena=ArenaView(
+            live=None,
+            live_tally=Tally(),
+            open=None,
+            lessons=(),
+            events=(),
+            teacher=none.lessons.metrics(),
+            arena_record=track_record("arena", none.live.arena),
+            hourly_record=track_record("hourly", none.live.hourly),
+        ),
         day_before=DayBefore(),
         ticks=Ticks(0, 0, None),
-    )
-
-
-def _no_arena() -> ArenaView:
-    none = RunningTotals()
-    return ArenaView(
-        live=None,
-        live_tally=Tally(),
-        open=None,
-        lessons=(),
-        events=(),
-        teacher=none.lessons.metrics(),
-        arena_record=track_record("arena", none.live.arena),
-        hourly_record=track_record("hourly", none.live.hourly),
     )

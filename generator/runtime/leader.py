@@ -48,10 +48,8 @@ class State(enum.Enum):
 class Leader:
     """Make ticks while the lease is held, until a stop.
 
-    Args:
-        app: built with the fence of `leadership`, nothing opened yet.
-        leadership: not started yet; it is closed when `run` ends.
-        retry_s: seconds before history that could not be fetched is fetched again; then twice as long each time.
+    The app is built with the fence of `leadership`, nothing opened yet; `run` starts and closes the leadership. History
+    that could not be fetched is fetched again after `retry_s`, then after twice as long each time.
     """
 
     def __init__(
@@ -76,24 +74,23 @@ class Leader:
         self.metrics = metrics or Metrics()
         self.scheduler = Scheduler(app, on_report, self.metrics, may_tick=self.may_tick, on_fenced=self._fenced_off)
         self.scheduler.every_minute(PRELOAD_AT_SECOND, self._refresh)
-        self._export_metrics()
+        self.metrics.leading.set_function(lambda: float(self.may_tick()))
+        self.metrics.epoch.set_function(lambda: float(self._epoch or 0))
+        self.metrics.lease_taken.set_function(lambda: float(leadership.taken))
+        self.metrics.lease_lost.set_function(lambda: float(leadership.lost))
+        self.metrics.lease_unreached.set_function(lambda: float(leadership.unreached))
 
     async def run(self) -> None:
         """Lead or stand by until SIGINT or SIGTERM; return after the running tick, with the lease released.
 
-        Raises:
-            GeneratorError: this process leads from the start and cannot open the market.
+        GeneratorError: this process leads from the start and cannot open the market.
         """
         loop = asyncio.get_running_loop()
         for number in (signal.SIGINT, signal.SIGTERM):
             loop.add_signal_handler(number, self.stop)
         self._leadership.floor = self._app.record.memory.epoch()
         self._leadership.healthy = self._is_healthy
-
-        def on_change() -> None:
-            loop.call_soon_threadsafe(self._changed.set)
-
-        self._leadership.on_change = on_change
+        self._leadership.on_change = lambda: loop.call_soon_threadsafe(self._changed.set)
         self.scheduler.start()
         self._leadership.start()
         try:
@@ -264,12 +261,3 @@ class Leader:
         if task := self._tasks.get(name):
             task.cancel()
             await asyncio.gather(task, return_exceptions=True)
-
-    def _export_metrics(self) -> None:
-        """Let the metrics read what is counted elsewhere."""
-        metrics, lease = self.metrics, self._leadership
-        metrics.leading.set_function(lambda: float(self.may_tick()))
-        metrics.epoch.set_function(lambda: float(self._epoch or 0))
-        metrics.lease_taken.set_function(lambda: float(lease.taken))
-        metrics.lease_lost.set_function(lambda: float(lease.lost))
-        metrics.lease_unreached.set_function(lambda: float(lease.unreached))

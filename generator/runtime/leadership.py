@@ -28,10 +28,9 @@ log = structlog.get_logger("emi.lease")
 
 
 def open_lease(settings: GeneratorSettings) -> Lease:
-    """Make the lease of these settings: a lock file, or a row in PostgreSQL; it is not acquired yet.
+    """Make the lease of these settings, not acquired yet: a lock file, or a row in PostgreSQL.
 
-    Raises:
-        LeaseUnreachable: LEASE_URL cannot be used on this machine.
+    LeaseUnreachable: LEASE_URL cannot be used on this machine.
     """
     if settings.lease_url is None:
         return FileLease(settings.state_dir)
@@ -49,24 +48,15 @@ class LeaseState:
 
 
 class Leadership:
-    """Acquire a lease, keep it, and notify of every change.
-
-    Args:
-        lease: whose methods are called from the thread alone.
-        elapsed: seconds that count on while the process is suspended.
-
-    Attributes:
-        floor: the highest epoch found written anywhere; the next one is higher.
-        healthy: called in the thread; while False the lease is released and not acquired.
-        on_change: called in the thread after every change of `state()`.
-    """
+    """Acquire a lease, keep it, and notify of every change; the lease's methods are called from the thread alone."""
 
     def __init__(self, lease: Lease, elapsed: Callable[[], float] = elapsed_s) -> None:
         self._lease = lease
-        self._elapsed = elapsed
-        self.floor = 0
+        self._elapsed = elapsed  # seconds that count on while the process is suspended
+        self.floor = 0  # the highest epoch found written anywhere; the next one is higher
+        # Called in the thread: while False the lease is released and not acquired; after every change of `state()`.
         self.healthy: Callable[[], bool] = lambda: True
-        self.on_change: Callable[[], None] = lambda: None
+        self.on_change: Callable[[], object] = lambda: None
         self._grant: Grant | None = None
         self._until_s = 0.0
         self._answered = False
@@ -83,11 +73,7 @@ class Leadership:
         return LeaseState(None, self._lease.holder()) if self._answered else None
 
     def fence(self) -> int:
-        """Return the epoch held.
-
-        Raises:
-            LeadershipLost: the lease is another's, or may be.
-        """
+        """Return the epoch held; raise LeadershipLost when the lease is another's, or may be."""
         grant = self._grant
         if grant is None:
             raise LeadershipLost(f"the lease is not held; {self._lease.holder()} leads")
@@ -117,7 +103,10 @@ class Leadership:
                 self._keep(self._grant)
         except LeaseUnreachable as error:
             self._unreached(str(error))
-        return self._pause_s()
+        grant = self._grant
+        if grant is None:
+            return RETRY_S
+        return 1.0 if grant.ttl_s is None else grant.ttl_s / RENEWALS
 
     def release(self) -> None:
         """Stop leading at once, and let the next one in."""
@@ -132,11 +121,7 @@ class Leadership:
 
     @contextmanager
     def held(self, wait_s: float) -> Iterator[int]:
-        """Hold the lease for the length of the block.
-
-        Raises:
-            GeneratorError: another holds it for `wait_s` seconds, or it could not be reached.
-        """
+        """Hold the lease for the length of the block; GeneratorError: not to be had within `wait_s` seconds."""
         until_s = self._elapsed() + wait_s
         try:
             self.step()
@@ -156,28 +141,18 @@ class Leadership:
         while not self._stop.wait(pause_s):
             pause_s = self.step()
 
-    def _pause_s(self) -> float:
-        grant = self._grant
-        if grant is None:
-            return RETRY_S
-        return 1.0 if grant.ttl_s is None else grant.ttl_s / RENEWALS
-
     def _acquire(self) -> None:
         if not self.healthy():
             return
-        began = self._elapsed()
-        first = not self._answered
+        began, first = self._elapsed(), not self._answered
         grant = self._lease.acquire(self.floor)
-        if grant is None:
-            self._answered = True
-            if first:
-                self.on_change()
-            return
-        self._until_s = began + SHARE_TRUSTED * (grant.ttl_s or 0.0)
-        self._grant = grant  # from here on the fence lets writes pass
+        if grant is not None:
+            self._until_s = began + SHARE_TRUSTED * (grant.ttl_s or 0.0)
+            self._grant = grant  # from here on the fence lets writes pass
+            self.taken += 1
         self._answered = True
-        self.taken += 1
-        self.on_change()
+        if grant is not None or first:
+            self.on_change()
 
     def _keep(self, grant: Grant) -> None:
         if not self.healthy():

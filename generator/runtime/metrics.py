@@ -40,22 +40,17 @@ class Metrics:
         self.seconds = Histogram(
             "emi_tick_seconds", "Seconds a published tick took.", buckets=SECONDS, registry=self.registry
         )
-        self.published_at = Gauge(
-            "emi_tick_published_timestamp_seconds", "Wall time of the last published tick.", registry=self.registry
+        self.published_at = self._gauge("emi_tick_published_timestamp_seconds", "Wall time of the last published tick.")
+        self.generation = self._gauge("emi_generation", "Number of the last published generation.")
+        self.running = self._gauge(
+            "emi_tick_running_seconds", "How long the running tick has been at work, 0 without one."
         )
-        self.generation = Gauge("emi_generation", "Number of the last published generation.", registry=self.registry)
-        self.running = Gauge(
-            "emi_tick_running_seconds", "How long the running tick has been at work, 0 without one.",
-            registry=self.registry,
-        )  # fmt: skip
-        self.history_bars = Gauge("emi_history_bars", "Bars of history held.", registry=self.registry)
-        self.leading = Gauge("emi_leader", "1 while this process leads, 0 while it stands by.", registry=self.registry)
-        self.epoch = Gauge("emi_lease_epoch", "Epoch of the lease while it is held.", registry=self.registry)
-        self.lease_taken = Gauge("emi_lease_taken", "Times the lease was got.", registry=self.registry)
-        self.lease_lost = Gauge("emi_lease_lost", "Times the lease went to another.", registry=self.registry)
-        self.lease_unreached = Gauge(
-            "emi_lease_unreached", "Requests of the lease that failed.", registry=self.registry
-        )
+        self.history_bars = self._gauge("emi_history_bars", "Bars of history held.")
+        self.leading = self._gauge("emi_leader", "1 while this process leads, 0 while it stands by.")
+        self.epoch = self._gauge("emi_lease_epoch", "Epoch of the lease while it is held.")
+        self.lease_taken = self._gauge("emi_lease_taken", "Times the lease was got.")
+        self.lease_lost = self._gauge("emi_lease_lost", "Times the lease went to another.")
+        self.lease_unreached = self._gauge("emi_lease_unreached", "Requests of the lease that failed.")
         self.ballots_refused = Counts("emi_ballots_rejected", "Ballots refused since the start, by reason.", "reason")
         self.publish_failures = Counts(
             "emi_publish_failures",
@@ -67,6 +62,9 @@ class Metrics:
         # Present from the start: an alert on a counter that does not exist yet never fires.
         self.ticks_by_outcome = {name: self._ticks.labels(name) for name in OUTCOMES}
         self.jumps_by_direction = {name: self._jumps.labels(name) for name in DIRECTIONS}
+
+    def _gauge(self, name: str, meaning: str) -> Gauge:
+        return Gauge(name, meaning, registry=self.registry)
 
     def serve(self, port: int) -> Callable[[], None]:
         """Serve the metrics on loopback from a thread, so that a tick that hangs can be seen.

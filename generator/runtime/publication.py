@@ -5,10 +5,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
+from generator.arena.values import Hour
 from generator.brain.hourly import HOUR_MS
 from generator.catalog.discovery import FEEDS, MENU
 from generator.catalog.endpoints import ENDPOINT_BY_ID
-from generator.catalog.formats import iso, share
+from generator.catalog.formats import iso, price, share
 from generator.catalog.links import ROUNDS_JSON, ROUNDS_PUBLISHED, STATUS_JSON
 from generator.catalog.products import HUMAN_REPORT
 from generator.catalog.text.answers import DISCLAIMER
@@ -20,7 +21,6 @@ from generator.record.published import RecordFiles
 from generator.release.last_good import Kind, LastGood
 from generator.release.vault import Offer
 from generator.runtime.app import App
-from generator.runtime.hours import published_hour
 from generator.site.background import BackgroundRelease, Bodies, TickFiles
 from generator.site.charts.report import illustrated, report_charts
 from generator.site.feeds import CHANGES_READ, feeds
@@ -45,11 +45,7 @@ class Report:
 
 
 def publish(app: App, context: TickContext, composed: Composed, record: RecordFiles, at: datetime) -> Report:
-    """Publish one tick.
-
-    Raises:
-        PublishError: the vault or the site could not be written; what readers see is the last release.
-    """
+    """Publish one tick; PublishError: vault or site could not be written, and readers still see the last release."""
     generation = context.freshness.generation
     tick = _tick_files(app, context, composed)
     background = app.publisher.background.files(tick, at)
@@ -117,10 +113,15 @@ def _files(app: App, tick: TickFiles, background: BackgroundRelease, at: datetim
 
 
 def _keep_hour(app: App, context: TickContext, tick: TickFiles) -> None:
-    """Keep what is published first in an hour."""
+    """Keep the market as it is published first in an hour."""
     at_ms, memory = context.freshness.generated_ms, app.record.memory
-    if not any(hour.at_ms // HOUR_MS >= at_ms // HOUR_MS for hour in memory.hours(at_ms)[-1:]):
-        memory.keep_hours([published_hour(context, tick.free[ENDPOINT_BY_ID["market-regime"].path])])
+    if any(hour.at_ms // HOUR_MS >= at_ms // HOUR_MS for hour in memory.hours(at_ms)[-1:]):
+        return
+    body, seen = tick.free[ENDPOINT_BY_ID["market-regime"].path], context.observation
+    chances = body["regime"]["probabilities"]
+    prices = {asset: value for asset, one in seen.assets.items() if (value := price(one.price)) is not None}
+    shares = None if chances is None else tuple(chances.values())
+    memory.keep_hours([Hour(at_ms, seen.market_ms, body["regime"]["label"], shares, body["headline"], prices)])
 
 
 def _plain(bodies: Mapping[str, Body]) -> dict[str, dict[str, Any]]:

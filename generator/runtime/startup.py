@@ -4,25 +4,28 @@ A leader opens the market, and so may write. A standby preloads the same history
 """
 
 import asyncio
+from collections.abc import AsyncIterator, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
 import structlog
 
+from generator.arena.values import Hour
 from generator.brain.direction import MIN_BARS
 from generator.brain.engine import Engine
 from generator.brain.hourly import HOUR_MS
+from generator.brain.reading import BrainReading
 from generator.catalog.assets import ASSETS
-from generator.catalog.words import SourceMode
+from generator.catalog.formats import price, probabilities
+from generator.catalog.words import RegimeLabel, SourceMode
 from generator.errors import GeneratorError, SourceError
 from generator.market.bars import BAR_MS, BarFrame
 from generator.market.history import History
 from generator.market.source import Progress
 from generator.record.published import CHECKPOINT
 from generator.runtime.app import ORIGIN_KEY, SEEDED, App
-from generator.runtime.hours import hours_of, read_hour
-from generator.runtime.market import DAYS_OF_HISTORY, has_read, no_progress, to_ms
+from generator.runtime.market import DAYS_OF_HISTORY, Market, has_read, no_progress, to_ms
 from generator.runtime.tick import DAY_MS, play_arena
 
 BACKTEST_HOURS: Final = 48
@@ -139,7 +142,7 @@ async def _restore(app: App, at: datetime, progress: Progress) -> None:
         return
     app.market.engine = Engine(app.market.weights, ASSETS)
     found, span_ms = [], len(bars) * BAR_MS
-    async for hour in hours_of(app.market, bars, _offset_ms(app, at, bars)):
+    async for hour in _hours_of(app.market, bars, _offset_ms(app, at, bars)):
         found.append(hour)
         progress(
             min(len(found) * HOUR_MS, span_ms) // HOUR_MS, span_ms // HOUR_MS, "hours of history that the brain reads"
@@ -181,6 +184,35 @@ def _kept_engine(app: App) -> Engine | None:
         return None
 
 
+def _read_hour(at_ms: int, market_ms: int, reading: BrainReading, prices: Mapping[str, float | None]) -> Hour:
+    """Return the market as a backtest reads it."""
+    known = reading.regime.label is not RegimeLabel.UNKNOWN
+    return Hour(
+        at_ms,
+        market_ms,
+        str(reading.regime.label),
+        tuple(probabilities(tuple(reading.regime.posterior.values()))) if known else None,
+        "",
+        {asset: value for asset, raw in prices.items() if (value := price(raw)) is not None},
+        warm_up=True,
+    )
+
+
+async def _hours_of(market: Market, bars: BarFrame, offset_ms: int) -> AsyncIterator[Hour]:
+    """Let the brain read bars, and give the market at each full hour that one of them closed at, by wall time."""
+    closes_ms, begin = (bars.t + BAR_MS).tolist(), 0
+    for end, close_ms in enumerate(closes_ms, 1):
+        if close_ms % HOUR_MS:
+            continue
+        market.engine = await market.brain_of(bars.rows(begin, end), market.engine)
+        begin = end
+        reading = market.engine.reading()
+        if reading is not None:
+            prices = dict(zip(bars.assets, bars.fields["close"][end - 1].tolist(), strict=True))
+            yield _read_hour(close_ms + offset_ms, close_ms, reading, prices)
+    market.engine = await market.brain_of(bars.rows(begin), market.engine)
+
+
 async def _backtest(app: App, start: datetime, end: datetime, progress: Progress) -> None:
     """Play from `start` to `end` at the minutes where something can happen."""
     moments = backtest_moments(start, end, app.record.arena.round_minutes)
@@ -191,7 +223,7 @@ async def _backtest(app: App, start: datetime, end: datetime, progress: Progress
             play_arena(app, observation, reading, moment, warm_up=True)
             if reading is not None and moment.minute == 0:
                 prices = {asset: seen.price for asset, seen in observation.assets.items()}
-                app.record.memory.keep_hours([read_hour(to_ms(moment), observation.market_ms, reading, prices)])
+                app.record.memory.keep_hours([_read_hour(to_ms(moment), observation.market_ms, reading, prices)])
             progress(done, len(moments), "steps of the backtest before the start (its rounds are marked warm_up)")
             await asyncio.sleep(0)
 

@@ -12,7 +12,6 @@ from generator.arena.outcome import PricePoint
 from generator.arena.play import PlayInputs, RegimeRow
 from generator.arena.ranges import ranges_of
 from generator.arena.values import ArenaView, RangeForecast
-from generator.brain.forecast import Forecast
 from generator.brain.hourly import HOUR_MS, futures, trends
 from generator.brain.reading import BrainReading
 from generator.catalog.assets import ASSETS
@@ -32,11 +31,7 @@ MINUTE_MS: Final = 60_000
 
 
 async def tick(app: App, at: datetime, sources_s: float = SOURCES_DEADLINE_S) -> Report:
-    """Make one release.
-
-    Raises:
-        GeneratorError: the tick failed; what was published and recorded before is kept.
-    """
+    """Make one release; GeneratorError: the tick failed, and what was published and recorded before is kept."""
     try:
         observation, ballots = await asyncio.gather(
             app.market.observe(at, sources_s), app.record.box.collect(_lock_ms(app, at))
@@ -86,8 +81,7 @@ def play_arena(
 ) -> tuple[ArenaView, int]:
     """Count ballots, move the rounds, resolve what is due: all in one transaction, with the brain's state.
 
-    Returns:
-        The Arena after it, and the number reserved for the release of this tick; 0 in a backtest, which makes none.
+    Return the Arena after it, and the number reserved for this tick's release; 0 in a backtest, which makes none.
     """
     moved = _moved(app, observation)
     if not warm_up:
@@ -102,7 +96,8 @@ def play_arena(
         prices=prices,
         venues_needed=observation.venues_needed,
         price_basis=observation.price_basis,
-        forecast=app.market.engine.forecast if reading is not None else _silent,
+        # Without 5-minute bars, and past a recording's end, the brain says nothing that could be scored.
+        forecast=app.market.engine.forecast if reading is not None else lambda _asset, _minutes: None,
         config=app.record.arena,
         ballots=ballots,
         salt=app.record.salt,
@@ -176,11 +171,6 @@ def _day_before(app: App, now_ms: int) -> DayBefore:
         return DayBefore()
     label, confidence, risk_score = app.record.memory.day_before(now_ms)
     return DayBefore(None if label is None else RegimeLabel(label), confidence, risk_score)
-
-
-def _silent(_asset: str, _minutes: int) -> Forecast | None:
-    """Forecast nothing: without 5-minute bars, and past a recording's end, the brain says nothing that could be scored."""
-    return None
 
 
 def _ranges(reading: BrainReading | None) -> dict[str, dict[str, RangeForecast]]:

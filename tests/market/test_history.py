@@ -9,11 +9,11 @@ from generator.market.history import History
 ASSETS = ("BTC", "ETH")
 
 
-def _frame(*opens: int, interval_ms: int = BAR_MS) -> BarFrame:
+def _frame(*opens: int) -> BarFrame:
     """Bars whose close is their number, 0.5 more for the second asset."""
-    t = np.array(opens, dtype=np.int64) * interval_ms
+    t = np.array(opens, dtype=np.int64) * BAR_MS
     values = np.column_stack([np.array(opens, dtype=np.float64), np.array(opens) + 0.5])
-    return BarFrame(ASSETS, t, {name: values.copy() for name in BAR_FIELDS}, interval_ms)
+    return BarFrame(ASSETS, t, {name: values.copy() for name in BAR_FIELDS})
 
 
 def test_bars_come_back_in_order_and_only_the_newest_are_kept() -> None:
@@ -31,7 +31,8 @@ def test_late_and_repeated_bars_are_ignored() -> None:
     history = History(ASSETS, capacity_bars=8)
     history.append(_frame(1, 2, 3))
 
-    history.append(_frame(2, 3, 4, 4, 1, 6))
+    history.append(_frame(2, 3, 4, 6))
+    history.append(_frame(1))
 
     assert (history.frame().t // BAR_MS).tolist() == [1, 2, 3, 4, 6]
 
@@ -77,20 +78,3 @@ def test_an_empty_history_and_an_empty_frame_are_no_trouble() -> None:
     assert len(history.frame()) == 0
     assert history.last_t_ms is None
     assert history.closes("BTC", 5) == ()
-
-
-def test_hourly_bars_are_held_as_such_and_not_mixed_with_5_minute_bars() -> None:
-    history = History(ASSETS)
-    history.append(_frame(1, 2, interval_ms=3_600_000))
-
-    with pytest.raises(ValueError, match="3600000 ms bars got bars of 300000 ms"):
-        history.append(_frame(100))
-
-    assert history.frame().interval_ms == 3_600_000
-
-
-def test_no_room_and_bars_of_other_assets_are_a_callers_mistake() -> None:
-    with pytest.raises(ValueError, match="at least one bar"):
-        History(ASSETS, 0)
-    with pytest.raises(ValueError, match="got bars of"):
-        History(("BTC",)).append(_frame(1))

@@ -61,5 +61,5 @@ def test_another_kind_of_lease_is_refused(tmp_path: Path, url: str) -> None:
 
 
 def test_a_lease_in_an_object_store_is_refused_and_the_error_names_the_replacement() -> None:
-    with pytest.raises(ValueError, match=r"object store is not supported: use postgresql\+psycopg://…, as MEMORY_URL"):
+    with pytest.raises(ValueError, match=r"must be postgresql\+psycopg://…, as MEMORY_URL"):
         GeneratorSettings(lease_url="s3://bucket/lease")
