@@ -136,8 +136,7 @@ def regime_changes(connection: Connection, limit: int) -> tuple[RegimeChange, ..
 
 def newest_hour_ms(connection: Connection) -> int:
     """Return the time of the newest hour kept, -1 before the first."""
-    found = connection.execute(select(func.max(t.hours.c.at_ms))).scalar()
-    return -1 if found is None else int(found)
+    return int(connection.execute(select(func.max(t.hours.c.at_ms))).scalar() or -1)
 
 
 def store_hours(connection: Connection, found: Iterable[Hour]) -> None:
@@ -166,5 +165,4 @@ def last_published_ms(connection: Connection) -> int:
     """Return the wall time of the last tick that was published, -1 before the first."""
     k = t.ticks.c
     query = select(k.at_ms).where(k.ok.is_(True), k.warm_up.is_(False)).order_by(k.id.desc()).limit(1)
-    found = connection.execute(query).scalar()
-    return -1 if found is None else int(found)
+    return int(connection.execute(query).scalar() or -1)
