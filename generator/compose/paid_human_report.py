@@ -1,6 +1,5 @@
 """GET /api/x402-atlas-human-report.php, once paid: plain English."""
 
-from collections.abc import Sequence
 from typing import Final
 
 from pydantic import Field
@@ -317,10 +316,6 @@ def evidence(ctx: TickContext) -> UsedEvidence:
 def _plain_lines(ctx: TickContext, *sides: Side) -> tuple[str, ...]:
     found = evidence_of(ctx, *sides)
     return tuple(
-        f"{FAMILY[family][:1].upper()}{FAMILY[family][1:]}: {_listed(names)}" for family, names in found.items()
+        f"{FAMILY[family][:1].upper()}{FAMILY[family][1:]}: {'all assets' if len(names) == len(ASSETS) else ', '.join(names)}"
+        for family, names in found.items()
     )
-
-
-def _listed(names: Sequence[str]) -> str:
-    once = list(dict.fromkeys(names))
-    return "all assets" if len(once) == len(ASSETS) else ", ".join(once)

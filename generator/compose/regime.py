@@ -21,8 +21,8 @@ from generator.compose.body import Body, absent
 from generator.compose.coins import ExpectedMove, Quoted, bias_of, expected_move, quoted, trend_of
 from generator.compose.context import Change, TickContext
 from generator.compose.envelope import PaidResponse, RichResponse, paid_head, rich, source_name
-from generator.compose.facts import FEWEST, facts, market_trend, moves, regime_sentence
-from generator.compose.inputs import asset_limitations, missing_reason, reading_of
+from generator.compose.facts import facts, market_trend, moves, regime_sentence
+from generator.compose.inputs import FEWEST, asset_limitations, missing_reason, reading_of
 from generator.compose.scores import KIND
 from generator.market.bars import BAR_MS
 
@@ -157,11 +157,7 @@ _UNREAD: Final = RegimeReading(
 def market_state(
     label: words.RegimeLabel, volatility: words.VolatilityWord, confidence_percent: float | None, *, stressed: bool
 ) -> words.MarketState:
-    """Return the state by the first rule that applies (docs/explain/brain.md).
-
-    Args:
-        stressed: whether the next hours are expected to be rougher than most of the week.
-    """
+    """Return the state by the first rule that applies (docs/explain/brain.md); `stressed`: rough hours are expected."""
     if label is words.RegimeLabel.UNKNOWN:
         return words.MarketState.UNKNOWN
     if stressed or label is words.RegimeLabel.HIGH_VOLATILITY:
@@ -355,11 +351,7 @@ def worded(ctx: TickContext) -> dict[str, str | None]:
 
 
 def changes(before: Mapping[str, str | None] | None, now: Mapping[str, str | None]) -> tuple[Change, ...] | None:
-    """Return what differs.
-
-    Args:
-        before: the facts of the tick published before; None on the first after a start.
-    """
+    """Return what differs from the tick published before; None on the first after a start."""
     if before is None:
         return None
     return tuple(

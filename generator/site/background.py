@@ -25,6 +25,7 @@ from generator.site.format import moment
 from generator.site.history import FILES, Histories, histories
 from generator.site.openapi.document import openapi, openapi_yaml
 from generator.site.openapi.paths import as_example
+from generator.site.pages.archive import DAYS_KEPT, days
 from generator.site.pictures import PICTURES, Drawing, Pictures, drawings, pictures
 
 Bodies = Mapping[str, Mapping[str, Any]]
@@ -54,6 +55,11 @@ class TickFiles:
     hours: tuple[Hour, ...] = ()
     rounds: Sequence[Mapping[str, Any]] = ()
     due: Sequence[PredictionMade] = ()
+
+    def days(self) -> list[str]:
+        """Return the paths of the days that have a page, newest first."""
+        now_ms = self.context.freshness.generated_ms
+        return [day.path for day in days([hour for hour in self.hours if not hour.warm_up], now_ms)[:DAYS_KEPT]]
 
     def examples(self) -> dict[str, Any]:
         """Return the bodies as OpenAPI shows them."""
@@ -117,7 +123,7 @@ class BackgroundFiles:
         memory: Memory,
         last_good: LastGood | None = None,
         *,
-        static: Callable[[Site, Mapping[str, Any], datetime], StaticFiles] | None = None,
+        static: Callable[[Site, Mapping[str, Any], datetime, Sequence[str]], StaticFiles] | None = None,
         draw: Callable[[Mapping[str, Drawing]], Pictures] = pictures,
     ) -> None:
         self._memory, self._last_good = memory, last_good or LastGood()
@@ -167,7 +173,7 @@ class BackgroundFiles:
     def _work(self, tick: TickFiles, at: datetime) -> Iterator[tuple[Renewed[Any], object, Callable[[], Any]]]:
         """Give everything with a key that changes when it is to be made again, and with what makes it."""
         seconds, site = int(at.timestamp()), tick.context.site
-        yield self._static, at.date(), lambda: self._make_static(site, tick.examples(), at)
+        yield self._static, at.date(), lambda: self._make_static(site, tick.examples(), at, tick.days())
         yield self._histories, seconds // CHARTS_S, lambda: self._lately(tick)
         yield self._pictures, (seconds // PICTURES_S, self._pictures.value is None), lambda: self._drawn(tick)
         mode, state = tick.context.observation.mode, self._record_state(tick, at)
@@ -202,12 +208,13 @@ class BackgroundFiles:
         return (month_of(at), hourly.resolved, hourly.void, moves, ended, self._months_noted)
 
 
-def static_files(site: Site, examples: Mapping[str, Any], at: datetime) -> StaticFiles:
+def static_files(site: Site, examples: Mapping[str, Any], at: datetime, days: Sequence[str] = ()) -> StaticFiles:
     """Make OpenAPI and the discovery files, with JSON objects by path or product id as examples."""
     document = openapi(
         base_url=site.base_url, project=site.project, contact=site.contact, network=site.network, examples=examples
     )
     described = {OPENAPI_JSON: encode(document), OPENAPI_YAML: openapi_yaml(document)}
     return StaticFiles(
-        {**described, **discovery(site, at.astimezone(UTC), examples=examples)}, document["components"]["schemas"]
+        {**described, **discovery(site, at.astimezone(UTC), examples=examples, days=days)},
+        document["components"]["schemas"],
     )

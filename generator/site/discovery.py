@@ -1,7 +1,7 @@
 """The files for crawlers and agents, all from the one catalog."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, Final
 
@@ -37,17 +37,21 @@ _TEMPLATES: Final = ("llms.txt", "llms-full.txt", "robots.txt", "sitemap.xml")
 ENVELOPE: Final = ({*FreeResponse.model_fields, *RichResponse.model_fields, *TAIL}) - {"headline", "summary"}
 
 
-def discovery(site: Site, updated: datetime, examples: Mapping[str, Mapping[str, Any]]) -> dict[str, bytes]:
+def discovery(
+    site: Site, updated: datetime, examples: Mapping[str, Mapping[str, Any]], days: Sequence[str] = ()
+) -> dict[str, bytes]:
     """Make the files for crawlers and agents; raise KeyError when `site.network` is not in the catalog.
 
     Args:
         updated: aware time of the last change, for the sitemap and the end of security.txt.
         examples: path -> free body of a real tick; without one, llms-full.txt shows none.
+        days: paths of the days in the archive, for the sitemap.
     """
     env, schemas = environment(Resources.locate()), component_schemas()
     words = dictionary(site.project, schemas)
     values = {
         "site": site,
+        "days": days,
         "network_id": NETWORKS[site.network].full,
         "next_resource": next_resource,
         "lastmod": updated.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),

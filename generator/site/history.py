@@ -3,9 +3,8 @@
 import csv
 import io
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import groupby
 from typing import Final
 
 from markupsafe import Markup, escape
@@ -19,10 +18,11 @@ from generator.catalog.text.labels import REGIME
 from generator.catalog.words import RegimeLabel, SourceMode
 from generator.compose.context import TickContext
 from generator.compose.inputs import observed, reading_of
-from generator.site.charts.history import DAY_MS, HOUR_MS, WINDOWS, Lately, Point, history, line_chart, uptime
+from generator.site.charts.history import HOUR_MS, WINDOWS, Lately, Point, history, line_chart, uptime
 from generator.site.charts.plot import Chart
 from generator.site.charts.report import DATA_FROM, source_of
-from generator.site.format import UNKNOWN, moment, signed, when
+from generator.site.format import UNKNOWN, moment, when
+from generator.site.pages.archive import Day, days
 
 EVERY: Final = 4 * HOUR_MS  # between two points of funding and open interest
 FILES: Final = (HISTORY_CSV, BADGE, *map(embedded, ASSETS), *map(asset_feed, ASSETS))
@@ -73,7 +73,7 @@ class Histories:
     charts: Mapping[str, Chart] = field(default_factory=dict)  # by name; what could not be drawn is left out
     figures: Mapping[str, Markup] = field(default_factory=dict)  # the same as pages show them
     files: Mapping[str, bytes] = field(default_factory=dict)
-    days: tuple[tuple[str, ...], ...] = ()  # rows of the archive, newest first
+    days: tuple[Day, ...] = ()  # newest first; those of a backtest until something was published
 
 
 def histories(
@@ -101,21 +101,9 @@ def histories(
     drawn.append(uptime("uptime", minutes, ctx.freshness.generated_ms, "Source: own record of ticks."))
     charts = {chart.caption.name: chart for chart in drawn if chart is not None}
     cards = {embedded(asset): card(charts.get(f"{asset.lower()}-7d"), asset, ctx).encode() for asset in ASSETS}
+    lines = days(published or hours, ctx.freshness.generated_ms)
     files = {HISTORY_CSV: hours_csv(hours), BADGE: badge(hours, ctx).encode(), **cards}
-    return Histories(charts, {name: escape(chart) for name, chart in charts.items()}, files, tuple(days(published)))
-
-
-def days(published: Sequence[Hour]) -> Iterator[tuple[str, ...]]:
-    """Give rows of the archive, newest first: day, name, regime, change of Bitcoin, hours, last headline."""
-    by_day = [list(group) for _, group in groupby(published, key=lambda hour: hour.at_ms // DAY_MS)]
-    for group in reversed(by_day):
-        labels = [hour.label for hour in group]
-        common = max(dict.fromkeys(labels), key=labels.count)
-        said = REGIME[RegimeLabel(common)] if 2 * labels.count(common) > len(labels) else "mixed"
-        seen = [hour.prices[DEFAULT_ASSET] for hour in group if DEFAULT_ASSET in hour.prices]
-        change = signed(100 * (seen[-1] / seen[0] - 1)) if len(seen) > 1 else UNKNOWN
-        at = moment(group[0].at_ms)
-        yield f"{at:%Y-%m-%d}", f"{at:%-d %b %Y}", said, change, f"{len(group)}", group[-1].headline
+    return Histories(charts, {name: escape(chart) for name, chart in charts.items()}, files, lines)
 
 
 def hours_csv(hours: Sequence[Hour]) -> bytes:

@@ -175,7 +175,7 @@ def test_what_is_made_while_another_process_published_is_dropped(pool: ThreadPoo
 def test_examples_are_those_of_the_first_tick_of_a_day() -> None:
     made: list[dict[str, Any]] = []
 
-    def static(_site: object, examples: Any, _at: datetime) -> StaticFiles:
+    def static(_site: object, examples: Any, *_: object) -> StaticFiles:
         made.append(examples)
         return StaticFiles({}, {})
 

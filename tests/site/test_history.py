@@ -7,8 +7,11 @@ from generator.arena.values import Hour
 from generator.catalog.assets import ASSETS
 from generator.catalog.words import SourceMode
 from generator.site.charts.history import DAY_MS, HOUR_MS, WINDOWS, Lately, history, uptime
-from generator.site.history import FILES, card, days, histories, hours_csv
+from generator.site.history import FILES, card, histories, hours_csv
+from generator.site.pages.archive import days
+from generator.site.pages.render import Pages
 from tests.support.builders import NOW_MS, full_context
+from tests.support.page_view import view
 
 HOURS = tuple(
     Hour(
@@ -78,8 +81,36 @@ def test_a_day_is_called_by_the_regime_of_most_of_its_hours_else_mixed() -> None
     labels = ["range"] * 5 + ["risk_on", "risk_off"] * 2 + ["transition"]
     named = [replace(hour, label=label, headline=f"{label}.") for hour, label in zip(HOURS[-10:], labels, strict=True)]
 
-    assert [row[1:] for row in days(named)] == [("20 Nov 2026", "mixed", "\N{MINUS SIGN}0.01%", "10", "transition.")]
-    assert next(days(named[:9]))[2] == "range"
+    day = days(named, NOW_MS)[0]
+
+    assert (day.date, day.name, day.regime, day.change) == ("2026-11-20", "20 Nov 2026", "mixed", "\N{MINUS SIGN}0.01%")
+    assert day.headlines[:2] == (("00:53", "range."), ("05:53", "risk_on."))
+    assert days(named[:9], NOW_MS)[0].page().title == "20 Nov 2026 so far: range"
+    assert days(named[:9], NOW_MS + DAY_MS)[0].page().title == "20 Nov 2026: range"
+
+
+def test_the_page_of_a_day_that_is_over_stays_as_it_was() -> None:
+    past = [replace(hour, headline="Calm.", warm_up=False) for hour in HOURS[:38]]
+    pages, later = Pages(), [replace(hour, warm_up=False) for hour in HOURS[38:]]
+    of = view()
+
+    first, then = (pages.render(replace(of, days=days(kept, NOW_MS))) for kept in (past, [*past, *later]))
+
+    page = "/archive/2026-11-19/index.html"
+    assert first[page] is then[page]
+    assert b"<strong>00:53</strong> Calm." in first[page]
+    assert b'<a href="/archive/2026-11-19/">19 Nov 2026</a>' in then["/archive/index.html"]
+    assert "/archive/2026-11-20/index.html" in then.keys() - first.keys()
+
+
+def test_before_the_first_full_hour_the_archive_shows_the_backtest() -> None:
+    held = [replace(hour, warm_up=True) for hour in HOURS]
+
+    found = Pages().render(replace(view(), days=days(held, NOW_MS)))
+
+    assert b"the first line follows at 10:00 UTC" in found["/archive/index.html"]
+    assert b'<a href="#2026-11-19">19 Nov 2026</a>' in found["/archive/index.html"]
+    assert not any(path.startswith("/archive/2026") for path in found)
 
 
 def test_the_bars_of_the_status_page_leave_out_the_day_of_the_start() -> None:

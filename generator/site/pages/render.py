@@ -1,7 +1,7 @@
 """The pages for people, rendered each tick from one environment; parts that did not change are kept."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache, partial
 from typing import Any, Final, NamedTuple
 
@@ -23,7 +23,8 @@ from generator.compose.context import TickContext
 from generator.compose.scores import hour_statement
 from generator.market.bars import BAR_MS
 from generator.site import format as page_format
-from generator.site.charts.history import WINDOWS
+from generator.site.charts.history import HOUR_MS, WINDOWS
+from generator.site.pages.archive import DAYS_KEPT, Day
 from generator.site.pages.arena import history, live_view, rate_words, voters, who_was_right
 from generator.site.pages.asset import asset_view
 from generator.site.pages.changelog import versions
@@ -33,6 +34,7 @@ from generator.site.pages.linked import linked_data
 from generator.site.pages.markdown import markdown
 from generator.site.pages.record import first_due, record_view
 from generator.site.pages.terms import with_terms_linked
+from generator.site.pages.today import examples
 from generator.site.resources import Assets, Resources
 
 # Templates know each constant of these by its name in lower case.
@@ -72,7 +74,7 @@ class PageView:
     shares: Mapping[str, SharePicture] = field(default_factory=dict)
     months: Sequence[RecordFile] = ()
     figures: Mapping[str, Markup] = field(default_factory=dict)
-    days: Sequence[tuple[str, ...]] = ()
+    days: Sequence[Day] = ()
 
     def body(self, endpoint: str) -> Mapping[str, Any]:
         """Return the answer of an endpoint."""
@@ -143,6 +145,15 @@ def _history(page: SitePage, view: PageView) -> Mapping[str, Any]:
     return {"window": WINDOWS[page.subject], "figure": figure}
 
 
+def _today(view: PageView) -> Mapping[str, str]:
+    return examples(view.bodies, view.predictions, view.ctx.freshness.generated_ms, view.ctx.observation.mode)
+
+
+def _archive(_page: SitePage, view: PageView) -> Mapping[str, Any]:
+    first_hour = page_format.moment(view.ctx.freshness.generated_ms + HOUR_MS)
+    return {"days": view.days, "days_kept": DAYS_KEPT, "first_hour": f"{first_hour:%H}:00"}
+
+
 def _each_five_minutes(view: PageView) -> tuple[object, ...]:
     """Return what changes every five minutes, as closed bars do."""
     return (view.figures, view.ctx.freshness.generated_ms // BAR_MS, tuple(view.predictions))
@@ -162,10 +173,12 @@ _CONTENT: Final[Mapping[str, Content]] = {
     "pages/arena.html": Content(_arena, None),
     "pages/status.html": Content(_status, None),
     "pages/track_record.html": Content(_record, _record_source),
+    "pages/glossary.html": Content(lambda _, view: {"today": _today(view)}, lambda view: (_today(view),)),
     "pages/learn.html": Content(_learn, lambda view: (view.ctx.arena.lessons, view.figures)),
     "pages/asset.html": Content(_asset, _each_five_minutes),
     "pages/history.html": Content(_history, lambda view: (view.figures,)),
-    "pages/archive.html": Content(lambda _, view: {"days": view.days}, lambda view: (view.days,)),
+    "pages/archive.html": Content(_archive, lambda view: (view.days,)),
+    "pages/archive_day.html": Content(lambda _, view: {"day": view.days[0]}, lambda view: (view.days,)),
 }
 
 
@@ -189,6 +202,9 @@ class Pages:
         frame = cache(partial(self._frame, view))
         for page in PAGES:
             yield page, partial(self._page, page, view, frame)
+        for day in view.days[:DAYS_KEPT]:
+            if not day.tested:
+                yield day.page(), partial(self._page, day.page(), replace(view, days=(day,)), frame)
 
     def _page(self, page: SitePage, view: PageView, frame: Callable[..., Mapping[str, Any]]) -> dict[str, bytes]:
         source = _content(page).source

@@ -1,0 +1,77 @@
+"""The market day by day: a line for each day, and a page for each of the newest."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Final
+
+from generator.arena.values import Hour
+from generator.catalog.assets import ASSETS, DEFAULT_ASSET
+from generator.catalog.links import ARCHIVE
+from generator.catalog.pages import SitePage
+from generator.catalog.text.labels import REGIME
+from generator.catalog.words import RegimeLabel
+from generator.site.charts.history import DAY_MS
+from generator.site.format import UNKNOWN, moment, price, signed
+
+DAYS_KEPT: Final = 30  # that have a page
+
+
+@dataclass(frozen=True, slots=True)
+class Day:
+    """One UTC day as it was published, or as a backtest read it, in words."""
+
+    date: str
+    name: str
+    regime: str
+    change: str  # of Bitcoin
+    headlines: tuple[tuple[str, str], ...]  # (time, headline) where it was not the one before
+    hours: tuple[tuple[str, str, str], ...]  # (time, regime, price of Bitcoin)
+    prices: tuple[tuple[str, ...], ...]  # asset, first, last, change, lowest, highest
+    over: bool
+    tested: bool
+
+    @property
+    def path(self) -> str:
+        """The path of its page."""
+        return f"{ARCHIVE}{self.date}/"
+
+    def page(self) -> SitePage:
+        """Return its page."""
+        so_far = "" if self.over else " so far"
+        about = f"The crypto market on {self.name}{so_far}: regime, headlines and prices by the hour, as published."
+        title = f"{self.name}{so_far}: {self.regime}"
+        return SitePage(self.path, "pages/archive_day.html", self.name, title, about, primary=False, listed=False)
+
+
+def days(hours: Sequence[Hour], now_ms: int) -> tuple[Day, ...]:
+    """Return the days of some hours (oldest first), the newest first; one is called by most of its hours, else mixed."""
+    by_day = [list(group) for _, group in groupby(hours, key=lambda hour: hour.at_ms // DAY_MS)]
+    return tuple(_day(group, now_ms) for group in reversed(by_day))
+
+
+def _day(hours: Sequence[Hour], now_ms: int) -> Day:
+    labels, at = [hour.label for hour in hours], moment(hours[0].at_ms)
+    common = max(dict.fromkeys(labels), key=labels.count)
+    said = [(f"{moment(hour.at_ms):%H:%M}", hour) for hour in hours]
+    headlines = [next(group) for _, group in groupby(said, key=lambda row: row[1].headline)]
+    prices = tuple(_prices(hours))
+    return Day(
+        f"{at:%Y-%m-%d}",
+        f"{at:%-d %b %Y}",
+        REGIME[RegimeLabel(common)] if 2 * labels.count(common) > len(labels) else "mixed",
+        next((row[3] for row in prices if row[0] == DEFAULT_ASSET), UNKNOWN),
+        tuple((time, hour.headline) for time, hour in headlines if hour.headline),
+        tuple((time, REGIME[RegimeLabel(hour.label)], price(hour.prices.get(DEFAULT_ASSET))) for time, hour in said),
+        prices,
+        hours[0].at_ms // DAY_MS < now_ms // DAY_MS,
+        hours[-1].warm_up,
+    )
+
+
+def _prices(hours: Sequence[Hour]) -> Iterator[tuple[str, ...]]:
+    for asset in ASSETS:
+        seen = [hour.prices[asset] for hour in hours if asset in hour.prices]
+        if len(seen) > 1:
+            change = signed(100 * (seen[-1] / seen[0] - 1))
+            yield asset, price(seen[0]), price(seen[-1]), change, price(min(seen)), price(max(seen))
