@@ -102,10 +102,6 @@ class Audit:
         """The hourly predictions' scores, of what is in the log alone."""
         return track_record("hourly", self.hourly)
 
-    def how_far(self) -> tuple[HorizonScores, ...]:
-        """The ranges' scores, of what is in the log alone."""
-        return self.far.scores()
-
     def _clock(self, kind: str, at: str) -> None:
         if self.last_at is not None and _seconds(self.last_at, at) < 0 and kind != "clock.stepped":
             raise AuditError(f"its time {at} is before that of the entry before it, {self.last_at}: it was back-dated")
@@ -262,7 +258,7 @@ class Audit:
         found = {
             "arena": scores_of(self.arena_record()),
             "hourly": scores_of(self.hourly_record()),
-            **({"how_far": far_scores_of(self.how_far())} if "how_far" in entry else {}),
+            **({"how_far": far_scores_of(self.far.scores())} if "how_far" in entry else {}),
         }
         for name, scores in found.items():
             if entry[name] != scores:
