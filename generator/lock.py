@@ -4,7 +4,6 @@ import contextlib
 import fcntl
 import os
 from pathlib import Path
-from types import TracebackType
 from typing import Self
 
 from generator.errors import GeneratorError, LeadershipLost, LeaseUnreachable
@@ -48,9 +47,7 @@ class StateLock:
         self._descriptor = descriptor
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         """Give the lock back."""
         if self._descriptor is not None:
             os.close(self._descriptor)
@@ -82,7 +79,7 @@ class FileLease:
             epoch = max(self._stored(), floor) + 1
             self._store(epoch)
         except OSError as error:
-            self._lock.__exit__(None, None, None)
+            self._lock.__exit__()
             raise LeaseUnreachable(f"{self._epoch_file}: {error.strerror or error}") from error
         self._held = True
         return Grant(epoch, None)
@@ -95,7 +92,7 @@ class FileLease:
     def release(self) -> None:
         """Drop the lock."""
         self._held = False
-        self._lock.__exit__(None, None, None)
+        self._lock.__exit__()
 
     def holder(self) -> str:
         """Name the process that holds it."""

@@ -57,8 +57,7 @@ def judge(
 ) -> tuple[tuple[BallotVerdict, ...], tuple[Ballot, ...]]:
     """Return one verdict per ballot file, and the valid ballots in order of (arrival, txid).
 
-    Args:
-        known: returns which of these transaction ids were counted before.
+    `known` returns which of these transaction ids were counted before.
     """
     receiver, genesis = key_of(poll.address), base64.b64decode(poll.genesis_hash)
     ordered = sorted(files, key=lambda file: (file.arrived_ms, file.name))

@@ -66,13 +66,13 @@ def judge(made: PredictionMade, now_ms: int, prices: Mapping[str, PricePoint], v
     if started is None:
         if now_ms < made.start_ms or made.void_reason is not None:
             return made
-        start = fix_price(prices, made.asset, venues_needed, "start", now_ms - made.start_ms)
-        return replace(made, start_price=start.price) if start.reason is None else interrupt(made, start.reason)
+        price, reason = fix_price(prices, made.asset, venues_needed, "start", now_ms - made.start_ms)
+        return replace(made, start_price=price) if reason is None else interrupt(made, reason)
     made = replace(made, moves=ranges.measure(made, now_ms, prices, venues_needed))
     if now_ms < made.end_ms or made.outcome is not None or made.void_reason is not None:
         return made
-    end = fix_price(prices, made.asset, venues_needed, "end", now_ms - made.end_ms)
-    if end.price is None:
-        return replace(made, void_reason=end.reason)
-    change = change_bps(started, end.price)
-    return replace(made, end_price=end.price, change_bps=change, outcome=outcome_of(change, made.band_bps))
+    price, reason = fix_price(prices, made.asset, venues_needed, "end", now_ms - made.end_ms)
+    if price is None:
+        return replace(made, void_reason=reason)
+    change = change_bps(started, price)
+    return replace(made, end_price=price, change_bps=change, outcome=outcome_of(change, made.band_bps))

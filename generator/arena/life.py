@@ -76,21 +76,21 @@ def advance(current: Round, now_ms: int, prices: Mapping[str, PricePoint], venue
 
 
 def _go_live(current: Round, late_ms: int, prices: Mapping[str, PricePoint], venues_needed: int, basis: str) -> Round:
-    fixing = fix_price(prices, current.asset, venues_needed, "start", late_ms)
-    if fixing.price is None:
-        return void(current, fixing.reason or "")
-    return replace(current, phase=RoundPhase.LIVE, start_price=fixing.price, price_basis=basis)
+    price, reason = fix_price(prices, current.asset, venues_needed, "start", late_ms)
+    if reason is not None:
+        return void(current, reason)
+    return replace(current, phase=RoundPhase.LIVE, start_price=price, price_basis=basis)
 
 
 def _resolve(current: Round, late_ms: int, prices: Mapping[str, PricePoint], venues_needed: int) -> Round:
-    fixing = fix_price(prices, current.asset, venues_needed, "end", late_ms)
-    if fixing.price is None or current.start_price is None or current.band_bps is None:
-        return void(current, fixing.reason or "no start price")
-    change = change_bps(current.start_price, fixing.price)
+    price, reason = fix_price(prices, current.asset, venues_needed, "end", late_ms)
+    if price is None or current.start_price is None or current.band_bps is None:
+        return void(current, reason or "no start price")
+    change = change_bps(current.start_price, price)
     return replace(
         current,
         phase=RoundPhase.RESOLVED,
-        end_price=fixing.price,
+        end_price=price,
         change_bps=change,
         outcome=outcome_of(change, current.band_bps),
     )

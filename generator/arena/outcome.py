@@ -18,24 +18,18 @@ class PricePoint:
     venues_count: int
 
 
-@dataclass(frozen=True, slots=True)
-class Fixing:
-    """A price that may be used, or the reason why there is none."""
-
-    price: float | None
-    reason: str | None
-
-
-def fix_price(prices: Mapping[str, PricePoint], asset: str, venues_needed: int, what: str, late_ms: int) -> Fixing:
-    """Fix the price of one asset as published, in the tick of the minute after its `start` or `end`, and in no other."""
+def fix_price(
+    prices: Mapping[str, PricePoint], asset: str, venues_needed: int, what: str, late_ms: int
+) -> tuple[float | None, str | None]:
+    """Return an asset's price in the tick of the minute after its `start` or `end`, and of no other, or why there is none."""
     if not 0 <= late_ms < PRICE_WINDOW_MS:
-        return Fixing(None, f"no tick in the minute after the {what}")
+        return None, f"no tick in the minute after the {what}"
     point = prices.get(asset)
     if point is None or point.price is None or not 0 < point.price < float("inf"):
-        return Fixing(None, f"no {what} price")
+        return None, f"no {what} price"
     if point.venues_count < venues_needed:
-        return Fixing(None, f"too few venues agree on the {what} price: {point.venues_count} of {venues_needed}")
-    return Fixing(formats.price(point.price), None)
+        return None, f"too few venues agree on the {what} price: {point.venues_count} of {venues_needed}"
+    return formats.price(point.price), None
 
 
 def change_bps(start_price: float, end_price: float) -> float:

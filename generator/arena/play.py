@@ -4,7 +4,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import isfinite
 
-from gateway.wire.algorand import key_of
 from generator.arena.ballots import BallotFile
 from generator.arena.hourly import HORIZON_MINUTES, hour_in_reach, interrupt, judge, predict
 from generator.arena.lessons import lesson_of
@@ -12,7 +11,7 @@ from generator.arena.life import Forecaster, advance, event_of, open_round, regi
 from generator.arena.outcome import PricePoint
 from generator.arena.tally import simulated_tally
 from generator.arena.teacher import PredictionChange, RoundChange
-from generator.arena.timetable import Slot, Timetable, check_round_minutes, revise
+from generator.arena.timetable import Slot, Timetable, revise
 from generator.arena.values import Event, Lesson, PredictionMade, RangeForecast, Round, Tally
 from generator.brain.forecast import Forecast
 from generator.catalog.assets import ASSETS
@@ -28,11 +27,7 @@ RegimeRow = tuple[str, str, float | None, float | None]  # label, mode, confiden
 
 @dataclass(frozen=True, slots=True)
 class ArenaConfig:
-    """Settings of the Arena.
-
-    Raises:
-        ValueError: a round length, address or list of assets that cannot be.
-    """
+    """Settings of the Arena, checked where they are set."""
 
     round_minutes: int  # divisor of 1440 from 15 to 90
     assets: tuple[str, ...]  # whose turn it is rotates over these
@@ -40,14 +35,6 @@ class ArenaConfig:
     genesis_hash: str  # of the network that ballots are signed for, standard base64
     seed: int = 0  # of the simulated crowd
     simulated_crowd: bool = False  # whether a simulated, labelled crowd votes (simulated source only)
-    hourly_assets: tuple[str, ...] = ASSETS  # who gets an hourly prediction
-
-    def __post_init__(self) -> None:
-        """Refuse settings that no round could be played with."""
-        check_round_minutes(self.round_minutes)
-        key_of(self.address)
-        if not self.assets:
-            raise ValueError("arena.assets is empty")
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,7 +228,7 @@ def _predictions(
     if hour is None:
         return tuple(changes)
     standing = {before.asset: before for before, _ in judged if before.start_ms == hour}
-    for asset in inputs.config.hourly_assets:
+    for asset in ASSETS:
         forecast = sound(inputs.forecast(asset, HORIZON_MINUTES))
         if forecast is not None and (asset, hour) not in begun:
             far, before = inputs.ranges.get(asset), last("hourly", asset)

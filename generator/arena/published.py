@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from generator.arena.lessons import lesson_of
 from generator.arena.outcome import change_bps, outcome_of
-from generator.arena.scores import Case, Triple
+from generator.arena.scores import Triple
 from generator.arena.sealing import digest_of, forecast_of
 from generator.arena.values import Lesson, Round, Tally
 from generator.catalog.formats import iso
@@ -111,37 +111,31 @@ def _outcome_complaint(row: Mapping[str, Any]) -> str | None:
 
 
 def _lesson_complaint(row: Mapping[str, Any]) -> str | None:
-    case, lesson = case_of_row(row), row["lesson"]
-    judged = Round(
-        round_id=row["round_id"],
-        asset=row["asset"],
-        opens_ms=0,
-        start_ms=0,
-        end_ms=0,
-        phase=RoundPhase.RESOLVED,
-        band_bps=row["forecast"]["band_bps"],
-        prediction=case.prediction,
-        probabilities=case.probabilities,
-        change_bps=row["change_bps"],
-        outcome=case.outcome,
-    )
-    expected = _lesson(lesson_of(judged, Tally(**row["votes"]), created_ms=0))
+    lesson = row["lesson"]
+    expected = _lesson(lesson_of(round_of_row(row), Tally(**row["votes"]), created_ms=0))
     for name, value in expected.items():
         if lesson[name] != value:
             return f"lesson {name} is {lesson[name]}, recomputed {value}"
     return None
 
 
-def case_of_row(row: Mapping[str, Any]) -> Case:
-    """Read the judged forecast out of a resolved row, for the scores."""
+def round_of_row(row: Mapping[str, Any]) -> Round:
+    """Read a resolved round out of its row as far as scores and lesson need it."""
     forecast, previous = row["forecast"], row["previous_outcome"]
-    return Case(
+    return Round(
+        round_id=row["round_id"],
+        asset=row["asset"],
+        opens_ms=0,
+        start_ms=0,
+        end_ms=0,
+        phase=RoundPhase.RESOLVED,
+        band_bps=forecast["band_bps"],
+        prediction=Prediction(forecast["prediction"]),
         probabilities=_triple(forecast["probabilities"]),
         base_rate=_triple(forecast["base_rate"]),
         previous=None if previous is None else Prediction(previous),
-        prediction=Prediction(forecast["prediction"]),
+        change_bps=row["change_bps"],
         outcome=Prediction(row["outcome"]),
-        void=False,
         warm_up=bool(row["warm_up"]),
     )
 

@@ -101,9 +101,8 @@ def measure(
     for horizon in made.ranges or ():
         ends = end_ms(made, horizon)
         if horizon not in moves and now_ms >= ends:
-            end = fix_price(prices, made.asset, venues_needed, "end", now_ms - ends)
-            came = None if end.price is None else move_percent(made.start_price, end.price)
-            moves[horizon] = Move(end.price, came, end.reason)
+            price, reason = fix_price(prices, made.asset, venues_needed, "end", now_ms - ends)
+            moves[horizon] = Move(price, None if price is None else move_percent(made.start_price, price), reason)
     return moves
 
 

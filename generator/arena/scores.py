@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from generator.arena.values import Bin, PredictionMade, Rate, Round, TrackRecord
 from generator.brain.forecast import Probabilities
-from generator.catalog import formats
+from generator.catalog.formats import probabilities
 from generator.catalog.words import Prediction
 
 LOG_CLAMP: Final = 0.01
@@ -32,12 +32,9 @@ ORDER: Final = (Prediction.BEARISH, Prediction.NEUTRAL, Prediction.BULLISH)  # o
 
 
 def published_triple(chances: Probabilities) -> Triple:
-    """Round three chances to 4 decimals that sum to exactly 1 (largest remainder).
-
-    Raises:
-        ValueError: they are not chances (negative, not finite, or their sum is not 1 within 0.001).
-    """
-    return formats.chances(chances.down, chances.neutral, chances.up)
+    """Return three chances as published: down, neutral, up; raise ValueError where they are none."""
+    down, neutral, up = probabilities((chances.down, chances.neutral, chances.up))
+    return down, neutral, up
 
 
 def chance_of(chances: Triple, word: Prediction) -> float:
@@ -84,27 +81,6 @@ def wilson(hits: int, n: int, effect: float = 1.0) -> Rate:
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
-    """One forecast, judged or not, with the numbers as published."""
-
-    probabilities: Triple
-    base_rate: Triple
-    previous: Prediction | None
-    prediction: Prediction
-    outcome: Prediction | None
-    void: bool
-    warm_up: bool
-
-
-def case_of(made: Round | PredictionMade) -> Case | None:
-    """Return the case of a round or of an hourly prediction; None when no forecast was made."""
-    if made.probabilities is None or made.prediction is None or made.base_rate is None:
-        return None
-    void = made.void_reason is not None
-    return Case(made.probabilities, made.base_rate, made.previous, made.prediction, made.outcome, void, made.warm_up)
-
-
-@dataclass(frozen=True, slots=True)
 class Sums:
     """Running sums over the cases of one kind; immutable, so that a rolled-back tick leaves them as they were."""
 
@@ -122,13 +98,13 @@ class Sums:
     hit_squares: int = 0
     bins: tuple[tuple[int, int, int], ...] = ((0, 0, 0),) * (len(BIN_EDGES) - 1)  # n, hits, tenths of confidence
 
-    def added(self, case: Case | None, sign: int = 1) -> Sums:
-        """Add a case (sign 1) or take it out again (sign -1)."""
-        if case is None:
+    def added(self, case: Round | PredictionMade, sign: int = 1) -> Sums:
+        """Add a case (sign 1) or take it out again (sign -1); one without a forecast is none."""
+        if case.probabilities is None or case.prediction is None or case.base_rate is None:
             return self
         outcome = case.outcome
         if outcome is None:
-            return _plus(self, predictions=sign, void=sign * case.void)
+            return _plus(self, predictions=sign, void=sign * (case.void_reason is not None))
         hit = int(case.prediction == outcome)
         bins = list(self.bins)
         confidence = confidence_percent(case.probabilities, case.prediction)

@@ -13,11 +13,7 @@ from generator.catalog.formats import iso
 
 
 def canonical_json(value: Any) -> bytes:
-    """Return the one JSON text of a value.
-
-    Raises:
-        ValueError: it holds NaN or infinity.
-    """
+    """Return the one JSON text of a value; raise ValueError where it holds NaN or infinity."""
     text = json.dumps(_plain(value), sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
     return text.encode()
 

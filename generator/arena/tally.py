@@ -1,7 +1,6 @@
 """Votes of a round counted, and the simulated votes of the demo."""
 
 import hashlib
-from collections.abc import Mapping
 from math import log
 from typing import Final
 
@@ -9,24 +8,16 @@ from generator.arena.values import Tally
 from generator.catalog.words import Consensus, Prediction
 
 
-def most_said(shares: Mapping[Consensus, float]) -> Consensus:
+def most_said(bullish: float, bearish: float, neutral: float) -> Consensus:
     """Return the word with most behind it, NEUTRAL on a tie at the top."""
-    top = max(shares.values())
-    leaders = [word for word, part in shares.items() if part == top]
-    return leaders[0] if len(leaders) == 1 else Consensus.NEUTRAL
+    if bullish == bearish or max(bullish, bearish) <= neutral:
+        return Consensus.NEUTRAL
+    return Consensus.BULLISH if bullish > bearish else Consensus.BEARISH
 
 
 def consensus_of(tally: Tally) -> Consensus:
     """Return the word of most voters: NONE only with no votes, NEUTRAL on a tie at the top."""
-    if tally.total == 0:
-        return Consensus.NONE
-    return most_said(
-        {
-            Consensus.BULLISH: tally.bullish,
-            Consensus.BEARISH: tally.bearish,
-            Consensus.NEUTRAL: tally.neutral,
-        }
-    )
+    return most_said(tally.bullish, tally.bearish, tally.neutral) if tally.total else Consensus.NONE
 
 
 def disagreement_score(tally: Tally) -> float:

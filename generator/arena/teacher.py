@@ -9,7 +9,7 @@ from math import comb
 from typing import Final
 
 from generator.arena.ranges import RangeCase, RangeSums, new_cases
-from generator.arena.scores import Sums, case_of, track_record, wilson
+from generator.arena.scores import Sums, track_record, wilson
 from generator.arena.values import Lesson, Pattern, PredictionMade, Rehearsal, Round, TeacherMetrics, TrackRecord
 from generator.catalog.words import PatternType, RoundPhase
 
@@ -157,7 +157,7 @@ class RunningTotals:
                 if one is not None:
                     phases[one.phase] += sign
                     warm_up += sign * one.warm_up
-                    arena[one.warm_up] = arena[one.warm_up].added(case_of(one), sign)
+                    arena[one.warm_up] = arena[one.warm_up].added(one, sign)
         every, live_only, patterns = self.lessons, self.lessons_live, self.patterns
         for lesson in lessons:
             every = every.plus(lesson)
@@ -174,7 +174,7 @@ class RunningTotals:
         for before, now in changes:
             for one, sign in ((before, -1), (now, 1)):
                 if one is not None:
-                    hourly[one.warm_up] = hourly[one.warm_up].added(case_of(one), sign)
+                    hourly[one.warm_up] = hourly[one.warm_up].added(one, sign)
             if now.outcome is not None and (before is None or before.outcome is None):
                 n, hits = hours.get((now.warm_up, now.start_ms), (0, 0))
                 hours[now.warm_up, now.start_ms] = n + 1, hits + (now.outcome == now.prediction)

@@ -11,20 +11,6 @@ from typing import Final
 MINUTE_MS: Final = 60_000
 DAY_MS: Final = 86_400_000
 HOUR_MS: Final = 3_600_000
-MIN_ROUND_MINUTES: Final = 15
-MAX_ROUND_MINUTES: Final = 90
-
-
-def check_round_minutes(minutes: int) -> int:
-    """Return a valid round length.
-
-    Raises:
-        ValueError: it is not a divisor of 1440 from 15 to 90.
-    """
-    if not MIN_ROUND_MINUTES <= minutes <= MAX_ROUND_MINUTES or 1440 % minutes:
-        allowed = [m for m in range(MIN_ROUND_MINUTES, MAX_ROUND_MINUTES + 1) if 1440 % m == 0]
-        raise ValueError(f"arena.round_minutes is {minutes}; allowed: {', '.join(map(str, allowed))}")
-    return minutes
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +53,6 @@ def revise(timetable: Timetable | None, wanted: int, now_ms: int, last_start_ms:
     A change takes effect at the next 00:00 UTC that no stored round has reached yet: once the round of 00:00 takes
     votes, its length is fixed, and the change waits a day.
     """
-    check_round_minutes(wanted)
     if timetable is None:
         return Timetable(wanted)
     if timetable.changes_at_ms is not None and now_ms >= timetable.changes_at_ms:

@@ -25,22 +25,14 @@ _HIGHEST: Final = np.array([np.nextafter(1e15, 0.0)] * len(_PRICES) + [high for 
 
 @dataclass(frozen=True, slots=True)
 class CleanBars:
-    """Bars in the engine's column order; NaN where unknown or impossible.
+    """Bars in the engine's column order; NaN where unknown or impossible."""
 
-    Args:
-        log_close: natural log of the close, shape (n, ..., assets).
-        top, bottom: natural logs of high and low.
-        range_variance: Parkinson's variance of the bar, (log high/low)^2 / (4 log 2).
-        extra: volume, depth_usd, spread_bps, imbalance, funding, open_interest.
-        dropped: impossible cells, per row.
-    """
-
-    log_close: FloatArray
-    top: FloatArray
-    bottom: FloatArray
-    range_variance: FloatArray
-    extra: dict[str, FloatArray]
-    dropped: FloatArray
+    log_close: FloatArray  # natural log of the close, shape (n, ..., assets)
+    top: FloatArray  # natural log of the high
+    bottom: FloatArray  # natural log of the low
+    range_variance: FloatArray  # Parkinson's variance of the bar, (log high/low)^2 / (4 log 2)
+    extra: dict[str, FloatArray]  # volume, depth_usd, spread_bps, imbalance, funding, open_interest
+    dropped: FloatArray  # impossible cells, per row
 
 
 def clean(frame: BarFrame, assets: tuple[str, ...]) -> CleanBars:

@@ -20,15 +20,10 @@ _TINY: Final = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """The temperature is exp(level + slope x (clarity - usual)), between 0.5 and 2.
+    """The temperature is exp(level + slope x (clarity - usual)), between 0.5 and 2."""
 
-    Args:
-        level: of the temperature on a market as clear as usual.
-        slope: how it follows the clarity, the mean of the highest chance over about a week.
-    """
-
-    level: float = 0.0
-    slope: float = 0.0
+    level: float = 0.0  # of the temperature on a market as clear as usual
+    slope: float = 0.0  # how it follows the clarity, the mean of the highest chance over about a week
 
 
 PLAIN: Final = Calibration()

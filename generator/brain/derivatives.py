@@ -48,19 +48,12 @@ _VOTES: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Pressure:
-    """The derivatives word of one asset.
+    """The derivatives word of one asset."""
 
-    Args:
-        state: the word now, however young.
-        steadiness: share of the last hours in which it held.
-        rank: share of the asset's own 30 days with lower funding; None with less than a week of them.
-        odd: the last funding was so large that it may be a fault.
-    """
-
-    state: DerivativesState
-    steadiness: float
-    rank: float | None
-    odd: bool = False
+    state: DerivativesState  # the word now, however young
+    steadiness: float  # share of the last hours in which it held
+    rank: float | None  # share of the asset's own 30 days with lower funding; None with less than a week of them
+    odd: bool = False  # the last funding was so large that it may be a fault
 
     @property
     def steady(self) -> bool:
@@ -103,6 +96,7 @@ class Derivatives:
         self.count = np.zeros((2, assets))
         self.word = np.zeros((2, assets))  # -1 shorts, 0 balanced, 1 longs; -1 leaving, 0, 1 building
         self.held = np.zeros((len(_STATES), assets))  # share of the last hours in which each state held
+        self._rank: FloatArray | None = None  # of the last funding after the last bar
         self.odd = np.zeros(assets)  # 1 where the last known funding was so large that it may be a fault
         self._holds = _HOLDS * bars_an_hour
         self._alpha_funding = rates((bars_an_hour,), 1)
@@ -111,6 +105,7 @@ class Derivatives:
 
     def update(self, t_ms: int, funding: FloatArray, contracts: FloatArray) -> None:
         """Take one bar that opened at `t_ms`; NaN leaves what is known, until it is too old."""
+        self._rank = None
         self._turn(t_ms // HOUR_MS)
         given = np.array((funding, contracts))
         seen = np.isfinite(given)
@@ -132,6 +127,7 @@ class Derivatives:
         self.day[hour % 25] = np.where(known[1], self.last[1], np.nan)
         ranks = self._ranks()
         self.word = np.array((self._crowd(ranks[0]), self._leverage()))
+        self._rank = ranks[1]
         self.held += ((self._state(ranks[1]) == np.arange(len(_STATES))[:, None]) - self.held) * self._alpha_held
 
     def _turn(self, hour: int) -> None:
@@ -189,7 +185,7 @@ class Derivatives:
 
     def readings(self) -> list[Pressure]:
         """Return the word of every asset, how steadily it held, and the rank of its funding in its month."""
-        rank = self._ranks()[1]
+        rank = self._ranks()[1] if self._rank is None else self._rank
         state = self._state(rank)
         steady = self.held[state, np.arange(len(state))]
         columns = zip(state.tolist(), steady.tolist(), rank.tolist(), self.odd.tolist(), strict=True)

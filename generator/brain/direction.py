@@ -141,7 +141,7 @@ class Direction:
         self,
         t_ms: int,
         log_close: FloatArray,
-        inputs: Callable[[], FloatArray],
+        inputs: FloatArray,
         band: Callable[[int], tuple[FloatArray, FloatArray]],
         ready: npt.NDArray[np.bool_],
     ) -> None:
@@ -150,7 +150,7 @@ class Direction:
         Args:
             t_ms: open time of the bar.
             log_close: (assets,), NaN where there is no bar.
-            inputs: gives (11, assets); asked only when a forecast starts.
+            inputs: (11, assets).
             band: gives for a horizon index the neutral band and the outlook's chance of staying within it, (assets,).
             ready: True where the asset has enough history.
         """
@@ -160,11 +160,10 @@ class Direction:
         for slot, horizon in enumerate(_SLOTS):
             if self.due[slot] == close_ms:
                 self._learn(horizon, self.pending[slot], log_close)
-        now = inputs()
         start = np.where(ready, log_close, np.nan)
-        self._start(0, close_ms, start, now, band(0))
+        self._start(0, close_ms, start, inputs, band(0))
         if close_ms % (2 * QUARTER_MS) == 0:
-            self._start(1 + close_ms // (2 * QUARTER_MS) % 2, close_ms, start, now, band(1))
+            self._start(1 + close_ms // (2 * QUARTER_MS) % 2, close_ms, start, inputs, band(1))
 
     def _start(
         self, slot: int, close_ms: int, start: FloatArray, inputs: FloatArray, band: tuple[FloatArray, FloatArray]

@@ -11,6 +11,7 @@ from generator.brain.evidence import breadth_lean, gather
 from generator.brain.measures import SHOWN_MINUTES, Measures
 from generator.brain.outlook import HORIZONS, MIN_BARS
 from generator.brain.reading import (
+    ROUGH,
     AssetReading,
     BrainReading,
     LearningReading,
@@ -156,8 +157,12 @@ class _Assembly:
         doubt, market, breadth = overall(self.doubt), self.by.filter, breadth_lean(self.counts)
         volatility = self.word[-1] if self.moving else VolatilityWord.UNKNOWN
         trend = self.trend[-1] if self.moving and self.bars[-1] >= HOUR_BARS else Trend.UNKNOWN
-        usual = np.full(len(self.change) + 1, self.past.market.usual_day, dtype=np.float64)
-        facts = facts_of(self.change, np.full(len(usual), SIGN.get(trend, np.nan)), [volatility] * len(usual), usual)
+        stressed = np.nan if volatility is VolatilityWord.UNKNOWN else float(volatility in ROUGH)
+        trends, stress, usual = (
+            np.full(len(self.change) + 1, one, dtype=np.float64)
+            for one in (SIGN.get(trend, np.nan), stressed, self.past.market.usual_day)
+        )
+        facts = facts_of(self.change, trends, stress, usual)
         label = int(label_of(market.chances[:, -1:], facts.allowed()[:, -1:], market.label[-1:])[0])
         since_ms, before = int(market.since[-1]) + BAR_MS, int(market.previous[-1])
         if LABELS[label] is not self.label[-1]:
@@ -183,7 +188,7 @@ class _Assembly:
         """Return the risk drivers in words."""
         books, futures = _shared(self.context), _shared([one.shown for one in self.pressure])
         drivers = []
-        if volatility in (VolatilityWord.ELEVATED, VolatilityWord.EXTREME):
+        if volatility in ROUGH:
             drivers.append(labels.EXPECTED[volatility])
         if breadth == -1:
             drivers.append(labels.BREADTH[-1])

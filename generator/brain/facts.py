@@ -23,37 +23,23 @@ _FEWEST_MOVES: Final = DAY // 2 - 8
 
 @dataclass(frozen=True, slots=True)
 class AssetFacts:
-    """One asset; None where unknown.
+    """One asset; None where unknown."""
 
-    Args:
-        usual_day: root mean square of a day's move over the days before the last, as a fraction.
-        place_in_week: of the last close between the week's low, 0, and its high, 1.
-        volume_ratio: the last 24 hours' volume over the week's mean day.
-    """
-
-    usual_day: float | None = None
-    place_in_week: float | None = None
-    volume_ratio: float | None = None
+    usual_day: float | None = None  # root mean square of a day's move over the days before the last, as a fraction
+    place_in_week: float | None = None  # of the last close between the week's low, 0, and its high, 1
+    volume_ratio: float | None = None  # the last 24 hours' volume over the week's mean day
 
 
 @dataclass(frozen=True, slots=True)
 class MarketFacts:
-    """All assets together, each counted alike; None where unknown.
+    """All assets together, each counted alike; None where unknown."""
 
-    Args:
-        usual_day: root mean square of a day's mean move over the days before the last, as a fraction.
-        since_hour, since_share: most of the day's mean move came since this full hour (UTC), and the share of it.
-        volume_ratio: median over the assets.
-        correlation: mean over the pairs, of hourly moves over the last day.
-        hour_rank: share of the week's hours in which prices moved less than in the last one, 0..1.
-    """
-
-    usual_day: float | None = None
-    since_hour: int | None = None
-    since_share: float | None = None
-    volume_ratio: float | None = None
-    correlation: float | None = None
-    hour_rank: float | None = None
+    usual_day: float | None = None  # root mean square of a day's mean move over the days before the last, as a fraction
+    since_hour: int | None = None  # most of the day's mean move came since this full hour (UTC)
+    since_share: float | None = None  # how much of it
+    volume_ratio: float | None = None  # median over the assets
+    correlation: float | None = None  # mean over the pairs, of hourly moves over the last day
+    hour_rank: float | None = None  # share of the week's hours in which prices moved less than in the last one, 0..1
 
 
 class Past:

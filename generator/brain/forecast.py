@@ -32,21 +32,14 @@ class Probabilities:
 
 @dataclass(frozen=True, slots=True)
 class Forecast:
-    """A forecast of one asset over one horizon.
-
-    Args:
-        probabilities: chances of down, neutral, up; neutral is |move| <= band.
-        base_rate: the causal base rates of the three, which the forecast is judged against.
-        prediction: a direction only as `words` says, else NEUTRAL; on data in doubt NEUTRAL.
-        band_bps: half-width of the neutral band, from the week's moves over the horizon, in basis points.
-    """
+    """A forecast of one asset over one horizon."""
 
     asset: str
     horizon_minutes: int
-    probabilities: Probabilities
-    base_rate: Probabilities
-    prediction: Prediction
-    band_bps: float
+    probabilities: Probabilities  # chances of down, neutral, up; neutral is |move| <= band
+    base_rate: Probabilities  # the causal base rates of the three, which the forecast is judged against
+    prediction: Prediction  # a direction only as `words` says, else NEUTRAL; on data in doubt NEUTRAL
+    band_bps: float  # half-width of the neutral band, from the week's moves over the horizon, in basis points
 
     @property
     def confidence(self) -> float:

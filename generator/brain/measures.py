@@ -119,8 +119,10 @@ class Measures:
         self.filter.update(t_ms, self.features.current[: len(REGIME_INPUTS)], support, self.facts(), steps)
         ready = self.ready()
         self.ranges.update(t_ms, bars.log_close[row], self.outlook.sigma, ready)
-        self.direction.update(t_ms, bars.log_close[row], self.inputs, self.round, ready)
-        self._stand()
+        inputs = self.inputs()
+        self.direction.update(t_ms, bars.log_close[row], inputs, self.round, ready)
+        chance, base = self.direction.mixed(1, inputs, self.round(1)[1])
+        self.shown.update(chance, words(chance, base, self._balance))
 
     def _skip(self, missing: int) -> None:
         """Let everything that is dated grow older by bars that never came."""
@@ -142,7 +144,7 @@ class Measures:
 
     def facts(self) -> Facts:
         """Return what the regimes may not contradict after the last bar."""
-        return facts_of(self._day_change(), self.structure.trend, self.stress.reading()[1], self.past().usual)
+        return facts_of(self._day_change(), self.structure.trend, self.stress.stressed(), self.past().usual)
 
     def past(self) -> Past:
         """Return what the week says up to the last quarter hour that is over."""
@@ -173,11 +175,6 @@ class Measures:
         band = self.past().band(minutes)
         within = self.ranges.within(at, band / self._sigma_over(minutes))
         return band, np.where(self.volatility.moving() > 0.0, within, np.nan)
-
-    def _stand(self) -> None:
-        """Let the words for the next hour take the bar."""
-        chance, base = self.direction.mixed(1, self.inputs(), self.round(1)[1])
-        self.shown.update(chance, words(chance, base, self._balance))
 
     def _balance(self) -> FloatArray:
         """Return how many families of evidence point up less how many point down, (assets,)."""

@@ -31,19 +31,12 @@ _FURTHEST: Final = 6.0  # of a log ratio
 
 @dataclass(frozen=True, slots=True)
 class OutlookWeights:
-    """What was fitted offline, for each horizon.
+    """What was fitted offline, for each horizon."""
 
-    Args:
-        levels: of the volatility and volume levels, (4, 8).
-        season: of each quarter hour of the week, from Thursday 00:00 UTC, (4, 672).
-        gain: what makes the sigma, fitted as a mean of logs, variance-unbiased, (4,).
-        law: shares of the sizes of moves over their sigma in the bins of `EDGES`, (4, bins).
-    """
-
-    levels: FloatArray
-    season: FloatArray
-    gain: FloatArray
-    law: FloatArray
+    levels: FloatArray  # of the volatility and volume levels, (4, 8)
+    season: FloatArray  # of each quarter hour of the week, from Thursday 00:00 UTC, (4, 672)
+    gain: FloatArray  # what makes the sigma, fitted as a mean of logs, variance-unbiased, (4,)
+    law: FloatArray  # shares of the sizes of moves over their sigma in the bins of `EDGES`, (4, bins)
 
     def expected(self, volatility: Volatility, t_ms: int) -> FloatArray:
         """Return the mean log of (volatility of a bar over the horizon / slow sigma), (4, ..., assets)."""

@@ -1,6 +1,7 @@
 """What the brain says after one closed bar: the market and every asset, in values and words."""
 
 from dataclasses import dataclass
+from typing import Final
 
 from generator.brain.derivatives import Pressure
 from generator.brain.evidence import Evidence
@@ -17,6 +18,8 @@ from generator.catalog.words import (
     Trend,
     VolatilityWord,
 )
+
+ROUGH: Final = (VolatilityWord.ELEVATED, VolatilityWord.EXTREME)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +62,7 @@ class RegimeReading:
     @property
     def stressed(self) -> bool:
         """Whether the next hours are expected to be rougher than most of the week."""
-        return self.volatility in (VolatilityWord.ELEVATED, VolatilityWord.EXTREME)
+        return self.volatility in ROUGH
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,26 +103,16 @@ class LearningReading:
 
 @dataclass(frozen=True, slots=True)
 class BrainReading:
-    """Everything the brain says after one closed bar.
+    """Everything the brain says after one closed bar."""
 
-    Args:
-        t_ms: open time of the last closed bar.
-        regime: the market's regime.
-        outlook: market volatility, geometric mean over assets.
-        direction: the word of most assets; FLAT on a tie.
-        confidence: mean chance of the shown class over the assets with a forecast.
-        assets: every asset, also those without data.
-        limitations: what is missing.
-    """
-
-    t_ms: int
+    t_ms: int  # open time of the last closed bar
     bars_seen: int
-    regime: RegimeReading
-    outlook: VolatilityOutlook | None
-    direction: Bias
-    confidence: float | None
+    regime: RegimeReading  # the market's regime
+    outlook: VolatilityOutlook | None  # market volatility, geometric mean over assets
+    direction: Bias  # the word of most assets; FLAT on a tie
+    confidence: float | None  # mean chance of the shown class over the assets with a forecast
     agreement: float | None
     coverage: float
-    assets: dict[str, AssetReading]
+    assets: dict[str, AssetReading]  # every asset, also those without data
     learning: LearningReading
-    limitations: tuple[str, ...] = ()
+    limitations: tuple[str, ...] = ()  # what is missing

@@ -16,25 +16,16 @@ INPUT_LIMIT: Final = 3.0  # standard deviations; inputs beyond it, unlike any in
 
 @dataclass(frozen=True, slots=True)
 class Recurrent:
-    """The network's weights for `units` units and `width` inputs; features, hidden states and scores are columns.
+    """The network's weights for `units` units and `width` inputs; features, hidden states and scores are columns."""
 
-    Args:
-        mean, std: of each input in training, (width,).
-        input_weights: (3 * units, width): update gate, reset gate, candidate state.
-        recurrent_weights: (3 * units, units), in the same order.
-        bias: (3 * units,).
-        output_weights: (classes, units); skip_weights: from inputs to scores, (classes, width).
-        output_bias: (classes,).
-    """
-
-    mean: FloatArray
-    std: FloatArray
-    input_weights: FloatArray
-    recurrent_weights: FloatArray
-    bias: FloatArray
-    output_weights: FloatArray
-    skip_weights: FloatArray
-    output_bias: FloatArray
+    mean: FloatArray  # of each input in training, (width,)
+    std: FloatArray  # likewise
+    input_weights: FloatArray  # (3 * units, width): update gate, reset gate, candidate state
+    recurrent_weights: FloatArray  # (3 * units, units), in the same order
+    bias: FloatArray  # (3 * units,)
+    output_weights: FloatArray  # (classes, units)
+    skip_weights: FloatArray  # from inputs to scores, (classes, width)
+    output_bias: FloatArray  # (classes,)
 
     @property
     def units(self) -> int:

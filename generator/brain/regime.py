@@ -1,6 +1,5 @@
 """The regime: a learned forward filter over features, and a label that does not flicker. It never sees the future."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -11,7 +10,7 @@ from generator.brain.calibration import KEEP, PLAIN, USUAL, Calibration, softmax
 from generator.brain.recurrent import Recurrent
 from generator.brain.smoothing import rates
 from generator.brain.structure import FLAT
-from generator.catalog.words import RegimeLabel, VolatilityWord
+from generator.catalog.words import RegimeLabel
 from generator.market.bars import BAR_MS, FloatArray
 
 REGIMES: Final = (RegimeLabel.RISK_ON, RegimeLabel.RISK_OFF, RegimeLabel.RANGE, RegimeLabel.HIGH_VOLATILITY)
@@ -31,30 +30,17 @@ _RAMP_BARS: Final = 576.0  # over which a new stream earns the network's full tr
 _BROAD: Final = 0.80  # share of the assets
 _CLEARLY: Final = (0.60, 0.80, 0.40)  # share of the assets, days of a direction, days within which a range is one
 _DISCOUNT: Final = np.exp([[-1.0], [-1.0], [-0.9], [-0.9]])  # of the chance of a regime that the facts do not bear out
-_STRESS: Final = {
-    VolatilityWord.CALM: 0.0,
-    VolatilityWord.NORMAL: 0.0,
-    VolatilityWord.ELEVATED: 1.0,
-    VolatilityWord.EXTREME: 1.0,
-}
 
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What no regime may contradict, by asset and, last, of the market; NaN where unknown, (assets + 1,).
+    """What no regime may contradict, by asset and, last, of the market; NaN where unknown, (assets + 1,)."""
 
-    Args:
-        up, down: share of the assets that rose and that fell over the day; of an asset itself 1 or 0.
-        trend: 1 up, 0 sideways, -1 down.
-        stressed: 1 with elevated or extreme volatility, 0 with calm or normal.
-        days: the day's mean move in usual days.
-    """
-
-    up: FloatArray
-    down: FloatArray
-    trend: FloatArray
-    stressed: FloatArray
-    days: FloatArray
+    up: FloatArray  # share of the assets that rose over the day; of an asset itself 1 or 0
+    down: FloatArray  # share of those that fell
+    trend: FloatArray  # 1 up, 0 sideways, -1 down
+    stressed: FloatArray  # 1 with elevated or extreme volatility, 0 with calm or normal
+    days: FloatArray  # the day's mean move in usual days
 
     def allowed(self) -> Flags:
         """Return which regimes the facts allow, (4, assets + 1)."""
@@ -81,13 +67,12 @@ class Facts:
         )
 
 
-def facts_of(change: FloatArray, trend: FloatArray, words: Sequence[VolatilityWord], usual: FloatArray) -> Facts:
-    """Return the facts from each asset's change over the day and the words that are published.
+def facts_of(change: FloatArray, trend: FloatArray, stressed: FloatArray, usual: FloatArray) -> Facts:
+    """Return the facts from each asset's change over the day and from what is published.
 
     Args:
         change: over the day, as a fraction, NaN where unknown, (assets,).
-        trend: 1 up, 0 sideways, -1 down, the market last, (assets + 1,).
-        words: of each asset and, last, of the market.
+        trend, stressed: see `Facts`, (assets + 1,).
         usual: size of a usual day's move of each and, last, of their mean, as a fraction, (assets + 1,).
     """
     change = np.round(change, 4)  # as published
@@ -100,7 +85,7 @@ def facts_of(change: FloatArray, trend: FloatArray, words: Sequence[VolatilityWo
         up=up,
         down=down,
         trend=trend,
-        stressed=np.array([_STRESS.get(word, np.nan) for word in words]),
+        stressed=stressed,
         days=np.append(change, mean) / usual,
     )
 

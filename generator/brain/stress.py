@@ -57,6 +57,10 @@ class Stress:
         top = np.count_nonzero(self.rank >= _DOWN, axis=0)
         self.word = np.where(known, np.minimum(np.maximum(self.word, floor), top), self.word)
 
+    def stressed(self) -> FloatArray:
+        """Return 1.0 where the word is elevated or extreme, 0.0 where it is calmer, NaN under a day of bars."""
+        return np.where(self.count >= MIN_BARS, self.word > _NORMAL, np.nan)
+
     def reading(self) -> tuple[list[float | None], list[VolatilityWord]]:
         """Return risk scores, 0..100, and words; None and unknown under a day of bars."""
         ready = (self.count >= MIN_BARS).tolist()

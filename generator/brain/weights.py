@@ -31,24 +31,15 @@ NETWORK_KEYS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """What was learned offline.
+    """What was learned offline."""
 
-    Args:
-        market, asset: networks of the regime, of one size.
-        direction: frozen logits for 15 and 60 minutes, (2, 11).
-        calibrations: of an asset's chances and of the market's.
-        outlook: how far prices may move.
-        digest: SHA-256 hex of the digests of both files.
-        recipe: how it was trained.
-    """
-
-    market: Recurrent
-    asset: Recurrent
-    direction: FloatArray
-    calibrations: tuple[Calibration, Calibration]
-    outlook: OutlookWeights
-    digest: str
-    recipe: dict[str, Any]
+    market: Recurrent  # network of the market's regime
+    asset: Recurrent  # network of an asset's, of the same size
+    direction: FloatArray  # frozen logits for 15 and 60 minutes, (2, 11)
+    calibrations: tuple[Calibration, Calibration]  # of an asset's chances and of the market's
+    outlook: OutlookWeights  # how far prices may move
+    digest: str  # SHA-256 hex of the digests of both files
+    recipe: dict[str, Any]  # how it was trained
 
     @classmethod
     def load(cls, path: Path | str | None = None, outlook: Path | str | None = None) -> Weights:

@@ -15,11 +15,7 @@ class Contact(NamedTuple):
 
 
 def contact_of(text: str) -> Contact:
-    """Read a contact setting.
-
-    Raises:
-        ValueError: it is something else.
-    """
+    """Read a contact setting; raise ValueError where it is something else."""
     found: dict[str, str] = {}
     for part in map(str.strip, text.split(",")):
         email = _EMAIL.fullmatch(part)

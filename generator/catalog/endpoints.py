@@ -8,34 +8,24 @@ CACHE_SECONDS: Final = 60
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """One free resource.
+    """One free resource."""
 
-    Args:
-        id: the `endpoint` of its answer.
-        path: request path at the origin.
-        model: name of the 200 body's model in OpenAPI.
-        truth_statement: what a reader must not conclude from it.
-        next_resource: id of the suggested richer resource (an endpoint or a product).
-        first_read: key paths that the first program of the docs prints.
-        type: value of the answer's `type` where there is one.
-    """
-
-    id: str
+    id: str  # the `endpoint` of its answer
     path: str
-    model: str
+    model: str  # name of the 200 body's model in OpenAPI
     name: str
     purpose: str
     when_to_use: str
     when_not_to_use: str
     provides: tuple[str, ...]
     does_not_provide: tuple[str, ...]
-    truth_statement: str
-    next_resource: str
-    first_read: tuple[tuple[str, ...], ...]
+    truth_statement: str  # what a reader must not conclude from it
+    next_resource: str  # id of the suggested richer resource (an endpoint or a product)
+    first_read: tuple[tuple[str, ...], ...]  # key paths that the first program of the docs prints
     version: str = "v1"
     product_id: str | None = None
     schema_version: str | None = None
-    type: str | None = None
+    type: str | None = None  # of the answer, where it has one
 
 
 ENDPOINTS: Final[tuple[Endpoint, ...]] = (

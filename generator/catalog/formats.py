@@ -2,6 +2,7 @@
 
 import math
 from datetime import UTC, datetime
+from functools import partial
 
 
 def _known(value: float | None) -> float | None:
@@ -22,14 +23,10 @@ def significant(value: float | None, digits: int = 6) -> float | None:
     return None if known is None else float(f"{known:.{digits}g}") + 0.0
 
 
-def price(value: float | None) -> float | None:
-    """Round a price to 6 significant digits."""
-    return significant(value, 6)
-
-
-def percent(value: float | None) -> float | None:
-    """Round a figure on 0..100 to one decimal."""
-    return fixed(value, 1)
+price = partial(significant, digits=6)
+percent = partial(fixed, decimals=1)  # of a figure on 0..100
+change = basis_points = partial(fixed, decimals=2)
+score = partial(fixed, decimals=4)  # Brier and log
 
 
 def share(value: float | None) -> float | None:
@@ -37,26 +34,11 @@ def share(value: float | None) -> float | None:
     return None if value is None else fixed(value * 100, 1)
 
 
-def change(value: float | None) -> float | None:
-    """Round a change in percent to two decimals."""
-    return fixed(value, 2)
-
-
-def chances(down: float, neutral: float, up: float) -> tuple[float, float, float]:
-    """Round three chances to 4 decimals that still sum to 1 (largest remainder).
+def probabilities(raw: tuple[float, ...]) -> list[float]:
+    """Round chances to 4 decimals that still sum to 1 (largest remainder).
 
     Raises:
         ValueError: they are not chances (negative, not finite, or their sum is not 1 within 0.001).
-    """
-    first, second, third = probabilities((down, neutral, up))
-    return first, second, third
-
-
-def probabilities(raw: tuple[float, ...]) -> list[float]:
-    """Round any number of chances likewise.
-
-    Raises:
-        ValueError: likewise.
     """
     total = sum(raw)
     if not all(0 <= value <= 1 for value in raw) or not abs(total - 1) <= 1e-3:
@@ -67,16 +49,6 @@ def probabilities(raw: tuple[float, ...]) -> list[float]:
     for place in by_remainder[: 10_000 - sum(units)]:
         units[place] += 1
     return [unit / 10_000 for unit in units]
-
-
-def score(value: float | None) -> float | None:
-    """Round a Brier or log score to four decimals."""
-    return fixed(value, 4)
-
-
-def basis_points(value: float | None) -> float | None:
-    """Round basis points to two decimals."""
-    return fixed(value, 2)
 
 
 def iso(ms: int) -> str:

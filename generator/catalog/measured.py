@@ -17,17 +17,12 @@ DAYS: Final = 30
 
 @dataclass(frozen=True)
 class Measured:
-    """One kind of market.
-
-    Args:
-        accuracy_percent: mean over the four regimes of how often the label was right while it ruled; guessing gives 25.
-        error_points: expected calibration error: how far confidence and truth lie apart on average, percentage points.
-    """
+    """One kind of market."""
 
     family: str
     kind: str
-    accuracy_percent: float
-    error_points: float
+    accuracy_percent: float  # mean over the four regimes of how often the label was right while it ruled; guessing: 25
+    error_points: float  # expected calibration error: mean distance of confidence and truth, percentage points
 
 
 MEASURED: Final = (

@@ -10,25 +10,17 @@ from generator.catalog.products import PRODUCTS
 
 @dataclass(frozen=True, slots=True)
 class SitePage:
-    """One page for people.
+    """One page for people."""
 
-    Args:
-        path: with trailing slash, as linked; the file is `<path>index.html`.
-        template: below templates/.
-        primary: in the navigation at the top; the others that are `listed` are linked at the foot.
-        subject: the asset or window it shows, where one template makes several pages.
-        group: the group of the documentation's menu that it is in; empty elsewhere.
-    """
-
-    path: str
-    template: str
+    path: str  # with trailing slash, as linked; the file is `<path>index.html`
+    template: str  # below templates/
     label: str
     title: str
     description: str
-    primary: bool = True
-    listed: bool = True
-    subject: str = ""
-    group: str = ""
+    primary: bool = True  # in the navigation at the top
+    listed: bool = True  # at the foot, where it is not primary
+    subject: str = ""  # the asset or window it shows, where one template makes several pages
+    group: str = ""  # of the documentation's menu that it is in; empty elsewhere
 
     @property
     def file(self) -> str:

@@ -19,31 +19,19 @@ HUMAN_REPORT: Final = "x402-atlas-human-report"
 
 @dataclass(frozen=True, slots=True)
 class Product:
-    """One paid resource.
+    """One paid resource."""
 
-    Args:
-        id: endpoint identity, e.g. `x402-atlas`; also the key in the vault manifest.
-        path: request path at the origin.
-        type: the `type` of the 402 body and of the paid body.
-        model: name of the 200 body's model in OpenAPI.
-        price_atomic: USDC atomic units (6 decimals).
-        cache_seconds: cache window of the paid answer, 60 or 0.
-        stability: `stable` or `evolving`.
-        buy_name: what `emi buy` calls it.
-        what_this_is: one sentence for the 402 body.
-    """
-
-    id: str
+    id: str  # endpoint identity, e.g. `x402-atlas`; also the key in the vault manifest
     path: str
     product_id: str | None
     title: str
-    type: str
-    model: str
-    price_atomic: int
-    cache_seconds: int
-    stability: str
-    buy_name: str
-    what_this_is: str
+    type: str  # of the 402 body and of the paid body
+    model: str  # name of the 200 body's model in OpenAPI
+    price_atomic: int  # USDC atomic units (6 decimals)
+    cache_seconds: int  # of the paid answer, 60 or 0
+    stability: str  # `stable` or `evolving`
+    buy_name: str  # what `emi buy` calls it
+    what_this_is: str  # one sentence for the 402 body
 
     @property
     def price_display(self) -> str:

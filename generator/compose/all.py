@@ -45,21 +45,13 @@ PAID: Final[dict[str, Callable[[TickContext], PaidResponse]]] = {
 
 @dataclass(frozen=True, slots=True)
 class Composed:
-    """Every body of one tick.
+    """Every body of one tick."""
 
-    Args:
-        free: request path -> body: the free endpoints, reasoning of each asset, `/status.json`.
-        challenges: product id -> the 402 body but for error, x402Version, resource, accepts, extensions and
-            `quote.sha256`.
-        bazaar: product id -> the bazaar extension's declaration.
-        unavailable: product id -> why it is not for sale now.
-    """
-
-    free: dict[str, Body]
+    free: dict[str, Body]  # by request path: the free endpoints, reasoning of each asset, `/status.json`
     paid: dict[str, PaidResponse]
-    challenges: dict[str, dict[str, Any]]
-    bazaar: dict[str, dict[str, Any]]
-    unavailable: dict[str, str]
+    challenges: dict[str, dict[str, Any]]  # by product: the 402 body but for what the gateway adds and `quote.sha256`
+    bazaar: dict[str, dict[str, Any]]  # by product: the bazaar extension's declaration
+    unavailable: dict[str, str]  # by product: why it is not for sale now
 
 
 def compose(ctx: TickContext) -> Composed:

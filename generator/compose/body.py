@@ -42,15 +42,7 @@ class Body(BaseModel):
 
     @classmethod
     def of(cls, source: object, **other: Any) -> Self:
-        """Build the body from the attributes of `source` that it has by the same name.
-
-        Args:
-            source: what most fields are copied from.
-            other: fields that it does not have, or has in another form.
-
-        Raises:
-            pydantic.ValidationError: a field is missing, or has another type.
-        """
+        """Build the body from the attributes of `source` of the same name, and fields that it lacks or has otherwise."""
         named = {name: getattr(source, name) for name in cls.model_fields if hasattr(source, name)}
         return cls(**{**named, **other})
 
@@ -67,11 +59,7 @@ def absent(value: object) -> bool:
 
 
 def encode(value: Body | Mapping[str, Any]) -> bytes:
-    """Return compact UTF-8 JSON in declared key order, without a trailing newline.
-
-    Raises:
-        ValueError: a NaN or an infinity is in it.
-    """
+    """Return compact UTF-8 JSON in declared key order; raise ValueError where a NaN or an infinity is in it."""
     data = value.as_json() if isinstance(value, Body) else value
     return json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
 

@@ -5,12 +5,13 @@ from typing import Any
 
 from pydantic import Field
 
+from generator.arena import scores
+from generator.arena.scores import Triple
 from generator.brain.forecast import Forecast
-from generator.brain.forecast import Probabilities as Chances
 from generator.brain.reading import AssetReading, VolatilityOutlook
 from generator.catalog.assets import ASSETS
-from generator.catalog.formats import basis_points, chances, change, fixed, percent, price, share
-from generator.catalog.words import Bias, ConfidenceKind, Prediction, Trend
+from generator.catalog.formats import basis_points, change, fixed, price, share
+from generator.catalog.words import Bias, ConfidenceKind, Trend
 from generator.compose.body import Body
 from generator.compose.context import TickContext
 from generator.compose.inputs import observed, reading_of
@@ -82,22 +83,16 @@ def bias_of(ctx: TickContext, asset: str) -> Bias | None:
     return read.bias if read and read.forecast else None
 
 
-def published(values: Chances) -> Probabilities:
-    """Publish three chances that sum to 1."""
-    down, neutral, up = chances(values.down, values.neutral, values.up)
-    return Probabilities(down=down, neutral=neutral, up=up)
-
-
-def chance(values: Probabilities, word: Prediction) -> float:
-    """Return the published chance of one word."""
-    return {Prediction.BEARISH: values.down, Prediction.NEUTRAL: values.neutral, Prediction.BULLISH: values.up}[word]
+def published(triple: Triple | None) -> Probabilities | None:
+    """Publish three chances: down, neutral, up."""
+    return None if triple is None else Probabilities(down=triple[0], neutral=triple[1], up=triple[2])
 
 
 def confidence_percent(forecast: Forecast | None) -> float | None:
     """Return the chance of the shown class in percent, from the chances as published."""
     if forecast is None:
         return None
-    return percent(100 * chance(published(forecast.probabilities), forecast.prediction))
+    return scores.confidence_percent(scores.published_triple(forecast.probabilities), forecast.prediction)
 
 
 def expected_move(outlook: VolatilityOutlook | None) -> ExpectedMove | None:
@@ -131,8 +126,8 @@ def forecasted(ctx: TickContext, asset: str) -> dict[str, Any]:
     read, said = reading_of(ctx, asset), forecast_of(ctx, asset)
     return {
         "confidence": confidence_percent(said),
-        "probabilities": published(said.probabilities) if said else None,
-        "base_rates": published(said.base_rate) if said else None,
+        "probabilities": published(scores.published_triple(said.probabilities)) if said else None,
+        "base_rates": published(scores.published_triple(said.base_rate)) if said else None,
         "ranges": ranges(read) if read else None,
     }
 

@@ -1,7 +1,6 @@
 """GET /api/derivatives.php."""
 
-from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from pydantic import Field
 
@@ -16,7 +15,16 @@ from generator.catalog.text.labels import DERIVATIVES
 from generator.compose import envelope
 from generator.compose.body import Body, Change24h, Significant
 from generator.compose.context import TickContext
-from generator.compose.inputs import asset_limitations, futures_of, graded, market_limitations, observed, status_over
+from generator.compose.inputs import (
+    FEWEST,
+    asset_limitations,
+    commonest,
+    futures_of,
+    graded,
+    market_limitations,
+    observed,
+    status_over,
+)
 from generator.compose.scores import KIND
 from generator.market.observation import AssetObservation
 
@@ -126,7 +134,6 @@ class DerivativesResponse(envelope.FreeResponse):
 FUNDINGS_A_YEAR = 3 * 365
 USUAL_PERCENT = 0.01  # funding per 8 hours of most venues
 FLAT_PRICE, FLAT_CONTRACTS = 0.1, 0.5  # percent over 24 hours within which neither rises nor falls
-ENOUGH = 3
 
 
 def derivatives(ctx: TickContext) -> DerivativesResponse:
@@ -134,7 +141,9 @@ def derivatives(ctx: TickContext) -> DerivativesResponse:
     endpoint = ENDPOINT_BY_ID["derivatives"]
     assets = {asset: derivatives_asset(ctx, asset) for asset in ASSETS}
     state, vote = overall(assets.values())
-    few = () if state else (f"fewer than {ENOUGH} assets have a derivatives state: no overall word",)
+    groups = by_state(assets)
+    known, having = sum(map(len, groups.values())), len(groups.get(state, ())) if state else 0
+    few = () if state else (f"fewer than {FEWEST} assets have a derivatives state: no overall word",)
     return DerivativesResponse(
         **envelope.head(ctx, endpoint),
         product_id=endpoint.product_id,
@@ -145,12 +154,12 @@ def derivatives(ctx: TickContext) -> DerivativesResponse:
         engine=envelope.ENGINE,
         engine_version=envelope.ENGINE_VERSION,
         source=envelope.source_name(ctx),
-        summary=sentence(assets, state),
+        summary=sentence(state, having, known),
         overall_state=state,
         overall_vote=vote,
-        confidence=overall_confidence(assets, state),
+        confidence=share(having / known) if having else None,
         assets=assets,
-        evidence=tuple(f"{word.replace('_', ' ')}: {', '.join(names)}" for word, names in _by_state(assets).items()),
+        evidence=tuple(f"{word.replace('_', ' ')}: {', '.join(names)}" for word, names in groups.items()),
         limitations=market_limitations(ctx, *few),
         related_endpoints=envelope.related(endpoint),
         explore={"docs": ctx.site.base_url + DOCS, "methodology": ctx.site.base_url + METHODOLOGY},
@@ -259,26 +268,12 @@ def overall(assets: Iterable[DerivativesAsset]) -> tuple[words.OverallState | No
     rows = list(assets)
     states = [row.state.value for row in rows if row.state and row.state is not words.DerivativesState.UNAVAILABLE]
     votes = [row.vote.value for row in rows if row.vote and row.vote is not words.DerivativesVote.NO_VOTE]
-    state, vote = most(states), most(votes)
+    state, vote = commonest(states, "mixed"), commonest(votes, "mixed")
     return words.OverallState(state) if state else None, words.OverallVote(vote) if vote else None
 
 
-def most(words: list[str]) -> str | None:
-    """Return the commonest word, `mixed` on a tie, None with fewer than three."""
-    if len(words) < ENOUGH:
-        return None
-    (first, count), *others = Counter(words).most_common(2)
-    return "mixed" if others and others[0][1] == count else first
-
-
-def overall_confidence(assets: dict[str, DerivativesAsset], state: words.OverallState | None) -> float | None:
-    """Return the share of the assets with a state that have the overall one; None without one and on a tie."""
-    groups = _by_state(assets)
-    having = len(groups.get(state.value, ())) if state else 0
-    return share(having / sum(map(len, groups.values()))) if having else None
-
-
-def _by_state(assets: dict[str, DerivativesAsset]) -> dict[str, list[str]]:
+def by_state(assets: Mapping[str, DerivativesAsset]) -> dict[str, list[str]]:
+    """Return state -> the assets that have it."""
     grouped: dict[str, list[str]] = {}
     for asset, row in assets.items():
         if row.state and row.state is not words.DerivativesState.UNAVAILABLE:
@@ -286,14 +281,11 @@ def _by_state(assets: dict[str, DerivativesAsset]) -> dict[str, list[str]]:
     return grouped
 
 
-def sentence(assets: dict[str, DerivativesAsset], state: words.OverallState | None) -> str:
-    """Say the overall state in words."""
-    known = sum(len(names) for names in _by_state(assets).values())
+def sentence(state: words.OverallState | None, having: int, known: int) -> str:
+    """Say the overall state, how many assets have it, and how many have any, in words."""
     if state is None:
-        return f"No overall state: {known} of {len(assets)} assets have one of their own."
+        return f"No overall state: {known} of {len(ASSETS)} assets have one of their own."
     if state is words.OverallState.MIXED:
         return f"No single state leads among the {known} assets that have one."
-    having = len(_by_state(assets)[state.value])
-    return (
-        f"{having} of {known} assets: {state.replace('_', ' ')}. {DERIVATIVES[words.DerivativesState(state)].reading}"
-    )
+    reading = DERIVATIVES[words.DerivativesState(state)].reading
+    return f"{having} of {known} assets: {state.replace('_', ' ')}. {reading}"

@@ -3,9 +3,10 @@
 from collections import Counter
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
-from typing import Any, Final
+from typing import Any
 
-from generator.brain.facts import MarketFacts
+from generator.arena.scores import published_triple
+from generator.brain.forecast import Probabilities
 from generator.brain.reading import AssetReading, BrainReading, RegimeReading
 from generator.catalog.assets import ASSETS, DEFAULT_ASSET
 from generator.catalog.formats import change, fixed, percent, probabilities, share
@@ -13,13 +14,9 @@ from generator.catalog.text import market
 from generator.catalog.text.labels import DERIVATIVES, FAMILY, LIQUIDITY
 from generator.catalog.text.market import FLAT, AssetFacts, Facts
 from generator.catalog.words import Points, RegimeLabel, Trend
-from generator.compose.coins import published
 from generator.compose.context import TickContext
-from generator.compose.inputs import forecast_reason, missing_reason, observed, reading_of
-from generator.compose.scores import Probabilities
+from generator.compose.inputs import commonest, forecast_reason, missing_reason, observed, reading_of
 from generator.market.bars import BAR_MS
-
-FEWEST: Final = 3
 
 
 def moves(ctx: TickContext) -> dict[str, float]:
@@ -30,11 +27,8 @@ def moves(ctx: TickContext) -> dict[str, float]:
 
 def market_trend(ctx: TickContext) -> Trend:
     """Return the trend of most assets, sideways on a tie, unknown with fewer than three."""
-    known = Counter(word for word in ctx.trends.values() if word != Trend.UNKNOWN)
-    if known.total() < FEWEST:
-        return Trend.UNKNOWN
-    (first, count), *others = known.most_common(2)
-    return Trend.SIDEWAYS if others and others[0][1] == count else Trend(first)
+    known = (word for word in ctx.trends.values() if word != Trend.UNKNOWN)
+    return Trend(commonest(known, Trend.SIDEWAYS) or Trend.UNKNOWN)
 
 
 def facts(ctx: TickContext) -> Facts:
@@ -68,7 +62,9 @@ def market_facts(
         trend=now.trend,
         volatility=now.volatility,
         **counted,
-        **_move(week),
+        usual_day=_percent(week.usual_day),
+        since_hour=week.since_hour,
+        since_share=fixed(week.since_share, 2),
         risk_score=percent(now.risk_score),
         hour_rank=share(week.hour_rank),
         volume_ratio=fixed(week.volume_ratio, 2),
@@ -115,13 +111,13 @@ def read_facts(read: AssetReading, moved: float | None, *, missing: str = "") ->
     return AssetFacts(
         asset=read.asset,
         change=moved,
-        usual_day=None if week.usual_day is None else fixed(100 * week.usual_day, 2),
+        usual_day=_percent(week.usual_day),
         structure=read.structure,
         place=fixed(week.place_in_week, 2),
         hour_range=_hour_range(read),
         forecast=read.bias if said else None,
-        chances=_in_percent(published(said.probabilities)) if said else None,
-        base=_in_percent(published(said.base_rate)) if said else None,
+        chances=_chances(said.probabilities) if said else None,
+        base=_chances(said.base_rate) if said else None,
         points=(sides[0], sides[1]),
         notes=tuple(notes),
         missing=missing,
@@ -133,18 +129,14 @@ def asset_sentence(ctx: TickContext, asset: str) -> str:
     return market.asset_summary(asset_facts(ctx, asset))
 
 
-def _in_percent(chances: Probabilities) -> tuple[float, float, float]:
-    down, neutral, up = (round(100 * one, 2) for one in (chances.down, chances.neutral, chances.up))
+def _chances(values: Probabilities) -> tuple[float, float, float]:
+    """Return three chances as published, in percent."""
+    down, neutral, up = (round(100 * one, 2) for one in published_triple(values))
     return down, neutral, up
 
 
-def _move(week: MarketFacts) -> dict[str, Any]:
-    """Return what a usual day is, and since when most of the day's move came."""
-    return {
-        "usual_day": None if week.usual_day is None else fixed(100 * week.usual_day, 2),
-        "since_hour": week.since_hour,
-        "since_share": fixed(week.since_share, 2),
-    }
+def _percent(fraction: float | None) -> float | None:
+    return None if fraction is None else fixed(100 * fraction, 2)
 
 
 def _hour_range(read: AssetReading | None) -> tuple[float, float] | None:

@@ -1,5 +1,6 @@
 """How complete the inputs of a tick are: the status words and the limitations of every body."""
 
+from collections import Counter
 from collections.abc import Iterable
 from typing import Final
 
@@ -8,6 +9,7 @@ from generator.brain.reading import AssetReading
 from generator.catalog.assets import ASSETS
 from generator.catalog.text import answers
 from generator.catalog.text.labels import NO_FUTURES
+from generator.catalog.text.market import listed
 from generator.catalog.text.readings import NO_BOOK
 from generator.catalog.words import DerivativesState, Side, SourceMode, SourceStatus, Status
 from generator.compose.context import TickContext
@@ -15,6 +17,7 @@ from generator.market.bars import BAR_MS
 from generator.market.observation import AssetObservation
 
 FRESH_MS: Final = 180_000
+FEWEST: Final = 3  # assets of which a word for all can be said
 OLD_BAR_MS: Final = 2 * BAR_MS
 _MODE_NOTICE: Final = {SourceMode.SIMULATED: answers.SIMULATED_NOTICE, SourceMode.RECORDED: answers.RECORDED_NOTICE}
 
@@ -87,6 +90,15 @@ def reading_age(ctx: TickContext) -> tuple[str, ...]:
     return (f"the last closed bar is {age_ms // 60_000} minutes old",) if age_ms > OLD_BAR_MS else ()
 
 
+def commonest(words: Iterable[str], tie: str) -> str | None:
+    """Return the word that most assets have, `tie` where two lead, None with fewer than three words."""
+    counted = Counter(words)
+    if counted.total() < FEWEST:
+        return None
+    (first, count), *others = counted.most_common(2)
+    return tie if others and others[0][1] == count else first
+
+
 def missing_reason(ctx: TickContext) -> str:
     """Say why there is no reading."""
     if ctx.observation.ended:
@@ -139,14 +151,12 @@ def lacked_by_all(ctx: TickContext) -> list[str]:
 def market_gaps(ctx: TickContext) -> list[str]:
     """Name the kinds of data that assets lack."""
     nowhere = lacked_by_all(ctx)
-    *first, last = nowhere or [""]
-    listed = f"{', '.join(first)} or {last}" if first else last
     some = [
         f"no {kind} for {', '.join(assets)}"
         for kind, assets in lacked_by(ctx).items()
         if assets and kind not in nowhere
     ]
-    return [*([f"no {listed} from any source"] if nowhere else []), *some]
+    return [*([f"no {listed(nowhere, 'or')} from any source"] if nowhere else []), *some]
 
 
 def forecast_reason(ctx: TickContext, asset: str) -> str:

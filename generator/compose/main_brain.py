@@ -4,6 +4,7 @@ from collections import Counter
 
 from pydantic import Field
 
+from generator.arena.scores import chance_of, published_triple
 from generator.brain.forecast import Forecast
 from generator.catalog.assets import ASSETS, DEFAULT_ASSET
 from generator.catalog.endpoints import ENDPOINT_BY_ID
@@ -244,14 +245,9 @@ def edge_percent(forecast: Forecast | None) -> float | None:
     """Return the published chance of the shown class minus its published base rate, percentage points."""
     if forecast is None:
         return None
-    word = forecast.prediction
-    return percent(
-        100
-        * (
-            coins.chance(coins.published(forecast.probabilities), word)
-            - coins.chance(coins.published(forecast.base_rate), word)
-        )
-    )
+    triples = map(published_triple, (forecast.probabilities, forecast.base_rate))
+    chance, usual = (chance_of(triple, forecast.prediction) for triple in triples)
+    return percent(100 * (chance - usual))
 
 
 def reasoning(ctx: TickContext, asset: str = DEFAULT_ASSET) -> ReasoningResponse:

@@ -21,8 +21,8 @@ from generator.compose.body import Body, absent
 from generator.compose.coins import ExpectedMove, Quoted, bias_of, expected_move, quoted, trend_of
 from generator.compose.context import Change, TickContext
 from generator.compose.envelope import PaidResponse, RichResponse, paid_head, rich, source_name
-from generator.compose.facts import FEWEST, facts, market_trend, moves, regime_sentence
-from generator.compose.inputs import asset_limitations, missing_reason, reading_of
+from generator.compose.facts import facts, market_trend, moves, regime_sentence
+from generator.compose.inputs import FEWEST, asset_limitations, missing_reason, reading_of
 from generator.compose.scores import KIND
 from generator.market.bars import BAR_MS
 
@@ -157,11 +157,7 @@ _UNREAD: Final = RegimeReading(
 def market_state(
     label: words.RegimeLabel, volatility: words.VolatilityWord, confidence_percent: float | None, *, stressed: bool
 ) -> words.MarketState:
-    """Return the state by the first rule that applies (docs/explain/brain.md).
-
-    Args:
-        stressed: whether the next hours are expected to be rougher than most of the week.
-    """
+    """Return the state by the first rule that applies (docs/explain/brain.md); `stressed`: rough hours are expected."""
     if label is words.RegimeLabel.UNKNOWN:
         return words.MarketState.UNKNOWN
     if stressed or label is words.RegimeLabel.HIGH_VOLATILITY:
@@ -177,13 +173,14 @@ def regime(ctx: TickContext) -> Regime:
     now = ctx.reading.regime if ctx.reading else replace(_UNREAD, trend=market_trend(ctx))
     known = now.label is not words.RegimeLabel.UNKNOWN
     confidence = share(now.confidence) if known else None
+    chances = probabilities(tuple(now.posterior.values())) if known else ()
     return Regime.of(
         now,
         mode=words.MODE_OF_REGIME[now.label],
         state=market_state(now.label, now.volatility, confidence, stressed=now.stressed),
         breadth_percent=breadth(ctx),
         counts=breadth_counts(ctx),
-        probabilities=regime_chances(now) if known else None,
+        probabilities=RegimeChances(**dict(zip(now.posterior, chances, strict=True))) if known else None,
         likeliest=max(now.posterior, key=now.posterior.__getitem__) if known else None,
         confidence=confidence,
         risk_score=percent(now.risk_score),
@@ -206,12 +203,6 @@ def breadth_counts(ctx: TickContext) -> BreadthCounts | None:
     """Count the assets that are up, down or flat (within 0.1%) on the day; None with fewer than three."""
     said = facts(ctx)
     return BreadthCounts.of(said) if said.known >= FEWEST else None
-
-
-def regime_chances(now: RegimeReading) -> RegimeChances:
-    """Publish the chances of the four regimes."""
-    values = probabilities(tuple(now.posterior.values()))
-    return RegimeChances(**{label.value: value for label, value in zip(now.posterior, values, strict=True)})
 
 
 def market_context(ctx: TickContext) -> MarketContext:
@@ -238,18 +229,9 @@ def _public(ctx: TickContext, now: Regime) -> dict[str, Any]:
 
 def what_changed(ctx: TickContext) -> tuple[Change, ...]:
     """List the changes of regime, confidence, risk and prices."""
-    return (_regime(ctx), *_figures(ctx), *_movers(ctx))
-
-
-def change_limits(ctx: TickContext) -> tuple[str, ...]:
-    """Say that the day before is not known, where it is not."""
-    return (NO_DAY_BEFORE,) if ctx.day_before.regime is None else ()
-
-
-def _regime(ctx: TickContext) -> Change:
-    before, now = ctx.day_before.regime, regime(ctx).label
-    known = None if ctx.reading is None else now.value
-    return Change(what="regime", before=before and before.value, now=known, text=_regime_text(ctx))
+    before, now = ctx.day_before.regime, ctx.reading and ctx.reading.regime.label
+    first = Change(what="regime", before=before, now=now, text=_regime_text(ctx))
+    return (first, *_figures(ctx), *_movers(ctx))
 
 
 def _regime_text(ctx: TickContext) -> str:
@@ -328,9 +310,9 @@ def asset_regime(ctx: TickContext, asset: str) -> AssetRegime:
 
 def paid_market_regime(ctx: TickContext) -> X402PaidResponse:
     """Compose the market regime in full."""
-    now = regime(ctx)
+    now, limits = regime(ctx), (NO_DAY_BEFORE,) if ctx.day_before.regime is None else ()
     return X402PaidResponse(
-        **paid_head(ctx, "x402-market-regime", *change_limits(ctx)),
+        **paid_head(ctx, "x402-market-regime", *limits),
         **_public(ctx, now),
         risk_score=now.risk_score,
         source=source_name(ctx),
@@ -355,11 +337,7 @@ def worded(ctx: TickContext) -> dict[str, str | None]:
 
 
 def changes(before: Mapping[str, str | None] | None, now: Mapping[str, str | None]) -> tuple[Change, ...] | None:
-    """Return what differs.
-
-    Args:
-        before: the facts of the tick published before; None on the first after a start.
-    """
+    """Return what differs from the tick published before; None on the first after a start."""
     if before is None:
         return None
     return tuple(

@@ -6,7 +6,7 @@ from pydantic import Field
 
 from generator.arena.tally import consensus_of, disagreement_score, most_said
 from generator.arena.timetable import round_id_of
-from generator.arena.values import RecordCrowd, Round, Tally
+from generator.arena.values import Round, Tally
 from generator.catalog.assets import DEFAULT_ASSET
 from generator.catalog.endpoints import ENDPOINT_BY_ID
 from generator.catalog.formats import basis_points, iso, percent, share
@@ -66,7 +66,7 @@ class HumanConsensus(Body):
 class CrowdByRecord(Body):
     """The same round when voters count by their record; anyone can make addresses, a record takes rounds."""
 
-    voters: int = Field(description="Voters with a record above chance.")
+    voters: int = Field(description="Voters with a record above one in three, a blind guess.")
     bullish_percent: float | None = Field(
         description="Their share for BULLISH by record, percent; null without such voters."
     )
@@ -120,13 +120,6 @@ def _unplayed(now_ms: int) -> Round:
         start_ms=start_ms,
         end_ms=start_ms + _HOUR_MS,
         phase=RoundPhase.VOID,
-        band_bps=None,
-        sealed_digest=None,
-        salt=None,
-        prediction=None,
-        probabilities=None,
-        confidence_percent=None,
-        regime_mode=None,
     )
 
 
@@ -206,26 +199,22 @@ def round_limits(ctx: TickContext) -> tuple[str, ...]:
     return tuple(said)
 
 
-NO_ONE: Final = RecordCrowd(0, 0.0, 0.0, 0.0)
-
-
 def crowd_by_record(ctx: TickContext) -> CrowdByRecord | None:
     """Compose the live round's crowd by record, as of its lock."""
     if ctx.arena.live is None:
         return None
-    crowd = ctx.arena.crowd.by_record if ctx.arena.crowd else NO_ONE
-    shares = {
-        Consensus.BULLISH: share(crowd.bullish) or 0.0,
-        Consensus.BEARISH: share(crowd.bearish) or 0.0,
-        Consensus.NEUTRAL: share(crowd.neutral) or 0.0,
-    }
+    crowd = ctx.arena.crowd.by_record if ctx.arena.crowd else None
+    if crowd is None or not crowd.voters:
+        unknown = dict.fromkeys(("bullish_percent", "bearish_percent", "neutral_percent"))
+        return CrowdByRecord(voters=0, **unknown, consensus=Consensus.NONE, note=answers.NO_RECORDS)
+    up, down, flat = (share(part) or 0.0 for part in (crowd.bullish, crowd.bearish, crowd.neutral))
     return CrowdByRecord(
         voters=crowd.voters,
-        bullish_percent=shares[Consensus.BULLISH] if crowd.voters else None,
-        bearish_percent=shares[Consensus.BEARISH] if crowd.voters else None,
-        neutral_percent=shares[Consensus.NEUTRAL] if crowd.voters else None,
-        consensus=most_said(shares) if crowd.voters else Consensus.NONE,
-        note=answers.BY_RECORD_NOTE if crowd.voters else answers.NO_RECORDS,
+        bullish_percent=up,
+        bearish_percent=down,
+        neutral_percent=flat,
+        consensus=most_said(up, down, flat),
+        note=answers.BY_RECORD_NOTE,
     )
 
 

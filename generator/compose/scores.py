@@ -1,6 +1,6 @@
 """Track records to the contract's form, each with a plain sentence."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable
 from typing import Final, Literal
 
 from pydantic import Field
@@ -8,6 +8,7 @@ from pydantic import Field
 from generator.arena import values
 from generator.arena.ranges import ENOUGH_BLOCKS
 from generator.catalog.text.answers import NO_ROUND_COUNTS, NO_ROUND_ENDED, NO_SCORES
+from generator.catalog.text.market import listed
 from generator.compose.body import Body, Percent, Score
 
 KIND = "What the confidence next to it measures."
@@ -188,11 +189,7 @@ def track_record(record: values.TrackRecord) -> TrackRecord:
 
 
 def score_limits(*records: values.TrackRecord, rounds_ended: int = 0) -> tuple[str, ...]:
-    """Say that scores are null where nothing that counts has resolved yet.
-
-    Args:
-        rounds_ended: Arena rounds that are over, whether they count or not.
-    """
+    """Say that scores are null where nothing that counts has resolved yet, though `rounds_ended` are over."""
     arena = NO_ROUND_COUNTS.format(ended=rounds_ended) if rounds_ended else NO_ROUND_ENDED
     said = {"hourly": NO_SCORES, "arena": arena}
     return tuple(said.get(record.kind, NO_SCORES) for record in records if not record.resolved)
@@ -237,7 +234,11 @@ def how_far(view: values.ArenaView) -> HowFar:
         resolved=sum(one.resolved for one in view.how_far),
         warm_up=sum(one.resolved for one in view.rehearsal.how_far) if view.rehearsal else 0,
         horizons=tuple(
-            HorizonScores.of(one, scores=tuple(map(_range_score(one), one.scores)), statement=far_statement(one))
+            HorizonScores.of(
+                one,
+                scores=tuple(_range_score(found, one.resolved) for found in one.scores),
+                statement=far_statement(one),
+            )
             for one in view.how_far
         ),
         statement=hour_statement(view),
@@ -269,10 +270,10 @@ def hour_statement(view: values.ArenaView) -> str:
     return f"{said}{counted_apart(before.resolved if before else 0)}"
 
 
-def _range_score(one: values.HorizonScores) -> Callable[[values.RangeScore], RangeScore]:
-    return lambda found: RangeScore.of(
+def _range_score(found: values.RangeScore, n: int) -> RangeScore:
+    return RangeScore.of(
         found,
-        n=one.resolved,
+        n=n,
         inside_50_percent=_estimate(found.inside_50),
         inside_90_percent=_estimate(found.inside_90),
         pinball_saved_percent=_estimate(found.pinball_saved),
@@ -325,8 +326,3 @@ def compared(score: values.RangeScore) -> Literal["better", "worse", "open"]:
     if any(loss.high is not None and loss.high < 0 for loss in losses):
         return "worse"
     return "better" if all(loss.low is not None and loss.low > 0 for loss in losses) else "open"
-
-
-def listed(names: Sequence[str]) -> str:
-    """Write names as a sentence lists them."""
-    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))

@@ -10,6 +10,7 @@ from generator.catalog.text.answers import NO_START_PRICE, TEACHER_ROLE
 from generator.catalog.words import ConfidenceKind, Consensus, Prediction, TeacherStatus
 from generator.compose import rounds
 from generator.compose.body import Body, Percent
+from generator.compose.coins import published
 from generator.compose.context import TickContext
 from generator.compose.envelope import NoticeResponse, notice
 from generator.compose.inputs import observed
@@ -129,12 +130,10 @@ def shared_intelligence(ctx: TickContext) -> SharedIntelligenceResponse:
             latest=tuple(EventRow(at=iso(row.at_ms), kind=row.kind, text=row.text) for row in ctx.arena.events[:10])
         ),
         price=round_price(ctx, current),
-        system_integrity=integrity(ctx),
+        system_integrity=SystemIntegrity.of(
+            ctx.arena, last_tick=ctx.ticks.last_tick_id, rounds_ended=rounds_ended(ctx)
+        ),
     )
-
-
-def _triple(values: tuple[float, float, float] | None) -> Probabilities | None:
-    return None if values is None else Probabilities(down=values[0], neutral=values[1], up=values[2])
 
 
 def brain_snapshot(ctx: TickContext, current: Round) -> BrainSnapshot:
@@ -148,8 +147,8 @@ def brain_snapshot(ctx: TickContext, current: Round) -> BrainSnapshot:
         prediction=Prediction.NEUTRAL if silent else current.prediction,
         brain_silent=silent,
         confidence=current.confidence_percent,
-        probabilities=_triple(current.probabilities),
-        base_rates=_triple(current.base_rate),
+        probabilities=published(current.probabilities),
+        base_rates=published(current.base_rate),
     )
 
 
@@ -193,8 +192,3 @@ def round_price(ctx: TickContext, current: Round) -> RoundPrice:
         venues=seen.venues,
         as_of=iso_or_none(seen.price_as_of_ms),
     )
-
-
-def integrity(ctx: TickContext) -> SystemIntegrity:
-    """Compose what can be checked."""
-    return SystemIntegrity.of(ctx.arena, last_tick=ctx.ticks.last_tick_id, rounds_ended=rounds_ended(ctx))

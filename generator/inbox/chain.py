@@ -77,7 +77,11 @@ class ChainBallots:
             if self._resume == resumed_at:  # not one page: its token may be what is wrong
                 self._resume = ""
         self._complain(complaint)
-        return self._done(files)
+        self._seen.update(dict.fromkeys(files))
+        self._pending += files
+        while len(self._seen) > SEEN_KEPT:
+            del self._seen[next(iter(self._seen))]
+        return tuple(files.values())
 
     def clear(self) -> None:
         """Note that the memory has dealt with all that was returned: the chain itself keeps everything."""
@@ -158,13 +162,6 @@ class ChainBallots:
         if not isinstance(txid, str) or not txid or len(txid) > 64 or txid in self._seen or txid in files:
             return
         files[txid] = ballot_of(row)
-
-    def _done(self, files: dict[str, BallotFile]) -> tuple[BallotFile, ...]:
-        self._seen.update(dict.fromkeys(files))
-        self._pending += files
-        while len(self._seen) > SEEN_KEPT:
-            del self._seen[next(iter(self._seen))]
-        return tuple(files.values())
 
     def _complain(self, text: str) -> None:
         """Log a trouble once. The first query is passed over: programs that are started together wait for each other."""

@@ -23,22 +23,14 @@ _LAST = 12  # bars at the end whose outcome is not known
 
 @dataclass(frozen=True, slots=True)
 class Dataset:
-    """What half hours of many markets looked like; n half hours, g markets. The asset is one of each market's seven.
+    """What half hours of many markets looked like; n half hours, g markets. The asset is one of each market's seven."""
 
-    Args:
-        market, asset: regime inputs of the market and of the asset, (n, width, g).
-        truth: true regime, (n, g).
-        scored: outside transition windows, (n, g).
-        direction: direction inputs of the asset, its tilt still 0, (n, inputs, g).
-        outcome: 0 down, 1 neutral, 2 up over 15 and 60 minutes, (n, 2, g).
-    """
-
-    market: Numbers
-    asset: Numbers
-    truth: npt.NDArray[np.int64]
-    scored: npt.NDArray[np.bool_]
-    direction: Numbers
-    outcome: npt.NDArray[np.int64]
+    market: Numbers  # regime inputs of the market, (n, width, g)
+    asset: Numbers  # regime inputs of the asset, (n, width, g)
+    truth: npt.NDArray[np.int64]  # true regime, (n, g)
+    scored: npt.NDArray[np.bool_]  # outside transition windows, (n, g)
+    direction: Numbers  # direction inputs of the asset, its tilt still 0, (n, inputs, g)
+    outcome: npt.NDArray[np.int64]  # 0 down, 1 neutral, 2 up over 15 and 60 minutes, (n, 2, g)
 
 
 def build(jobs: Sequence[tuple[str, int]], days: int = 60) -> Dataset:

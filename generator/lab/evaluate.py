@@ -28,19 +28,13 @@ TRAINING_SEEDS: Final = range(1000, 2000)
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """What every model said of one span of seeds.
-
-    Args:
-        days: of each market, the first half is warm-up.
-        runs: by model, then family.
-        outcomes: of the hour's forecasts, by model, then family.
-    """
+    """What every model said of one span of seeds."""
 
     seeds: range
     digest: str
-    days: int
-    runs: dict[str, dict[str, list[RegimeRun]]]
-    outcomes: dict[str, dict[str, Outcomes]]
+    days: int  # of each market, the first half is warm-up
+    runs: dict[str, dict[str, list[RegimeRun]]]  # by model, then family
+    outcomes: dict[str, dict[str, Outcomes]]  # of the hour's forecasts, by model, then family
 
 
 def evaluate(seeds: range, weights: Weights, *, peers: Sequence[str], entrants: Sequence[str], days: int) -> Evaluation:

@@ -10,9 +10,9 @@ import numpy.typing as npt
 from generator.brain.engine import Engine
 from generator.brain.facts import BASELINES
 from generator.brain.outlook import HORIZON_BARS, HORIZONS
+from generator.brain.reading import ROUGH
 from generator.brain.week import quarter_is_over
 from generator.brain.weights import Weights
-from generator.catalog.words import VolatilityWord
 from generator.lab.outlook import came
 from generator.lab.report import met, table
 from generator.lab.scores import BARS_A_DAY, TRANSITION, resampled
@@ -24,7 +24,6 @@ LONG_DAYS: Final = 20
 _FEWEST_DAYS: Final = 7  # for the axis of stress to mean anything
 _STRESS_BARS: Final = 48
 _DAY: Final = 96  # moments
-_STRESSED: Final = (VolatilityWord.ELEVATED, VolatilityWord.EXTREME)
 _TOP: Final = 0.8
 Flags = npt.NDArray[np.bool_]
 Row = tuple[str, str, str, bool | None]
@@ -33,25 +32,17 @@ Row = tuple[str, str, str, bool | None]
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """What the brain said at the end of each quarter hour, and the baselines; logs and fractions.
+    """What the brain said at the end of each quarter hour, and the baselines; logs and fractions."""
 
-    Args:
-        at: rows; sigma, level: (n, 4, assets); reach: (n, 4, assets, 2).
-        slow: log of the slow variance of a bar, (n, assets).
-        baselines: sigma of a bar by last hour, last day and EWMA, (n, 3, assets).
-        risk: of the market, 0..100, (n,).
-        stressed, label: of the market, at every bar from the first of `at` on.
-    """
-
-    at: npt.NDArray[np.int64]
-    sigma: FloatArray
-    level: FloatArray
-    reach: FloatArray
-    slow: FloatArray
-    baselines: FloatArray
-    risk: FloatArray
-    stressed: Flags
-    label: npt.NDArray[np.int64]
+    at: npt.NDArray[np.int64]  # rows
+    sigma: FloatArray  # (n, 4, assets)
+    level: FloatArray  # (n, 4, assets)
+    reach: FloatArray  # (n, 4, assets, 2)
+    slow: FloatArray  # log of the slow variance of a bar, (n, assets)
+    baselines: FloatArray  # sigma of a bar by last hour, last day and EWMA, (n, 3, assets)
+    risk: FloatArray  # of the market, 0..100, (n,)
+    stressed: Flags  # of the market, at every bar from the first of `at` on
+    label: npt.NDArray[np.int64]  # likewise
 
 
 def follow(frame: BarFrame, warm_up: int, weights: Weights) -> Said:
@@ -66,7 +57,7 @@ def follow(frame: BarFrame, warm_up: int, weights: Weights) -> Said:
     for row in range(first, len(frame)):
         engine.advance(frame.rows(row, row + 1))
         risk, words = engine.stress.reading()
-        stressed.append(words[-1] in _STRESSED)
+        stressed.append(words[-1] in ROUGH)
         label.append(int(engine.filter.label[-1]))
         if quarter_is_over(int(frame.t[row])):
             sigma, usual = engine.sigma(), engine.past().baselines(engine.volatility.variance[1])

@@ -17,38 +17,25 @@ _NORM: Final = 0.5  # a longer gradient is clipped to this norm
 
 @dataclass(frozen=True, slots=True)
 class Hyperparameters:
-    """How to fit.
+    """How to fit."""
 
-    Args:
-        units: of the network.
-        updates: Adam steps; batch: windows in each; window: half hours of each; burn_in: its first half hours, not scored.
-        rate: the highest learning rate; it rises over 50 updates and falls as a cosine.
-        seed: of the initial weights and of the windows.
-    """
-
-    units: int = 32
-    updates: int = 4000
-    batch: int = 64
-    window: int = 160
-    burn_in: int = 48
-    rate: float = 0.006
-    seed: int = 0
+    units: int = 32  # of the network
+    updates: int = 4000  # Adam steps
+    batch: int = 64  # windows in each
+    window: int = 160  # half hours of each
+    burn_in: int = 48  # its first half hours, not scored
+    rate: float = 0.006  # the highest learning rate; it rises over 50 updates and falls as a cosine
+    seed: int = 0  # of the initial weights and of the windows
 
 
 @dataclass(frozen=True, slots=True)
 class TrainingSet:
-    """Sequences of n half hours of g markets, with the class to learn.
+    """Sequences of n half hours of g markets, with the class to learn."""
 
-    Args:
-        inputs: raw features, (n, width, g).
-        label: class of each, (n, g); weight: in the loss, 0 to ignore, (n, g).
-        first: half hours at the start that are not used.
-    """
-
-    inputs: Numbers
-    label: npt.NDArray[np.int64]
-    weight: Numbers
-    first: int
+    inputs: Numbers  # raw features, (n, width, g)
+    label: npt.NDArray[np.int64]  # class of each, (n, g)
+    weight: Numbers  # in the loss, 0 to ignore, (n, g)
+    first: int  # half hours at the start that are not used
 
 
 def fit_recurrent(data: TrainingSet, hyper: Hyperparameters, onward: Recurrent | None = None) -> Recurrent:

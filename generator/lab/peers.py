@@ -25,22 +25,14 @@ Labels = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class Hourly:
-    """What the peers see; rows are hours.
+    """What the peers see; rows are hours."""
 
-    Args:
-        returns: mean log return of the assets, in units of its own size in the warm-up.
-        level: log volatility of the hour from the ranges of its bars, centred on the warm-up.
-        volatility, trend: log volatility over 6 hours, and t-statistic of the return over 12, both EWMAs.
-        truth: true regime at the end of each hour.
-        warm: hours of warm-up.
-    """
-
-    returns: FloatArray
-    level: FloatArray
-    volatility: FloatArray
-    trend: FloatArray
-    truth: Labels
-    warm: int
+    returns: FloatArray  # mean log return of the assets, in units of its own size in the warm-up
+    level: FloatArray  # log volatility of the hour from the ranges of its bars, centred on the warm-up
+    volatility: FloatArray  # log volatility over 6 hours, an EWMA
+    trend: FloatArray  # t-statistic of the return over 12 hours, of EWMAs
+    truth: Labels  # true regime at the end of each hour
+    warm: int  # hours of warm-up
 
     def score(self, label: Labels) -> float:
         """Return the balanced accuracy of labels on the warm-up."""

@@ -24,17 +24,12 @@ Flags = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True)
 class RegimeRun:
-    """The labels that one model gave a market at every scored bar, and the truth.
+    """The labels that one model gave a market at every scored bar, and the truth."""
 
-    Args:
-        shown: 0..3, 4 for transition; truth: 0..3; moving: inside a transition window.
-        chances: (n, 4); None where the model gives none.
-    """
-
-    shown: Labels
-    truth: Labels
-    moving: Flags
-    chances: FloatArray | None = None
+    shown: Labels  # 0..3, 4 for transition
+    truth: Labels  # 0..3
+    moving: Flags  # inside a transition window
+    chances: FloatArray | None = None  # (n, 4); None where the model gives none
 
     def counted(self) -> Labels:
         """Return the labels that are scored: `transition` counts as the likeliest of its chances."""
@@ -129,19 +124,12 @@ def calibration_error(sure: FloatArray, right: Flags) -> float:
 
 def regime_error(runs: Sequence[RegimeRun]) -> tuple[float, Chance]:
     """Return the calibration error of the confidence in the label, and its size by chance; a spell comes true as one."""
-    sure, right, spell = [], [], []
-    at = 0
-    for run in runs:
-        if run.chances is None:
-            raise ValueError("a model without chances has no calibration error")
-        shown, kept = run.counted(), ~run.moving
-        own = np.cumsum(np.diff(run.truth, prepend=run.truth[0]) != 0)
-        sure.append(run.chances[np.arange(len(shown)), shown][kept])
-        right.append((shown == run.truth)[kept])
-        spell.append(at + own[kept])
-        at += int(own[-1]) + 1
-    confidence = np.concatenate(sure)
-    return calibration_error(confidence, np.concatenate(right)), by_chance(confidence, np.concatenate(spell))
+    kept = ~np.concatenate([run.moving for run in runs])
+    chances = np.concatenate([run.chances for run in runs if run.chances is not None])
+    shown, truth = (np.concatenate(parts) for parts in zip(*((run.counted(), run.truth) for run in runs), strict=True))
+    spell = np.cumsum(np.concatenate([np.diff(run.truth, prepend=-1) != 0 for run in runs])) - 1
+    sure = chances[np.arange(len(shown)), shown][kept]
+    return calibration_error(sure, (shown == truth)[kept]), by_chance(sure, spell[kept])
 
 
 class Chance(NamedTuple):
@@ -166,16 +154,12 @@ def by_chance(sure: FloatArray, together: Labels) -> Chance:
 
 @dataclass(frozen=True, slots=True)
 class Outcomes:
-    """Forecasts of one horizon with their outcomes; rows are moments, then assets.
+    """Forecasts of one horizon with their outcomes; rows are moments, then assets."""
 
-    Args:
-        chance, base: (n, 3); outcome: 0 down, 1 neutral, 2 up; moment: which moment each row belongs to.
-    """
-
-    chance: FloatArray
-    base: FloatArray
-    outcome: Labels
-    moment: Labels
+    chance: FloatArray  # (n, 3)
+    base: FloatArray  # (n, 3)
+    outcome: Labels  # 0 down, 1 neutral, 2 up
+    moment: Labels  # which moment each row belongs to
 
     def losses(self) -> tuple[FloatArray, FloatArray]:
         """Return the log losses of the forecasts and of the base rates."""

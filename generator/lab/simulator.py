@@ -25,48 +25,27 @@ Four = tuple[float, float, float, float]
 
 @dataclass(frozen=True, slots=True)
 class Parameters:
-    """One market. Four-tuples run over risk_on, risk_off, range, high_volatility.
+    """One market. Four-tuples run over risk_on, risk_off, range, high_volatility."""
 
-    Args:
-        volatility: daily sigma of log returns, as a fraction.
-        drift: daily drift of log returns, as a fraction.
-        dwell_hours: mean time in one regime.
-        dwell_shape: gamma shape; 1 is the geometric case.
-        fast_sd, slow_sd: standard deviations of the two log-volatility scales.
-        tail: degrees of freedom of Student noise; 0 means Laplace.
-        jumps: common jumps a day.
-        correlation: between assets.
-        momentum: first-order autocorrelation of the common return.
-        smooth: transitions of 30 to 90 minutes instead of abrupt ones.
-        egarch: one log-volatility scale driven by lopsided shocks of its own, instead of two log-OU scales.
-        season: size of the daily season of log volatility.
-        week_sd: standard deviation of a third log-volatility scale, with a half-life of four days.
-        bounce: how much of each asset's own noise is undone by the next bar, as between bid and ask, 0..1.
-        spell_sd: how far the log level of each spell lies from its regime's; its drift is drawn from 0.2 to 1.5 of it.
-        own_sd: standard deviation of each asset's own log volatility.
-        revert_hours: half-life in which a range returns to where it began, 0 for a range that wanders.
-        uneven: each regime is followed by the three others with chances of 0.6, 0.3 and 0.1.
-    """
-
-    volatility: Four = (0.020, 0.032, 0.013, 0.048)
-    drift: Four = (0.040, -0.060, 0.0, 0.0)
-    dwell_hours: float = 16.0
-    dwell_shape: float = 3.0
-    fast_sd: float = 0.20
-    slow_sd: float = 0.15
-    tail: float = 4.0
-    jumps: Four = (0.5, 1.5, 0.3, 2.0)
-    correlation: Four = (0.60, 0.75, 0.50, 0.70)
-    momentum: float = 0.0
-    smooth: bool = True
-    egarch: bool = False
-    season: float = 0.15
-    week_sd: float = 0.0
-    bounce: float = 0.0
-    spell_sd: float = 0.0
-    own_sd: float = 0.0
-    revert_hours: float = 0.0
-    uneven: bool = False
+    volatility: Four = (0.020, 0.032, 0.013, 0.048)  # daily sigma of log returns, as a fraction
+    drift: Four = (0.040, -0.060, 0.0, 0.0)  # daily drift of log returns, as a fraction
+    dwell_hours: float = 16.0  # mean time in one regime
+    dwell_shape: float = 3.0  # gamma shape; 1 is the geometric case
+    fast_sd: float = 0.20  # standard deviation of the faster log-volatility scale
+    slow_sd: float = 0.15  # and of the slower
+    tail: float = 4.0  # degrees of freedom of Student noise; 0 means Laplace
+    jumps: Four = (0.5, 1.5, 0.3, 2.0)  # common jumps a day
+    correlation: Four = (0.60, 0.75, 0.50, 0.70)  # between assets
+    momentum: float = 0.0  # first-order autocorrelation of the common return
+    smooth: bool = True  # transitions of 30 to 90 minutes instead of abrupt ones
+    egarch: bool = False  # one log-volatility scale driven by lopsided shocks of its own, instead of two log-OU scales
+    season: float = 0.15  # size of the daily season of log volatility
+    week_sd: float = 0.0  # standard deviation of a third log-volatility scale, with a half-life of four days
+    bounce: float = 0.0  # how much of each asset's own noise is undone by the next bar, as between bid and ask, 0..1
+    spell_sd: float = 0.0  # of each spell's log level around its regime's; its drift is drawn from 0.2 to 1.5 of it
+    own_sd: float = 0.0  # standard deviation of each asset's own log volatility
+    revert_hours: float = 0.0  # half-life in which a range returns to where it began, 0 for a range that wanders
+    uneven: bool = False  # each regime is followed by the three others with chances of 0.6, 0.3 and 0.1
 
 
 def parameters(family: str, rng: np.random.Generator) -> Parameters:
@@ -156,17 +135,11 @@ def _four(values: np.ndarray) -> Four:
 
 @dataclass(frozen=True, slots=True)
 class Market:
-    """Bars with the truth behind them.
+    """Bars with the truth behind them."""
 
-    Args:
-        frame: the bars.
-        regime: true regime index of each bar: risk_on, risk_off, range, high_volatility.
-        moving: True inside a transition window, which is not scored.
-    """
-
-    frame: BarFrame
-    regime: npt.NDArray[np.int64]
-    moving: npt.NDArray[np.bool_]
+    frame: BarFrame  # the bars
+    regime: npt.NDArray[np.int64]  # true regime index of each bar: risk_on, risk_off, range, high_volatility
+    moving: npt.NDArray[np.bool_]  # True inside a transition window, which is not scored
 
 
 def simulate(family: str, seed: int, days: int = 60) -> Market:

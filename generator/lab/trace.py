@@ -52,17 +52,12 @@ def _forecasts(engine: Engine) -> Forecasts:
 
 
 class Trace(NamedTuple):
-    """The answers of one brain to one market after its warm-up.
+    """The answers of one brain to one market after its warm-up."""
 
-    Args:
-        label: of the market, 0..4, (n,); chances: (n, 4).
-        at: rows with forecasts, (m,); forecasts: chances of down, neutral, up and the band in basis points, (m, assets, 4).
-    """
-
-    label: npt.NDArray[np.int64]
-    chances: FloatArray
-    at: npt.NDArray[np.int64]
-    forecasts: FloatArray
+    label: npt.NDArray[np.int64]  # of the market, 0..4, (n,)
+    chances: FloatArray  # (n, 4)
+    at: npt.NDArray[np.int64]  # rows with forecasts, (m,)
+    forecasts: FloatArray  # chances of down, neutral, up and the band in basis points, (m, assets, 4)
 
 
 def trace(answers: Iterable[Answer], warm_up: int) -> Trace:

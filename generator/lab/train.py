@@ -95,7 +95,7 @@ def _calibrations(market: Recurrent, asset: Recurrent) -> dict[str, Any]:
         posterior = [posteriors(network, getattr(part, name)) for part in parts]
         scored = [after_warm_up(one, p.truth, p.scored, first) for one, p in zip(posterior, parts, strict=True)]
         fitted = calibrate(scored)
-        found[name] = {"level": _short(fitted.level), "slope": _short(fitted.slope)}
+        found[name] = {key: np.float32(value).item() for key, value in asdict(fitted).items()}
     return found
 
 
@@ -164,43 +164,35 @@ def _direction(data: Dataset, posterior: Numbers, used_markets: npt.NDArray[np.b
     rows = inputs.transpose(0, 2, 1).reshape(-1, INPUTS)
     outcome = data.outcome[first::3][..., used_markets]
     fitted = [fit_direction(rows, outcome[:, h].ravel(), used) for h in range(len(HORIZON_MINUTES))]
-    return [[_short(value) for value in row] for row in fitted]
+    plain: list[list[float]] = np.array(fitted, dtype=np.float32).tolist()
+    return plain
 
 
 def _rounded(network: Recurrent) -> Recurrent:
-    """Return the network in single precision."""
-    short = np.vectorize(_short, otypes=[np.float64])
-    return Recurrent(**{field.name: short(getattr(network, field.name)) for field in fields(Recurrent)})
+    """Return the network in single precision, in which it learns.
+
+    Written out such numbers have so many digits that no published one can look like them by chance.
+    """
+    parts = {field.name: getattr(network, field.name) for field in fields(Recurrent)}
+    return Recurrent(**{name: part.astype(np.float32).astype(np.float64) for name, part in parts.items()})
 
 
 def _plain(network: Recurrent) -> dict[str, Any]:
     return {key: getattr(network, name).tolist() for name, key in NETWORK_KEYS.items()}
 
 
-def _short(value: float) -> float:
-    """Return the value in single precision, in which the networks learn.
-
-    Written out it has so many digits that no published number can look like it by chance.
-    """
-    return float(np.float32(value))
-
-
-def fit_direction(
-    inputs: FloatArray, outcome: npt.NDArray[np.int64], used: npt.NDArray[np.bool_], rounds: int = 300
-) -> FloatArray:
+def fit_direction(inputs: FloatArray, outcome: npt.NDArray[np.int64], used: npt.NDArray[np.bool_]) -> FloatArray:
     """Fit lean and stillness over the base rate by gradient ascent; inputs not `used` keep weight 0.
 
     Args:
-        inputs: (n, 11).
+        inputs: (n, 11); used: of these the ones that the simulator is realistic for.
         outcome: 0 down, 1 neutral, 2 up.
-        used: which inputs the simulator is realistic for.
-        rounds: gradient steps.
     """
     hit = np.eye(3)[outcome].T
     base = np.repeat(hit.mean(axis=1, keepdims=True), len(inputs), axis=1)
     base[[0, 2]] = base[[0, 2]].mean(axis=0)  # up and down are alike before the evidence
     weights = np.zeros(INPUTS)
-    for _ in range(rounds):
+    for _ in range(300):
         error = hit - tilted(base, inputs[:, :ODD] @ weights[:ODD], inputs[:, ODD:] @ weights[ODD:])
         odd = (error[2] - error[0]) @ inputs[:, :ODD]
         gradient = np.concatenate((odd, error[1] @ inputs[:, ODD:])) / len(inputs)
@@ -210,28 +202,18 @@ def fit_direction(
 
 @dataclass(frozen=True, slots=True)
 class Posteriors:
-    """What a network gave for the markets of one family; n half hours, g markets.
+    """What a network gave for the markets of one family; n half hours, g markets."""
 
-    Args:
-        chances: (4, n, g); clarity: (n, g), as the filter would know it then.
-        truth: (n, g); counted: where the truth is scored, (n, g).
-    """
-
-    chances: npt.NDArray[np.float64]
-    clarity: npt.NDArray[np.float64]
-    truth: npt.NDArray[np.int64]
-    counted: npt.NDArray[np.bool_]
+    chances: npt.NDArray[np.float64]  # (4, n, g)
+    clarity: npt.NDArray[np.float64]  # (n, g), as the filter would know it then
+    truth: npt.NDArray[np.int64]  # (n, g)
+    counted: npt.NDArray[np.bool_]  # where the truth is scored, (n, g)
 
 
 def after_warm_up(
     posterior: Numbers, truth: npt.NDArray[np.int64], counted: npt.NDArray[np.bool_], first: int
 ) -> Posteriors:
-    """Follow the clarity from the start and leave out the first half hours.
-
-    Args:
-        posterior: (n, 4, g).
-        first: how many half hours are left out.
-    """
+    """Follow the clarity from the start of a posterior, (n, 4, g), and leave out the `first` half hours."""
     level = np.full(posterior.shape[2], USUAL)
     clarity = np.empty(truth.shape)
     for i, best in enumerate(posterior.max(axis=1).astype(np.float64)):

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 from urllib.parse import urlsplit
 
 import structlog
@@ -19,9 +19,6 @@ from generator.record.log.note import Checkpoint, NoteError, Signer, Verifier
 from generator.record.log.tiles import tiles_between
 from generator.record.memory import ballots, log
 from generator.record.memory.store import Memory
-
-if TYPE_CHECKING:
-    pass
 
 PREFIX: Final = "/log/"
 CHECKPOINT: Final = f"{PREFIX}checkpoint"

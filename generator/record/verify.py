@@ -166,7 +166,7 @@ class Verified:
             f"{head}, signed by {self.log.keys[0].name}; {since}",
             f"from {audit.first_at} to {audit.last_at}: {len(audit.rounds)} rounds ended{steps}",
             *(score_line(f"brain, {name} in the log", record) for name, record in records if record.resolved),
-            *(far_line(scores) for scores in audit.how_far() if scores.resolved),
+            *(far_line(scores) for scores in audit.far.scores() if scores.resolved),
             *([recounted] if self.rounds else []),
         ]
 

@@ -8,9 +8,8 @@ import ctypes
 import os
 import stat
 from collections.abc import Sequence
-from functools import lru_cache
 from pathlib import Path
-from typing import Any, BinaryIO, Final, TypeAlias
+from typing import BinaryIO, Final, TypeAlias
 
 StrPath: TypeAlias = str | os.PathLike[str]
 PUBLIC: Final = 0o644
@@ -62,7 +61,7 @@ class LocalDisk:
         """
         descriptor = os.open(folder, os.O_RDONLY)
         try:
-            libc = _libc()
+            libc = ctypes.CDLL(None, use_errno=True)
             if not hasattr(libc, "syncfs"):  # not Linux
                 os.sync()
             elif libc.syncfs(descriptor) != 0:
@@ -112,11 +111,6 @@ def _grant(place: Path | int, mode: int) -> None:
     found = stat.S_IMODE(os.stat(place).st_mode)  # noqa: PTH116  a path or a descriptor
     if found & mode != mode:
         os.chmod(place, found | mode)  # noqa: PTH101  likewise
-
-
-@lru_cache(maxsize=1)
-def _libc() -> Any:
-    return ctypes.CDLL(None, use_errno=True)
 
 
 def _fsync_folder(folder: Path) -> None:

@@ -75,7 +75,7 @@ def manifest_of(offer: Offer, before: Sequence[Row]) -> dict[str, Any]:
 
 
 def _kept(offer: Offer, before: Sequence[Row]) -> list[Row]:
-    now = _time(offer.head["generated_at"])
+    now = datetime.fromisoformat(offer.head["generated_at"])
     replaced = [{**old, "replaced_at": old["replaced_at"] or offer.head["generated_at"]} for old in before]
     return [
         row for number, row in enumerate(replaced, start=1) if number < VAULT_SNAPSHOTS or now <= _needed_until(row)
@@ -84,12 +84,8 @@ def _kept(offer: Offer, before: Sequence[Row]) -> list[Row]:
 
 def _needed_until(row: Row) -> datetime:
     """Return when a snapshot can no longer be asked for; what was bought by then is in the payments ledger."""
-    promised = _time(row["replaced_at"]) + timedelta(seconds=QUOTE_GRACE_S)
-    return max(promised, _time(row["valid_until"])) + timedelta(seconds=VAULT_MARGIN_S)
-
-
-def _time(text: str) -> datetime:
-    return datetime.fromisoformat(text)
+    promised = datetime.fromisoformat(row["replaced_at"]) + timedelta(seconds=QUOTE_GRACE_S)
+    return max(promised, datetime.fromisoformat(row["valid_until"])) + timedelta(seconds=VAULT_MARGIN_S)
 
 
 def body_path(offer: Offer, product: Product) -> str:
@@ -123,12 +119,10 @@ def _product(product: Product, offer: Offer, body: Mapping[str, Any]) -> dict[st
     challenge["quote"] = {**challenge["quote"], "sha256": body["sha256"]}
     cache = f"private, max-age={product.cache_seconds}" if product.cache_seconds else "no-store"
     return {
-        "id": product.id,
-        "path": product.path,
-        "title": product.title,
-        "product_id": product.product_id,
-        "price_atomic": product.price_atomic,
-        "price_display": product.price_display,
+        **{
+            name: getattr(product, name)
+            for name in ("id", "path", "title", "product_id", "price_atomic", "price_display")
+        },
         "cache_control": cache,
         "description": product.what_this_is,
         "challenge": challenge,

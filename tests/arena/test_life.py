@@ -10,7 +10,7 @@ from generator.arena.play import PlayResult, PlayState, play
 from generator.arena.values import Round
 from generator.catalog.words import Prediction, RoundPhase
 from tests.arena.test_sealing import an_open_round
-from tests.support.arena_inputs import CONFIG, HOUR, MINUTE, NOON, forecast_at, inputs_at, no_forecast
+from tests.support.arena_inputs import HOUR, MINUTE, NOON, forecast_at, inputs_at, no_forecast
 
 START = NOON + HOUR
 END = START + HOUR
@@ -140,10 +140,3 @@ def test_events_never_tell_a_sealed_forecast() -> None:
     texts = " ".join(event.text for event in result.events)
     assert "takes votes" in texts
     assert not any(word in texts for word in Prediction)
-
-
-def test_an_arena_that_cannot_be_played_is_refused_at_once() -> None:
-    with pytest.raises(ValueError, match="not an Algorand address"):
-        replace(CONFIG, address="INVALID")
-    with pytest.raises(ValueError, match="round_minutes is 61"):
-        replace(CONFIG, round_minutes=61)

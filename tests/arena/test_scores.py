@@ -1,13 +1,15 @@
 """Scores, against slow oracles written from their definitions."""
 
 import random
+from dataclasses import replace
 from math import log
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from generator.arena.scores import BIN_EDGES, ORDER, Case, Sums, log_score, published_triple, track_record, wilson
+from generator.arena.scores import BIN_EDGES, ORDER, Sums, log_score, published_triple, track_record, wilson
+from generator.arena.values import PredictionMade
 from generator.brain.forecast import Probabilities
 from generator.catalog.words import Prediction
 
@@ -15,15 +17,9 @@ WORDS = st.sampled_from(list(Prediction))
 UNITS = st.tuples(st.integers(0, 10_000), st.integers(0, 10_000)).map(sorted)
 TRIPLES = UNITS.map(lambda cut: (cut[0] / 10_000, (cut[1] - cut[0]) / 10_000, (10_000 - cut[1]) / 10_000))
 CASES = st.builds(
-    Case,
-    TRIPLES,
-    TRIPLES,
-    st.none() | WORDS,
-    WORDS,
-    st.none() | WORDS,
-    st.just(False),
-    st.booleans(),
-)
+    PredictionMade, st.just("BTC"), st.just(0), st.just(1), TRIPLES, TRIPLES, WORDS, st.just(10.0),
+    outcome=st.none() | WORDS, previous=st.none() | WORDS,
+)  # fmt: skip
 
 
 def slow_brier(chances: tuple[float, ...], outcome: Prediction) -> float:
@@ -35,7 +31,7 @@ def test_the_log_score_clamps_what_was_called_impossible() -> None:
 
 
 @given(st.lists(CASES, max_size=80))
-def test_running_sums_give_the_scores_of_the_definitions(cases: list[Case]) -> None:
+def test_running_sums_give_the_scores_of_the_definitions(cases: list[PredictionMade]) -> None:
     sums = Sums()
     for case in cases:
         sums = sums.added(case)
@@ -62,14 +58,14 @@ def test_running_sums_give_the_scores_of_the_definitions(cases: list[Case]) -> N
 
 
 @given(st.lists(CASES, max_size=40), st.randoms(use_true_random=False))
-def test_order_and_revisions_do_not_change_the_sums(cases: list[Case], order: random.Random) -> None:
+def test_order_and_revisions_do_not_change_the_sums(cases: list[PredictionMade], order: random.Random) -> None:
     straight, shuffled = Sums(), Sums()
     for case in cases:
         straight = straight.added(case)
     mixed = list(cases)
     order.shuffle(mixed)
     for case in mixed:
-        pending = Case(case.probabilities, case.base_rate, None, case.prediction, None, void=False, warm_up=True)
+        pending = replace(case, outcome=None)
         shuffled = shuffled.added(pending).added(pending, -1).added(case)
 
     assert straight == shuffled
@@ -88,9 +84,8 @@ def test_wilson_gives_the_textbook_intervals(hits: int, n: int, low: float, high
 
 
 def test_a_bin_below_thirty_cases_gives_no_rate() -> None:
-    case = Case(
-        (0.3, 0.3, 0.4), (0.3, 0.4, 0.3), None, Prediction.BULLISH, Prediction.BULLISH, void=False, warm_up=False
-    )
+    up = Prediction.BULLISH
+    case = PredictionMade("BTC", 0, 1, (0.3, 0.3, 0.4), (0.3, 0.4, 0.3), up, 10.0, outcome=up)
     sums = Sums()
     for _ in range(29):
         sums = sums.added(case)

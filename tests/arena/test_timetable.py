@@ -1,10 +1,9 @@
 """The round clock."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from generator.arena.timetable import DAY_MS, MINUTE_MS, Timetable, asset_of, check_round_minutes, revise, round_id_of
+from generator.arena.timetable import DAY_MS, MINUTE_MS, Timetable, asset_of, revise, round_id_of
 from tests.support.arena_inputs import HOUR, NOON, ms
 
 LENGTHS = [15, 16, 18, 20, 24, 30, 32, 36, 40, 45, 48, 60, 72, 80, 90]
@@ -18,12 +17,6 @@ def test_every_instant_lies_in_one_slot_that_starts_at_a_multiple_since_midnight
     assert slot.start_ms <= t_ms < slot.end_ms
     assert slot.end_ms - slot.start_ms == minutes * MINUTE_MS
     assert slot.start_ms % DAY_MS % (minutes * MINUTE_MS) == 0
-
-
-@pytest.mark.parametrize("minutes", [0, -60, 14, 17, 59, 91, 96, 120, 1440])
-def test_a_length_that_does_not_divide_the_day_is_refused_with_the_allowed_ones(minutes: int) -> None:
-    with pytest.raises(ValueError, match=r"allowed: 15, 16, 18, .*, 90"):
-        check_round_minutes(minutes)
 
 
 def test_a_new_length_takes_effect_at_the_next_midnight() -> None:

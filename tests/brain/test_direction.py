@@ -36,7 +36,7 @@ def test_an_edge_that_exists_is_found() -> None:
     for step in range(1, 3000):
         inputs[0] = np.sign(rng.normal(size=2))
         direction.update(
-            step * QUARTER - 300_000, close.copy(), inputs.copy, lambda _: (band, third), np.ones(2, dtype=bool)
+            step * QUARTER - 300_000, close.copy(), inputs, lambda _: (band, third), np.ones(2, dtype=bool)
         )
         close += 0.01 * (0.5 * inputs[0] + rng.normal(size=2))
 

@@ -9,7 +9,7 @@ from generator.brain.engine import Engine
 from generator.brain.recurrent import Recurrent
 from generator.brain.regime import LABELS, LEAD, STEP_BARS, TRANSITION, RegimeFilter, facts_of, label_of
 from generator.brain.weights import Weights
-from generator.catalog.words import RegimeLabel, VolatilityWord
+from generator.catalog.words import RegimeLabel
 from generator.lab.simulator import DAY, Market, simulate
 from generator.market.bars import BAR_MS, FloatArray
 
@@ -119,11 +119,11 @@ def test_the_label_is_near_the_likeliest_and_allowed(
     assert found.tolist() == [label]
 
 
-CALM, WILD, UNKNOWN = VolatilityWord.CALM, VolatilityWord.EXTREME, VolatilityWord.UNKNOWN
+CALM, WILD, UNKNOWN = 0.0, 1.0, np.nan
 
 
 @pytest.mark.parametrize(
-    ("change", "trend", "word", "allowed"),
+    ("change", "trend", "stressed", "allowed"),
     [
         ([0.01, 0.01, 0.01], 0, UNKNOWN, [True, False, True, True]),
         ([-0.01, -0.01, 0.01], 0, UNKNOWN, [False, True, True, True]),
@@ -136,9 +136,9 @@ CALM, WILD, UNKNOWN = VolatilityWord.CALM, VolatilityWord.EXTREME, VolatilityWor
     ],
 )
 def test_facts_forbid_the_regimes_that_they_contradict(
-    change: list[float], trend: int, word: VolatilityWord, allowed: list[bool]
+    change: list[float], trend: int, stressed: float, allowed: list[bool]
 ) -> None:
-    facts = facts_of(np.array(change), np.full(4, float(trend)), [word] * 4, np.full(4, 0.04))
+    facts = facts_of(np.array(change), np.full(4, float(trend)), np.full(4, stressed), np.full(4, 0.04))
 
     assert facts.allowed()[:, -1].tolist() == allowed
 

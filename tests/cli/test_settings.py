@@ -38,6 +38,7 @@ def test_nested_settings_come_from_file_and_environment_together(monkeypatch: py
         ("EMI_PORT", "70000", "EMI_PORT is '70000'"),
         ("EMI_PORTT", "8402", "unknown setting EMI_PORTT; valid: EMI_ALGOD_TOKEN"),
         ("EMI_SOURCE", "magic", "EMI_SOURCE is 'magic'"),
+        ("EMI_ARENA__ADDRESS", "INVALID", "not an Algorand address"),
         ("EMI_ARENA__ROUND_MINUTES", "37", "EMI_ARENA__ROUND_MINUTES is 37|EMI_ARENA__ROUND_MINUTES is '37'"),
         ("EMI_ARENA__ASSETS", "DOGE", "BTC, ETH, XRP"),
         ("EMI_VENUES", "mtgox", "kraken"),

@@ -47,7 +47,7 @@ def test_three_chances_sum_to_one_and_agree_with_the_arena(a: float, b: float, c
         return
     raw = (a / total, b / total, c / total)
 
-    shown = formats.chances(*raw)
+    shown = tuple(formats.probabilities(raw))
 
     assert math.isclose(sum(shown), 1, abs_tol=1e-9)
     assert all(abs(left - right) <= 1e-4 for left, right in zip(shown, raw, strict=True))

@@ -104,8 +104,8 @@ def audited(found: Rows) -> Audit:
 def test_the_audit_gives_the_scores_that_the_memory_counted(played: Record) -> None:
     audit = audited(entries(played))
 
-    assert audit.how_far() == played.memory.view(TIMES[-1]).how_far
-    assert [one.resolved for one in audit.how_far()] == [26 * 7, 25 * 7, 22 * 7, 2 * 7]
+    assert audit.far.scores() == played.memory.view(TIMES[-1]).how_far
+    assert [one.resolved for one in audit.far.scores()] == [26 * 7, 25 * 7, 22 * 7, 2 * 7]
     assert "how_far" in next(entry for entry in entries(played) if entry["kind"] == "scores")
 
 

@@ -30,17 +30,13 @@ class MarketText:
 
 @dataclass(frozen=True, slots=True)
 class AssetText:
-    """A text on one asset and the facts published with it.
-
-    Args:
-        high, low: true highest and lowest price of the 24 hours before the hour; None where not checked.
-    """
+    """A text on one asset and the facts published with it."""
 
     facts: AssetFacts
     text: str
     price: float | None = None
-    high: float | None = None
-    low: float | None = None
+    high: float | None = None  # true highest price of the 24 hours before the hour; None where not checked
+    low: float | None = None  # likewise, the lowest
 
 
 def _said(pattern: str) -> Callable[[str], bool]:

@@ -6,17 +6,11 @@ from generator.catalog.words import DerivativesState, LiquidityContext, MarketSt
 
 
 class Text(NamedTuple):
-    """One label in words.
+    """One label in words."""
 
-    Args:
-        reading: in the brain's readings, for those who know markets.
-        most: where it holds for most coins; empty where that is not worth a sentence.
-        report: in the human report, for those who know no finance; of order books only.
-    """
-
-    reading: str
-    most: str = ""
-    report: str = ""
+    reading: str  # in the brain's readings, for those who know markets
+    most: str = ""  # where it holds for most coins; empty where that is not worth a sentence
+    report: str = ""  # in the human report, for those who know no finance; of order books only
 
 
 REGIME: Final[dict[RegimeLabel, str]] = {

@@ -36,44 +36,28 @@ _SHARES: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What is said of the market, as published; None and empty where unknown.
+    """What is said of the market, as published; None and empty where unknown."""
 
-    Args:
-        label, confidence: the regime shown and its chance in percent.
-        chances: of the four regimes, percent.
-        since: when the regime began, e.g. `14:05 UTC`.
-        changes: each asset's change over 24 hours, percent; up, down, flat: how many of them.
-        usual_day: root mean square of a day's mean change over the days before, percent.
-        since_hour, since_share: most of the mean change came since this hour (UTC), and the share of it.
-        risk_score: rank of the expected volatility in its week, 0..100.
-        hour_rank: rank of the last hour's realised volatility in its week, 0..100.
-        volume_ratio: the last day's volume over the week's mean day.
-        correlation: mean over the pairs of assets, of hourly moves over the day.
-        hour_range: 90% range of Bitcoin's next hour, percent.
-        futures: what most assets' futures show, as a sentence; empty where nothing stands out.
-        missing: why there is no regime.
-    """
-
-    label: RegimeLabel = RegimeLabel.UNKNOWN
-    confidence: float | None = None
-    chances: Mapping[RegimeLabel, float] = field(default_factory=dict)
-    since: str | None = None
+    label: RegimeLabel = RegimeLabel.UNKNOWN  # the regime shown
+    confidence: float | None = None  # of the regime, percent
+    chances: Mapping[RegimeLabel, float] = field(default_factory=dict)  # of the four regimes, percent
+    since: str | None = None  # when the regime began, e.g. `14:05 UTC`
     trend: Trend = Trend.UNKNOWN
     volatility: VolatilityWord = VolatilityWord.UNKNOWN
-    changes: Mapping[str, float] = field(default_factory=dict)
-    up: int = 0
+    changes: Mapping[str, float] = field(default_factory=dict)  # by asset, over 24 hours, percent
+    up: int = 0  # how many of them rose
     down: int = 0
     flat: int = 0
-    usual_day: float | None = None
-    since_hour: int | None = None
-    since_share: float | None = None
-    risk_score: float | None = None
-    hour_rank: float | None = None
-    volume_ratio: float | None = None
-    correlation: float | None = None
-    hour_range: tuple[float, float] | None = None
-    futures: str = ""
-    missing: str = ""
+    usual_day: float | None = None  # root mean square of a day's mean change over the days before, percent
+    since_hour: int | None = None  # most of the mean change came since this hour (UTC)
+    since_share: float | None = None  # and this is the share of it
+    risk_score: float | None = None  # rank of the expected volatility in its week, 0..100
+    hour_rank: float | None = None  # of the last hour's realised volatility in its week, 0..100
+    volume_ratio: float | None = None  # the last day's volume over the week's mean day
+    correlation: float | None = None  # mean over the pairs of assets, of hourly moves over the day
+    hour_range: tuple[float, float] | None = None  # 90% range of Bitcoin's next hour, percent
+    futures: str = ""  # what most assets' futures show, as a sentence; empty where nothing stands out
+    missing: str = ""  # why there is no regime
 
     @property
     def known(self) -> int:
@@ -258,38 +242,27 @@ def _volume(facts: Facts) -> str:
     return f"Trading volume over the last day was {ratio:.1f} times the week's daily average."
 
 
-def listed(parts: Sequence[str]) -> str:
+def listed(parts: Sequence[str], word: str = "and") -> str:
     """Write names as people list them: `a, b and c`."""
-    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
+    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} {word} {parts[-1]}"
 
 
 @dataclass(frozen=True, slots=True)
 class AssetFacts:
-    """What is said of one asset, as published; None where unknown.
-
-    Args:
-        change: over 24 hours, percent; usual_day: root mean square of a day's move, percent.
-        place: between the week's low, 0, and its high, 1.
-        hour_range: 90% range of the next hour, percent.
-        forecast: the direction shown; None without one.
-        chances, base: of down, flat and up over the next hour, percent, and their base rates.
-        points: families of evidence that point up and down, in words.
-        notes: what its order book and its futures show, as sentences; empty where nothing stands out.
-        missing: why there is no forecast.
-    """
+    """What is said of one asset, as published; None where unknown."""
 
     asset: str
-    change: float | None = None
-    usual_day: float | None = None
+    change: float | None = None  # over 24 hours, percent
+    usual_day: float | None = None  # root mean square of a day's move, percent
     structure: MarketStructure = MarketStructure.UNKNOWN
-    place: float | None = None
-    hour_range: tuple[float, float] | None = None
-    forecast: Bias | None = None
-    chances: tuple[float, float, float] | None = None
-    base: tuple[float, float, float] | None = None
-    points: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
-    notes: tuple[str, ...] = ()
-    missing: str = ""
+    place: float | None = None  # between the week's low, 0, and its high, 1
+    hour_range: tuple[float, float] | None = None  # 90% range of the next hour, percent
+    forecast: Bias | None = None  # the direction shown; None without one
+    chances: tuple[float, float, float] | None = None  # of down, flat and up over the next hour, percent
+    base: tuple[float, float, float] | None = None  # their base rates
+    points: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())  # families of evidence that point up and down, in words
+    notes: tuple[str, ...] = ()  # what its order book and its futures show, as sentences
+    missing: str = ""  # why there is no forecast
 
 
 def asset_summary(facts: AssetFacts) -> str:

@@ -13,11 +13,11 @@ from datetime import datetime
 from typing import Any, Final
 
 from generator.arena.outcome import change_bps, outcome_of
-from generator.arena.published import case_of_row, complaint_of
+from generator.arena.published import complaint_of, round_of_row
 from generator.arena.ranges import HORIZONS, Counts, RangeSums, counts_of, move_percent
-from generator.arena.scores import Case, Sums, track_record
+from generator.arena.scores import Sums, track_record
 from generator.arena.sealing import digest_of
-from generator.arena.values import HorizonScores, Move, RangeForecast, TrackRecord
+from generator.arena.values import HorizonScores, Move, RangeForecast, Round, TrackRecord
 from generator.catalog.formats import ms_of
 from generator.catalog.words import Prediction
 
@@ -102,10 +102,6 @@ class Audit:
         """The hourly predictions' scores, of what is in the log alone."""
         return track_record("hourly", self.hourly)
 
-    def how_far(self) -> tuple[HorizonScores, ...]:
-        """The ranges' scores, of what is in the log alone."""
-        return self.far.scores()
-
     def _clock(self, kind: str, at: str) -> None:
         if self.last_at is not None and _seconds(self.last_at, at) < 0 and kind != "clock.stepped":
             raise AuditError(f"its time {at} is before that of the entry before it, {self.last_at}: it was back-dated")
@@ -166,7 +162,7 @@ class Audit:
             raise AuditError(complaint)
         self.rounds[row["round_id"]] = {**row, "ballots_sha256": digest}
         if row["phase"] == "resolved":
-            self.arena = self.arena.added(case_of_row(row))
+            self.arena = self.arena.added(round_of_row(row))
 
     def _on_predictions_made(self, entry: Mapping[str, Any]) -> None:
         if not entry["at"] < entry["start"]:
@@ -262,7 +258,7 @@ class Audit:
         found = {
             "arena": scores_of(self.arena_record()),
             "hourly": scores_of(self.hourly_record()),
-            **({"how_far": far_scores_of(self.how_far())} if "how_far" in entry else {}),
+            **({"how_far": far_scores_of(self.far.scores())} if "how_far" in entry else {}),
         }
         for name, scores in found.items():
             if entry[name] != scores:
@@ -329,10 +325,11 @@ def _row(entry: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _case(made: Mapping[str, Any], outcome: Prediction) -> Case:
+def _case(made: Mapping[str, Any], outcome: Prediction) -> Round:
     names = ("down", "neutral", "up")
     forecast = {**made, **{key: dict(zip(names, made[key], strict=True)) for key in ("probabilities", "base_rate")}}
-    return case_of_row({**made, "forecast": forecast, "outcome": outcome, "warm_up": False})
+    scored = {"forecast": forecast, "outcome": outcome, "warm_up": False}
+    return round_of_row({**made, **scored, "round_id": "", "asset": "", "change_bps": None})
 
 
 def _in_time(late_s: float, what: str, after: str) -> None:

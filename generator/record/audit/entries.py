@@ -1,16 +1,7 @@
 """What a tick adds to the transparency log: one entry for each thing that must never be bent afterwards.
 
-An entry is canonical JSON (see `sealing`). Kinds, in the order of a round:
-
-- `round.sealed`: the commitment to the brain's forecast and the neutral band, before the first vote.
-- `round.locked`: the votes and the digest of the ballots at the close, the forecast with its salt, the start price.
-- `round.resolved`: end price, outcome, lesson. `round.void`: the reason, and what was sealed.
-- `predictions.made`: commitments to the hourly predictions of one hour, before it starts; the last of an asset counts.
-- `predictions.started`: those predictions with their salts, and the start prices. `predictions.judged`: the outcomes.
-- `ranges.judged`: the moves over one horizon of the ranges in those predictions.
-- `log.opened`, `log.key`, `clock.stepped`, `scores`: written by the memory.
-
-What was backtested before the start (`warm_up`) is not in the log.
+An entry is canonical JSON (see `sealing`); docs/reference/formats.md lists the kinds. The last prediction of an asset
+that was made before its hour counts. What was backtested before the start (`warm_up`) is not in the log.
 """
 
 from collections.abc import Callable, Iterable
@@ -34,7 +25,7 @@ SaltOf = Callable[[bytes], str]  # what is sealed -> its salt, always the same o
 class Entry:
     """One line of the record."""
 
-    kind: str  # as in the module's list
+    kind: str  # as in docs/reference/formats.md
     subject: str | None  # round id, or the start of the hour; None for what is about neither
     data: bytes  # canonical JSON, what the log holds
 

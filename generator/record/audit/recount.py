@@ -57,17 +57,26 @@ def path_of(round_id: str, part: int = 1) -> str:
 
 def content(sheet: BallotPart) -> bytes:
     """Write a part; the same ballots give the same bytes."""
-    address, genesis_hash = _addressed(sheet.ballots[0].signed)
+    transaction = unpack(sheet.ballots[0].signed)["txn"]
     body = {
         "round_id": sheet.round_id,
         "closed": iso(sheet.start_ms),
         "ballots_total": sheet.total,
         "part": sheet.part,
         "parts": sheet.parts,
-        "address": address,
-        "genesis_hash": genesis_hash,
+        "address": address_of(transaction["rcv"]),
+        "genesis_hash": base64.b64encode(transaction["gh"]).decode(),
         "note": NOTE,
-        "ballots": [_row(ballot) for ballot in sheet.ballots],
+        "ballots": [
+            {
+                "txid": ballot.txid,
+                "voter": ballot.voter,
+                "choice": str(ballot.choice),
+                "arrived_ms": ballot.arrived_ms,
+                "signed": base64.b64encode(ballot.signed).decode(),
+            }
+            for ballot in sheet.ballots
+        ],
     }
     return json.dumps(body, separators=(",", ":")).encode() + b"\n"
 
@@ -97,21 +106,6 @@ def recount(round_id: str, logged: Mapping[str, Any], read: Callable[[str], byte
 def digest_of_ballots(txids: Iterable[str]) -> str:
     """Return SHA-256 hex over the transaction ids of a round's counted ballots, sorted, one a line."""
     return hashlib.sha256("".join(f"{txid}\n" for txid in sorted(txids)).encode()).hexdigest()
-
-
-def _row(ballot: Ballot) -> dict[str, Any]:
-    return {
-        "txid": ballot.txid,
-        "voter": ballot.voter,
-        "choice": str(ballot.choice),
-        "arrived_ms": ballot.arrived_ms,
-        "signed": base64.b64encode(ballot.signed).decode(),
-    }
-
-
-def _addressed(signed: bytes) -> tuple[str, str]:
-    transaction = unpack(signed)["txn"]
-    return address_of(transaction["rcv"]), base64.b64encode(transaction["gh"]).decode()
 
 
 def _all_parts(

@@ -17,7 +17,7 @@ from sqlalchemy.schema import CreateColumn, CreateIndex
 
 from generator.errors import LeadershipLost, MemoryUnreadable
 from generator.record.memory import tables
-from generator.record.memory.rows import get_meta, put_meta
+from generator.record.memory.rows import put_meta
 
 MAKING_LOCK: Final = 0x454D4901  # any number of ours: two generators that start on a new database wait for each other
 IDLE_LIMIT_MS: Final = 3000
@@ -199,14 +199,3 @@ def pass_fence(connection: Connection, epoch: int) -> None:
         raise LeadershipLost(f"the memory was taken over under epoch {stored}; {epoch} may not write any more", stored)
     if epoch > stored:
         put_meta(connection, tables.FENCE_KEY, str(epoch))
-
-
-def reserve(connection: Connection, at_least: int) -> int:
-    """Return a generation number above `at_least` that was never used and never will be again.
-
-    It is noted before anything is written under it: a leader that was stopped half way through an upload shares no
-    path with the one that took over.
-    """
-    number = max(int(get_meta(connection, tables.GENERATION_KEY) or 0), at_least) + 1
-    put_meta(connection, tables.GENERATION_KEY, str(number))
-    return number

@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import Connection, Table, bindparam, func, or_, select, update
 
 from generator.arena.life import ROUND_OPENED
-from generator.arena.play import Lock, PlayInputs, PlayResult, PlayState
+from generator.arena.play import PlayInputs, PlayResult, PlayState
 from generator.arena.teacher import PredictionChange, RoundChange, RunningTotals
 from generator.arena.timetable import Timetable
 from generator.arena.values import Event, Lesson, PredictionMade, Round, Tally
@@ -66,29 +66,23 @@ def load_state(
 
 def last_outcome(connection: Connection, kind: str, asset: str, now_ms: int) -> Prediction | None:
     """Return the outcome that came last for an asset, of what has ended by now."""
-    if kind == "arena":
-        query = select(t.rounds.c.outcome).where(
-            t.rounds.c.asset == asset, t.rounds.c.phase == RoundPhase.RESOLVED.value, t.rounds.c.end_ms <= now_ms
-        )
-        query = query.order_by(t.rounds.c.end_ms.desc())
-    else:
-        query = select(t.predictions.c.outcome).where(
-            t.predictions.c.asset == asset, t.predictions.c.outcome.is_not(None), t.predictions.c.end_ms <= now_ms
-        )
-        query = query.order_by(t.predictions.c.start_ms.desc())
-    found = connection.execute(query.limit(1)).scalar()
+    c = (t.rounds if kind == "arena" else t.predictions).c
+    query = select(c.outcome).where(c.asset == asset, c.outcome.is_not(None), c.end_ms <= now_ms)
+    found = connection.execute(query.order_by(c.start_ms.desc()).limit(1)).scalar()
     return None if found is None else Prediction(found)
 
 
 def store_result(connection: Connection, result: PlayResult) -> None:
     """Store what a tick changed."""
-    written = json.dumps(asdict(result.timetable))
-    if get_meta(connection, SCHEDULE_KEY) != written:
-        put_meta(connection, SCHEDULE_KEY, written)
+    put_meta(connection, SCHEDULE_KEY, json.dumps(asdict(result.timetable)))
     _store_changes(connection, t.rounds, ("round_id",), result.rounds)
     _store_changes(connection, t.predictions, ("asset", "start_ms"), result.predictions)
     insert_all(connection, t.lessons, [row_of(lesson) for lesson in result.lessons])
-    insert_all(connection, t.tallies, [row for lock in result.locks for row in _lock_rows(lock)])
+    crowds = (
+        (lock.round_id, *crowd) for lock in result.locks for crowd in ((False, lock.real), (True, lock.simulated))
+    )
+    tallies = [{"round_id": name, "simulated": simulated, **asdict(tally)} for name, simulated, tally in crowds]
+    insert_all(connection, t.tallies, tallies)
     insert_all(connection, t.events, [row_of(event) for event in result.events])
 
 
@@ -102,13 +96,6 @@ def _store_changes(
         where = (table.c[name] == bindparam(f"old_{name}") for name in key)
         rows = [row | {f"old_{name}": row[name] for name in key} for row in changed]
         connection.execute(update(table).where(*where), rows)
-
-
-def _lock_rows(lock: Lock) -> list[dict[str, Any]]:
-    return [
-        {"round_id": lock.round_id, "simulated": simulated, **asdict(tally)}
-        for simulated, tally in ((False, lock.real), (True, lock.simulated))
-    ]
 
 
 def newest_lessons(connection: Connection, limit: int) -> tuple[Lesson, ...]:

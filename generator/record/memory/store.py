@@ -53,8 +53,6 @@ class Memory:
         """Release the database."""
         self._engine.dispose()
 
-    # Transactions
-
     @contextmanager
     def reading(self) -> Iterator[Connection]:
         """Open a transaction; inside a batch, a savepoint of it."""
@@ -112,8 +110,6 @@ class Memory:
         with self.writing():
             pass
 
-    # What is kept in the process
-
     def totals(self, connection: Connection) -> RunningTotals:
         """Return the running totals, counted over the whole record once a process."""
         if self._totals is None:
@@ -143,8 +139,6 @@ class Memory:
         value: Value = found[1]
         return value
 
-    # Notes
-
     def is_empty(self) -> bool:
         """Return whether nothing was ever played."""
         with self.reading() as connection:
@@ -170,8 +164,6 @@ class Memory:
         """Return the highest epoch that ever wrote here, 0 before the first."""
         with self.reading() as connection:
             return int(get_meta(connection, t.FENCE_KEY) or 0)
-
-    # The Arena
 
     def view(self, now_ms: int) -> ArenaView:
         """Return the Arena at a time, as stored."""
@@ -225,8 +217,6 @@ class Memory:
             key = (limit, *((one.resolved, one.void) for one in (totals.live.hourly, totals.backtest.hourly)))
             return self._cached("predictions", key, lambda: rounds.settled_predictions(connection, limit))
 
-    # Ticks and history
-
     def tick_done(  # noqa: PLR0917
         self,
         tick_id: str,
@@ -238,7 +228,7 @@ class Memory:
     ) -> None:
         """Note that a tick was published or failed: the one commit after a release."""
         with self.writing() as connection:
-            history.store_tick(connection, tick_id, generation, at_ms, reason, ok=ok)
+            history.store_tick(connection, tick_id, generation=generation, at_ms=at_ms, ok=ok, reason=reason)
             if published is not None:
                 ballots.done(connection, published)
 
@@ -332,5 +322,11 @@ class TickTransaction:
         put_meta(self._connection, key, value)
 
     def reserve_generation(self, at_least: int) -> int:
-        """Return the next number of a generation: higher than `at_least`, and than every one reserved before."""
-        return database.reserve(self._connection, at_least)
+        """Return a generation number above `at_least` that was never used and never will be again.
+
+        It is noted before anything is written under it: a leader that was stopped half way through an upload shares no
+        path with the one that took over.
+        """
+        number = max(int(get_meta(self._connection, t.GENERATION_KEY) or 0), at_least) + 1
+        put_meta(self._connection, t.GENERATION_KEY, str(number))
+        return number
