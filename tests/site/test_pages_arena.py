@@ -72,9 +72,9 @@ def test_real_and_simulated_voters_are_rated_apart_on_the_arena_and_the_record()
 
     assert "6 real, 6 simulated" in arena_page  # 12 votes in all, 7 bullish: 6 of those are real
     for who in ("Real voters", "Simulated voters"):
-        assert f"{who} were right in" in arena_page
+        assert re.search(rf"{who} \d+\.\d% of 39 \(95% interval", arena_page)
         assert who in re.sub(r"<[^>]+>", " ", files["/track-record/index.html"].decode())
-    assert "People were right in" not in arena_page + record
+    assert not re.search(r"People \d+\.\d% of", arena_page + record)
 
 
 def test_the_open_round_shows_its_band_and_fingerprint_and_the_brain_as_sealed() -> None:

@@ -97,12 +97,13 @@ def crowds(teacher: TeacherMetrics, rows: Sequence[Mapping[str, Any]]) -> tuple[
 
 
 def crowd_bar(ctx: TickContext) -> Markup | None:
-    """Draw the votes of the live round: the real ones where there are any, else the simulated ones."""
-    who, votes = _shown(ctx)
+    """Draw the votes of the live round."""
+    who, votes = votes_shown(ctx)
     return shares("crowd", f"{who} votes of the live round", _by_side(votes))
 
 
-def _shown(ctx: TickContext) -> tuple[str, Tally]:
+def votes_shown(ctx: TickContext) -> tuple[str, Tally]:
+    """Return whose votes of the live round are drawn, and the votes: the real ones, where there are none the simulated ones."""
     cast = apart(ctx.arena.live_tally, ctx.arena.live_simulated_tally)
     return (cast[0][0].capitalize(), cast[0][1]) if cast else ("Real", Tally())
 
@@ -132,7 +133,7 @@ def live_view(ctx: TickContext, body: Mapping[str, Any]) -> dict[str, Any] | Non
     prices = body.get("price") or {}
     now_price = prices.get("now")
     moved_bps = prices.get("change_bps")
-    who, votes = _shown(ctx)
+    who, votes = votes_shown(ctx)
     return {
         "round": live,
         "band": UNKNOWN if live.band_bps is None else percent(live.band_bps / 100, 2),

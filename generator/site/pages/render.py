@@ -119,7 +119,7 @@ def _arena(_page: SitePage, view: PageView) -> Mapping[str, Any]:
         "crowd": view.body("human-consensus"),
         "network": NETWORKS[view.ctx.site.network],
         "rows": history(view.rounds),
-        "right": who_was_right(view.ctx.arena, view.rounds, "Source: all resolved rounds since the start."),
+        "right": who_was_right(view.ctx.arena, view.rounds, "Source: resolved rounds since the start."),
         "voters": voters(view.body("teacher-lessons")),
     }
 
