@@ -3,10 +3,10 @@
     GatewayError
     ├── VaultUnreadable
     ├── LedgerUnreadable, LedgerUnavailable (503), IdentityTaken
-    ├── FacilitatorUnavailable (503)
     └── PaymentInvalid (402)
 
-Wrong settings are ValueError (pydantic's), one line each.
+Another service's lost answer is `RemoteError` of `gateway.upstream.http_client`. Wrong settings are ValueError
+(pydantic's), one line each.
 """
 
 from sqlalchemy.exc import SQLAlchemyError
@@ -33,10 +33,6 @@ class LedgerUnavailable(GatewayError, SQLAlchemyError):
 
 class IdentityTaken(GatewayError):
     """The txid or the payment identifier is in the payments ledger already."""
-
-
-class FacilitatorUnavailable(GatewayError):
-    """The facilitator gave no readable answer; the same payment may work later (503)."""
 
 
 class PaymentInvalid(GatewayError):

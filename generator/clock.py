@@ -12,11 +12,9 @@ class Clock(Protocol):
 
     def now(self) -> datetime:
         """Return the aware UTC wall time."""
-        ...
 
     def monotonic(self) -> float:
         """Return seconds that never go back."""
-        ...
 
 
 class SystemClock:

@@ -27,7 +27,6 @@ MAX_GROUP: Final = 16
 MAX_NUMBER: Final = 2**63 - 1
 """SQLite's largest; rounds that high never come."""
 SCHEMA: Final = """
-CREATE TABLE IF NOT EXISTS meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
 CREATE TABLE IF NOT EXISTS accounts (address TEXT PRIMARY KEY, micro_algos INTEGER NOT NULL) STRICT;
 CREATE TABLE IF NOT EXISTS holdings (address TEXT PRIMARY KEY, amount INTEGER NOT NULL) STRICT;
 CREATE TABLE IF NOT EXISTS transactions (
@@ -41,7 +40,6 @@ CREATE TABLE IF NOT EXISTS participants (
     PRIMARY KEY (address, role, round, position, txid)
 ) STRICT, WITHOUT ROWID;
 """
-SCHEMA_VERSION: Final = "1"
 
 
 class RoundClock:
@@ -56,10 +54,6 @@ class RoundClock:
         elapsed = self._now() - FIRST_ROUND_AT
         self._highest = max(self._highest, 1 + int(elapsed // ROUND_S))
         return self._highest
-
-    def seconds_to(self, target: int) -> float:
-        """Return the seconds until a round begins, 0 when it has begun."""
-        return 0.0 if self.current() >= target else max(0.0, started_at(target) - self._now())
 
 
 def started_at(number: int) -> float:
@@ -81,11 +75,11 @@ class Ledger:
 
     Args:
         path: the SQLite file; its folder is made 0700.
-        identity: whose genesis transactions must name; a file of another network is refused.
+        identity: whose genesis transactions must name.
         now: Unix time in seconds, from which rounds are counted.
 
     Raises:
-        DevnetError: the file cannot be opened, is corrupt, or belongs to another network.
+        DevnetError: the file cannot be opened or is corrupt.
     """
 
     def __init__(self, path: Path, identity: Network, now: Callable[[], float] = time.time) -> None:
@@ -96,14 +90,12 @@ class Ledger:
         except (OSError, sqlite3.Error) as problem:
             raise DevnetError(f"devnet state {path}: {problem}") from problem
         try:
-            self._prepare(path)
+            # A commit survives kill -9 by the write-ahead log; only a power cut may take the last payments back.
+            self._database.executescript(f"PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; {SCHEMA}")
             last = self._one("SELECT max(round) FROM transactions")
         except sqlite3.Error as problem:
             self.close()
             raise DevnetError(f"devnet state {path}: {problem}; remove it to start again") from problem
-        except DevnetError:
-            self.close()
-            raise
         self.rounds = RoundClock(now, last or 1)
 
     def close(self) -> None:
@@ -166,19 +158,6 @@ class Ledger:
     def _one(self, sql: str, *parameters: str | int | bytes) -> int | None:
         row = self._database.execute(sql, parameters).fetchone()
         return None if row is None else row[0]
-
-    def _prepare(self, path: Path) -> None:
-        # A commit survives kill -9 by the write-ahead log; only a power cut may take the last payments back.
-        self._database.execute("PRAGMA journal_mode = WAL")
-        self._database.execute("PRAGMA synchronous = NORMAL")
-        self._database.executescript(SCHEMA)
-        for name, value in (("schema_version", SCHEMA_VERSION), ("genesis_hash", self.identity.genesis_hash)):
-            self._database.execute("INSERT OR IGNORE INTO meta VALUES (?, ?)", (name, value))
-            found = self._database.execute("SELECT value FROM meta WHERE name = ?", (name,)).fetchone()[0]
-            if found != value:
-                raise DevnetError(
-                    f"devnet state {path} has {name} {found}, not {value}; name another with EMI_STATE_DIR"
-                )
 
     @contextmanager
     def _writing(self, end: str = "COMMIT") -> Iterator[None]:

@@ -21,7 +21,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from gateway.app.metrics import Metrics
 from gateway.clock import Clock
-from gateway.errors import FacilitatorUnavailable, IdentityTaken, database_reason
+from gateway.errors import IdentityTaken, database_reason
 from gateway.ledger.owner import Leases, make_owner
 from gateway.ledger.record import KEEP_ROUNDS, NoteRefusal, Record, Refuse, Settle
 from gateway.ledger.thread import LedgerThread
@@ -43,6 +43,7 @@ from gateway.payments.parse import Payment
 from gateway.settings import GatewaySettings
 from gateway.upstream.chain import TIMEOUT_S, Chain, Finding, Presence
 from gateway.upstream.facilitator import Facilitator, FacilitatorOffer, SettleAnswer, SettleKind
+from gateway.upstream.http_client import RemoteError
 from gateway.vault.folder import Body, Snapshot, Vault, VaultProduct
 
 # Payments that may be with the facilitator or the chain at once, and that may wait for a slot.
@@ -246,7 +247,7 @@ class Purchases:
             asking = asyncio.ensure_future(self._chain.glance(payment.txid, TIMEOUT_S))
             verdict = await self._facilitator.verify(payment, terms)
             finding = Finding(await asking, None, indexed=False)
-        except FacilitatorUnavailable as error:
+        except RemoteError as error:
             asking.cancel()
             log.warning("verify failed", txid=payment.txid, reason=str(error))
             return Unavailable("the facilitator cannot verify right now; the same payment works later")

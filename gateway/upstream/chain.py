@@ -1,7 +1,7 @@
 """Ask the chain what became of a transaction: algod's memory first, then the indexer."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any, Final
@@ -218,8 +218,7 @@ class Chain:
         if answer is None or answer.status != OK:
             # A 404 here is a wrong address, and would make every transaction look absent.
             return None, following
-        content = answer.content if isinstance(answer.content, dict) else {}
-        behind = content.get("round")
+        behind = answer.fields.get("round")
         # An indexer without a round in its health says nothing about how far it reads.
         return (min(algod, behind) if type(behind) is int else algod), following
 
@@ -230,7 +229,7 @@ class Chain:
             return self._foreign
         self._ask_network_at = now + NETWORK_RETRY_S
         answer = await self.algod("/v2/transactions/params", timeout_s)
-        named = answer.content.get("genesis-hash") if answer is not None and isinstance(answer.content, dict) else None
+        named = answer.fields.get("genesis-hash") if answer is not None else None
         if isinstance(named, str):
             self._network_seen = named == self._genesis_hash
             if not self._network_seen and not self._foreign:
@@ -242,8 +241,7 @@ class Chain:
         if await self._is_foreign(timeout_s):
             return None, False
         answer = await self.algod("/v2/status", timeout_s)
-        usable = answer is not None and answer.status == OK and isinstance(answer.content, dict)
-        content = answer.content if answer is not None and usable else {}
+        content = answer.fields if answer is not None and answer.status == OK else {}
         value = content.get("last-round")
         if type(value) is not int or not 0 <= value < MAX_ROUND:
             return None, _follows(content)
@@ -251,15 +249,15 @@ class Chain:
         return value, _follows(content)
 
 
-def _presence(answer: Answer | None, read: Callable[[dict[str, Any]], Presence]) -> Presence:
+def _presence(answer: Answer | None, read: Callable[[Mapping[str, Any]], Presence]) -> Presence:
     if answer is None:
         return Presence.UNCLEAR
     if answer.status == NOT_FOUND:
         return Presence.ABSENT
-    return read(answer.content) if answer.status == OK and isinstance(answer.content, dict) else Presence.UNCLEAR
+    return read(answer.fields) if answer.status == OK else Presence.UNCLEAR
 
 
-def _read_pending(content: dict[str, Any]) -> Presence:
+def _read_pending(content: Mapping[str, Any]) -> Presence:
     if _positive(content.get("confirmed-round")):
         return Presence.FOUND
     error = content.get("pool-error")
@@ -268,12 +266,12 @@ def _read_pending(content: dict[str, Any]) -> Presence:
     return Presence.DROPPED if error else Presence.POOLED
 
 
-def _read_indexed(content: dict[str, Any]) -> Presence:
+def _read_indexed(content: Mapping[str, Any]) -> Presence:
     row = content.get("transaction")
     return Presence.FOUND if isinstance(row, dict) and _positive(row.get("confirmed-round")) else Presence.UNCLEAR
 
 
-def _follows(status: dict[str, Any]) -> bool:
+def _follows(status: Mapping[str, Any]) -> bool:
     """Read algod's own word on whether it sees the newest blocks; silence counts as yes."""
     standstill = status.get("time-since-last-round")
     stalled = type(standstill) is int and standstill > MAX_STANDSTILL_NS

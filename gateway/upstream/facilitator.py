@@ -1,17 +1,16 @@
 """Speak to the facilitator: what it supports, verify, settle."""
 
-import asyncio
 import json
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import structlog
 from algosdk.encoding import is_valid_address
 
 from gateway.app.metrics import Metrics
 from gateway.clock import STOP_QUOTING_S, Clock, LastGood, Outage
-from gateway.errors import FacilitatorUnavailable
 from gateway.payments.parse import Payment
 from gateway.settings import GatewaySettings
 from gateway.upstream.http_client import Answer, Http, RemoteError, call, describe
@@ -22,6 +21,7 @@ SUPPORTED_RETRY_S: Final = 2.0
 BAD_REQUEST: Final = 400
 SERVER_ERROR: Final = 500
 OK: Final = 200
+T = TypeVar("T")
 log = structlog.get_logger("gateway.facilitator")
 
 
@@ -87,10 +87,8 @@ class Facilitator:
         token = settings.facilitator_token
         self._headers = {"Authorization": f"Bearer {token.get_secret_value()}"} if token else {}
         self._offer: FacilitatorOffer | None = None
-        self._asked_at: float | None = None
-        self._wait_s = 0.0
-        self._asking = asyncio.Lock()
-        self._verify_outage, self._settle_outage = Outage(clock), Outage(clock)
+        self._ask_at = clock.monotonic()
+        self._outages = {"/verify": Outage(clock), "/settle": Outage(clock)}
         self._complained = ""
         self.supported = LastGood(clock)
         """The last good answer to /supported."""
@@ -103,26 +101,24 @@ class Facilitator:
         """Return the last good offer however old, to finish a payment that was accepted before."""
         return self._offer
 
-    async def refresh(self) -> bool:
-        """Ask /supported if the last answer is old; return whether the offer changed."""
-        async with self._asking:
-            now = self._clock.monotonic()
-            if self._asked_at is not None and now - self._asked_at < self._wait_s:
-                return False
-            self._asked_at = now
-            before = self._offer
-            self._wait_s = SUPPORTED_TTL_S if await self._ask() else SUPPORTED_RETRY_S
-            return before != self._offer
+    async def refresh(self) -> None:
+        """Ask /supported if the last answer is old."""
+        now = self._clock.monotonic()
+        if now < self._ask_at:
+            return
+        self._ask_at = now + SUPPORTED_RETRY_S
+        if await self._ask():
+            self._ask_at = now + SUPPORTED_TTL_S
 
     async def _ask(self) -> bool:
         try:
             answer = await self._call("GET", "/supported", self._settings.verify_timeout_seconds)
-        except FacilitatorUnavailable as error:
+        except RemoteError as error:
             return self._complain("no answer", str(error))
-        kinds = answer.content.get("kinds") if isinstance(answer.content, dict) else None
+        kinds = answer.fields.get("kinds")
         if answer.status != OK or not isinstance(kinds, list):
             return self._complain("unreadable", self._unreadable("GET", "/supported", answer))
-        self._offer = self._read_offer(kinds, answer.content.get("signers"))
+        self._offer = self._read_offer(kinds, answer.fields.get("signers"))
         if self._offer is None:
             # A definite answer without us in it: quoting the old one would sell what cannot be settled.
             return self._complain("no offer", f"the facilitator does not offer {self._settings.network}")
@@ -152,59 +148,56 @@ class Facilitator:
                     return FacilitatorOffer(form, payer, earlier | named | {payer}, bool(named))
         return None
 
+    def failing_s(self) -> float:
+        """Return for how many seconds verify or settle has not worked, 0 when both do."""
+        return max(outage.seconds() for outage in self._outages.values())
+
     async def verify(self, payment: Payment, requirements: dict[str, Any]) -> Verdict:
-        """Ask whether a payment would settle; raise FacilitatorUnavailable without a readable answer.
+        """Ask whether a payment would settle; raise RemoteError without a readable answer.
 
         The requirements are from our table, the network in the facilitator's form.
         """
-        try:
-            body = encode_request(payment, requirements)
-            answer = await self._call("POST", "/verify", self._settings.verify_timeout_seconds, body)
-        except FacilitatorUnavailable:
-            self._verify_outage.failed()
-            raise
-        verdict = _read_verdict(answer)
-        if verdict is None:
-            # A 4xx is about this payment alone: no payer may make verify look down to all the others.
-            if not BAD_REQUEST <= answer.status < SERVER_ERROR:
-                self._verify_outage.failed()
-            raise FacilitatorUnavailable(self._unreadable("POST", "/verify", answer))
-        self._verify_outage.ok()
-        return verdict
-
-    def failing_s(self) -> float:
-        """Return for how many seconds verify or settle has not worked, 0 when both do."""
-        return max(self._verify_outage.seconds(), self._settle_outage.seconds())
+        timeout_s = self._settings.verify_timeout_seconds
+        return await self._post("/verify", timeout_s, encode_request(payment, requirements), _read_verdict)
 
     async def settle(self, payment: Payment, requirements: dict[str, Any]) -> SettleAnswer:
         """Ask once to settle a verified payment whose intent is on disk, with the requirements that it was verified with.
 
         Never raises: an unreadable answer is an answer about our knowledge.
         """
+        timeout_s = self._settings.settle_timeout_seconds
         try:
-            body = encode_request(payment, requirements)
-            answer = await self._call("POST", "/settle", self._settings.settle_timeout_seconds, body)
-        except FacilitatorUnavailable as error:
-            self._settle_outage.failed()
+            return await self._post("/settle", timeout_s, encode_request(payment, requirements), _read_settle)
+        except RemoteError as error:
             return SettleAnswer(SettleKind.UNREADABLE, str(error))
-        outcome = _read_settle(answer)
-        if outcome is None:
-            self._settle_outage.failed()
-            return SettleAnswer(SettleKind.UNREADABLE, self._unreadable("POST", "/settle", answer))
-        self._settle_outage.ok()
-        return outcome
+
+    async def _post(self, path: str, timeout_s: float, body: bytes, read: Callable[[Answer], T | None]) -> T:
+        outage = self._outages[path]
+        try:
+            answer = await self._call("POST", path, timeout_s, body)
+        except RemoteError:
+            outage.failed()
+            raise
+        found = read(answer)
+        if found is None:
+            # A 4xx to verify is about this payment alone: no payer may make it look down to all the others.
+            if path == "/settle" or not BAD_REQUEST <= answer.status < SERVER_ERROR:
+                outage.failed()
+            raise RemoteError(self._unreadable("POST", path, answer))
+        outage.ok()
+        return found
 
     async def _call(self, method: str, path: str, timeout_s: float, body: bytes | None = None) -> Answer:
         url = self._urls.get(path)
         if url is None:
-            raise FacilitatorUnavailable("FACILITATOR_URL is not set")
+            raise RemoteError("FACILITATOR_URL is not set")
         seconds = self._seconds.get(path)
         began = self._clock.monotonic()
         try:
             return await call(self._http, method, url, timeout_s=timeout_s, headers=self._headers, body=body)
-        except RemoteError as error:
+        except RemoteError:
             self._failed[path].inc()
-            raise FacilitatorUnavailable(str(error)) from error
+            raise
         finally:
             if seconds is not None:
                 seconds.observe(self._clock.monotonic() - began)
@@ -234,15 +227,14 @@ def encode_request(payment: Payment, requirements: dict[str, Any]) -> bytes:
 
 
 def _read_verdict(answer: Answer) -> Verdict | None:
-    content = answer.content if isinstance(answer.content, dict) else {}
-    valid = content.get("isValid")
+    valid = answer.fields.get("isValid")
     if answer.status >= SERVER_ERROR or type(valid) is not bool or (valid and answer.status != OK):
         return None
-    return Verdict(valid, _text(content.get("invalidReason")) or "invalid_payload")
+    return Verdict(valid, _text(answer.fields.get("invalidReason")) or "invalid_payload")
 
 
 def _read_settle(answer: Answer) -> SettleAnswer | None:
-    content = answer.content if isinstance(answer.content, dict) else {}
+    content = answer.fields
     success = content.get("success")
     if answer.status >= SERVER_ERROR or type(success) is not bool or (success and answer.status != OK):
         return None

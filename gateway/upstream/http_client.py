@@ -110,6 +110,11 @@ class Answer:
     content: Any  # decoded; None when a status other than 200 came without JSON
     raw: bytes = field(default=b"", repr=False, compare=False)  # for `describe`
 
+    @property
+    def fields(self) -> Mapping[str, Any]:
+        """The members of the content, none where it is not an object."""
+        return self.content if isinstance(self.content, dict) else {}
+
 
 async def call(
     http: Http, method: str, url: str, *, timeout_s: float, headers: Mapping[str, str], body: bytes | None = None

@@ -15,7 +15,7 @@ import time
 from collections import deque
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from typing import IO, TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
@@ -45,22 +45,21 @@ class Child:
 
     def __init__(self, name: str, arguments: Sequence[str], environment: Mapping[str, str], *, shown: bool) -> None:
         self.name = name
-        self.shown = shown
         self.last: deque[str] = deque(maxlen=LAST_LINES)
         self._process = subprocess.Popen(  # noqa: S603  our own interpreter and module
             [sys.executable, "-m", "generator.cli", *arguments],
             env={**os.environ, **environment, "PYTHONUNBUFFERED": "1"},
-            stdout=subprocess.PIPE,
-            stderr=None if shown and sys.stderr.isatty() else subprocess.STDOUT,  # a bar needs the terminal itself
+            stdout=None if shown else subprocess.PIPE,
+            stderr=None if shown else subprocess.STDOUT,
             text=True,
             errors="replace",
             start_new_session=True,  # Ctrl-C reaches the parent alone, which ends the children in order
             preexec_fn=_die_with_parent,  # noqa: PLW1509  no thread of ours runs before follow()
         )
-        self._relay = threading.Thread(target=self._read, args=(self._process.stdout,), daemon=True)
+        self._relay = threading.Thread(target=self._read, daemon=True)
 
     def follow(self) -> None:
-        """Relay its lines; call this once every child is started."""
+        """Relay what is alarming of what is not shown; call this once every child is started."""
         self._relay.start()
 
     def exit_code(self) -> int | None:
@@ -79,11 +78,11 @@ class Child:
         if self._relay.is_alive():
             self._relay.join(1)
 
-    def _read(self, stream: IO[str] | None) -> None:
-        for line in stream or ():
+    def _read(self) -> None:
+        for line in self._process.stdout or ():
             self.last.append(line.rstrip())
-            if self.shown or ALARMING.search(line):
-                print(line if self.shown else f"{self.name}: {line}", end="", flush=True)
+            if ALARMING.search(line):
+                print(f"{self.name}: {line}", end="", flush=True)
 
 
 def _die_with_parent() -> None:
@@ -210,7 +209,7 @@ def _watch(children: list[Child], stopping: list[int]) -> int:
             code = child.exit_code()
             if code is not None:
                 child.end()
-                last = "" if child.shown else " Its last lines:\n" + "\n".join(f"  {line}" for line in child.last)
+                last = " Its last lines:\n" + "\n".join(f"  {line}" for line in child.last) if child.last else ""
                 line = f"emi: {child.name} ended with code {code}; everything is stopped.{last}"
                 print(line, file=sys.stderr, flush=True)
                 return 1

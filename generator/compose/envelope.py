@@ -319,6 +319,7 @@ def notice(ctx: TickContext, endpoint: Endpoint, *limits: str) -> dict[str, Any]
 
 def rich(ctx: TickContext, endpoint: Endpoint, *limits: str) -> dict[str, Any]:
     """Fill the fields of `RichResponse` but for `summary`."""
+    base = ctx.site.base_url
     return {
         **head(ctx, endpoint),
         "product_id": endpoint.product_id,
@@ -330,7 +331,12 @@ def rich(ctx: TickContext, endpoint: Endpoint, *limits: str) -> dict[str, Any]:
         "usage_characteristics": UsageCharacteristics(**USAGE_CHARACTERISTICS),
         "source": source_block(ctx),
         "limitations": market_limitations(ctx, *limits),
-        "developer_resources": developer_resources(ctx),
+        "developer_resources": DeveloperResources(
+            openapi_json=base + OPENAPI_JSON,
+            openapi_yaml=base + OPENAPI_YAML,
+            llms_txt=base + LLMS_TXT,
+            docs=base + DOCS,
+        ),
         "expanded_access": expanded_access(ctx, endpoint.next_resource),
         "related_resources": related(endpoint),
         "truth_statement": endpoint.truth_statement,
@@ -358,14 +364,6 @@ def expanded_access(ctx: TickContext, product_id: str) -> ExpandedAccess:
         network=NETWORKS[ctx.site.network].caip2,
         asset_id=ctx.site.asset_id,
         buyer_page=ctx.site.base_url + BUYER_PAGES[product.id],
-    )
-
-
-def developer_resources(ctx: TickContext) -> DeveloperResources:
-    """List the machine-readable descriptions."""
-    base = ctx.site.base_url
-    return DeveloperResources(
-        openapi_json=base + OPENAPI_JSON, openapi_yaml=base + OPENAPI_YAML, llms_txt=base + LLMS_TXT, docs=base + DOCS
     )
 
 

@@ -14,7 +14,10 @@ import numpy.typing as npt
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 
-BAR_MS: Final = 300_000
+MINUTE_MS: Final = 60_000
+HOUR_MS: Final = 60 * MINUTE_MS
+DAY_MS: Final = 24 * HOUR_MS
+BAR_MS: Final = 5 * MINUTE_MS
 BAR_FIELDS: Final[tuple[str, ...]] = (
     "open",
     "high",

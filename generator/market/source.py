@@ -25,15 +25,12 @@ class Source(Protocol):
         Raises:
             SourceError: the source cannot be used at all (nothing to read, every venue refused).
         """
-        ...
 
     async def observe(self, now_ms: int, since_ms: int) -> Observation:
         """Observe the market at wall time `now_ms`, with bars that opened after market time `since_ms`.
 
         Never raises for one bad venue or file: that becomes health `failed` and nulls with a reason.
         """
-        ...
 
     async def aclose(self) -> None:
         """Release connections."""
-        ...

@@ -53,8 +53,7 @@ class Market:
     async def observe(self, at: datetime, within_s: float = SOURCES_DEADLINE_S) -> Observation:
         """Query the source and keep the new bars; after the clock was set back, rebuild history and brain first.
 
-        Raises:
-            SourceError: it did not return in time, or has nothing.
+        SourceError: it did not return in time, or has nothing.
         """
         observation = await self._query(at, within_s)
         if self._is_ahead_of(observation):

@@ -6,7 +6,6 @@ from datetime import datetime
 from typing import Any, Final
 
 from generator.arena.values import Hour
-from generator.brain.hourly import HOUR_MS
 from generator.catalog.discovery import FEEDS, MENU
 from generator.catalog.endpoints import ENDPOINT_BY_ID
 from generator.catalog.formats import iso, price, share
@@ -17,6 +16,7 @@ from generator.compose.all import Composed
 from generator.compose.body import Body, encode
 from generator.compose.context import TickContext
 from generator.compose.paid_human_report import X402HumanReportPaidResponse
+from generator.market.bars import HOUR_MS
 from generator.record.published import RecordFiles
 from generator.release.last_good import Kind, LastGood
 from generator.release.vault import Offer

@@ -31,11 +31,7 @@ log = structlog.get_logger("emi.schedule")
 class Scheduler:
     """Make ticks; whoever runs it decides when the first is made.
 
-    Args:
-        on_fenced: called when the fence refused a tick, or the record of a failed one.
-
-    Attributes:
-        one: held by whoever makes a tick, or changes what a tick works with.
+    `on_fenced` is called when the fence refused a tick, or the record of a failed one.
     """
 
     def __init__(
@@ -57,7 +53,7 @@ class Scheduler:
         self._watch: asyncio.Task[None] | None = None
         self._began_s: float | None = None  # monotonic, of the running tick
         self._last_s: float | None = None  # monotonic, of the last tick begun
-        self.one = asyncio.Lock()
+        self.one = asyncio.Lock()  # held by whoever makes a tick, or changes what a tick works with
         self.metrics = metrics or Metrics()
         self.metrics.running.set_function(self.running_s)
         self.metrics.ballots_refused.counts = lambda: app.record.box.refused

@@ -14,19 +14,18 @@ import structlog
 from generator.arena.values import Hour
 from generator.brain.direction import MIN_BARS
 from generator.brain.engine import Engine
-from generator.brain.hourly import HOUR_MS
 from generator.brain.reading import BrainReading
 from generator.catalog.assets import ASSETS
 from generator.catalog.formats import price, probabilities
 from generator.catalog.words import RegimeLabel, SourceMode
 from generator.errors import GeneratorError, SourceError
-from generator.market.bars import BAR_MS, BarFrame
+from generator.market.bars import BAR_MS, DAY_MS, HOUR_MS, BarFrame
 from generator.market.history import History
 from generator.market.source import Progress
 from generator.record.published import CHECKPOINT
 from generator.runtime.app import ORIGIN_KEY, SEEDED, App
 from generator.runtime.market import DAYS_OF_HISTORY, Market, has_read, no_progress, to_ms
-from generator.runtime.tick import DAY_MS, play_arena
+from generator.runtime.tick import play_arena
 
 BACKTEST_HOURS: Final = 48
 MINUTES: Final = (0, 15, 55)  # an hour and its ranges start and end, those over 15 minutes end, the next are made

@@ -12,13 +12,14 @@ from generator.arena.outcome import PricePoint
 from generator.arena.play import PlayInputs, RegimeRow
 from generator.arena.ranges import ranges_of
 from generator.arena.values import ArenaView, RangeForecast
-from generator.brain.hourly import HOUR_MS, futures, trends
+from generator.brain.hourly import futures, trends
 from generator.brain.reading import BrainReading
 from generator.catalog.assets import ASSETS
 from generator.catalog.words import MODE_OF_REGIME, RegimeLabel, RoundPhase, SourceMode
 from generator.compose.all import compose
 from generator.compose.context import DayBefore, Freshness, TickContext, Ticks
 from generator.compose.regime import changes, worded
+from generator.market.bars import DAY_MS, HOUR_MS, MINUTE_MS
 from generator.market.observation import Observation
 from generator.runtime.app import MOVED_KEY, OFFSET_KEY, App
 from generator.runtime.market import SOURCES_DEADLINE_S, to_ms
@@ -26,8 +27,6 @@ from generator.runtime.publication import Report, publish
 
 VALID_S: Final = 180
 SPARK_POINTS: Final = 288
-DAY_MS: Final = 86_400_000
-MINUTE_MS: Final = 60_000
 
 
 async def tick(app: App, at: datetime, sources_s: float = SOURCES_DEADLINE_S) -> Report:

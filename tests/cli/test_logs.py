@@ -52,6 +52,7 @@ def test_a_real_gateway_logs_json_alone_whatever_is_sent_to_it(tmp_path: Path) -
         "EMI_ALGOD_URL": "http://127.0.0.1:9/a",
     }
     with running(tmp_path, ["gateway"], f"http://127.0.0.1:{port}", **settings) as gateway:
+        gateway.wait_open("/healthz")
         gateway.wait_text("no new offer")  # asked by what runs
         answers = [sent(port, raw) for raw in [*[GARBAGE] * 20, UPGRADE]]
         gateway.stop()

@@ -11,12 +11,11 @@ import pytest
 
 from generator.catalog.text.answers import NEEDS_5_MINUTE_BARS
 from generator.catalog.words import SourceMode, SourceStatus
-from generator.market.bars import BAR_FIELDS, BAR_MS, BarFrame
+from generator.market.bars import BAR_FIELDS, BAR_MS, DAY_MS, HOUR_MS, BarFrame
 from generator.market.observation import Observation
-from generator.market.recorded.source import DAY_MS, HISTORY_MS, RecordedSource
+from generator.market.recorded.source import HISTORY_MS, RecordedSource
 
 START_MS = 1_700_006_400_000  # 2023-11-15 00:00 UTC
-HOUR_MS = 3_600_000
 WALL_MS = 1_795_172_461_234
 ASSETS = ("BTC", "ETH")
 CANDLE_HEADER = "ts,open,high,low,close,volume"

@@ -10,13 +10,12 @@ import pytest
 
 from generator.catalog.words import SourceStatus
 from generator.errors import SourceError
-from generator.market.bars import BAR_MS
+from generator.market.bars import BAR_MS, HOUR_MS
 from generator.market.recorded.files import ascending
 from generator.market.recorded.source import RecordedSource
 from tests.market.test_recorded import (
     ASSETS,
     CANDLE_HEADER,
-    HOUR_MS,
     START_MS,
     WALL_MS,
     at,

@@ -9,12 +9,12 @@ from numpy.random import Generator
 
 from generator.catalog.assets import ASSETS
 from generator.catalog.words import RegimeLabel, SourceMode, SourceStatus
-from generator.market.bars import BAR_FIELDS, BAR_MS, BarFrame
+from generator.market.bars import BAR_FIELDS, BAR_MS, DAY_MS, BarFrame
 from generator.market.observation import Observation
 from generator.market.simulated.market import SimulatedMarket
 from generator.market.simulated.params import REGIMES
 from generator.market.simulated.random import Draws, Stream
-from generator.market.simulated.source import DAY_MS, VENUES, SimulatedSource
+from generator.market.simulated.source import VENUES, SimulatedSource
 
 NOW_MS = 1_795_172_400_000 + 7 * 60_000  # 2026-11-20 11:07 UTC
 BLOCK_MS = 35 * DAY_MS

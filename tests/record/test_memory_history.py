@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from generator.record.memory import history
 from generator.record.memory.store import Memory
 from tests.support.arena_inputs import HOUR, MINUTE, NOON, inputs_at, play_tick
 from tests.support.databases import url_in
@@ -25,12 +24,10 @@ def play_regime(memory: Memory, at_ms: int, label: str, confidence: float | None
     play_tick(memory, replace(inputs_at(at_ms), regime=(label, "NEUTRAL", confidence, 12.5)))
 
 
-def test_ticks_of_a_day_are_counted_without_the_warm_up(memory: Memory) -> None:
+def test_ticks_of_a_day_are_counted(memory: Memory) -> None:
     memory.tick_done("old", "1", NOON - DAY, ok=True, reason=None)
     memory.tick_done("a", "2", NOON - HOUR, ok=True, reason=None)
     memory.tick_done("b", None, NOON - MINUTE, ok=False, reason="disk full")
-    with memory.writing() as connection:
-        history.store_tick(connection, "backtest", "3", NOON - MINUTE, None, ok=True, warm_up=True)
 
     counts = memory.ticks(NOON)
 

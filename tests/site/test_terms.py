@@ -3,7 +3,10 @@
 import re
 
 from generator.catalog.text.glossary import LINKED, anchor, glossary
+from generator.catalog.words import SourceMode
+from generator.site.pages.render import Pages
 from generator.site.pages.terms import with_terms_linked
+from tests.support.page_view import view
 
 FUNDING = '<a class="term" href="/glossary/#term-funding">'
 
@@ -31,3 +34,24 @@ def test_no_meaning_uses_only_the_word_it_explains() -> None:
     for entry in glossary():
         others = set(re.findall("[a-z]+", entry.meaning.lower())) - set(re.findall("[a-z]+", entry.term.lower()))
         assert len(others) > 3, entry.term
+
+
+def test_the_glossary_gives_today_s_example_from_the_bodies_of_the_release() -> None:
+    futures = view().bodies["/api/derivatives.php"]["assets"]["BTC"]
+    negative = view()
+    negative.bodies["/api/derivatives.php"]["assets"]["BTC"]["funding"]["rate_8h_percent"] = -0.02
+
+    shown, turned = (Pages().render(one)["/glossary/index.md"].decode() for one in (view(), negative))
+
+    rate = futures["funding"]["rate_8h_percent"]
+    assert rate > 0
+    assert f"Today: Bitcoin's funding is +{rate:.4f}% per 8 hours: longs pay shorts." in shown
+    assert "Today: Bitcoin's funding is \N{MINUS SIGN}0.0200% per 8 hours: shorts pay longs." in turned
+
+
+def test_a_term_whose_fact_is_unknown_has_no_example_and_a_replay_is_not_today() -> None:
+    assert "Today" not in Pages().render(view(empty=True))["/glossary/index.md"].decode()
+    assert (
+        "In the replay: the regime is range."
+        in Pages().render(view(SourceMode.RECORDED))["/glossary/index.md"].decode()
+    )

@@ -20,7 +20,7 @@ from gateway.devnet.transactions import Item, parse_item, signed
 from gateway.devnet.wallet import SignedPayment
 from gateway.devnet.wallet import sign as sign_payment
 from gateway.settings import DEMO_PAYEE
-from gateway.wire.networks import DEVNET, Network
+from gateway.wire.networks import DEVNET
 from tests.support.clock import ManualClock
 
 START_ROUND = 20_000_000
@@ -37,8 +37,8 @@ def pass_rounds(clock: ManualClock, count: int) -> None:
 
 
 @contextmanager
-def ledger_at(path: Path, clock: ManualClock, network: Network = DEVNET) -> Iterator[Ledger]:
-    ledger = Ledger(path / "devnet.sqlite3", network, clock.unix)
+def ledger_at(path: Path, clock: ManualClock) -> Iterator[Ledger]:
+    ledger = Ledger(path / "devnet.sqlite3", DEVNET, clock.unix)
     try:
         yield ledger
     finally:

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from generator.market.bars import BAR_FIELDS, BAR_MS, BarFrame
+from generator.market.bars import BAR_FIELDS, BAR_MS, DAY_MS, MINUTE_MS, BarFrame
 from generator.market.live.client import VenueClient
 from generator.market.live.readings import CandleReading, Collector, Job, LiquidationReading
 from generator.market.live.venues import CANDLE_ORDER
@@ -19,10 +19,9 @@ Row = tuple[int, float, float, float, float, float]
 Extras = dict[str, float]  # bar field -> value
 _FIELDS: Final = ("open", "high", "low", "close", "volume")
 # A bar that some asset still lacks waits this long after its close: venues publish bars seconds late.
-HOLD_MS: Final = 60_000
+HOLD_MS: Final = MINUTE_MS
 _KEPT_BARS: Final = 24
 TRIES: Final = 3
-_DAY_BARS: Final = 288
 
 
 def last_closed(now_ms: int) -> int:
@@ -235,8 +234,8 @@ class Backfill:
         return max(begun, key=lambda one: len(one.rows), default=None)
 
     async def _history(self, client: VenueClient, asset: str) -> tuple[bool, CandleReading]:
-        reach = min(self._days * _DAY_BARS, client.spec.candle_reach or self._days * _DAY_BARS)
-        last = last_closed(self._now_ms)
+        bars, last = self._days * DAY_MS // BAR_MS, last_closed(self._now_ms)
+        reach = min(bars, client.spec.candle_reach or bars)
         start = first = last - (reach - 1) * BAR_MS
         rows: list[Row] = []
         dropped = 0
@@ -248,7 +247,7 @@ class Backfill:
             dropped += page.dropped
             # After its last bar, or a page further when it is empty.
             first = page.rows[-1][0] + BAR_MS if page.rows else first + client.spec.candle_page * BAR_MS
-            self._report(asset, (first - start) // (BAR_MS * _DAY_BARS), f"{asset} from {client.spec.name}")
+            self._report(asset, (first - start) // DAY_MS, f"{asset} from {client.spec.name}")
         return first > last, _reading(client, asset, self._now_ms, rows, len(rows) + dropped)
 
     async def _page(self, client: VenueClient, asset: str, first_ms: int) -> CandleReading | None:

@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Any, Final
 
-from generator.market.bars import BAR_MS
+from generator.market.bars import BAR_MS, DAY_MS, HOUR_MS
 from generator.market.live.client import VenueClient
 from generator.market.live.readings import (
     DayAgoReading,
@@ -18,8 +18,6 @@ from generator.market.live.readings import (
     keep_usable,
 )
 
-HOUR_MS: Final = 3_600_000
-DAY_MS: Final = 86_400_000
 _STANDARD_HOURS: Final = 8.0
 _STATISTICS_BARS: Final = 4
 _DAY_ROWS: Final = 25

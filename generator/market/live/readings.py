@@ -6,23 +6,23 @@ from dataclasses import dataclass, field, replace
 from typing import ClassVar, Final, TypeVar
 
 from generator.catalog.words import SourceStatus
+from generator.market.bars import MINUTE_MS
 from generator.market.consensus import MAX_AGE_MS
 from generator.market.observation import SourceHealth
 
-_MINUTE_MS: Final = 60_000
 # A venue that was a fallback once, or was removed, is dropped after this; so is what a clock set ahead dated.
-FORGET_MS: Final = 10 * _MINUTE_MS
+FORGET_MS: Final = 10 * MINUTE_MS
 KINDS: Final = ("spot", "book", "candles", "funding", "open_interest", "liquidations")
 # Readings older than this do not count. Between their own refreshes (a bar, an hour) they are carried.
 MAX_AGES_MS: Final[dict[str, int]] = {
     "spot": MAX_AGE_MS,
     "book": MAX_AGE_MS,
     "day": MAX_AGE_MS,
-    "funding": 10 * _MINUTE_MS,
-    "open_interest": 15 * _MINUTE_MS,
-    "liquidations": 15 * _MINUTE_MS,
-    "candles": 15 * _MINUTE_MS,
-    "open_interest_history": 27 * 60 * _MINUTE_MS,
+    "funding": 10 * MINUTE_MS,
+    "open_interest": 15 * MINUTE_MS,
+    "liquidations": 15 * MINUTE_MS,
+    "candles": 15 * MINUTE_MS,
+    "open_interest_history": 27 * 60 * MINUTE_MS,
 }
 
 

@@ -6,13 +6,12 @@ from typing import Final
 import numpy as np
 
 from generator.catalog.words import SourceStatus
-from generator.market.bars import BarFrame, FloatArray
+from generator.market.bars import DAY_MS, MINUTE_MS, BarFrame, FloatArray
 from generator.market.observation import AssetObservation, Funding, OpenInterest, SourceHealth
 from generator.market.recorded.files import Kind
 from generator.market.recorded.recording import STALE_INTERVALS, Recording
 
-DAY_MS: Final = 86_400_000
-_TOLERANCE_MS: Final = 60_000  # venues stamp rows some milliseconds late
+_TOLERANCE_MS: Final = MINUTE_MS  # venues stamp rows some milliseconds late
 _ALWAYS_MISSING: Final = ("no order book in a recording", "no liquidations in a recording")
 _WORDS: Final = {Kind.FUNDING: "funding", Kind.OPEN_INTEREST: "open interest"}
 

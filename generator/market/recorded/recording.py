@@ -11,14 +11,12 @@ import numpy as np
 import numpy.typing as npt
 
 from generator.errors import SourceError
-from generator.market.bars import BAR_FIELDS, BarFrame, FloatArray, IntArray
+from generator.market.bars import BAR_FIELDS, BAR_MS, HOUR_MS, MINUTE_MS, BarFrame, FloatArray, IntArray
 from generator.market.recorded.files import Folder, Kind, Rows, ascending, find_folders
 
 BoolArray = npt.NDArray[np.bool_]
 
-_MINUTE_MS: Final = 60_000
-HOUR_MS: Final = 3_600_000
-INTERVALS_MS: Final = (300_000, HOUR_MS)
+INTERVALS_MS: Final = (BAR_MS, HOUR_MS)
 STALE_INTERVALS: Final = 2
 _FUNDING_MS: Final = 8 * HOUR_MS
 _DEFAULT_CADENCE_MS: Final = {Kind.FUNDING: 8 * HOUR_MS, Kind.OPEN_INTEREST: 4 * HOUR_MS}
@@ -130,7 +128,7 @@ def _interval(folder: Folder) -> int:
             continue
         length = int(lengths[np.argmax(counts)])
         if length not in INTERVALS_MS:
-            minutes = f"{length / _MINUTE_MS:g} minutes in {rows.path.name}"
+            minutes = f"{length / MINUTE_MS:g} minutes in {rows.path.name}"
             raise SourceError(f"{folder.path}: bars of {minutes}; expected 5 or 60 minutes")
         seen.add(length)
     if not seen:

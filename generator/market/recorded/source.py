@@ -11,14 +11,13 @@ from generator.catalog.assets import ASSETS
 from generator.catalog.text.answers import NEEDS_5_MINUTE_BARS
 from generator.catalog.words import SourceMode
 from generator.errors import SourceError
-from generator.market.bars import BAR_MS, BarFrame
+from generator.market.bars import BAR_MS, DAY_MS, BarFrame
 from generator.market.observation import Observation
 from generator.market.recorded.files import Kind
 from generator.market.recorded.observation import observe_asset, recording_health
 from generator.market.recorded.recording import load_recording
 from generator.market.source import Progress
 
-DAY_MS: Final = 86_400_000
 HISTORY_MS: Final = 30 * DAY_MS
 HISTORY_SHARE: Final = 0.6
 

@@ -18,7 +18,7 @@ from numpy.random import Generator
 
 from generator.catalog.assets import ASSETS
 from generator.catalog.words import RegimeLabel
-from generator.market.bars import BAR_FIELDS, BAR_MS, BarFrame, FloatArray
+from generator.market.bars import BAR_FIELDS, BAR_MS, MINUTE_MS, BarFrame, FloatArray
 from generator.market.simulated import params
 from generator.market.simulated.random import Draws, Stream, autoregress, generator, ornstein_uhlenbeck, tail_scale
 from generator.market.simulated.schedule import regime_mix, schedule
@@ -259,4 +259,4 @@ def _minute(t_ms: int) -> tuple[int, int]:
     """Return the block that holds a time, and the minute in it."""
     if t_ms < 0:
         raise ValueError(f"the simulated market starts in 1970, not at {t_ms} ms")
-    return divmod(t_ms // params.MINUTE_MS, params.BLOCK_MINUTES)
+    return divmod(t_ms // MINUTE_MS, params.BLOCK_MINUTES)

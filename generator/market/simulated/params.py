@@ -12,7 +12,6 @@ from generator.catalog.assets import ASSETS
 from generator.catalog.words import RegimeLabel
 from generator.market.bars import FloatArray
 
-MINUTE_MS: Final = 60_000
 BAR_MINUTES: Final = 5
 BARS_A_DAY: Final = 288
 MINUTES_A_DAY: Final = 1440

@@ -7,7 +7,7 @@ import numpy as np
 
 from generator.catalog.assets import ASSETS
 from generator.catalog.words import SourceMode, SourceStatus
-from generator.market.bars import BAR_MS, BarFrame, FloatArray
+from generator.market.bars import BAR_MS, DAY_MS, MINUTE_MS, BarFrame, FloatArray
 from generator.market.observation import (
     AssetObservation,
     Book,
@@ -18,13 +18,12 @@ from generator.market.observation import (
     SourceHealth,
 )
 from generator.market.simulated.market import SimulatedMarket
-from generator.market.simulated.params import BARS_A_DAY, MINUTE_MS
+from generator.market.simulated.params import BARS_A_DAY
 from generator.market.simulated.random import Draws, Stream
 from generator.market.source import Progress
 
 VENUES: Final[tuple[str, ...]] = ("sim-a", "sim-b", "sim-c")
 VENUES_NEEDED: Final = 2
-DAY_MS: Final = 86_400_000
 _MAX_NEW_BARS = 30 * BARS_A_DAY
 _MAX_GAP_BPS = 2.0
 _KINDS = ("spot", "perpetual")

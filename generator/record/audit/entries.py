@@ -25,7 +25,7 @@ SaltOf = Callable[[bytes], str]  # what is sealed -> its salt, always the same o
 class Entry:
     """One line of the record."""
 
-    kind: str  # as in the module's list
+    kind: str  # as in docs/reference/formats.md
     subject: str | None  # round id, or the start of the hour; None for what is about neither
     data: bytes  # canonical JSON, what the log holds
 

@@ -41,28 +41,18 @@ class RegimeChange:
     warm_up: bool
 
 
-def store_tick(
-    connection: Connection,
-    tick_id: str,
-    generation: str | None,
-    at_ms: int,
-    reason: str | None,
-    *,
-    ok: bool,
-    warm_up: bool = False,
-) -> None:
-    """Log one tick; the same id again replaces it."""
-    values = {"generation": generation, "at_ms": at_ms, "ok": ok, "reason": reason, "warm_up": warm_up}
-    upsert(connection, t.ticks, {"tick_id": tick_id}, values)
+def store_tick(connection: Connection, tick_id: str, **values: Any) -> None:
+    """Log one tick, never one of a backtest; the same id again replaces it."""
+    upsert(connection, t.ticks, {"tick_id": tick_id}, {**values, "warm_up": False})
     forget(connection, t.ticks, KEPT_TICKS)
 
 
 def count_ticks(connection: Connection, now_ms: int) -> TickCounts:
-    """Count the ticks of the 24 hours before a time; backtest ticks are not counted."""
+    """Count the ticks of the 24 hours before a time."""
     c = t.ticks.c
-    recent = select(c.ok, func.count()).where(c.at_ms > now_ms - DAY_MS, c.at_ms <= now_ms, c.warm_up.is_(False))
+    recent = select(c.ok, func.count()).where(c.at_ms > now_ms - DAY_MS, c.at_ms <= now_ms)
     counts: dict[bool, int] = {bool(ok): n for ok, n in connection.execute(recent.group_by(c.ok))}
-    last = select(c.tick_id).where(c.ok.is_(True), c.warm_up.is_(False)).order_by(c.id.desc()).limit(1)
+    last = select(c.tick_id).where(c.ok.is_(True)).order_by(c.id.desc()).limit(1)
     tick_id = connection.execute(last).scalar()
     return TickCounts(counts.get(True, 0), counts.get(False, 0), tick_id, _missed(connection, now_ms))
 
@@ -71,29 +61,27 @@ def minutes_by_day(connection: Connection) -> dict[int, int]:
     """Return the minutes in which a tick was published, by the number of the day."""
     c = t.ticks.c
     day = (c.at_ms // DAY_MS).label("day")
-    query = select(day, func.count(distinct(c.at_ms // MINUTE_MS))).where(c.ok.is_(True), c.warm_up.is_(False))
+    query = select(day, func.count(distinct(c.at_ms // MINUTE_MS))).where(c.ok.is_(True))
     return {int(row[0]): int(row[1]) for row in connection.execute(query.group_by(day))}
 
 
 def _missed(connection: Connection, now_ms: int) -> int:
     """Count the minutes before this one, of 24 hours and since the first tick, in which no tick began."""
     c, minute = t.ticks.c, now_ms // MINUTE_MS
-    live = c.warm_up.is_(False)
-    first_ms = connection.execute(select(func.min(c.at_ms)).where(live)).scalar()
+    first_ms = connection.execute(select(func.min(c.at_ms))).scalar()
     if first_ms is None:
         return 0
     since = max(first_ms // MINUTE_MS, minute - DAY_MS // MINUTE_MS)
     within = (c.at_ms >= since * MINUTE_MS, c.at_ms < minute * MINUTE_MS)
-    had: int = connection.execute(select(func.count(distinct(c.at_ms // MINUTE_MS))).where(live, *within)).scalar_one()
+    had: int = connection.execute(select(func.count(distinct(c.at_ms // MINUTE_MS))).where(*within)).scalar_one()
     missed: int = minute - since - had
     return max(missed, 0)
 
 
 def last_regime(connection: Connection) -> str | None:
     """Return the label of the newest row."""
-    label: str | None = connection.execute(
-        select(t.regime_history.c.label).order_by(t.regime_history.c.id.desc()).limit(1)
-    ).scalar()
+    c = t.regime_history.c
+    label: str | None = connection.execute(select(c.label).order_by(c.id.desc()).limit(1)).scalar()
     return label
 
 
@@ -103,17 +91,8 @@ def store_regime(connection: Connection, at_ms: int, regime: RegimeRow, before: 
     if connection.execute(select(c.id).where(c.at_ms == at_ms)).scalar() is not None:
         return
     label, mode, confidence, risk_score = regime
-    connection.execute(
-        t.regime_history.insert().values(
-            at_ms=at_ms,
-            label=str(label),
-            mode=str(mode),
-            confidence=confidence,
-            risk_score=risk_score,
-            changed=before != label,
-            warm_up=warm_up,
-        )
-    )
+    row = {"at_ms": at_ms, "label": str(label), "mode": str(mode), "confidence": confidence, "risk_score": risk_score}
+    connection.execute(insert(t.regime_history).values(**row, changed=before != label, warm_up=warm_up))
     forget(connection, t.regime_history, KEPT_REGIMES, c.changed.is_(False))
 
 
@@ -164,5 +143,5 @@ def _hour(row: Mapping[Any, Any]) -> Hour:
 def last_published_ms(connection: Connection) -> int:
     """Return the wall time of the last tick that was published, -1 before the first."""
     k = t.ticks.c
-    query = select(k.at_ms).where(k.ok.is_(True), k.warm_up.is_(False)).order_by(k.id.desc()).limit(1)
+    query = select(k.at_ms).where(k.ok.is_(True)).order_by(k.id.desc()).limit(1)
     return int(connection.execute(query).scalar() or -1)

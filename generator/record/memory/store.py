@@ -228,7 +228,7 @@ class Memory:
     ) -> None:
         """Note that a tick was published or failed: the one commit after a release."""
         with self.writing() as connection:
-            history.store_tick(connection, tick_id, generation, at_ms, reason, ok=ok)
+            history.store_tick(connection, tick_id, generation=generation, at_ms=at_ms, ok=ok, reason=reason)
             if published is not None:
                 ballots.done(connection, published)
 

@@ -80,7 +80,7 @@ class _Writer:
             self._link = href if href.startswith("/") else ""
             self._text.append("[" if self._link else "")
         elif tag == "dd":
-            self._text.append(", " if self._definitions else " ")
+            self._text.append(", " if self._definitions and not self._text[-1].endswith(".") else " ")
             self._definitions += 1
         elif tag == "br":
             self._text.append(" ")

@@ -34,6 +34,7 @@ from generator.site.pages.linked import linked_data
 from generator.site.pages.markdown import markdown
 from generator.site.pages.record import first_due, record_view
 from generator.site.pages.terms import with_terms_linked
+from generator.site.pages.today import examples
 from generator.site.resources import Assets, Resources
 
 # Templates know each constant of these by its name in lower case.
@@ -144,6 +145,10 @@ def _history(page: SitePage, view: PageView) -> Mapping[str, Any]:
     return {"window": WINDOWS[page.subject], "figure": figure}
 
 
+def _today(view: PageView) -> Mapping[str, str]:
+    return examples(view.bodies, view.predictions, view.ctx.freshness.generated_ms, view.ctx.observation.mode)
+
+
 def _archive(_page: SitePage, view: PageView) -> Mapping[str, Any]:
     first_hour = page_format.moment(view.ctx.freshness.generated_ms + HOUR_MS)
     return {"days": view.days, "days_kept": DAYS_KEPT, "first_hour": f"{first_hour:%H}:00"}
@@ -168,6 +173,7 @@ _CONTENT: Final[Mapping[str, Content]] = {
     "pages/arena.html": Content(_arena, None),
     "pages/status.html": Content(_status, None),
     "pages/track_record.html": Content(_record, _record_source),
+    "pages/glossary.html": Content(lambda _, view: {"today": _today(view)}, lambda view: (_today(view),)),
     "pages/learn.html": Content(_learn, lambda view: (view.ctx.arena.lessons, view.figures)),
     "pages/asset.html": Content(_asset, _each_five_minutes),
     "pages/history.html": Content(_history, lambda view: (view.figures,)),
