@@ -348,5 +348,4 @@ class ArenaView:
     leaderboard: Leaderboard = field(default_factory=Leaderboard)
     teacher_live: TeacherMetrics | None = None  # as `teacher`, without the backtest
     rehearsal: Rehearsal | None = None  # None where there was none
-    verdicts: tuple[BallotVerdict, ...] = ()  # of the ballots read in this tick; never published
     refused: dict[str, int] = field(default_factory=dict)  # ballots newly refused in this tick, by reason
