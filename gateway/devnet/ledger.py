@@ -55,10 +55,6 @@ class RoundClock:
         self._highest = max(self._highest, 1 + int(elapsed // ROUND_S))
         return self._highest
 
-    def seconds_to(self, target: int) -> float:
-        """Return the seconds until a round begins, 0 when it has begun."""
-        return 0.0 if self.current() >= target else max(0.0, started_at(target) - self._now())
-
 
 def started_at(number: int) -> float:
     """Return the Unix time at which a round began."""

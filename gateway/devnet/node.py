@@ -1,6 +1,5 @@
 """What wallets, facilitators and gateways ask of a node and of an indexer."""
 
-import asyncio
 import base64
 import struct
 from collections.abc import Sequence
@@ -20,7 +19,6 @@ from gateway.wire.algorand import pack
 
 MEMORY_ROUNDS: Final = 1_000
 """A node forgets a transaction after this many rounds; the indexer keeps it."""
-MAX_WAIT_S: Final = 60.0
 PAGE: Final = 1_000
 ADDRESSES: Final = frozenset({"snd", "rcv", "arcv"})
 
@@ -33,7 +31,6 @@ def node_routes(ledger: Ledger) -> list[BaseRoute]:
     node, indexer = _Node(ledger), _Indexer(ledger)
     algod = [
         Route("/v2/status", node.status),
-        Route("/v2/status/wait-for-block-after/{after:int}", node.wait),
         Route("/v2/transactions", node.send, methods=["POST"]),
         Route("/v2/transactions/params", node.params),
         Route("/v2/transactions/simulate", node.simulate, methods=["POST"]),
@@ -69,10 +66,6 @@ class _Node:
     async def status(self, _request: Request) -> Response:
         current = self._ledger.rounds.current()
         return JSONResponse({"last-round": current, "time-since-last-round": 0, "catchup-time": 0})
-
-    async def wait(self, request: Request) -> Response:
-        await asyncio.sleep(min(self._ledger.rounds.seconds_to(request.path_params["after"] + 1), MAX_WAIT_S))
-        return await self.status(request)
 
     async def params(self, _request: Request) -> Response:
         identity = self._ledger.identity

@@ -102,7 +102,7 @@ def python(base_url: str, endpoint: Endpoint) -> str:
 
 def javascript(base_url: str, endpoint: Endpoint) -> str:
     """Return a module for browsers and Node.js 18 and later."""
-    lines = "\n".join(f"console.log({_javascript_path(path)});" for path in endpoint.first_read)
+    lines = "\n".join(f"console.log({'.'.join(('reading', *path))});" for path in endpoint.first_read)
     return _JAVASCRIPT.format(url=url_of(base_url, endpoint), lines=lines)
 
 
@@ -124,7 +124,3 @@ def paid_javascript(base_url: str, product: Product) -> str:
 
 def _python_path(path: tuple[str, ...]) -> str:
     return "reading" + "".join(f'["{name}"]' for name in path)
-
-
-def _javascript_path(path: tuple[str, ...]) -> str:
-    return "reading" + "".join(f".{name}" for name in path)

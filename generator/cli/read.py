@@ -2,7 +2,7 @@
 
 import json
 import sys
-from typing import Annotated, Any, NoReturn
+from typing import Annotated
 
 import typer
 
@@ -28,31 +28,16 @@ def read(
 
     Example: emi read < bars.jsonl > readings.jsonl
     """
-    from generator.brain.json_lines import BarError, JsonLinesReader
+    from generator.brain.json_lines import JsonLinesReader
     from generator.brain.weights import Weights
-    from generator.errors import WeightsError
+    from generator.errors import GeneratorError
 
-    try:
-        brain = JsonLinesReader(Weights.load(weights))
-    except WeightsError as error:
-        _fail(str(error))
+    brain = JsonLinesReader(Weights.load(weights))
     for number, line in enumerate(sys.stdin, start=1):
         if not line.strip():
             continue
         try:
             answer = brain.answer(json.loads(line))
-        except (BarError, ValueError, RecursionError) as error:
-            _fail(f"line {number}: {error}")
-        _say(answer)
-
-
-def _say(answer: dict[str, Any]) -> None:
-    """Write one line at once."""
-    sys.stdout.write(json.dumps(answer, separators=(",", ":"), allow_nan=False) + "\n")
-    sys.stdout.flush()
-
-
-def _fail(text: str) -> NoReturn:
-    """End with one line on standard error."""
-    typer.echo(f"emi read: {text}", err=True)
-    raise typer.Exit(1)
+        except (ValueError, RecursionError) as error:
+            raise GeneratorError(f"line {number}: {error}") from None
+        print(json.dumps(answer, separators=(",", ":"), allow_nan=False), flush=True)

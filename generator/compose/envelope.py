@@ -11,11 +11,11 @@ from generator.catalog.formats import iso, iso_or_none
 from generator.catalog.links import BUYER_PAGES, DOCS, LLMS_TXT, OPENAPI_JSON, OPENAPI_YAML
 from generator.catalog.products import PRODUCT_BY_ID
 from generator.catalog.text.answers import DISCLAIMER, USAGE_CHARACTERISTICS
-from generator.catalog.words import Side, SourceMode, SourceStatus, Status
+from generator.catalog.words import SourceMode, SourceStatus, Status
 from generator.compose.body import Body, absent
 from generator.compose.context import Change, TickContext
 from generator.compose.facts import headline
-from generator.compose.inputs import market_limitations, market_status, reading_of, verified
+from generator.compose.inputs import market_limitations, market_status, verified
 
 UPDATED = "Wall time of the tick that made this answer, ISO 8601 UTC."
 LIMITATIONS = "What is unknown or restricted in this answer, and why."
@@ -319,6 +319,7 @@ def notice(ctx: TickContext, endpoint: Endpoint, *limits: str) -> dict[str, Any]
 
 def rich(ctx: TickContext, endpoint: Endpoint, *limits: str) -> dict[str, Any]:
     """Fill the fields of `RichResponse` but for `summary`."""
+    base = ctx.site.base_url
     return {
         **head(ctx, endpoint),
         "product_id": endpoint.product_id,
@@ -330,7 +331,12 @@ def rich(ctx: TickContext, endpoint: Endpoint, *limits: str) -> dict[str, Any]:
         "usage_characteristics": UsageCharacteristics(**USAGE_CHARACTERISTICS),
         "source": source_block(ctx),
         "limitations": market_limitations(ctx, *limits),
-        "developer_resources": developer_resources(ctx),
+        "developer_resources": DeveloperResources(
+            openapi_json=base + OPENAPI_JSON,
+            openapi_yaml=base + OPENAPI_YAML,
+            llms_txt=base + LLMS_TXT,
+            docs=base + DOCS,
+        ),
         "expanded_access": expanded_access(ctx, endpoint.next_resource),
         "related_resources": related(endpoint),
         "truth_statement": endpoint.truth_statement,
@@ -358,14 +364,6 @@ def expanded_access(ctx: TickContext, product_id: str) -> ExpandedAccess:
         network=NETWORKS[ctx.site.network].caip2,
         asset_id=ctx.site.asset_id,
         buyer_page=ctx.site.base_url + BUYER_PAGES[product.id],
-    )
-
-
-def developer_resources(ctx: TickContext) -> DeveloperResources:
-    """List the machine-readable descriptions."""
-    base = ctx.site.base_url
-    return DeveloperResources(
-        openapi_json=base + OPENAPI_JSON, openapi_yaml=base + OPENAPI_YAML, llms_txt=base + LLMS_TXT, docs=base + DOCS
     )
 
 
@@ -436,14 +434,3 @@ def paid_head(ctx: TickContext, product_id: str, *limits: str) -> dict[str, Any]
         "updated": updated(ctx),
         "replay": replay(ctx),
     }
-
-
-def evidence_of(ctx: TickContext, *sides: Side) -> dict[str, list[str]]:
-    """Return family of evidence -> assets, over the given sides."""
-    found: dict[str, list[str]] = {}
-    for asset in ASSETS:
-        read = reading_of(ctx, asset)
-        for row in read.evidence if read else ():
-            if row.side in sides:
-                found.setdefault(row.family, []).append(asset)
-    return found

@@ -154,16 +154,11 @@ def paid_atlas(ctx: TickContext) -> X402AtlasPaidResponse:
         ),
         summary=brain_sentence(ctx),
         confidence=AtlasConfidence.of(said, regime=now.confidence, prediction=said.confidence),
-        evidence=used_evidence(ctx),
-    )
-
-
-def used_evidence(ctx: TickContext) -> AtlasEvidence:
-    """List the families of evidence that were read, were missing, or disagree."""
-    return AtlasEvidence(
-        used=_families(ctx, words.Side.FOR, words.Side.AGAINST, words.Side.NEUTRAL),
-        missing=_families(ctx, words.Side.MISSING),
-        disagreeing=_families(ctx, words.Side.AGAINST),
+        evidence=AtlasEvidence(
+            used=_families(ctx, words.Side.FOR, words.Side.AGAINST, words.Side.NEUTRAL),
+            missing=_families(ctx, words.Side.MISSING),
+            disagreeing=_families(ctx, words.Side.AGAINST),
+        ),
     )
 
 
@@ -235,6 +230,7 @@ def cross_asset(ctx: TickContext) -> CrossAsset:
     """Compose how the assets move against each other, from the changes as published."""
     found = moves(ctx)
     enough = len(found) >= 2
+    rose = f"{sum(moved > 0 for moved in found.values())} of {len(found)} assets rose over 24 hours."
     same = [same_as_market(ctx, asset) for asset in ASSETS]
     return CrossAsset(
         breadth_percent=breadth(ctx),
@@ -245,15 +241,8 @@ def cross_asset(ctx: TickContext) -> CrossAsset:
         weakest=min(found, key=found.__getitem__) if enough else None,
         biases=coins.bias_counts(ctx),
         same_regime=sum(value is True for value in same) if any(value is not None for value in same) else None,
-        note=_note(found),
+        note=rose if enough else "Too few assets with a known change to compare.",
     )
-
-
-def _note(found: dict[str, float]) -> str:
-    if len(found) < 2:
-        return "Too few assets with a known change to compare."
-    rose = sum(moved > 0 for moved in found.values())
-    return f"{rose} of {len(found)} assets rose over 24 hours."
 
 
 HOURS: Final = 4

@@ -197,19 +197,16 @@ def limits(ctx: TickContext) -> tuple[str, ...]:
 
 def report_asset(ctx: TickContext, asset: str) -> ReportAsset:
     """Say what is read of one coin."""
-    seen = observed(ctx, asset)
+    seen, name = observed(ctx, asset), ASSET_NAMES[asset]
+    cost = price(seen.price)
+    said = f"The price of {name} is not known." if cost is None else f"{name} trades at ${_amount(cost)}."
     return ReportAsset(
         asset=asset,
-        name=ASSET_NAMES[asset],
-        price=price(seen.price),
+        name=name,
+        price=cost,
         change_24h=change(seen.change_24h_percent),
-        text=f"{_price_text(ctx, asset)} {asset_sentence(ctx, asset).replace(f'{ASSET_NAMES[asset]} is', 'It is', 1)}",
+        text=f"{said} {asset_sentence(ctx, asset).replace(f'{name} is', 'It is', 1)}",
     )
-
-
-def _price_text(ctx: TickContext, asset: str) -> str:
-    cost, name = price(observed(ctx, asset).price), ASSET_NAMES[asset]
-    return f"The price of {name} is not known." if cost is None else f"{name} trades at ${_amount(cost)}."
 
 
 def _amount(value: float) -> str:
@@ -299,9 +296,11 @@ def _record_text(record: TrackRecord, n: int, right: int) -> str:
     apart = f" A backtest before the start, which does not count, made {record.warm_up}." if record.warm_up else ""
     if not n:
         return f"No forecast of direction has been scored yet.{apart}"
-    better = "That is more than chance would give, but assets move together, so it may still be luck."
-    shown = better if looks_better(record) else "No skill is shown: chance would do as well."
-    return f"Of {n} forecasts of direction {right} were right and {n - right} wrong. {shown}{apart}"
+    usual = f"always naming the outcome most frequent before would have been right in {record.chance_percent:g}%"
+    better = "That is better so far, but assets move together, so it may still be luck."
+    shown = better if looks_better(record) else "No skill is shown."
+    rate = f"{record.hit.percent:g}%"
+    return f"Of {n} forecasts of direction {right} were right and {n - right} wrong ({rate}); {usual}. {shown}{apart}"
 
 
 def evidence(ctx: TickContext) -> UsedEvidence:

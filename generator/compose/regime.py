@@ -173,13 +173,14 @@ def regime(ctx: TickContext) -> Regime:
     now = ctx.reading.regime if ctx.reading else replace(_UNREAD, trend=market_trend(ctx))
     known = now.label is not words.RegimeLabel.UNKNOWN
     confidence = share(now.confidence) if known else None
+    chances = probabilities(tuple(now.posterior.values())) if known else ()
     return Regime.of(
         now,
         mode=words.MODE_OF_REGIME[now.label],
         state=market_state(now.label, now.volatility, confidence, stressed=now.stressed),
         breadth_percent=breadth(ctx),
         counts=breadth_counts(ctx),
-        probabilities=regime_chances(now) if known else None,
+        probabilities=RegimeChances(**dict(zip(now.posterior, chances, strict=True))) if known else None,
         likeliest=max(now.posterior, key=now.posterior.__getitem__) if known else None,
         confidence=confidence,
         risk_score=percent(now.risk_score),
@@ -202,12 +203,6 @@ def breadth_counts(ctx: TickContext) -> BreadthCounts | None:
     """Count the assets that are up, down or flat (within 0.1%) on the day; None with fewer than three."""
     said = facts(ctx)
     return BreadthCounts.of(said) if said.known >= FEWEST else None
-
-
-def regime_chances(now: RegimeReading) -> RegimeChances:
-    """Publish the chances of the four regimes."""
-    values = probabilities(tuple(now.posterior.values()))
-    return RegimeChances(**{label.value: value for label, value in zip(now.posterior, values, strict=True)})
 
 
 def market_context(ctx: TickContext) -> MarketContext:
@@ -234,18 +229,9 @@ def _public(ctx: TickContext, now: Regime) -> dict[str, Any]:
 
 def what_changed(ctx: TickContext) -> tuple[Change, ...]:
     """List the changes of regime, confidence, risk and prices."""
-    return (_regime(ctx), *_figures(ctx), *_movers(ctx))
-
-
-def change_limits(ctx: TickContext) -> tuple[str, ...]:
-    """Say that the day before is not known, where it is not."""
-    return (NO_DAY_BEFORE,) if ctx.day_before.regime is None else ()
-
-
-def _regime(ctx: TickContext) -> Change:
-    before, now = ctx.day_before.regime, regime(ctx).label
-    known = None if ctx.reading is None else now.value
-    return Change(what="regime", before=before and before.value, now=known, text=_regime_text(ctx))
+    before, now = ctx.day_before.regime, ctx.reading and ctx.reading.regime.label
+    first = Change(what="regime", before=before, now=now, text=_regime_text(ctx))
+    return (first, *_figures(ctx), *_movers(ctx))
 
 
 def _regime_text(ctx: TickContext) -> str:
@@ -324,9 +310,9 @@ def asset_regime(ctx: TickContext, asset: str) -> AssetRegime:
 
 def paid_market_regime(ctx: TickContext) -> X402PaidResponse:
     """Compose the market regime in full."""
-    now = regime(ctx)
+    now, limits = regime(ctx), (NO_DAY_BEFORE,) if ctx.day_before.regime is None else ()
     return X402PaidResponse(
-        **paid_head(ctx, "x402-market-regime", *change_limits(ctx)),
+        **paid_head(ctx, "x402-market-regime", *limits),
         **_public(ctx, now),
         risk_score=now.risk_score,
         source=source_name(ctx),

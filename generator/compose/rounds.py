@@ -66,7 +66,7 @@ class HumanConsensus(Body):
 class CrowdByRecord(Body):
     """The same round when voters count by their record; anyone can make addresses, a record takes rounds."""
 
-    voters: int = Field(description="Voters with a record above chance.")
+    voters: int = Field(description="Voters with a record above one in three, a blind guess.")
     bullish_percent: float | None = Field(
         description="Their share for BULLISH by record, percent; null without such voters."
     )

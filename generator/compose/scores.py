@@ -1,6 +1,6 @@
-"""Track records to the contract's form, each with a plain sentence."""
+"""Track records as published, each with a plain sentence."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Final, Literal
 
 from pydantic import Field
@@ -234,7 +234,11 @@ def how_far(view: values.ArenaView) -> HowFar:
         resolved=sum(one.resolved for one in view.how_far),
         warm_up=sum(one.resolved for one in view.rehearsal.how_far) if view.rehearsal else 0,
         horizons=tuple(
-            HorizonScores.of(one, scores=tuple(map(_range_score(one), one.scores)), statement=far_statement(one))
+            HorizonScores.of(
+                one,
+                scores=tuple(_range_score(found, one.resolved) for found in one.scores),
+                statement=far_statement(one),
+            )
             for one in view.how_far
         ),
         statement=hour_statement(view),
@@ -266,10 +270,10 @@ def hour_statement(view: values.ArenaView) -> str:
     return f"{said}{counted_apart(before.resolved if before else 0)}"
 
 
-def _range_score(one: values.HorizonScores) -> Callable[[values.RangeScore], RangeScore]:
-    return lambda found: RangeScore.of(
+def _range_score(found: values.RangeScore, n: int) -> RangeScore:
+    return RangeScore.of(
         found,
-        n=one.resolved,
+        n=n,
         inside_50_percent=_estimate(found.inside_50),
         inside_90_percent=_estimate(found.inside_90),
         pinball_saved_percent=_estimate(found.pinball_saved),

@@ -103,7 +103,7 @@ def teacher_lessons(ctx: TickContext) -> TeacherLessonsResponse:
     return TeacherLessonsResponse(
         **notice(ctx, ENDPOINT_BY_ID["teacher-lessons"], *limits),
         teacher_brain=teacher_brain(ctx),
-        patterns=patterns(ctx),
+        patterns=tuple(map(TeacherPattern.of, ctx.arena.patterns)),
         leaderboard=leaderboard(ctx),
         latest_lessons=tuple(lesson_row(lesson) for lesson in ctx.arena.lessons[:LATEST]),
         developer_note=DEVELOPER_NOTE,
@@ -128,11 +128,6 @@ def teacher_brain(ctx: TickContext) -> TeacherBrain:
             patterns={word.value: held.patterns.get(word, 0) for word in PatternType},
         ),
     )
-
-
-def patterns(ctx: TickContext) -> tuple[TeacherPattern, ...]:
-    """Compose what many rounds show."""
-    return tuple(map(TeacherPattern.of, ctx.arena.patterns))
 
 
 def leaderboard(ctx: TickContext) -> Leaderboard:

@@ -35,13 +35,13 @@ class Checker:
             )
         self._good = dict(files)
 
-    def fault(self, path: str, content: bytes) -> str | None:
-        """Return what is wrong with one file that says of no tick, None if nothing is."""
+    def fault(self, path: str, content: bytes, generation: str = "") -> str | None:
+        """Return what is wrong with one file, None if nothing is; without a generation with one that says of no tick."""
         fault = _outside(path, content, self._max_file_bytes)
-        if fault is None and self._good.get(path) != content:
-            fault = self._inside(path, content, "")
-            if fault is None:
-                self._good[path] = content
+        if fault is None and ((generation and path in self._every_tick) or self._good.get(path) != content):
+            fault = self._inside(path, content, generation)
+        if fault is None:
+            self._good[path] = content
         return fault
 
     @staticmethod
@@ -60,9 +60,7 @@ class Checker:
             yield f"the release is larger than {MAX_RELEASE_BYTES} bytes"
         for path, content in files.items():
             fault = "a variant of nothing" if path.endswith(PACKED) and path[:-3] not in files else None
-            fault = fault or _outside(path, content, self._max_file_bytes)
-            if fault is None and (path in self._every_tick or self._good.get(path) != content):
-                fault = self._inside(path, content, generation)
+            fault = fault or self.fault(path, content, generation)
             if fault is not None:
                 yield f"{path}: {fault}"
 

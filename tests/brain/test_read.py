@@ -40,7 +40,7 @@ def ran(text: str, *arguments: str) -> tuple[int, list[dict[str, Any]], str]:
     app = typer.Typer()
     app.command()(read)
     result = CliRunner().invoke(app, list(arguments), input=text)
-    return result.exit_code, [json.loads(line) for line in result.stdout.splitlines()], result.stderr
+    return result.exit_code, [json.loads(line) for line in result.stdout.splitlines()], str(result.exception)
 
 
 def test_each_bar_gives_one_line_of_the_agreed_form_from_the_first_on() -> None:

@@ -43,13 +43,14 @@ def test_the_report_has_every_part_and_each_scenario_can_be_proved_wrong() -> No
     }
 
 
-def test_the_report_shows_losses_with_wins() -> None:
+def test_the_report_shows_losses_with_wins_and_the_rate_of_the_base_class() -> None:
     record = paid("full", REPORT)["report"]["track_record"]
 
     assert (record["n"], record["right"], record["losses"]) == (321, 121, 200)
     assert "200 wrong" in record["text"]
     assert len(record["latest_arena_losses"]) == 5
     assert record["warm_up"] == 214
+    assert "always naming the outcome most frequent before would have been right in" in record["text"]
 
 
 def test_without_a_reading_there_is_no_scenario() -> None:

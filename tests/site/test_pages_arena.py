@@ -99,7 +99,7 @@ def test_how_to_vote_gives_command_and_note_of_the_open_round() -> None:
 def test_the_crowd_comes_with_what_may_be_wrong_with_it() -> None:
     text = _page("/arena/")
 
-    assert "above chance, so new addresses count for nothing" in text
+    assert "above one in three, so new addresses count for nothing" in text
     assert "9 votes came within a minute at 2026-11-20T08:50:00Z: 88.9% the same answer, 77.8% from new" in text
 
 

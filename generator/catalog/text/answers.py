@@ -55,10 +55,10 @@ CROWD_NOTE: Final = (
     "crowd by record and with bursts."
 )
 BY_RECORD_NOTE: Final = (
-    "Voters are weighted by how far their record is above chance, so new addresses count for nothing. Past accuracy does "
+    "Voters are weighted by how far their record is above one in three, so new addresses count for nothing. Past accuracy does "
     "not make a vote right."
 )
-NO_RECORDS: Final = "No voter of this round has a record above chance yet."
+NO_RECORDS: Final = "No voter of this round has a record above one in three yet."
 LEADERBOARD_NOTE: Final = (
     "Voters are ranked from 30 resolved rounds on, provisionally below 100, by the lower end of the 95% interval. Among "
     "many voters, some lead by luck."
