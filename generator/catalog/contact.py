@@ -1,4 +1,4 @@
-"""Who runs the service: a URL, an e-mail address, both, or (not set) nobody who is named."""
+"""Who runs the service: a URL, an e-mail address, both, or neither where none is set."""
 
 import re
 from typing import Final, NamedTuple
