@@ -51,7 +51,6 @@ class Payment:
     txid: str  # its identity, computed from the transaction
     payer: str
     amount_atomic: int
-    first_valid: int
     last_valid: int  # last round at which it can land
     group: tuple[str, ...]  # base64 items; the same txid may come in another group text
     index: int  # of the payment in the group
@@ -87,7 +86,6 @@ def read_payment(header: str, network: Network, payee: str) -> Payment:
         txid=txid_of(TRANSACTION_PREFIX + encoded),
         payer=address_of(txn["snd"]),
         amount_atomic=txn["aamt"],
-        first_valid=txn.get("fv", 0),
         last_valid=txn["lv"],
         group=group,
         index=index,

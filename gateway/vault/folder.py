@@ -4,7 +4,7 @@ import asyncio
 import hashlib
 import json
 from collections.abc import Hashable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from importlib import resources
@@ -44,7 +44,6 @@ class Snapshot:
     """What can be paid for as one generation."""
 
     snapshot_id: str  # the generation
-    as_of: str  # market time of the data, as published
     replaced_at: datetime | None  # by a newer one; None for the newest
     valid_until: datetime | None  # the latest time that any of its quotes named; None if the generator did not say
     bodies: Mapping[str, Body]  # by product id
@@ -76,11 +75,9 @@ class LoadedVault:
     """Everything of one manifest, checked."""
 
     generation: str
-    tick_id: str
     generated_at: datetime
     valid_until: datetime
     source_mode: str
-    project: str
     disclaimer: str
     products: Mapping[str, VaultProduct]
     snapshots: Mapping[str, Snapshot]
@@ -134,9 +131,11 @@ def assemble(manifest: Mapping[str, Any], contents: Mapping[str, bytes]) -> Load
         raise VaultUnreadable("the first snapshot is not the newest generation")
     products = {row["path"]: _product(row, snapshots[manifest["generation"]]) for row in manifest["products"]}
     return LoadedVault(
-        **{name: manifest[name] for name in ("generation", "tick_id", "source_mode", "project", "disclaimer")},
+        generation=manifest["generation"],
         generated_at=_time(manifest["generated_at"]),
         valid_until=_time(manifest["valid_until"]),
+        source_mode=manifest["source_mode"],
+        disclaimer=manifest["disclaimer"],
         products=products,
         snapshots=snapshots,
         assets_version=manifest.get("assets_version", ""),
@@ -167,7 +166,7 @@ async def load_vault(files: VaultFiles, manifest: Mapping[str, Any], held: dict[
     async def fetch(row: Mapping[str, Any]) -> None:
         async with turns:
             content = await files.body(row["path"])
-        if hashlib.sha256(content).hexdigest() != row["sha256"]:
+        if len(content) != row["bytes"] or hashlib.sha256(content).hexdigest() != row["sha256"]:
             raise VaultUnreadable(f"the body {row['path']} is not the one the manifest names")
         held[row["sha256"]] = content
 
@@ -184,29 +183,19 @@ async def load_vault(files: VaultFiles, manifest: Mapping[str, Any], held: dict[
 
 
 def _snapshot(row: Mapping[str, Any], contents: Mapping[str, bytes]) -> Snapshot:
-    bodies = {name: _body(body, contents[body["sha256"]]) for name, body in row["bodies"].items()}
-    replaced, valid_until = (row.get(name) for name in ("replaced_at", "valid_until"))
-    return Snapshot(
-        row["snapshot_id"],
-        row["as_of"],
-        _time(replaced) if replaced else None,
-        _time(valid_until) if valid_until else None,
-        bodies,
-    )
-
-
-def _body(row: Mapping[str, Any], content: bytes) -> Body:
-    if len(content) != row["bytes"]:
-        raise VaultUnreadable(f"the body {row['path']} is not the one the manifest names")
-    return Body(content, row["sha256"], row["price_atomic"], row.get("unavailable"))
+    bodies = {
+        name: Body(contents[body["sha256"]], body["sha256"], body["price_atomic"], body.get("unavailable"))
+        for name, body in row["bodies"].items()
+    }
+    replaced, valid_until = (_time(row[name]) if row.get(name) else None for name in ("replaced_at", "valid_until"))
+    return Snapshot(row["snapshot_id"], replaced, valid_until, bodies)
 
 
 def _product(row: Mapping[str, Any], newest: Snapshot) -> VaultProduct:
     body = newest.bodies.get(row["id"])
     if body is None or body.sha256 != row["body"]["sha256"] or body.price_atomic != row["price_atomic"]:
         raise VaultUnreadable(f"the product {row['id']} and its newest snapshot disagree")
-    names = ("id", "path", "title", "product_id", "price_atomic", "price_display", "cache_control", "description")
-    return VaultProduct(**{name: row[name] for name in names}, challenge=row["challenge"], bazaar=row["bazaar"])
+    return VaultProduct(**{field.name: row[field.name] for field in fields(VaultProduct)})
 
 
 def _time(text: str) -> datetime:

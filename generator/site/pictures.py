@@ -81,7 +81,7 @@ def pictures(drawings: Mapping[str, Drawing]) -> Pictures:
 
 def svg(drawing: Drawing, resources: Resources) -> str:
     """Return a drawing as an SVG document of the share picture's size."""
-    sizes = (68, 60, 52, 46, 40) if drawing.cards or drawing.chart else (80, 68)
+    sizes = (60, 52, 46, 40) if drawing.chart else (68, 60, 52, 46, 40) if drawing.cards else (80, 68)
     most = 1 if drawing.bar else 2
     size = next((size for size in sizes if len(_wrapped(drawing.headline, size, ROOM, most + 1)) <= most), sizes[-1])
     headline = _wrapped(drawing.headline, size, ROOM, most)

@@ -21,7 +21,7 @@ from tests.support.markets import floats
 
 PRICES = ("open", "high", "low", "close")
 WEIGHTS = Weights.load()
-WARM = 2850
+WARM = 1150
 HOURS_LATER = 36  # bars
 _START_MS = 20_700 * 86_400_000  # a midnight
 

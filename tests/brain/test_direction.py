@@ -19,9 +19,9 @@ QUARTER = 900_000
 
 
 def test_on_a_driftless_market_the_mixture_is_hardly_worse_than_the_base_rate() -> None:
-    frame = simulate("null", 60002, days=8).frame
+    frame = simulate("null", 60002, days=6).frame
 
-    seen = trace(ours(Weights.load(), frame, 4 * DAY), 4 * DAY)
+    seen = trace(ours(Weights.load(), frame, 3 * DAY), 3 * DAY)
 
     assert outcomes(frame, seen).skill() > -0.5
 

@@ -49,7 +49,7 @@ def test_votes_of_the_last_minute_count_in_the_tick_at_the_start_and_not_after_i
     late = play_tick(memory, inputs_at(start + MINUTE, ballots=[Vote(ROUND, by=1, at_ms=start - 1).file()]))
 
     assert live.live_tally == late.live_tally == Tally(bullish=1)
-    assert [verdict.reason for verdict in late.verdicts] == [Refusal.READ_LATE]
+    assert late.refused == {Refusal.READ_LATE.value: 1}
 
 
 def test_a_crash_before_the_inbox_was_cleared_counts_nothing_twice(tmp_path: Path, memory: Memory) -> None:

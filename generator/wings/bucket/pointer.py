@@ -64,15 +64,6 @@ class Pointer:
         body = self._look()[1]
         return str(body["generation"]) if body else None
 
-    def check(self) -> None:
-        """Look at it; PublishError where it is not ours or the store refuses us. One that is away is waited for."""
-        try:
-            self._look()
-        except StoreFault as fault:
-            if fault.refused:
-                raise
-            log.warning("the object store does not answer; the next tick asks again", reason=str(fault))
-
     def claim(self) -> bool:
         """Make the pointer ours under the epoch held now, free when it is; return whether it was read again.
 
@@ -168,7 +159,12 @@ class NumberedStore:
 
     def open(self) -> None:
         """Look whether the store lets us in and the pointer is ours; one that is away is waited for."""
-        self._pointer.check()
+        try:
+            self._pointer.peek()
+        except StoreFault as fault:
+            if fault.refused:
+                raise
+            log.warning("the object store does not answer; the next tick asks again", reason=str(fault))
 
     def generation(self) -> int:
         """Claim, and return the highest generation ever pointed at or left behind here, 0 before the first."""
