@@ -1,8 +1,7 @@
 """One tick to every body."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, Final, get_type_hints
+from typing import Any, Final, NamedTuple, get_type_hints
 
 from generator.catalog.assets import ASSETS
 from generator.catalog.endpoints import ENDPOINT_BY_ID
@@ -43,8 +42,7 @@ PAID: Final[dict[str, Callable[[TickContext], PaidResponse]]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Composed:
+class Composed(NamedTuple):
     """Every body of one tick."""
 
     free: dict[str, Body]  # by request path: the free endpoints, reasoning of each asset, `/status.json`

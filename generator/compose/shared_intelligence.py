@@ -126,9 +126,7 @@ def shared_intelligence(ctx: TickContext) -> SharedIntelligenceResponse:
         simulated_votes=rounds.simulated_votes(ctx),
         combined_intelligence=combined(ctx, snapshot),
         teacher_brain=teacher(ctx),
-        events=Events(
-            latest=tuple(EventRow(at=iso(row.at_ms), kind=row.kind, text=row.text) for row in ctx.arena.events[:10])
-        ),
+        events=Events(latest=tuple(EventRow.of(row, at=iso(row.at_ms)) for row in ctx.arena.events[:10])),
         price=round_price(ctx, current),
         system_integrity=SystemIntegrity.of(
             ctx.arena, last_tick=ctx.ticks.last_tick_id, rounds_ended=rounds_ended(ctx)
