@@ -111,26 +111,18 @@ def test_ids_are_unique_and_every_jump_has_its_target(state: str) -> None:
 )
 def test_data_that_is_not_live_is_marked_on_every_page(pages: Pages, mode: SourceMode, words: str) -> None:
     assert all(words in _text(html) for html in pages.render(view(mode)).values())
-
-
-def test_live_data_carries_no_such_mark(pages: Pages) -> None:
     assert not any(b"data-mode-banner" in html for html in pages.render(view(SourceMode.LIVE)).values())
 
 
-def test_landing_shows_the_reading_with_its_confidence_and_its_times() -> None:
-    text = _text(rendered()["/index.html"])
-
-    assert "Range-bound: two assets are up and five down on the day" in text
-    assert "Confidence 78.2%" in text
-    assert "As of 20 Nov 2026, 09:53 UTC, valid until 09:56." in text
-
-
-def test_landing_shows_every_asset_with_price_and_signed_change() -> None:
+def test_landing_shows_the_reading_its_times_and_every_asset_with_its_change() -> None:
     text = _text(rendered()["/index.html"])
 
     assert all(f"{asset} " in text for asset in ASSETS)
     assert "$97,412" in text
     assert "\N{MINUS SIGN}0.17%" in text
+    assert "Range-bound: two assets are up and five down on the day" in text
+    assert "Confidence 78.2%" in text
+    assert "As of 20 Nov 2026, 09:53 UTC, valid until 09:56." in text
 
 
 def test_landing_links_every_free_endpoint_and_prices_every_product() -> None:
