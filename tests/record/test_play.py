@@ -1,5 +1,6 @@
 """What one tick stores, counts and shows."""
 
+import asyncio
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -57,7 +58,7 @@ def test_a_crash_before_the_inbox_was_cleared_counts_nothing_twice(tmp_path: Pat
     inbox.folder.mkdir()
     file = Vote(ROUND).file()
     (inbox.folder / file.name).write_bytes(file.data)
-    early = [replace(found, arrived_ms=NOON) for found in inbox.files()]
+    early = [replace(found, arrived_ms=NOON) for found in asyncio.run(inbox.read(None))]
     play_tick(memory, inputs_at(OPENED, ballots=early))
 
     memory = reopen(memory, url_in(tmp_path))
