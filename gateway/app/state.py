@@ -6,6 +6,7 @@ from collections.abc import Callable, Coroutine, Mapping
 from typing import Any, Final
 
 import structlog
+from sqlalchemy.exc import SQLAlchemyError
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
@@ -13,11 +14,12 @@ from gateway.app.answers import FALLBACK_DISCLAIMER, problem
 from gateway.app.limits import Clients, RateLimit
 from gateway.app.metrics import Metrics
 from gateway.clock import NOT_READY_S, STOP_QUOTING_S, Clock, LastGood
+from gateway.errors import database_reason
 from gateway.ledger.store import Ledger
 from gateway.ledger.thread import LedgerThread
 from gateway.payments.challenge import Challenge, encode_challenges
 from gateway.payments.purchase import Purchases, Step, no_step
-from gateway.payments.reconcile import Reconciler, run_forever
+from gateway.payments.reconcile import Reconciler
 from gateway.settings import GatewaySettings
 from gateway.upstream.chain import Chain
 from gateway.upstream.facilitator import Facilitator
@@ -72,15 +74,15 @@ class GatewayState:
         self.reconciler = Reconciler(self.clock, self.chain, self.ledger, self.purchases, self.metrics)
         with contextlib.suppress(TimeoutError):  # an object store that hangs does not keep the gateway from starting
             await asyncio.wait_for(self.refresh(), START_S)
-        loops: list[Callable[[], Coroutine[Any, Any, None]]] = [
-            lambda: _repeat(self._poll, "the quotes could not be encoded"),
-            lambda: _repeat(self.ledger.tend, "the payments ledger could not be tended"),
-            lambda: _repeat(self.vault.refresh, "the vault could not be refreshed"),
-            lambda: _repeat(self.facilitator.refresh, "the offer could not be refreshed"),
-            lambda: run_forever(self.reconciler),
-            *self.background,
+        loops = [
+            repeat(self._poll, "the quotes could not be encoded"),
+            repeat(self.ledger.tend, "the payments ledger could not be tended"),
+            repeat(self.vault.refresh, "the vault could not be refreshed"),
+            repeat(self.facilitator.refresh, "the offer could not be refreshed"),
+            repeat(self.reconciler.step, "unknown payments cannot be looked up"),
+            *(loop() for loop in self.background),
         ]
-        self._tasks = [asyncio.create_task(loop()) for loop in loops]
+        self._tasks = [asyncio.create_task(loop) for loop in loops]
 
     async def stop(self) -> None:
         """Finish every payment on its way, then close the ledger."""
@@ -204,12 +206,21 @@ class GatewayState:
         return vault.disclaimer if vault else FALLBACK_DISCLAIMER
 
 
-async def _repeat(work: Callable[[], Coroutine[Any, Any, object]], complaint: str) -> None:
-    """Do one kind of work each second, in a loop of its own: what hangs delays nothing else."""
+async def repeat(work: Callable[[], Coroutine[Any, Any, object]], complaint: str, every_s: float = POLL_S) -> None:
+    """Do one kind of work each second, in a loop of its own: what hangs delays nothing else.
+
+    A failure is logged, of an outage of the database the first.
+    """
+    failing = False
     while True:
-        await asyncio.sleep(POLL_S)
+        await asyncio.sleep(every_s)
         try:
             await work()
+            failing = False
+        except SQLAlchemyError as error:
+            if not failing:
+                log.error(complaint, reason=database_reason(error))  # noqa: TRY400
+            failing = True
         except Exception:
             log.exception(complaint)
 

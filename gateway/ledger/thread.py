@@ -10,6 +10,7 @@ settlement that was delivered already. The chain closes the first, the second is
 
 import asyncio
 import threading
+from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import partial
 from queue import SimpleQueue
@@ -146,7 +147,7 @@ class LedgerThread:
         self._probe_at = self._clock.monotonic() + PROBE_S
         self._reads = Batches("reads", ledger.read_all, ledger.cut)
         self._writes = Batches("writes", ledger.write_all, ledger.cut)
-        self._deliveries: dict[str, int] = {}
+        self._deliveries: Counter[str] = Counter()
 
     def limit(self, seconds: float) -> None:
         """Set how long a read or a write, and the end of each thread, is waited for."""
@@ -182,20 +183,19 @@ class LedgerThread:
 
         A kill may lose the counts of the last second. It loses no money fact: those are written before any answer.
         """
-        self._deliveries[txid] = self._deliveries.get(txid, 0) + 1
+        self._deliveries[txid] += 1
 
     async def flush(self) -> None:
         """Write the counted deliveries."""
         if not self._deliveries:
             return
-        counts, self._deliveries = self._deliveries, {}
+        counts, self._deliveries = self._deliveries, Counter()
         try:
             await self.write(self.ledger.count_deliveries, counts)
         except SQLAlchemyError as error:
             # Only a count: kept for the next flush, and no reason to fail.
             log.warning("deliveries could not be counted", reason=database_reason(error))
-            for txid, count in counts.items():
-                self._deliveries[txid] = self._deliveries.get(txid, 0) + count
+            self._deliveries.update(counts)
 
     async def tend(self) -> None:
         """Look after the file and the counts; called every second, also when there are no buyers."""

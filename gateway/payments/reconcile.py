@@ -10,11 +10,9 @@ import asyncio
 from typing import Final
 
 import structlog
-from sqlalchemy.exc import SQLAlchemyError
 
 from gateway.app.metrics import Metrics
 from gateway.clock import Clock
-from gateway.errors import database_reason
 from gateway.ledger.record import Change, Record, Refuse, Review, Settle
 from gateway.ledger.store import BEGINNING, PAGE, PURGE_LIMIT, Place
 from gateway.ledger.thread import LedgerThread
@@ -194,19 +192,3 @@ class Reconciler:
         dropped = PURGE_LIMIT
         while dropped == PURGE_LIMIT:
             dropped = await self._ledger.write(self._ledger.ledger.purge, min(before, reached))
-
-
-async def run_forever(reconciler: Reconciler, every_s: float = 1.0) -> None:
-    """Reconcile until cancelled; a failed round is followed by the next. Of an outage one line is logged."""
-    failing = False
-    while True:
-        try:
-            await reconciler.step()
-            failing = False
-        except SQLAlchemyError as error:
-            if not failing:
-                log.error("unknown payments cannot be looked up", reason=database_reason(error))  # noqa: TRY400
-            failing = True
-        except Exception:
-            log.exception("a round of reconciling failed")
-        await asyncio.sleep(every_s)

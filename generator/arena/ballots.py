@@ -10,6 +10,7 @@ Of one voter's ballots the latest arrival counts; two at the same millisecond ar
 import base64
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from gateway.wire.algorand import key_of
 from gateway.wire.ballots import MAX_FILE_BYTES, NOTE_PREFIX, Refusal, RefusedError, SignedBallot, note_of, read_ballot
@@ -30,8 +31,7 @@ class BallotFile:
     confirmed: bool = False  # a chain vouches for the time of arrival
 
 
-@dataclass(frozen=True, slots=True)
-class Ballot:
+class Ballot(NamedTuple):
     """One valid ballot."""
 
     txid: str

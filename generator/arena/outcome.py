@@ -1,8 +1,7 @@
 """Prices at the ends of a horizon, and the outcome between them."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from generator.catalog import formats
 from generator.catalog.words import Prediction
@@ -10,8 +9,7 @@ from generator.catalog.words import Prediction
 PRICE_WINDOW_MS: Final = 60_000
 
 
-@dataclass(frozen=True, slots=True)
-class PricePoint:
+class PricePoint(NamedTuple):
     """One asset's price in a tick: median mid of the venues that agree, and how many they are."""
 
     price: float | None

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import isfinite
+from typing import NamedTuple
 
 from generator.arena.ballots import BallotFile
 from generator.arena.hourly import HORIZON_MINUTES, hour_in_reach, interrupt, judge, predict
@@ -77,8 +78,7 @@ class PlayState:
     published_ms: int | None = None  # wall time of the last published tick; None: this play is not published
 
 
-@dataclass(frozen=True, slots=True)
-class Lock:
+class Lock(NamedTuple):
     """The votes of a round at its close."""
 
     round_id: str
@@ -86,8 +86,7 @@ class Lock:
     simulated: Tally
 
 
-@dataclass(frozen=True, slots=True)
-class PlayResult:
+class PlayResult(NamedTuple):
     """What the tick changes."""
 
     timetable: Timetable

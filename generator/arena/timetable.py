@@ -6,15 +6,14 @@ a round in two.
 
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import Final
+from typing import Final, NamedTuple
 
 MINUTE_MS: Final = 60_000
 DAY_MS: Final = 86_400_000
 HOUR_MS: Final = 3_600_000
 
 
-@dataclass(frozen=True, slots=True)
-class Slot:
+class Slot(NamedTuple):
     """One place in the timetable: [start_ms, end_ms)."""
 
     start_ms: int

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from generator.catalog.words import Consensus, PatternType, Prediction, RoundPhase
 
@@ -97,8 +98,7 @@ class Lesson:
     simulated_crowd: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class BallotVerdict:
+class BallotVerdict(NamedTuple):
     """What became of one ballot file; `reason` is None when it counted."""
 
     name: str  # the file's
@@ -247,8 +247,7 @@ class PredictionMade:
     moves: Mapping[str, Move] = field(default_factory=dict)  # of the horizons that ended
 
 
-@dataclass(frozen=True, slots=True)
-class TeacherMetrics:
+class TeacherMetrics(NamedTuple):
     """Counts and rates over all resolved rounds."""
 
     lessons_total: int
@@ -279,8 +278,7 @@ class Burst:
     new_voters: float
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(NamedTuple):
     """One place of the leaderboard; provisional below 100 resolved rounds."""
 
     place: int
@@ -289,8 +287,7 @@ class Place:
     provisional: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Leaderboard:
+class Leaderboard(NamedTuple):
     """The best records by the lower end of their interval, and how many voters have too few rounds for a place."""
 
     places: tuple[Place, ...] = ()
@@ -298,8 +295,7 @@ class Leaderboard:
     below: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Pattern:
+class Pattern(NamedTuple):
     """One group of rounds: how often brain and crowd were right in it, how often neither, and what that shows."""
 
     when: str
@@ -318,8 +314,7 @@ class LockedCrowd:
     bursts: tuple[Burst, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Rehearsal:
+class Rehearsal(NamedTuple):
     """Scores of the backtest before the start, apart from those that count."""
 
     hourly: TrackRecord
@@ -353,5 +348,4 @@ class ArenaView:
     leaderboard: Leaderboard = field(default_factory=Leaderboard)
     teacher_live: TeacherMetrics | None = None  # as `teacher`, without the backtest
     rehearsal: Rehearsal | None = None  # None where there was none
-    verdicts: tuple[BallotVerdict, ...] = ()  # of the ballots read in this tick; never published
     refused: dict[str, int] = field(default_factory=dict)  # ballots newly refused in this tick, by reason

@@ -6,8 +6,7 @@ for rounds in which it was right more often than chance, so a new address has no
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from generator.arena.scores import wilson
 from generator.arena.values import Burst, Leaderboard, Place, RecordCrowd
@@ -23,8 +22,7 @@ PLACES: Final = 20
 MINUTE_MS: Final = 60_000
 
 
-@dataclass(frozen=True, slots=True)
-class Voter:
+class Voter(NamedTuple):
     """One address: rounds that it voted in and that resolved, and in how many it was right."""
 
     address: str
@@ -32,8 +30,7 @@ class Voter:
     hits: int
 
 
-@dataclass(frozen=True, slots=True)
-class CountedVote:
+class CountedVote(NamedTuple):
     """One counted ballot with its voter's record at that time, None for an address without one."""
 
     choice: Prediction

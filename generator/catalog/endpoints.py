@@ -185,11 +185,6 @@ ENDPOINTS: Final[tuple[Endpoint, ...]] = (
 ENDPOINT_BY_ID: Final[dict[str, Endpoint]] = {endpoint.id: endpoint for endpoint in ENDPOINTS}
 
 # From the widest view to the narrowest: the order an agent should read them in.
-RECOMMENDED_ORDER: Final[tuple[str, ...]] = (
-    "market-regime",
-    "main-brain",
-    "liquidity-lite",
-    "derivatives",
-    "reasoning",
-    "statistics",
-)
+RECOMMENDED_ORDER: Final = (
+    "market-regime", "main-brain", "liquidity-lite", "derivatives", "reasoning", "statistics",
+)  # fmt: skip

@@ -3,8 +3,7 @@
 Made by `python -m generator.lab evaluate`; a test holds it to the table of docs/explain/brain.md and to the packaged weights.
 """
 
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 WEIGHTS: Final = "04eadb3e9ef8"
 """Beginning of the digest of the weights that were measured."""
@@ -15,8 +14,7 @@ DAYS: Final = 30
 """Days of each market that were scored, after 30 days that were not; a bar of 5 minutes at a time."""
 
 
-@dataclass(frozen=True)
-class Measured:
+class Measured(NamedTuple):
     """One kind of market."""
 
     family: str

@@ -1,8 +1,7 @@
 """One tick to every body."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, Final, get_type_hints
+from typing import Any, Final, NamedTuple, get_type_hints
 
 from generator.catalog.assets import ASSETS
 from generator.catalog.endpoints import ENDPOINT_BY_ID
@@ -18,8 +17,7 @@ from generator.compose.main_brain import main_brain, paid_main_brain, reasoning
 from generator.compose.paid_atlas import paid_atlas
 from generator.compose.paid_human_report import paid_human_report
 from generator.compose.regime import market_regime, paid_market_regime
-from generator.compose.rounds import human_consensus
-from generator.compose.shared_intelligence import shared_intelligence
+from generator.compose.rounds import human_consensus, shared_intelligence
 from generator.compose.statistics import statistics
 from generator.compose.teacher_lessons import teacher_lessons
 
@@ -43,8 +41,7 @@ PAID: Final[dict[str, Callable[[TickContext], PaidResponse]]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Composed:
+class Composed(NamedTuple):
     """Every body of one tick."""
 
     free: dict[str, Body]  # by request path: the free endpoints, reasoning of each asset, `/status.json`

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from pydantic import Field
 
@@ -48,8 +49,7 @@ class Freshness:
     offset_ms: int | None = None  # recorded only: wall minus market
 
 
-@dataclass(frozen=True, slots=True)
-class DayBefore:
+class DayBefore(NamedTuple):
     """What was said about 24 hours ago, for `what changed`; None where not known."""
 
     regime: RegimeLabel | None = None
@@ -57,8 +57,7 @@ class DayBefore:
     risk_score: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Ticks:
+class Ticks(NamedTuple):
     """Ticks published and failed in the last 24 hours, this one not counted, and minutes without one."""
 
     published_24h: int

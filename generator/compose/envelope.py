@@ -11,11 +11,11 @@ from generator.catalog.formats import iso, iso_or_none
 from generator.catalog.links import BUYER_PAGES, DOCS, LLMS_TXT, OPENAPI_JSON, OPENAPI_YAML
 from generator.catalog.products import PRODUCT_BY_ID
 from generator.catalog.text.answers import DISCLAIMER, USAGE_CHARACTERISTICS
-from generator.catalog.words import Side, SourceMode, SourceStatus, Status
+from generator.catalog.words import SourceMode, SourceStatus, Status
 from generator.compose.body import Body, absent
 from generator.compose.context import Change, TickContext
 from generator.compose.facts import headline
-from generator.compose.inputs import market_limitations, market_status, reading_of, verified
+from generator.compose.inputs import market_limitations, market_status, verified
 
 UPDATED = "Wall time of the tick that made this answer, ISO 8601 UTC."
 LIMITATIONS = "What is unknown or restricted in this answer, and why."
@@ -434,14 +434,3 @@ def paid_head(ctx: TickContext, product_id: str, *limits: str) -> dict[str, Any]
         "updated": updated(ctx),
         "replay": replay(ctx),
     }
-
-
-def evidence_of(ctx: TickContext, *sides: Side) -> dict[str, list[str]]:
-    """Return family of evidence -> assets, over the given sides."""
-    found: dict[str, list[str]] = {}
-    for asset in ASSETS:
-        read = reading_of(ctx, asset)
-        for row in read.evidence if read else ():
-            if row.side in sides:
-                found.setdefault(row.family, []).append(asset)
-    return found

@@ -19,6 +19,9 @@ from generator.market.observation import AssetObservation
 FRESH_MS: Final = 180_000
 FEWEST: Final = 3  # assets of which a word for all can be said
 OLD_BAR_MS: Final = 2 * BAR_MS
+_KINDS: Final = {
+    "order book": "book", "funding": "funding", "open interest": "open_interest", "liquidations": "liquidations",
+}  # fmt: skip
 _MODE_NOTICE: Final = {SourceMode.SIMULATED: answers.SIMULATED_NOTICE, SourceMode.RECORDED: answers.RECORDED_NOTICE}
 
 
@@ -126,21 +129,12 @@ def market_limitations(ctx: TickContext, *more: str) -> tuple[str, ...]:
     return unique([*first, *said, *reading_age(ctx), *market_gaps(ctx), *more])
 
 
-def held(ctx: TickContext, asset: str) -> dict[str, bool]:
-    """Return which kinds of data an asset has apart from its price."""
-    seen = observed(ctx, asset)
-    return {
-        "order book": seen.book is not None,
-        "funding": seen.funding is not None,
-        "open interest": seen.open_interest is not None,
-        "liquidations": seen.liquidations is not None,
-    }
-
-
 def lacked_by(ctx: TickContext) -> dict[str, list[str]]:
-    """Return kind of data -> the assets that lack it."""
-    having = {asset: held(ctx, asset) for asset in ASSETS}
-    return {kind: [asset for asset in ASSETS if not having[asset][kind]] for kind in having[ASSETS[0]]}
+    """Return kind of data apart from the price -> the assets that lack it."""
+    return {
+        kind: [asset for asset in ASSETS if getattr(observed(ctx, asset), field) is None]
+        for kind, field in _KINDS.items()
+    }
 
 
 def lacked_by_all(ctx: TickContext) -> list[str]:
@@ -182,5 +176,9 @@ def asset_limitations(ctx: TickContext, asset: str, *more: str) -> tuple[str, ..
     if read is not None and read.forecast is None and not read.limitations:
         gaps.append(answers.BARS_MISSING)
     stated = " ".join([*seen.limitations, *nowhere])
-    gaps += [f"no {kind} from any source" for kind, has in held(ctx, asset).items() if not has and kind not in stated]
+    gaps += [
+        f"no {kind} from any source"
+        for kind, assets in lacked_by(ctx).items()
+        if asset in assets and kind not in stated
+    ]
     return unique([*own, *gaps, *said, *more])

@@ -1,4 +1,4 @@
-"""Track records to the contract's form, each with a plain sentence."""
+"""Track records as published, each with a plain sentence."""
 
 from collections.abc import Iterable
 from typing import Final, Literal

@@ -33,7 +33,8 @@ class Inbox:
 
     async def read(self, lock_ms: int | None) -> tuple[BallotFile, ...]:
         """Return what lies there now, without waiting for a lock."""
-        return await asyncio.to_thread(self.files)
+        self._taken = await asyncio.to_thread(self.files)
+        return self._taken
 
     def files(self, at_once: int = READ_AT_ONCE) -> tuple[BallotFile, ...]:
         """Return the files, oldest first.
@@ -50,8 +51,7 @@ class Inbox:
             half = at_once // 2
             found = found[:half] + self._random.sample(found[half:], at_once - half)
         files = [file for row in found if (file := self._one(*row)) is not None]
-        self._taken = tuple(sorted(files, key=lambda file: (file.arrived_ms, file.name)))
-        return self._taken
+        return tuple(sorted(files, key=lambda file: (file.arrived_ms, file.name)))
 
     def _one(self, name: str, arrived_ms: int, status: os.stat_result) -> BallotFile | None:
         if not stat.S_ISREG(status.st_mode):  # a link could point anywhere, a pipe would block

@@ -1,5 +1,6 @@
 """The inbox folder."""
 
+import asyncio
 import os
 from pathlib import Path
 
@@ -69,7 +70,7 @@ def test_of_a_flood_the_oldest_half_is_read_and_the_rest_is_drawn(tmp_path: Path
 def test_a_file_that_arrived_after_reading_stays(tmp_path: Path) -> None:
     put(tmp_path, "read")
     inbox = Inbox(tmp_path)
-    inbox.files()
+    asyncio.run(inbox.read(None))
     put(tmp_path, "new")
 
     inbox.clear()
@@ -85,7 +86,7 @@ def test_a_refused_file_is_removed_and_other_names_of_it_stay_whole(tmp_path: Pa
     (inbox / "hard").hardlink_to(other)
     (inbox / "soft").symlink_to(other)
     found = Inbox(inbox)
-    found.files()
+    asyncio.run(found.read(None))
     found.clear()
 
     assert list(inbox.iterdir()) == []

@@ -6,10 +6,11 @@ from pathlib import Path
 import pytest
 from structlog.testing import capture_logs
 
+from gateway.app.state import repeat
 from gateway.errors import LedgerUnavailable
 from gateway.ledger.record import Settle
 from gateway.ledger.store import PAGE, PURGE_LIMIT
-from gateway.payments.reconcile import Reconciler, run_forever
+from gateway.payments.reconcile import Reconciler
 from tests.ledger.test_ledger import INTENT, ledger_with
 from tests.support.gateway_app import GatewayHarness, gateway_app, in_loop
 from tests.support.gateway_wallet import Signed
@@ -125,7 +126,7 @@ async def test_an_outage_of_the_ledger_is_one_line_and_not_one_each_second() -> 
     outage = LedgerUnavailable("the payments ledger does not answer")
 
     with capture_logs() as logs, pytest.raises(asyncio.CancelledError):
-        await run_forever(Rounds(outage, outage, outage, None, outage), every_s=0)
+        await repeat(Rounds(outage, outage, outage, None, outage).step, "unknown payments cannot be looked up", 0)
 
     assert [line["event"] for line in logs] == ["unknown payments cannot be looked up"] * 2
 

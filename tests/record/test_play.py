@@ -1,5 +1,6 @@
 """What one tick stores, counts and shows."""
 
+import asyncio
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -49,7 +50,7 @@ def test_votes_of_the_last_minute_count_in_the_tick_at_the_start_and_not_after_i
     late = play_tick(memory, inputs_at(start + MINUTE, ballots=[Vote(ROUND, by=1, at_ms=start - 1).file()]))
 
     assert live.live_tally == late.live_tally == Tally(bullish=1)
-    assert [verdict.reason for verdict in late.verdicts] == [Refusal.READ_LATE]
+    assert late.refused == {Refusal.READ_LATE.value: 1}
 
 
 def test_a_crash_before_the_inbox_was_cleared_counts_nothing_twice(tmp_path: Path, memory: Memory) -> None:
@@ -57,7 +58,7 @@ def test_a_crash_before_the_inbox_was_cleared_counts_nothing_twice(tmp_path: Pat
     inbox.folder.mkdir()
     file = Vote(ROUND).file()
     (inbox.folder / file.name).write_bytes(file.data)
-    early = [replace(found, arrived_ms=NOON) for found in inbox.files()]
+    early = [replace(found, arrived_ms=NOON) for found in asyncio.run(inbox.read(None))]
     play_tick(memory, inputs_at(OPENED, ballots=early))
 
     memory = reopen(memory, url_in(tmp_path))

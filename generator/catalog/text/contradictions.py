@@ -6,8 +6,7 @@ planted sentence that it must find.
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from generator.catalog.text.market import EXTREME_RANK, FLAT, LIKELY, LONGEST_HEADLINE, AssetFacts, Facts, ahead
 from generator.catalog.words import Bias, MarketState, RegimeLabel, Trend, VolatilityWord
@@ -18,8 +17,7 @@ EVEN: Final = 50.0  # a rank above it is more than most of the week
 LEAD_LIMIT: Final = 10.0  # percentage points that a shown regime may lie behind the likeliest
 
 
-@dataclass(frozen=True, slots=True)
-class MarketText:
+class MarketText(NamedTuple):
     """A text on the market and the facts published with it."""
 
     facts: Facts
@@ -28,8 +26,7 @@ class MarketText:
     state: MarketState = MarketState.UNKNOWN
 
 
-@dataclass(frozen=True, slots=True)
-class AssetText:
+class AssetText(NamedTuple):
     """A text on one asset and the facts published with it."""
 
     facts: AssetFacts

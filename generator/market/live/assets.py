@@ -155,5 +155,5 @@ def _liquidations(reported: Sequence[LiquidationReading], snapshot: Snapshot) ->
         silent = "the venue that publishes them did not answer"
         return None, [f"liquidations: {silent if snapshot.liquidations_asked else 'no venue publishes them'}"]
     rate = snapshot.rate(STABLECOIN)
-    longs, shorts = (sum(one.long_usd for one in reported), sum(one.short_usd for one in reported))
+    longs, shorts = sum(one.long_usd for one in reported), sum(one.short_usd for one in reported)
     return Liquidations(longs * rate, shorts * rate, tuple(one.venue for one in reported)), []

@@ -155,7 +155,7 @@ class BarKeeper:
         for t in [t for t in self._known if t < now_open - _KEPT_BARS * BAR_MS]:
             del self._known[t]
 
-    def _slot(self, t: int, asset: str) -> dict[str, float]:
+    def _slot(self, t: int, asset: str) -> Extras:
         return self._known.setdefault(t, {}).setdefault(asset, {})
 
     def take(self, readings: Sequence[CandleReading], now_ms: int, since_ms: int, listed: set[str]) -> BarFrame:

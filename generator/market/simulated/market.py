@@ -64,14 +64,10 @@ def _jumps(seed: int, block: int, sigma_day: FloatArray) -> FloatArray:
     """Draw jumps per minute, a common one for all assets and each asset's own, sized by the day's volatility."""
     rng = generator(seed, Stream.JUMPS, block)
     moves = np.zeros((params.BLOCK_MINUTES, _COUNT))
-    own = [np.array([column]) for column in range(_COUNT)]
-    for columns, share in (
-        (np.arange(_COUNT), params.JUMP_SHARE_COMMON),
-        *((one, params.JUMP_SHARE_OWN) for one in own),
-    ):
-        at = rng.integers(
-            0, params.BLOCK_MINUTES, rng.poisson(params.JUMPS_A_DAY * params.BLOCK_MINUTES / params.MINUTES_A_DAY)
-        )[:, None]
+    rate = params.JUMPS_A_DAY * params.BLOCK_MINUTES / params.MINUTES_A_DAY
+    own = [(np.array([column]), params.JUMP_SHARE_OWN) for column in range(_COUNT)]
+    for columns, share in ((np.arange(_COUNT), params.JUMP_SHARE_COMMON), *own):
+        at = rng.integers(0, params.BLOCK_MINUTES, rng.poisson(rate))[:, None]
         size = rng.standard_normal(at.shape) * np.sqrt(share / params.JUMPS_A_DAY)
         np.add.at(moves, (at, columns), size * sigma_day[at // params.BAR_MINUTES, columns])
     return moves

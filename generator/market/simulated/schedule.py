@@ -55,9 +55,8 @@ def _drawn(seed: int, block: int) -> Schedule:
         starts.append(minute)
         labels.append(label)
         widths.append(int(rng.integers(*params.TRANSITION_MINUTES, endpoint=True)))
-        minute += max(
-            params.DWELL_MIN_MINUTES, int(rng.gamma(params.DWELL_SHAPE, params.DWELL_HOURS * 60.0 / params.DWELL_SHAPE))
-        )
+        dwell = rng.gamma(params.DWELL_SHAPE, params.DWELL_HOURS * 60.0 / params.DWELL_SHAPE)
+        minute += max(params.DWELL_MIN_MINUTES, int(dwell))
         label = _next_label(rng, label)
     return Schedule(tuple(starts), tuple(labels), tuple(widths))
 

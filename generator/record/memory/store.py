@@ -13,7 +13,7 @@ from generator.arena.ballots import Poll, judge
 from generator.arena.life import shown_at
 from generator.arena.play import PlayInputs, play
 from generator.arena.teacher import RunningTotals
-from generator.arena.values import ArenaView, BallotVerdict, Hour, PredictionMade, Tally
+from generator.arena.values import ArenaView, Hour, PredictionMade, Tally
 from generator.catalog.words import RoundPhase
 from generator.lease import Fence, one_writer
 from generator.record.audit.recount import BallotPart
@@ -289,7 +289,7 @@ class TickTransaction:
         `published_ms` is the wall time of the last published tick; None where nothing is published, as in a backtest.
         """
         connection, memory, now_ms = self._connection, self._memory, inputs.now_ms
-        verdicts, refused = self._count(inputs)
+        refused = self._count(inputs)
         regime = history.last_regime(connection)
         result = play(rounds.load_state(connection, inputs, regime, published_ms), inputs)
         totals = memory.totals(connection).after(result.rounds, result.predictions, result.lessons)
@@ -303,19 +303,19 @@ class TickTransaction:
             history.store_regime(connection, now_ms, inputs.regime, regime, warm_up=inputs.warm_up)
         if brain_state is not None:
             upsert(connection, t.brain_state, {"id": 1}, {"at_ms": now_ms, "state": brain_state})
-        return replace(memory.view_in(connection, now_ms), verdicts=verdicts, refused=refused)
+        return replace(memory.view_in(connection, now_ms), refused=refused)
 
-    def _count(self, inputs: PlayInputs) -> tuple[tuple[BallotVerdict, ...], dict[str, int]]:
-        """Store valid ballots; return what became of each file, and how many were newly refused, by reason."""
+    def _count(self, inputs: PlayInputs) -> dict[str, int]:
+        """Store valid ballots; return how many were newly refused, by reason."""
         if not inputs.ballots:
-            return (), {}
+            return {}
         connection, config = self._connection, inputs.config
         active = {item.round_id: item for item in rounds.active_rounds(connection)}
         poll = Poll(config.address, config.genesis_hash, active, inputs.now_ms)
         verdicts, found = judge(inputs.ballots, poll, lambda txids: ballots.known_txids(connection, txids))
         ballots.store_ballots(connection, found)
         on_chain = frozenset(file.name for file in inputs.ballots if file.confirmed)
-        return verdicts, ballots.count_refusals(connection, verdicts, on_chain)
+        return ballots.count_refusals(connection, verdicts, on_chain)
 
     def note(self, key: str, value: str) -> None:
         """Note a value."""
