@@ -25,6 +25,7 @@ from generator.catalog.discovery import DISCOVERY_FILES, FEEDS, PAGES, SHARE_PIC
 from generator.catalog.downloads import DOWNLOADS
 from generator.catalog.endpoints import ENDPOINTS
 from generator.catalog.links import (
+    ARCHIVE,
     BADGE,
     BUYER,
     BUYER_PAGES,
@@ -120,6 +121,7 @@ def shown(command: Any) -> list[Any]:
 def paths() -> Rows:
     for page in PAGES:
         yield f"`{page.path}`", f"{page.description} In Markdown: `{page.twin}`"
+    yield f"`{ARCHIVE}YYYY-MM-DD/`", "One of the newest 30 days: its headlines, regime and prices by the hour"
     yield from ((f"`{row.path}`", row.purpose) for row in ENDPOINTS)
     yield f"`{reasoning_path('<asset>')}`", f"The reasoning for one asset as a static file: {', '.join(ASSETS)}"
     yield (

@@ -53,21 +53,13 @@ def test_back_ticks_become_code_and_the_rest_is_escaped() -> None:
     assert page_format.coded("use `a<b` & go") == "use <code>a&lt;b</code> &amp; go"
 
 
-def test_a_sparkline_is_well_formed_and_says_its_finding() -> None:
-    closes = tuple((i * 300_000, 100.0 + i) for i in range(200))
-
-    svg = ET.fromstring(str(sparkline("BTC", closes, 1.5)))
-
-    assert svg.findtext("title", "").replace("\xa0", " ") == "BTC: +1.50% over 24 hours"
-    assert "high $299.00" in (svg.findtext("desc") or "")
-
-
-def test_a_sparkline_draws_a_day_and_claims_no_change_that_is_not_known() -> None:
+@pytest.mark.parametrize(("change", "title"), [(1.5, "BTC: +1.50% over 24 hours"), (None, "BTC: the last 24 hours")])
+def test_a_sparkline_draws_a_day_and_says_its_change_where_known(change: float | None, title: str) -> None:
     closes = tuple((i * 3_600_000, 100.0 + i) for i in range(200))
 
-    svg = ET.fromstring(str(sparkline("BTC", closes, None)))
+    svg = ET.fromstring(str(sparkline("BTC", closes, change)))
 
-    assert svg.findtext("title") == "BTC: the last 24 hours"
+    assert svg.findtext("title", "").replace("\xa0", " ") == title
     assert "From $275.00" in (svg.findtext("desc") or "")
 
 

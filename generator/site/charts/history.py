@@ -18,8 +18,8 @@ from generator.site.format import moment, percent, price, signed
 
 HOUR_MS: Final = 3_600_000
 DAY_MS: Final = 24 * HOUR_MS
-_PRICES: Final = (34.0, 300.0)  # top and bottom of the upper plane
-_CHANCES: Final = (366.0, 456.0)
+_PRICES: Final = (34.0, 300.0, 0.0, WIDTH)  # edges of the upper plane
+_CHANCES: Final = (366.0, 456.0, 0.0, WIDTH)
 _HEIGHT: Final = 492
 _TICKS: Final = 104.0  # what the labels of the price axis may take
 _LONGEST_NAME: Final = 11.5  # units a letter of a name takes on a phone, where letters are largest
@@ -129,7 +129,7 @@ def line_chart(name: str, title: str, unit: str, found: Sequence[Point], source:
     low, high = min(values), max(values)
     room = (high - low) * 0.08 or abs(low) * 0.01 or 1.0
     times = _times((first, last, last), DAY_MS * (1 if last - first < 10 * DAY_MS else 5))
-    plane = Plane(times, axis(low - room, high + room, unit, _short), 34.0, 220.0)
+    plane = Plane(times, axis(low - room, high + room, unit, _short), 34.0, 220.0, 0.0, WIDTH)
     parts = [*plane.grid(), *([plane.across("base", 0.0)] if low - room < 0.0 < high + room else [])]
     parts += [plane.path("line", part) for part in _joined(found, 2 * DAY_MS)]
     parts += plane.labels()

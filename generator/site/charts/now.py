@@ -7,25 +7,9 @@ from typing import Final
 from markupsafe import Markup
 
 from generator.arena.values import Round
-from generator.site.charts.plot import (
-    BOTTOM,
-    LEFT,
-    RIGHT,
-    TOP,
-    WIDTH,
-    Axis,
-    Caption,
-    Chart,
-    Plane,
-    Row,
-    axis,
-    row_chart,
-    svg,
-    text,
-)
+from generator.site.charts.plot import HEIGHT, Axis, Caption, Chart, Plane, Row, axis, row_chart, svg, text
 from generator.site.format import UNKNOWN, moment, percent, price, signed, word
 
-HEIGHT: Final = 330
 DAY_MS: Final = 86_400_000
 _MAX_POINTS: Final = 96
 Numbers = Mapping[str, float | None]
@@ -99,7 +83,7 @@ def live_round(
     reach = 1.25 * max(0.02, band or 0.0, *(abs(move) for _, move in moves))
     step = (live.end_ms - live.start_ms) // 4
     quarters = tuple((float(at), f"{moment(at):%H:%M}") for at in range(live.start_ms, live.end_ms + 1, step))
-    plane = framed(
+    plane = Plane(
         Axis(live.start_ms, live.end_ms, quarters, "time, UTC"),
         axis(-reach, reach, f"{live.asset}: change since the start of the round, %"),
     )
@@ -134,11 +118,6 @@ def _round_finding(asset: str, move: float, band: float | None) -> str:
     if band is None:
         return now
     return f"{now}, {'inside' if abs(move) <= band else 'above' if move > 0 else 'below'} the neutral band"
-
-
-def framed(x: Axis, y: Axis) -> Plane:
-    """Return the plane of a chart of the usual height, with room for the labels left of it."""
-    return Plane(x, y, TOP, HEIGHT - BOTTOM, LEFT, WIDTH - RIGHT)
 
 
 def _band(plane: Plane, band: float) -> Iterator[Markup]:

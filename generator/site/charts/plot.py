@@ -17,6 +17,7 @@ RIGHT: Final = 18
 TOP: Final = 40
 NO_MARK_TOP: Final = 8
 BOTTOM: Final = 62
+HEIGHT: Final = 330
 ROW: Final = 40
 ROW_LABEL: Final = 118
 ROW_VALUE: Final = 168
@@ -116,10 +117,10 @@ class Plane:
 
     x: Axis
     y: Axis
-    top: float
-    bottom: float
-    left: float = 0.0
-    right: float = WIDTH
+    top: float = TOP
+    bottom: float = HEIGHT - BOTTOM
+    left: float = LEFT  # room for the labels; 0 has them inside
+    right: float = WIDTH - RIGHT
 
     def at(self, x: float, y: float) -> tuple[float, float]:
         """Return the place of a point."""

@@ -19,8 +19,8 @@ from generator.compose.coins import ExpectedMove, expected_move
 from generator.compose.context import TickContext
 from generator.compose.inputs import futures_of, observed, reading_of
 from generator.compose.paid_human_report import ReportChart, X402HumanReportPaidResponse
-from generator.site.charts.now import HEIGHT, framed, fundings, usual_moves
-from generator.site.charts.plot import Axis, Caption, Chart, Row, axis, row_chart
+from generator.site.charts.now import fundings, usual_moves
+from generator.site.charts.plot import HEIGHT, Axis, Caption, Chart, Plane, Row, axis, row_chart
 from generator.site.charts.record import rates
 from generator.site.format import moment, percent, signed, when
 
@@ -152,7 +152,7 @@ def _cone(move: ExpectedMove | None, source: str) -> Chart | None:
     spans = ((0.0, 0.0), (0.25, move.minutes_15_percent), (1.0, move.hour_1_percent), (4.0, move.hours_4_percent))
     reach = 1.25 * max(size for _, size in spans) or 0.01
     hours = tuple((float(hour), "now" if not hour else f"{hour} h") for hour in range(5))
-    plane = framed(Axis(0.0, 4.0, hours, "from now"), axis(-reach, reach, "change of the market from now, %"))
+    plane = Plane(Axis(0.0, 4.0, hours, "from now"), axis(-reach, reach, "change of the market from now, %"))
     names = {0.25: "15 minutes", 1.0: "1 hour", 4.0: "4 hours"}
     rows = [(names[hour], f"\N{PLUS-MINUS SIGN}{percent(size, 2)}") for hour, size in spans[1:]]
     edge = [*spans, *((hour, -size) for hour, size in reversed(spans))]
