@@ -17,8 +17,7 @@ from generator.compose.main_brain import main_brain, paid_main_brain, reasoning
 from generator.compose.paid_atlas import paid_atlas
 from generator.compose.paid_human_report import paid_human_report
 from generator.compose.regime import market_regime, paid_market_regime
-from generator.compose.rounds import human_consensus
-from generator.compose.shared_intelligence import shared_intelligence
+from generator.compose.rounds import human_consensus, shared_intelligence
 from generator.compose.statistics import statistics
 from generator.compose.teacher_lessons import teacher_lessons
 
