@@ -119,8 +119,8 @@ class GeneratorSettings(BaseSettings):
     )
     project: str = Field(DEFAULT_PROJECT, min_length=1, max_length=80, description="Name in every answer.")
     contact: str = Field(
-        "https://example.invalid/contact, contact@example.invalid",
-        description="Contact in OpenAPI and on pages: a URL, an e-mail address, or both with a comma between.",
+        "",
+        description="Contact in OpenAPI, security.txt and on pages: a URL, an e-mail address, or both with a comma between; unset: none is named.",
     )
     host: str = Field("127.0.0.1", description="Address the gateway listens on; with `--preview` loopback only.")
     port: int = Field(8402, ge=1, le=65535, description="Port the gateway listens on; one in use stops the start.")

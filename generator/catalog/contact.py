@@ -1,4 +1,4 @@
-"""Who runs the service: a URL, an e-mail address, or both."""
+"""Who runs the service: a URL, an e-mail address, both, or neither where none is set."""
 
 import re
 from typing import Final, NamedTuple
@@ -8,7 +8,7 @@ _EMAIL: Final = re.compile(r"(?:mailto:)?([^\s@,:]+@[^\s@,]+)")
 
 
 class Contact(NamedTuple):
-    """Where to ask; at least one of the two."""
+    """Where to ask."""
 
     url: str | None
     email: str | None
@@ -17,7 +17,7 @@ class Contact(NamedTuple):
 def contact_of(text: str) -> Contact:
     """Read a contact setting; raise ValueError where it is something else."""
     found: dict[str, str] = {}
-    for part in map(str.strip, text.split(",")):
+    for part in map(str.strip, text.split(",") if text.strip() else ()):
         email = _EMAIL.fullmatch(part)
         kind = "email" if email else "url"
         if kind in found or not (email or _URL.fullmatch(part)):

@@ -65,7 +65,7 @@ def discovery(
         DOCS_INDEX: encode(search_index(site, schemas)),
         "/.well-known/api-catalog": encode(api_catalog(site.base_url)),
         "/.well-known/x402": encode(x402_resources(site)),
-        SECURITY_TXT: security_txt(site, updated).encode(),
+        **({SECURITY_TXT: security_txt(site, updated).encode()} if site.contact else {}),
     }
 
 

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 from markupsafe import Markup
 
-from generator.arena.values import PredictionMade
+from generator.arena.values import PredictionMade, Tally
 from generator.catalog.assets import ASSETS
 from generator.catalog.formats import iso, percent, share
 from generator.catalog.links import ARENA, FEED_ATOM, FEED_JSON, METHODOLOGY, asset_feed, asset_path
@@ -19,7 +19,8 @@ from generator.catalog.words import RegimeLabel, SourceMode
 from generator.compose.body import encode
 from generator.compose.context import Site
 from generator.record.memory.history import RegimeChange
-from generator.site.format import count, moment, ms_of, signed, word
+from generator.site.format import moment, ms_of, signed, word
+from generator.site.pages.arena import votes_words
 from generator.site.pages.render import environment
 from generator.site.resources import Resources
 
@@ -192,17 +193,9 @@ def _moved(row: Mapping[str, Any], start: datetime, end: datetime) -> str:
 
 
 def _said(row: Mapping[str, Any]) -> str:
-    forecast, votes = row["forecast"], row["votes"]
-    return (
-        f"The brain gave {forecast['prediction']} a chance of {percent(forecast['confidence'])}%, sealed before "
-        f"the vote. {count(sum(votes.values()), 'vote')}{_simulated(row)}: {votes['bullish']} bullish, "
-        f"{votes['neutral']} neutral, {votes['bearish']} bearish."
-    )
-
-
-def _simulated(row: Mapping[str, Any]) -> str:
-    simulated, voted = sum(row["simulated_votes"].values()), sum(row["votes"].values())
-    return "" if not simulated else ", all simulated" if simulated == voted else f", {simulated} of them simulated"
+    forecast, votes, simulated = row["forecast"], Tally(**row["votes"]), Tally(**row["simulated_votes"])
+    said = votes_words(votes, simulated) or "No one voted."
+    return f"The brain gave {forecast['prediction']} a chance of {percent(forecast['confidence'])}%, sealed before the vote. {said}"
 
 
 def _of_changes(publisher: _Publisher, changes: Sequence[RegimeChange]) -> Iterator[Entry]:

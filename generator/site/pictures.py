@@ -20,6 +20,7 @@ from generator.compose.context import TickContext
 from generator.site.charts.plot import Chart
 from generator.site.format import count, moment
 from generator.site.history import attributed
+from generator.site.pages.arena import votes_shown
 from generator.site.pages.record import far_figure
 from generator.site.pages.render import FIRST, environment
 from generator.site.resources import Resources
@@ -199,15 +200,14 @@ def _now(ctx: TickContext, body: Mapping[str, Any], mark: str, as_of: str) -> Dr
 
 
 def _arena(ctx: TickContext, mark: str, as_of: str) -> Drawing:
-    live, tally, teacher = ctx.arena.live, ctx.arena.live_tally, ctx.arena.teacher
+    live, teacher, (who, tally) = ctx.arena.live, ctx.arena.teacher, votes_shown(ctx)
     headline, text = "No round is live at the moment", "The next one starts by the clock."
     votes: tuple[int, ...] = ()
     if live is not None:
         forecast = "has no forecast" if live.prediction is None else f"says {_WAYS[live.prediction]}"
         until = f"{moment(live.end_ms):%H:%M}"
-        simulated = f" ({made:,} simulated)" if (made := ctx.arena.live_simulated_tally.total) else ""
         headline = f"{live.asset} by {until} UTC: up, down or same?"
-        text = f"The brain {forecast}. {count(tally.total, 'vote')}{simulated}{':' if tally.total else '.'}"
+        text = f"The brain {forecast}. {count(tally.total, f'{who.lower()} vote')}{':' if tally.total else '.'}"
         votes = (tally.bullish, tally.neutral, tally.bearish) if tally.total else ()
     return Drawing(
         project=ctx.site.project,
@@ -215,7 +215,8 @@ def _arena(ctx: TickContext, mark: str, as_of: str) -> Drawing:
         kicker="The Arena: people and the brain, same question",
         headline=headline,
         text=text,
-        cards=(_right("the brain", teacher.brain), _right("people", teacher.crowd)),
+        # Of a market with a simulated crowd the rate is that of real and simulated voters together.
+        cards=(_right("the brain", teacher.brain), *([] if mark == "SIMULATED" else [_right("people", teacher.crowd)])),
         bar=tuple(number / tally.total for number in votes),
         as_of=as_of,
     )

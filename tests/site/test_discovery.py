@@ -16,8 +16,9 @@ from generator.catalog.products import PRODUCTS
 from generator.catalog.text.answers import CAPACITY_NOTICE, CLIENT_ADVICE, DISCLAIMER, VERSION_ADVICE
 from generator.compose.all import compose
 from generator.site.discovery import discovery, security_txt
+from generator.site.pages.render import Pages
 from tests.support.builders import full_context
-from tests.support.page_view import SITE
+from tests.support.page_view import SITE, view
 
 AT = datetime(2026, 11, 20, 9, 53, tzinfo=UTC)
 BASE = SITE.base_url
@@ -182,6 +183,15 @@ def test_security_txt_names_the_contact_and_ends_within_a_year(files: dict[str, 
     assert lines["Canonical"] == BASE + SECURITY_TXT
     assert lines["Contact"] in {contact_of(SITE.contact).url, f"mailto:{contact_of(SITE.contact).email}"}
     assert timedelta(days=300) < datetime.fromisoformat(lines["Expires"]) - AT < timedelta(days=365)
+
+
+def test_without_a_contact_no_file_or_page_names_one_or_leads_to_it() -> None:
+    site = replace(SITE, contact="")
+
+    files = discovery(site, AT, {}) | Pages().render(replace(view(), ctx=replace(view().ctx, site=site)))
+
+    assert SECURITY_TXT not in files
+    assert not [path for path, data in files.items() if SECURITY_TXT.encode() in data or b"example.invalid" in data]
 
 
 @pytest.mark.parametrize(("day", "expires"), [("2026-01-31", "2026-12-01"), ("2026-02-01", "2027-01-01")])

@@ -139,12 +139,13 @@ def test_the_guidance_gives_order_advice_limits_and_versions() -> None:
     ("setting", "said"),
     [
         ("https://b.example/help", {"url": "https://b.example/help"}),
-        ("ops@example.org", {"url": "https://a.example", "email": "ops@example.org"}),
+        ("", {"url": "https://a.example/docs/"}),
+        ("ops@example.org", {"url": "https://a.example/docs/", "email": "ops@example.org"}),
         ("https://b.example, mailto:ops@example.org", {"url": "https://b.example", "email": "ops@example.org"}),
         ("ops@example.org,https://b.example", {"url": "https://b.example", "email": "ops@example.org"}),
     ],
 )
-def test_the_contact_is_a_url_an_address_or_both(setting: str, said: dict[str, str]) -> None:
+def test_the_contact_is_a_url_an_address_both_or_the_docs(setting: str, said: dict[str, str]) -> None:
     made = openapi(base_url="https://a.example", project="P", contact=setting, network="devnet", examples={})
 
     assert made["info"]["contact"] == {"name": "P", **said}

@@ -62,6 +62,21 @@ def test_only_simulated_votes_are_called_simulated(simulated: Tally, words: str)
     assert "No real vote" not in text
 
 
+def test_real_and_simulated_voters_are_rated_apart_on_the_arena_and_the_record() -> None:
+    base = view()
+    six = {"bullish": 1, "bearish": 5, "neutral": 0}
+    rows = [{**row, "simulated_votes": six} if sum(row["votes"].values()) else row for row in base.rounds]
+    files = Pages().render(replace(base, rounds=rows))
+
+    arena_page, record = (_text(files[f"{path}index.html"]) for path in ("/arena/", "/track-record/"))
+
+    assert "6 real, 6 simulated" in arena_page  # 12 votes in all, 7 bullish: 6 of those are real
+    for who in ("Real voters", "Simulated voters"):
+        assert re.search(rf"{who} \d+\.\d% of 39 \(95% interval", arena_page)
+        assert who in re.sub(r"<[^>]+>", " ", files["/track-record/index.html"].decode())
+    assert not re.search(r"People \d+\.\d% of", arena_page + record)
+
+
 def test_the_open_round_shows_its_band_and_fingerprint_and_the_brain_as_sealed() -> None:
     text = _page("/arena/")
 

@@ -10,7 +10,7 @@ from generator.catalog.contact import contact_of
 from generator.catalog.counts import ENDPOINTS_IN_WORDS, PRODUCTS_IN_WORDS
 from generator.catalog.discovery import CATALOG_VERSION
 from generator.catalog.endpoints import CACHE_SECONDS, ENDPOINT_BY_ID, RECOMMENDED_ORDER
-from generator.catalog.links import BUYER, BUYER_AGENT, LLMS_TXT, OPENAPI_JSON, OPENAPI_YAML
+from generator.catalog.links import BUYER, BUYER_AGENT, DOCS, LLMS_TXT, OPENAPI_JSON, OPENAPI_YAML
 from generator.catalog.products import ATLAS_SCHEMA_VERSION, PRODUCTS
 from generator.catalog.text.answers import CAPACITY_NOTICE, CLIENT_ADVICE, DISCLAIMER, VERSION_ADVICE
 from generator.compose.body import encode
@@ -43,8 +43,8 @@ def openapi(
             "version": CATALOG_VERSION,
             "summary": "Educational crypto market context as JSON, renewed every minute.",
             "description": _DESCRIPTION,
-            # Without a URL of its own the contact has that of the service.
-            "contact": {"name": project, "url": url or base_url} | ({"email": email} if email else {}),
+            # Without a URL of its own the contact has that of the documentation.
+            "contact": {"name": project, "url": url or base_url + DOCS} | ({"email": email} if email else {}),
             "license": {"name": "MIT License", "url": "https://opensource.org/license/mit"},
             "x-guidance": guidance(base_url),
         },

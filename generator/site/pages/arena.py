@@ -6,8 +6,9 @@ from typing import Any, Final
 
 from markupsafe import Markup
 
-from generator.arena.scores import BIN_CASES
-from generator.arena.values import ArenaView, Rate, Round, Tally
+from generator.arena.scores import BIN_CASES, wilson
+from generator.arena.tally import consensus_of
+from generator.arena.values import ArenaView, Rate, Round, Tally, TeacherMetrics
 from generator.catalog.text.labels import BIAS_MARKS
 from generator.catalog.words import PatternType
 from generator.compose.context import TickContext
@@ -64,27 +65,47 @@ def question(of: Round) -> str:
     return f"Will {of.asset} end the round more than {band} higher, more than {band} lower, or in between?"
 
 
+def apart(total: Tally, simulated: Tally) -> tuple[tuple[str, Tally], ...]:
+    """Return the votes of real and of simulated voters; who cast none is left out."""
+    real = Tally(*(getattr(total, side) - getattr(simulated, side) for side in ("bullish", "bearish", "neutral")))
+    return tuple((who, votes) for who, votes in (("real", real), ("simulated", simulated)) if votes.total)
+
+
 def crowd_words(ctx: TickContext) -> str:
     """Say in words how the live round was voted."""
-    tally, simulated = ctx.arena.live_tally, ctx.arena.live_simulated_tally
-    if not tally.total:
-        return "No one has voted in this round."
-    real = Tally(
-        tally.bullish - simulated.bullish, tally.bearish - simulated.bearish, tally.neutral - simulated.neutral
-    )
-    said = [f"{count(real.total, 'real vote')}: {_split(real)}." if real.total else "No real vote."]
-    if simulated.total:
-        said.append(f"{count(simulated.total, 'simulated vote')}: {_split(simulated)}.")
-    return " ".join(said)
+    return votes_words(ctx.arena.live_tally, ctx.arena.live_simulated_tally) or "No one has voted in this round."
 
 
-def _split(tally: Tally) -> str:
-    return f"{tally.bullish} bullish, {tally.neutral} neutral, {tally.bearish} bearish"
+def votes_words(total: Tally, simulated: Tally) -> str:
+    """Say how a round was voted, empty where no one did."""
+    said = [
+        f"{count(votes.total, f'{who} vote')}: {votes.bullish} bullish, {votes.neutral} neutral, {votes.bearish} bearish."
+        for who, votes in apart(total, simulated)
+    ]
+    return " ".join(["No real vote."] * (0 < total.total == simulated.total) + said)
+
+
+def crowds(teacher: TeacherMetrics, rows: Sequence[Mapping[str, Any]]) -> tuple[tuple[str, Rate], ...]:
+    """Return how often the people were right; where a crowd is simulated, both apart over the rounds listed."""
+    resolved = [row for row in rows if row["outcome"] and not row["warm_up"]]
+    votes = [(row["outcome"], apart(Tally(**row["votes"]), Tally(**row["simulated_votes"]))) for row in resolved]
+    hits = [(who, consensus_of(cast) == came) for came, sides in votes for who, cast in sides]
+    if not any(who == "simulated" for who, _ in hits):
+        return (("People", teacher.crowd),)
+    sides = ((side, [hit for who, hit in hits if who == side]) for side in ("real", "simulated"))
+    return tuple((f"{side.capitalize()} voters", wilson(sum(right), len(right))) for side, right in sides if right)
 
 
 def crowd_bar(ctx: TickContext) -> Markup | None:
     """Draw the votes of the live round."""
-    return shares("crowd", "Votes of the live round", _by_side(ctx.arena.live_tally))
+    who, votes = votes_shown(ctx)
+    return shares("crowd", f"{who} votes of the live round", _by_side(votes))
+
+
+def votes_shown(ctx: TickContext) -> tuple[str, Tally]:
+    """Return whose votes of the live round are drawn, and the votes: the real ones, where there are none the simulated ones."""
+    cast = apart(ctx.arena.live_tally, ctx.arena.live_simulated_tally)
+    return (cast[0][0].capitalize(), cast[0][1]) if cast else ("Real", Tally())
 
 
 def _by_side(tally: Tally) -> tuple[tuple[str, str, int], ...]:
@@ -112,16 +133,15 @@ def live_view(ctx: TickContext, body: Mapping[str, Any]) -> dict[str, Any] | Non
     prices = body.get("price") or {}
     now_price = prices.get("now")
     moved_bps = prices.get("change_bps")
-    tally = ctx.arena.live_tally
+    who, votes = votes_shown(ctx)
     return {
         "round": live,
         "band": UNKNOWN if live.band_bps is None else percent(live.band_bps / 100, 2),
         "chart": live_round(live, _path(ctx, live.asset), ctx.freshness.generated_ms, now_price, _source(ctx)),
         "crowd": crowd_words(ctx),
         "crowd_bar": crowd_bar(ctx),
-        "crowd_rows": tuple((*row, percent(100 * row[2] / tally.total)) for row in _by_side(tally))
-        if tally.total
-        else (),
+        "crowd_of": who,
+        "crowd_rows": tuple((*row, percent(100 * row[2] / max(1, votes.total))) for row in _by_side(votes)),
         "brain": brain_words(live),
         "brain_rows": _chances(live),
         "price_now": price(now_price),
@@ -134,13 +154,15 @@ def history(rows: Sequence[Mapping[str, Any]]) -> tuple[dict[str, Any], ...]:
     return tuple(_history_row(row) for row in rows[:HISTORY_SHOWN])
 
 
-def who_was_right(arena: ArenaView, source: Markup | str) -> dict[str, Any]:
+def who_was_right(arena: ArenaView, rows: Sequence[Mapping[str, Any]], source: Markup | str) -> dict[str, Any]:
     """Compare brain and people over all resolved rounds; those of the backtest before the start are apart."""
     teacher = arena.teacher_live or arena.teacher
+    people = crowds(teacher, rows)
     return {
-        "chart": rates("right", "The brain", (("Brain", teacher.brain), ("People", teacher.crowd)), source),
+        "chart": rates("right", "The brain", (("Brain", teacher.brain), *people), source),
         "brain": teacher.brain,
-        "people": teacher.crowd,
+        "people": people,
+        "real": people[0][0] == "People",
         "agreement": teacher.agreement,
         "patterns": tuple((words, teacher.patterns.get(pattern, 0)) for pattern, words in PATTERNS.items()),
         "warm_up": arena.teacher.warm_up,
@@ -175,28 +197,25 @@ def _source(ctx: TickContext) -> Markup:
 
 
 def _history_row(row: Mapping[str, Any]) -> dict[str, Any]:
-    lesson, forecast = row["lesson"] or {}, row["forecast"] or {}
-    votes, simulated = sum(row["votes"].values()), sum(row["simulated_votes"].values())
+    forecast = row["forecast"] or {}
+    votes = dict(apart(Tally(**row["votes"]), Tally(**row["simulated_votes"])))
+    people, simulated = (consensus_of(votes[who]) if who in votes else None for who in ("real", "simulated"))
     came = row["outcome"]
     moved = row["change_bps"]
-    crowd = lesson.get("human_consensus") if votes else None
     return {
         "round_id": row["round_id"],
         "asset": row["asset"],
         "start_ms": ms_of(row["start"]),
         "brain": _answer(forecast.get("prediction"), came),
-        "people": _answer(None if crowd == "NONE" else crowd, came),
+        "people": _answer(people, came),
+        "simulated": _answer(simulated, came),
         "came": "void" if came is None else came.lower(),
         "came_mark": _MARKS.get(came or "", ""),
         "moved": UNKNOWN if moved is None else signed(moved / 100),
-        "votes": _apart(votes - simulated, simulated),
+        "votes": ", ".join(f"{cast.total:,} {who}" for who, cast in votes.items()) or "0",
         "void_reason": row["void_reason"],
         "warm_up": bool(row["warm_up"]),
     }
-
-
-def _apart(real: int, simulated: int) -> str:
-    return ", ".join([f"{real:,} real"] * (real > 0 or not simulated) + [f"{simulated:,} simulated"] * (simulated > 0))
 
 
 def _answer(said: str | None, came: str | None) -> Answer:

@@ -1,6 +1,6 @@
 """What the track-record page shows: how far, which way, and every forecast, hit or miss."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final
 
@@ -23,6 +23,7 @@ from generator.compose.scores import (
 from generator.site.charts.plot import Chart
 from generator.site.charts.record import coverage, interval, rates, saved, skills
 from generator.site.format import UNKNOWN, moment, percent
+from generator.site.pages.arena import crowds
 
 GRID_HOURS: Final = 24
 NOT_KNOWN: Final = "Which way prices will move is not known."
@@ -79,14 +80,19 @@ def direction(record: TrackRecord) -> str:
 
 
 def record_view(
-    arena: ArenaView, predictions: Sequence[PredictionMade], source: Markup | str, now_ms: int
+    arena: ArenaView,
+    predictions: Sequence[PredictionMade],
+    source: Markup | str,
+    now_ms: int,
+    rounds: Sequence[Mapping[str, Any]] = (),
 ) -> dict[str, Any]:
     """Return what pages/track_record.html reads.
 
     Args:
         predictions: the newest that came due or were void, newest first.
+        rounds: rows of `/arena/rounds.json`.
     """
-    hourly, people = arena.hourly_record, (arena.teacher_live or arena.teacher).crowd
+    hourly, people = arena.hourly_record, crowds(arena.teacher_live or arena.teacher, rounds)
     due = [made for made in predictions if made.outcome is not None]
     return {
         "headline": headline(hour_of(arena.how_far)),
@@ -101,7 +107,7 @@ def record_view(
                 "The brain in the Arena",
                 arena.arena_record,
                 statement(arena.arena_record),
-                (("Brain", arena.arena_record.hit), ("People", people)),
+                (("Brain", arena.arena_record.hit), *people),
                 source,
             ),
         ),

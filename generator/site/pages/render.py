@@ -109,7 +109,7 @@ def _record(_page: SitePage, view: PageView) -> Mapping[str, Any]:
     newest = max((made.end_ms for made in view.predictions), default=None)
     until = Markup(", up to {}").format(page_format.when(newest)) if newest is not None else ""
     source = Markup('Source: own record, <a href="{}">downloads</a>{}.').format("#downloads", until)
-    record = record_view(view.ctx.arena, view.predictions, source, view.ctx.freshness.generated_ms)
+    record = record_view(view.ctx.arena, view.predictions, source, view.ctx.freshness.generated_ms, view.rounds)
     return {"record": record, "months": view.months}
 
 
@@ -119,7 +119,7 @@ def _arena(_page: SitePage, view: PageView) -> Mapping[str, Any]:
         "crowd": view.body("human-consensus"),
         "network": NETWORKS[view.ctx.site.network],
         "rows": history(view.rounds),
-        "right": who_was_right(view.ctx.arena, "Source: all resolved rounds since the start."),
+        "right": who_was_right(view.ctx.arena, view.rounds, "Source: resolved rounds since the start."),
         "voters": voters(view.body("teacher-lessons")),
     }
 
