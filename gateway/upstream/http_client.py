@@ -1,7 +1,7 @@
 """The gateway's HTTP client: aiohttp, with a fresh connection for every request, and one bounded JSON call over it.
 
-On a connection that is kept, unsolicited or late bytes, are read as the answer to the next
-request. A fresh one carries a single request and a single answer, so no call can get another's.
+On a connection that is kept, unsolicited or late bytes are read as the answer to the next request. A fresh one carries a
+single request and a single answer, so no call can get another's.
 """
 
 import asyncio
@@ -70,12 +70,8 @@ class Http:
     ) -> tuple[int, bytes]:
         """Send one request, a POST never twice, a GET again if the connection ended without an answer.
 
-        Args:
-            method: GET or POST.
-            url: absolute, encoded, without fragment.
-            headers: more headers.
-            body: JSON, or what a Content-Type among the headers says.
-            timeout_s: seconds for everything, DNS and TLS included.
+        The body is JSON, or what a Content-Type among the headers says; the URL is absolute, encoded, without fragment;
+        the seconds are for everything, DNS and TLS included.
 
         Raises:
             TimeoutError: no whole answer in time.

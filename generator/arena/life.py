@@ -10,8 +10,8 @@ from dataclasses import replace
 from typing import Final
 
 from generator.arena.outcome import PricePoint, change_bps, fix_price, outcome_of
+from generator.arena.published import digest_of, forecast_of
 from generator.arena.scores import confidence_percent, published_triple
-from generator.arena.sealing import digest_of, forecast_of
 from generator.arena.timetable import Slot, asset_of, round_id_of
 from generator.arena.values import Event, Round
 from generator.brain.forecast import Forecast

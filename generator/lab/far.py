@@ -84,9 +84,9 @@ def rows_of(frame: BarFrame, said: Said) -> list[Row]:
     out.append(("QLIKE at 1 h over a 2 h EWMA's", "<= 0.95", f"{ratio:.3f}", ratio <= 0.95))
     for h, least in ((0, None), (1, 0.54), (2, 0.50)):
         own, usual = (_explained(variance[h], said, level) for level in (said.level[:, h], None))
-        met = None if least is None else own >= least
+        good = None if least is None else own >= least
         bar = "" if least is None else f">= {least:.2f}, mean of sets"
-        out.append((f"R2 of the outlook, {HORIZONS[h]} (2 h EWMA)", bar, f"{own:.3f} ({usual:.3f})", met))
+        out.append((f"R2 of the outlook, {HORIZONS[h]} (2 h EWMA)", bar, f"{own:.3f} ({usual:.3f})", good))
     for h, name in enumerate(HORIZONS):
         out += _ranges(name, move[h], said, h)
     days = len(said.stressed) / BARS_A_DAY

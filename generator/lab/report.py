@@ -42,15 +42,15 @@ def tables(found: Evaluation) -> str:
     scores = {model: {f: score_regimes(runs) for f, runs in each.items()} for model, each in found.runs.items()}
     models = [_model(f, m, scores[m][f], found.runs[m][f]) for f in (*REGIMES, "null") for m in scores]
     arena = [_arena(f, m, parts[f]) for f in (*REGIMES, "null") for m, parts in found.outcomes.items()]
-    head = f"Seeds {seeds}, weights `{found.digest[:12]}`, {warm_up}.\n\n"
+    head = f"Seeds {seeds}, weights `{found.digest[:12]}`, {warm_up}.\n"
     bars = table("measure | bar | figure | met | n | 95% interval", _bars(found, scores))
-    return head + bars + table(_MODELS, models) + table(_ARENA, arena)
+    return "\n".join((head, bars, table(_MODELS, models), table(_ARENA, arena)))
 
 
 def table(head: str, rows: Iterable[Sequence[str]]) -> str:
     """Return a Markdown table."""
-    lines = [head, "|".join(["---"] * (head.count("|") + 1)), *(" | ".join(row) for row in rows)]
-    return "\n".join(f"| {line} |" for line in lines) + "\n\n"
+    lines = (f"| {line} |\n" for line in (head, *(" | ".join(row) for row in rows)))
+    return next(lines) + "|---" * (head.count("|") + 1) + "|\n" + "".join(lines)
 
 
 def met(value: bool | None) -> str:  # noqa: FBT001

@@ -190,7 +190,7 @@ class Outcomes:
 
 def join(parts: Sequence[Outcomes]) -> Outcomes:
     """Return the outcomes of several markets as one, moments kept apart."""
-    shift = np.cumsum([0, *(int(part.moment.max()) + 1 for part in parts[:-1])])
+    shift = np.cumsum([0, *(int(part.moment.max(initial=-1)) + 1 for part in parts[:-1])])
     return Outcomes(
         chance=np.concatenate([part.chance for part in parts]),
         base=np.concatenate([part.base for part in parts]),

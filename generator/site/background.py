@@ -25,7 +25,7 @@ from generator.site.format import moment
 from generator.site.history import FILES, Histories, histories
 from generator.site.openapi.document import openapi, openapi_yaml
 from generator.site.openapi.paths import as_example
-from generator.site.pages.archive import DAYS_KEPT, days
+from generator.site.pages.archive import DAYS_KEPT, day_path
 from generator.site.pictures import PICTURES, Drawing, Pictures, drawings, pictures
 
 Bodies = Mapping[str, Mapping[str, Any]]
@@ -57,9 +57,9 @@ class TickFiles:
     due: Sequence[PredictionMade] = ()
 
     def days(self) -> list[str]:
-        """Return the paths of the days that have a page, newest first."""
-        now_ms = self.context.freshness.generated_ms
-        return [day.path for day in days([hour for hour in self.hours if not hour.warm_up], now_ms)[:DAYS_KEPT]]
+        """Return the paths of the days that have a page until tomorrow, newest first."""
+        paths = dict.fromkeys(day_path(hour.at_ms) for hour in reversed(self.hours) if not hour.warm_up)
+        return list(paths)[: DAYS_KEPT - 1]
 
     def examples(self) -> dict[str, Any]:
         """Return the bodies as OpenAPI shows them."""

@@ -212,11 +212,19 @@ document.addEventListener("click", (event) => {
   if (button && !button.hasAttribute("aria-disabled")) tap(button);
 });
 document.addEventListener("emi:renewed", follow);
-fetch(RELAY, { cache: "no-store" }).then((answer) => answer.json()).then((answer) => {
-  if (answer.free_vote !== "off") return;
-  [known, shown] = [OFF, undefined];
-  show();
-}).catch(() => {}); // said after a press
+// Asked when somebody reaches for the buttons: a site without a gateway answers 404, which a browser logs as an error.
+let asked = false;
+function ask(event) {
+  if (asked || !event.target.closest("#votes")) return;
+  asked = true;
+  fetch(RELAY, { cache: "no-store" }).then((answer) => answer.json()).then((answer) => {
+    if (answer.free_vote !== "off") return;
+    [known, shown] = [OFF, undefined];
+    show();
+  }).catch(() => {}); // said after a press
+}
+document.addEventListener("pointerover", ask);
+document.addEventListener("focusin", ask);
 const wallet = document.getElementById("wallet-vote");
 wallet?.parentElement.addEventListener("toggle", async () => {
   (await import("./vote-wallet.js")).start(wallet, { prepared, relay, remember, element, Said });

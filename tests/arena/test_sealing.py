@@ -7,7 +7,7 @@ from dataclasses import fields, replace
 import pytest
 
 from generator.arena.life import open_round, schedule_round
-from generator.arena.sealing import canonical_json, digest_of, forecast_of
+from generator.arena.published import canonical_json, digest_of, forecast_of
 from generator.arena.timetable import Timetable
 from generator.arena.values import Round
 from generator.catalog.words import Prediction

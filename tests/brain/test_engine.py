@@ -42,7 +42,7 @@ def test_streaming_equals_batch_at_every_prefix() -> None:
 
     streamed = [engine.update(frame.rows(i, i + 1)) for i in range(len(frame))]
 
-    for prefix in [*range(1, 31), 100, 200, 320]:
+    for prefix in [*range(1, 21), 100, 320]:
         assert read_all(frame.rows(0, prefix)) == streamed[prefix - 1], prefix
 
 

@@ -74,14 +74,14 @@ def test_each_bar_gives_one_line_of_the_agreed_form_from_the_first_on() -> None:
 
 
 def test_the_answers_are_the_engines_readings() -> None:
-    frame = market(400, seed=5)
+    frame = market(320, seed=5)
     reader, batch = JsonLinesReader(Weights.load()), Engine(Weights.load(), frame.assets)
 
     for row, line in enumerate(lines(frame)):
         answer = reader.answer(json.loads(line))
-        if (row + 1) % 200:
+        if (row + 1) % 160:
             continue
-        reading, forecast = batch.update(frame.rows(row - 199, row + 1)), batch.forecast("ETH", 15)
+        reading, forecast = batch.update(frame.rows(row - 159, row + 1)), batch.forecast("ETH", 15)
         assert reading is not None
         assert reading.outlook is not None
         assert forecast is not None

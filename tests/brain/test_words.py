@@ -24,8 +24,8 @@ _SHOWN_MS = 20_700 * 86_400_000  # a midnight
 @pytest.fixture(scope="module")
 def readings() -> list[BrainReading]:
     """Read forty moments, hours apart, of a market with and one without books."""
-    bare = simulate("base", 60003, days=4).frame
-    rich = market(1000, seed=4)
+    bare = simulate("base", 60003, days=3).frame
+    rich = market(800, seed=4)
     found = []
     for frame in (bare, rich):
         engine = Engine(Weights.load(), frame.assets)

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from generator.arena.published import digest_of, forecast_of
 from generator.arena.scores import track_record
-from generator.arena.sealing import digest_of, forecast_of
 from generator.arena.teacher import RunningTotals
 from generator.brain.derivatives import Pressure
 from generator.brain.evidence import FAMILIES

@@ -45,6 +45,7 @@ def begin(settings: GeneratorSettings) -> None:
         (["up", "--as", "testnet"], {"EMI_BASE_URL": "https://example.org", "EMI_SOURCE": "live"}, "not on loopback"),
         (["up", "--as", "testnet"], {"EMI_HOST": "0.0.0.0", "EMI_BASE_URL": "http://localhost"}, "not on loopback"),
         (["up", "--as", "testnet"], {"EMI_FACILITATOR_URL": "http://127.0.0.1:9"}, "must not be set"),
+        (["up"], {"EMI_SITE_URL": "s3://market/site"}, "EMI_SITE_URL must not be set"),
         (["tick"], {"EMI_BASE_URL": "https://user:sekrit@example.org"}, "credentials do not belong"),
     ],
 )

@@ -14,11 +14,11 @@ from tests.lab.evaluated import EVEN, evaluated, program
 
 
 def test_our_own_program_scores_exactly_as_ours() -> None:
-    frame = simulate("base", 60701, 2).frame.rows(0, 400)
+    frame = simulate("base", 60701, 2).frame.rows(0, 300)
     command = f"{sys.executable} -c 'from generator.cli import main; main()' read"
 
-    own = trace(ours(Weights.load(), frame, 300), 300)
-    same = trace(entrant(command, frame, 300), 300)
+    own = trace(ours(Weights.load(), frame, 220), 220)
+    same = trace(entrant(command, frame, 220), 220)
 
     assert np.array_equal(own.label, same.label)
     assert np.array_equal(own.chances, same.chances)

@@ -16,6 +16,7 @@ from generator.lab.scores import (
     balanced,
     by_chance,
     calibration_error,
+    join,
     regime_error,
     resampled,
     score_regimes,
@@ -124,6 +125,12 @@ def test_skill_is_against_the_base_rate_and_its_interval_holds_it() -> None:
     assert good.skill() > 5.0
     assert low < good.skill() < high
     assert forecasts(4000, 0.9, 0.4).skill() < 0.0
+
+
+def test_markets_without_a_forecast_are_joined_as_well() -> None:
+    none = Outcomes(np.empty((0, 3)), np.empty((0, 3)), np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64))
+
+    assert join([none, forecasts(5, 0.5, 0.5), forecasts(5, 0.5, 0.5)]).moment.tolist() == list(range(10))
 
 
 @pytest.mark.parametrize("peer", [peer for peer in PEERS if peer != HMM])

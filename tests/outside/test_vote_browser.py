@@ -209,7 +209,7 @@ def test_why_a_vote_is_not_taken_is_said(market: Market, browser: Browser, answe
 def test_where_the_free_vote_is_off_the_page_says_so_before_a_press(market: Market, browser: Browser) -> None:
     at = arena(browser, market)
     at.context.route(RELAY, lambda route: route.fulfill(json={"free_vote": "off"}))
-    at.page.reload()
+    at.page.locator("#vote-up").hover()
 
     at.said("The free vote is off on this site.")
 

@@ -1,5 +1,9 @@
+from dataclasses import replace
 from pathlib import Path
 
+from gateway.payments.decide import Delivered
+from gateway.payments.purchase import MAX_REMEMBERED_BYTES
+from tests.ledger.test_ledger import INTENT
 from tests.support.gateway_app import gateway_app, in_loop
 
 
@@ -19,3 +23,16 @@ async def test_a_replay_touches_neither_the_ledger_nor_the_facilitator(tmp_path:
     assert replay.status_code == 200
     assert (replay.content, replay.headers["PAYMENT-RESPONSE"]) == (first.content, first.headers["PAYMENT-RESPONSE"])
     assert home.upstream.calls == [] or all(path == "/supported" for path, _ in home.upstream.calls)
+
+
+@in_loop
+async def test_bodies_are_bounded_by_their_bytes_and_the_least_used_goes_first(tmp_path: Path) -> None:
+    async with gateway_app(tmp_path) as home:
+        known = home.state.purchases
+        for txid in "abcd":
+            known._remember(Delivered(replace(INTENT, txid=txid), bytes(MAX_REMEMBERED_BYTES // 4)))
+        known._delivered.move_to_end("a")
+
+        known._remember(Delivered(replace(INTENT, txid="e"), b"{}"))
+
+        assert list(known._delivered) == ["c", "d", "a", "e"]

@@ -13,10 +13,9 @@ from datetime import datetime
 from typing import Any, Final
 
 from generator.arena.outcome import change_bps, outcome_of
-from generator.arena.published import complaint_of, round_of_row
+from generator.arena.published import complaint_of, digest_of, round_of_row
 from generator.arena.ranges import HORIZONS, Counts, RangeSums, counts_of, move_percent
 from generator.arena.scores import Sums, track_record
-from generator.arena.sealing import digest_of
 from generator.arena.values import HorizonScores, Move, RangeForecast, Round, TrackRecord
 from generator.catalog.formats import ms_of
 from generator.catalog.words import Prediction

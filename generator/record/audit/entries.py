@@ -9,8 +9,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any, Final
 
 from generator.arena.play import Lock, PlayResult
-from generator.arena.published import published_round
-from generator.arena.sealing import canonical_json, digest_of
+from generator.arena.published import canonical_json, digest_of, published_round
 from generator.arena.teacher import PredictionChange
 from generator.arena.values import Lesson, Move, PredictionMade, Round, Tally
 from generator.catalog.formats import iso

@@ -21,6 +21,7 @@ DAYS_KEPT: Final = 30  # that have a page
 class Day:
     """One UTC day as it was published, or as a backtest read it, in words."""
 
+    path: str  # of its page
     date: str
     name: str
     regime: str
@@ -31,17 +32,17 @@ class Day:
     over: bool
     tested: bool
 
-    @property
-    def path(self) -> str:
-        """The path of its page."""
-        return f"{ARCHIVE}{self.date}/"
-
     def page(self) -> SitePage:
         """Return its page."""
         so_far = "" if self.over else " so far"
         about = f"The crypto market on {self.name}{so_far}: regime, headlines and prices by the hour, as published."
         title = f"{self.name}{so_far}: {self.regime}"
         return SitePage(self.path, "pages/archive_day.html", self.name, title, about, primary=False, listed=False)
+
+
+def day_path(at_ms: int) -> str:
+    """Return the path of a day's page."""
+    return f"{ARCHIVE}{moment(at_ms):%Y-%m-%d}/"
 
 
 def days(hours: Sequence[Hour], now_ms: int) -> tuple[Day, ...]:
@@ -57,6 +58,7 @@ def _day(hours: Sequence[Hour], now_ms: int) -> Day:
     headlines = [next(group) for _, group in groupby(said, key=lambda row: row[1].headline)]
     prices = tuple(_prices(hours))
     return Day(
+        day_path(hours[0].at_ms),
         f"{at:%Y-%m-%d}",
         f"{at:%-d %b %Y}",
         REGIME[RegimeLabel(common)] if 2 * labels.count(common) > len(labels) else "mixed",

@@ -205,6 +205,8 @@ class Pages:
         for day in view.days[:DAYS_KEPT]:
             if not day.tested:
                 yield day.page(), partial(self._page, day.page(), replace(view, days=(day,)), frame)
+        for day in view.days[DAYS_KEPT:]:
+            self._kept.pop(day.path, None)
 
     def _page(self, page: SitePage, view: PageView, frame: Callable[..., Mapping[str, Any]]) -> dict[str, bytes]:
         source = _content(page).source
