@@ -9,7 +9,7 @@ from pathlib import Path
 
 from tests.support.processes import emi_up
 
-TICKS = 40
+TICKS = 120
 
 
 def main() -> None:
@@ -28,7 +28,7 @@ def _processes(folder: Path) -> list[tuple[str, str, str]]:
         time.sleep(1)
         children = _children(up.process.pid)
     return [
-        ("emi up, start to first answered request, empty state", f"{ready:.1f} s", "< 10 s"),
+        ("emi up, start to the first real release, empty state", f"{ready:.1f} s", "< 10 s"),
         ("resident memory, generator", f"{children['schedule']:.0f} MB", "< 300 MB"),
         ("resident memory, gateway with preview", f"{children['gateway']:.0f} MB", "< 120 MB"),
         ("resident memory, devnet", f"{children['devnet']:.0f} MB", ""),
@@ -90,12 +90,12 @@ async def _ticks(folder: Path) -> list[tuple[str, str, str]]:
         for name in steps
         if name != "total"
     ]
-    worst = sorted(steps["total"])[int(0.95 * TICKS)]
+    slow, slowest = (sorted(steps["total"][1:])[int(share * (TICKS - 1))] for share in (0.95, 0.99))
     rows.append(
         (
-            "tick, data in hand: median, 95th percentile",
-            f"{1000 * _median(steps['total']):.0f} ms, {1000 * worst:.0f} ms",
-            "< 150 ms",
+            "tick, data in hand: median, 95th and 99th percentile",
+            f"{1000 * _median(steps['total']):.0f}, {1000 * slow:.0f} and {1000 * slowest:.0f} ms",
+            "150 ms, none, 1 s",
         )
     )
     return rows
