@@ -109,7 +109,7 @@ def test_before_the_first_full_hour_the_archive_shows_the_backtest() -> None:
     found = Pages().render(replace(view(), days=days(held, NOW_MS)))
 
     assert b"the first line follows at 10:00 UTC" in found["/archive/index.html"]
-    assert b'<a href="#2026-11-19">19 Nov 2026</a>' in found["/archive/index.html"]
+    assert b'<th scope="row">19 Nov 2026</th>' in found["/archive/index.html"]
     assert not any(path.startswith("/archive/2026") for path in found)
 
 

@@ -105,7 +105,7 @@ PAGE_TERMS: Final[dict[str, str]] = {
     "risk score": "From 0 to 100: where the expected volatility ranks among that of the last week.",
     "round": "One question of the Arena, with a start and an end.",
     "sealed forecast": "The brain's forecast, fixed before the vote and hidden until the round starts. Its digest proves that it was not changed.",
-    "stale": "Past its `valid until` time, and no longer a description of now.",
+    "stale": "Past its valid_until time, and no longer a description of now.",
     "tick": "One cycle of the service, each minute: read the market, update the forecasts, publish.",
     "x402": "A protocol for paying for a single web request: the server answers 402 with its price, and the payment comes with the next request.",
 }

@@ -80,7 +80,8 @@ class _Writer:
             self._link = href if href.startswith("/") else ""
             self._text.append("[" if self._link else "")
         elif tag == "dd":
-            self._text.append(", " if self._definitions and not self._text[-1].endswith(".") else " ")
+            ended = "".join(self._text).rstrip().endswith(".")
+            self._text.append(", " if self._definitions and not ended else " ")
             self._definitions += 1
         elif tag == "br":
             self._text.append(" ")
