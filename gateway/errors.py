@@ -44,6 +44,6 @@ class PaymentInvalid(GatewayError):
         self.text = text
 
 
-def database_reason(error: Exception) -> str:
+def database_reason(error: BaseException) -> str:
     """Return in one line, at most 200 characters, what the database said, without statement and parameters."""
     return " ".join(str(getattr(error, "orig", None) or error).split())[:200]

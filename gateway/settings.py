@@ -19,7 +19,7 @@ from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 from yarl import URL
 
 from gateway.wire.algorand import DEMO_ARENA
-from gateway.wire.ballots import inbox_of
+from gateway.wire.inbox import inbox_of
 from gateway.wire.loopback import is_loopback
 from gateway.wire.networks import NETWORKS, Network
 from gateway.wire.object_store import SCHEMES, BucketUrl
@@ -137,6 +137,12 @@ class GatewaySettings(BaseSettings):
     settle_timeout_seconds: float = Field(
         default=15.0, gt=0, le=120, description="Later is an unknown outcome, which evidence ends."
     )
+    payments_at_once: int = Field(
+        default=1_024,
+        ge=1,
+        le=16_384,
+        description="Payments on their way at once, and connections to facilitator and nodes; more are 503 with Retry-After.",
+    )
     vault_max_age_seconds: int = Field(
         default=900, ge=60, le=86_400, description="Age past which a quote is not sold (503)."
     )
@@ -228,6 +234,11 @@ class GatewaySettings(BaseSettings):
     def arena_address(self) -> str:
         """Where ballots are addressed."""
         return self.arena.address or DEMO_ARENA
+
+    @property
+    def free_vote_path(self) -> Path:
+        """Where the free ballots of the round are counted."""
+        return self.state_dir / "free-vote.count"
 
     @property
     def inbox_path(self) -> Path:

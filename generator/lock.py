@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 from typing import Self
 
+from gateway.wire.space import reason_of
 from generator.errors import GeneratorError, LeadershipLost, LeaseUnreachable
 from generator.lease import NO_HOLDER, Grant
 
@@ -19,10 +20,15 @@ class StateLockTaken(GeneratorError):
 
 
 class StateLock:
-    """An advisory lock on a file below STATE_DIR; the kernel drops it when the process dies."""
+    """An advisory lock on a file below STATE_DIR; the kernel drops it when the process dies.
 
-    def __init__(self, state_dir: Path, name: str) -> None:
+    Args:
+        note: one line for readers of `note_of`, kept as long as the lock is held.
+    """
+
+    def __init__(self, state_dir: Path, name: str, note: str = "") -> None:
         self._path = state_dir / f"{name}.lock"
+        self._note = note
         self._descriptor: int | None = None
 
     def __enter__(self) -> Self:
@@ -32,26 +38,49 @@ class StateLock:
             descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600)
         except OSError as error:
             raise GeneratorError(
-                f"state folder {self._path.parent}: cannot write: {error.strerror or error}"
+                f"state folder {self._path.parent}: cannot write: {reason_of(error, self._path)}"
             ) from error
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
-            pid = os.read(descriptor, 32).decode(errors="replace").strip() or "unknown"
+            pid = os.read(descriptor, 32).decode(errors="replace").partition("\n")[0].strip() or "unknown"
             os.close(descriptor)
             raise StateLockTaken(self._path.parent, pid) from error
         with contextlib.suppress(OSError):  # somebody else's folder: their rights
             self._path.parent.chmod(0o700)  # sealed forecasts and sold bodies lie below
         os.ftruncate(descriptor, 0)
-        os.write(descriptor, f"{os.getpid()}\n".encode())
+        os.write(descriptor, f"{os.getpid()}\n{self._note}\n".encode())
         self._descriptor = descriptor
         return self
 
     def __exit__(self, *_: object) -> None:
         """Give the lock back."""
         if self._descriptor is not None:
+            with contextlib.suppress(OSError):  # what is left behind is not believed: see `note_of`
+                os.ftruncate(self._descriptor, 0)
             os.close(self._descriptor)
             self._descriptor = None
+
+
+def note_of(state_dir: Path, name: str) -> str | None:
+    """Return the note of the process that holds a lock now; None where none does, whatever an ended one left."""
+    try:
+        with (state_dir / f"{name}.lock").open("rb") as file:
+            lines = file.read(4096).decode(errors="replace").splitlines()
+            if len(lines) < 2 or not _is_held(file.fileno()):
+                return None
+    except OSError:
+        return None
+    return lines[1] or None
+
+
+def _is_held(descriptor: int) -> bool:
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except OSError:
+        return True
+    fcntl.flock(descriptor, fcntl.LOCK_UN)
+    return False
 
 
 class FileLease:

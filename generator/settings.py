@@ -8,7 +8,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SecretStr, f
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from gateway.wire.algorand import key_of
-from gateway.wire.ballots import inbox_of
+from gateway.wire.inbox import inbox_of
 from gateway.wire.object_store import SCHEMES, BucketUrl, is_bucket
 from generator.catalog.assets import ASSETS
 from generator.catalog.contact import contact_of
@@ -39,9 +39,7 @@ class ArenaSettings(BaseModel):
 
     round_minutes: int = Field(
         60,
-        ge=15,
-        le=90,
-        description="Length of a round, a divisor of 1440; a change takes effect at the next 00:00 UTC.",
+        description="Length of a round, a divisor of 1440 from 15 to 90; a change takes effect at the next 00:00 UTC.",
     )
     assets: Listed[str] = Field(("BTC",), description="Assets of the rounds, comma-separated; several take turns.")
     inbox_url: str | None = Field(
@@ -56,8 +54,8 @@ class ArenaSettings(BaseModel):
     @field_validator("round_minutes")
     @classmethod
     def _divides_the_day(cls, value: int) -> int:
-        if 1440 % value:
-            raise ValueError("must divide 1440, e.g. 15, 20, 30, 45, 60 or 90")
+        if not 15 <= value <= 90 or 1440 % value:
+            raise ValueError("must be a divisor of 1440 from 15 to 90, e.g. 15, 20, 30, 45, 60 or 90")
         return value
 
     @field_validator("inbox_url")
@@ -122,6 +120,11 @@ class GeneratorSettings(BaseSettings):
         "",
         description="Contact in OpenAPI, security.txt and on pages: a URL, an e-mail address, or both with a comma between; unset: none is named.",
     )
+    source_url: str | None = Field(
+        None,
+        description="Where the source of this service is, an http(s) URL: linked at the foot of every page and in the "
+        "quickstart, named in security.txt; unset: none is named.",
+    )
     host: str = Field("127.0.0.1", description="Address the gateway listens on; with `--preview` loopback only.")
     port: int = Field(8402, ge=1, le=65535, description="Port the gateway listens on; one in use stops the start.")
     seed: int | None = Field(
@@ -167,6 +170,18 @@ class GeneratorSettings(BaseSettings):
         if parts.scheme not in {"http", "https"} or not parts.hostname or parts.path.strip("/") or parts.query:
             raise ValueError("must be an origin such as https://example.org")
         return value.rstrip("/")
+
+    @field_validator("source_url")
+    @classmethod
+    def _page_of_the_source(cls, value: str | None) -> str | None:
+        if value is None:
+            return None
+        parts = urlsplit(value)
+        if parts.username or parts.password:
+            raise ValueError("credentials do not belong in a URL: it is on every page")
+        if parts.scheme not in {"http", "https"} or not parts.hostname or any(sign.isspace() for sign in value):
+            raise ValueError("must be a URL such as https://example.org/source")
+        return value
 
     @field_validator("contact")
     @classmethod
@@ -258,7 +273,7 @@ class GeneratorSettings(BaseSettings):
         if not self.is_loopback and (self.source is None or self.network is None):
             return f"BASE_URL {self.origin} is public: set SOURCE and NETWORK as well"
         if self.source == SourceMode.RECORDED and not self.data_dir:
-            return "SOURCE is recorded: name the folder with --data DIR or DATA_DIR"
+            return "EMI_SOURCE is recorded: name the folder with --data DIR or EMI_DATA_DIR"
         return self._inbox_complaint()
 
     def _inbox_complaint(self) -> str | None:

@@ -13,7 +13,7 @@ PROBLEMS: Final[dict[int, tuple[str, str]]] = {
     400: ("bad-request", "The request cannot be understood"),
     404: ("not-found", "There is nothing at this path"),
     405: ("method-not-allowed", "This path answers GET, HEAD and OPTIONS only"),
-    409: ("identifier-required", "The payment is settled, and its identifier is missing"),
+    409: ("paid-already", "The payment was made before; do not pay again"),
     410: ("gone", "The payment is settled, and its answer is kept no longer"),
     413: ("body-refused", "Requests carry no body here"),
     421: ("misdirected", "This service does not answer for the host that the request names"),

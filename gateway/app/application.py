@@ -86,7 +86,8 @@ def _routes(state: GatewayState, site: Preview | None) -> list[BaseRoute]:
 async def _lifespan(state: GatewayState, http: Http | None) -> AsyncIterator[None]:
     async with contextlib.AsyncExitStack() as stack:
         if http is None:
-            http = await stack.enter_async_context(Http())
+            # While the facilitator verifies a payment, a node is asked about it.
+            http = await stack.enter_async_context(Http(connections=2 * state.settings.payments_at_once))
         await state.start(http)
         stack.push_async_callback(state.stop)
         yield

@@ -25,6 +25,9 @@ MAX_HEADER_BYTES: Final = 16 * 1024
 DISCARD_S: Final = 0.5
 MAX_ADDRESSES: Final = 10_000
 IPV6_PREFIX: Final = 64
+"""One subscriber holds a whole /64."""
+NETWORK_BITS: Final = {4: 24, 6: 48}
+"""The network around a subscriber, which one customer of a hoster can hold, by version of the protocol."""
 FORWARDED: Final = frozenset({b"x-forwarded-for", b"forwarded", b"x-real-ip"})
 UNTRUSTED_PROXY: Final = "a proxy on loopback that is not trusted"
 DETAILS: Final = {
@@ -217,7 +220,16 @@ def share_of(address: str) -> str | None:
 
 
 def _key(host: Address) -> str:
-    if isinstance(host, ipaddress.IPv4Address):
-        return str(host)
-    # One subscriber holds a whole /64.
-    return str(ipaddress.ip_network((host, IPV6_PREFIX), strict=False))
+    return str(host) if host.version == 4 else _prefix(host, IPV6_PREFIX)
+
+
+def network_of(address: str) -> str | None:
+    """Return the network around an address, an IPv4 /24 or an IPv6 /48; None for loopback and for what is none."""
+    host = _parse(address)
+    if host is None or host.is_loopback:
+        return None
+    return _prefix(host, NETWORK_BITS[host.version])
+
+
+def _prefix(host: Address, bits: int) -> str:
+    return str(ipaddress.ip_network((host, bits), strict=False))

@@ -22,6 +22,9 @@ class Metrics:
         # Bound once: looking a label up costs more than counting.
         self.outcomes_by_kind = {name: self.outcomes.labels(name) for name in OUTCOMES}
         self.settles_by_kind = {name: self.settles.labels(name) for name in SETTLE_KINDS}
+        self.known_headers = counter(
+            "emi_payment_headers_known", "Repeats of a delivered header, which need not be decoded again."
+        )
         self.unknown_open = gauge("emi_payments_unknown", "Payments whose outcome is not known.")
         self.unknown_oldest = gauge("emi_payments_unknown_oldest_seconds", "Age of the oldest such payment.")
         self.unclosable = gauge("emi_payments_unclosable", "Such payments that no evidence can close any more.")
@@ -54,6 +57,9 @@ class Metrics:
         self.ledger_age = gauge(
             "emi_ledger_write_age_seconds",
             "Since the payments ledger last took a probe, which is as large as a payment.",
+        )
+        self.ledger_fault = gauge(
+            "emi_ledger_fault", "1 while the payments ledger is gone, damaged or takes no payment, and nothing is sold."
         )
         self.ledger_failures = counter("emi_ledger_failures", "Reads and writes that failed.", ["kind"])
         self.verify_seconds = histogram("emi_verify_seconds", "Time of POST /verify.", buckets=SECONDS)

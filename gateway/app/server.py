@@ -36,6 +36,8 @@ KEEP_ALIVE_S: Final = 15
 BACKLOG: Final = 2_048
 MAX_OPEN: Final = 4_096
 MAX_OPEN_PER_ADDRESS: Final = 64
+# Database, vault, log, listening sockets: more than they ever need.
+OTHER_FILES: Final = 128
 REQUEST_TIMEOUT_S: Final = 10.0
 IDLE_TIMEOUT_S: Final = 15.0
 # How long a client may leave an answer unread, or an ended connection unfinished.
@@ -47,7 +49,9 @@ TOO_LARGE: Final = STATUS_LINE[431] + b"content-length: 0\r\nconnection: close\r
 QUIET: Final = logging.getLogger("gateway.http")
 QUIET.setLevel(logging.ERROR)
 # A request with one of these is looked at by the application.
-NOT_PLAIN: Final = frozenset({b"payment-signature", b"content-length", b"transfer-encoding", b"expect", b"upgrade"})
+NOT_PLAIN: Final = frozenset(
+    {b"payment-signature", b"x-payment", b"content-length", b"transfer-encoding", b"expect", b"upgrade"}
+)
 
 
 class Connections:
@@ -60,9 +64,7 @@ class Connections:
         self.malformed = state.metrics.malformed
         self.open: set[Connection] = set()
         self._of: Counter[str] = Counter()
-        # Half of the files that this process may open: the rest is for the facilitator, the nodes, the ledger.
-        files = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
-        self.most = MAX_OPEN if files < 0 else min(MAX_OPEN, files // 2)
+        self.most = _clients_at_once(state.settings.payments_at_once)
 
     def challenge(self, url: bytes, server_headers: list[tuple[bytes, bytes]]) -> bytes | None:
         """Return the finished challenge for a request target without query, if it may be quoted now.
@@ -236,6 +238,21 @@ class Connection(HttpToolsProtocol):
 FINISHED: Final[Any] = SimpleNamespace(
     response_complete=True, disconnected=False, message_event=SimpleNamespace(set=lambda: None)
 )
+
+
+def _clients_at_once(payments: int) -> int:
+    """Return how many clients may be connected, after raising this process's limit of open files as far as it may.
+
+    Every payment on its way has up to two connections to the outside, and some files are the ledger's and the vault's.
+    Where the limit is lower, clients get half.
+    """
+    ours = 2 * payments + OTHER_FILES
+    wanted = MAX_OPEN + ours
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if 0 <= soft < wanted:
+        soft = wanted if hard < 0 else min(wanted, hard)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    return min(MAX_OPEN, max(soft - ours, soft // 2)) if soft >= 0 else MAX_OPEN
 
 
 def _wire(answer: Encoded, server_headers: list[tuple[bytes, bytes]]) -> bytes:

@@ -16,7 +16,7 @@ from gateway.app.metrics import Metrics
 from gateway.clock import NOT_READY_S, STOP_QUOTING_S, Clock, LastGood
 from gateway.errors import database_reason
 from gateway.ledger.store import Ledger
-from gateway.ledger.thread import LedgerThread
+from gateway.ledger.thread import MAX_WAITING, LedgerThread
 from gateway.payments.challenge import Challenge, encode_challenges
 from gateway.payments.purchase import Purchases, Step, no_step
 from gateway.payments.reconcile import Reconciler
@@ -57,10 +57,13 @@ class GatewayState:
     async def start(self, http: Http) -> None:
         """Open the ledger or raise LedgerUnreadable, read the vault, ask the facilitator once, and start the loops."""
         ledger = await asyncio.to_thread(Ledger, self.settings.ledger_where)
-        self.ledger = LedgerThread(ledger, self.clock, self.metrics)
+        # Each payment on its way waits for one read or write; replays read too.
+        most = max(MAX_WAITING, 2 * self.settings.payments_at_once)
+        self.ledger = LedgerThread(ledger, self.clock, self.metrics, most)
         self.http = http
         self.facilitator = Facilitator(self.settings, http, self.clock, self.metrics)
         self.chain = Chain(self.settings, http, self.clock, self.metrics)
+        self.ledger.round_now = self.chain.round_now
         self.purchases = Purchases(
             settings=self.settings,
             clock=self.clock,
@@ -120,6 +123,7 @@ class GatewayState:
         self.metrics.facilitator_failing.set(self.facilitator.failing_s())
         self.metrics.chain_failing.set(self.chain.failing_s())
         self.metrics.ledger_age.set(self.ledger.written.age_s())
+        self.metrics.ledger_fault.set(1 if self.ledger.fault() else 0)
         self.metrics.quoting.set(0 if self.no_quote_reason() else 1)
         self._look_ready()
 

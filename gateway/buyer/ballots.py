@@ -7,7 +7,6 @@ money, no other receiver, no other network, no round that is locked. Both read a
 import base64
 import math
 import re
-import secrets
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any, Final, NoReturn
@@ -18,13 +17,22 @@ from starlette.responses import JSONResponse, Response
 
 from gateway.app.answers import preflight
 from gateway.app.limits import RateLimit
-from gateway.app.state import GatewayState
+from gateway.app.state import GatewayState, repeat
 from gateway.buyer.account import MAX_FEE, MIN_FEE, NodeUnusable, look_up_fee
-from gateway.buyer.free_vote import BallotAnswer, FreeVote
+from gateway.buyer.free_vote import TEND_S, BallotAnswer, FreeVote
 from gateway.upstream.chain import Presence
 from gateway.upstream.http_client import Answer
 from gateway.wire.algorand import KEY_BYTES, MAX_LIFE_ROUNDS, address_of, key_of, pack
-from gateway.wire.ballots import CHOICES, RefusedError, SignedBallot, note_of, read_ballot
+from gateway.wire.ballots import (
+    CHANGES,
+    CHOICES,
+    RefusedError,
+    SignedBallot,
+    check_form,
+    lease_of,
+    note_of,
+    read_ballot,
+)
 from gateway.wire.networks import Network
 
 BALLOT_PATH: Final = "/x402-buyer/ballot"
@@ -43,6 +51,11 @@ REFUSALS: Final[tuple[tuple[str, str, str], ...]] = (
     ("overspend", "too_little_algo", "The account cannot pay the fee."),
     ("below min", "too_little_algo", "The account cannot pay the fee and keep its least balance."),
     ("txn dead", "locked", "The ballot is not valid any more; sign again."),
+    (
+        "overlapping lease",
+        "sent",
+        "A vote of this account is on its way already. To change it, press another answer, then this one again.",
+    ),
     ("should have been authorized", "rekeyed", "The account was rekeyed; its ballots are not counted."),
 )
 ROUND_ID: Final = re.compile(r"[A-Z0-9]{2,10}-([0-9]{8}-[0-9]{6})")
@@ -56,11 +69,10 @@ def checked_ballot(text: str, network: Network, arena: str, now: datetime) -> Si
     """
     try:
         ballot = read_ballot(text.encode(), key_of(arena), network.genesis_hash_bytes)
+        check_form(ballot)
     except RefusedError as error:
         _refuse(f"This ballot cannot count: {error.refusal}.")
     transaction = ballot.transaction
-    if "grp" in transaction:
-        _refuse("A ballot is in no group.")
     if not ballot.is_free:
         if not MIN_FEE <= transaction.get("fee", 0) <= MAX_FEE:
             _refuse(f"A ballot on chain pays a fee of {MIN_FEE} to {MAX_FEE} micro-ALGO.")
@@ -92,14 +104,14 @@ class BallotDesk:
     """Answer GET /x402-buyer/ballot.
 
     With `?voter=&round=&choice=` it prepares the transaction to be signed; with the signed transaction in an X-Ballot
-    header it takes it; with neither it says whether the free vote is on. All are GET without a body, as every other
-    path of this gateway; a page of another origin cannot send that header.
+    header it takes it; with neither it says whether the free vote is on, off or full. All are GET without a body, as
+    every other path of this gateway; a page of another origin cannot send that header.
     """
 
     def __init__(self, state: GatewayState) -> None:
         self._state = state
         self._rate = RateLimit(min(PER_MINUTE, state.settings.rate_limit_per_minute), state.clock)
-        self._free = FreeVote(state.settings.inbox_path, state.clock)
+        self._free = FreeVote(state.settings.inbox_path, state.settings.free_vote_path, state.clock)
         self._running = 0
 
     async def show(self, request: Request) -> Response:
@@ -115,10 +127,14 @@ class BallotDesk:
         headers = {"cache-control": "no-store", "vary": "X-Ballot", "x-content-type-options": "nosniff"}
         return JSONResponse(content, headers=headers)
 
+    async def tend(self) -> None:
+        """Keep nothing of a round that is closed, for as long as the gateway runs."""
+        await repeat(self._free.tend, "what was counted of free ballots could not be removed", TEND_S)
+
     async def _answer(self, request: Request) -> dict[str, Any]:
         signed = request.headers.get(HEADER)
         if signed is None and not request.query_params:
-            return {"free_vote": "off" if await self._free.taking() is None else "on"}
+            return await self._free.state()
         address = self._state.clients.address(request.scope)
         wait_s = self._rate.take(address)
         if wait_s is not None:
@@ -140,10 +156,10 @@ class BallotDesk:
         if way not in WAYS or choice not in CHOICES:
             _refuse("choice: BULLISH, NEUTRAL or BEARISH; way: free or chain.")
         closes = check_open(round_id, now)
+        lease = lease_of(key_of(voter), round_id, _change(asked.get("change", "0")))
         network, arena = settings.chain_network, settings.arena_address
         fields: dict[str, Any] = {"type": "pay", "snd": key_of(voter), "rcv": key_of(arena), "fv": 1, "lv": 1}
-        # The lease makes a second ballot of the same vote another one.
-        fields |= {"gh": network.genesis_hash_bytes, "note": note_of(round_id, choice), "lx": secrets.token_bytes(32)}
+        fields |= {"gh": network.genesis_hash_bytes, "note": note_of(round_id, choice), "lx": lease}
         if way == "free":
             await self._free.check_open(round_id)
         else:
@@ -189,6 +205,17 @@ class BallotDesk:
             if isinstance(words, str) and part in words:
                 raise BallotAnswer(400, reason, text)
         raise BallotAnswer(400, "refused", "The network does not take this ballot.")
+
+
+def _change(text: str) -> int:
+    """Return how often the voter changed the vote in this round before."""
+    if not text.isascii() or not text.isdecimal() or len(text) > 3:
+        _refuse(f"change: how often you changed your vote in this round before, 0 to {CHANGES - 1}.")
+    if int(text) >= CHANGES:
+        raise BallotAnswer(
+            400, "changes", f"You changed your vote {CHANGES - 1} times in this round. The last one counts."
+        )
+    return int(text)
 
 
 def _address(text: str) -> str:

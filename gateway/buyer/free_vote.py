@@ -1,7 +1,7 @@
 """Free ballots: each is one file in the folder that the generator reads. Here files are added and none is read.
 
 The generator says in the folder which round takes votes; where it has not done so for three minutes, no one reads what
-is added, and the free vote is off. Each gateway counts what it added in the round by itself.
+is added, and nothing is. It also names the voters that it counted before, for whom places are kept (`places`).
 """
 
 import asyncio
@@ -10,22 +10,48 @@ import hashlib
 import math
 import os
 import secrets
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeVar
 
 import structlog
 
-from gateway.app.limits import share_of
+from gateway.app.limits import network_of, share_of
+from gateway.buyer.places import (
+    FOR_NEWCOMERS,
+    FREED_BEFORE_CLOSE_MS,
+    PER_ADDRESS,
+    PER_NETWORK,
+    PER_ROUND,
+    Claim,
+    NoPlace,
+    Places,
+)
 from gateway.clock import Clock
 from gateway.errors import GatewayError
-from gateway.wire.ballots import OPEN_ROUND, OpenRound, SignedBallot
+from gateway.wire.ballots import SignedBallot
+from gateway.wire.inbox import EARLIER_VOTERS, OPEN_ROUND, OpenRound, unpack_voters
 
-PER_ADDRESS: Final = 20
-PER_ROUND: Final = 500
 MARGIN_MS: Final = 2_000
 """Before the close: what is added must be there when the tick that locks the round reads the folder."""
 RETRY_S: Final = 60
+TEND_S: Final = 10.0
 OFF: Final = "The free vote is off: no generator reads ballots from this gateway now."
+STALE: Final = (
+    "The service has stopped: it last read votes at {:%Y-%m-%d %H:%M} UTC. Nothing was taken; vote again once it runs."
+)
+NO_PLACE: Final = {
+    NoPlace.ADDRESS: f"{PER_ADDRESS} free ballots of this round came from your network address, which is the most.",
+    NoPlace.NETWORK: f"{PER_NETWORK} free ballots of this round came from the network around your address, the most.",
+    NoPlace.NEWCOMERS: f"{FOR_NEWCOMERS} free ballots of this round came from new voters. The places that are left are "
+    "kept until {:%H:%M} UTC for voters of earlier rounds; then they are everybody's. A vote on chain still counts.",
+    NoPlace.ROUND: f"{PER_ROUND} free ballots of this round were taken, which is the most. "
+    "A vote on chain still counts.",
+}
+Value = TypeVar("Value")
+TOO_MANY: Final = frozenset({NoPlace.ADDRESS, NoPlace.NETWORK})
 
 log = structlog.get_logger("gateway")
 
@@ -39,29 +65,48 @@ class BallotAnswer(GatewayError):
 
 
 class FreeVote:
-    """Add ballots to the generator's folder, which is never made here: nothing is added where no one looks."""
+    """Add ballots to the generator's folder, which is never made here: nothing is added where no one looks.
 
-    def __init__(self, folder: Path, clock: Clock) -> None:
+    Args:
+        folder: the generator's inbox.
+        counts: the file of the places that were taken.
+        clock: of the gateway.
+    """
+
+    def __init__(self, folder: Path, counts: Path, clock: Clock) -> None:
         self._folder = folder
         self._clock = clock
-        self._round_id = ""
-        self._added: dict[str, tuple[str | None, asyncio.Future[None]]] = {}
+        self._places = Places(counts)
+        self._earlier = _EarlierVoters(folder / EARLIER_VOTERS)
+        # One thread: ballots are counted one after the other, and a disk that hangs holds up nothing else.
+        self._thread = ThreadPoolExecutor(1, "free-vote")
 
-    async def taking(self) -> OpenRound | None:
-        """Return the round that takes votes, None where no generator reads what is added: the free vote is off."""
+    async def taking(self) -> OpenRound:
+        """Return the round that takes votes; raise BallotAnswer where no generator reads what is added."""
         try:
             found = OpenRound.of(await asyncio.to_thread((self._folder / OPEN_ROUND).read_bytes))
         except (OSError, ValueError):
-            return None
-        return found if found.is_read(self._clock.now().timestamp() * 1000) else None
+            raise BallotAnswer(503, "off", OFF, RETRY_S) from None
+        if not found.is_read(self._now_ms()):
+            raise BallotAnswer(503, "stale", STALE.format(_time(found.read_ms)), RETRY_S)
+        return found
+
+    async def state(self) -> dict[str, str]:
+        """Return whether the free vote is `on`, `off`, or `full` for who never voted, with a sentence that says why."""
+        try:
+            taking = await self.taking()
+        except BallotAnswer as answer:
+            return {"free_vote": "off", "reason": answer.reason, "detail": answer.text}
+        why = await asyncio.to_thread(self._places.full, taking, self._now_ms())
+        if why is None:
+            return {"free_vote": "on"}
+        full = self._answer(why, taking)
+        return {"free_vote": "full", "reason": full.reason, "detail": full.text}
 
     async def check_open(self, wanted: str) -> OpenRound:
-        """Return the wanted round; raise BallotAnswer when it takes no votes, or the free vote is off."""
+        """Return the wanted round; raise BallotAnswer when it takes no votes, or no generator reads them."""
         taking = await self.taking()
-        if taking is None:
-            raise BallotAnswer(503, "off", OFF, RETRY_S)
-        now_ms = int(self._clock.now().timestamp() * 1000)
-        if wanted != taking.round_id or now_ms >= taking.closes_ms - MARGIN_MS:
+        if wanted != taking.round_id or self._now_ms() >= taking.closes_ms - MARGIN_MS:
             raise BallotAnswer(400, "locked", f"{wanted} takes no votes now.")
         return taking
 
@@ -69,34 +114,71 @@ class FreeVote:
         """Add a ballot whose form and signature hold, from a client's address; the same one again is one file.
 
         Raises:
-            BallotAnswer: the round takes no votes, the limits are reached, or nothing can be added.
+            BallotAnswer: the round takes no votes, there is no place left, or nothing can be added.
         """
         taking = await self.check_open(ballot.round_id)
-        if taking.round_id != self._round_id:
-            self._round_id, self._added = taking.round_id, {}
-        name = hashlib.sha256(ballot.raw).hexdigest()
-        if name not in self._added:
-            share = share_of(address)
-            self._check_limits(share, taking)
-            data = base64.b64encode(ballot.raw) + b"\n"
-            self._added[name] = (share, asyncio.ensure_future(asyncio.to_thread(add_file, self._folder, name, data)))
+        now_ms = self._now_ms()
         try:
-            await asyncio.shield(self._added[name][1])
+            refusal = await self._in_thread(lambda: self._take(taking, ballot, address, now_ms))
         except OSError as error:
-            self._added.pop(name, None)
             log.warning("a free ballot cannot be added to the inbox", reason=error.strerror)
             raise BallotAnswer(503, "off", "The free vote is off: this ballot could not be stored.", RETRY_S) from None
+        if refusal is not None:
+            raise self._answer(refusal, taking)
 
-    def _check_limits(self, share: str | None, taking: OpenRound) -> None:
-        wait_s = max(1, math.ceil(taking.closes_ms / 1000 - self._clock.now().timestamp()))
-        if share is not None and sum(by == share for by, _ in self._added.values()) >= PER_ADDRESS:
-            text = f"{PER_ADDRESS} free ballots of this round came from your network address, which is the most."
-            raise BallotAnswer(429, "too_many", text, wait_s)
-        if len(self._added) >= PER_ROUND:
-            text = (
-                f"{PER_ROUND} free ballots of this round were taken, which is the most. A vote on chain still counts."
-            )
-            raise BallotAnswer(429, "full", text, wait_s)
+    async def tend(self) -> None:
+        """Throw the key of a closed round away, and with it what was known of its voters' networks."""
+        now_ms = self._now_ms()
+        await self._in_thread(lambda: self._places.forget(now_ms))
+
+    def _take(self, taking: OpenRound, ballot: SignedBallot, address: str, now_ms: int) -> NoPlace | None:
+        name = hashlib.sha256(ballot.raw).hexdigest()
+        earlier = self._earlier.holds(ballot.transaction["snd"])
+        claim = Claim(name, share_of(address), network_of(address), earlier)
+        data = base64.b64encode(ballot.raw) + b"\n"
+        return self._places.take(taking, claim, now_ms, lambda: add_file(self._folder, name, data))
+
+    async def _in_thread(self, work: Callable[[], Value]) -> Value:
+        return await asyncio.get_running_loop().run_in_executor(self._thread, work)
+
+    def _answer(self, why: NoPlace, taking: OpenRound) -> BallotAnswer:
+        """Say why there is no place, and when to come again."""
+        freed_ms = taking.closes_ms - FREED_BEFORE_CLOSE_MS
+        until_ms = freed_ms if why is NoPlace.NEWCOMERS else taking.closes_ms
+        wait_s = max(1, math.ceil((until_ms - self._now_ms()) / 1000))
+        reason = "too_many" if why in TOO_MANY else "full"
+        return BallotAnswer(429, reason, NO_PLACE[why].format(_time(freed_ms)), wait_s)
+
+    def _now_ms(self) -> int:
+        return int(self._clock.now().timestamp() * 1000)
+
+
+class _EarlierVoters:
+    """Who was counted in an earlier round, as the generator says in the inbox; read again when the file is another."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._read: tuple[int, ...] = ()
+        self._keys: frozenset[bytes] = frozenset()
+        self._complained = False
+
+    def holds(self, voter: bytes) -> bool:
+        """Return whether a voter is known. What cannot be read changes nothing: who was known before is known still."""
+        try:
+            status = self._path.stat()
+            version = (status.st_mtime_ns, status.st_size, status.st_ino)
+            if version != self._read:
+                self._read = version
+                self._keys = unpack_voters(self._path.read_bytes())
+        except (OSError, ValueError) as error:
+            if not self._complained and not isinstance(error, FileNotFoundError):
+                log.warning("the earlier voters in the inbox cannot be read", reason=str(error))
+                self._complained = True
+        return voter in self._keys
+
+
+def _time(at_ms: int) -> datetime:
+    return datetime.fromtimestamp(at_ms / 1000, UTC)
 
 
 def add_file(folder: Path, name: str, data: bytes) -> None:

@@ -22,6 +22,7 @@ from gateway.buyer.signer import SIGN_PATH, Signer, devnet_wallet
 from gateway.vault.folder import LoadedVault, VaultProduct
 
 PAGE: Final = "/x402-buyer/"
+LENT_WORDS: Final = "devnet on this machine, under the test network's name"
 NETWORK_WORDS: Final[dict[str, str]] = {
     "mainnet": "Algorand",
     "testnet": "Algorand test network",
@@ -54,11 +55,13 @@ def buyer_routes(state: GatewayState) -> list[BaseRoute]:
     """Return the routes of the page; the one that signs exists only on a devnet of this machine."""
     bundle = WalletBundle(state.settings.state_dir)
     page = _Page(state, bundle)
+    desk = BallotDesk(state)
+    state.background.append(desk.tend)
     routes: list[BaseRoute] = [
         Route(PAGE, page.show, methods=["GET", "OPTIONS"]),
         Route(PAGE.rstrip("/"), _redirect),
         Route(PREPARE_PATH, Prepare(state).show, methods=["GET", "OPTIONS"]),
-        Route(BALLOT_PATH, BallotDesk(state).show, methods=["GET", "OPTIONS"]),
+        Route(BALLOT_PATH, desk.show, methods=["GET", "OPTIONS"]),
         Route(BUNDLE_PATH, bundle.show),
     ]
     devnet = devnet_wallet(state.settings)
@@ -115,6 +118,8 @@ class _Page:
 
     def _terms(self, vault: LoadedVault, product: VaultProduct) -> dict[str, Any]:
         settings, bundle = self._state.settings, self._bundle.version()
+        wallet = devnet_wallet(settings)
+        lent = wallet is not None and settings.network == "testnet"
         return {
             "product": product,
             "shell_name": product.id.removeprefix("x402-"),
@@ -124,10 +129,10 @@ class _Page:
             "size": len(vault.newest.bodies[product.id].content),
             "origin": settings.origin,
             "network": settings.chain_network,
-            "network_words": NETWORK_WORDS[settings.network],
+            "network_words": LENT_WORDS if lent else NETWORK_WORDS[settings.network],
             "asset": settings.chain_network.asset_id,
             "payee": settings.payee,
-            "sign_path": SIGN_PATH if devnet_wallet(settings) else None,
+            "sign_path": SIGN_PATH if wallet else None,
             "prepare_path": PREPARE_PATH,
             "bundle": f"{BUNDLE_PATH}?v={bundle}" if bundle else None,
             "sample_path": f"/samples/{product.id.removeprefix('x402-')}.json",

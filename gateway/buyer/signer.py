@@ -11,7 +11,7 @@ from gateway.app.state import GatewayState
 from gateway.settings import GatewaySettings
 from gateway.upstream.http_client import RemoteError, call
 from gateway.wire.loopback import is_loopback
-from gateway.wire.networks import DEVNET
+from gateway.wire.networks import DEVNET, TESTNET
 
 SIGN_PATH: Final = "/x402-buyer/devnet-sign"
 SIGN_TIMEOUT_S: Final = 5.0
@@ -20,11 +20,17 @@ ACTIONS: Final[dict[str, tuple[str, str]]] = {"account": ("account", ""), "sign"
 
 
 def devnet_wallet(settings: GatewaySettings) -> str | None:
-    """Return where the devnet's throwaway wallet is, None when this is not a devnet of this machine."""
+    """Return where the devnet's throwaway wallet is, None when this is not a devnet of this machine.
+
+    A devnet that lends the test network's ids is known by its one origin for facilitator and node: a facilitator of
+    the real test network may run on this machine too, and has no such wallet.
+    """
     facilitator = settings.facilitator_url or ""
-    if settings.chain_network != DEVNET or not is_loopback(urlsplit(facilitator).hostname or ""):
+    origin = facilitator.removesuffix("/facilitator")
+    if not is_loopback(urlsplit(facilitator).hostname or ""):
         return None
-    return f"{facilitator.removesuffix('/facilitator')}/wallet"
+    lent = settings.chain_network == TESTNET and settings.algod_url == f"{origin}/algod"
+    return f"{origin}/wallet" if lent or settings.chain_network == DEVNET else None
 
 
 class Signer:

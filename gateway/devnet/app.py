@@ -63,8 +63,10 @@ def build_devnet(settings: DevnetSettings, *, now: Callable[[], float] = time.ti
     """
     keys = settings.state_path.parent / "keys"
     fee_key = load_or_make(keys / "facilitator.key")
-    # With lent ids a signature would be one of the real test network: there is no page wallet then.
-    page_key = load_or_make(keys / "page-wallet.key") if settings.identity == DEVNET else None
+    # With lent ids a signature is one of the real test network too, of an account that holds nothing there. Each
+    # identity has its own key, so that no account of the devnet's own network is ever known on another.
+    suffix = "" if settings.identity == DEVNET else f"-{settings.identity.name}"
+    page_key = load_or_make(keys / f"page-wallet{suffix}.key")
     ledger = Ledger(settings.state_path, settings.identity, now)
     ledger.fund(fee_key.address, FEE_PAYER_MICRO_ALGOS, 0)
     for payee in (DEMO_PAYEE, *settings.payees):

@@ -19,8 +19,8 @@ GIFT_ASSET: Final = 5_000_000
 """5 USDC: fifty human reports."""
 
 
-def wallet_routes(ledger: Ledger, page_key: Key | None) -> Mount:
-    """Return the routes below /wallet; without a key of the page's wallet (lent ids) it has no routes."""
+def wallet_routes(ledger: Ledger, page_key: Key) -> Mount:
+    """Return the routes below /wallet: the faucet, and the wallet of the buyer page with its key."""
 
     async def fund(request: Request) -> Response:
         address = request.query_params.get("address", "")
@@ -35,10 +35,6 @@ def wallet_routes(ledger: Ledger, page_key: Key | None) -> Mount:
         ledger.fund(key.address, GIFT_MICRO_ALGOS, GIFT_ASSET)
         return PlainTextResponse(f"{key.secret}\n", headers={"cache-control": "no-store"})
 
-    paths = [Route("/fund", fund), Route("/new", new, methods=["POST"])]
-    if page_key is None:
-        return mounted("/wallet", paths)
-
     async def account(_request: Request) -> Response:
         ledger.fund(page_key.address, GIFT_MICRO_ALGOS, GIFT_ASSET)
         return JSONResponse({"address": page_key.address})
@@ -52,5 +48,6 @@ def wallet_routes(ledger: Ledger, page_key: Key | None) -> Mount:
             return refusal(400, "this wallet signs only its own transactions on the devnet")
         return JSONResponse({"signed": base64.b64encode(signed(item, page_key.secret).wire).decode()})
 
-    posts = (("/account", account), ("/sign-prepared", sign_prepared))
-    return mounted("/wallet", [*paths, *(Route(path, answer, methods=["POST"]) for path, answer in posts)])
+    posts = (("/new", new), ("/account", account), ("/sign-prepared", sign_prepared))
+    paths = [Route(path, answer, methods=["POST"]) for path, answer in posts]
+    return mounted("/wallet", [Route("/fund", fund), *paths])

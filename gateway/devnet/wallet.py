@@ -2,11 +2,17 @@
 
 import base64
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from algosdk import encoding
-from x402.extensions.payment_identifier import append_payment_identifier_to_extensions
+from x402.extensions.payment_identifier import (
+    PAYMENT_IDENTIFIER,
+    append_payment_identifier_to_extensions,
+    declare_payment_identifier_extension,
+    is_payment_identifier_extension,
+)
 from x402.http.utils import decode_payment_required_header, encode_payment_signature_header
 from x402.schemas import PaymentPayload, PaymentRequired, PaymentRequirements
 
@@ -42,10 +48,17 @@ class SignedPayment:
     last_valid: int
 
 
-def pay(header: str, key: Key, identity: Network, last_round: int, max_amount_atomic: int) -> SignedPayment:
+def pay(  # noqa: PLR0917
+    header: str,
+    key: Key,
+    identity: Network,
+    last_round: int,
+    max_amount_atomic: int,
+    valid_rounds: int = VALIDITY_ROUNDS,
+) -> SignedPayment:
     """Sign a payment of the first offer on this network in a PAYMENT-REQUIRED, if its price is within the limit.
 
-    It is valid for 1,000 rounds from the node's last one.
+    It is valid for so many rounds from the node's last one.
 
     Raises:
         WalletError: the header cannot be read, no such offer, another asset, a price above the limit.
@@ -56,7 +69,8 @@ def pay(header: str, key: Key, identity: Network, last_round: int, max_amount_at
         raise WalletError("the 402 answer carries no readable PAYMENT-REQUIRED header") from problem
     if not isinstance(challenge, PaymentRequired):
         raise WalletError("the 402 answer is not of x402 version 2")
-    return sign(challenge, _choose(challenge, identity, max_amount_atomic), key, identity, last_round)
+    offer = _choose(challenge, identity, max_amount_atomic)
+    return sign(challenge, offer, key, identity, last_round, valid_rounds)
 
 
 def _choose(challenge: PaymentRequired, identity: Network, max_amount_atomic: int) -> PaymentRequirements:
@@ -76,21 +90,25 @@ def _choose(challenge: PaymentRequired, identity: Network, max_amount_atomic: in
     return offer
 
 
-def sign(
-    challenge: PaymentRequired, offer: PaymentRequirements, key: Key, identity: Network, last_round: int
+def sign(  # noqa: PLR0917
+    challenge: PaymentRequired,
+    offer: PaymentRequirements,
+    key: Key,
+    identity: Network,
+    last_round: int,
+    valid_rounds: int = VALIDITY_ROUNDS,
 ) -> SignedPayment:
     """Sign an atomic group that pays one offer of a challenge: the fee payer's unsigned part first, when there is one.
 
-    The challenge's `resource` and `extensions` are echoed, with a payment identifier of 122 random bits where the
-    seller takes one: what the payment bought is then repeated to its holder only.
+    The challenge's `resource` and `extensions` are echoed, with a payment identifier of 122 random bits, also where
+    the seller's declaration was cut: what the payment bought is then repeated to its holder only.
     """
     accepted = offer.model_dump(by_alias=True)
-    last_valid = last_round + VALIDITY_ROUNDS
+    last_valid = last_round + valid_rounds
     note = f"emi-buy-{time.time_ns()}".encode()
     parts = payment_group(accepted, key.address, identity, (last_round, last_valid), MIN_FEE, note)
     items = [parse_item(base64.b64decode(encoding.msgpack_encode(part))) for part in parts]
     items[-1] = signed(items[-1], key.secret)
-    extensions = challenge.extensions
     payload = PaymentPayload(
         payload={
             "paymentGroup": [base64.b64encode(item.wire).decode() for item in items],
@@ -98,7 +116,15 @@ def sign(
         },
         accepted=offer,
         resource=challenge.resource,
-        extensions=append_payment_identifier_to_extensions(dict(extensions)) if extensions else None,
+        extensions=_identified(challenge.extensions or {}),
     )
     header = encode_payment_signature_header(payload)
     return SignedPayment(header, items[-1].txid, key.address, offer.network, int(offer.amount), last_valid)
+
+
+def _identified(extensions: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a seller's extensions with an identifier of this payment, whatever the seller declares of it."""
+    found = {**extensions, PAYMENT_IDENTIFIER: extensions.get(PAYMENT_IDENTIFIER)}
+    if not is_payment_identifier_extension(found[PAYMENT_IDENTIFIER]):
+        found[PAYMENT_IDENTIFIER] = declare_payment_identifier_extension()
+    return append_payment_identifier_to_extensions(found)

@@ -17,8 +17,10 @@ import sqlalchemy as sa
 import structlog
 
 from gateway.errors import LedgerUnreadable, database_reason
+from gateway.ledger.schema import unusable_schema
 from gateway.ledger.tables import REVISION, metadata
 from gateway.settings import POSTGRES
+from gateway.wire.space import NO_INODES, has_no_inodes, reason_of
 
 BUSY_TIMEOUT_S: Final = 4.0
 ADVISORY_KEY: Final = 0x656D69
@@ -140,6 +142,8 @@ def _left_as_it_is(engine: sa.Engine, shown: str) -> Iterator[None]:
     except (sa.exc.SQLAlchemyError, LedgerUnreadable) as error:
         engine.dispose()
         reason = str(error) if isinstance(error, LedgerUnreadable) else f"cannot be read ({database_reason(error)})"
+        if engine.dialect.name == "sqlite" and isinstance(error, sa.exc.OperationalError):
+            reason = f"cannot be written: {NO_INODES}" if has_no_inodes(Path(shown)) else reason
         # Locked, read-only, no room, no server: none of them calls for another database in its place.
         advice = "" if isinstance(error, sa.exc.OperationalError | LedgerUnreadable) else ": restore or move it"
         raise LedgerUnreadable(f"the payments ledger {shown} {reason}; it was left as it is{advice}") from error
@@ -158,7 +162,7 @@ def _is_fresh(path: Path) -> bool:
         os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
         return path.stat().st_size == 0
     except OSError as error:
-        raise LedgerUnreadable(f"the payments ledger {path} cannot be opened: {error.strerror}") from error
+        raise LedgerUnreadable(f"the payments ledger {path} cannot be opened: {reason_of(error, path)}") from error
 
 
 def _check(engine: sa.Engine) -> None:
@@ -189,7 +193,7 @@ def _revision(connection: sa.Connection) -> str | None:
     """Return the revision of the schema, None for an empty database."""
     names = set(sa.inspect(connection).get_table_names())
     if "alembic_version" in names:
-        return str(connection.exec_driver_sql("SELECT version_num FROM alembic_version").scalar_one_or_none())
+        return str(connection.exec_driver_sql("SELECT version_num FROM alembic_version").scalar_one_or_none() or "")
     if not names:
         return None
     raise LedgerUnreadable("is another program's database")
@@ -204,17 +208,16 @@ def _make(connection: sa.Connection) -> None:
 
 
 def _upgrade(connection: sa.Connection, revision: str) -> None:
+    """Bring an older schema to the newest, all of it in the transaction that is open, so that no half remains."""
+    reason = unusable_schema(revision)
+    if reason is not None:
+        raise LedgerUnreadable(reason)
     # Imported here: nearly every start finds the newest schema, or an empty database, and needs none of it.
     from alembic import command  # noqa: PLC0415
     from alembic.config import Config  # noqa: PLC0415
-    from alembic.script import ScriptDirectory  # noqa: PLC0415
-    from alembic.util import CommandError  # noqa: PLC0415
 
     config = Config()
     config.set_main_option("script_location", str(Path(__file__).with_name("migrations")))
     config.attributes["connection"] = connection
-    try:
-        ScriptDirectory.from_config(config).get_revision(revision)
-    except CommandError as error:
-        raise LedgerUnreadable(f"has schema {revision[:20]}, this program knows up to {REVISION}") from error
     command.upgrade(config, REVISION)
+    log.info("the payments ledger was upgraded", before=revision, after=REVISION)

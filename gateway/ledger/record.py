@@ -34,6 +34,7 @@ class Record:
     deliveries: int = 0  # answers of 200
     refusal_round: int | None = None  # of the first lookup after settle was refused before any broadcast, if it was
     keep_round: int = 0  # the round of the chain until which its body is kept
+    delivered_round: int | None = None  # the chain's about when it was first delivered, None when it never was
     content: bytes | None = None  # the body; None when it was not read, not chosen yet, or dropped
 
     @property

@@ -17,7 +17,8 @@ import sqlalchemy as sa
 import structlog
 from sqlalchemy.dialects import postgresql, sqlite
 
-from gateway.errors import GatewayError, IdentityTaken, LedgerUnavailable
+from gateway.errors import GatewayError, IdentityTaken, LedgerUnavailable, database_reason
+from gateway.ledger.damage import DamageMark, is_corruption
 from gateway.ledger.engine import Sockets, open_engine, sqlite_path
 from gateway.ledger.record import Change, NoteRefusal, Record, Refuse, Review, Settle, Watch
 from gateway.ledger.tables import UNPROVEN, bodies, payments, probe
@@ -34,6 +35,9 @@ LANDED_AFTER_REFUSAL: Final = "landed_after_refusal"
 """The reason that a payment keeps which was refused and then settled."""
 DEADLOCK: Final = "40P01"
 GONE: Final = "the payments ledger file was removed or replaced: quoting has stopped; restart the gateway"
+DAMAGED: Final = "the payments ledger is damaged: quoting has stopped; restore its backup and restart the gateway"
+# No payment has it: a txid is 52 characters.
+PROBE_TXID: Final = "PROBE"
 Identity = tuple[tuple[int, int], ...]
 log = structlog.get_logger("gateway.ledger")
 _IS_INTENT: Final = payments.c.state == sa.literal_column("'intent'")
@@ -74,6 +78,8 @@ class Ledger:
         written = insert(probe)
         content = {"content": written.excluded.content}
         self._put_probe = written.on_conflict_do_update(index_elements=["id"], set_=content)
+        self._damage = None if self._postgres else DamageMark(sqlite_path(where))
+        sa.event.listen(self._engine, "handle_error", self._look_at_error)
         # Whoever writes or reads holds one of them: one connection each way serves every thread.
         self._lock = threading.RLock()
         self._reading = threading.Lock()
@@ -85,6 +91,9 @@ class Ledger:
         self.fault: str | None = None
         """What makes the ledger unusable until a restart, a sentence for the operator; None while all is well."""
         self._writing = False
+        if self._damage is not None and (found := self._damage.recheck(self._writer)) is not None:
+            self.fault = f"{DAMAGED} ({found})"
+            log.error(self.fault)
 
     def check_file(self) -> None:
         """Raise LedgerUnavailable for a SQLite file that a restart would not find: it was removed or replaced."""
@@ -107,11 +116,15 @@ class Ledger:
             self._sockets.cut()
 
     def probe(self) -> None:
-        """Write as much as an intent does, durably, in a row of its own."""
+        """Write as much as an intent does, durably, and where it does: a row of payments is put in and taken out."""
         self.check_file()
         # A server keeps its own reserve of disk; here a lock is all that can be in the way.
         content = secrets.token_bytes(16 if self._postgres else PROBE_BYTES)
-        self._execute(self._put_probe, {"id": 1, "content": content})
+        with self._transaction():
+            self._execute(self._put_probe, {"id": 1, "content": content})
+            # Both in one transaction: no crash leaves a payment that is none.
+            self._put_row(_PROBE)
+            self._execute(sa.delete(payments).where(payments.c.txid == PROBE_TXID))
 
     def find(self, txid: str) -> Record | None:
         """Return a payment with its body, None when it is not known."""
@@ -199,11 +212,12 @@ class Ledger:
             case Watch(watched_round):
                 return self._update(txid, watched_round=watched_round)
 
-    def count_deliveries(self, counts: Mapping[str, int]) -> None:
-        """Add deliveries per txid, in one transaction."""
+    def count_deliveries(self, counts: Mapping[str, int], reached: int | None = None) -> None:
+        """Add deliveries per txid, in one transaction; the chain's round is noted with the first, if it is known."""
+        first = {} if reached is None else {"delivered_round": sa.func.coalesce(payments.c.delivered_round, reached)}
         with self._transaction():
             for txid, count in counts.items():
-                self._update(txid, deliveries=payments.c.deliveries + count)
+                self._update(txid, deliveries=payments.c.deliveries + count, **first)
 
     def purge(self, passed_round: int) -> int:
         """Drop at most 200 bodies that no payment needs once the chain has passed a round; return how many went.
@@ -257,6 +271,14 @@ class Ledger:
             self._reader.close()
             self._writer.close()
             self._engine.dispose()
+
+    def _look_at_error(self, context: sa.engine.ExceptionContext) -> None:
+        """Note that a page was corrupt, whatever was asked: what else is damaged, no one knows."""
+        if self.fault is None and is_corruption(context.original_exception):
+            self.fault = DAMAGED
+            log.error(DAMAGED, reason=database_reason(context.original_exception))
+            if self._damage is not None:
+                self._damage.set()
 
     def _open_reader(self) -> sa.Connection:
         return self._engine.connect().execution_options(isolation_level="AUTOCOMMIT")
@@ -323,6 +345,23 @@ class Ledger:
 
 
 _COLUMNS: Final = tuple(column.name for column in payments.columns)
+_PROBE: Final = Record(
+    txid=PROBE_TXID,
+    state="probe",
+    product="",
+    path="",
+    cache_control="",
+    snapshot_id="",
+    sha256="",
+    price_atomic=0,
+    payer="",
+    network="",
+    identifier=None,
+    last_valid=0,
+    intent_round=None,
+    watched_round=None,
+    owner="",
+)
 
 
 def _result(write: Callable[[], Any]) -> Any:

@@ -4,7 +4,7 @@ from typing import Final
 
 import sqlalchemy as sa
 
-REVISION: Final = "0005"
+REVISION: Final = "0006"
 """The newest migration; a database at this revision needs no Alembic to start."""
 
 metadata: Final = sa.MetaData()
@@ -40,6 +40,7 @@ payments: Final = sa.Table(
     sa.Column("deliveries", sa.Integer, nullable=False),
     sa.Column("refusal_round", sa.BigInteger),
     sa.Column("keep_round", sa.BigInteger, nullable=False),
+    sa.Column("delivered_round", sa.BigInteger),
 )
 # One row, written now and then to see whether the database takes what an intent needs.
 probe: Final = sa.Table(

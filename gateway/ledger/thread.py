@@ -22,16 +22,20 @@ from sqlalchemy.exc import SQLAlchemyError
 from gateway.app.metrics import Metrics
 from gateway.clock import Clock, LastGood
 from gateway.errors import LedgerUnavailable, database_reason
+from gateway.ledger.record import Record
 from gateway.ledger.store import Ledger
 
 P = ParamSpec("P")
 T = TypeVar("T")
 Waiting = tuple[asyncio.Future[Any], Callable[[], Any]]
-# More than connections that can buy at once need; past it an answer would come too late.
-MAX_WAITING: Final = 1_024
+# More than the payments that are on their way at once ask for; past it an answer would come too late.
+MAX_WAITING: Final = 2_048
 # Past the database's own limits, so that mostly it says itself what is wrong. Clients give up after some 5 s.
 WAIT_S: Final = 5.0
 PROBE_S: Final = 10.0
+NO_INTENT: Final = "a payment could not be written into the payments ledger: quoting has stopped until it takes writes"
+# Probes in a row, a second apart, that end it.
+GOOD_PROBES: Final = 2
 log = structlog.get_logger("gateway.ledger")
 
 
@@ -41,14 +45,20 @@ class Batches:
     Args:
         name: of the thread.
         work: does a batch and returns the result or the exception of each call.
+        most: how many calls may wait.
         on_stall: called in the loop when a batch takes longer than `limit_s`; it must not block. The batch fails for
             all who wait, and until it ends every call fails at once.
     """
 
     def __init__(
-        self, name: str, work: Callable[[Sequence[Callable[[], Any]]], list[Any]], on_stall: Callable[[], None]
+        self,
+        name: str,
+        work: Callable[[Sequence[Callable[[], Any]]], list[Any]],
+        on_stall: Callable[[], None],
+        most: int,
     ) -> None:
         self.limit_s = WAIT_S
+        self._most = most
         self._name = name
         self._do = work
         self._on_stall = on_stall
@@ -63,7 +73,7 @@ class Batches:
 
     def wait(self, call: Callable[[], Any]) -> asyncio.Future[Any]:
         """Let the thread do a call; raise LedgerUnavailable when it is stuck, or too many wait already."""
-        if self._stalled or len(self._waiting) >= MAX_WAITING:
+        if self._stalled or len(self._waiting) >= self._most:
             raise self._unavailable()
         future: asyncio.Future[Any] = self._loop.create_future()
         self._waiting.append((future, call))
@@ -138,24 +148,37 @@ class Batches:
 class LedgerThread:
     """Run the methods of a ledger that is open in threads, in batches."""
 
-    def __init__(self, ledger: Ledger, clock: Clock | None = None, metrics: Metrics | None = None) -> None:
+    def __init__(
+        self,
+        ledger: Ledger,
+        clock: Clock | None = None,
+        metrics: Metrics | None = None,
+        most: int = MAX_WAITING,
+    ) -> None:
         self.ledger = ledger
         self._clock = clock or Clock()
         self._failures = (metrics or Metrics()).ledger_failures
         self.written = LastGood(self._clock)
         """The last probe that the database took. Other writes may fit where an intent does not: they prove nothing."""
         self._probe_at = self._clock.monotonic() + PROBE_S
-        self._reads = Batches("reads", ledger.read_all, ledger.cut)
-        self._writes = Batches("writes", ledger.write_all, ledger.cut)
+        self._no_intent: str | None = None
+        self._good_probes = 0
+        self._reads = Batches("reads", ledger.read_all, ledger.cut, most)
+        self._writes = Batches("writes", ledger.write_all, ledger.cut, most)
         self._deliveries: Counter[str] = Counter()
+        self.round_now: Callable[[], int | None] = lambda: None
+        """Return the chain's round as far as it is known, to be noted with first deliveries."""
 
     def limit(self, seconds: float) -> None:
         """Set how long a read or a write, and the end of each thread, is waited for."""
         self._reads.limit_s = self._writes.limit_s = seconds
 
     def fault(self) -> str | None:
-        """Return a sentence for the operator when the file cannot be used until a restart, else None."""
-        return self.ledger.fault
+        """Return a sentence for the operator when nothing new may be sold, else None.
+
+        The file cannot be used until a restart, or an intent could not be written and no two probes have been since.
+        """
+        return self.ledger.fault or self._no_intent
 
     async def run(self, method: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Await a method of the ledger that changes nothing; raise LedgerUnavailable when it took too long."""
@@ -171,6 +194,23 @@ class LedgerThread:
         result: T = await self._counted("write", self._writes, partial(method, *args, **kwargs))
         return result
 
+    async def write_intent(self, intent: Record) -> None:
+        """Await `Ledger.write_intent`; one that fails stops every further sale until probes show that it would not.
+
+        Raises:
+            IdentityTaken: another process holds the txid or the identifier.
+            SQLAlchemyError: the database failed, or LedgerUnavailable: it took too long; it may still be written later.
+        """
+        try:
+            await self.write(self.ledger.write_intent, intent)
+        except SQLAlchemyError as error:
+            self._good_probes = 0
+            if self._no_intent is None:
+                reason = database_reason(error)
+                self._no_intent = f"{NO_INTENT} ({reason})"
+                log.error(NO_INTENT, reason=reason)  # noqa: TRY400 - one line
+            raise
+
     async def _counted(self, kind: str, batches: Batches, call: Callable[[], Any]) -> Any:
         try:
             return await batches.wait(call)
@@ -181,7 +221,8 @@ class LedgerThread:
     def delivered(self, txid: str) -> None:
         """Count a delivery; written with the next flush, since a count is not worth a sync.
 
-        A kill may lose the counts of the last second. It loses no money fact: those are written before any answer.
+        A kill may lose the counts of the last second, and that a payment was delivered for the first time: then its next
+        delivery counts as the first. It loses no money fact: those are written before any answer.
         """
         self._deliveries[txid] += 1
 
@@ -191,7 +232,7 @@ class LedgerThread:
             return
         counts, self._deliveries = self._deliveries, Counter()
         try:
-            await self.write(self.ledger.count_deliveries, counts)
+            await self.write(self.ledger.count_deliveries, counts, self.round_now())
         except SQLAlchemyError as error:
             # Only a count: kept for the next flush, and no reason to fail.
             log.warning("deliveries could not be counted", reason=database_reason(error))
@@ -212,16 +253,26 @@ class LedgerThread:
             self._failures.labels("probe").inc()
 
     async def _probe(self) -> None:
-        """Prove now and then that the ledger takes what an intent needs."""
-        if self._clock.monotonic() < self._probe_at:
+        """Prove that the ledger takes what an intent needs: now and then, and each second after one that failed."""
+        if self._no_intent is None and self._clock.monotonic() < self._probe_at:
             return
         self._probe_at = self._clock.monotonic() + PROBE_S
         try:
             await self._counted("probe", self._writes, self.ledger.probe)
         except SQLAlchemyError as error:
+            self._good_probes = 0
             log.error("the payments ledger takes no write", reason=database_reason(error))  # noqa: TRY400
         else:
             self.written.ok()
+            self._good_probe()
+
+    def _good_probe(self) -> None:
+        if self._no_intent is None:
+            return
+        self._good_probes += 1
+        if self._good_probes == GOOD_PROBES:
+            self._no_intent = None
+            log.info("the payments ledger takes payments again")
 
     async def close(self) -> None:
         """Write what is counted and close the database, unless it does not answer: then leave it as after a kill."""

@@ -1,6 +1,6 @@
 """Look into the payments ledger without changing it, also while gateways write."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, Final, Self
 from urllib.parse import quote
@@ -9,7 +9,8 @@ import sqlalchemy as sa
 
 from gateway.errors import LedgerUnreadable, database_reason
 from gateway.ledger.engine import postgres_engine, sqlite_path
-from gateway.ledger.tables import REVISION, payments
+from gateway.ledger.schema import unusable_schema
+from gateway.ledger.tables import payments
 from gateway.settings import POSTGRES
 
 PAGE: Final = 1_000
@@ -18,18 +19,19 @@ STATEMENT_MS: Final = 30_000
 
 
 class LedgerView:
-    """A read-only view of the payments ledger at a file or URL; nothing is made or changed.
+    """A read-only view of the payments ledger at a file or URL, of any schema that can be upgraded; nothing is changed.
+
+    `columns` are those of the newest schema that the ledger has; an older one lacks some.
 
     Raises:
         LedgerUnreadable: there is none, or it is not one that this program knows.
     """
 
     def __init__(self, where: Path | str) -> None:
-        self.columns = tuple(column.name for column in payments.columns)
         self._shown, self._engine = _engine(where)
         try:
             self._connection = self._engine.connect().execution_options(postgresql_readonly=True)
-            self._check()
+            self.columns = self._check()
         except (sa.exc.SQLAlchemyError, LedgerUnreadable) as error:
             self._engine.dispose()
             reason = database_reason(error)
@@ -37,19 +39,19 @@ class LedgerView:
 
     def rows(self, state: str | None, limit: int) -> list[dict[str, Any]]:
         """Return the newest payments of a state as stored, or of every state."""
-        query = sa.select(payments).order_by(payments.c.created_at.desc(), payments.c.txid).limit(limit)
+        query = self._select().order_by(payments.c.created_at.desc(), payments.c.txid).limit(limit)
         if state is not None:
             query = query.where(payments.c.state == state)
         return [dict(row) for row in self._connection.execute(query).mappings()]
 
     def row(self, txid: str) -> dict[str, Any] | None:
         """Return one payment, None when it is not known."""
-        found = self._connection.execute(sa.select(payments).where(payments.c.txid == txid)).mappings().first()
+        found = self._connection.execute(self._select().where(payments.c.txid == txid)).mappings().first()
         return dict(found) if found is not None else None
 
     def all_rows(self) -> Iterator[dict[str, Any]]:
         """Yield every payment, oldest first."""
-        query = sa.select(payments).order_by(payments.c.created_at, payments.c.txid)
+        query = self._select().order_by(payments.c.created_at, payments.c.txid)
         with self._connection.execute(query, execution_options={"yield_per": PAGE}) as result:
             yield from (dict(row) for row in result.mappings())
 
@@ -60,16 +62,31 @@ class LedgerView:
         self._connection.close()
         self._engine.dispose()
 
-    def _check(self) -> None:
+    def _select(self) -> sa.Select[Any]:
+        return sa.select(*(payments.c[name] for name in self.columns))
+
+    def _check(self) -> tuple[str, ...]:
+        """Refuse what is not a ledger that this program knows, and return the columns that its payments have."""
         if self._engine.dialect.name == "postgresql":
             # Not as an option of the connection: the URL may have its own, and poolers refuse it.
             self._connection.exec_driver_sql(f"SET statement_timeout = {STATEMENT_MS}")
-        names = sa.inspect(self._connection).get_table_names()
-        if "alembic_version" not in names:
-            raise LedgerUnreadable("it is not of this program, or older: start the gateway once to bring it up to date")
-        version = self._connection.exec_driver_sql("SELECT version_num FROM alembic_version").scalar_one_or_none()
-        if version != REVISION:
-            raise LedgerUnreadable(f"it has schema {version}, this program reads {REVISION}")
+        inspector = sa.inspect(self._connection)
+        if not {"alembic_version", "payments"} <= set(inspector.get_table_names()):
+            raise LedgerUnreadable("it is another program's database")
+        revision = self._connection.exec_driver_sql("SELECT version_num FROM alembic_version").scalar_one_or_none()
+        reason = unusable_schema(str(revision or ""))
+        if reason is not None:
+            raise LedgerUnreadable(f"it {reason}")
+        present = {column["name"] for column in inspector.get_columns("payments")}
+        return tuple(column.name for column in payments.columns if column.name in present)
+
+
+def known_of(where: Path | str, txids: Iterable[str]) -> set[str]:
+    """Return which of some transactions a ledger knows; none when there is no ledger."""
+    if not (isinstance(where, str) and where.startswith(POSTGRES)) and not sqlite_path(where).exists():
+        return set()
+    with LedgerView(where) as view:
+        return {txid for txid in txids if view.row(txid) is not None}
 
 
 def _engine(where: Path | str) -> tuple[str, sa.Engine]:

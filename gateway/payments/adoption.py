@@ -57,7 +57,14 @@ async def adopt(settings: GatewaySettings, http: Http, txid: str, product_id: st
     if not TXID.fullmatch(txid):
         raise GatewayError(f"{txid[:60]!r} is not a transaction id: 52 of A-Z and 2-7")
     clock = clock or Clock()
-    product = await _product(settings, clock, product_id)
+    for product in await products_on_sale(settings, clock):
+        if product.id == product_id:
+            break
+    else:
+        raise GatewayError(
+            f"the vault does not sell {product_id!r}; adopt needs a vault with the product and its price"
+        )
+
     transfer = await _find(Chain(settings, http, clock, Metrics()), txid)
     if transfer is None:
         message = f"the chain shows no confirmed asset transfer {txid}"
@@ -65,6 +72,11 @@ async def adopt(settings: GatewaySettings, http: Http, txid: str, product_id: st
             message += "; algod forgets after about 1,000 rounds: set EMI_INDEXER_URL"
         raise GatewayError(message)
     _check(settings, product, transfer)
+    _write(settings, txid, product, transfer, clock)
+    return transfer.sender
+
+
+def _write(settings: GatewaySettings, txid: str, product: VaultProduct, transfer: Transfer, clock: Clock) -> None:
     at_s = clock.now().timestamp()
     record = Record(
         txid=txid,
@@ -98,28 +110,25 @@ async def adopt(settings: GatewaySettings, http: Http, txid: str, product_id: st
         raise GatewayError(f"the payments ledger does not take it: {database_reason(error)}") from error
     finally:
         ledger.close()
-    return transfer.sender
 
 
 async def _find(chain: Chain, txid: str) -> Transfer | None:
     """Return a confirmed asset transfer, from the indexer or, for about 1,000 rounds, from algod; None without one."""
     indexed = await chain.indexer(f"/v2/transactions/{txid}", TIMEOUT_S)
-    if indexed is not None and indexed.status == OK and (found := _read(indexed.content)):
+    if indexed is not None and indexed.status == OK and (found := read_transfer(indexed.content)):
         return found
     pending = await chain.algod(f"/v2/transactions/pending/{txid}", TIMEOUT_S)
     if indexed is None and pending is None:
         raise GatewayError("neither the indexer nor algod answers; try again later")
-    return _read(pending.content) if pending is not None and pending.status == OK else None
+    return read_transfer(pending.content) if pending is not None and pending.status == OK else None
 
 
-async def _product(settings: GatewaySettings, clock: Clock, product_id: str) -> VaultProduct:
+async def products_on_sale(settings: GatewaySettings, clock: Clock) -> tuple[VaultProduct, ...]:
+    """Return what the vault sells and at which price, none while it cannot be read."""
     vault = Vault(vault_files(settings.vault_dir, settings.vault_bucket), clock, settings.vault_max_age_seconds)
     await vault.refresh()
     loaded = vault.current()
-    for product in loaded.products.values() if loaded else ():
-        if product.id == product_id:
-            return product
-    raise GatewayError(f"the vault does not sell {product_id!r}; adopt needs a vault with the product and its price")
+    return tuple(loaded.products.values()) if loaded is not None else ()
 
 
 def _check(settings: GatewaySettings, product: VaultProduct, transfer: Transfer) -> None:
@@ -136,7 +145,8 @@ def _check(settings: GatewaySettings, product: VaultProduct, transfer: Transfer)
             raise GatewayError(f"this does not pay for {product.id}: its {name} is {shown}, not {wanted}")
 
 
-def _read(content: Any) -> Transfer | None:
+def read_transfer(content: Any) -> Transfer | None:
+    """Read the answer of the indexer or of algod to a question about one transaction; None if it shows no transfer."""
     try:
         return Transfer.model_validate(content)
     except ValidationError:

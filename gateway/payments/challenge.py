@@ -86,7 +86,10 @@ def _challenge(product: VaultProduct, vault: LoadedVault, fee_payer: str, settin
             "mimeType": "application/json",
         },
         "accepts": accepts,
-        "extensions": {"bazaar": dict(product.bazaar), "payment-identifier": declare_payment_identifier_extension()},
+        "extensions": {
+            "bazaar": dict(product.bazaar),
+            "payment-identifier": declare_payment_identifier_extension(required=True),
+        },
     }
     return Challenge(product, required, product.challenge, _encode(required, product.challenge, []))
 

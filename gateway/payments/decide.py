@@ -4,6 +4,7 @@ An outcome is settled, refused or unknown. Unknown never becomes refused but by 
 who may have paid is shown a challenge again: a mistake here is a second charge or a lost one.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 from hmac import compare_digest
@@ -11,25 +12,32 @@ from typing import Final
 
 from gateway.ledger.record import Change, NoteRefusal, Record, Refuse, Review, Settle, Watch
 from gateway.payments.parse import Payment
+from gateway.payments.transfers import Transfer
 from gateway.upstream.chain import Finding, Presence, extend_watch
 from gateway.upstream.facilitator import SettleAnswer, SettleKind, Verdict
 
 ALREADY_ON_CHAIN: Final = "payment_already_on_chain"
+HEADER_REPEATED: Final = "payment_header_repeated"
+IDENTIFIER_REQUIRED: Final = "payment_identifier_required"
+PAYS_TWICE: Final = "group_pays_twice"
 EXPIRED: Final = "payment_expired"
 CHAIN: Final = "chain"
 FACILITATOR: Final = "facilitator"
 BEFORE_BROADCAST: Final = "before_broadcast"
 ABSENT: Final = "absent"
+REPEAT_ROUNDS: Final = 1_300
+"""For how long, about an hour, a delivered payment that came without an identifier is repeated."""
 NEVER_LANDED: Final = "never_landed"
 
 
 class Action(Enum):
-    """What is to be done about a payment; the first four end a request, with the outcome of that name."""
+    """What is to be done about a payment; the first five end a request, with the outcome of that name."""
 
     DELIVER = "delivered"
     REFUSE = "refused"
     PENDING = "pending"
     GONE = "gone"
+    WITHHOLD = "withheld"
     CHOOSE_BODY = "choose the body of an adopted payment"
     ASK_CHAIN = "ask the chain"
     KEEP_ASKING = "ask the chain until a refusal is certain"
@@ -56,8 +64,8 @@ def decide(record: Record | None, finding: Finding | None, answer: Verdict | Set
     ```
     the ledger says         the chain says   the facilitator says   decision              written before
     ----------------------  ---------------  ---------------------  --------------------  ------------------------
-    nothing (new)           found            any verdict            REFUSE already there  -
-                            otherwise        invalid                REFUSE its reason     -
+    nothing (new)           found, pooled    any verdict            WITHHOLD on chain     -
+                            otherwise        invalid                ASK_CHAIN, `judge`    -
                             otherwise        valid                  SETTLE                (the intent)
     intent (in flight)      not asked        anything               ASK_CHAIN             -
                             found            anything               DELIVER               settled, chain
@@ -106,10 +114,11 @@ def decide(record: Record | None, finding: Finding | None, answer: Verdict | Set
 def _decide_new(finding: Finding | None, answer: Verdict | SettleAnswer | None) -> Decision:
     if not isinstance(answer, Verdict):
         return Decision(Action.PENDING)
-    if finding is not None and finding.presence is Presence.FOUND:
-        # No one can tell who sent it: a transfer that bought nothing here can be presented by anyone.
-        return Decision(Action.REFUSE, reason=ALREADY_ON_CHAIN)
-    return Decision(Action.SETTLE) if answer.valid else Decision(Action.REFUSE, reason=answer.reason)
+    if _is_sent(finding):
+        # No one can tell whose it is: a transfer that bought nothing here can be presented by anyone, and a payer's row
+        # can have been lost. A challenge would charge that payer twice.
+        return Decision(Action.WITHHOLD, reason=ALREADY_ON_CHAIN)
+    return Decision(Action.SETTLE if answer.valid else Action.ASK_CHAIN, reason=answer.reason)
 
 
 def _decide_settled(record: Record, finding: Finding | None) -> Decision:
@@ -189,6 +198,11 @@ def _refuse(record: Record, change: Change | None = None) -> Decision:
     return Decision(Action.REFUSE, change, record.reason or "refused")
 
 
+def _is_sent(finding: Finding | None) -> bool:
+    """Return whether a transaction is on the chain, or on its way there."""
+    return finding is not None and finding.presence in {Presence.FOUND, Presence.POOLED}
+
+
 def _proves_absence(record: Record, finding: Finding) -> bool:
     return finding.proves_absence(record.last_valid, extend_watch(record.watched_round, finding))
 
@@ -208,7 +222,7 @@ class Delivered:
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """Certainly not paid by this payment: 402 with a fresh challenge."""
+    """Certainly not paid by this payment, or it bought something else: 402 with a fresh challenge."""
 
     code: str
     text: str  # one sentence, may be empty
@@ -225,7 +239,10 @@ class Gone:
 
 @dataclass(frozen=True, slots=True)
 class Withheld:
-    """Settled, but presented without the identifier it came with: 409, never a challenge, since it is paid."""
+    """Paid before, and not this request's to have: 409, never a challenge, since it is paid."""
+
+    reason: str  # a code
+    txid: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,41 +272,155 @@ class Limited:
 Outcome = Delivered | Refused | Gone | Withheld | Pending | Unavailable | Limited
 
 
-def outcome_of(decision: Decision, record: Record | None, payment: Payment) -> Outcome:
-    """Name the outcome of a request that a decision ends; any other decision means that it is pending."""
-    if decision.action is Action.REFUSE:
-        return _refused(decision.reason, record, payment)
+@dataclass(frozen=True, slots=True)
+class Sighting:
+    """What is known of a transfer to our payee in something that is about to be refused."""
+
+    transfer: Transfer
+    record: Record | None = None  # the payment's row, None when the ledger does not know it
+    finding: Finding | None = None  # what the chain showed, None when it was not asked
+
+
+class Fate(Enum):
+    """What became of such a transfer."""
+
+    PAID = "paid, or on its way to the chain"
+    OPEN = "accepted here, and its outcome not known"
+    UNCLEAR = "no one can say yet"
+    UNPAID = "not paid"
+
+
+def fate_of(sighting: Sighting) -> Fate:
+    """Say what became of a transfer to our payee that is not taken as a payment.
+
+    ```
+    the ledger says            the chain says                                                     fate
+    -------------------------  -----------------------------------------------------------------  --------
+    settled                    -                                                                  PAID
+    intent (in flight)         -                                                                  OPEN
+    refused, absent            -                                                                  UNPAID
+    nothing, or refused        found, pooled                                                      PAID
+      before_broadcast         not yet: a node that follows has nothing, its last round to come   UNPAID
+                               absent: ten rounds past its last, and the indexer has nothing      UNPAID
+                               the same of algod alone, less than 900 rounds after its first      UNPAID
+                               anything else: down, behind, dropped by a pool, too late to know   UNCLEAR
+    ```
+
+    *Not yet* proves nothing, since whoever holds the signed transfer can still send it. A payer is asked to sign another
+    all the same: to wait until the last round passed would keep from buying whoever let a quote expire.
+    """
+    record = sighting.record
+    if record is None or record.evidence == BEFORE_BROADCAST:
+        return _fate_on_chain(sighting.transfer, sighting.finding)
+    closed = {"settled": Fate.PAID, "refused": Fate.UNPAID}
+    return closed.get(record.state, Fate.OPEN)
+
+
+def _fate_on_chain(transfer: Transfer, finding: Finding | None) -> Fate:
+    if _is_sent(finding):
+        return Fate.PAID
+    if finding is None or finding.presence is not Presence.ABSENT or finding.round is None:
+        return Fate.UNCLEAR
+    not_yet = finding.following and finding.round <= transfer.last_valid
+    # Before its first round it cannot have landed: algod's 404s count from there on.
+    watched = extend_watch(transfer.first_valid, finding)
+    if not_yet or finding.proves_absence(transfer.last_valid, watched):
+        return Fate.UNPAID
+    return Fate.UNCLEAR
+
+
+def judge(refusal: Refused, sightings: Sequence[Sighting]) -> Outcome:
+    """Decide whether a refusal may be answered with a challenge, by all transfers to our payee in what was sent.
+
+    ```
+    one of them is  the refusal is for                       outcome
+    --------------  ---------------------------------------  ----------------------------------------
+    PAID            several headers                          Withheld, payment_header_repeated
+    PAID            anything else                            Withheld, payment_already_on_chain
+    OPEN            several headers, a group that pays twice Withheld, as above
+    OPEN            anything else                            Pending
+    UNCLEAR         anything                                 Pending
+    (all UNPAID)    anything                                 the refusal
+    ```
+    """
+    fates = [(fate_of(sighting), sighting.transfer) for sighting in sightings]
+    known = {Fate.PAID, Fate.OPEN} if refusal.code in {HEADER_REPEATED, PAYS_TWICE} else {Fate.PAID}
+    for fate, transfer in fates:
+        if fate in known:
+            return Withheld(HEADER_REPEATED if refusal.code == HEADER_REPEATED else ALREADY_ON_CHAIN, transfer.txid)
+    for fate, transfer in fates:
+        if fate is not Fate.UNPAID:
+            return Pending(transfer.txid, transfer.network, transfer.payer)
+    return refusal
+
+
+def outcome_of(decision: Decision, record: Record | None, payment: Payment, reached: int | None = None) -> Outcome:
+    """Name the outcome of a request that a decision ends; any other decision means that it is pending.
+
+    `reached` is the chain's round, None when it is not known: see `repeat`.
+    """
+    if decision.action is Action.REFUSE and record is not None:
+        return Refused(decision.reason, "", record.network, record.payer)
+    if decision.action is Action.WITHHOLD:
+        return Withheld(decision.reason, payment.txid)
     if record is not None and record.content is not None and decision.action is Action.DELIVER:
-        return _withheld(Delivered(record, record.content), payment)
+        return _withheld(Delivered(record, record.content), payment, reached)
     if record is not None and decision.action is Action.GONE:
-        return _withheld(Gone(record), payment)
+        return _withheld(Gone(record), payment, reached)
     return Pending(payment.txid, payment.network, payment.payer)
 
 
-def repeat(delivered: Delivered, path: str, payment: Payment) -> Outcome:
-    """Name the outcome of a request for a path's product with a payment that was delivered before."""
-    return _withheld(delivered, payment) if delivered.record.path == path else other_product()
-
-
-def other_product() -> Refused:
-    """Refuse a payment that bought another product."""
-    return Refused("payment_used_for_another_product", "one payment buys one product")
-
-
-def _refused(reason: str, record: Record | None, payment: Payment) -> Refused:
-    if record is not None:
-        return Refused(reason, "", record.network, record.payer)
-    if reason == ALREADY_ON_CHAIN:
-        return Refused(reason, "it landed before this gateway accepted it")
-    return Refused(reason, "the facilitator refused it", payment.network, payment.payer)
-
-
-def _withheld(outcome: Delivered | Gone, payment: Payment) -> Outcome:
-    """Keep what a payment bought from whoever cannot name the identifier that it came with.
+def repeat(delivered: Delivered, path: str, payment: Payment, reached: int | None) -> Outcome:
+    """Name the outcome of a request for a path's product with a payment that was delivered before.
 
     The signed group is public once it is on the chain, so that anyone can present it; the identifier is not.
+
+    ```
+    it came                 it was delivered first                        outcome
+    ----------------------  --------------------------------------------  ---------------------------------------
+    with an identifier      -                                             Delivered to whoever names it, else Withheld
+    without                 never, as far as was noted                    Delivered, however late
+    without                 and its last round or that delivery, the      Delivered
+                              later, lies at most 1,300 rounds back
+    without                 longer ago                                    Withheld
+    without                 and no node says which round it is            Delivered
+    ```
+
+    Who presents what another paid for gains a copy of one answer: that is less than a payer loses who gets nothing
+    because a node is down. It ends with the outage, and the first round that a node names is then noted.
     """
+    return _withheld(delivered, payment, reached) if delivered.record.path == path else other_product(delivered.record)
+
+
+def outcome_elsewhere(decision: Decision, record: Record) -> Outcome:
+    """Name the outcome of a request for another product than the one that a payment was accepted for.
+
+    Settled, it bought that one, and this one has a price of its own: 402. Refused for certain, it bought neither: 402.
+    """
+    if decision.action is Action.REFUSE:
+        return Refused(decision.reason, "", record.network, record.payer)
+    if record.state == "settled" or isinstance(decision.change, Settle):
+        return other_product(record)
+    return Pending(record.txid, record.network, record.payer)
+
+
+def other_product(record: Record) -> Refused:
+    """Refuse a payment that bought another product, and say which."""
+    return Refused("payment_used_for_another_product", f"one payment buys one product; this one bought {record.path}")
+
+
+def _withheld(outcome: Delivered | Gone, payment: Payment, reached: int | None) -> Outcome:
+    """Keep what a payment bought from whoever cannot show that they are its payer; the table is `repeat`'s."""
     secret, named = outcome.record.identifier, payment.identifier
-    if secret is None or (named is not None and compare_digest(named, secret)):
-        return outcome
-    return Withheld()
+    if secret is not None:
+        is_payers = named is not None and compare_digest(named, secret)
+    else:
+        # What is gone is given to no one.
+        is_payers = isinstance(outcome, Gone) or _is_repeated(outcome.record, reached)
+    return outcome if is_payers else Withheld(IDENTIFIER_REQUIRED, outcome.record.txid)
+
+
+def _is_repeated(record: Record, reached: int | None) -> bool:
+    if record.delivered_round is None or reached is None:
+        return True
+    return reached <= max(record.last_valid, record.delivered_round) + REPEAT_ROUNDS

@@ -1,5 +1,7 @@
 """The paid paths on the wire: one request in, one of the outcomes out."""
 
+import functools
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -10,20 +12,40 @@ from gateway.app.answers import ALLOWED_METHODS, VARY, encoded, preflight
 from gateway.app.state import GatewayState
 from gateway.errors import PaymentInvalid
 from gateway.payments.challenge import Challenge
-from gateway.payments.decide import Delivered, Gone, Limited, Outcome, Pending, Refused, Unavailable, Withheld
+from gateway.payments.decide import (
+    ALREADY_ON_CHAIN,
+    HEADER_REPEATED,
+    IDENTIFIER_REQUIRED,
+    Delivered,
+    Gone,
+    Limited,
+    Outcome,
+    Pending,
+    Refused,
+    Unavailable,
+    Withheld,
+)
+from gateway.payments.known_headers import KnownHeaders
 from gateway.payments.parse import read_payment
+from gateway.payments.transfers import Transfer, find_transfers
 from gateway.wire.networks import MAINNET
 
 SIGNATURE: Final = b"payment-signature"
+SIGNATURE_OF_V1: Final = b"x-payment"
 RETRY_S: Final = 5
 NO_PRODUCT: Final = "No product is sold at this path."
 LIMITED: Final = "Too many payment attempts from this address."
 UNKNOWN: Final = "The outcome of this payment is not known yet. Send the same payment again; do not sign another."
 CONSUMED: Final = "This payment was settled and its answer delivered; it is kept no longer. Do not pay again for it."
-WITHHELD: Final = (
-    "This payment is already settled; do not pay again. It came with a payment identifier: send the same identifier to "
-    "get its answer again."
-)
+WITHHELD: Final = {
+    ALREADY_ON_CHAIN: "A transfer in this request is on the chain or on its way there, or was settled here in another "
+    "form. Do not pay again.",
+    HEADER_REPEATED: "PAYMENT-SIGNATURE came more than once, with different values, and one of them holds a payment that "
+    "was made before. Do not pay again: send that one alone.",
+    IDENTIFIER_REQUIRED: "This payment is already settled; do not pay again. Its answer is repeated to whoever sends the "
+    "payment identifier that it came with; one that came without is repeated for about an hour.",
+}
+ASK_OPERATOR: Final = " If its answer never reached you, write to {contact} and name the transaction {txid}."
 VARY_HEADER: Final = {"vary": VARY.decode()}
 
 
@@ -34,19 +56,20 @@ class PaidEndpoint:
         self._state = state
         self._network = state.settings.chain_network
         self._payee = state.settings.payee
+        self._known = KnownHeaders()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
         outcome: Outcome | None = None
-        headers = [value for name, value in scope["headers"] if name == SIGNATURE]
+        headers = _sent(scope, SIGNATURE)
         if scope["method"] != "GET":
             answer = self._other_method(scope)
-        elif not headers:
+        elif not headers and not _sent(scope, SIGNATURE_OF_V1):
             answer = self._quote(scope)
         elif not self._is_product(scope["path"]):
             answer = self._problem(scope, 404, NO_PRODUCT)
         else:
-            outcome = await self._pay(scope, headers)
+            outcome = await (self._pay(scope, headers) if headers else self._refuse_v1(scope))
             answer = self._deliver(outcome) if isinstance(outcome, Delivered) else self._answer(scope, outcome)
         await answer(scope, receive, send)
         if isinstance(outcome, Delivered):
@@ -79,22 +102,58 @@ class PaidEndpoint:
         vault = self._state.vault.current()
         return vault is None or path in vault.products
 
-    async def _pay(self, scope: Scope, headers: list[bytes]) -> Outcome:
-        address = self._state.clients.address(scope)
+    async def _pay(self, scope: Scope, headers: Sequence[bytes]) -> Outcome:
+        admit = self._admission(scope)
+        path = scope["path"]
+        known = self._known.find(headers[0], path) if len(headers) == 1 else None
+        repeated = None if known is None else await self._state.purchases.repeated(path, known)
+        if repeated is not None:
+            self._state.metrics.known_headers.inc()
+            self._state.step("decoded")
+            return repeated
         try:
             if len(headers) > 1:
                 raise PaymentInvalid("payment_header_repeated", "send PAYMENT-SIGNATURE once")
             payment = read_payment(headers[0].decode("latin-1"), self._network, self._payee)
         except PaymentInvalid as error:
-            wait_s = self._state.rate.take(address)
-            return Limited(wait_s) if wait_s is not None else Refused(error.code, error.text)
+            return await self._refuse_unread(Refused(error.code, error.text), scope, admit)
         self._state.step("decoded")
-        return await self._state.purchases.buy(scope["path"], payment, lambda: self._state.rate.take(address))
+        outcome = await self._state.purchases.buy(path, payment, admit)
+        if isinstance(outcome, Delivered):
+            self._known.add(headers[0], path, payment)
+        return outcome
+
+    def _admission(self, scope: Scope) -> Callable[[], int | None]:
+        """Return what counts an attempt of the client's address, and returns seconds to wait when too many came."""
+        address = self._state.clients.address(scope)
+        return lambda: self._state.rate.take(address)
+
+    async def _refuse_v1(self, scope: Scope) -> Outcome:
+        refusal = Refused("unsupported_x402_version", "send the payment in PAYMENT-SIGNATURE, as x402 version 2 does")
+        return await self._refuse_unread(refusal, scope, self._admission(scope))
+
+    async def _refuse_unread(self, refusal: Refused, scope: Scope, admit: Callable[[], int | None]) -> Outcome:
+        """Refuse what cannot be taken as a payment; the chain is asked first about each transfer to our payee in it."""
+        wait_s = admit()
+        if wait_s is not None:
+            return Limited(wait_s)
+        transfers = self._transfers(scope)
+        if not transfers:
+            return refusal
+        return await self._state.purchases.refuse(refusal, transfers, admit)
+
+    def _transfers(self, scope: Scope) -> list[Transfer]:
+        """Return every transfer to our payee in a request's payment headers, of either version."""
+        return [
+            transfer
+            for value in (*_sent(scope, SIGNATURE), *_sent(scope, SIGNATURE_OF_V1))
+            for transfer in find_transfers(value.decode("latin-1"), self._network, self._payee)
+        ]
 
     def _deliver(self, outcome: Delivered) -> ASGIApp:
         record = outcome.record
         self._state.ledger.delivered(record.txid)
-        receipt = _as_bytes(_receipt(record.network, record.txid, record.payer))
+        receipt = _delivery_receipt(record.network, record.txid, record.payer)
         return encoded(200, outcome.content, [(b"cache-control", record.cache_control.encode()), receipt])
 
     def _answer(self, scope: Scope, outcome: Refused | Gone | Withheld | Pending | Unavailable | Limited) -> ASGIApp:
@@ -106,7 +165,7 @@ class PaidEndpoint:
                 receipt = _receipt(record.network, record.txid, record.payer)
                 return self._problem(scope, 410, CONSUMED, receipt, reason="payment_consumed")
             case Withheld():
-                return self._problem(scope, 409, WITHHELD, reason="payment_identifier_required")
+                return self._withhold(scope, outcome)
             case Pending(txid, network, payer):
                 receipt = _receipt(network, txid, payer, "settlement_pending")
                 return self._problem(scope, 503, UNKNOWN, {"retry-after": str(RETRY_S), **receipt})
@@ -114,6 +173,14 @@ class PaidEndpoint:
                 return self._problem(scope, 429, LIMITED, {"retry-after": str(wait_s)})
             case Unavailable(reason, wait_s):
                 return self._unavailable(scope, reason, wait_s)
+
+    def _withhold(self, scope: Scope, outcome: Withheld) -> ASGIApp:
+        contact = self._state.settings.contact
+        ask = ASK_OPERATOR.format(contact=contact or "the operator of this service", txid=outcome.txid)
+        members: dict[str, Any] = {"reason": outcome.reason, "txid": outcome.txid} | (
+            {"contact": contact} if contact else {}
+        )
+        return self._problem(scope, 409, WITHHELD[outcome.reason] + ask, **members)
 
     def _refuse(self, scope: Scope, outcome: Refused) -> ASGIApp:
         challenge = self._challenge(scope)
@@ -134,6 +201,12 @@ class PaidEndpoint:
         return self._state.problem(scope["path"], status, detail, {**VARY_HEADER, **(headers or {})}, **members)
 
 
+def _sent(scope: Scope, header: bytes) -> list[bytes]:
+    """Return the different values of a payment header; a proxy may have joined several with commas."""
+    values = [part for name, value in scope["headers"] if name == header for part in value.split(b",")]
+    return list(dict.fromkeys(value.strip() for value in values))
+
+
 def _receipt(network: str, transaction: str, payer: str | None, reason: str | None = None) -> dict[str, str]:
     """Make the PAYMENT-RESPONSE header; the transaction is empty when nothing was or may have been broadcast."""
     answer = SettleResponse(
@@ -145,6 +218,12 @@ def _receipt(network: str, transaction: str, payer: str | None, reason: str | No
         extra=None if network in MAINNET.forms else {"money": "play money, worth nothing"},
     )
     return {"payment-response": encode_payment_response_header(answer)}
+
+
+@functools.lru_cache(maxsize=4_096)
+def _delivery_receipt(network: str, txid: str, payer: str) -> tuple[bytes, bytes]:
+    """Return the receipt of a delivered payment, which is the same each time."""
+    return _as_bytes(_receipt(network, txid, payer))
 
 
 def _as_bytes(header: dict[str, str]) -> tuple[bytes, bytes]:

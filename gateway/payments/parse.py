@@ -4,7 +4,6 @@ The transaction is judged from its own bytes and our own table; nothing that the
 """
 
 import binascii
-import functools
 import json
 import math
 import re
@@ -16,6 +15,7 @@ from pydantic import ValidationError
 from x402.schemas import PaymentPayload, PaymentRequirements
 
 from gateway.errors import PaymentInvalid
+from gateway.payments.transfers import Transfer, read_transfer, receiver
 from gateway.wire.algorand import (
     DECODE_ERRORS,
     KEY_BYTES,
@@ -25,7 +25,6 @@ from gateway.wire.algorand import (
     TRANSACTION_PREFIX,
     UINT64,
     address_of,
-    key_of,
     signature_holds,
     txid_of,
 )
@@ -51,7 +50,8 @@ class Payment:
     txid: str  # its identity, computed from the transaction
     payer: str
     amount_atomic: int
-    last_valid: int  # last round at which it can land
+    first_valid: int  # first round at which it can land
+    last_valid: int  # and the last
     group: tuple[str, ...]  # base64 items; the same txid may come in another group text
     index: int  # of the payment in the group
     network: str  # as the client sent it
@@ -60,6 +60,12 @@ class Payment:
     resource: dict[str, Any] | None  # forwarded as sent, as the extensions
     extensions: dict[str, Any] | None
     identifier: str | None  # of the payment-identifier extension
+    others: tuple[Transfer, ...] = ()  # what else in the group would move an asset to our payee
+
+    @property
+    def transfer(self) -> Transfer:
+        """The payment as a transfer to our payee."""
+        return Transfer(self.txid, self.payer, self.first_valid, self.last_valid, self.network)
 
 
 def read_payment(header: str, network: Network, payee: str) -> Payment:
@@ -82,10 +88,13 @@ def read_payment(header: str, network: Network, payee: str) -> Payment:
     _check_terms(txn, network, payee)
     encoded = _pack(txn)
     _check_signature(signed, txn, encoded)
+    txid = txid_of(TRANSACTION_PREFIX + encoded)
+    others = [read_transfer(item, network, payee) for place, item in enumerate(decoded) if place != index]
     return Payment(
-        txid=txid_of(TRANSACTION_PREFIX + encoded),
+        txid=txid,
         payer=address_of(txn["snd"]),
         amount_atomic=txn["aamt"],
+        first_valid=txn.get("fv", 0),
         last_valid=txn["lv"],
         group=group,
         index=index,
@@ -95,6 +104,7 @@ def read_payment(header: str, network: Network, payee: str) -> Payment:
         resource=sent.get("resource"),
         extensions=sent.get("extensions"),
         identifier=_identifier(sent.get("extensions") or {}),
+        others=tuple(other for other in others if other is not None and other.txid != txid),
     )
 
 
@@ -164,7 +174,7 @@ def _check_terms(txn: dict[str, Any], network: Network, payee: str) -> None:
         _refuse("genesis_hash_mismatch", "the payment is signed for another network")
     if txn.get("xaid") != network.asset_id:
         _refuse("asset_mismatch", f"the payment must be in asset {network.asset_id}")
-    if txn.get("arcv") != _receiver(payee):
+    if txn.get("arcv") != receiver(payee):
         _refuse("receiver_mismatch", "the payment goes to another receiver than the offer")
     if "aamt" not in txn or "snd" not in txn:
         _refuse("amount_mismatch", "the payment names no amount or no sender")
@@ -202,9 +212,6 @@ def _canonical(value: Any) -> Any:
 def _pack(canonical: dict[str, Any]) -> bytes:
     packed: bytes = msgpack.packb(canonical, use_bin_type=True)
     return packed
-
-
-_receiver: Final = functools.lru_cache(maxsize=4)(key_of)
 
 
 def _parse(header: str) -> Any:

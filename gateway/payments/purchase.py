@@ -11,7 +11,7 @@ settlement is durable; `delivered` the 200 was handed to the server.
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -30,32 +30,35 @@ from gateway.payments.decide import (
     Action,
     Decision,
     Delivered,
+    Fate,
     Limited,
     Outcome,
     Refused,
+    Sighting,
     Unavailable,
     decide,
-    other_product,
+    fate_of,
+    judge,
+    outcome_elsewhere,
     outcome_of,
     repeat,
 )
 from gateway.payments.parse import Payment
+from gateway.payments.transfers import Transfer
 from gateway.settings import GatewaySettings
 from gateway.upstream.chain import TIMEOUT_S, Chain, Finding, Presence
 from gateway.upstream.facilitator import Facilitator, FacilitatorOffer, SettleAnswer, SettleKind
 from gateway.upstream.http_client import RemoteError
 from gateway.vault.folder import Body, Snapshot, Vault, VaultProduct
 
-# Payments that may be with the facilitator or the chain at once, and that may wait for a slot.
-MAX_AT_ONCE: Final = 256
-MAX_WAITING: Final = 256
-MAX_WAIT_S: Final = 5.0
 BUSY_RETRY_S: Final = 2
 LEASE_MARGIN_S: Final = 2.0
 PEER_POLL_S: Final = 0.1
 # How long a buyer waits while the chain is asked again and again: clients give up after 5 s.
 SUCCESS_WAIT_S: Final = 3.0
 REFUSAL_WAIT_S: Final = 4.0
+# How long after verify refused it a payment is looked up again: a facilitator may have broadcast it all the same.
+AFTER_VERDICT_S: Final = 2.0
 ASK_EVERY_S: Final = 0.25
 ASK_TIMEOUT_S: Final = 0.5
 MAX_REMEMBERED_BYTES: Final = 32 * 1024 * 1024
@@ -107,8 +110,7 @@ class Purchases:
         self._step = step
         self._owner = make_owner()
         self.leases = Leases(clock, self._owner, settings.settle_timeout_seconds + LEASE_MARGIN_S)
-        self.most = MAX_AT_ONCE + MAX_WAITING
-        self._slots = asyncio.Semaphore(MAX_AT_ONCE)
+        self._slots = asyncio.Semaphore(settings.payments_at_once)
         self._in_flight: dict[str, tuple[Request, asyncio.Task[Outcome]]] = {}
         # The newest deliveries, to repeat without a disk. What is settled is final: nothing here can become untrue.
         self._delivered: OrderedDict[str, Delivered] = OrderedDict()
@@ -129,12 +131,12 @@ class Purchases:
         Args:
             path: the product's path.
             payment: checked against our table.
-            admit: called once if the txid was never seen; returns seconds to wait when too many came.
+            admit: called if the txid was never seen, and for each look-up beyond the first; returns seconds to wait when
+                too many came.
         """
-        delivered = self._delivered.get(payment.txid)
-        if delivered is not None:
-            self._delivered.move_to_end(payment.txid)
-            return self._counted(repeat(delivered, path, payment))
+        repeated = await self.repeated(path, payment)
+        if repeated is not None:
+            return repeated
         request = (path, payment.group, payment.identifier)
         while (working := self._in_flight.get(payment.txid)) is not None:
             if request == working[0]:
@@ -145,6 +147,31 @@ class Purchases:
         task = asyncio.create_task(self._process(path, payment, admit))
         self._in_flight[payment.txid] = (request, task)
         return await asyncio.shield(task)
+
+    async def refuse(self, refusal: Refused, transfers: Sequence[Transfer], admit: Admit) -> Outcome:
+        """Refuse what cannot be taken as a payment, unless a transfer to our payee in it was paid, or may have been."""
+        for transfer in transfers:
+            while (working := self._in_flight.get(transfer.txid)) is not None:
+                await asyncio.wait({working[1]})
+        if not await self._slot():
+            return self._counted(Unavailable("too many payments are on their way", BUSY_RETRY_S))
+        try:
+            sightings = await self._sight(transfers, admit)
+            outcome = sightings if isinstance(sightings, Limited) else judge(refusal, sightings)
+        except SQLAlchemyError as error:
+            log.error("payments ledger failed", reason=database_reason(error))  # noqa: TRY400
+            outcome = Unavailable(LEDGER_UNUSABLE)
+        finally:
+            self._slots.release()
+        return self._counted(outcome)
+
+    async def repeated(self, path: str, payment: Payment) -> Outcome | None:
+        """Return the outcome for a payment that was delivered before, None if that is not remembered here."""
+        delivered = self._delivered.get(payment.txid)
+        if delivered is None:
+            return None
+        self._delivered.move_to_end(payment.txid)
+        return self._counted(await self._repeat(delivered, path, payment))
 
     async def _process(self, path: str, payment: Payment, admit: Admit) -> Outcome:
         began = self._clock.monotonic()
@@ -176,19 +203,35 @@ class Purchases:
             self._slots.release()
 
     async def _slot(self) -> bool:
-        """Take a turn, waited for as long as clients wait; return whether there was one."""
-        if len(self._in_flight) > self.most:
-            return False
+        """Take a slot; return whether there was one. No one waits for it: the client's own retry does."""
+        return not self._slots.locked() and await self._slots.acquire()
+
+    async def _wait_without_slot(self, seconds: float) -> None:
+        """Wait without asking anyone: others may use the slot meanwhile, so that refusals never crowd out buyers."""
+        self._slots.release()
         try:
-            return await asyncio.wait_for(self._slots.acquire(), MAX_WAIT_S)
-        except TimeoutError:
-            return False
+            await self._clock.sleep(seconds)
+        finally:
+            await self._slots.acquire()
 
     async def _begin(self, path: str, payment: Payment, admit: Admit) -> Outcome:
         """Take a payment that the ledger does not know: quote, verify, write the intent, settle."""
         wait_s = admit()
         if wait_s is not None:
             return Limited(wait_s)
+        offered = await self._offered(path, payment)
+        if isinstance(offered, Refused):
+            return await self._refuse_new(path, payment, offered, admit)
+        if not isinstance(offered, tuple):
+            return offered
+        return await self._verify(payment, *offered, admit)
+
+    async def _offered(self, path: str, payment: Payment) -> tuple[Quote, dict[str, Any]] | Outcome:
+        """Return what a new payment would buy, and the terms for the facilitator; or why it is not taken."""
+        if payment.others:
+            return Refused(
+                "group_pays_twice", "the group holds another transfer to the payee: sign one payment at a time"
+            )
         quote = self._quote(path, payment)
         if not isinstance(quote, Quote):
             return quote
@@ -199,8 +242,44 @@ class Purchases:
             return Refused("unknown_fee_payer", "the fee payer is not one of the facilitator's")
         if await self._identifier_taken(payment):
             return _identifier_reused()
-        terms = self._terms(payment, offer, quote.body.price_atomic, quote.snapshot.snapshot_id)
-        return await self._verify(payment, quote, terms)
+        return quote, self._terms(payment, offer, quote.body.price_atomic, quote.snapshot.snapshot_id)
+
+    async def _refuse_new(self, path: str, payment: Payment, refusal: Refused, admit: Admit) -> Outcome:
+        """Refuse a payment that the ledger did not know, unless it was paid, or may have been."""
+        sightings = await self._sight((payment.transfer, *payment.others), admit)
+        if isinstance(sightings, Limited):
+            return sightings
+        record = sightings[0].record
+        if record is not None:
+            # Another process took it meanwhile: then it only looks refusable.
+            return await self._finish(path, payment, record)
+        return judge(refusal, sightings)
+
+    async def _sight(self, transfers: Sequence[Transfer], admit: Admit) -> list[Sighting] | Limited:
+        """Ask ledger and chain about transfers to our payee, until one of them decides what is answered.
+
+        The request was counted once: each look-up beyond its first is counted as a further one.
+        """
+        find = self._ledger.ledger.find
+        sightings = [Sighting(transfer, await self._ledger.run(find, transfer.txid)) for transfer in transfers]
+        if any(fate_of(sighting) in {Fate.PAID, Fate.OPEN} for sighting in sightings):
+            return sightings
+        counted = False
+        for place, sighting in enumerate(sightings):
+            if fate_of(sighting) is Fate.UNPAID:
+                continue
+            wait_s = admit() if counted else None
+            if wait_s is not None:
+                return Limited(wait_s)
+            counted = True
+            transfer = sighting.transfer
+            finding = await self._chain.trace(transfer.txid, transfer.last_valid)
+            # Read after the chain: what another process took meanwhile is in the ledger before it is on the chain.
+            record = sighting.record or await self._ledger.run(find, transfer.txid)
+            sightings[place] = Sighting(transfer, record, finding)
+            if fate_of(sightings[place]) is not Fate.UNPAID:
+                break
+        return sightings
 
     def _quote(self, path: str, payment: Payment) -> Quote | Outcome:
         if self._ledger.fault() is not None:
@@ -242,7 +321,7 @@ class Purchases:
         holder = await self._ledger.run(self._ledger.ledger.find_identifier, identifier)
         return holder not in {None, payment.txid}
 
-    async def _verify(self, payment: Payment, quote: Quote, terms: dict[str, Any]) -> Outcome:
+    async def _verify(self, payment: Payment, quote: Quote, terms: dict[str, Any], admit: Admit) -> Outcome:
         try:
             asking = asyncio.ensure_future(self._chain.glance(payment.txid, TIMEOUT_S))
             verdict = await self._facilitator.verify(payment, terms)
@@ -254,24 +333,28 @@ class Purchases:
         decision = decide(None, finding, verdict)
         if decision.action is Action.SETTLE:
             self._step("verified")
-            return await self._accept(payment, quote, terms)
-        # Another process may have taken it meanwhile: then it only looks refusable.
+            return await self._accept(payment, quote, terms, admit)
+        if decision.action is Action.ASK_CHAIN:
+            await self._wait_without_slot(AFTER_VERDICT_S)
+            refusal = Refused(decision.reason, "the facilitator refused it", payment.network, payment.payer)
+            return await self._refuse_new(quote.product.path, payment, refusal, admit)
+        # Another process may have taken it meanwhile.
         record = await self._ledger.run(self._ledger.ledger.find, payment.txid)
         if record is not None:
             return await self._finish(quote.product.path, payment, record)
         return outcome_of(decision, None, payment)
 
-    async def _accept(self, payment: Payment, quote: Quote, terms: dict[str, Any]) -> Outcome:
+    async def _accept(self, payment: Payment, quote: Quote, terms: dict[str, Any], admit: Admit) -> Outcome:
         intent = self._intent(payment, quote, await self._chain.current_round())
         try:
-            await self._ledger.write(self._ledger.ledger.write_intent, intent)
+            await self._ledger.write_intent(intent)
         except IdentityTaken:
             # Another process was first with this txid, or with this identifier.
             record = await self._ledger.run(self._ledger.ledger.find, payment.txid)
             if record is not None:
                 return await self._finish(quote.product.path, payment, record)
             if await self._identifier_taken(payment):
-                return _identifier_reused()
+                return await self._refuse_new(quote.product.path, payment, _identifier_reused(), admit)
             return Unavailable("the payments ledger refused the payment; the same one works later")
         self._step("intent_written")
         return await self._finish(intent.path, payment, intent, await self._settle(payment, terms))
@@ -303,8 +386,8 @@ class Purchases:
 
         The path is of the product asked for now; the answer is the facilitator's, when it was asked just now.
         """
-        if record.path != path:
-            return other_product()
+        if record.path != path and record.state != "refused":
+            return outcome_elsewhere(PENDING, record)
         finding: Finding | None = None
         until: float | None = None
         while True:
@@ -322,13 +405,34 @@ class Purchases:
                 until = until or self._clock.monotonic() + self.leases.seconds
                 asked = await self._settle_again(payment, record, until)
                 if asked is None:
-                    return self._ended(PENDING, record, payment, None)
+                    return await self._ended(PENDING, record, payment, None)
                 finding, (record, answer) = None, asked
+            elif record.path != path:
+                return outcome_elsewhere(decision, record)
             else:
-                return self._ended(decision, record, payment, answer)
+                return await self._ended(decision, record, payment, answer)
 
-    def _ended(self, decision: Decision, record: Record, payment: Payment, answer: SettleAnswer | None) -> Outcome:
-        outcome = outcome_of(decision, record, payment)
+    async def _repeat(self, delivered: Delivered, path: str, payment: Payment) -> Outcome:
+        """Repeat what this process delivered before; a first delivery that could not be dated is dated now."""
+        record = delivered.record
+        reached = await self._reached(record)
+        if record.delivered_round is None and reached is not None and record.txid in self._delivered:
+            delivered = replace(delivered, record=replace(record, delivered_round=reached))
+            self._delivered[record.txid] = delivered
+        return repeat(delivered, path, payment, reached)
+
+    async def _reached(self, record: Record) -> int | None:
+        """Return the chain's round where a repeat depends on it, None where it does not or no node answers."""
+        if record.identifier is not None:
+            return None
+        return await self._chain.current_round(self._chain.glance_timeout_s)
+
+    async def _ended(
+        self, decision: Decision, record: Record, payment: Payment, answer: SettleAnswer | None
+    ) -> Outcome:
+        # What was not settled until now is delivered for the first time, without a further question.
+        reached = await self._reached(record) if record.state == "settled" else None
+        outcome = outcome_of(decision, record, payment, reached)
         if isinstance(outcome, Delivered):
             self._remember(outcome)
         elif decision.action is Action.PENDING and answer is not None:
@@ -340,8 +444,11 @@ class Purchases:
         return outcome
 
     def _remember(self, delivered: Delivered) -> None:
-        if delivered.record.txid not in self._delivered:
-            self._delivered[delivered.record.txid] = delivered
+        record = delivered.record
+        if record.delivered_round is None:
+            record = replace(record, delivered_round=self._chain.round_now())
+        if record.txid not in self._delivered:
+            self._delivered[record.txid] = Delivered(record, delivered.content)
             self._delivered_bytes += len(delivered.content)
         while self._delivered_bytes > MAX_REMEMBERED_BYTES:
             _, oldest = self._delivered.popitem(last=False)
@@ -380,7 +487,7 @@ class Purchases:
             return await self._chain.lookup(record.txid)
         until = self._clock.monotonic() + SUCCESS_WAIT_S
         while self._clock.monotonic() < until:
-            finding = Finding(await self._chain.glance(record.txid), None, indexed=False)
+            finding = Finding(await self._chain.confirm(record.txid), None, indexed=False)
             if decide(record, finding, answer).action is not Action.PENDING:
                 return finding
             await self._clock.sleep(ASK_EVERY_S)

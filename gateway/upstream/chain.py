@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any, Final
 
+import msgpack
 import structlog
 from prometheus_client import Counter
 from pydantic import SecretStr
@@ -14,11 +15,14 @@ from gateway.app.metrics import Metrics
 from gateway.clock import Clock, LastGood, Outage
 from gateway.settings import GatewaySettings
 from gateway.upstream.http_client import Answer, Http, RemoteError, call, describe
+from gateway.wire.algorand import DECODE_ERRORS, TRANSACTION_PREFIX, txid_of
 
 TIMEOUT_S: Final = 4.0
 # A buyer waits for a glance: a node that takes longer is as good as down.
 GLANCE_TIMEOUT_S: Final = 1.0
 ROUND_TTL_S: Final = 2.0
+# About 20 rounds: near enough for what is counted in hundreds of them.
+RECENT_S: Final = 60.0
 NOT_FOUND: Final = 404
 # A token that is wrong, an address that is blocked, too many questions: no answer to what was asked.
 DENIED: Final = frozenset({401, 403, 429})
@@ -130,6 +134,23 @@ class NodeClient:
             self.outage.ok()
         return answer
 
+    async def show(self, txid: str, timeout_s: float) -> Presence | None:
+        """Ask algod for a transaction over a kept connection; None unless the answer is certainly about that one."""
+        if self.url is None:
+            return None
+        url = f"{self.url}/v2/transactions/pending/{txid}?format=msgpack"
+        try:
+            status, raw = await self._http.exchange(
+                "GET", url, headers=self._headers, body=None, timeout_s=timeout_s, kept=True
+            )
+        except Exception:  # noqa: BLE001 - whatever it was, a fresh connection is tried next, and that failure is counted
+            return None
+        content = _shown(raw, txid) if status == OK else None
+        if content is None:
+            return None
+        confirmed, error = content.get("confirmed-round"), content.get("pool-error", "")
+        return _read_pending({"confirmed-round": confirmed, "pool-error": error})
+
     def _failed(self, reason: str) -> None:
         """Count every failure, and log the first of a row."""
         self._failures.inc()
@@ -164,13 +185,18 @@ class Chain:
         """Return for how many seconds algod or the indexer has given no readable answer, 0 when both do."""
         return max(self.algod.outage.seconds(), self.indexer.outage.seconds())
 
-    async def current_round(self) -> int | None:
+    async def current_round(self, timeout_s: float = TIMEOUT_S) -> int | None:
         """Return algod's last round, at most two seconds old; None when it cannot be read."""
         now = self._clock.monotonic()
         if self._round is not None and now - self._round[0] < ROUND_TTL_S:
             return self._round[1]
-        value, _ = await self._algod_round(TIMEOUT_S)
+        value, _ = await self._algod_round(timeout_s)
         return value
+
+    def round_now(self) -> int | None:
+        """Return algod's last round as it was read within a minute, without asking; None when it was not."""
+        recent = self._round is not None and self._clock.monotonic() - self._round[0] < RECENT_S
+        return self.last_round if recent else None
 
     @property
     def last_round(self) -> int | None:
@@ -195,10 +221,32 @@ class Chain:
         both = pending is Presence.ABSENT and indexed is Presence.ABSENT
         return Finding(Presence.ABSENT if both else Presence.UNCLEAR, reached, indexed=both, following=following)
 
+    async def trace(self, txid: str, last_valid: int) -> Finding:
+        """Look for a transaction that was never accepted here, shortly: at algod, in its pool too.
+
+        Past its last valid round algod may have forgotten it: then an indexer is asked as well, as `lookup` does.
+        """
+        # The round is read first, as in `lookup`.
+        reached, following = await self._algod_round(self.glance_timeout_s)
+        presence = await self.glance(txid)
+        if presence is not Presence.ABSENT or reached is None or reached <= last_valid:
+            return Finding(presence, reached, indexed=False, following=following)
+        return await self.lookup(txid, self.glance_timeout_s)
+
     async def glance(self, txid: str, timeout_s: float | None = None) -> Presence:
         """Ask algod alone, and by default only shortly, whether a transaction is found, pooled, dropped or absent."""
         path = f"/v2/transactions/pending/{txid}"
         return _presence(await self.algod(path, timeout_s or self.glance_timeout_s), _read_pending)
+
+    async def confirm(self, txid: str) -> Presence:
+        """Ask algod about a transaction that it should have by now, as `glance` does, sparing a connection where it has.
+
+        The question goes over a kept connection, where any answer can be a stray one. So only an answer that holds the
+        transaction itself is believed, by the txid that its bytes give; everything else, a 404 too, is asked for again
+        over a fresh one.
+        """
+        presence = await self.algod.show(txid, self.glance_timeout_s)
+        return presence or await self.glance(txid)
 
     async def denied(self, txid: str) -> bool:
         """Return whether algod's repeated 404s count: it follows the chain, and no indexer knows better."""
@@ -247,6 +295,16 @@ class Chain:
             return None, _follows(content)
         self._round = (self._clock.monotonic(), value)
         return value, _follows(content)
+
+
+def _shown(raw: bytes, txid: str) -> Mapping[str, Any] | None:
+    """Read algod's answer in msgpack; None unless it holds the very transaction of a txid."""
+    try:
+        content = msgpack.unpackb(raw, raw=False, strict_map_key=False)
+        packed = msgpack.packb(content["txn"]["txn"], use_bin_type=True)
+    except (*DECODE_ERRORS, LookupError, TypeError, AttributeError, OverflowError):
+        return None
+    return content if txid_of(TRANSACTION_PREFIX + packed) == txid else None
 
 
 def _presence(answer: Answer | None, read: Callable[[Mapping[str, Any]], Presence]) -> Presence:

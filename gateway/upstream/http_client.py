@@ -1,7 +1,8 @@
 """The gateway's HTTP client: aiohttp, with a fresh connection for every request, and one bounded JSON call over it.
 
 On a connection that is kept, unsolicited or late bytes are read as the answer to the next request. A fresh one carries a
-single request and a single answer, so no call can get another's.
+single request and a single answer, so no call can get another's. Connections are kept only for questions whose answer
+proves by itself that it is the answer.
 """
 
 import asyncio
@@ -17,8 +18,6 @@ from aiohttp.abc import AbstractResolver
 from yarl import URL
 
 DISTRIBUTION: Final = "educational-market-intelligence"
-# Below half of 1,024 open files, the usual limit: the other half is for clients.
-MAX_CONNECTIONS: Final = 400
 # Recommended by RFC 8305 before the next address is tried as well.
 CONNECTION_ATTEMPT_DELAY_S: Final = 0.25
 MAX_ANSWER_BYTES: Final = 64 * 1024
@@ -32,22 +31,28 @@ class RemoteError(Exception):
 class Http:
     """Send requests, each once over a connection of its own; used as an async context manager.
 
-    Redirects are not followed, cookies and proxies of the environment are ignored, TLS is verified. The resolver is the
+    So many connections are open at once, further requests wait for one. Redirects are not followed, cookies and proxies of the environment are ignored, TLS is verified. The resolver is the
     system's by default, in a thread.
     """
 
-    def __init__(self, resolver: AbstractResolver | None = None) -> None:
+    def __init__(self, resolver: AbstractResolver | None = None, connections: int = 100) -> None:
         self._resolver = resolver
+        self._connections = connections
 
     async def __aenter__(self) -> Self:
-        """Open the session; no connection is made yet."""
+        """Open the sessions; no connection is made yet."""
+        self._session = self._open_session(force_close=True)
+        self._keeping = self._open_session(force_close=False)
+        return self
+
+    def _open_session(self, *, force_close: bool) -> aiohttp.ClientSession:
         connector = aiohttp.TCPConnector(
-            force_close=True,
-            limit=MAX_CONNECTIONS,
+            force_close=force_close,
+            limit=self._connections,
             happy_eyeballs_delay=CONNECTION_ATTEMPT_DELAY_S,
             resolver=self._resolver,
         )
-        self._session = aiohttp.ClientSession(
+        return aiohttp.ClientSession(
             connector=connector,
             cookie_jar=aiohttp.DummyCookieJar(),
             timeout=aiohttp.ClientTimeout(total=None, sock_connect=None),
@@ -57,21 +62,29 @@ class Http:
                 "Accept-Encoding": "gzip, deflate",
             },
         )
-        return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         """Close every connection."""
         await self._session.close()
+        await self._keeping.close()
 
     async def exchange(
-        self, method: str, url: str, *, headers: Mapping[str, str], body: bytes | None, timeout_s: float
+        self,
+        method: str,
+        url: str,
+        *,
+        headers: Mapping[str, str],
+        body: bytes | None,
+        timeout_s: float,
+        kept: bool = False,
     ) -> tuple[int, bytes]:
         """Send one request, a POST never twice, a GET again if the connection ended without an answer.
 
         The body is JSON, or what a Content-Type among the headers says; the URL is absolute, encoded, without fragment;
-        the seconds are for everything, DNS and TLS included.
+        the seconds are for everything, DNS and TLS included. With `kept` a connection of before may be used: what comes back
+        may be the answer to another question.
 
         Raises:
             TimeoutError: no whole answer in time.
@@ -79,11 +92,10 @@ class Http:
             aiohttp.ClientError, OSError, ValueError: no connection, no HTTP, or a request that cannot be written.
         """
         typed = headers if body is None else {"Content-Type": "application/json", **headers}
+        session = self._keeping if kept else self._session
         async with (
             asyncio.timeout(timeout_s),
-            self._session.request(
-                method, URL(url, encoded=True), headers=typed, data=body, allow_redirects=False
-            ) as answer,
+            session.request(method, URL(url, encoded=True), headers=typed, data=body, allow_redirects=False) as answer,
         ):
             return answer.status, await _read(answer)
 

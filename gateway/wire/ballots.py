@@ -2,27 +2,40 @@
 
 Note: `emi-arena/v1:j{"r":"<round_id>","p":"BULLISH|BEARISH|NEUTRAL"}`. The generator counts them, and the gateway hands
 on only such as it will count; when a round closes, each of them judges by its own clock.
+
+Counted ballots are published for good. So in the form that is in force a ballot has no room for anything but a vote:
+each field is absent or follows from voter, round, choice and network. Only a transaction's fee and rounds of validity
+are free numbers, and those of a ballot that is not on chain are fixed too. Rounds that were opened before this form came
+into force take, and are verified by, the form of their time.
 """
 
 import base64
 import binascii
+import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from pathlib import Path
-from typing import Any, Final, Self
-from urllib.parse import unquote, urlsplit
+from typing import Any, Final
 
 from gateway.wire.algorand import TRANSACTION_PREFIX, address_of, pack, signature_holds, txid_of, unpack
+from gateway.wire.networks import NETWORKS
 
 NOTE_PREFIX: Final = b"emi-arena/v1:j"
 MAX_FILE_BYTES: Final = 4_096
 MAX_NOTE_BYTES: Final = 256
+FORM: Final = 2
+"""The form of ballots that is in force: nothing but a ballot. The log names the form of each round that it seals."""
+FIRST_FORM: Final = 1
+"""The form of rounds of which the log names none: any genesis id, lease, group and spacing of the note."""
+MAX_BALLOT_BYTES: Final = 512
+"""Of the msgpack of a ballot."""
+CHANGES: Final = 20
+"""So often a voter may sign in one round: the first vote and 19 changes of mind."""
 CHOICES: Final = frozenset({"BULLISH", "BEARISH", "NEUTRAL"})
-OPEN_ROUND: Final = ".open-round"
-"""In the inbox: which round its generator takes votes for, written by each tick."""
-READ_WITHIN_MS: Final = 180_000
+_LEASE_PREFIX: Final = b"emi-arena/lease"
+_GENESIS_IDS: Final = {network.genesis_hash_bytes: network.genesis_id for network in NETWORKS.values()}
+_NUMBERS: Final = ("fee", "fv", "lv")
 _KEYS: Final = frozenset({"fee", "fv", "gen", "gh", "grp", "lv", "lx", "note", "rcv", "snd", "type"})
 
 
@@ -30,6 +43,7 @@ class Refusal(StrEnum):
     """Why a ballot does not count."""
 
     TOO_LARGE = "larger than 4096 bytes"
+    TOO_LONG = "larger than a ballot's 512 bytes"
     UNREADABLE = "file cannot be read"
     NOT_BASE64 = "not base64"
     NOT_A_TRANSACTION = "not one canonical signed transaction"
@@ -44,6 +58,8 @@ class Refusal(StrEnum):
     OTHER_RECEIVER = "not addressed to the arena"
     UNKNOWN_FIELD = "carries a field that a ballot must not have"
     NOTE_FORM = "note is not a ballot's"
+    LEASE = "lease is not one of this voter in this round"
+    NOT_FREE = "neither free nor on chain"
     CHOICE = "choice is not BULLISH, BEARISH or NEUTRAL"
     NO_SUCH_ROUND = "no such round takes votes"
     OTHER_ASSET = "round id and asset do not agree"
@@ -93,43 +109,29 @@ class SignedBallot:
         return signature_holds(self.transaction["snd"], self.message, self.signature)
 
 
-@dataclass(frozen=True, slots=True)
-class OpenRound:
-    """What a generator says in its inbox of the round that takes votes; times are wall time."""
-
-    round_id: str
-    closes_ms: int
-    read_ms: int  # of the tick that read the inbox last
-
-    def content(self) -> bytes:
-        """Write it."""
-        return f"{self.round_id} {self.closes_ms} {self.read_ms}".encode()
-
-    @classmethod
-    def of(cls, data: bytes) -> Self:
-        """Read it; ValueError when it is of another form."""
-        round_id, closes_ms, read_ms = data.decode().split()
-        return cls(round_id, int(closes_ms), int(read_ms))
-
-    def is_read(self, now_ms: float) -> bool:
-        """Return whether a generator read the inbox lately."""
-        return now_ms - self.read_ms <= READ_WITHIN_MS
-
-
-def inbox_of(url: str | None, state_dir: Path) -> Path:
-    """Return the folder of the ballots: a path, `file:///a/folder`, or the state folder's own."""
-    if not url:
-        return state_dir / "inbox"
-    return Path(unquote(urlsplit(url).path) if url.startswith("file://") else url)
-
-
 def note_of(round_id: str, choice: str) -> bytes:
     """Write a ballot's note."""
     return NOTE_PREFIX + json.dumps({"r": round_id, "p": choice}, separators=(",", ":")).encode()
 
 
+def lease_of(voter: bytes, round_id: str, change: int) -> bytes:
+    """Return the lease of a voter's next ballot in a round, by which a vote that is repeated is another transaction.
+
+    Who votes up, then down, then up again would sign the first transaction once more, which counts once. A lease that
+    follows from what the ballot says anyway carries nothing else.
+
+    Args:
+        voter: the public key, 32 bytes.
+        round_id: the round that takes votes.
+        change: how often the voter changed the vote in this round before, 0 to 19.
+    """
+    if not 0 <= change < CHANGES:
+        raise ValueError(f"a vote can be changed {CHANGES - 1} times in a round")
+    return hashlib.sha256(_LEASE_PREFIX + voter + round_id.encode() + bytes([change])).digest()
+
+
 def read_ballot(data: bytes, receiver: bytes, genesis_hash: bytes) -> SignedBallot:
-    """Read a ballot and check its form; RefusedError says why it cannot count.
+    """Read a ballot of any form; RefusedError says why it cannot count. `check_form` says whether it is of today's.
 
     Args:
         data: base64 of the msgpack of a signed transaction.
@@ -141,6 +143,22 @@ def read_ballot(data: bytes, receiver: bytes, genesis_hash: bytes) -> SignedBall
     _check_payment(transaction, receiver, genesis_hash)
     round_id, choice = _read_note(transaction.get("note"))
     return SignedBallot(raw, transaction, envelope["sig"], round_id, choice, TRANSACTION_PREFIX + pack(transaction))
+
+
+def check_form(ballot: SignedBallot) -> None:
+    """Raise RefusedError where a ballot holds anything that does not follow from its voter, round, choice and network."""
+    transaction = ballot.transaction
+    network = _GENESIS_IDS.get(transaction["gh"])
+    leases = {lease_of(transaction["snd"], ballot.round_id, change) for change in range(CHANGES)}
+    refusals = (
+        (len(ballot.raw) > MAX_BALLOT_BYTES, Refusal.TOO_LONG),
+        ("grp" in transaction, Refusal.UNKNOWN_FIELD),
+        (any(transaction.get(name, 0) < 0 for name in _NUMBERS), Refusal.NOT_A_TRANSACTION),
+        ("gen" in transaction and transaction["gen"] != network, Refusal.OTHER_NETWORK),
+        ("lx" in transaction and transaction["lx"] not in leases, Refusal.LEASE),
+        (transaction["note"] != note_of(ballot.round_id, ballot.choice), Refusal.NOTE_FORM),
+    )
+    _refuse_first(refusals)
 
 
 def _decode(data: bytes) -> tuple[bytes, dict[str, Any]]:
@@ -184,13 +202,17 @@ def _check_payment(transaction: dict[str, Any], receiver: bytes, genesis: bytes)
         (transaction.get("rcv") != receiver, Refusal.OTHER_RECEIVER),
         (not _KEYS.issuperset(transaction), Refusal.UNKNOWN_FIELD),
     )
+    _refuse_first(refusals)
+    sender = transaction.get("snd")
+    numbers = [transaction.get(name, 0) for name in _NUMBERS]
+    if not isinstance(sender, bytes) or len(sender) != 32 or any(type(value) is not int for value in numbers):
+        raise RefusedError(Refusal.NOT_A_TRANSACTION)
+
+
+def _refuse_first(refusals: Iterable[tuple[bool, Refusal]]) -> None:
     for wrong, refusal in refusals:
         if wrong:
             raise RefusedError(refusal)
-    sender = transaction.get("snd")
-    numbers = [transaction.get(name, 0) for name in ("fee", "fv", "lv")]
-    if not isinstance(sender, bytes) or len(sender) != 32 or any(type(value) is not int for value in numbers):
-        raise RefusedError(Refusal.NOT_A_TRANSACTION)
 
 
 def _read_note(note: object) -> tuple[str, str]:

@@ -1,23 +1,44 @@
 """Judge ballots, whose form `gateway.wire.ballots` reads.
 
-A ballot of the inbox was never submitted to a
-chain, so its fee and validity rounds do not matter; one on chain arrived with its block. It counts when it arrived
-before its round's start and was read by the tick that takes the round live or an earlier one; a reader can copy the
+A ballot of the inbox is a free one, which no
+chain takes; one on chain arrived with its block. It counts when it arrived before its round's start and was read by the tick that takes the round live or an earlier one; a reader can copy the
 brain's revealed forecast only after that tick.
 Of one voter's ballots the latest arrival counts; two at the same millisecond are ordered by transaction id.
 """
 
 import base64
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from gateway.wire.algorand import key_of
-from gateway.wire.ballots import MAX_FILE_BYTES, NOTE_PREFIX, Refusal, RefusedError, SignedBallot, note_of, read_ballot
+from gateway.wire.ballots import (
+    FIRST_FORM,
+    FORM,
+    MAX_FILE_BYTES,
+    NOTE_PREFIX,
+    Refusal,
+    RefusedError,
+    SignedBallot,
+    check_form,
+    note_of,
+    read_ballot,
+)
 from generator.arena.values import BallotVerdict, Round
 from generator.catalog.words import Prediction, RoundPhase
 
-__all__ = ["MAX_FILE_BYTES", "NOTE_PREFIX", "Ballot", "BallotFile", "Poll", "Refusal", "judge", "note_of"]
+__all__ = [
+    "FIRST_FORM",
+    "FORM",
+    "MAX_FILE_BYTES",
+    "NOTE_PREFIX",
+    "Ballot",
+    "BallotFile",
+    "Poll",
+    "Refusal",
+    "judge",
+    "note_of",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +71,9 @@ class Poll:
     genesis_hash: str  # standard base64
     rounds: Mapping[str, Round]  # by id: the rounds that take votes before this tick moves them
     now_ms: int
+    forms: Mapping[str, int] = field(
+        default_factory=dict
+    )  # of ballots, by round id: of each round that was not opened under today's form
 
 
 def judge(
@@ -70,10 +94,7 @@ def judge(
             verdicts.append(BallotVerdict(file.name, found.value))
             continue
         arrived_ms = min(file.arrived_ms, poll.now_ms)
-        # One that was counted is that, whatever became of its round; the signature comes last, as it costs most.
-        refusal = Refusal.REPEATED if found.txid in seen else _round_refusal(found.round_id, arrived_ms, poll, file)
-        if refusal is None and not found.is_signed():
-            refusal = Refusal.BAD_SIGNATURE
+        refusal = Refusal.REPEATED if found.txid in seen else _refusal(found, file, arrived_ms, poll)
         verdicts.append(BallotVerdict(file.name, refusal and refusal.value, found.txid))
         if refusal is None:
             seen.add(found.txid)
@@ -87,6 +108,24 @@ def _read(file: BallotFile, receiver: bytes, genesis: bytes) -> SignedBallot | R
         return file.refusal or read_ballot(file.data, receiver, genesis)
     except RefusedError as refused:
         return refused.refusal
+
+
+def _refusal(ballot: SignedBallot, file: BallotFile, arrived_ms: int, poll: Poll) -> Refusal | None:
+    """Return why a ballot that was not counted before does not count; the signature comes last, as it costs most."""
+    refusal = _round_refusal(ballot.round_id, arrived_ms, poll, file)
+    if refusal is None and poll.forms.get(ballot.round_id, FORM) != FIRST_FORM:
+        refusal = _form_refusal(ballot, file)
+    if refusal is None and not ballot.is_signed():
+        refusal = Refusal.BAD_SIGNATURE
+    return refusal
+
+
+def _form_refusal(ballot: SignedBallot, file: BallotFile) -> Refusal | None:
+    try:
+        check_form(ballot)
+    except RefusedError as refused:
+        return refused.refusal
+    return None if file.confirmed or ballot.is_free else Refusal.NOT_FREE
 
 
 def _round_refusal(round_id: str, arrived_ms: int, poll: Poll, file: BallotFile) -> Refusal | None:

@@ -4,21 +4,22 @@ A forecast of an hour holds ranges over four horizons, all from the price at the
 are stored with them: the volatility of the last hour, of the last day, and an exponentially weighted one, each as a
 sigma that grows with the square root of time; their ranges are the quantiles of a normal distribution.
 
-The scores are coverage, pinball loss and QLIKE, with intervals that respect that moves come together. Counts are
-integers of scaled numbers, summed by block: all assets and hours that start in the same 4 hours, or for 24 hours on
-the same UTC day. Intervals come from leaving out one whole block at a time (the delete-a-group jackknife), so that they
-need no random numbers and every reader gets the same.
+The scores are coverage, pinball loss and QLIKE, with intervals that respect that moves come together in blocks: all
+assets and hours that start in the same 4 hours, or for 24 hours on the same UTC day. Every score is a ratio of two
+totals, and its interval comes from how the blocks' own parts of both scatter. Counts are integers of scaled numbers,
+and of the blocks only sums of squares and products are kept: they do not grow with the record, and every reader gets
+the same whatever the order.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import isfinite, log, sqrt
 from typing import Final
 
 from generator.arena.outcome import PricePoint, fix_price
-from generator.arena.scores import Z_95
+from generator.arena.rates import Z_95, rate
 from generator.arena.timetable import HOUR_MS, MINUTE_MS
 from generator.arena.values import Estimate, HorizonScores, Move, PredictionMade, RangeForecast, RangeScore
 from generator.brain.reading import AssetReading
@@ -115,9 +116,9 @@ _E9: Final = 10**9
 _WIDTH: Final = 4  # counts a forecaster: inside 50, inside 90, pinball loss, QLIKE
 
 Counts = tuple[int, ...]  # resolved, void, then those of each forecaster
-Key = tuple[str, int]  # horizon, block
 RangeCase = tuple[str, int, Counts]  # horizon, start, counts
-_NOTHING: Final = (0,) * (2 + _WIDTH * len(FORECASTERS))
+CountsOfBlock = Callable[[str, int], Counts]  # horizon, block -> what was counted of it before
+NOTHING: Final = (0,) * (2 + _WIDTH * len(FORECASTERS))
 
 
 def pinball_units(quantiles: Sequence[float], move: float) -> int:
@@ -144,7 +145,7 @@ def qlike(sigma: float, move: float) -> float:
 def counts_of(said: RangeForecast, came: Move) -> Counts:
     """Count one forecast over one horizon."""
     if came.move is None:
-        return (0, 1, *_NOTHING[2:])
+        return (0, 1, *NOTHING[2:])
     counts = [1, 0]
     for name in FORECASTERS:
         low_90, low_50, high_50, high_90 = quantiles = quantiles_of(said, name)
@@ -153,33 +154,81 @@ def counts_of(said: RangeForecast, came: Move) -> Counts:
     return tuple(counts)
 
 
+def block_ms(horizon: str) -> int:
+    """Return how long a block is; at least as long as the horizon."""
+    return 24 * HOUR_MS if horizon == "24h" else 4 * HOUR_MS
+
+
 def block_of(start_ms: int, horizon: str) -> int:
-    """Return the number of the block that a start belongs to; at least as long as the horizon."""
-    return start_ms // (24 * HOUR_MS if horizon == "24h" else 4 * HOUR_MS)
+    """Return the number of the block that a start belongs to."""
+    return start_ms // block_ms(horizon)
+
+
+def together(counts: Iterable[Counts]) -> Counts:
+    """Add counts up."""
+    return tuple(map(sum, zip(NOTHING, *counts, strict=True)))
+
+
+def never_counted(_horizon: str, _block: int) -> Counts:
+    """Stand for a record in which every block is new."""
+    return NOTHING
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """How far blocks differ: how many have a move, and for each ratio the sums over blocks of y^2, xy and x^2."""
+
+    blocks: int = 0
+    products: tuple[int, ...] = (0,) * (3 * _WIDTH * len(FORECASTERS))
+
+    def changed(self, before: Counts, after: Counts) -> Spread:
+        """Replace one block's counts by others."""
+        blocks = self.blocks + bool(after[0]) - bool(before[0])
+        parts = zip(self.products, _products(before), _products(after), strict=True)
+        return Spread(blocks, tuple(known - old + new for known, old, new in parts))
 
 
 @dataclass(frozen=True, slots=True)
 class RangeSums:
-    """Counts by horizon and block; immutable, so that a rolled-back tick leaves them as they were."""
+    """Sums by horizon; immutable, so that a rolled-back tick leaves them as they were. They do not grow."""
 
-    blocks: Mapping[Key, Counts] = field(default_factory=dict)
+    totals: Mapping[str, Counts] = field(default_factory=dict)
+    spreads: Mapping[str, Spread] = field(default_factory=dict)
 
-    def plus(self, cases: Iterable[RangeCase]) -> RangeSums:
-        """Add counts of horizons and starts."""
-        blocks = dict(self.blocks)
+    def plus(self, cases: Iterable[RangeCase], before: CountsOfBlock = never_counted) -> RangeSums:
+        """Add counts of horizons and starts.
+
+        Args:
+            before: what was added earlier of a block that is added to.
+        """
+        cases = list(cases)
+        blocks: dict[tuple[str, int], list[Counts]] = {}
         for horizon, start_ms, counts in cases:
-            key = horizon, block_of(start_ms, horizon)
-            blocks[key] = tuple(a + b for a, b in zip(blocks.get(key, _NOTHING), counts, strict=True))
-        return RangeSums(blocks)
+            blocks.setdefault((horizon, block_of(start_ms, horizon)), []).append(counts)
 
-    def scores(self) -> tuple[HorizonScores, ...]:
-        """Return the scores of each horizon; none before the first move."""
-        if not self.blocks:
+        spreads = dict(self.spreads)
+        for (horizon, block), added in blocks.items():
+            known = before(horizon, block)
+            spreads[horizon] = spreads.get(horizon, Spread()).changed(known, together((known, *added)))
+
+        return RangeSums(self.plus_totals(cases).totals, spreads)
+
+    def plus_totals(self, cases: Iterable[RangeCase]) -> RangeSums:
+        """Add counts without their blocks, for scores without intervals."""
+        totals = dict(self.totals)
+        for horizon, _, counts in cases:
+            totals[horizon] = together((totals.get(horizon, NOTHING), counts))
+        return RangeSums(totals)
+
+    def scores(self, *, backtest: bool = False) -> tuple[HorizonScores, ...]:
+        """Return the scores of each horizon, none before the first move; the moves are live or of the `backtest`."""
+        if not self.totals:
             return ()
-        return tuple(
-            _horizon(horizon, [counts for (name, _), counts in sorted(self.blocks.items()) if name == horizon])
-            for horizon in HORIZONS
-        )
+        found = []
+        for horizon in HORIZONS:
+            total, spread = self.totals.get(horizon, NOTHING), self.spreads.get(horizon, Spread())
+            found.append(_horizon(horizon, total, spread, backtest=backtest))
+        return tuple(found)
 
 
 def new_cases(before: PredictionMade | None, after: PredictionMade) -> list[RangeCase]:
@@ -192,37 +241,69 @@ def new_cases(before: PredictionMade | None, after: PredictionMade) -> list[Rang
     ]
 
 
-def _horizon(horizon: str, blocks: list[Counts]) -> HorizonScores:
-    total = tuple(map(sum, zip(*blocks, strict=True))) or _NOTHING
-    scored = [block for block in blocks if block[0]]
-    found = estimates(total, scored, _statistics) if scored else []
-    per_name = len(found) // len(FORECASTERS)
+def _horizon(horizon: str, total: Counts, spread: Spread, *, backtest: bool) -> HorizonScores:
+    resolved, void = total[:2]
+    if not resolved:
+        return HorizonScores(horizon, resolved, void, spread.blocks, ())
+
+    found = _estimates(total, spread)
     scores = tuple(
-        _score(name, total[2 + _WIDTH * place :], total[0], found[per_name * place :][:per_name])
+        _score(name, total[2 + _WIDTH * place :], resolved, found[_WIDTH * place :][:_WIDTH], backtest=backtest)
         for place, name in enumerate(FORECASTERS)
-        if found
     )
-    return HorizonScores(horizon, total[0], total[1], len(scored), scores)
+    return HorizonScores(horizon, resolved, void, spread.blocks, scores)
 
 
-def _statistics(sums: Sequence[int]) -> list[float]:
-    """Return, for each forecaster, its two coverages and by how much the brain's two losses are below its."""
-    n, *counts = sums[0], *sums[2:]
+def _ratios(counts: Counts) -> list[tuple[int, int]]:
+    """Return numerator and denominator of every score that has an interval.
+
+    They are, for each forecaster, its two coverages, the brain's pinball loss to its, and by how much the brain's QLIKE
+    is below its.
+    """
+    n, brain = counts[0], counts[2 : 2 + _WIDTH]
     found = []
-    for place in range(0, len(counts), _WIDTH):
-        inside_50, inside_90, pinball, loss = counts[place : place + _WIDTH]
-        saved = 100 * (1 - counts[2] / pinball) if pinball else 0.0
-        found += [100 * inside_50 / n, 100 * inside_90 / n, saved, (loss - counts[3]) / n / _E9]
+    for begin in range(2, len(counts), _WIDTH):
+        inside_50, inside_90, pinball, loss = counts[begin : begin + _WIDTH]
+        found += [(inside_50, n), (inside_90, n), (brain[2], pinball), (loss - brain[3], n)]
     return found
 
 
-def _score(name: str | None, counts: Sequence[int], n: int, found: Sequence[Estimate]) -> RangeScore:
+def _products(counts: Counts) -> Iterator[int]:
+    """Return y^2, xy and x^2 of each ratio y / x."""
+    for above, below in _ratios(counts):
+        yield from (above * above, above * below, below * below)
+
+
+def _estimates(total: Counts, spread: Spread) -> list[Estimate]:
+    """Return the scores of `_ratios` in the units that are published, with their 95% intervals."""
+    found = []
+    for place, (above, below) in enumerate(_ratios(total)):
+        value, unit = _published(place % _WIDTH, above, below)
+        half = half_width(above, below, spread.blocks, spread.products[3 * place : 3 * place + 3])
+        if half is None:
+            found.append(Estimate(value))
+        else:
+            found.append(Estimate(value, value - unit * half, value + unit * half))
+    return found
+
+
+def _published(kind: int, above: int, below: int) -> tuple[float, float]:
+    """Return a ratio as it is published, and how much of that unit 1 of the ratio is."""
+    if kind <= 1:
+        return 100 * above / below, 100.0
+    if kind == 2:
+        saved = 100 * (1 - above / below) if below else 0.0
+        return saved, 100.0
+    return above / below / _E9, 1 / _E9
+
+
+def _score(name: str | None, counts: Sequence[int], n: int, found: Sequence[Estimate], *, backtest: bool) -> RangeScore:
     inside_50, inside_90, pinball_saved, qlike_saved = found
     mean_pinball = counts[2] / (20 * len(TWENTIETHS) * _E4) / n
     return RangeScore(
         name or "brain",
-        _rounded(inside_50, 1, most=100.0),
-        _rounded(inside_90, 1, most=100.0),
+        rate(counts[0], n, backtest=backtest, resampled=inside_50),
+        rate(counts[1], n, backtest=backtest, resampled=inside_90),
         round(mean_pinball, 4),
         round(counts[3] / _E9 / n, 4) + 0.0,
         _rounded(pinball_saved, 1) if name else Estimate(),
@@ -230,27 +311,29 @@ def _score(name: str | None, counts: Sequence[int], n: int, found: Sequence[Esti
     )
 
 
-def _rounded(found: Estimate, decimals: int, most: float | None = None) -> Estimate:
+def _rounded(found: Estimate, decimals: int) -> Estimate:
     ends = (found.value, found.low, found.high)
-    kept = (end if end is None or most is None else min(most, max(0.0, end)) for end in ends)
-    return Estimate(*(None if end is None else round(end, decimals) + 0.0 for end in kept))
+    return Estimate(*(None if end is None else round(end, decimals) + 0.0 for end in ends))
 
 
-def estimates(
-    total: Counts, blocks: Sequence[Counts], statistics: Callable[[Sequence[int]], Sequence[float]]
-) -> list[Estimate]:
-    """Return statistics of the sums with their 95% intervals, by leaving out one block at a time.
+def half_width(above: int, below: int, blocks: int, products: Sequence[int]) -> float | None:
+    """Return half of the 95% interval of a ratio of two totals over blocks; None below ten blocks.
 
-    Source: M. H. Quenouille, Notes on bias in estimation, 1956; quantile of Student's t after Cornish and Fisher.
+    The variance of y / x is that of the residuals y - (y / x) x of the blocks, over x squared. The residuals' sum is
+    worked out in whole numbers, as its terms nearly cancel.
+
+    Args:
+        above, below: the totals y and x.
+        products: the sums over blocks of y^2, xy and x^2.
+
+    Source: L. Kish, Survey sampling, 1965, ratio means of clusters; quantile of Student's t after Cornish and Fisher.
     """
-    values, n = statistics(total), len(blocks)
-    if n < ENOUGH_BLOCKS:
-        return [Estimate(value) for value in values]
-    without = [statistics([whole - part for whole, part in zip(total, block, strict=True)]) for block in blocks]
-    t = Z_95 + (Z_95**3 + Z_95) / (4 * (n - 1))
-    found = []
-    for value, others in zip(values, zip(*without, strict=True), strict=True):
-        mean = sum(others) / n
-        half = t * sqrt((n - 1) / n * sum((other - mean) ** 2 for other in others))
-        found.append(Estimate(value, value - half, value + half))
-    return found
+    if blocks < ENOUGH_BLOCKS or not below:
+        return None
+
+    squares, mixed, weights = products
+    residuals = squares * below**2 - 2 * mixed * above * below + weights * above**2  # times below^2
+    variance = residuals * blocks / ((blocks - 1) * below**4)
+
+    t = Z_95 + (Z_95**3 + Z_95) / (4 * (blocks - 1))
+    return t * sqrt(variance)

@@ -1,4 +1,4 @@
-"""Scores of forecasts: three-class Brier, log score, hit rate with Wilson interval, baselines, calibration bins.
+"""Scores of forecasts: three-class Brier, log score, hit rate with its interval, baselines, calibration bins.
 
 Sums are integers of scaled numbers, so that adding cases one by one and adding them all at once, in any order, give
 exactly the same scores.
@@ -9,18 +9,17 @@ They are computed from numbers as published, so a reader gets the same.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from math import log, sqrt
+from math import log
 from typing import Any, Final
 
-from generator.arena.values import Bin, PredictionMade, Rate, Round, TrackRecord
+from generator.arena.rates import ENOUGH, rate
+from generator.arena.values import Bin, PredictionMade, Round, TrackRecord
 from generator.brain.forecast import Probabilities
 from generator.catalog.formats import probabilities
 from generator.catalog.words import Prediction
 
 LOG_CLAMP: Final = 0.01
-Z_95: Final = 1.959964
 BIN_EDGES: Final = (0.0, 35.0, 40.0, 45.0, 50.0, 60.0, 100.0)
-BIN_CASES: Final = 30  # below this a bin gives no rate
 BASELINES: Final = ("uniform", "base_rate", "persistence")
 UNIFORM_BRIER: Final = 2 / 3
 _E8: Final = 10**8
@@ -64,20 +63,6 @@ def _brier_e8(chances: Triple, outcome: Prediction) -> int:
 def log_score(chances: Triple, outcome: Prediction) -> float:
     """Return -ln of the chance given to what came true, clamped at 0.01; smaller is better, even chances 1.0986."""
     return -log(max(chance_of(chances, outcome), LOG_CLAMP))
-
-
-def wilson(hits: int, n: int, effect: float = 1.0) -> Rate:
-    """Return a share with its 95% interval; `effect` cases are worth one independent case.
-
-    Source: E. B. Wilson, Probable inference, 1927, without continuity correction.
-    """
-    if n == 0:
-        return Rate(0, None, None, None)
-    share, z2, cases = hits / n, Z_95**2, n / effect
-    centre = (share + z2 / (2 * cases)) / (1 + z2 / cases)
-    half = Z_95 / (1 + z2 / cases) * sqrt(share * (1 - share) / cases + z2 / (4 * cases * cases))
-    low, high = max(0.0, centre - half), min(1.0, centre + half)
-    return Rate(n, round(100 * share, 1), round(100 * low, 1) + 0.0, round(100 * high, 1))
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,12 +144,15 @@ def bin_of(confidence: float) -> int:
     return max(i for i, low in enumerate(BIN_EDGES[:-1]) if confidence >= low)
 
 
-def track_record(kind: str, sums: Sums, *, warm_up: int = 0) -> TrackRecord:
-    """Work out the scores from the sums; `warm_up` is how many more came due in the backtest.
+def track_record(kind: str, sums: Sums, *, warm_up: int = 0, backtest: bool = False) -> TrackRecord:
+    """Work out the scores from the sums, which are of live play or of the `backtest`.
 
     Scores have 4 decimals; skill is computed from those, in percent with one decimal.
+
+    Args:
+        warm_up: how many more came due in the backtest, where the sums are of live play.
     """
-    n = sums.resolved
+    n, effect = sums.resolved, sums.design_effect
     score = _mean(sums.brier_e8, _E8, n)
     baselines = {
         "uniform": round(UNIFORM_BRIER, 4) if n else None,
@@ -177,10 +165,10 @@ def track_record(kind: str, sums: Sums, *, warm_up: int = 0) -> TrackRecord:
         resolved=n,
         void=sums.void,
         warm_up=warm_up,
-        hit=wilson(sums.hits, n, sums.design_effect),
+        hit=rate(sums.hits, n, backtest=backtest, effect=effect),
         brier=score,
         log_score=_mean(sums.log_e9, _E9, n),
-        chance_percent=round(100 * sums.base_hits / n, 1) if n else None,
+        chance=rate(sums.base_hits, n, backtest=backtest),
         baselines=baselines,
         skill_percent={name: skill_percent(score, baseline) for name, baseline in baselines.items()},
         bins=tuple(
@@ -188,7 +176,7 @@ def track_record(kind: str, sums: Sums, *, warm_up: int = 0) -> TrackRecord:
                 low,
                 high,
                 count,
-                wilson(hits, count, sums.design_effect) if count >= BIN_CASES else None,
+                rate(hits, count, backtest=backtest, effect=effect) if count >= ENOUGH else None,
                 round(tenths / 10 / count, 1) if count else None,
             )
             for low, high, (count, hits, tenths) in zip(BIN_EDGES[:-1], BIN_EDGES[1:], sums.bins, strict=True)

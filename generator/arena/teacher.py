@@ -3,14 +3,26 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache, partial
 from math import comb
 from typing import Final
 
-from generator.arena.ranges import RangeCase, RangeSums, new_cases
-from generator.arena.scores import Sums, track_record, wilson
-from generator.arena.values import Lesson, Pattern, PredictionMade, Rehearsal, Round, TeacherMetrics, TrackRecord
+from generator.arena.beta import binomial_tail
+from generator.arena.ranges import NOTHING, Counts, RangeCase, RangeSums, new_cases
+from generator.arena.rates import ENOUGH, rate
+from generator.arena.scores import Sums, track_record
+from generator.arena.values import (
+    Lesson,
+    Pattern,
+    PredictionMade,
+    Rate,
+    Rehearsal,
+    Round,
+    TeacherMetrics,
+    TrackRecord,
+)
 from generator.catalog.words import PatternType, RoundPhase
 
 
@@ -19,7 +31,6 @@ class LessonSums:
     """Running counts over lessons; immutable."""
 
     total: int = 0
-    warm_up: int = 0
     brain_hits: int = 0
     crowd_hits: int = 0
     agreements: int = 0
@@ -29,22 +40,20 @@ class LessonSums:
         """Count one more lesson."""
         return LessonSums(
             total=self.total + 1,
-            warm_up=self.warm_up + lesson.warm_up,
             brain_hits=self.brain_hits + lesson.brain_correct,
             crowd_hits=self.crowd_hits + lesson.crowd_correct,
             agreements=self.agreements + lesson.agreement,
             patterns={**self.patterns, lesson.pattern_type: self.patterns.get(lesson.pattern_type, 0) + 1},
         )
 
-    def metrics(self) -> TeacherMetrics:
+    def metrics(self, *, backtest: bool = False) -> TeacherMetrics:
         """Show the counts and rates; crowd and agreement over rounds with a crowd."""
         crowds = self.total - self.patterns.get(PatternType.NO_CROWD, 0)
         return TeacherMetrics(
             lessons_total=self.total,
-            warm_up=self.warm_up,
-            brain=wilson(self.brain_hits, self.total),
-            crowd=wilson(self.crowd_hits, crowds),
-            agreement=wilson(self.agreements, crowds),
+            brain=rate(self.brain_hits, self.total, backtest=backtest),
+            crowd=rate(self.crowd_hits, crowds, backtest=backtest),
+            agreement=rate(self.agreements, crowds, backtest=backtest),
             patterns={pattern: self.patterns.get(pattern, 0) for pattern in PatternType},
         )
 
@@ -52,8 +61,8 @@ class LessonSums:
 ALL: Final = "all rounds with a crowd"
 AGREED: Final = "brain and crowd said the same"
 DIFFERED: Final = "brain and crowd did not say the same"
-ENOUGH: Final = 30
 SIGNIFICANT: Final = 0.05
+EXACT_BELOW: Final = 200  # cases; the exact sum costs the cube of them
 
 
 Groups = Mapping[str, LessonSums]
@@ -84,8 +93,8 @@ class PatternSums:
 
 def _pattern(name: str, sums: LessonSums) -> Pattern:
     rounds, both_wrong = sums.total, sums.patterns.get(PatternType.BOTH_WRONG, 0)
-    brain, crowd = wilson(sums.brain_hits, rounds), wilson(sums.crowd_hits, rounds)
-    return Pattern(name, rounds, brain, crowd, wilson(both_wrong, rounds), finding(name, sums))
+    brain, crowd = rate(sums.brain_hits, rounds), rate(sums.crowd_hits, rounds)
+    return Pattern(name, rounds, brain, crowd, rate(both_wrong, rounds), finding(name, sums))
 
 
 def finding(name: str, sums: LessonSums) -> str:
@@ -93,7 +102,7 @@ def finding(name: str, sums: LessonSums) -> str:
     rounds = sums.total
     if rounds < ENOUGH:
         return f"{rounds} rounds: fewer than {ENOUGH}, too few to tell."
-    brain, crowd = (f"{100 * hits / rounds:.0f}%" for hits in (sums.brain_hits, sums.crowd_hits))
+    brain, crowd = (f"{rate(hits, rounds).percent:.0f}%" for hits in (sums.brain_hits, sums.crowd_hits))
     if name == AGREED:
         return f"When both said the same they were right in {brain} of {rounds} rounds."
     # rounds in which one alone was right
@@ -110,34 +119,103 @@ def finding(name: str, sums: LessonSums) -> str:
     )
 
 
+@lru_cache(maxsize=256)  # a tick asks for each group again, and almost always about the same counts
 def sign_test(one: int, other: int) -> float:
-    """Return how likely a split at least as uneven is by chance, if either were as likely (exact, two-sided)."""
-    n = one + other
-    return min(1.0, 2 * sum(comb(n, k) for k in range(max(one, other), n + 1)) / (1 << n))
+    """Return how likely a split at least as uneven is by chance, if either were as likely (two-sided).
+
+    Exact below 200 cases, where the sum is short; from there on within 1e-9 of it, at a cost that does not grow.
+    """
+    n, most = one + other, max(one, other)
+
+    if abs(one - other) <= 1:
+        return 1.0
+
+    if n < EXACT_BELOW:
+        tail = sum(comb(n, k) for k in range(most, n + 1))
+        return 2 * tail / (1 << n)
+
+    return min(1.0, 2 * binomial_tail(n, most))
 
 
+COUNTING_RULE: Final = "2"  # another one where the totals below, or what is counted into them, are other ones
 RoundChange = tuple[Round | None, Round]
 PredictionChange = tuple[PredictionMade | None, PredictionMade]
+RangesOfBlock = Callable[[bool, str, int], Counts]  # warm_up, horizon, block -> what was counted of it before
+
+
+def never_counted(_warm_up: bool, _horizon: str, _block: int) -> Counts:  # noqa: FBT001
+    """Stand for a record in which no block was counted before."""
+    return NOTHING
 
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """What is scored of live play, or of the backtest."""
+    """What is counted of live play, or of the backtest; immutable."""
 
+    phases: Mapping[RoundPhase, int] = field(default_factory=dict)
     arena: Sums = field(default_factory=Sums)
     hourly: Sums = field(default_factory=Sums)
     ranges: RangeSums = field(default_factory=RangeSums)
+    lessons: LessonSums = field(default_factory=LessonSums)
+    patterns: PatternSums = field(default_factory=PatternSums)
+
+
+class _Counting:
+    """Counts changes on top of what was counted before."""
+
+    def __init__(self, before: Scored, *, warm_up: bool) -> None:
+        self.before = before
+        self.warm_up = warm_up
+        self.phases = Counter(before.phases)
+        self.arena = before.arena
+        self.hourly = before.hourly
+        self.hours: dict[int, tuple[int, int]] = {}  # start -> outcomes that came together, and how many were hits
+        self.moves: list[RangeCase] = []
+        self.lessons = before.lessons
+        self.patterns = before.patterns
+        self.modes: dict[str, str | None] = {}  # round -> market mode at sealing
+
+    def round(self, item: Round, sign: int = 1) -> None:
+        """Count a round as it is (sign 1), or no more as it was (sign -1)."""
+        self.modes[item.round_id] = item.regime_mode
+        self.phases[item.phase] += sign
+        self.arena = self.arena.added(item, sign)
+
+    def forecast(self, made: PredictionMade, sign: int = 1) -> None:
+        """Count an hourly forecast as it is (sign 1), or no more as it was (sign -1)."""
+        self.hourly = self.hourly.added(made, sign)
+
+    def ended(self, before: PredictionMade | None, now: PredictionMade) -> None:
+        """Count what came due with a change of an hourly forecast: its outcome, its moves."""
+        if now.outcome is not None and (before is None or before.outcome is None):
+            n, hits = self.hours.get(now.start_ms, (0, 0))
+            self.hours[now.start_ms] = n + 1, hits + (now.outcome == now.prediction)
+        self.moves.extend(new_cases(before, now))
+
+    def lesson(self, lesson: Lesson) -> None:
+        """Count a lesson."""
+        self.lessons = self.lessons.plus(lesson)
+        self.patterns = self.patterns.plus(lesson, self.modes.get(lesson.round_id))
+
+    def counted(self, known: RangesOfBlock) -> Scored:
+        """Return the sums after all changes; `known` is what the record had of the blocks of ranges before."""
+        hourly = self.hourly
+        for n, hits in self.hours.values():
+            hourly = hourly.together(n, hits)
+
+        ranges = self.before.ranges
+        if self.moves:
+            ranges = ranges.plus(self.moves, partial(known, self.warm_up))
+        return Scored(dict(+self.phases), self.arena, hourly, ranges, self.lessons, self.patterns)
 
 
 @dataclass(frozen=True, slots=True)
 class RunningTotals:
-    """Everything that is counted over the whole record; immutable, kept in step tick by tick."""
+    """Everything that is counted over the whole record; immutable, kept in step tick by tick.
 
-    phases: Mapping[RoundPhase, int] = field(default_factory=dict)
-    rounds_warm_up: int = 0
-    lessons: LessonSums = field(default_factory=LessonSums)
-    lessons_live: LessonSums = field(default_factory=LessonSums)
-    patterns: PatternSums = field(default_factory=PatternSums)
+    Live play and the backtest are counted apart from the first case on, so no rate can be of both.
+    """
+
     live: Scored = field(default_factory=Scored)  # what the log can show
     backtest: Scored = field(default_factory=Scored)
 
@@ -146,43 +224,38 @@ class RunningTotals:
         rounds: Iterable[RoundChange] = (),
         predictions: Iterable[PredictionChange] = (),
         lessons: Iterable[Lesson] = (),
+        ranges_before: RangesOfBlock = never_counted,
     ) -> RunningTotals:
-        """Count what a tick changed; each change is (before or None, after)."""
-        phases, warm_up = Counter(self.phases), self.rounds_warm_up
-        arena = [self.live.arena, self.backtest.arena]  # by warm_up
-        modes: dict[str, str | None] = {}
-        for before, now in rounds:
-            modes[now.round_id] = now.regime_mode
-            for one, sign in ((before, -1), (now, 1)):
-                if one is not None:
-                    phases[one.phase] += sign
-                    warm_up += sign * one.warm_up
-                    arena[one.warm_up] = arena[one.warm_up].added(one, sign)
-        every, live_only, patterns = self.lessons, self.lessons_live, self.patterns
-        for lesson in lessons:
-            every = every.plus(lesson)
-            live_only = live_only if lesson.warm_up else live_only.plus(lesson)
-            patterns = patterns.plus(lesson, modes.get(lesson.round_id))
-        live, backtest = map(Scored, arena, *self._hourly_after(predictions))
-        return RunningTotals(+phases, warm_up, every, live_only, patterns, live, backtest)
+        """Count what a tick changed; each change is (before or None, after).
 
-    def _hourly_after(self, changes: Iterable[PredictionChange]) -> tuple[list[Sums], list[RangeSums]]:
-        """Return the sums of predictions and of ranges after changes, each live and of the backtest."""
-        hourly = [self.live.hourly, self.backtest.hourly]
-        hours: dict[tuple[bool, int], tuple[int, int]] = {}  # outcomes that came together, and how many were hits
-        ended: tuple[list[RangeCase], list[RangeCase]] = ([], [])
-        for before, now in changes:
-            for one, sign in ((before, -1), (now, 1)):
-                if one is not None:
-                    hourly[one.warm_up] = hourly[one.warm_up].added(one, sign)
-            if now.outcome is not None and (before is None or before.outcome is None):
-                n, hits = hours.get((now.warm_up, now.start_ms), (0, 0))
-                hours[now.warm_up, now.start_ms] = n + 1, hits + (now.outcome == now.prediction)
-            ended[now.warm_up].extend(new_cases(before, now))
-        for (warm_up, _), (n, hits) in hours.items():
-            hourly[warm_up] = hourly[warm_up].together(n, hits)
-        known = (self.live.ranges, self.backtest.ranges)
-        return hourly, [sums.plus(cases) if cases else sums for sums, cases in zip(known, ended, strict=True)]
+        Args:
+            ranges_before: of the blocks of ranges that the changes belong to, what the record had before them.
+        """
+        live, backtest = _Counting(self.live, warm_up=False), _Counting(self.backtest, warm_up=True)
+
+        def side(of: Round | PredictionMade | Lesson) -> _Counting:
+            return backtest if of.warm_up else live
+
+        for before, now in rounds:  # a round that the backtest had opened may be played live
+            if before is not None:
+                side(before).round(before, -1)
+            side(now).round(now)
+
+        for made, judged in predictions:
+            if made is not None:
+                side(made).forecast(made, -1)
+            side(judged).forecast(judged)
+            side(judged).ended(made, judged)
+
+        for lesson in lessons:
+            side(lesson).lesson(lesson)
+
+        return RunningTotals(live.counted(ranges_before), backtest.counted(ranges_before))
+
+    @property
+    def phases(self) -> dict[RoundPhase, int]:
+        """How many rounds there are of each phase, all of them."""
+        return dict(Counter(self.live.phases) + Counter(self.backtest.phases))
 
     def arena_record(self) -> TrackRecord:
         """The rounds' scores, without the backtest."""
@@ -197,10 +270,13 @@ class RunningTotals:
         hourly, arena = self.backtest.hourly, self.backtest.arena
         if not hourly.resolved and not arena.resolved:
             return None
-        return Rehearsal(track_record("hourly", hourly), track_record("arena", arena), self.backtest.ranges.scores())
+        return Rehearsal(
+            track_record("hourly", hourly, backtest=True),
+            track_record("arena", arena, backtest=True),
+            self.backtest.ranges.scores(backtest=True),
+        )
 
-    @property
-    def void_rate_percent(self) -> float | None:
-        """Share of finished rounds that were void, in percent with one decimal; None before the first."""
-        void, resolved = self.phases.get(RoundPhase.VOID, 0), self.phases.get(RoundPhase.RESOLVED, 0)
-        return round(100 * void / (void + resolved), 1) if void + resolved else None
+    def void(self) -> Rate:
+        """How many of the live rounds that ended were void."""
+        void = self.live.phases.get(RoundPhase.VOID, 0)
+        return rate(void, void + self.live.phases.get(RoundPhase.RESOLVED, 0))

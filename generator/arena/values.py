@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from generator.catalog.words import Consensus, PatternType, Prediction, RoundPhase
 
@@ -117,12 +117,18 @@ class Event:
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """A share with its count and Wilson 95% interval, all in percent; None below one case."""
+    """A share of counted cases with its 95% interval, in percent; made in `rates` alone.
 
+    The cases are those of live play, or (`backtest`) of the backtest before it. The share is None below one case, its
+    interval also where there is too little for one.
+    """
+
+    hits: int
     n: int
     percent: float | None
     low_percent: float | None
     high_percent: float | None
+    backtest: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,8 +172,8 @@ class RangeScore:
     """How the ranges of one forecaster did; losses in units of percent moves, lower is better."""
 
     name: str
-    inside_50: Estimate  # percent
-    inside_90: Estimate
+    inside_50: Rate
+    inside_90: Rate
     pinball: float | None
     qlike: float | None
     pinball_saved: Estimate = field(default_factory=Estimate)  # by how many percent the brain's loss is below its
@@ -218,7 +224,7 @@ class TrackRecord:
     hit: Rate
     brier: float | None
     log_score: float | None
-    chance_percent: float | None  # hit rate of always naming the outcome that was most frequent before
+    chance: Rate  # of always naming the outcome that was most frequent before
     baselines: dict[str, float | None]  # uniform, base_rate, persistence -> Brier
     skill_percent: dict[str, float | None]  # the same keys
     bins: tuple[Bin, ...]
@@ -248,10 +254,9 @@ class PredictionMade:
 
 
 class TeacherMetrics(NamedTuple):
-    """Counts and rates over all resolved rounds."""
+    """Counts and rates over resolved rounds, those of live play or those of the backtest."""
 
     lessons_total: int
-    warm_up: int
     brain: Rate
     crowd: Rate  # over rounds with a crowd
     agreement: Rate
@@ -260,22 +265,23 @@ class TeacherMetrics(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class RecordCrowd:
-    """The crowd in which a voter counts by their record; shares 0..1, all 0 when no one has one."""
+    """The crowd in which a voter counts by their record; weighed shares 0..1, all 0 when no one has one."""
 
     voters: int
     bullish: float
     bearish: float
     neutral: float
+    said: Tally = Tally()  # these voters by their choice; empty where an earlier version locked the round
 
 
 @dataclass(frozen=True, slots=True)
 class Burst:
-    """Many votes in one minute; shares 0..1."""
+    """Many votes in one minute: how many of them were for its most frequent choice, how many from new addresses."""
 
     at_ms: int
     votes: int
-    same_choice: float
-    new_voters: float
+    same_choice: int
+    new_voters: int
 
 
 class Place(NamedTuple):
@@ -322,6 +328,9 @@ class Rehearsal(NamedTuple):
     how_far: tuple[HorizonScores, ...] = ()
 
 
+NO_ROUNDS: Final = Rate(0, 0, None, None, None)
+
+
 @dataclass(frozen=True, slots=True)
 class ArenaView:
     """Everything the bodies need of the Arena after a tick."""
@@ -331,21 +340,21 @@ class ArenaView:
     open: Round | None
     lessons: tuple[Lesson, ...]  # newest first, at most 20
     events: tuple[Event, ...]  # newest first, at most 10
-    teacher: TeacherMetrics
-    arena_record: TrackRecord  # live; `rehearsal` has the backtest
+    teacher: TeacherMetrics  # live, as everything that is scored; `rehearsal` has the backtest
+    arena_record: TrackRecord
     hourly_record: TrackRecord
     how_far: tuple[HorizonScores, ...] = ()  # live, by horizon
-    rounds: dict[RoundPhase, int] = field(default_factory=dict)
-    rounds_warm_up: int = 0
+    rounds: dict[RoundPhase, int] = field(default_factory=dict)  # all of them
+    rounds_warm_up: int = 0  # how many of these the backtest played
+    lessons_warm_up: int = 0  # lessons of the backtest; `teacher` does not count them
     ballots_counted: int = 0
     ballots_rejected: int = 0
-    void_rate_percent: float | None = None
+    void: Rate = NO_ROUNDS  # how many of the live rounds that ended were void
     log_size: int = 0
     checkpoint_digest: str | None = None
     live_simulated_tally: Tally = field(default_factory=Tally)  # the part of `live_tally` that the demo simulated
     crowd: LockedCrowd | None = None  # of the live round
     patterns: tuple[Pattern, ...] = ()
     leaderboard: Leaderboard = field(default_factory=Leaderboard)
-    teacher_live: TeacherMetrics | None = None  # as `teacher`, without the backtest
     rehearsal: Rehearsal | None = None  # None where there was none
     refused: dict[str, int] = field(default_factory=dict)  # ballots newly refused in this tick, by reason

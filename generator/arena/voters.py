@@ -8,15 +8,14 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
-from generator.arena.scores import wilson
-from generator.arena.values import Burst, Leaderboard, Place, RecordCrowd
+from generator.arena.rates import ENOUGH, part, rate
+from generator.arena.values import Burst, Leaderboard, Place, Rate, RecordCrowd, Tally
 from generator.catalog.words import Prediction
 
 PRIOR_ROUNDS: Final = 30  # a voter begins as if right in a third of so many rounds
 BURST_VOTES: Final = 20
 BURST_TIMES: Final = 10  # as many as ten usual minutes
 BURSTS_SHOWN: Final = 5
-PLACE_FROM: Final = 30  # resolved rounds
 SURE_FROM: Final = 100
 PLACES: Final = 20
 MINUTE_MS: Final = 60_000
@@ -49,14 +48,29 @@ def influence(voter: Voter | None) -> float:
 def by_record(votes: Iterable[CountedVote]) -> RecordCrowd:
     """Count votes by the record of who cast them."""
     sums = dict.fromkeys(Prediction, 0.0)
-    voters = 0
+    said = dict.fromkeys(Prediction, 0)
     for vote in votes:
         strength = influence(vote.voter)
-        voters += strength > 0
-        sums[vote.choice] += strength
+        if strength > 0:
+            sums[vote.choice] += strength
+            said[vote.choice] += 1
+
     total = sum(sums.values())
     shares = {word: value / total if total else 0.0 for word, value in sums.items()}
-    return RecordCrowd(voters, shares[Prediction.BULLISH], shares[Prediction.BEARISH], shares[Prediction.NEUTRAL])
+
+    up, down, flat = Prediction.BULLISH, Prediction.BEARISH, Prediction.NEUTRAL
+    counts = Tally(said[up], said[down], said[flat])
+    return RecordCrowd(counts.total, shares[up], shares[down], shares[flat], counts)
+
+
+def record_shares(crowd: RecordCrowd) -> tuple[Rate, Rate, Rate]:
+    """Return the weighed shares of bullish, bearish and neutral among the voters with a record."""
+    said = crowd.said
+    return (
+        part(said.bullish, crowd.voters, crowd.bullish),
+        part(said.bearish, crowd.voters, crowd.bearish),
+        part(said.neutral, crowd.voters, crowd.neutral),
+    )
 
 
 def bursts(votes: Sequence[CountedVote], opened_ms: int, closed_ms: int) -> tuple[Burst, ...]:
@@ -76,7 +90,12 @@ def bursts(votes: Sequence[CountedVote], opened_ms: int, closed_ms: int) -> tupl
 def _burst(minute: int, votes: Sequence[CountedVote]) -> Burst:
     most = Counter(vote.choice for vote in votes).most_common(1)[0][1]
     new = sum(vote.voter is None for vote in votes)
-    return Burst(minute * MINUTE_MS, len(votes), most / len(votes), new / len(votes))
+    return Burst(minute * MINUTE_MS, len(votes), most, new)
+
+
+def burst_shares(burst: Burst) -> tuple[Rate, Rate]:
+    """Return the shares of a burst's votes that were for one choice, and that came from new addresses."""
+    return part(burst.same_choice, burst.votes), part(burst.new_voters, burst.votes)
 
 
 def leaderboard(voters: Iterable[Voter]) -> Leaderboard:
@@ -84,10 +103,10 @@ def leaderboard(voters: Iterable[Voter]) -> Leaderboard:
     rated, below, total = [], 0, 0
     for voter in voters:
         total += 1
-        if voter.resolved < PLACE_FROM:
+        if voter.resolved < ENOUGH:
             below += 1
             continue
-        rated.append((voter, wilson(voter.hits, voter.resolved)))
+        rated.append((voter, rate(voter.hits, voter.resolved)))
     rated.sort(key=lambda pair: (-(pair[1].low_percent or 0.0), -pair[0].resolved, pair[0].address))
     places = tuple(
         Place(number, voter.address, hit, voter.resolved < SURE_FROM)

@@ -1,5 +1,6 @@
 """What people and crawlers can open apart from the endpoints: pages, discovery files, statuses, the query."""
 
+import re
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
@@ -18,6 +19,9 @@ _CHEAPEST, _DEAREST = (usdc_amount(pick(row.price_atomic for row in PRODUCTS)) f
 # ONCE_CACHE_CONTROL. Everything else is in the release.
 ONCE_PREFIXES: Final = ("/log/tile/", "/files/")
 ONCE_CACHE_CONTROL: Final = "public, max-age=31536000, immutable"
+# A partial tile of the log goes a day after the full one, which begins with the same hashes or entries.
+PARTIAL_TILES_KEPT_S: Final = 86_400
+_PARTIAL_TILE: Final = re.compile(r"(?P<full>/log/tile/.+)\.p/[0-9]+")
 # A file of a release under its generation, /g/<generation>/<path>: it goes away when the release is pruned.
 PINNED_CACHE_CONTROL: Final = "public, max-age=600, immutable"
 # JSON that stays as it is over many ticks: it names none.
@@ -29,6 +33,12 @@ LASTING_JSON: Final = frozenset(
 JSON_FILES: Final = frozenset(
     {*(row.path for row in ENDPOINTS), *map(links.reasoning_path, ASSETS), links.STATUS_JSON, *LASTING_JSON}
 )
+
+
+def full_tile(path: str) -> str | None:
+    """Return the path of the tile that a partial one grows into (C2SP tlog-tiles), None for any other file."""
+    partial = _PARTIAL_TILE.fullmatch(path)
+    return partial["full"] if partial else None
 
 
 def _page(path: str, label: str, title: str, description: str, **more: Any) -> SitePage:
@@ -164,8 +174,10 @@ STATUSES: Final[tuple[StatusRow, ...]] = (
     StatusRow(405, "A method other than GET, HEAD or OPTIONS.", "Use GET."),
     StatusRow(
         409,
-        "Paid path: the payment is settled, and came with a payment identifier that this request does not carry.",
-        "Do not pay again. Send the payment with its own payment-identifier.",
+        "Paid path: a payment in this request was made before, and is not delivered to it. `reason` says why: "
+        "`payment_identifier_required`, `payment_already_on_chain`, `payment_header_repeated`.",
+        "Do not pay again. Send the payment as it was sent first, with its own payment-identifier, or write to `contact` "
+        "with `txid`.",
     ),
     StatusRow(
         410,

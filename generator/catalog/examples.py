@@ -61,7 +61,7 @@ class Wallet:
         return [ready.get(n) for n in range(len(group))]
 
 
-client = x402ClientSync().register_policy(max_amount({atomic}))  # never more than {price}
+client = x402ClientSync().register_policy({cap})  # never more than {price}
 register_exact_avm_client(client, Wallet(), algod_url=os.environ.get("ALGOD_URL"))
 answer = x402_requests(client).get("{url}")
 print(answer.status_code, answer.json().get("headline") or answer.json()["error"])
@@ -75,7 +75,7 @@ const wallet = toClientAvmSigner(process.env.AVM_PRIVATE_KEY);
 const client = new ExactAvmScheme(wallet, {{ algodUrl: process.env.ALGOD_URL }});
 const pay = wrapFetchWithPaymentFromConfig(fetch, {{
   schemes: [{{ network: "algorand:*", client }}],
-  spendControls: {{ maxAmountPerPayment: "${dollars}" }}, // never more than {price}
+  spendControls: {{ {cap} }}, // never more than {price}
 }});
 const answer = await pay("{url}");
 const body = await answer.json();
@@ -113,13 +113,22 @@ def paid_curl(base_url: str, product: Product) -> str:
 
 def paid_python(base_url: str, product: Product) -> str:
     """Return a Python program that buys a product with the official client."""
-    return _PAID_PYTHON.format(url=base_url + product.path, atomic=product.price_atomic, price=product.price_display)
+    cap = caps(product)["python"]
+    return _PAID_PYTHON.format(url=base_url + product.path, cap=cap, price=product.price_display)
 
 
 def paid_javascript(base_url: str, product: Product) -> str:
     """Return a module for Node.js that buys a product with the official client."""
-    dollars = usdc_amount(product.price_atomic)
-    return _PAID_JAVASCRIPT.format(url=base_url + product.path, dollars=dollars, price=product.price_display)
+    cap = caps(product)["javascript"]
+    return _PAID_JAVASCRIPT.format(url=base_url + product.path, cap=cap, price=product.price_display)
+
+
+def caps(product: Product) -> dict[str, str]:
+    """Return what each program of a product says is the most that it pays."""
+    return {
+        "python": f"max_amount({product.price_atomic})",
+        "javascript": f'maxAmountPerPayment: "${usdc_amount(product.price_atomic)}"',
+    }
 
 
 def _python_path(path: tuple[str, ...]) -> str:

@@ -2,6 +2,7 @@
 
 import os
 import sys
+from typing import Annotated
 
 import typer
 
@@ -13,6 +14,18 @@ Start with:  emi up          (everything on this machine, simulated market, play
 
 Then:        curl http://127.0.0.1:8402/api/market-regime.php
 """
+
+
+def _show_version(wanted: bool) -> None:
+    """Print the version of the program and of the API that it serves."""
+    if not wanted:
+        return
+    from importlib.metadata import version
+
+    from generator.catalog.discovery import CATALOG_VERSION
+
+    print(f"emi {version('educational-market-intelligence')}, API {CATALOG_VERSION}")
+    raise typer.Exit
 
 
 def application() -> typer.Typer:
@@ -33,6 +46,7 @@ def application() -> typer.Typer:
     )
 
     app = typer.Typer(name="emi", help=HELP, no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
+    app.callback()(_options)
     for command in (
         up.up,
         generate.tick,
@@ -51,6 +65,15 @@ def application() -> typer.Typer:
     app.add_typer(log.log_app, name="log")
     app.add_typer(buyer_wallets.wallets_app, name="buyer-wallets")
     return app
+
+
+def _options(
+    *,
+    version: Annotated[
+        bool, typer.Option("--version", is_eager=True, callback=_show_version, help="Show what runs, and end.")
+    ] = False,
+) -> None:
+    """Take the options that come before a command."""
 
 
 def main() -> None:

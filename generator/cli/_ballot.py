@@ -2,11 +2,12 @@
 
 import http.client
 import json
+import urllib.error
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from http import HTTPStatus
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 from urllib.parse import urlencode
 
 from algosdk.account import address_from_private_key
@@ -16,10 +17,22 @@ from algosdk.error import WrongChecksumError, WrongKeyLengthError
 from algosdk.transaction import PaymentTxn, SuggestedParams
 
 from gateway.devnet.keys import load_or_make
-from gateway.wire.ballots import OPEN_ROUND, OpenRound, note_of
+from gateway.wire.algorand import key_of
+from gateway.wire.ballots import CHANGES, lease_of, note_of
+from gateway.wire.inbox import OPEN_ROUND, OpenRound
 from generator.catalog.words import Prediction
-from generator.cli._published import Published, fetch, read_json
+from generator.cli._published import Published, fetch, read_json, unreachable
 from generator.errors import GeneratorError
+
+# What people and the answers of the API call the three outcomes.
+WORDS: Final = {
+    "up": Prediction.BULLISH,
+    "small": Prediction.NEUTRAL,
+    "small move": Prediction.NEUTRAL,
+    "flat": Prediction.NEUTRAL,
+    "down": Prediction.BEARISH,
+    **{word.lower(): word for word in Prediction},
+}
 
 
 def find_open_round(origin: str | None, site: Path, wanted: str | None) -> tuple[str, str]:
@@ -63,6 +76,38 @@ def load_key(path: Path) -> str:
     return load_or_make(path).secret
 
 
+def count_change(key_file: Path, round_id: str, choice: Prediction) -> int:
+    """Return how often the vote of a key in a round was changed before this choice, and note it next to the key.
+
+    The same choice again changes nothing: it is the same ballot, which counts once, so that a vote whose answer was lost
+    may be sent again. It is noted before anything is signed: no number is used for the same choice twice in between others.
+
+    Raises:
+        GeneratorError: it was changed as often as a round takes, or cannot be noted.
+    """
+    note = key_file.with_name(f"{key_file.name}.votes")
+    try:
+        noted, count, last = note.read_text().split()
+        change = int(count)
+    except (OSError, ValueError):
+        noted, last, change = "", "", 0
+
+    if noted != round_id:
+        change = 0
+    elif last != choice:
+        change += 1
+    if change >= CHANGES:
+        raise GeneratorError(f"this key changed its vote {CHANGES - 1} times in {round_id}; its last one counts")
+
+    draft = note.with_name(f".{note.name}.tmp")
+    try:
+        draft.write_text(f"{round_id} {change} {choice}\n")
+        draft.replace(note)
+    except OSError as error:
+        raise GeneratorError(f"{note} cannot be written: {error.strerror}") from None
+    return change
+
+
 def sign_ballot(
     private_key: str,
     round_id: str,
@@ -70,7 +115,7 @@ def sign_ballot(
     address: str,
     genesis_hash: str,
     *,
-    lease: bytes | None = None,
+    change: int | None = None,
 ) -> tuple[str, bytes]:
     """Sign one ballot that no one can ever submit: its fee is zero and its validity ends in ledger round 1.
 
@@ -80,24 +125,26 @@ def sign_ballot(
         choice: the vote.
         address: the arena's.
         genesis_hash: standard base64.
-        lease: 32 random bytes make a second ballot of the same vote another one; it counts when it comes last.
+        change: how often the vote in this round was changed before. It makes a return to an earlier choice another
+            ballot, which counts when it comes last; None signs without a lease.
 
     Returns:
         The transaction id and the file's content: base64 of the msgpack.
     """
     params = SuggestedParams(fee=0, first=1, last=1, gh=genesis_hash, flat_fee=True)
     sender = address_from_private_key(private_key)
+    lease = None if change is None else lease_of(key_of(sender), round_id, change)
     payment = PaymentTxn(sender, params, address, 0, note=note_of(round_id, choice), lease=lease)
     signed = AccountTransactionSigner(private_key).sign_transactions([payment], [0])[0]
     return str(payment.get_txid()), msgpack_encode(signed).encode() + b"\n"
 
 
-def vote_over_http(url: str, private_key: str, round_id: str, choice: Prediction, lease: bytes) -> str:
+def vote_over_http(url: str, private_key: str, round_id: str, choice: Prediction, change: int) -> str:
     """Sign a free ballot for the path of a service, hand it in, and return its id; GeneratorError says why not."""
     asked = {"voter": address_from_private_key(private_key), "round": round_id, "choice": str(choice)}
     terms = _ask(f"{url}?{urlencode(asked)}")
     try:
-        txid, data = sign_ballot(private_key, round_id, choice, terms["arena"], terms["genesis_hash"], lease=lease)
+        txid, data = sign_ballot(private_key, round_id, choice, terms["arena"], terms["genesis_hash"], change=change)
     except (KeyError, TypeError, ValueError, WrongChecksumError, WrongKeyLengthError) as error:
         raise GeneratorError(f"{url} does not say what to sign: {error}") from None
     _ask(url, {"X-Ballot": data.decode().strip()})
@@ -109,6 +156,8 @@ def _ask(url: str, headers: Mapping[str, str] | None = None) -> Any:
     try:
         status, body = fetch(url, headers=headers)
         answer = json.loads(body)
+    except urllib.error.URLError as error:
+        raise GeneratorError(unreachable(url.partition("?")[0], error)) from None
     except (OSError, ValueError, http.client.HTTPException) as error:
         raise GeneratorError(f"{url.partition('?')[0]} takes no ballots: {error}") from None
     if status != HTTPStatus.OK:

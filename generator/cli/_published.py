@@ -1,16 +1,23 @@
 """Reading what the service published, from a folder or over HTTP."""
 
+from __future__ import annotations
+
 import http.client
 import json
 import urllib.error
 import urllib.request
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from generator.catalog.discovery import ONCE_PREFIXES
 from generator.errors import GeneratorError
+from generator.lock import note_of
+
+if TYPE_CHECKING:
+    from gateway.settings import GatewaySettings
+    from generator.settings import GeneratorSettings
 
 TIMEOUT_S = 10
 MAX_BODY_BYTES = 50_000_000
@@ -48,6 +55,8 @@ class Published:
         try:
             pinned = self._found(self._release + path) if self._release and not path.startswith(ONCE_PREFIXES) else None
             return pinned or self._found(path)
+        except urllib.error.URLError as error:
+            raise PublishedError(unreachable(str(self.where), error)) from None
         except (OSError, ValueError, http.client.HTTPException) as error:
             raise PublishedError(f"{self.where}{path} cannot be read: {error}") from None
 
@@ -89,10 +98,21 @@ def _fetch(url: str) -> bytes | None:
     return body if status == 200 else None
 
 
+def service_origin(settings: GeneratorSettings | GatewaySettings) -> str:
+    """Return where the service of a state answers: BASE_URL, else the `emi up` that runs on it, else the default."""
+    return settings.base_url or note_of(settings.state_dir, "up") or settings.origin
+
+
 def local_origin(host: str, port: int) -> str:
     """Return where a gateway that listens on `host` answers on its own machine."""
     name = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104  what a gateway listens on
     return f"http://{f'[{name}]' if ':' in name else name}:{port}"
+
+
+def unreachable(url: str, error: urllib.error.URLError) -> str:
+    """Say of an origin that it does not answer, and what to do."""
+    reason = getattr(error.reason, "strerror", None) or str(error.reason)
+    return f"{url} cannot be reached ({reason[:1].lower()}{reason[1:]}); is `emi up` running?"
 
 
 def fetch(url: str, timeout_s: float = TIMEOUT_S, headers: Mapping[str, str] | None = None) -> tuple[int, bytes]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import difflib
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
@@ -47,17 +48,33 @@ def replay_start(settings: GeneratorSettings, at: str | None, *, loop: bool) -> 
     """Return the market time at which a recording starts, None for its own; without an offset it is UTC.
 
     Raises:
-        GeneratorError: --at is not a time, or it or --loop is given where there is nothing to replay.
+        GeneratorError: --at is not a time, it or --loop is given where there is nothing to replay, or no folder has candles.
     """
     if (at is not None or loop) and settings.source != SourceMode.RECORDED:
         raise GeneratorError("--at and --loop move a recording: use them with --source recorded --data DIR")
-    if at is None:
-        return None
+    start = None if at is None else _time(at)
+    if settings.source == SourceMode.RECORDED:
+        _check_folders(settings.data_dir)
+    return start
+
+
+def _time(at: str) -> datetime:
     try:
         start = datetime.fromisoformat(at)
     except ValueError as error:
         raise GeneratorError(f"--at {at!r} is not a time; write e.g. 2022-10-20T12:00:00Z") from error
     return start.astimezone(UTC) if start.tzinfo else start.replace(tzinfo=UTC)
+
+
+def _check_folders(folders: Sequence[Path]) -> None:
+    """Refuse what cannot be a recording, before anything is started; what is in it is read later."""
+    from generator.catalog.assets import ASSETS
+    from generator.market.recorded.files import check_candles
+
+    for folder in folders:
+        if not folder.is_dir():
+            raise GeneratorError(f"--data {folder} is not a folder; name the one that holds the recording")
+    check_candles(folders, ASSETS)
 
 
 def _load(kind: Callable[..., Settings], flags: Mapping[str, Any]) -> Settings:
@@ -93,8 +110,13 @@ def _names(kind: type[BaseModel], prefix: str = PREFIX) -> Iterator[tuple[str, b
 
 
 def _check_known(name: str, known: Mapping[str, bool], where: str) -> None:
-    if name not in known:
-        raise GeneratorError(f"{where}: unknown setting {name}; valid: {', '.join(sorted(known))}")
+    if name in known:
+        return
+    last = name.removeprefix(PREFIX)
+    nested = [other for other in known if other.endswith(f"__{last}")]
+    meant = nested or difflib.get_close_matches(name, known, n=1, cutoff=0.85)
+    said = f"did you mean {' or '.join(meant)}?" if meant else f"valid: {', '.join(sorted(known))}"
+    raise GeneratorError(f"{where}: unknown setting {name}; {said}")
 
 
 def _file() -> dict[Any, Any]:

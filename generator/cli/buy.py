@@ -7,43 +7,116 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from gateway.settings import GatewaySettings
     from generator.catalog.products import Product
+    from generator.cli.buying.purchase import Order
+    from generator.cli.buying.purchases import Purchase
 
 
-def buy(
+def buy(  # noqa: PLR0917
     product: Annotated[str, typer.Argument(help="market-regime, main-brain, atlas or atlas-human-report.")],
-    url: Annotated[str | None, typer.Option(help="Origin of the service. Default: the configured one.")] = None,
+    url: Annotated[
+        str | None, typer.Option(help="Origin of the service. Default: the one that runs on the same state.")
+    ] = None,
     max_price: Annotated[
         int | None, typer.Option(help="Maximum to pay, in atomic units of USDC. Default: the price.")
     ] = None,
     devnet_url: Annotated[str | None, typer.Option(help="Origin of the devnet. Default: detected.")] = None,
+    node: Annotated[
+        str | None,
+        typer.Option(help="Origin of the node that is asked whether a payment landed. Default: the devnet."),
+    ] = None,
+    accept_payee: Annotated[
+        str | None,
+        typer.Option(help="Address of the payee to accept from now on; without it, the one first paid stays."),
+    ] = None,
+    abandon: Annotated[
+        str | None,
+        typer.Option(help="Id of a payment that brought nothing: forget it and sign a new one."),
+    ] = None,
     json_only: Annotated[bool, typer.Option("--json", help="Print the bought body alone.")] = False,
 ) -> None:
-    """Buy a product with a throwaway devnet wallet: prints settled, txid, network, then the body.
+    """Buy a product with a throwaway devnet wallet: prints settled, txid, network, then what was bought.
+
+    The report is printed as text, the other products as JSON. Each payment is kept in STATE_DIR/purchases before it is
+    sent; while it may have landed, the same command sends the same one again and signs no other.
 
     Example: emi buy atlas --json
     """
     import asyncio
-    import json
 
     from gateway.devnet.keys import load_or_make
-    from generator.catalog.money import usdc_amount
-    from generator.cli._buying import Order, Purchases, purchase
+    from generator.cli._published import service_origin
     from generator.cli._settings import gateway_settings
+    from generator.cli._urls import origin_of
+    from generator.cli.buying.purchase import Order
 
     wanted = product_named(product)
     settings = gateway_settings()
-    origin = (url or settings.origin).rstrip("/")
-    devnet = _devnet_origin(devnet_url, origin, settings)
-    most = wanted.price_atomic if max_price is None else max_price
-    order = Order(origin + wanted.path, devnet, load_or_make(settings.state_dir / "keys" / "buyer.key"), most)
-    bought = asyncio.run(purchase(order, Purchases(settings.state_dir / "purchases")))
-    if not json_only:
-        print(f"settled\ntxid     {bought.txid}\nnetwork  {bought.network}")
-        amount = f"{usdc_amount(bought.amount_atomic)} USDC ({bought.amount_atomic} atomic units)"
-        print(f"paid     {amount} by {bought.payer}\n")
-    print(json.dumps(bought.body, ensure_ascii=False, indent=2))
+    origin = origin_of(url) if url else service_origin(settings)
+    devnet = _devnet_origin(origin_of(devnet_url) if devnet_url else None, origin, settings)
+    order = Order(
+        url=origin + wanted.path,
+        product=wanted.id,
+        node_url=origin_of(node) if node else devnet,
+        devnet_url=devnet,
+        key=load_or_make(settings.state_dir / "keys" / "buyer.key"),
+        max_amount_atomic=wanted.price_atomic if max_price is None else max_price,
+        accept_payee=_payee(accept_payee),
+    )
+    asyncio.run(_buy(order, settings.state_dir, abandon, json_only=json_only))
+
+
+async def _buy(order: Order, state_dir: Path, abandon_txid: str | None, *, json_only: bool) -> None:
+    """Buy and print while no other `emi buy` does on the same state: two would both find nothing unfinished, and sign."""
+    from generator.cli.buying.purchase import Context, abandon, purchase
+    from generator.cli.buying.purchases import Purchases
+    from generator.cli.buying.web import open_web
+    from generator.errors import GeneratorError
+    from generator.lock import StateLock, StateLockTaken
+
+    purchases = Purchases(state_dir / "purchases")
+    try:
+        with StateLock(state_dir, "buy"):
+            if abandon_txid is not None:
+                abandon(purchases, abandon_txid)
+            async with open_web() as web:
+                bought = await purchase(order, Context(web, purchases))
+            _print(bought.purchase, json_only=json_only)
+            purchases.keep(bought.purchase)
+    except StateLockTaken as taken:
+        raise GeneratorError(f"process {taken.pid} is buying with the same state; wait until it ends") from taken
+
+
+def _print(done: Purchase, *, json_only: bool) -> None:
+    import json
+    import os
+    import sys
+
+    from generator.catalog.money import usdc_amount
+    from generator.cli.buying.report import report_text
+
+    text = None if json_only else report_text(done.body)
+    body = text or json.dumps(done.body, ensure_ascii=False, indent=2)
+    amount = f"{usdc_amount(done.amount_atomic)} USDC ({done.amount_atomic} atomic units)"
+    head = f"settled\ntxid     {done.txid}\nnetwork  {done.network}\npaid     {amount} by {done.payer}\n\n"
+    try:
+        print(body if json_only else head + body, flush=True)
+    except BrokenPipeError:
+        # Whoever reads has what it wanted, as `| head` does; nothing more is to be written at the end of the process.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _payee(given: str | None) -> str | None:
+    from algosdk.encoding import is_valid_address
+
+    from generator.errors import GeneratorError
+
+    if given is not None and not is_valid_address(given):
+        raise GeneratorError(f"--accept-payee {given!r} is not an Algorand address (58 characters with a checksum)")
+    return given
 
 
 def product_named(name: str) -> Product:

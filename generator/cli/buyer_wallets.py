@@ -61,6 +61,7 @@ def make(target: Path, npm: str, environment: Mapping[str, str]) -> Path:
     if found is None:
         raise GeneratorError(f"{npm} is not on this machine; install Node.js with npm (apt install npm)")
     try:
+        target = target.absolute()  # the tools run in a folder of their own
         target.mkdir(mode=0o755, parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix=".building-", dir=target) as name:
             packed = gzip.compress(_bundle(Path(name), found, environment), 9, mtime=0)

@@ -11,11 +11,14 @@ import typer
 
 from generator.catalog.endpoints import ENDPOINTS
 from generator.catalog.products import PRODUCTS
-from generator.cli._published import fetch, local_origin
+from generator.cli._published import fetch, local_origin, service_origin
+from generator.cli._urls import origin_of
+from generator.errors import GeneratorError
 from generator.release.values import FIRST_GENERATION
 
 # Metric, the largest value that needs no alarm, what more of it means.
 ALARMS: Final = (
+    ("emi_ledger_fault", 0, "fault of the payments ledger: it is gone, damaged or takes no payment"),
     ("emi_facilitator_failing_seconds", 60, "seconds since the facilitator's verify or settle last worked"),
     ("emi_payments_unclosable", 0, "payments that no evidence can close any more; see emi payments list"),
     ("emi_chain_failing_seconds", 60, "seconds since algod or the indexer last answered"),
@@ -24,35 +27,8 @@ ALARMS: Final = (
     ("emi_payments_refused_but_landed_total", 0, "refused, and found on the chain all the same"),
 )
 FAILURES: Final = ("emi_facilitator_failures_total", "emi_chain_failures_total", "emi_ledger_failures_total")
+RESTORE: Final = "stop its program and restore the backup"
 MARKS: Final = {True: "ok  ", False: "BAD ", None: "--  "}
-
-
-def doctor(
-    url: Annotated[str | None, typer.Option(help="Origin to check. Default: the configured one.")] = None,
-) -> None:
-    """Check an origin as a reader and a payer would; exit code 1 when anything is wrong.
-
-    Of the configured origin, or one of this machine, the gateway is asked directly as well, and its metrics where
-    EMI_METRICS_PORT is set.
-
-    Example: emi doctor --url https://api.example.org
-    """
-    from urllib.parse import urlsplit
-
-    from gateway.wire.loopback import is_loopback
-    from generator.cli._settings import gateway_settings, generator_settings
-
-    configured = generator_settings().origin
-    gateway = gateway_settings()
-    origin = (url or configured).rstrip("/")
-    if origin == configured or is_loopback(urlsplit(origin).hostname or ""):
-        metrics = f"http://127.0.0.1:{gateway.metrics_port}/metrics" if gateway.metrics_port else None
-        checks = examine(origin, [local_origin(gateway.host, gateway.port)], metrics)
-    else:
-        checks = examine(origin)
-    for check in checks:
-        print(f"{MARKS[check.good]} {check.what}: {check.found}")
-    raise typer.Exit(1 if any(check.good is False for check in checks) else 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +38,70 @@ class Check:
     what: str
     good: bool | None
     found: str
+
+
+def doctor(
+    url: Annotated[str | None, typer.Option(help="Origin to check. Default: the configured one.")] = None,
+    state: Annotated[bool, typer.Option("--state", help="Check the databases of STATE_DIR instead.")] = False,
+) -> None:
+    """Check an origin as a reader and a payer would; exit code 1 when anything is wrong.
+
+    Of the configured origin, or one of this machine, the gateway is asked directly as well, and its metrics where
+    EMI_METRICS_PORT is set.
+
+    With --state no origin is asked: the files of the payments ledger and of the memory are read to their end, also while
+    both programs run. Daily is often enough.
+
+    Example: emi doctor --url https://api.example.org
+    """
+    if url is not None and state:
+        raise typer.BadParameter("choose one of --url and --state")
+    _report(examine_state() if state else _examine_origin(url))
+
+
+def _report(checks: Sequence[Check]) -> None:
+    for check in checks:
+        print(f"{MARKS[check.good]} {check.what}: {check.found}")
+    raise typer.Exit(1 if any(check.good is False for check in checks) else 0)
+
+
+def _examine_origin(url: str | None) -> list[Check]:
+    from urllib.parse import urlsplit
+
+    from gateway.wire.loopback import is_loopback
+    from generator.cli._settings import gateway_settings, generator_settings
+
+    settings, gateway = generator_settings(), gateway_settings()
+    configured = service_origin(settings)
+    origin = origin_of(url) if url else configured
+    if origin == configured or is_loopback(urlsplit(origin).hostname or ""):
+        metrics = f"http://127.0.0.1:{gateway.metrics_port}/metrics" if gateway.metrics_port else None
+        # A running `emi up` is its own gateway, whatever else listens on the configured port.
+        gateways = [local_origin(gateway.host, gateway.port)] if configured == settings.origin else []
+        return examine(origin, gateways, metrics)
+    return examine(origin)
+
+
+def examine_state() -> list[Check]:
+    """Read the databases of STATE_DIR to their end; GeneratorError where there is none."""
+    from gateway.ledger.damage import check_file
+    from gateway.ledger.engine import SQLITE, sqlite_path
+    from generator.cli._settings import gateway_settings, generator_settings
+
+    settings = gateway_settings()
+    databases = {"payments ledger": settings.ledger_where, "memory": generator_settings().memory}
+    checks: list[Check] = []
+    for name, where in databases.items():
+        if isinstance(where, str) and not where.startswith(SQLITE):
+            checks.append(Check(name, None, "not a file; PostgreSQL checks its own, see pg_amcheck"))
+            continue
+        path = sqlite_path(where)
+        if path.is_file():
+            found = check_file(path)
+            checks.append(Check(f"{name} {path}", found is None, "whole" if found is None else f"{found}; {RESTORE}"))
+    if not checks:
+        raise GeneratorError(f"there is neither a payments ledger nor a memory in {settings.state_dir}")
+    return checks
 
 
 def examine(origin: str, gateways: Sequence[str] = (), metrics: str | None = None) -> list[Check]:

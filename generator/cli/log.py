@@ -20,6 +20,16 @@ def _where() -> tuple[Path, str]:
     return settings.log_key_path, name_of(settings.origin)
 
 
+def _known() -> Path:
+    """Return the key file; GeneratorError where there is none yet."""
+    from generator.errors import GeneratorError
+
+    path, _ = _where()
+    if not path.exists():
+        raise GeneratorError(f"there is no log key {path} yet: run `emi log init`, or start the service once")
+    return path
+
+
 @log_app.command()
 def init() -> None:
     """Make the log's key (Ed25519). An existing file is never overwritten.
@@ -41,7 +51,7 @@ def show() -> None:
     """
     from generator.record.published import read_keys
 
-    for signer in read_keys(_where()[0]):
+    for signer in read_keys(_known()):
         print(signer.verifier.text)
 
 
@@ -57,7 +67,7 @@ def rotate(
     """
     from generator.record.published import add_key, drop_old_keys
 
-    path, _ = _where()
+    path = _known()
     signer = drop_old_keys(path) if finish else add_key(path)
     print(
         f"{'signs alone' if finish else 'signs along with the old one'} from the next start: {signer.verifier.text}\n\n{NEXT}"

@@ -97,38 +97,43 @@ def export(
 
 @payments_app.command("adopt")
 def adopt(
-    txid: Annotated[str, typer.Argument(help="The payment's transaction id.")],
-    product: Annotated[str, typer.Option(help="market-regime, main-brain, atlas or atlas-human-report.")],
+    txid: Annotated[str | None, typer.Argument(help="The payment's transaction id.")] = None,
+    product: Annotated[str | None, typer.Option(help="market-regime, main-brain, atlas or atlas-human-report.")] = None,
+    since: Annotated[
+        int | None, typer.Option(help="Every transfer to the payee since this round that the ledger lacks.", min=0)
+    ] = None,
+    take_all: Annotated[bool, typer.Option("--all", help="With --since: take them in without asking.")] = False,
+    dry_run: Annotated[bool, typer.Option(help="With --since: only show what would be taken in.")] = False,
 ) -> None:
-    """Take in a payment that the chain shows and the ledger does not know, as after the loss of a ledger.
+    """Take in payments that the chain shows and the ledger does not know, as after the loss of a ledger.
 
-    Whoever presents that payment next gets what it bought: the snapshot it quotes, or the newest. Its amount must be
+    Whoever presents such a payment next gets what it bought: the snapshot it quotes, or the newest. Its amount must be
     the product's price.
 
-    Example: emi payments adopt TXID --product atlas
-    """
-    import asyncio
+    With --since the indexer is asked for every transfer to the payee, and the amount says which product it bought. Where
+    it fits several, the one that --product names is taken, else you are asked; with --all and no terminal it is left.
+    Name the round of the newest payment in the restored ledger: its `intent_round` in `emi payments list --json --limit 1`.
 
-    from gateway.devnet.settings import running_devnet
-    from gateway.payments.adoption import adopt as take_in
-    from gateway.upstream.http_client import Http
-    from generator.cli._settings import gateway_settings
+    Example: emi payments adopt TXID --product atlas
+
+    Example: emi payments adopt --since 46012345 --dry-run
+    """
+    from generator.cli._adopting import adopt_one, adopt_since
     from generator.cli.buy import product_named
 
-    wanted, settings = product_named(product), gateway_settings()
-    if settings.algod_url is None and settings.indexer_url is None:
-        devnet = running_devnet(settings.state_dir)
-        if devnet is None:
-            raise GeneratorError("set EMI_INDEXER_URL or EMI_ALGOD_URL: the payment is looked up on the chain")
-        # As `emi up` sets it for its gateway.
-        settings = settings.model_copy(update={"algod_url": f"{devnet}/algod", "indexer_url": f"{devnet}/indexer"})
-
-    async def run() -> str:
-        async with Http() as http:
-            return await take_in(settings, http, txid, wanted.id)
-
-    payer = asyncio.run(run())
-    print(f"adopted  {txid}\nproduct  {wanted.id}, {wanted.price_atomic} atomic units\npayer    {payer}")
+    wanted = None if product is None else product_named(product)
+    if (txid is None) == (since is None):
+        raise GeneratorError(
+            "name either a transaction id or --since ROUND, e.g. `emi payments adopt --since 46012345`"
+        )
+    if since is not None:
+        adopt_since(since, wanted, take_all=take_all, dry_run=dry_run)
+        return
+    if take_all or dry_run:
+        raise GeneratorError("--all and --dry-run go with --since")
+    if wanted is None:
+        raise GeneratorError("name what it bought with --product, e.g. `emi payments adopt TXID --product atlas`")
+    adopt_one(str(txid), wanted)
 
 
 def _ledger() -> LedgerView:

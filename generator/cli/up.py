@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 
 READY_TIMEOUT_S: Final = 600  # a live backfill of 30 days takes minutes
 POLL_S: Final = 0.1
-DEFAULT_PORT: Final = 8402
 GRACE_S: Final = 60
 LAST_LINES: Final = 20
 # The level of a log line in either format, and the beginning of what no log has formatted.
@@ -111,6 +110,8 @@ def up(
     from generator.cli._settings import gateway_settings, generator_settings, replay_start
     from generator.lock import StateLock
 
+    if as_network not in {None, "testnet"}:
+        raise GeneratorError(f"--as is {as_network!r}; allowed: testnet (without it: a devnet with ids of its own)")
     folders = tuple(data) if data else None
     settings = generator_settings(source=source, data_dir=folders, port=port, network=as_network)
     replay_start(settings, at, loop=loop)
@@ -123,7 +124,7 @@ def up(
         _refuse_wrong_money(settings)
     market = ["--source", settings.source or SourceMode.SIMULATED, *(["--loop"] if loop else [])]
     market += [flag for folder in settings.data_dir for flag in ("--data", str(folder))] + (["--at", at] if at else [])
-    with StateLock(settings.state_dir, "up"):
+    with StateLock(settings.state_dir, "up", note=local_origin(settings.host, settings.port)):
         try:
             _probe(settings.host, settings.port)
         except OSError as error:
@@ -220,7 +221,6 @@ def _watch(children: list[Child], stopping: list[int]) -> int:
 
 def _welcome(settings: GeneratorSettings, source: str, devnet: int | None) -> None:
     origin, emi = local_origin(settings.host, settings.port), _own_name()
-    where = "" if settings.port == DEFAULT_PORT else f" --url {origin}"
     marks = {"simulated": "a SIMULATED market, not real prices", "recorded": "a RECORDED market, replayed"}
     known = "with the test network's ids" if settings.network == "testnet" else "official clients need --as testnet"
     money = f"\n            play money: http://127.0.0.1:{devnet} ({known})" if devnet else ""
@@ -231,11 +231,11 @@ def _welcome(settings: GeneratorSettings, source: str, devnet: int | None) -> No
   Look      {origin}/
   Read      curl {origin}/api/market-regime.php
             curl '{origin}/api/reasoning.php?asset=ETH'
-  Buy       {emi} buy market-regime{where}
+  Buy       {emi} buy market-regime
             (also main-brain, atlas, atlas-human-report{"; play money" if devnet else ""})
             {origin}/x402-buyer/
   Build     {origin}{QUICKSTART}{money}
-  Vote      {emi} vote BULLISH
+  Vote      {emi} vote up
   State     {settings.state_dir.resolve()}   (remove it for a full reset)
 
   Educational only, never advice. One line per tick follows; Ctrl-C stops.

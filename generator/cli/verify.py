@@ -20,14 +20,20 @@ def verify(
 
     Example: emi verify --url http://127.0.0.1:8402
     """
+    from generator.catalog.links import STATUS_JSON
     from generator.cli._console import progress_bar
     from generator.cli._published import Published, read_json
     from generator.cli._settings import generator_settings
+    from generator.cli._urls import origin_of
+    from generator.errors import GeneratorError
     from generator.record import verify as record
+    from generator.record.published import CHECKPOINT
 
     settings = generator_settings()
-    place: str | Path = url.rstrip("/") if url else Path(where) if where else settings.site_path
+    place: str | Path = origin_of(url) if url else Path(where) if where else settings.site_path
     site = Published(place)
+    if not url and site.read(STATUS_JSON) is None and site.read(CHECKPOINT) is None:
+        raise GeneratorError(f"there is no published site in {place}; --url reads the one of a service that runs")
     site.pin()
     file = record.SeenFile(seen or settings.state_dir / "seen", str(place) if url else str(Path(place).resolve()))
     before = file.load()

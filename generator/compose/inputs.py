@@ -104,6 +104,8 @@ def commonest(words: Iterable[str], tie: str) -> str | None:
 
 def missing_reason(ctx: TickContext) -> str:
     """Say why there is no reading."""
+    if answers.NOT_STARTED in ctx.observation.limitations:
+        return answers.NOT_STARTED
     if ctx.observation.ended:
         return answers.RECORDING_ENDED
     return answers.NEEDS_5_MINUTE_BARS if ctx.observation.bar_interval_ms != BAR_MS else answers.BARS_MISSING

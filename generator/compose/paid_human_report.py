@@ -4,6 +4,7 @@ from typing import Final
 
 from pydantic import Field
 
+from generator.arena.rates import enough, share
 from generator.arena.values import TrackRecord
 from generator.catalog.assets import ASSET_NAMES, ASSETS
 from generator.catalog.formats import change, price
@@ -274,8 +275,6 @@ def arena(ctx: TickContext) -> ReportSection:
 
 def track_record(ctx: TickContext, record: TrackRecord) -> ReportTrackRecord:
     """Say how past forecasts turned out, losses first."""
-    n = record.hit.n
-    right = round(n * (record.hit.percent or 0) / 100)
     wrong = tuple(
         f"{row.round_id}: said {_PREDICTED[row.brain_prediction]}, it was {_PREDICTED[row.actual_outcome]}."
         f"{' Played before the start, not counted.' if row.warm_up else ''}"
@@ -283,24 +282,28 @@ def track_record(ctx: TickContext, record: TrackRecord) -> ReportTrackRecord:
         if not row.brain_correct
     )
     return ReportTrackRecord(
-        text=_record_text(record, n, right),
-        n=n,
-        right=right,
-        losses=n - right,
+        text=_record_text(record),
+        n=record.hit.n,
+        right=record.hit.hits,
+        losses=record.hit.n - record.hit.hits,
         warm_up=record.warm_up,
         latest_arena_losses=wrong[:5],
     )
 
 
-def _record_text(record: TrackRecord, n: int, right: int) -> str:
+def _record_text(record: TrackRecord) -> str:
+    n, right = record.hit.n, record.hit.hits
     apart = f" A backtest before the start, which does not count, made {record.warm_up}." if record.warm_up else ""
     if not n:
         return f"No forecast of direction has been scored yet.{apart}"
-    usual = f"always naming the outcome most frequent before would have been right in {record.chance_percent:g}%"
+    counts = f"Of {n} forecasts of direction {right} {'was' if right == 1 else 'were'} right and {n - right} wrong"
+    if not enough(record.hit):
+        return f"{counts}: too few to tell.{apart}"
+
+    usual = f"always naming the outcome most frequent before would have been right in {share(record.chance)}"
     better = "That is better so far, but assets move together, so it may still be luck."
     shown = better if looks_better(record) else "No skill is shown."
-    rate = f"{record.hit.percent:g}%"
-    return f"Of {n} forecasts of direction {right} were right and {n - right} wrong ({rate}); {usual}. {shown}{apart}"
+    return f"{counts} ({share(record.hit)}); {usual}. {shown}{apart}"
 
 
 def evidence(ctx: TickContext) -> UsedEvidence:

@@ -7,12 +7,14 @@ from typing import Final
 
 from pydantic import Field
 
+from generator.arena.rates import rate
 from generator.arena.tally import consensus_of, disagreement_score, most_said
 from generator.arena.timetable import round_id_of
-from generator.arena.values import Round, Tally
+from generator.arena.values import Burst, RecordCrowd, Round, Tally
+from generator.arena.voters import burst_shares, record_shares
 from generator.catalog.assets import DEFAULT_ASSET
 from generator.catalog.endpoints import ENDPOINT_BY_ID
-from generator.catalog.formats import basis_points, iso, iso_or_none, percent, price, share
+from generator.catalog.formats import basis_points, iso, iso_or_none, price
 from generator.catalog.text import answers
 from generator.catalog.words import ConfidenceKind, Consensus, Prediction, RoundPhase, TeacherStatus
 from generator.compose.body import Body, Percent
@@ -21,8 +23,7 @@ from generator.compose.context import TickContext
 from generator.compose.envelope import NoticeResponse, notice
 from generator.compose.inputs import observed
 from generator.compose.scores import KIND, Probabilities
-from generator.compose.statistics import rounds_ended
-from generator.compose.teacher_lessons import TeacherLesson, lesson_row, teacher_status
+from generator.compose.teacher_lessons import TeacherLesson, lesson_row, lessons_total, teacher_status
 
 
 class RoundInfo(Body):
@@ -43,7 +44,8 @@ class OpenRound(Body):
 
     round_id: str = Field(
         description="<ASSET>-<YYYYMMDD>-<HHMMSS> of its start. GET /x402-buyer/ballot?voter=&round=&choice= prepares a free "
-        "vote in it, to be signed with an Ed25519 key and sent to the same path in an X-Ballot header."
+        "vote in it (&change=1 after the first change of mind), to be signed with an Ed25519 key and sent to the same path in "
+        "an X-Ballot header."
     )
     asset: str = Field(description="Asset symbol.")
     opens: str = Field(description="When votes opened, ISO 8601 UTC.")
@@ -178,8 +180,8 @@ class SystemIntegrity(Body):
     log_size: int = Field(description="Entries in the transparency log.")
     checkpoint_digest: str | None = Field(description="Digest of its newest checkpoint; null before the first.")
     last_tick: str | None = Field(description="The tick published before this one.")
-    void_rate_percent: Percent = Field(description="Share of void among ended rounds, percent.")
-    rounds_ended: int = Field(description="Ended rounds, the count behind void_rate_percent.")
+    void_rate_percent: Percent = Field(description="Share of void among rounds_ended, percent.")
+    rounds_ended: int = Field(description="Rounds that ended since the start; the backtest's are not counted.")
 
 
 class SharedIntelligenceResponse(NoticeResponse):
@@ -191,6 +193,10 @@ class SharedIntelligenceResponse(NoticeResponse):
     my_prediction: str | None = Field(description="Null in this public file; a client may fill in its own vote.")
     brain_snapshot: BrainSnapshot = Field(description="The brain's forecast of the live round.")
     human_layer: HumanConsensus = Field(description="Counted votes of the live round.")
+    by_record: CrowdByRecord | None = Field(
+        description="The same votes by the voters' records, as of the lock; null without a live round."
+    )
+    bursts: tuple[VoteBurst, ...] = Field(description="Minutes with far more votes than usual, at most 5.")
     simulated_votes: int = Field(description="How many of the counted votes a labelled simulated crowd cast.")
     combined_intelligence: CombinedIntelligence = Field(description="Brain and people side by side.")
     teacher_brain: TeacherSnapshot = Field(description="The teacher in short.")
@@ -269,12 +275,12 @@ def simulated_votes(ctx: TickContext) -> int:
 
 def human_consensus_block(tally: Tally) -> HumanConsensus:
     """Compose counted votes."""
-    part = 100 / tally.total if tally.total else 0.0
+    up, down, small = (rate(votes, tally.total) for votes in (tally.bullish, tally.bearish, tally.neutral))
     return HumanConsensus.of(
         tally,
-        bullish_percent=percent(tally.bullish * part) or 0.0,
-        bearish_percent=percent(tally.bearish * part) or 0.0,
-        neutral_percent=percent(tally.neutral * part) or 0.0,
+        bullish_percent=up.percent or 0.0,
+        bearish_percent=down.percent or 0.0,
+        neutral_percent=small.percent or 0.0,
         consensus=consensus_of(tally),
         disagreement_score=disagreement_score(tally),
     )
@@ -297,15 +303,21 @@ def round_limits(ctx: TickContext) -> tuple[str, ...]:
     return tuple(said)
 
 
+def voters_with_record(ctx: TickContext) -> RecordCrowd | None:
+    """Return what the live round's voters with a record said, as of its lock; None where no one has one."""
+    crowd = ctx.arena.crowd.by_record if ctx.arena.live and ctx.arena.crowd else None
+    return crowd if crowd and crowd.voters else None
+
+
 def crowd_by_record(ctx: TickContext) -> CrowdByRecord | None:
     """Compose the live round's crowd by record, as of its lock."""
     if ctx.arena.live is None:
         return None
-    crowd = ctx.arena.crowd.by_record if ctx.arena.crowd else None
-    if crowd is None or not crowd.voters:
+    crowd = voters_with_record(ctx)
+    if crowd is None:
         unknown = dict.fromkeys(("bullish_percent", "bearish_percent", "neutral_percent"))
         return CrowdByRecord(voters=0, **unknown, consensus=Consensus.NONE, note=answers.NO_RECORDS)
-    up, down, flat = (share(part) or 0.0 for part in (crowd.bullish, crowd.bearish, crowd.neutral))
+    up, down, flat = (share.percent or 0.0 for share in record_shares(crowd))
     return CrowdByRecord(
         voters=crowd.voters,
         bullish_percent=up,
@@ -318,15 +330,21 @@ def crowd_by_record(ctx: TickContext) -> CrowdByRecord | None:
 
 def vote_bursts(ctx: TickContext) -> tuple[VoteBurst, ...]:
     """Compose the minutes of the live round's votes that stand out."""
-    found = ctx.arena.crowd.bursts if ctx.arena.live and ctx.arena.crowd else ()
-    return tuple(
-        VoteBurst(
-            at=iso(burst.at_ms),
-            votes=burst.votes,
-            same_choice_percent=share(burst.same_choice) or 0.0,
-            new_voters_percent=share(burst.new_voters) or 0.0,
-        )
-        for burst in found
+    return tuple(map(_vote_burst, live_bursts(ctx)))
+
+
+def live_bursts(ctx: TickContext) -> tuple[Burst, ...]:
+    """Return the minutes of the live round's votes that stand out."""
+    return ctx.arena.crowd.bursts if ctx.arena.live and ctx.arena.crowd else ()
+
+
+def _vote_burst(burst: Burst) -> VoteBurst:
+    same, new = burst_shares(burst)
+    return VoteBurst(
+        at=iso(burst.at_ms),
+        votes=burst.votes,
+        same_choice_percent=same.percent or 0.0,
+        new_voters_percent=new.percent or 0.0,
     )
 
 
@@ -360,13 +378,18 @@ def shared_intelligence(ctx: TickContext) -> SharedIntelligenceResponse:
         my_prediction=None,
         brain_snapshot=snapshot,
         human_layer=human_consensus_block(live_tally(ctx)),
+        by_record=crowd_by_record(ctx),
+        bursts=vote_bursts(ctx),
         simulated_votes=simulated_votes(ctx),
         combined_intelligence=combined(ctx, snapshot),
         teacher_brain=teacher(ctx),
         events=Events(latest=tuple(EventRow.of(row, at=iso(row.at_ms)) for row in ctx.arena.events[:10])),
         price=round_price(ctx, current),
         system_integrity=SystemIntegrity.of(
-            ctx.arena, last_tick=ctx.ticks.last_tick_id, rounds_ended=rounds_ended(ctx)
+            ctx.arena,
+            last_tick=ctx.ticks.last_tick_id,
+            void_rate_percent=ctx.arena.void.percent,
+            rounds_ended=ctx.arena.void.n,
         ),
     )
 
@@ -409,7 +432,7 @@ def teacher(ctx: TickContext) -> TeacherSnapshot:
     return TeacherSnapshot(
         status=teacher_status(ctx),
         role=answers.TEACHER_ROLE,
-        lessons_total=ctx.arena.teacher.lessons_total,
+        lessons_total=lessons_total(ctx),
         last_lesson=lesson_row(lessons[0]) if lessons else None,
     )
 

@@ -7,6 +7,7 @@ from pydantic import Field
 
 from generator.arena import values
 from generator.arena.ranges import ENOUGH_BLOCKS
+from generator.arena.rates import ENOUGH, in_words, share
 from generator.catalog.text.answers import NO_ROUND_COUNTS, NO_ROUND_ENDED, NO_SCORES
 from generator.catalog.text.market import listed
 from generator.compose.body import Body, Percent, Score
@@ -15,9 +16,11 @@ KIND = "What the confidence next to it measures."
 
 
 class Rate(Body):
-    """A share of cases with its Wilson 95% interval."""
+    """A share of cases with its 95% interval."""
 
     n: int = Field(description="Cases.")
+    hits: int = Field(description="How many of them.")
+    backtest: bool = Field(description="True: all cases are the backtest's; false: none is.")
     percent: Percent = Field(description="Share, percent 0..100; null without cases.")
     low_percent: Percent = Field(description="Lower end of the 95% interval, percent.")
     high_percent: Percent = Field(description="Upper end of the 95% interval, percent.")
@@ -150,7 +153,6 @@ class Probabilities(Body):
 
 
 BASELINE: Final = "base_rate"
-ENOUGH: Final = 30
 CHANCE_PERCENT: Final = 34.0  # a third, and the width of one step of the published figures
 NO_MOVES: Final = "No move over {horizon} is known yet, so no score of the ranges is shown."
 HORIZON_WORDS: Final = {"15m": "15 minutes", "1h": "1 hour", "4h": "4 hours", "24h": "24 hours"}
@@ -171,6 +173,7 @@ def track_record(record: values.TrackRecord) -> TrackRecord:
         hit_rate_percent=record.hit.percent,
         hit_rate_low_percent=record.hit.low_percent,
         hit_rate_high_percent=record.hit.high_percent,
+        chance_percent=record.chance.percent,
         baseline=BASELINE,
         brier_baseline=record.baselines.get(BASELINE),
         skill_percent=record.skill_percent.get(BASELINE),
@@ -203,7 +206,7 @@ def looks_better(record: values.TrackRecord) -> bool:
     skill, low = record.skill_percent.get(BASELINE), record.hit.low_percent
     if record.resolved < ENOUGH or skill is None or low is None:
         return False
-    return skill > 0 and low > max(CHANCE_PERCENT, record.chance_percent or 0.0)
+    return skill > 0 and low > max(CHANCE_PERCENT, record.chance.percent or 0.0)
 
 
 def statement(record: values.TrackRecord) -> str:
@@ -213,10 +216,12 @@ def statement(record: values.TrackRecord) -> str:
     if record.resolved < ENOUGH:
         few = f"Only {record.resolved} forecasts have resolved: no skill is shown, it is too few to tell."
         return f"{few}{counted_apart(record.warm_up)}"
-    hit, skill = Rate.of(record.hit), record.skill_percent.get(BASELINE)
-    came = spread(values.Estimate(hit.percent, hit.low_percent, hit.high_percent))
-    chance = record.chance_percent or 0.0
-    rates = f"of {record.resolved} forecasts {came} came true; always naming the outcome most frequent before gets {chance:g}%"
+    skill = record.skill_percent.get(BASELINE)
+    came = in_words(record.hit)
+    usual = share(record.chance)
+    rates = (
+        f"of {record.resolved} forecasts {came} came true; always naming the outcome most frequent before gets {usual}"
+    )
     brier = "" if skill is None else f", and the Brier skill against the base rate is {skill:g}%"
     shown = "More than chance so far" if looks_better(record) else "No skill is shown"
     future = " That promises nothing of the next forecast." if looks_better(record) else ""
@@ -251,8 +256,8 @@ def performance(view: values.ArenaView) -> Performance:
     brain = one.scores[0] if one and one.scores else None
     short = HowFarSummary(
         n=one.resolved if one else 0,
-        inside_50_percent=_estimate(brain.inside_50) if brain else None,
-        inside_90_percent=_estimate(brain.inside_90) if brain else None,
+        inside_50_percent=_share(brain.inside_50) if brain else None,
+        inside_90_percent=_share(brain.inside_90) if brain else None,
         statement=hour_statement(view),
     )
     return Performance.of(track_record(view.hourly_record), how_far=short)
@@ -274,11 +279,15 @@ def _range_score(found: values.RangeScore, n: int) -> RangeScore:
     return RangeScore.of(
         found,
         n=n,
-        inside_50_percent=_estimate(found.inside_50),
-        inside_90_percent=_estimate(found.inside_90),
+        inside_50_percent=_share(found.inside_50),
+        inside_90_percent=_share(found.inside_90),
         pinball_saved_percent=_estimate(found.pinball_saved),
         qlike_saved=_estimate(found.qlike_saved),
     )
+
+
+def _share(of: values.Rate) -> Estimate | None:
+    return None if of.percent is None else Estimate(value=of.percent, low=of.low_percent, high=of.high_percent)
 
 
 def _estimate(found: values.Estimate) -> Estimate | None:
@@ -294,16 +303,9 @@ def far_statement(one: values.HorizonScores) -> str:
         return f"Only {one.resolved} moves over {horizon} are known, all from a short time: too few to tell."
     brain = one.scores[0]
     return (
-        f"Of {one.resolved} moves over {horizon} {spread(brain.inside_50)} ended inside the 50% range and "
-        f"{spread(brain.inside_90)} inside the 90% range. {against(one)}"
+        f"Of {one.resolved} moves over {horizon} {in_words(brain.inside_50)} ended inside the 50% range and "
+        f"{in_words(brain.inside_90)} inside the 90% range. {against(one)}"
     )
-
-
-def spread(found: values.Estimate) -> str:
-    """Write a share with its interval."""
-    if found.low is None or found.high is None:
-        return f"{found.value:g}%"
-    return f"{found.value:g}% (95% interval {found.low:g} to {found.high:g}%)"
 
 
 def against(one: values.HorizonScores) -> str:

@@ -41,8 +41,8 @@ class ArenaStatistics(Body):
     rounds_warm_up: int = Field(description="How many of them were played by backtest before the start.")
     ballots_counted: int = Field(description="Ballots counted.")
     ballots_rejected: int = Field(description="Ballots refused.")
-    void_rate_percent: Percent = Field(description="Share of void among ended rounds, percent.")
-    rounds_ended: int = Field(description="Ended rounds, the count behind void_rate_percent.")
+    void_rate_percent: Percent = Field(description="Share of void among rounds_ended, percent.")
+    rounds_ended: int = Field(description="Rounds that ended since the start; the backtest's are not counted.")
     record: TrackRecord = Field(description="Scores of the brain's sealed forecasts with their counts.")
 
 
@@ -78,7 +78,7 @@ HORIZON_MINUTES: Final = 60
 
 def statistics(ctx: TickContext) -> StatisticsResponse:
     """Compose counts and scores."""
-    limits = score_limits(ctx.arena.hourly_record, ctx.arena.arena_record, rounds_ended=rounds_ended(ctx))
+    limits = score_limits(ctx.arena.hourly_record, ctx.arena.arena_record, rounds_ended=_rounds_over(ctx))
     return StatisticsResponse(
         **notice(ctx, ENDPOINT_BY_ID["statistics"], *limits),
         main_brain=MainBrainStatistics(
@@ -105,8 +105,8 @@ def core_learning(ctx: TickContext) -> CoreLearning:
     )
 
 
-def rounds_ended(ctx: TickContext) -> int:
-    """Count the rounds that are over."""
+def _rounds_over(ctx: TickContext) -> int:
+    """Count the rounds that are over, those of the backtest too."""
     return ctx.arena.rounds.get(RoundPhase.RESOLVED, 0) + ctx.arena.rounds.get(RoundPhase.VOID, 0)
 
 
@@ -116,7 +116,8 @@ def arena(ctx: TickContext) -> ArenaStatistics:
     return ArenaStatistics.of(
         view,
         rounds={phase.value: view.rounds.get(phase, 0) for phase in RoundPhase},
-        rounds_ended=rounds_ended(ctx),
+        void_rate_percent=view.void.percent,
+        rounds_ended=view.void.n,
         record=track_record(view.arena_record),
     )
 

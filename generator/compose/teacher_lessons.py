@@ -16,14 +16,14 @@ from generator.compose.scores import Rate
 
 
 class TeacherMetrics(Body):
-    """Counts and rates over all resolved rounds."""
+    """Counts, and rates over the rounds since the start."""
 
     lessons_total: int = Field(description="Lessons so far.")
-    warm_up: int = Field(description="How many of them were made by backtest before the start.")
+    warm_up: int = Field(description="How many of them were made by backtest before the start; no rate has them.")
     brain: Rate = Field(description="How often the brain was right.")
     crowd: Rate = Field(description="How often the crowd was right, over rounds with votes.")
     same_answer: Rate = Field(description="How often brain and crowd gave the same answer, over rounds with votes.")
-    patterns: dict[str, int] = Field(description="Pattern type to its count.")
+    patterns: dict[str, int] = Field(description="Pattern type to its count; no backtest.")
 
 
 class TeacherPattern(Body):
@@ -60,7 +60,7 @@ class TeacherBrain(Body):
 
     status: TeacherStatus = Field(description="learning once there are lessons, else idle.")
     role: str = Field(description="What the teacher does.")
-    metrics: TeacherMetrics = Field(description="Counts and rates over all resolved rounds.")
+    metrics: TeacherMetrics = Field(description="Counts and rates.")
 
 
 class TeacherLesson(Body):
@@ -111,9 +111,14 @@ def teacher_lessons(ctx: TickContext) -> TeacherLessonsResponse:
     )
 
 
+def lessons_total(ctx: TickContext) -> int:
+    """Return how many lessons there are, those of the backtest too."""
+    return ctx.arena.teacher.lessons_total + ctx.arena.lessons_warm_up
+
+
 def teacher_status(ctx: TickContext) -> TeacherStatus:
     """Return learning once there are lessons."""
-    return TeacherStatus.LEARNING if ctx.arena.teacher.lessons_total else TeacherStatus.IDLE
+    return TeacherStatus.LEARNING if lessons_total(ctx) else TeacherStatus.IDLE
 
 
 def teacher_brain(ctx: TickContext) -> TeacherBrain:
@@ -124,6 +129,8 @@ def teacher_brain(ctx: TickContext) -> TeacherBrain:
         role=TEACHER_ROLE,
         metrics=TeacherMetrics.of(
             held,
+            lessons_total=lessons_total(ctx),
+            warm_up=ctx.arena.lessons_warm_up,
             same_answer=held.agreement,
             patterns={word.value: held.patterns.get(word, 0) for word in PatternType},
         ),

@@ -6,7 +6,7 @@ from typing import Protocol
 
 import structlog
 
-from gateway.wire.ballots import OpenRound
+from gateway.wire.inbox import OpenRound
 from generator.arena.ballots import BallotFile, Refusal
 
 log = structlog.get_logger("emi.arena")
@@ -29,9 +29,11 @@ class WayIn(Protocol):
 
 
 class BallotBox:
-    """All ways in together; `announce` is called after each tick with the round that takes votes."""
+    """All ways in together; `announce` is called after each tick with the round that takes votes and the earlier voters."""
 
-    def __init__(self, ways: Sequence[WayIn], announce: Callable[[OpenRound | None], None] = lambda _: None) -> None:
+    def __init__(
+        self, ways: Sequence[WayIn], announce: Callable[[OpenRound | None, Sequence[str]], None] = lambda *_: None
+    ) -> None:
         self._ways = ways
         self.announce = announce
         self.refused: dict[str, int] = {reason.value: 0 for reason in Refusal}  # since the start, by reason

@@ -8,13 +8,15 @@ import asyncio
 import os
 import random
 import stat
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
 import structlog
 
-from gateway.wire.ballots import OPEN_ROUND, OpenRound
+from gateway.wire.algorand import key_of
+from gateway.wire.inbox import EARLIER_VOTERS, OPEN_ROUND, OpenRound, pack_voters
 from generator.arena.ballots import MAX_FILE_BYTES, BallotFile, Refusal
 
 READ_AT_ONCE: Final = 20_000
@@ -30,6 +32,7 @@ class Inbox:
         self._random = random.SystemRandom()
         self._complained = False
         self._taken: tuple[BallotFile, ...] = ()  # what was read last
+        self._named: Sequence[str] | None = None  # the earlier voters that stand in the folder
 
     async def read(self, lock_ms: int | None) -> tuple[BallotFile, ...]:
         """Return what lies there now, without waiting for a lock."""
@@ -74,23 +77,33 @@ class Inbox:
             with suppress(OSError):
                 (self.folder / file.name).unlink(missing_ok=True)
 
-    def announce(self, taking: OpenRound | None) -> None:
-        """Say in the folder which round takes votes, for whoever adds ballots; None: none does."""
-        place, draft = self.folder / OPEN_ROUND, self.folder / f"{OPEN_ROUND}.tmp"
+    def announce(self, taking: OpenRound | None, voters: Sequence[str] = ()) -> None:
+        """Say in the folder which round takes votes, for whoever adds ballots; None: none does.
+
+        `voters` are the addresses that were counted in an earlier round, for whom a gateway keeps places. They are written
+        before the round, and only when they are others.
+        """
         try:
             if taking is None:
-                place.unlink(missing_ok=True)
+                (self.folder / OPEN_ROUND).unlink(missing_ok=True)
                 return
             self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            draft.unlink(missing_ok=True)
-            with draft.open("xb") as file:  # never through a link that another user of the folder made
-                os.fchmod(file.fileno(), 0o640)  # a gateway of another user reads it by the folder's group
-                file.write(taking.content())
-            draft.replace(place)
+            if voters != self._named or not (self.folder / EARLIER_VOTERS).exists():
+                self._say(EARLIER_VOTERS, pack_voters(map(key_of, voters)))
+                self._named = voters
+            self._say(OPEN_ROUND, taking.content())
         except OSError as error:
             if not self._complained:
                 log.warning("the inbox cannot be written: no free votes by the gateway", reason=error.strerror)
             self._complained = True
+
+    def _say(self, name: str, data: bytes) -> None:
+        draft = self.folder / f"{name}.tmp"
+        draft.unlink(missing_ok=True)
+        with draft.open("xb") as file:  # never through a link that another user of the folder made
+            os.fchmod(file.fileno(), 0o640)  # a gateway of another user reads it by the folder's group
+            file.write(data)
+        draft.replace(self.folder / name)
 
     def put_back(self) -> None:
         """Leave everything where it lies."""

@@ -4,25 +4,32 @@ from __future__ import annotations
 
 import hashlib
 import os
+import shlex
+import stat
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
 
 import structlog
 
+from gateway.wire.space import reason_of
 from generator.errors import GeneratorError
 from generator.record.audit.recount import PART, BallotPart, content, path_of
 from generator.record.log.note import Checkpoint, NoteError, Signer, Verifier
-from generator.record.log.tiles import tiles_between
-from generator.record.memory import ballots, log
+from generator.record.log.tiles import WIDTH, Tile, tiles_between
+from generator.record.memory import ballots, exports, log
 from generator.record.memory.store import Memory
 
 PREFIX: Final = "/log/"
 CHECKPOINT: Final = f"{PREFIX}checkpoint"
 KEYS: Final = f"{PREFIX}keys.txt"
+LOOKED_AT: Final = 8  # tiles a release: ten years of them in about fourteen hours, for some 10 ms of each tick
+STEP: Final = 128 * WIDTH  # entries whose tiles are offered to one release: about 35 MB; ten years in half an hour
+FOR_OTHERS: Final = 0o077  # bits of a file's mode
 
 logger = structlog.get_logger("emi.log")
 
@@ -35,6 +42,7 @@ def name_of(origin: str) -> str:
 def read_keys(path: Path) -> tuple[Signer, ...]:
     """Read the keys of a file, the newest first; every one of them signs. GeneratorError never holds a key."""
     try:
+        _refuse_if_shared(path)
         signers = tuple(Signer.parse(line) for line in path.read_text(encoding="utf-8").split("\n") if line.strip())
     except OSError as error:
         raise GeneratorError(f"log key {path} cannot be read: {error.strerror or error}") from error
@@ -43,6 +51,15 @@ def read_keys(path: Path) -> tuple[Signer, ...]:
     if not signers:
         raise GeneratorError(f"log key {path} is empty; `emi log init` makes one")
     return signers
+
+
+def _refuse_if_shared(path: Path) -> None:
+    """Raise GeneratorError for a key file that anyone but its owner may read or write."""
+    mode = stat.S_IMODE(path.stat().st_mode)
+    if mode & FOR_OTHERS:
+        raise GeneratorError(
+            f"log key {path} can be read by others (mode {mode:04o}): chmod 600 {shlex.quote(str(path))}"
+        )
 
 
 def make_key(path: Path, name: str) -> Signer:
@@ -54,7 +71,7 @@ def make_key(path: Path, name: str) -> Signer:
     except FileExistsError as error:
         raise GeneratorError(f"log key {path} is there already; it is never overwritten") from error
     except OSError as error:
-        raise GeneratorError(f"log key {path} cannot be written: {error.strerror or error}") from error
+        raise GeneratorError(f"log key {path} cannot be written: {reason_of(error, path)}") from error
     return signer
 
 
@@ -77,7 +94,7 @@ def _replace(path: Path, signers: Sequence[Signer]) -> None:
     try:
         replace_private(path, "".join(signer.text + "\n" for signer in signers))
     except OSError as error:
-        raise GeneratorError(f"log key {path} cannot be written: {error.strerror or error}") from error
+        raise GeneratorError(f"log key {path} cannot be written: {reason_of(error, path)}") from error
 
 
 def replace_private(path: Path, text: str) -> None:
@@ -103,10 +120,12 @@ def _write_private(path: Path, text: str, flag: int) -> None:
 class RecordFiles:
     """What one release publishes of the record."""
 
-    checkpoint: bytes  # the signed head of the log, empty before its begin
+    checkpoint: bytes  # a signed head of the log whose tiles are all there, empty while there is none
     keys: bytes  # one a line
     immutable: Mapping[str, bytes]  # tiles and a part of the ballots; written before the checkpoint that needs them
+    again: Mapping[str, bytes]  # a few tiles that readers have already, looked at in turn and written again if damaged
     ballots: BallotPart | None  # that part, None when all are published
+    tiled: int = 0  # entries of the log whose tiles readers have once this is out
 
     @property
     def in_release(self) -> dict[str, bytes]:
@@ -115,7 +134,7 @@ class RecordFiles:
 
     @property
     def digest(self) -> str | None:
-        """SHA-256 hex of the checkpoint, None before the log's begin."""
+        """SHA-256 hex of the checkpoint, None while there is none."""
         return hashlib.sha256(self.checkpoint).hexdigest() if self.checkpoint else None
 
 
@@ -126,9 +145,14 @@ class PublishedRecord:
     release publish the same bytes again. Nothing is read or written before the first use, so that a generator on
     standby holds no key and no log.
 
+    A release gets the tiles of `step` more entries at most. Where readers lack those of more, as after a site was lost,
+    they keep the checkpoint that they have, if any, and the head is published with the last of its tiles.
+
     Args:
         name: of a log that is begun now; one that was begun keeps its own.
         made_if_missing: make the key at a log's very beginning, where the operator named no file.
+        part: ballots of one release, at most.
+        step: entries whose tiles one release gets, at most; this many are held in memory.
     """
 
     def __init__(
@@ -140,6 +164,7 @@ class PublishedRecord:
         *,
         made_if_missing: bool,
         part: int = PART,
+        step: int = STEP,
     ) -> None:
         self._memory = memory
         self._key_file = key_file
@@ -147,8 +172,12 @@ class PublishedRecord:
         self._source_mode = source_mode
         self._made_if_missing = made_if_missing
         self._part = part
+        self._step = step
         self._signers: tuple[Signer, ...] = ()
         self._last = b""  # the checkpoint that readers have
+        self._tiled = 0  # entries whose tiles readers have, with or without a checkpoint
+        self._is_ours = False  # whether that checkpoint was found to be the beginning of this log
+        self._looked_at = 0  # of the tiles that readers have, how many were looked at in this turn
         self._withheld = False
 
     def check(self) -> None:
@@ -207,6 +236,7 @@ class PublishedRecord:
         with self._memory.reading() as connection:
             shrank = seen.size > self._memory.log_state(connection).edge.size
             self._withheld = shrank or log.load_edge(connection, seen.size).root() != seen.root
+        self._is_ours = not self._withheld
         if self._withheld:
             logger.error(
                 "published log is not a prefix of the local log; it is left as it is and nothing is added to it",
@@ -219,35 +249,58 @@ class PublishedRecord:
             part = ballots.due(connection, self._part)
             found = {} if part is None else {path_of(part.round_id, part.part): content(part)}
             if not self._signers:
-                return RecordFiles(b"", b"", found, part)
+                return RecordFiles(b"", b"", found, {}, part)
             keys = "".join(signer.verifier.text + "\n" for signer in self._signers).encode()
             if self._withheld:
-                return RecordFiles(self._last, keys, found, part)
+                return RecordFiles(self._last, keys, found, {}, part)
             edge = self._memory.log_state(connection).edge
-            head = Checkpoint(self._signers[0].verifier.name, edge.size, edge.root())
-            old = head_of(self._last).size if self._last else 0
-            old = old if old <= head.size else 0
-            tiles = {PREFIX + tile.path: log.content(connection, tile) for tile in tiles_between(old, head.size)}
-            return RecordFiles(head.signed(self._signers), keys, tiles | found, part)
+            old = self._tiled if self._tiled <= edge.size else 0
+            new = min(edge.size, old + self._step)
+            tiles = {PREFIX + tile.path: log.content(connection, tile) for tile in tiles_between(old, new)}
+            again = {PREFIX + tile.path: log.content(connection, tile) for tile in self._next_in_turn(old)}
+            checkpoint = self._last
+            if new == edge.size:
+                head = Checkpoint(self._signers[0].verifier.name, edge.size, edge.root())
+                checkpoint = head.signed(self._signers)
+            else:
+                logger.info("publishing the log's tiles; its checkpoint follows them", entries=new, of=edge.size)
+            return RecordFiles(checkpoint, keys, tiles | found, again, part, new)
+
+    def _next_in_turn(self, size: int) -> list[Tile]:
+        """Return a few tiles of the tree that readers have, the whole of it over many releases.
+
+        None where its checkpoint was not compared with this log: only then they can hold nothing else.
+        """
+        if not self._is_ours:
+            return []
+        begin = self._looked_at
+        tiles = list(islice(tiles_between(0, size), begin, begin + LOOKED_AT))
+        self._looked_at = begin + len(tiles) if len(tiles) == LOOKED_AT else 0
+        return tiles
 
     def done(self, files: RecordFiles, tick_id: str, generation: str, at_ms: int) -> None:
         """Note that the release with these files is published."""
         self._last = files.checkpoint or self._last
+        self._tiled = files.tiled or self._tiled
+        self._is_ours = not self._withheld
         self._memory.tick_done(tick_id, generation, at_ms, ok=True, reason=None, published=files.ballots)
 
     def resume(self, note: bytes | None) -> None:
         """Resume from the checkpoint of the last release, so that a restart does not publish the whole log again.
 
-        With None the site is new or was lost: all tiles are published again, and all ballots that are still kept. A
-        checkpoint that cannot be read makes all tiles be published again.
+        With None the site is new or was lost: all tiles are published again, all ballots that are still kept, and the
+        files of all months, each in steps. A checkpoint that cannot be read makes all tiles be published again.
         """
         self._last = b""
+        self._tiled = 0
+        self._is_ours = False
         if note is None:
             with self._memory.writing() as connection:
                 ballots.line_up_again(connection)
+                exports.forget_months(connection)
         else:
             with suppress(NoteError):
-                head_of(note)
+                self._tiled = head_of(note).size
                 self._last = note
 
 

@@ -6,21 +6,21 @@ A log that was verified before must extend the checkpoint that was signed then; 
 import hashlib
 import json
 import textwrap
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from gateway.wire.space import reason_of
 from generator.catalog.links import RANGES_JSONL
 from generator.errors import GeneratorError
-from generator.record.audit.audit import Audit, far_line, score_line
+from generator.record.audit.audit import Audit, far_line, real_votes, score_line
 from generator.record.audit.compare import Row, ranges_complaint, rows_complaint, rows_of
 from generator.record.audit.recount import RecountError, path_of, recount
 from generator.record.log.note import Checkpoint, NoteError, Verifier
-from generator.record.log.tiles import WIDTH, Edge, Tile, leaf_hash, unbundle
+from generator.record.log.tiles import HASH_BYTES, WIDTH, Edge, Tile, leaf_hash, unbundle
 from generator.record.published import CHECKPOINT, KEYS, PREFIX, read_verifiers, replace_private
 
-NEWEST: Final = 500  # rounds whose ballots are recounted; each is a request or more
 Read = Callable[[str], bytes | None]  # path with leading slash -> what is published there, None when nothing is
 Progress = Callable[[int, int, str], None]  # done, total, of what
 
@@ -65,7 +65,7 @@ class SeenFile:
             self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             replace_private(self.path, json.dumps(noted))
         except OSError as error:
-            raise GeneratorError(f"{self.path} cannot be written: {error.strerror or error}") from None
+            raise GeneratorError(f"{self.path} cannot be written: {reason_of(error, self.path)}") from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,29 +111,78 @@ def entries(read: Read, head: Checkpoint, earlier: Checkpoint | None = None) -> 
             f"the log had {old} entries when it was last seen and has {head.size} now: entries were removed"
         )
     edge = Edge()
+    hashes = HashTiles(read)
     for first in range(0, head.size, WIDTH):
         bundle = _bundle(read, Tile(None, first // WIDTH, min(WIDTH, head.size - first)))
+        leaves = [leaf_hash(entry) for entry in bundle]
         seen = max(0, old - first)
-        for part in (bundle[:seen], bundle[seen:]):
-            edge, _ = edge.append(map(leaf_hash, part))
+        for part in (leaves[:seen], leaves[seen:]):
+            edge, nodes = edge.append(part)
+            hashes.add(0, part)
+            for node in nodes:
+                hashes.add(node.level + 1, [node.value])
             if earlier and edge.size == old and edge.root() != earlier.root:
                 raise VerifyError(f"the first {old} entries are not those that were signed before: history was changed")
         yield from bundle
     if edge.root() != head.root:
         raise VerifyError("the entries do not lead to the signed root: an entry was changed, dropped or moved")
+    hashes.check_last()
+
+
+class HashTiles:
+    """Compare every published tile of hashes, of all levels, with the hashes that follow from the entries.
+
+    No proof of ours needs these tiles, but readers who prove single entries read nothing else.
+    """
+
+    def __init__(self, read: Read) -> None:
+        self._read = read
+        self._pending: dict[int, list[bytes]] = {}  # per level, hashes of its last tile
+        self._checked: dict[int, int] = {}  # per level, tiles
+
+    def add(self, level: int, hashes: Sequence[bytes]) -> None:
+        """Add hashes of a level, at most one tile of them, and check the tile that they fill."""
+        pending = self._pending.setdefault(level, [])
+        pending += hashes
+        if len(pending) == WIDTH:
+            self._check(level)
+
+    def check_last(self) -> None:
+        """Check the tiles that are not full."""
+        for level, pending in self._pending.items():
+            if pending:
+                self._check(level)
+
+    def _check(self, level: int) -> None:
+        hashes = self._pending[level]
+        index = self._checked.get(level, 0)
+        there, data = _published(self._read, Tile(level, index, len(hashes)))
+        if len(data) != there.width * HASH_BYTES or not data.startswith(b"".join(hashes)):
+            raise VerifyError(f"{there.path} does not hold the hashes that follow from the entries")
+
+        self._pending[level] = []
+        self._checked[level] = index + 1
 
 
 def _bundle(read: Read, tile: Tile) -> list[bytes]:
-    data = read(PREFIX + tile.path)
-    if data is None:
-        raise VerifyError(f"{tile.path}: nothing is published there")
+    """Return the entries of a tile."""
+    there, data = _published(read, tile)
     try:
         found = unbundle(data)
     except ValueError as error:
-        raise VerifyError(f"{tile.path}: {error}") from error
-    if len(found) != tile.width:
-        raise VerifyError(f"{tile.path} has {len(found)} entries")
-    return found
+        raise VerifyError(f"{there.path}: {error}") from error
+    if len(found) != there.width:
+        raise VerifyError(f"{there.path} has {len(found)} entries")
+    return found[: tile.width]
+
+
+def _published(read: Read, tile: Tile) -> tuple[Tile, bytes]:
+    """Return what is published of a tile, and which: of a partial one that is gone, the full one that begins with it."""
+    for there in dict.fromkeys((tile, tile.full)):
+        data = read(PREFIX + there.path)
+        if data is not None:
+            return there, data
+    raise VerifyError(f"{tile.path}: nothing is published there")
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +213,7 @@ class Verified:
         head = f"log {self.log.head.origin} ({audit.mode} market): {self.log.head.size} entries"
         return [
             f"{head}, signed by {self.log.keys[0].name}; {since}",
-            f"from {audit.first_at} to {audit.last_at}: {len(audit.rounds)} rounds ended{steps}",
+            f"from {audit.first_at} to {audit.last_at}: {len(audit.ended)} rounds ended{steps}",
             *(score_line(f"brain, {name} in the log", record) for name, record in records if record.resolved),
             *(far_line(scores) for scores in audit.far.scores() if scores.resolved),
             *([recounted] if self.rounds else []),
@@ -216,12 +265,11 @@ def verify_all(log: SignedLog, body: Any, read: Read, progress: Progress) -> Ver
     complaint = rows_complaint(rows, audit) or ranges_complaint(read(RANGES_JSONL), audit)
     if complaint is not None:
         raise VerifyError(complaint)
-    voted = sorted((row["start"], name) for name, row in audit.rounds.items() if _real_votes(row))
     ballots = 0
-    for number, (_, name) in enumerate(voted[-NEWEST:], 1):
-        ballots += _recount(read, name, audit.rounds[name])
-        progress(number, min(len(voted), NEWEST), "rounds' ballots")
-    return Verified(log, audit, rows, min(len(voted), NEWEST), ballots, max(0, len(voted) - NEWEST))
+    for number, (name, row) in enumerate(audit.voted.items(), 1):
+        ballots += _recount(read, name, row)
+        progress(number, len(audit.voted), "rounds' ballots")
+    return Verified(log, audit, rows, len(audit.voted), ballots, audit.voted_before)
 
 
 def _recount(read: Read, name: str, row: Row) -> int:
@@ -235,17 +283,10 @@ def _recount(read: Read, name: str, row: Row) -> int:
         raise VerifyError(f"round {name}: published ballots: {error}") from None
     if found is None:
         raise VerifyError(
-            f"round {name}: {path_of(name)} is not published; the log counted {_real_votes(row)} ballots at the lock, "
+            f"round {name}: {path_of(name)} is not published; the log counted {real_votes(row)} ballots at the lock, "
             f"of the digest {row['ballots_sha256']}"
         )
     return found
-
-
-def _real_votes(row: Mapping[str, Any]) -> int:
-    """Return a round's real votes; one that never locked has none."""
-    if "ballots_sha256" not in row:
-        return 0
-    return sum(votes - row["simulated_votes"][word] for word, votes in row["votes"].items())
 
 
 LOG: Final = (

@@ -11,6 +11,10 @@ from itertools import count
 from pathlib import Path
 from typing import Final
 
+import structlog
+
+from gateway.wire.space import reason_of
+from generator.catalog.discovery import PARTIAL_TILES_KEPT_S, full_tile
 from generator.errors import PublishError
 from generator.lease import Fence, one_writer
 from generator.release.disk import LocalDisk
@@ -22,6 +26,7 @@ KEPT_AT_MOST: Final = 12  # of those that seem to come from the future, after th
 POINTER: Final = "current"
 NAMED: Final = 3  # of many faults, in one line
 STAMPS_KEPT: Final = 10_000  # a week of releases
+log = structlog.get_logger("emi.publish")
 
 
 @dataclass
@@ -38,7 +43,7 @@ class Releases:
 
     A crash at any instruction leaves the pointer on a whole release: what was being written is a dot-folder, swept
     at the next start. Files of `once/` are written and durable before the release that names them, and are never
-    touched again.
+    changed; partial tiles go a day after their full tile came.
     """
 
     def __init__(self, site: Path, disk: LocalDisk | None = None, fence: Fence = one_writer) -> None:
@@ -51,6 +56,7 @@ class Releases:
         self._known = ""  # the pointer as it was last seen or moved by us
         self._highest = 0
         self._used: dict[int, None] = {}  # stamps of late, the oldest first
+        self._partial_tiles: set[Path] = set()  # folders of them
         self._sweeper = ThreadPoolExecutor(1, thread_name_prefix="sweeper")
 
     def open(self) -> None:
@@ -64,8 +70,9 @@ class Releases:
             self._disk.write(probe, b"")
             probe.unlink()
             self._remember()
+            self._partial_tiles = set(_partial_tiles(self._once))
         except OSError as error:
-            raise PublishError(f"site folder {self._site}: cannot write: {error.strerror or error}") from error
+            raise PublishError(f"site folder {self._site}: cannot write: {reason_of(error, self._site)}") from error
 
     def generation(self) -> int:
         """Return the highest generation ever pointed at or left behind here; 0 before the first."""
@@ -89,7 +96,12 @@ class Releases:
         return found
 
     def publish(
-        self, generation: str, files: Mapping[str, bytes], now_s: float, once: Mapping[str, bytes] = NOTHING
+        self,
+        generation: str,
+        files: Mapping[str, bytes],
+        now_s: float,
+        once: Mapping[str, bytes] = NOTHING,
+        again: Mapping[str, bytes] = NOTHING,
     ) -> int:
         """Publish `files` (path with leading slash -> bytes) as `generation`, after the new ones of `once`.
 
@@ -100,7 +112,9 @@ class Releases:
         Args:
             generation: 12 digits, higher than every one before; FIRST_GENERATION where nothing was ever published.
             files: the whole release, variants included.
-            once: files below `ONCE_PREFIXES`, with or without those that are already there; never rewritten.
+            once: files below `ONCE_PREFIXES`, with or without those that are already there; never rewritten, but for
+                one that was cut: what is there is the beginning of its bytes, and not all of them.
+            again: such files whose bytes readers can hold to a signature, so that other ones are damage: written again.
 
         Raises:
             PublishError, LeadershipLost: readers still see the last release. Only if the very last sync failed, they
@@ -108,17 +122,25 @@ class Releases:
         """
         try:
             with self._alone():
-                written = self._publish(generation, files, now_s, once)
+                written = self._publish(generation, files, now_s, once, again)
         except OSError as error:
             seen = self._known == generation
             state = "is seen by readers but may not outlast a power cut" if seen else "not published"
-            raise PublishError(f"release {generation} {state}: {error.strerror or error}") from error
+            raise PublishError(f"release {generation} {state}: {reason_of(error, self._site)}") from error
         self._prune(now_s)
+        self._prune_partial_tiles(now_s)
         return written
 
-    def _publish(self, generation: str, files: Mapping[str, bytes], now_s: float, once: Mapping[str, bytes]) -> int:
+    def _publish(
+        self,
+        generation: str,
+        files: Mapping[str, bytes],
+        now_s: float,
+        once: Mapping[str, bytes],
+        again: Mapping[str, bytes],
+    ) -> int:
         self._refuse_a_rival(generation)
-        new = self._not_there_yet(once)
+        new = self._to_write(once, again)
         self._date_back(int(now_s))
         shown = _Shown(self._folder / generation, dict(files), dict(self._shown.stamps))
         try:
@@ -126,6 +148,7 @@ class Releases:
             self._commit(generation, new, now_s)
         finally:
             self._end(generation, shown)
+        self._partial_tiles |= {Path(f"{self._once}{path}").parent for path in new if full_tile(path)}
         return written + len(new)
 
     def _date_back(self, now_s: int) -> None:
@@ -223,14 +246,26 @@ class Releases:
         if int(generation) <= _number(pointed) or taken:
             raise PublishError(f"release {generation} not published: {self.generation():012d} is there already")
 
-    def _not_there_yet(self, once: Mapping[str, bytes]) -> dict[str, bytes]:
-        """Return what is still to be put."""
-        there = {path for path in once if os.path.exists(f"{self._once}{path}")}  # noqa: PTH110  thousands of them
-        changed = [path for path in sorted(there) if Path(f"{self._once}{path}").read_bytes() != once[path]]
+    def _to_write(self, once: Mapping[str, bytes], again: Mapping[str, bytes]) -> dict[str, bytes]:
+        """Return what is not there, or is damaged, of the files outside of the release."""
+        wanted, changed = {}, []
+        for path, data in {**again, **once}.items():
+            there = _bytes_of(f"{self._once}{path}")
+            if there == data:
+                continue
+
+            was_cut = there is not None and data.startswith(there)
+            if there is not None and not was_cut and path not in again:
+                changed.append(path)
+                continue
+            if there is not None:
+                log.warning("an immutable file was damaged; it is written again", file=path, bytes=len(there))
+            wanted[path] = data
+
         if changed:
-            names = ", ".join(changed[:NAMED]) + (" …" if len(changed) > NAMED else "")
+            names = ", ".join(sorted(changed)[:NAMED]) + (" …" if len(changed) > NAMED else "")
             raise PublishError(f"{len(changed)} immutable files would change: {names}; they stay as they were written")
-        return {path: data for path, data in once.items() if path not in there}
+        return wanted
 
     def _pointed(self) -> str:
         """Return the name of the release that the pointer names, empty without one."""
@@ -269,16 +304,50 @@ class Releases:
             replaced_s = now_s - made[newest[place - 1]]
             kept = replaced_s <= KEEP_OLD_S if replaced_s >= 0 else place < KEPT_AT_MOST
             if not kept:
-                self._drop(newest[place])
+                self._drop(self._folder / newest[place], newest[place])
 
-    def _drop(self, name: str) -> None:
-        """Remove one release; first its name goes, so that no reader ever finds half of it."""
+    def _prune_partial_tiles(self, now_s: float) -> None:
+        """Drop partial tiles a day after their full tile became durable; the tick does not fail if that does.
+
+        A day by the full tile's date, which is a tick's wall time. Set back, the clock begins the day again, because
+        `_date_back` dates the tile to now. Set ahead, it ends the day early: who holds an older checkpoint then reads
+        the full tile, as they do a day later.
+        """
+        for folder in sorted(self._partial_tiles):
+            try:
+                written_s = folder.with_suffix("").stat().st_mtime
+            except OSError:
+                continue  # it is not full yet
+            if now_s - written_s >= PARTIAL_TILES_KEPT_S:
+                name = "-".join(folder.relative_to(self._once).parts)
+                if self._drop(folder, name) or not folder.exists():
+                    self._partial_tiles.discard(folder)
+
+    def _drop(self, folder: Path, name: str) -> bool:
+        """Remove a folder; first it goes from where readers look, so that none ever finds half of it."""
         dropped = self._folder / f".{name}.old"
         try:
-            (self._folder / name).rename(dropped)
+            folder.rename(dropped)
         except OSError:
-            return
+            return False
         self._sweeper.submit(shutil.rmtree, dropped, ignore_errors=True)  # no one waits for it; a start sweeps the rest
+        return True
+
+
+def _partial_tiles(once: Path) -> Iterator[Path]:
+    """Give the folders that hold partial tiles, without a look into them."""
+    for at, folders, _ in os.walk(once):
+        partial = [name for name in folders if name.endswith(".p")]
+        yield from (Path(at, name) for name in partial)
+        folders[:] = [name for name in folders if name not in partial]
+
+
+def _bytes_of(path: str) -> bytes | None:
+    """Return what a file holds, None when it is not there."""
+    try:
+        return Path(path).read_bytes()
+    except FileNotFoundError:
+        return None
 
 
 def _number(name: str) -> int:

@@ -4,7 +4,7 @@ import contextlib
 import hashlib
 import json
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -12,6 +12,7 @@ from typing import Any, Final
 
 import structlog
 
+from gateway.wire.space import reason_of
 from generator.catalog.products import (
     PRODUCTS,
     QUOTE_GRACE_S,
@@ -54,17 +55,24 @@ def has_room(offer: Offer, before: Sequence[Row]) -> bool:
     A generator that publishes far more often than once a minute, crashing and starting again, fills the vault with
     snapshots that can still be paid. Then what is for sale stays as it is until the oldest promises have run out.
     """
-    kept = [_snapshot(offer), *_kept(offer, before)]
+    kept = [_snapshot(offer, body_path), *_kept(offer, before)]
     size = sum(body["bytes"] for row in kept for body in row["bodies"].values())
     return len(kept) <= VAULT_SNAPSHOTS or (len(kept) <= VAULT_MOST_SNAPSHOTS and size <= VAULT_MOST_BYTES)
 
 
-def manifest_of(offer: Offer, before: Sequence[Row]) -> dict[str, Any]:
-    """Return the manifest that puts `offer` up for sale.
+def body_path(offer: Offer, product: Product) -> str:
+    """Return where a body lies below the vault's folder."""
+    return f"snapshots/{offer.generation}/{product.id}.json"
+
+
+def manifest_of(
+    offer: Offer, before: Sequence[Row], path: Callable[[Offer, Product], str] = body_path
+) -> dict[str, Any]:
+    """Return the manifest that puts `offer` up for sale, each body at its `path`.
 
     Of `before`, the last manifest's snapshots, newest first, those stay that can still be paid, and the newest others.
     """
-    newest = _snapshot(offer)
+    newest = _snapshot(offer, path)
     return {
         "schema_version": 1,
         "generation": offer.generation,
@@ -88,15 +96,10 @@ def _needed_until(row: Row) -> datetime:
     return max(promised, datetime.fromisoformat(row["valid_until"])) + timedelta(seconds=VAULT_MARGIN_S)
 
 
-def body_path(offer: Offer, product: Product) -> str:
-    """Return where a body lies below the vault."""
-    return f"snapshots/{offer.generation}/{product.id}.json"
-
-
-def _snapshot(offer: Offer) -> dict[str, Any]:
+def _snapshot(offer: Offer, path: Callable[[Offer, Product], str]) -> dict[str, Any]:
     bodies = {
         product.id: {
-            "path": body_path(offer, product),
+            "path": path(offer, product),
             "sha256": hashlib.sha256(offer.bodies[product.id]).hexdigest(),
             "bytes": len(offer.bodies[product.id]),
             "price_atomic": product.price_atomic,
@@ -146,7 +149,7 @@ class Vault:
             self._disk.folder(self._folder / "snapshots")
             self._look()
         except OSError as error:
-            raise PublishError(f"vault folder {self._folder}: cannot use: {error.strerror or error}") from error
+            raise PublishError(f"vault folder {self._folder}: cannot use: {reason_of(error, self._folder)}") from error
 
     def generation(self) -> int:
         """Return the generation of the newest snapshot; 0 before the first."""
@@ -169,7 +172,7 @@ class Vault:
             data = json.dumps(manifest, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
             self._disk.replace_text(self._folder / MANIFEST, data)
         except OSError as error:
-            raise PublishError(f"vault {offer.generation} not published: {error.strerror or error}") from error
+            raise PublishError(f"vault {offer.generation} not published: {reason_of(error, self._folder)}") from error
         self._snapshots = manifest["snapshots"]
         self._prune()
 

@@ -42,7 +42,8 @@ from generator.wings.bucket.places import site_store, vault_store
 
 if TYPE_CHECKING:
     from generator.inbox.indexer import Indexer
-    from generator.wings.bucket.site import BucketSite, BucketVault
+    from generator.wings.bucket.site import BucketSite
+    from generator.wings.bucket.vault import BucketVault
 
 OFFSET_KEY = "replay_offset_ms"
 ORIGIN_KEY = "source"
@@ -116,6 +117,7 @@ def site_of(settings: GeneratorSettings) -> Site:
         asset_id=network.asset_id,
         arena_address=settings.arena.address or DEMO_ARENA,
         devnet=devnet and devnet.removesuffix("/indexer"),
+        source_url=settings.source_url,
     )
 
 

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 import structlog
 
+from gateway.wire.space import reason_of
 from generator.arena.scores import track_record
 from generator.arena.teacher import RunningTotals
 from generator.arena.values import ArenaView, Tally
 from generator.catalog.assets import ASSETS
 from generator.catalog.downloads import SUMS
 from generator.catalog.links import OPENAPI_JSON, ROUNDS_JSON
+from generator.catalog.text.answers import NOT_STARTED
 from generator.catalog.words import SourceMode, SourceStatus
 from generator.compose.all import compose_free
 from generator.compose.body import encode
@@ -39,8 +41,6 @@ from generator.site.sample import bundled_files
 
 if TYPE_CHECKING:
     from generator.wings.bucket.site import BucketSite
-
-REASON: Final = "not started yet"
 
 log = structlog.get_logger("emi.publish")
 
@@ -76,7 +76,9 @@ def ensure(settings: GeneratorSettings, at: datetime) -> bool:
         releases.open()
         return lay_down(releases, site_of(settings), settings.mode, at)
     except OSError as error:
-        raise PublishError(f"state folder {settings.state_dir}: cannot write: {error.strerror or error}") from error
+        raise PublishError(
+            f"state folder {settings.state_dir}: cannot write: {reason_of(error, settings.state_dir)}"
+        ) from error
     except PublishError:
         if pointer.is_symlink():  # another process was faster
             return False
@@ -121,12 +123,12 @@ def bootstrap_files(site: Site, mode: SourceMode, at: datetime, renderer: Pages 
 
 def _context(site: Site, mode: SourceMode, at: datetime) -> TickContext:
     now_ms, none = to_ms(at), RunningTotals()
-    nothing = {asset: AssetObservation(asset, limitations=(REASON,)) for asset in ASSETS}
-    health = (SourceHealth("market", "spot", SourceStatus.FAILED, None, REASON),)
+    nothing = {asset: AssetObservation(asset, limitations=(NOT_STARTED,)) for asset in ASSETS}
+    health = (SourceHealth("market", "spot", SourceStatus.FAILED, None, NOT_STARTED),)
     return TickContext(
         site=site,
         freshness=freshness(at, 0, 0 if mode is SourceMode.RECORDED else None),
-        observation=Observation(mode, now_ms, nothing, health, BarFrame.empty(ASSETS)),
+        observation=Observation(mode, now_ms, nothing, health, BarFrame.empty(ASSETS), limitations=(NOT_STARTED,)),
         reading=None,
         arena=ArenaView(
             live=None,
@@ -134,7 +136,7 @@ def _context(site: Site, mode: SourceMode, at: datetime) -> TickContext:
             open=None,
             lessons=(),
             events=(),
-            teacher=none.lessons.metrics(),
+            teacher=none.live.lessons.metrics(),
             arena_record=track_record("arena", none.live.arena),
             hourly_record=track_record("hourly", none.live.hourly),
         ),

@@ -59,7 +59,7 @@ def publish(app: App, context: TickContext, composed: Composed, record: RecordFi
     app.publisher.checker.check(generation, files)
     app.publisher.checker.check_paid(generation, tick.paid)
     app.publisher.vault.publish(_offer(app, context, composed, tick.paid))
-    written = app.publisher.releases.publish(generation, files, at.timestamp(), once)
+    written = app.publisher.releases.publish(generation, files, at.timestamp(), once, record.again)
     app.record.published.done(record, context.freshness.tick_id, generation, context.freshness.generated_ms)
     _keep_hour(app, context, tick)
     app.publisher.background.published(background, tick, at)

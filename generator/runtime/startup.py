@@ -18,7 +18,7 @@ from generator.brain.reading import BrainReading
 from generator.catalog.assets import ASSETS
 from generator.catalog.formats import price, probabilities
 from generator.catalog.words import RegimeLabel, SourceMode
-from generator.errors import GeneratorError, SourceError
+from generator.errors import GeneratorError, PublishError, SourceError
 from generator.market.bars import BAR_MS, DAY_MS, HOUR_MS, BarFrame
 from generator.market.history import History
 from generator.market.source import Progress
@@ -28,6 +28,7 @@ from generator.runtime.market import DAYS_OF_HISTORY, Market, has_read, no_progr
 from generator.runtime.tick import play_arena
 
 BACKTEST_HOURS: Final = 48
+LOG_EVERY_PERCENT: Final = 10
 MINUTES: Final = (0, 15, 55)  # an hour and its ranges start and end, those over 15 minutes end, the next are made
 
 log = structlog.get_logger("emi.startup")
@@ -55,6 +56,7 @@ async def open_market(app: App, at: datetime, progress: Progress, hours: int | N
         app.record.memory.set_meta(ORIGIN_KEY, _origin(app))
     if hours is None:
         hours = await backtest_hours(app, at) if fresh else 0
+    await _count_again(app, progress)
     start = at - timedelta(hours=hours)
     if hours:
         app.market.history = History(ASSETS)  # what a standby holds is later than where the backtest begins
@@ -81,13 +83,38 @@ async def backtest_hours(app: App, at: datetime) -> int:
     return min(BACKTEST_HOURS, span_ms // HOUR_MS)
 
 
+async def _count_again(app: App, progress: Progress) -> None:
+    """Count the record again where the totals kept with it are not this program's.
+
+    That is before the first tick and outside its deadline; readers keep the last release, and a stop is heard between
+    two steps.
+    """
+    logged_percent = -LOG_EVERY_PERCENT
+    for done, total in app.record.memory.count_again():
+        progress(done, total, "weeks of the record, counted again for this version")
+        if 100 * done // total >= logged_percent + LOG_EVERY_PERCENT:
+            logged_percent = 100 * done // total
+            log.info("counting the record again", weeks=done, of=total)
+        await asyncio.sleep(0)
+
+
 def _resume(app: App) -> None:
     """Resume from the release that readers see: the log's head, and all files made by whoever led before."""
-    head = app.publisher.releases.shown((CHECKPOINT,)).get(CHECKPOINT)
-    app.record.published.resume(head)
+    app.record.published.resume(_head(app))
     app.publisher.background.reset()
     app.publisher.worded = None
     app.publisher.last_good.doubt()
+
+
+def _head(app: App) -> bytes | None:
+    """Return the log's head that readers see: None where there is none, empty where the store does not answer."""
+    releases = app.publisher.releases
+    try:
+        releases.generation()
+    except PublishError as error:
+        log.warning("it is not known what readers have; the log's tiles are looked at again", reason=str(error))
+        return b""
+    return releases.shown((CHECKPOINT,)).get(CHECKPOINT)
 
 
 async def _fill(app: App, start: datetime, progress: Progress) -> None:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
-from gateway.wire.ballots import OpenRound
+from gateway.wire.inbox import MOST_VOTERS, OpenRound
 from generator.arena.ballots import BallotFile
 from generator.arena.outcome import PricePoint
 from generator.arena.play import PlayInputs, RegimeRow
@@ -119,7 +119,8 @@ def play_arena(
     app.record.box.put_away(view.refused)  # only now: what is counted is on disk
     if not warm_up:
         taking = view.open if view.open is not None and view.open.phase is RoundPhase.OPEN else None
-        app.record.box.announce(None if taking is None else OpenRound(taking.round_id, taking.start_ms, to_ms(at)))
+        said = None if taking is None else OpenRound(taking.round_id, taking.start_ms, to_ms(at))
+        app.record.box.announce(said, app.record.memory.earlier_voters(MOST_VOTERS))
     return view, number
 
 

@@ -25,7 +25,7 @@ from generator.site.format import moment
 from generator.site.history import FILES, Histories, histories
 from generator.site.openapi.document import openapi, openapi_yaml
 from generator.site.openapi.paths import as_example
-from generator.site.pages.archive import DAYS_KEPT, day_path
+from generator.site.pages.archive import DAYS_KEPT, archived_since_ms, day_path
 from generator.site.pictures import PICTURES, Drawing, Pictures, drawings, pictures
 
 Bodies = Mapping[str, Mapping[str, Any]]
@@ -189,7 +189,8 @@ class BackgroundFiles:
         context, at = tick.context, moment(tick.context.freshness.generated_ms)
         news = asset_feeds(context.site, context.observation.mode, tick.rounds, tick.due, at)
         exports = self._memory.exports()
-        made = histories(context, tick.hours, exports.published_hours(), exports.minutes_by_day())
+        published = exports.published_hours(archived_since_ms(context.freshness.generated_ms))
+        made = histories(context, tick.hours, published, exports.minutes_by_day())
         return replace(made, files={**made.files, **news})
 
     def _drawn(self, tick: TickFiles) -> Pictures:

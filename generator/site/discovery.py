@@ -74,7 +74,8 @@ def security_txt(site: Site, updated: datetime) -> str:
     url, email = contact_of(site.contact)
     month = updated.astimezone(UTC).replace(day=1)
     expires = month.replace(year=month.year + (month.month > 1), month=(month.month + 10) % 12 + 1)
-    lines = [f"Contact: {to}" for to in (url, email and f"mailto:{email}") if to]
+    lines = [f"# Source of this service: {site.source_url}"] if site.source_url else []
+    lines += [f"Contact: {to}" for to in (url, email and f"mailto:{email}") if to]
     lines += [
         f"Expires: {expires:%Y-%m-%d}T00:00:00Z",
         "Preferred-Languages: en",

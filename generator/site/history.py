@@ -18,7 +18,7 @@ from generator.catalog.text.labels import REGIME
 from generator.catalog.words import RegimeLabel, SourceMode
 from generator.compose.context import TickContext
 from generator.compose.inputs import observed, reading_of
-from generator.site.charts.history import HOUR_MS, WINDOWS, Lately, Point, history, line_chart, uptime
+from generator.site.charts.history import DAY_MS, HOUR_MS, WINDOWS, Lately, Point, history, line_chart, uptime
 from generator.site.charts.plot import Chart
 from generator.site.charts.report import DATA_FROM, source_of
 from generator.site.format import UNKNOWN, moment, when
@@ -73,7 +73,7 @@ class Histories:
     charts: Mapping[str, Chart] = field(default_factory=dict)  # by name; what could not be drawn is left out
     figures: Mapping[str, Markup] = field(default_factory=dict)  # the same as pages show them
     files: Mapping[str, bytes] = field(default_factory=dict)
-    days: tuple[Day, ...] = ()  # newest first; those of a backtest until something was published
+    days: tuple[Day, ...] = ()  # newest first, those of the last month's backtest after those that were published
 
 
 def histories(
@@ -101,9 +101,14 @@ def histories(
     drawn.append(uptime("uptime", minutes, ctx.freshness.generated_ms, "Source: own record of ticks."))
     charts = {chart.caption.name: chart for chart in drawn if chart is not None}
     cards = {embedded(asset): card(charts.get(f"{asset.lower()}-7d"), asset, ctx).encode() for asset in ASSETS}
-    lines = days(published or hours, ctx.freshness.generated_ms)
+    before = [hour for hour in hours if hour.warm_up and _day_of(hour) < _day_of(published[0])] if published else hours
+    lines = days([*before, *published], ctx.freshness.generated_ms)
     files = {HISTORY_CSV: hours_csv(hours), BADGE: badge(hours, ctx).encode(), **cards}
     return Histories(charts, {name: escape(chart) for name, chart in charts.items()}, files, lines)
+
+
+def _day_of(hour: Hour) -> int:
+    return hour.at_ms // DAY_MS
 
 
 def hours_csv(hours: Sequence[Hour]) -> bytes:

@@ -9,6 +9,7 @@ from typing import Any, Final
 import resvg_py
 from markupsafe import Markup
 
+from generator.arena.rates import enough, rate, share
 from generator.arena.values import Rate
 from generator.catalog.assets import ASSET_NAMES
 from generator.catalog.counts import ENDPOINTS_IN_WORDS
@@ -51,7 +52,7 @@ class Drawing:
     headline: str
     text: str
     cards: tuple[tuple[str, str], ...] = ()  # at most two figures, each with what it means
-    bar: tuple[float, ...] = ()  # shares of bullish, neutral and bearish votes, 0..1, where there are any
+    bar: tuple[Rate, ...] = ()  # shares of bullish, neutral and bearish votes, where there are any
     as_of: str = ""  # at the foot, empty where nothing changes
     chart: Markup | str = ""  # without its letters, in place of the figures; `text` says what it shows
 
@@ -133,13 +134,14 @@ def _cards(cards: Sequence[tuple[str, str]]) -> list[dict[str, Any]]:
     return placed
 
 
-def _bar(shares: tuple[float, ...]) -> list[dict[str, Any]]:
+def _bar(shares: tuple[Rate, ...]) -> list[dict[str, Any]]:
     """Place the votes side by side in one bar; a part too narrow for its label has none."""
     parts = []
     left = float(LEFT)
-    for share, name in zip(shares, ("up", "same", "down"), strict=False):
-        label, width = f"{name} {100 * share:.0f}%", share * ROOM
-        if share > 0:
+    for votes, name in zip(shares, ("up", "same", "down"), strict=False):
+        number = f"{votes.percent:.0f}%" if enough(votes) else f"{votes.hits}"
+        label, width = f"{name} {number}", votes.hits / votes.n * ROOM
+        if votes.hits:
             fits = EM * 22 * len(label) + 16 < width
             parts.append({"name": name, "left": left, "width": max(1, width - 3), "label": label if fits else ""})
         left += width
@@ -215,17 +217,20 @@ def _arena(ctx: TickContext, mark: str, as_of: str) -> Drawing:
         kicker="The Arena: people and the brain, same question",
         headline=headline,
         text=text,
-        # Of a market with a simulated crowd the rate is that of real and simulated voters together.
+        # Of a market with a simulated crowd the rate would be that of real and simulated voters together.
         cards=(_right("the brain", teacher.brain), *([] if mark == "SIMULATED" else [_right("people", teacher.crowd)])),
-        bar=tuple(number / tally.total for number in votes),
+        bar=tuple(rate(number, tally.total) for number in votes),
         as_of=as_of,
     )
 
 
-def _right(who: str, rate: Rate) -> tuple[str, str]:
-    if rate.percent is None:
-        return "none yet", f"rounds scored for {who}"
-    return f"{rate.percent:.1f}%", f"of {rate.n:,} rounds {who} got right; a blind guess gets 33.3%"
+def _right(who: str, of: Rate) -> tuple[str, str]:
+    if not of.n:
+        return share(of), f"rounds scored for {who}"
+    if not enough(of):
+        return share(of), f"rounds {who} got right; too few to tell"
+    ends = f"95% interval {of.low_percent:.0f} to {of.high_percent:.0f}%"
+    return share(of), f"of {of.n:,} rounds {who} got right ({ends}); a guess gets 33%"
 
 
 def _general(ctx: TickContext, mark: str) -> Drawing:

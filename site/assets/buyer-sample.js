@@ -11,7 +11,7 @@ let loaded = null;
 async function load() {
   const answer = await ask(at("show-sample").dataset.from);
   if (answer.status !== 200) throw new Error();
-  return answer.json();
+  return answer.body;
 }
 
 // The first sentences and the first chart, or the first lines of what a program reads.

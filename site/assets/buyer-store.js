@@ -98,6 +98,21 @@ export function attemptDone(product) {
   }
 }
 
+const payeeKey = (network) => `emi-payee-${network}`;
+
+// Whom this origin was paid to first, or after the visitor accepted another; null before anything was signed.
+export function payeeOf(network) {
+  try {
+    return localStorage.getItem(payeeKey(network));
+  } catch {
+    return null;
+  }
+}
+
+export function pinPayee(network, payee) {
+  localStorage.setItem(payeeKey(network), payee);
+}
+
 export function onChange(tell) {
   addEventListener("storage", (event) => event.key === STORE && tell());
   if (bell) bell.onmessage = () => tell();

@@ -1,6 +1,8 @@
 // What the visitor agrees to: the terms that the page shows, held against the price on offer and against the very bytes
 // that a wallet is asked to sign. Functions of their arguments: no page, no network, no wallet.
 
+import { txidOf } from "./buyer-hash.js";
+
 const AMOUNT = /^[1-9]\d{0,14}$/; // atomic units; more could not be shown exactly
 const ADDRESS_BYTES = 32;
 // A plain transfer of an asset. Nothing that closes an account, takes from another, or hands the account over.
@@ -10,27 +12,81 @@ export const usdc = (atomic) => `${(Number(atomic) / 1e6).toLocaleString("en", {
 export const atomic = (amount) => Number(amount).toLocaleString("en");
 export const payable = (amount) => typeof amount === "string" && AMOUNT.test(amount);
 
-function pathOf(url) {
+function placeOf(url) {
   try {
-    return new URL(url, "https://here.invalid").pathname;
+    const { origin, pathname, username } = new URL(url);
+    return username ? ["", ""] : [origin, pathname];
   } catch {
-    return "";
+    return ["", ""];
   }
 }
 
 // The terms of a challenge that are not the ones on the page, as rows of name, now, shown; the price is not among them.
 export function differences(shown, required) {
   const offer = required.accepts[0];
+  const [origin, path] = placeOf(required.resource?.url);
   const rows = [
-    ["product", pathOf(required.resource?.url), shown.path],
+    ["service", origin, shown.origin],
+    ["product", path, shown.path],
     ["payee", offer.payTo, shown.payee],
     ["asset", offer.asset, shown.asset],
     ["network", offer.network, shown.full],
     ["scheme", offer.scheme, "exact"],
-    ["version of x402", String(required.x402Version), "2"],
+    ["version of x402", JSON.stringify(required.x402Version), "2"],
   ];
   return rows.filter(([, now, before]) => now !== before);
 }
+
+const DIGEST = /^[0-9a-f]{64}$/;
+const alike = (one, other) => JSON.stringify(one) === JSON.stringify(other);
+
+// What makes a 402 more than one offer, or an offer of something unnamed, in words: header and body say the same, every
+// way to pay on one network is the same payment, and the quote names the snapshot and the digest of what is sold.
+export function contradictions(required, body) {
+  const parts = ["x402Version", "resource", "accepts"];
+  const found = parts.filter((name) => !alike(required[name], body?.[name])).map((name) => `its header and its body differ in ${name}`);
+  const [first, ...others] = required.accepts.map((one) => ({ ...one, network: "" }));
+  const family = String(required.accepts[0].network).slice(0, 41); // algorand: and the 32 letters that both forms share
+  if (others.some((one, at) => String(required.accepts[at + 1].network).startsWith(family) && !alike(one, first))) found.push("it offers two payments");
+  if (!DIGEST.test(body?.quote?.sha256 ?? "")) found.push("it does not state the SHA-256 of what it sells");
+  if (!body?.quote?.snapshotId || body.quote.snapshotId !== first.extra?.snapshotId) found.push("quote and offer name different snapshots");
+  return found;
+}
+
+// What does not agree with a purchase in the answer that is to deliver it, in words; empty when all does.
+export function shortfalls(purchase, { receipt, sum, body }) {
+  const found = [];
+  const wrong = (name, good) => good || found.push(name);
+  if (!receipt) found.push("there is no receipt");
+  else {
+    wrong("the receipt does not say success", receipt.success === true);
+    wrong("the receipt is for another transaction", receipt.transaction === purchase.txid);
+    wrong("the receipt is for another network", receipt.network === purchase.network);
+    wrong("the receipt is for another payer", [undefined, null, "", purchase.payer].includes(receipt.payer));
+  }
+  wrong("the SHA-256 of the document is not the quoted one", Boolean(purchase.sha256) && sum === purchase.sha256);
+  wrong("the document is of another snapshot than the quote", Boolean(purchase.snapshot) && body?.snapshotId === purchase.snapshot);
+  wrong("the document is another product", body?.endpoint === purchase.product);
+  return found;
+}
+
+// How long a signed payment may still be settled by whoever has it: the longest validity of the network, and ten rounds.
+export const HELD_MS = 1010 * 2800;
+const MARGIN_ROUNDS = 10n;
+export const heldUntil = (purchase) => Date.parse(purchase.at) + HELD_MS;
+
+// The payment of a product that may have been settled and brought nothing yet; while there is one, no other is signed.
+export const unfinished = (purchases, product, now) =>
+  purchases.find((one) => ["signed", "paid"].includes(one.status) && one.header && one.product === product && now < heldUntil(one));
+
+// What was not delivered may have been valid for longer, by the network's rounds, than a clock here says.
+export function overlaps(purchases, product, unsigned) {
+  const first = unpacked(bytesOf(unsigned)).get("fv") ?? 0n;
+  return purchases.some((one) => one.product === product && one.status !== "settled" && one.lastValid && first <= BigInt(one.lastValid) + MARGIN_ROUNDS);
+}
+
+export const lastValidOf = (unsigned) => String(unpacked(bytesOf(unsigned)).get("lv") ?? 0n);
+export const idOf = (unsigned) => txidOf(bytesOf(unsigned));
 
 function bytesOf(base64) {
   return Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0));

@@ -16,16 +16,19 @@ export const OBSTACLES = {
   asset_frozen: ["frozen", "The issuer of USDC has frozen it in this account, so it cannot be sent."],
 };
 export const REFUSALS = [
-  [/quote_expired|unknown_snapshot|txn dead|validity_window|round.*outside/i, "expired", "The payment came too late, and the network cannot take it any more. Press Pay for a new price."],
+  [/quote_expired|unknown_snapshot|txn dead|validity_window|round.*outside/i, "expired", "The payment came too late."],
   [/insufficient|underflow|overspend/i, "too-little", "The account holds too little USDC."],
   [/overlapping lease|already in ledger/i, "refused", "This account has just paid for this in another tab. Look there."],
 ];
 export const ON_CHAIN = /payment_already_on_chain/;
 
-// What may be done next; after what the network has already, nothing.
+// What may be done next; after what was paid before, nothing.
 export const NEXT = {
   "terms-changed": ["reload"],
-  "on-chain": [],
+  "payee-changed": ["accept-payee"],
+  "paid-before": [],
+  held: ["retry"],
+  unproven: ["retry"],
   missing: ["get-wallet"],
   "no-account": ["get-usdc", "retry"],
   "not-opted-in": ["get-usdc", "retry"],
@@ -35,12 +38,10 @@ export const NEXT = {
 // Words of others end as a sentence does.
 export const sentence = (words) => words.trim().replace(/^[a-z](?=[a-z]* )/, (letter) => letter.toUpperCase()).replace(/[^.!?…]$/, "$&.");
 
-export async function reason(answer) {
-  const none = `The service answered with an error (HTTP ${answer.status}) and no reason.`;
-  try {
-    const body = await answer.json();
-    return sentence(String(body.detail || body.error || body.message || none));
-  } catch {
-    return none;
-  }
+const MOST_LETTERS = 300;
+
+// The reason that an answer has for people, in the service's own words: shown, never acted upon.
+export function reason({ status, body }) {
+  const words = body && typeof body === "object" ? body.detail || body.error || body.message : "";
+  return words ? sentence(String(words).slice(0, MOST_LETTERS)) : `The service answered with an error (HTTP ${status}) and no reason.`;
 }

@@ -1,13 +1,13 @@
 // The buyer page: asks for the price only when Pay is pressed, lets the wallet sign what the service prepared, keeps
 // the signed payment before it is sent, and sends the same one again until its outcome is known. It holds no key.
 
-import { alone, attempt, attemptDone, bodyOf, find, keep, keepBought, onChange, othersDone, saved } from "./buyer-store.js";
+import { alone, attempt, attemptDone, bodyOf, find, keep, keepBought, onChange, othersDone, payeeOf, pinPayee, saved } from "./buyer-store.js";
 import { faultOf, present as walletsHere, walletOf } from "./buyer-wallets.js";
 import { blocks, draw, element, markdown } from "./buyer-report.js";
 import { peek, sample } from "./buyer-sample.js";
 import { when } from "./buyer-tables.js";
-import { atomic, differences, payable, sealed, surprises, usdc } from "./buyer-terms.js";
-import { ask, decode, digest, encode } from "./buyer-wire.js";
+import { atomic, contradictions, differences, heldUntil, idOf, lastValidOf, overlaps, payable, sealed, shortfalls, surprises, unfinished, usdc } from "./buyer-terms.js";
+import { ask, decode, digest, encode, get } from "./buyer-wire.js";
 import { Fault, NEXT, NOTHING, OBSTACLES, ON_CHAIN, REFUSALS, reason, sentence } from "./buyer-words.js";
 
 const BACKOFF_MS = [2000, 3000, 5000, 5000, 10000, 10000, 20000, 30000, 60000];
@@ -15,6 +15,7 @@ const SEND_MS = 60000;
 const FRESH_MS = 150000;
 const SIGNED_MS = 240000;
 const QUOTE_TRIES = 3;
+const MOST_SENDS = 60; // about an hour
 const RECENT = 3; // purchases on the first screen
 const at = (id) => document.getElementById(id);
 // Where nothing is for sale there is no button, but what was bought is still here.
@@ -56,10 +57,11 @@ function stage(name) {
 }
 
 function show(...ids) {
-  for (const id of ["get-wallet", "get-usdc", "account-choice", "approve", "cancel", "again", "retry", "reload", "newer", "mine", "files"]) at(id).hidden = !ids.includes(id);
+  for (const id of ["get-wallet", "get-usdc", "account-choice", "approve", "cancel", "again", "retry", "reload", "accept-payee", "newer", "mine", "files"]) at(id).hidden = !ids.includes(id);
 }
 
-const unsent = () => saved().find((one) => one.status === "signed" && one.header && one.product === page.product);
+const unsent = () => unfinished(saved(), page.product, Date.now());
+const nameOf = (one) => (/report/.test(one.product) ? "report" : one.title.replace(/^x402 | \(.*\)$/g, ""));
 const newest = () => saved().find((one) => one.status === "settled" && one.product === page.product);
 
 // What a press would sign, said by each button that begins it.
@@ -67,6 +69,10 @@ function label() {
   if (!page.price) return;
   const open = unsent();
   const price = usdc(page.price);
+  const owned = newest();
+  document.body.classList.toggle("owns", Boolean(owned && !open));
+  at("owned").textContent = owned ? `Open your ${nameOf(owned)}` : "";
+  at("owned").onclick = () => pick(owned);
   pay.textContent = open ? "Send the signed payment again" : newest() ? `Buy the newest one for ${price}` : `Pay ${price}`;
   at("retry").textContent = open ? pay.textContent : `${repriced ? "Agree and pay" : "Try again: pay"} ${price}`;
 }
@@ -159,6 +165,7 @@ function begin() {
 async function buy() {
   const open = unsent();
   if (open) return present(open);
+  samePayee();
   const wallet = walletOf(document.querySelector("input[name=wallet]:checked").value, page);
   stage("connect");
   say("connect", "Waiting for the wallet to name an account …");
@@ -175,11 +182,24 @@ async function buy() {
   show("cancel");
   const made = await sign(wallet, ready);
   try {
+    pinPayee(page.network, page.payee);
     keep(made);
   } catch {
     throw new Fault("unkept", "This browser does not let the page keep the payment, so it was not sent.");
   }
   return present(made);
+}
+
+// Whoever was paid here first is paid here until the visitor accepts somebody else.
+function samePayee() {
+  const before = payeeOf(page.network);
+  if (!before || before === page.payee) return;
+  throw new Fault("payee-changed", `This service was paid to ${before} before, and now it names ${page.payee}. Nothing is signed for the new one unless you accept it. Ask the service first.`);
+}
+
+function acceptPayee() {
+  pinPayee(page.network, page.payee);
+  return pressed();
 }
 
 async function account(found) {
@@ -206,28 +226,32 @@ async function check(payer) {
     const asked = await ask(page.path);
     const required = decode(asked.headers.get("PAYMENT-REQUIRED") || "");
     const offer = required?.accepts?.[0];
-    if (asked.status !== 402 || !offer) throw new Fault("not-for-sale", `No price was given. ${await reason(asked)}`);
-    const quote = (await asked.json()).quote || {};
+    if (asked.status !== 402 || !offer) throw new Fault("not-for-sale", `No price was given. ${reason(asked)}`);
+    const quote = asked.body?.quote || {};
     // What the page showed when it was opened may be some snapshots ago.
     for (const part of document.querySelectorAll("[data-quote]")) part.textContent = quote[part.dataset.quote] || "not stated";
-    compare(required);
+    compare(required, asked.body);
     const answer = await ask(`${page.prepare}&address=${encodeURIComponent(payer)}&attempt=${attempt(page.product)}`);
     if (answer.status === 400) throw new Fault("wallet", "The wallet named an invalid Algorand address.");
-    if (answer.status !== 200) throw new Fault("not-ready", await reason(answer));
-    const prepared = await answer.json();
+    if (answer.status !== 200 || !answer.body) throw new Fault("not-ready", reason(answer));
+    const prepared = answer.body;
     if (JSON.stringify(prepared.accepted) !== JSON.stringify(offer)) continue; // a new snapshot came between the two
     obstacle(prepared);
     agreed(prepared.payment, payer);
-    return { ...prepared.payment, payer, required, offer, auth: prepared.account.auth_address, snapshot: offer.extra.snapshotId, sha256: quote.sha256 || null, at: Date.now() };
+    const unsigned = prepared.payment.group[prepared.payment.index];
+    if (overlaps(saved(), page.product, unsigned)) throw new Fault("held", "The network could still take an earlier payment for this product, so no second one is signed yet. Try again in some minutes.", "");
+    return { ...prepared.payment, txid: idOf(unsigned), lastValid: lastValidOf(unsigned), payer, required, offer, auth: prepared.account?.auth_address, snapshot: quote.snapshotId, sha256: quote.sha256, at: Date.now() };
   }
   throw new Fault("not-ready", "The price is being renewed. Press Pay again.");
 }
 
 // Only what the page shows is signed: another price is shown and waits for a second press, other terms for a reload.
-function compare(required) {
+function compare(required, body) {
   const offer = required.accepts[0];
   const changed = differences(page, required).map(([name, now, before]) => `the ${name} is now ${now}, and this page shows ${before}`);
   if (changed.length) throw new Fault("terms-changed", `The terms have changed: ${changed.join("; ")}. Reload the page and read them again.`);
+  const mixed = contradictions(required, body);
+  if (mixed.length) throw new Fault("not-for-sale", `The offer cannot be relied on: ${mixed.join("; ")}.`);
   if (!payable(offer.amount)) throw new Fault("not-for-sale", "The price on offer is not an amount of money.");
   if (offer.amount === page.price) return;
   const [now, before] = reprice(offer.amount);
@@ -235,8 +259,8 @@ function compare(required) {
 }
 
 // What was prepared is read byte by byte before a wallet sees it, whoever prepared it.
-function agreed({ group, index }, payer) {
-  const found = surprises(group?.[index] ?? "", { payer, payee: page.payee, amount: page.price, asset: page.asset, hash: page.genesisHash });
+function agreed(payment, payer) {
+  const found = surprises(payment?.group?.[payment.index] ?? "", { payer, payee: page.payee, amount: page.price, asset: page.asset, hash: page.genesisHash });
   if (found.length) throw new Fault("terms-changed", `The service prepared a different payment from the one on this page: ${found.join(", ")}. The wallet was not asked to sign it.`);
 }
 
@@ -266,7 +290,7 @@ async function sign(wallet, ready) {
   const { resource } = ready.required;
   const extensions = identified(ready.required.extensions);
   return {
-    txid: ready.txid, payer: ready.payer, payee: ready.offer.payTo, amount: ready.offer.amount, network: ready.offer.network, snapshot: ready.snapshot, sha256: ready.sha256,
+    txid: ready.txid, lastValid: ready.lastValid, payer: ready.payer, payee: ready.offer.payTo, amount: ready.offer.amount, network: ready.offer.network, snapshot: ready.snapshot, sha256: ready.sha256,
     header: encode({ x402Version: 2, payload, accepted: ready.offer, resource, extensions }),
     product: page.product, title: page.title, path: page.path, status: "signed", at: new Date().toISOString(),
   };
@@ -274,33 +298,32 @@ async function sign(wallet, ready) {
 
 // Signed payments are public on the network: what one bought is repeated only to who knows the identifier sent with it.
 function identified(extensions) {
-  const declared = extensions?.["payment-identifier"];
-  if (!declared) return extensions;
+  const declared = extensions?.["payment-identifier"] ?? { info: { required: true } };
   const random = Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0"));
   return { ...extensions, "payment-identifier": { ...declared, info: { ...declared.info, id: `pay_${random.join("")}` } } };
 }
 
-// Sends one signed payment until it is settled or refused; a tab that closes meanwhile resumes when it opens again.
+// Sends one signed payment until its end is known; a tab that closes meanwhile resumes when it opens again.
 async function present(purchase) {
   current = purchase;
   begin();
-  for (let turn = 0; ; turn += 1) {
+  for (let turn = 0; turn < MOST_SENDS; turn += 1) {
     stage("settle");
     say("settle", turn ? "Asking again with the same payment …" : "Settling on the network …", turn ? "wait" : "");
     let answer;
-    let why = navigator.onLine ? "The service cannot be reached." : "You are offline.";
+    let why = navigator.onLine ? "No whole answer came." : "You are offline.";
     try {
-      answer = await fetch(purchase.path, { cache: "no-store", headers: { "PAYMENT-SIGNATURE": purchase.header }, signal: AbortSignal.timeout(SEND_MS) });
-      if (answer.status === 200) return await delivered(purchase, answer);
-      if (answer.status === 402) return await refused(purchase, answer);
-      if (answer.status === 410) return await gone(purchase, answer);
-      why = await reason(answer);
-    } catch (error) {
-      if (error instanceof Fault) throw error;
-      if (answer) why = "The answer was cut off on its way.";
+      answer = await get(purchase.path, { "PAYMENT-SIGNATURE": purchase.header }, SEND_MS);
+    } catch {
+      // Nothing is known then, and the same payment is sent again.
     }
+    if (answer?.status === 200) return delivered(purchase, answer);
+    if (answer?.status === 402) return refused(purchase, answer);
+    if (answer?.status === 409 || answer?.status === 410) return paidBefore(purchase, answer);
+    if (answer) why = reason(answer);
     await unknown(answer, why, turn);
   }
+  throw new Fault("held", "The service gave no clear answer for an hour. The payment is kept in this browser, and no other one was signed.", "");
 }
 
 async function unknown(answer, why, turn) {
@@ -318,42 +341,61 @@ async function unknown(answer, why, turn) {
 }
 
 async function delivered(purchase, answer) {
-  const bytes = await answer.arrayBuffer();
-  const body = new TextDecoder().decode(bytes);
-  JSON.parse(body);
-  const sum = await digest(bytes);
-  const bought = { ...purchase, status: "settled", receipt: decode(answer.headers.get("PAYMENT-RESPONSE") || ""), matches: sum && purchase.sha256 ? sum === purchase.sha256 : null };
+  const receipt = decode(answer.headers.get("PAYMENT-RESPONSE") || "");
+  const failed = shortfalls(purchase, { receipt, sum: await digest(answer.bytes), body: answer.body });
+  if (failed.length) return unproven(purchase, receipt, failed);
+
+  const bought = { ...purchase, status: "settled", refused: false, receipt, matches: true };
   let kept = true;
   attemptDone(purchase.product);
   try {
-    await keepBought(bought, body);
+    await keepBought(bought, answer.text);
   } catch {
     kept = false;
   }
-  open(bought, body, kept ? "settled" : "settled-unkept", kept ? "Settled. What you bought is yours; it stays in this browser." : "Settled. What you bought is yours, but this browser could not keep it: download it now.");
+  open(bought, answer.text, kept ? "settled" : "settled-unkept", kept ? "Settled. What you bought is yours; it stays in this browser." : "Settled. What you bought is yours, but this browser could not keep it: download it now.");
   at("report").focus({ preventScroll: true });
   at("purchase").scrollIntoView();
 }
 
-async function gone(purchase, answer) {
-  attemptDone(purchase.product);
-  keep({ ...purchase, header: "", status: "settled", receipt: decode(answer.headers.get("PAYMENT-RESPONSE") || "") });
-  throw new Fault("on-chain", await reason(answer), "");
+// Kept as it was, with what is known; a browser that cannot keep it still has the payment as it was signed.
+function note(purchase, facts) {
+  try {
+    keep({ ...purchase, ...facts });
+  } catch {
+    // It is sent again then, and ends the same way.
+  }
 }
 
-async function refused(purchase, answer) {
+const clock = (time) => new Date(time).toLocaleTimeString("en-GB", { hour: "2-digit", minute: "2-digit" });
+const noOther = (purchase) => (Date.now() < heldUntil(purchase) ? `Until ${clock(heldUntil(purchase))} no other one is signed for this product, since what you signed may settle until then. Sending it again costs nothing.` : "");
+
+function unproven(purchase, receipt, failed) {
+  note(purchase, { receipt, failed });
+  throw new Fault("unproven", `What came does not agree with what was paid for: ${failed.join("; ")}. It is not called settled and not shown. ${noOther(purchase)} Transaction: ${purchase.txid}.`, "");
+}
+
+function paidBefore(purchase, answer) {
+  if (purchase.status !== "settled") note(purchase, { status: "paid", receipt: decode(answer.headers.get("PAYMENT-RESPONSE") || "") });
+  throw new Fault("paid-before", `This was paid before, says the service: ${reason(answer)} Do not pay again; contact the service with the transaction ${purchase.txid}. ${noOther(purchase)}`, "");
+}
+
+// Another challenge does not undo what was signed: whoever has it can settle it while the network takes it.
+function refused(purchase, answer) {
   const receipt = decode(answer.headers.get("PAYMENT-RESPONSE") || "");
-  const words = `${receipt?.errorReason || ""} ${await reason(answer)}`.trim();
-  attemptDone(purchase.product);
-  try {
-    keep({ ...purchase, status: "refused", receipt });
-  } catch {
-    // It is still marked signed then, and is refused once more when it is sent again.
-  }
-  if (ON_CHAIN.test(words)) throw new Fault("on-chain", `The network has this payment already, but the service did not accept it in time. Do not pay again; contact the service with the transaction ${purchase.txid}.`, "");
+  const words = `${receipt?.errorReason || ""} ${reason(answer)}`.trim();
+  if (purchase.status === "settled") return lost(purchase);
+  if (ON_CHAIN.test(words)) return paidBefore(purchase, answer);
+
   const known = REFUSALS.find(([pattern]) => pattern.test(words));
-  if (known) throw new Fault(known[1], known[2]);
-  throw new Fault("refused", `The payment was refused. The reason: ${(receipt?.errorReason || words).replaceAll("_", " ")}`);
+  const why = known ? known[2] : `The reason: ${sentence(String(receipt?.errorReason || words).replaceAll("_", " "))}`;
+  if (Date.now() < heldUntil(purchase)) {
+    note(purchase, { receipt, refused: true });
+    throw new Fault("held", `The service refuses this payment. ${why} ${noOther(purchase)}`, "");
+  }
+  attemptDone(purchase.product);
+  note(purchase, { status: "refused", receipt });
+  throw new Fault(known ? known[1] : "refused", `The payment was refused, and the network cannot take it any more. ${why}`, "");
 }
 
 const rowsOf = (one, body) => [
@@ -415,7 +457,7 @@ async function resume(txid) {
     const one = find(txid);
     if (!one) return;
     try {
-      if (one.status === "signed" || (one.status === "settled" && !(await reopen(one)))) await present(one);
+      if (["signed", "paid"].includes(one.status) || (one.status === "settled" && !(await reopen(one)))) await present(one);
       else if (one.status === "refused") say("refused", "This payment was refused. Nothing was paid.", "bad");
     } catch (error) {
       tell(error);
@@ -434,8 +476,8 @@ async function resume(txid) {
 function list() {
   const rows = saved().map((one) => {
     const item = element("li");
-    const name = `your ${/report/.test(one.product) ? "report" : one.title.replace(/^x402 /, "")} of ${when(one.at)}`;
-    const button = element("button", one.status === "refused" ? `Refused: ${name}` : `${one.status === "signed" ? "Send again the payment for" : "Open"} ${name}`);
+    const name = `your ${nameOf(one)} of ${when(one.at)}`;
+    const button = element("button", one.status === "refused" ? `Refused: ${name}` : `${one.status === "settled" ? "Open" : "Send again the payment for"} ${name}`);
     button.type = "button";
     button.disabled = one.status === "refused" || pay.disabled;
     button.addEventListener("click", () => pick(one));
@@ -468,6 +510,7 @@ label();
 pay.addEventListener("click", ordered);
 at("newer").addEventListener("click", pressed);
 at("retry").addEventListener("click", pressed);
+at("accept-payee").addEventListener("click", acceptPayee);
 at("reload").addEventListener("click", () => location.reload());
 at("again").addEventListener("click", () => wake());
 at("cancel").addEventListener("click", () => stopping.abort());
@@ -477,7 +520,7 @@ addEventListener("online", () => wake());
 addEventListener("beforeprint", () => document.querySelectorAll("figure details, .words, .part").forEach((part) => (part.open = true)));
 onChange(list);
 list();
-const pending = saved().find((one) => one.status === "signed" && one.header);
+const pending = saved().find((one) => one.status === "signed" && one.header && !one.refused && !one.failed);
 if (pending) resume(pending.txid);
 if (at("peek")) peek();
 rank();

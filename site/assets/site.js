@@ -33,10 +33,13 @@
     var now = Date.now();
     var age = Math.max(0, Math.round((now - time("generatedAt")) / 1000));
     all("[data-age]").forEach(function (place) { place.textContent = "Made " + span(age) + " ago."; });
-    mark(now > time("validUntil"));
+    var past = now > time("validUntil");
+    mark(past);
+    // Where nothing is published, whether a round ends as planned is not known.
     all("[data-countdown]").forEach(function (place) {
       var left = Math.round((Date.parse(place.dataset.countdown) - now) / 1000);
-      place.textContent = left > 0 ? two(Math.floor(left / 60)) + ":" + two(left % 60) : "over";
+      var counted = left > 0 ? two(Math.floor(left / 60)) + ":" + two(left % 60) : "over";
+      place.textContent = past ? "stopped, as this page is stale" : counted;
     });
   }
 

@@ -4,12 +4,14 @@ const RELAY = "/x402-buyer/ballot";
 const CONSENSUS = "/api/human-consensus.php";
 const RELAY_MS = 15000;
 const KEPT = "emi-votes";
+const CHANGES = "emi-changes";
 const MOST_KEPT = 500;
 const FEW = 30; // fewer rounds say nothing about skill
 const WORDS = { BULLISH: "up", NEUTRAL: "no move", BEARISH: "down" };
 const CAME = { BULLISH: "it rose", NEUTRAL: "it stayed within the band", BEARISH: "it fell" };
-const OTHER_WAYS = "Vote with a wallet or from the command line: see the Arena page.";
+const OTHER_WAYS = `Vote with a wallet or from the command line${location.pathname === "/arena/" ? " instead." : ": see the Arena page."}`;
 const OFF = `The free vote is off on this site. ${OTHER_WAYS}`;
+const STALE = "This service has stopped: it has published nothing for some minutes, and takes no votes. Vote again once it runs.";
 
 class Said extends Error {} // a sentence for the visitor
 
@@ -35,11 +37,35 @@ async function relay(query, headers = {}) {
   const received = await answer.json().catch(() => ({}));
   if (answer.ok && (received.txid || received.transaction)) return received;
   if (received.reason === "locked") throw new Said("Too late: votes in this round are closed. The next round opens within a minute.");
-  if (received.reason === "off" || answer.status === 404) throw new Said(OFF);
+  if (received.reason === "off" || answer.status === 404) throw new Said(off());
   throw new Said(received.detail || "This site takes no votes now. Try again in a minute.");
 }
 
-const prepared = (voter, round, choice, way) => relay(`?${new URLSearchParams({ voter, round, choice, way })}`);
+// Where no vote is taken: this site has no free vote, or its service has stopped.
+const off = () => (document.body.classList.contains("is-stale") ? STALE : OFF);
+
+let changed = {};
+
+// How often the vote in this round was changed before this choice: it makes a return to an earlier choice another ballot.
+// The same choice again is the same ballot, which counts once. It is noted before anything is signed.
+function changesOf(round, choice) {
+  try {
+    changed = JSON.parse(localStorage.getItem(CHANGES)) || changed;
+  } catch {
+    // this browser keeps nothing: what this page knows must do
+  }
+  if (changed.round !== round) changed = { round, choice, change: 0 };
+  else if (changed.choice !== choice) changed = { round, choice, change: changed.change + 1 };
+  try {
+    localStorage.setItem(CHANGES, JSON.stringify(changed));
+  } catch {
+    // as above
+  }
+  return changed.change;
+}
+
+const prepared = (voter, round, choice, way) =>
+  relay(`?${new URLSearchParams({ voter, round, choice, way, change: changesOf(round, choice) })}`);
 
 // The key
 
@@ -167,7 +193,9 @@ function state(words) {
 }
 
 let shown; // the round whose buttons are shown
-let known = ""; // what is known before a press
+let known = ""; // why a vote would not be taken, as far as it is known before a press
+let asked = ""; // the round that was asked about
+let pressed = ""; // the round in which a button was pressed: what was said after that stays
 
 function show() {
   const all = mine(), box = document.getElementById("votes"), place = document.getElementById("my-votes");
@@ -187,6 +215,7 @@ function show() {
 async function tap(button) {
   const { round, asset, start, end } = button.parentElement.dataset, choice = button.value;
   const buttons = [...button.parentElement.children];
+  pressed = round;
   buttons.forEach((one) => one.setAttribute("aria-disabled", "true"));
   state("Voting …");
   try {
@@ -211,15 +240,19 @@ document.addEventListener("click", (event) => {
   const button = event.target.closest("#votes button");
   if (button && !button.hasAttribute("aria-disabled")) tap(button);
 });
-document.addEventListener("emi:renewed", follow);
+document.addEventListener("emi:renewed", () => {
+  if (known) [asked, known, shown] = ["", "", undefined]; // it may not hold any more
+  follow();
+});
 // Asked when somebody reaches for the buttons: a site without a gateway answers 404, which a browser logs as an error.
-let asked = false;
 function ask(event) {
-  if (asked || !event.target.closest("#votes")) return;
-  asked = true;
+  const box = event.target.closest("#votes");
+  if (!box || asked === box.dataset.round) return;
+  asked = box.dataset.round;
   fetch(RELAY, { cache: "no-store" }).then((answer) => answer.json()).then((answer) => {
-    if (answer.free_vote !== "off") return;
-    [known, shown] = [OFF, undefined];
+    if (answer.free_vote === "on" || pressed === box.dataset.round) return;
+    known = answer.free_vote === "full" || answer.reason === "stale" ? answer.detail : off();
+    shown = undefined;
     show();
   }).catch(() => {}); // said after a press
 }

@@ -29,7 +29,7 @@ async def test_the_packages_own_validators_accept_both_declarations(path: str, t
     assert validate_discovery_extension(extensions["bazaar"]).valid
     assert validate_discovery_extension_spec(extensions["bazaar"]).valid
     assert is_payment_identifier_extension(extensions["payment-identifier"])
-    assert not is_payment_identifier_required(extensions["payment-identifier"])
+    assert is_payment_identifier_required(extensions["payment-identifier"])
 
 
 @in_loop

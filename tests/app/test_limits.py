@@ -1,4 +1,5 @@
 import asyncio
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -7,7 +8,7 @@ from structlog.testing import capture_logs
 
 from gateway.app.limits import Clients, Guard, RateLimit
 from tests.support.clock import ManualClock
-from tests.support.gateway_app import REGIME, gateway_app, in_loop
+from tests.support.gateway_app import REGIME, gateway_app, in_loop, until
 from tests.support.vaults import write_vault
 
 
@@ -118,10 +119,8 @@ def test_many_addresses_do_not_grow_the_table() -> None:
 
 
 @in_loop
-async def test_more_payments_than_can_wait_are_503_with_retry_after_and_cost_nothing(tmp_path: Path) -> None:
-    async with gateway_app(tmp_path) as home:
-        home.state.purchases._slots = asyncio.Semaphore(1)
-        home.state.purchases.most = 2
+async def test_more_payments_than_slots_are_503_with_retry_after_and_cost_nothing(tmp_path: Path) -> None:
+    async with gateway_app(tmp_path, payments_at_once=2) as home:
         home.upstream.settle_delay_s = 0.2
         payments = [home.buyer.pay() for _ in range(3)]
 
@@ -136,6 +135,55 @@ async def test_more_payments_than_can_wait_are_503_with_retry_after_and_cost_not
     assert [home.upstream.transfers[payment.txid] for payment in payments] == [1, 1, 1]
 
 
+class HeldClock(ManualClock):
+    """A clock whose sleepers wait until they are let go; `asleep` says how many there are."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.asleep = 0
+        self.wake = asyncio.Event()
+
+    async def sleep(self, seconds: float) -> None:
+        self.asleep += 1
+        await self.wake.wait()
+        await super().sleep(seconds)
+
+
+@in_loop
+async def test_refused_payments_that_wait_for_their_look_up_hold_no_slot(tmp_path: Path) -> None:
+    clock = HeldClock()
+    async with gateway_app(tmp_path, clock=clock, payments_at_once=2) as home:
+        home.upstream.verify = {"isValid": False, "invalidReason": "insufficient_funds"}
+        refused = [asyncio.create_task(home.send(home.buyer.pay())) for _ in range(2)]
+        await until(lambda: clock.asleep == 2)
+        home.upstream.verify = {"isValid": True}
+
+        bought = await home.send(home.buyer.pay())
+        clock.wake.set()
+        answers = await asyncio.gather(*refused)
+
+    assert bought.status_code == 200
+    assert [answer.status_code for answer in answers] == [402, 402]
+
+
+@in_loop
+async def test_500_buyers_are_with_the_facilitator_at_the_same_time(tmp_path: Path) -> None:
+    # As long as a busy machine takes: what is tested is that no one waits for another.
+    async with gateway_app(
+        tmp_path, rate_limit_per_minute=600, verify_timeout_seconds=60, settle_timeout_seconds=120
+    ) as home:
+        home.state.ledger.limit(60)
+        home.upstream.hold = asyncio.Event()
+        buying = [asyncio.create_task(home.send(home.buyer.pay())) for _ in range(500)]
+
+        await until(lambda: len(home.upstream.asked("/settle")) == 500 or any(task.done() for task in buying))
+        home.upstream.hold.set()
+        answers = await asyncio.gather(*buying)
+
+    assert Counter(answer.status_code for answer in answers) == {200: 500}
+    assert sum(home.upstream.transfers.values()) == 500
+
+
 @in_loop
 async def test_a_replay_needs_no_turn(tmp_path: Path) -> None:
     async with gateway_app(tmp_path) as home:
@@ -143,7 +191,6 @@ async def test_a_replay_needs_no_turn(tmp_path: Path) -> None:
         await home.send(payment)
         await home.restart()
         home.state.purchases._slots = asyncio.Semaphore(0)
-        home.state.purchases.most = 0
 
         answers = [await home.send(payment), await home.send(home.buyer.pay())]
 

@@ -165,6 +165,7 @@ async def test_pipelined_requests_are_answered_each_and_in_order(tmp_path: Path)
     "request_",
     [
         get("PAYMENT-SIGNATURE: abc"),
+        get("X-PAYMENT: abc"),
         get("Content-Length: 2") + b"{}",
         get("Transfer-Encoding: chunked") + b"0\r\n\r\n",
         get("Connection: close"),

@@ -38,7 +38,7 @@ def test_a_flood_of_ballots_is_counted_shown_as_a_burst_and_moves_nothing_else(m
     assert view.live_tally.total == 1_003
     assert view.crowd is not None
     assert [(burst.at_ms, burst.votes, burst.new_voters) for burst in view.crowd.bursts] == [
-        (NOON + 30 * MINUTE, 1_000, 1.0)
+        (NOON + 30 * MINUTE, 1_000, 1_000)
     ]
     assert view.crowd.by_record.voters == 0
     assert refused_ballots(memory) == {}

@@ -1,6 +1,7 @@
 """Ballots: what counts, what is refused, and by which name."""
 
 import base64
+import hashlib
 import random
 from collections.abc import Callable
 from dataclasses import replace
@@ -9,7 +10,8 @@ from typing import Any
 import pytest
 
 from gateway.wire.algorand import DEMO_ARENA, TRANSACTION_PREFIX, key_of, pack, unpack
-from gateway.wire.networks import NETWORKS
+from gateway.wire.ballots import CHANGES, FIRST_FORM, lease_of
+from gateway.wire.networks import DEVNET, NETWORKS
 from generator.arena.ballots import BallotFile, Poll, Refusal, judge
 from generator.catalog.words import Prediction, RoundPhase
 from tests.arena.test_sealing import an_open_round
@@ -59,6 +61,8 @@ def test_a_good_ballot_counts_with_its_voter_round_and_choice() -> None:
     assert key_of(ballots[0].voter) == base64.b64decode(voter(0))[32:]
 
 
+KEY_0, KEY_1 = (base64.b64decode(voter(number))[32:] for number in (0, 1))
+LEASE = b"emi-arena/lease" + KEY_0 + OPEN.round_id.encode()
 NOTE = b'emi-arena/v1:j{"r":"%s","p":"BULLISH"}' % OPEN.round_id.encode()
 TAMPERED: dict[str, tuple[Callable[[], BallotFile], Refusal]] = {
     "amount": (lambda: set_in_transaction(amt=1), Refusal.NOT_ZERO),
@@ -102,6 +106,26 @@ TAMPERED: dict[str, tuple[Callable[[], BallotFile], Refusal]] = {
         ),
         Refusal.BAD_SIGNATURE,
     ),
+    "a genesis id of anything": (lambda: set_in_transaction(gen="ANY TEXT"), Refusal.OTHER_NETWORK),
+    "a genesis id that is a number": (lambda: set_in_transaction(gen=5), Refusal.OTHER_NETWORK),
+    "a genesis id as bytes": (lambda: set_in_transaction(gen=DEVNET.genesis_id.encode()), Refusal.OTHER_NETWORK),
+    "another network's genesis id": (lambda: set_in_transaction(gen="mainnet-v1.0"), Refusal.OTHER_NETWORK),
+    "a lease of anything": (lambda: set_in_transaction(lx=b"ANY 32 BYTES OF SOMETHING ELSE !"), Refusal.LEASE),
+    "a long lease": (lambda: set_in_transaction(lx=b"x" * 100), Refusal.LEASE),
+    "a lease as text": (lambda: set_in_transaction(lx="x" * 32), Refusal.LEASE),
+    "another voter's lease": (lambda: set_in_transaction(lx=lease_of(KEY_1, OPEN.round_id, 0)), Refusal.LEASE),
+    "another round's lease": (lambda: set_in_transaction(lx=lease_of(KEY_0, "BTC-1", 0)), Refusal.LEASE),
+    "the lease of a 21st ballot": (
+        lambda: set_in_transaction(lx=hashlib.sha256(LEASE + bytes([20])).digest()),
+        Refusal.LEASE,
+    ),
+    "a group": (lambda: set_in_transaction(grp=b"ANY 32 BYTES OF SOMETHING ELSE !"), Refusal.UNKNOWN_FIELD),
+    "a negative fee": (lambda: set_in_transaction(fee=-1), Refusal.NOT_A_TRANSACTION),
+    "a spaced note": (lambda: set_in_transaction(note=NOTE.replace(b":", b" :\t")), Refusal.NOTE_FORM),
+    "an escaped note": (lambda: set_in_transaction(note=NOTE.replace(b"BULL", b"\\u0042ULL")), Refusal.NOTE_FORM),
+    "a fee in a file": (lambda: set_in_transaction(fee=1_000), Refusal.NOT_FREE),
+    "rounds of validity in a file": (lambda: set_in_transaction(fv=2**62, lv=2**63), Refusal.NOT_FREE),
+    "2700 letters": (lambda: set_in_transaction(gen="x" * 2_700), Refusal.TOO_LONG),
     "changed after signing": (
         lambda: altered(lambda e: e["txn"].update(note=NOTE.replace(b"BULLISH", b"BEARISH")), sign=False),
         Refusal.BAD_SIGNATURE,
@@ -125,6 +149,49 @@ TAMPERED: dict[str, tuple[Callable[[], BallotFile], Refusal]] = {
     "too large": (lambda: BallotFile("x", b"A" * 4097, NOON), Refusal.TOO_LARGE),
     "unreadable": (lambda: BallotFile("x", b"", NOON, Refusal.UNREADABLE), Refusal.UNREADABLE),
 }
+
+
+SIGNED = {
+    "as it is": {},
+    "with the network's id": {"gen": DEVNET.genesis_id},
+    **{f"change {change}": {"lx": lease_of(KEY_0, OPEN.round_id, change)} for change in range(CHANGES)},
+}
+
+
+@pytest.mark.parametrize("fields", SIGNED.values(), ids=SIGNED.keys())
+def test_a_ballot_may_name_its_network_and_carry_one_of_twenty_leases(fields: dict[str, object]) -> None:
+    assert refusal_of(set_in_transaction(**fields)) is None
+
+
+def test_a_lease_is_the_hash_of_voter_round_and_change() -> None:
+    assert lease_of(KEY_0, OPEN.round_id, 7) == hashlib.sha256(LEASE + b"\x07").digest()
+    with pytest.raises(ValueError, match="19 times"):
+        lease_of(KEY_0, OPEN.round_id, 20)
+
+
+def test_up_down_up_counts_as_up_by_three_transactions() -> None:
+    said = (Prediction.BULLISH, Prediction.BEARISH, Prediction.BULLISH)
+    files = [VOTE.but(choice=choice, change=n, at_ms=NOON + n).file() for n, choice in enumerate(said)]
+
+    _, ballots = judge(files, POLL, none_known)
+
+    assert len({ballot.txid for ballot in ballots}) == 3
+    assert ballots[-1].choice is Prediction.BULLISH
+    assert len(judge([files[0], files[1], VOTE.but(change=0).file()], POLL, none_known)[1]) == 2
+
+
+def test_a_round_of_the_first_form_takes_what_its_time_took() -> None:
+    poll = replace(POLL, forms={OPEN.round_id: FIRST_FORM})
+
+    assert refusal_of(set_in_transaction(gen="x" * 900, lx=b"random", fee=1_000), poll) is None
+    assert refusal_of(VOTE.but(change=3).file(), poll) is None
+
+
+def test_on_chain_a_fee_and_rounds_are_the_networks_and_nothing_else_is_free() -> None:
+    paid = {"fee": 1_000, "fv": 77_000, "lv": 78_000}
+    confirmed = [replace(set_in_transaction(**paid, **more), confirmed=True) for more in ({}, {"lx": b"x" * 32})]
+
+    assert [refusal_of(file) for file in confirmed] == [None, Refusal.LEASE]
 
 
 @pytest.mark.parametrize("case", TAMPERED)
@@ -206,6 +273,4 @@ def test_the_order_of_the_files_does_not_matter() -> None:
 
 
 def test_the_arena_address_is_the_hash_of_a_text_and_a_valid_address() -> None:
-    import hashlib
-
     assert key_of(DEMO_ARENA) == hashlib.new("sha512_256", b"emi-arena-v1").digest()

@@ -1,8 +1,14 @@
 """Patterns over many rounds: who was ahead, by the rounds in which brain and crowd differed, and whether by chance."""
 
+from collections.abc import Iterator
 from dataclasses import replace
+from fractions import Fraction
+from functools import cache
+from itertools import pairwise
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from generator.arena.teacher import AGREED, ALL, DIFFERED, LessonSums, PatternSums, finding, sign_test
 from generator.arena.values import Lesson, Pattern
@@ -81,3 +87,47 @@ def test_only_the_rounds_in_which_they_differ_decide() -> None:
 
 def test_without_rounds_there_are_no_patterns() -> None:
     assert after(no_crowd=40) == {}
+
+
+@cache
+def exact_tests(n: int) -> list[float]:
+    """Return the test of every split of n cases, by the larger part: the plain sum, in whole numbers."""
+    found, tail, ways = [0.0] * (n + 1), 0, 1
+    for most in range(n, n // 2, -1):
+        tail += ways
+        ways = ways * most // (n - most + 1)
+        found[most] = min(1.0, float(Fraction(2 * tail, 1 << n)))
+    found[n // 2] = max(found[n // 2], 1.0)
+    return found
+
+
+@pytest.mark.parametrize("n", [199, 200, 201, 1000, 5000])
+def test_the_sign_test_is_the_exact_sum_to_nine_digits(n: int) -> None:
+    exact = exact_tests(n)
+
+    found = [sign_test(most, n - most) for most in range((n + 1) // 2, n + 1)]
+
+    assert found == pytest.approx(exact[(n + 1) // 2 :], abs=1e-9, rel=0)
+
+
+@given(st.integers(0, 6000), st.integers(0, 6000))
+def test_the_sign_test_is_a_chance_and_knows_no_sides(one: int, other: int) -> None:
+    assert sign_test(one, other) == sign_test(other, one)
+    assert 0.0 <= sign_test(one, other) <= 1.0
+
+
+@pytest.mark.parametrize("n", [50, 199, 200, 4001])
+def test_a_more_uneven_split_is_never_likelier(n: int) -> None:
+    chances = [sign_test(most, n - most) for most in range((n + 1) // 2, n + 1)]
+
+    assert all(before >= after for before, after in pairwise(chances))
+    assert chances[0] == 1.0
+
+
+def test_the_sign_test_of_a_century_of_rounds_ends() -> None:
+    splits: Iterator[int] = iter(range(438_000, 439_000, 10))
+
+    found = [sign_test(ahead, 876_000 - ahead) for ahead in splits]
+
+    assert found[0] == 1.0
+    assert 0.0 < found[-1] < 0.05

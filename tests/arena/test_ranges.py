@@ -1,6 +1,7 @@
 """Ranges: stored before the hour, measured by the price rule of the outcomes, scored against slow oracles."""
 
 from dataclasses import replace
+from fractions import Fraction
 from math import log
 from statistics import NormalDist, fmean
 
@@ -11,7 +12,19 @@ from hypothesis import strategies as st
 from generator.arena.hourly import interrupt, judge, predict
 from generator.arena.outcome import PricePoint
 from generator.arena.play import PlayState, play
-from generator.arena.ranges import ENOUGH_BLOCKS, HORIZONS, NORMAL, RangeSums, block_of, counts_of, due_ms, quantiles_of
+from generator.arena.ranges import (
+    ENOUGH_BLOCKS,
+    HORIZONS,
+    NORMAL,
+    Counts,
+    RangeSums,
+    block_of,
+    counts_of,
+    due_ms,
+    half_width,
+    quantiles_of,
+    together,
+)
 from generator.arena.values import Move, PredictionMade, RangeForecast, RangeScore
 from tests.support.arena_inputs import HOUR, MINUTE, NOON, forecast_at, inputs_at, ranges_at
 from tests.support.ranges import range_of
@@ -94,7 +107,7 @@ def test_the_scores_are_those_of_their_definitions(drawn: list[tuple[float, floa
 
     brain, hour, *_ = summed(cases)
 
-    assert brain.inside_90.value == pytest.approx(
+    assert brain.inside_90.percent == pytest.approx(
         100 * fmean(said.low_90 <= move <= said.high_90 for said, move in cases), abs=0.051
     )
     for score, name in ((brain, None), (hour, "last_hour")):
@@ -121,8 +134,8 @@ def test_no_interval_is_shown_below_ten_blocks() -> None:
 
     few, enough = summed(cases[1:])[0], summed(cases)[0]
 
-    assert (few.inside_50.low, few.inside_50.high) == (None, None)
-    assert enough.inside_50.low is not None
+    assert (few.inside_50.low_percent, few.inside_50.high_percent) == (None, None)
+    assert enough.inside_50.low_percent is not None
 
 
 def test_a_block_is_at_least_as_long_as_the_horizon() -> None:
@@ -134,27 +147,80 @@ def test_a_block_is_at_least_as_long_as_the_horizon() -> None:
 
 def test_the_interval_is_wider_where_moves_of_a_block_come_together() -> None:
     said = range_of(0.4)
-    alone, together = RangeSums(), RangeSums()
+    alone, bursts = [], []
     for place in range(120):
         outside = Move(1.0, 2.0 if place % 10 == 0 else 0.1)
-        alone = alone.plus([("1h", NOON + 4 * HOUR * place, counts_of(said, outside))])
+        alone.append(("1h", NOON + 4 * HOUR * place, counts_of(said, outside)))
         burst = Move(1.0, 2.0 if place < 12 else 0.1)
-        together = together.plus([("1h", NOON + HOUR * (place // 2), counts_of(said, burst))])
+        bursts.append(("1h", NOON + HOUR * (place // 2), counts_of(said, burst)))
 
-    wide, narrow = (sums.scores()[1].scores[0].inside_90 for sums in (together, alone))
+    wide, narrow = (RangeSums().plus(cases).scores()[1].scores[0].inside_90 for cases in (bursts, alone))
 
-    assert wide.value == narrow.value == 90.0
-    assert (wide.high or 0) - (wide.low or 0) > 2 * ((narrow.high or 0) - (narrow.low or 0))
+    assert wide.percent == narrow.percent == 90.0
+    assert (wide.high_percent or 0) - (wide.low_percent or 0) > 2 * (
+        (narrow.high_percent or 0) - (narrow.low_percent or 0)
+    )
 
 
-def test_the_jackknife_gives_the_textbook_interval_of_a_mean() -> None:
+def test_the_interval_of_a_share_is_the_textbook_one() -> None:
     moves = [0.1, 2.0, 0.1, 0.1, 0.1, 2.0, 0.1, 0.1, 0.1, 0.1, 0.1, 2.0]  # 9 of 12 inside
 
     inside = summed([(range_of(0.4), move) for move in moves])[0].inside_90
 
     error = 100 * (0.75 * 0.25 / 11) ** 0.5
-    assert inside.value == 75.0
-    assert inside.low == pytest.approx(75 - 2.201 * error, abs=0.4)  # Student's t with 11 degrees of freedom
+    assert inside.percent == 75.0
+    assert inside.low_percent == pytest.approx(75 - 2.201 * error, abs=0.4)  # Student's t with 11 degrees of freedom
+
+
+PARTS = st.lists(st.tuples(st.integers(0, 10**6), st.integers(1, 10**6)), min_size=ENOUGH_BLOCKS, max_size=40)
+
+
+@given(PARTS)
+def test_an_interval_is_that_of_the_blocks_one_by_one(blocks: list[tuple[int, int]]) -> None:
+    above, below = (sum(parts) for parts in zip(*blocks, strict=True))
+    products = [sum(y * y for y, _ in blocks), sum(y * x for y, x in blocks), sum(x * x for _, x in blocks)]
+    n, share = len(blocks), Fraction(above, below)
+
+    half = half_width(above, below, n, products)
+
+    residuals = sum((y - share * x) ** 2 for y, x in blocks)
+    t = 1.959964 + (1.959964**3 + 1.959964) / (4 * (n - 1))
+    assert half == pytest.approx(t * float(residuals * n / (n - 1)) ** 0.5 / below, rel=1e-9)
+
+
+def test_leaving_out_one_block_at_a_time_gives_the_same_interval() -> None:
+    blocks = [(40 + place % 7, 80 + place % 3) for place in range(600)]
+    above, below = (sum(parts) for parts in zip(*blocks, strict=True))
+    products = [sum(y * y for y, _ in blocks), sum(y * x for y, x in blocks), sum(x * x for _, x in blocks)]
+
+    half = half_width(above, below, len(blocks), products)
+
+    without = [(above - y) / (below - x) for y, x in blocks]
+    jackknife = (599 / 600 * sum((one - fmean(without)) ** 2 for one in without)) ** 0.5
+    assert half == pytest.approx(1.964 * jackknife, rel=1e-3)
+
+
+def test_sums_do_not_grow_with_the_record() -> None:
+    case = counts_of(range_of(0.4), Move(1.0, 0.1))
+
+    day, decade = (RangeSums().plus(("1h", 4 * HOUR * place, case) for place in range(n)) for n in (6, 21_900))
+
+    sizes = [(len(sums.totals["1h"]), len(sums.spreads["1h"].products)) for sums in (day, decade)]
+    assert sizes[0] == sizes[1]
+    assert decade.spreads["1h"].blocks == 21_900
+
+
+@given(MOVES, st.integers(1, 29))
+def test_a_block_that_comes_in_parts_counts_as_one(drawn: list[tuple[float, float]], cut: int) -> None:
+    cases = [
+        ("24h", NOON + HOUR * place, counts_of(range_of(round(s, 4)), Move(1.0, round(m, 4))))
+        for place, (s, m) in enumerate(drawn)
+    ]
+
+    def counted(_horizon: str, block: int) -> Counts:
+        return together(case[2] for case in cases[:cut] if block_of(case[1], "24h") == block)
+
+    assert RangeSums().plus(cases[:cut]).plus(cases[cut:], counted) == RangeSums().plus(cases)
 
 
 def test_a_quiet_hour_of_a_simple_rule_does_not_decide_its_qlike() -> None:

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from generator.arena.scores import BIN_EDGES, ORDER, Sums, log_score, published_triple, track_record, wilson
+from generator.arena.rates import rate
+from generator.arena.scores import BIN_EDGES, ORDER, Sums, log_score, published_triple, track_record
 from generator.arena.values import PredictionMade
 from generator.brain.forecast import Probabilities
 from generator.catalog.words import Prediction
@@ -76,11 +77,11 @@ def test_order_and_revisions_do_not_change_the_sums(cases: list[PredictionMade],
     [(81, 263, 25.53, 36.62), (15, 148, 6.24, 16.05), (0, 20, 0.0, 16.11), (1, 29, 0.61, 17.18)],
 )
 def test_wilson_gives_the_textbook_intervals(hits: int, n: int, low: float, high: float) -> None:
-    rate = wilson(hits, n)  # Newcombe 1998, table I, method 3
+    found = rate(hits, n)  # Newcombe 1998, table I, method 3
 
-    assert rate.n == n
-    assert rate.low_percent == pytest.approx(low, abs=0.051)
-    assert rate.high_percent == pytest.approx(high, abs=0.051)
+    assert found.n == n
+    assert found.low_percent == pytest.approx(low, abs=0.051)
+    assert found.high_percent == pytest.approx(high, abs=0.051)
 
 
 def test_a_bin_below_thirty_cases_gives_no_rate() -> None:
@@ -94,7 +95,7 @@ def test_a_bin_below_thirty_cases_gives_no_rate() -> None:
 
     index = BIN_EDGES.index(40.0)
     assert (few[index].n, few[index].hit) == (29, None)
-    assert enough[index].hit == wilson(30, 30)
+    assert enough[index].hit == rate(30, 30)
 
 
 @pytest.mark.parametrize("wrong", [(0.5, 0.5, 0.5), (-0.1, 0.6, 0.5), (float("nan"), 0.5, 0.5), (0, 0, 0)])

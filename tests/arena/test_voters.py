@@ -4,7 +4,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from generator.arena.voters import CountedVote, Voter, bursts, by_record, influence, leaderboard
+from generator.arena.rates import in_words, share
+from generator.arena.values import Tally
+from generator.arena.voters import (
+    CountedVote,
+    Voter,
+    burst_shares,
+    bursts,
+    by_record,
+    influence,
+    leaderboard,
+    record_shares,
+)
 from generator.catalog.words import Prediction
 from tests.support.arena_inputs import HOUR, MINUTE, NOON
 
@@ -38,6 +49,18 @@ def test_ten_thousand_new_addresses_do_not_move_the_crowd_by_record() -> None:
 
     assert crowd.voters == 3
     assert (crowd.bullish, crowd.bearish, crowd.neutral) == (0, 1, 0)
+    assert crowd.said == Tally(0, 3, 0)
+
+
+def test_the_shares_by_record_are_weighed_and_come_with_the_voters_counted() -> None:
+    crowd = by_record([*votes(2, UP, who=voter(100, 40)), *votes(1, DOWN, who=voter(1_000, 900)), *votes(5, FLAT)])
+
+    up, down, flat = record_shares(crowd)
+
+    assert [(one.hits, one.n) for one in (up, down, flat)] == [(2, 3), (1, 3), (0, 3)]
+    assert down.percent is not None
+    assert down.percent > 80
+    assert (share(down), in_words(down)) == ("1 of 3", "1")
 
 
 def test_a_crowd_without_records_has_no_shares() -> None:
@@ -52,8 +75,8 @@ def test_a_flood_in_one_minute_is_shown_with_what_it_was() -> None:
 
     assert len(found) == 1
     assert (found[0].at_ms, found[0].votes) == (NOON + 30 * MINUTE, 91)
-    assert found[0].same_choice == pytest.approx(90 / 91)
-    assert found[0].new_voters == pytest.approx(90 / 91)
+    assert (found[0].same_choice, found[0].new_voters) == (90, 90)
+    assert [share.percent for share in burst_shares(found[0])] == [98.9, 98.9]
 
 
 @pytest.mark.parametrize("count", [0, 1, 19])

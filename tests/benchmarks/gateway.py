@@ -1,9 +1,10 @@
 """Print what the gateway and the official middleware do in a second of processor time: python -m tests.benchmarks.gateway.
 
 What counts is requests per CPU-second of the server's own process, from /proc/<pid>/stat: it says little about the
-neighbours on the machine. OFFICIAL_PYTHON names an interpreter with x402-avm[avm,httpx,fastapi]==2.0.2 and uvicorn.
+neighbours on the machine. `python -m tests.benchmarks.gateway burst` lets 500 buyers pay at once. OFFICIAL_PYTHON names an interpreter with x402-avm[avm,httpx,fastapi]==2.0.2 and uvicorn.
 """
 
+import asyncio
 import contextlib
 import json
 import os
@@ -11,10 +12,14 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import time
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
+
+import aiohttp
 
 from gateway.devnet.keys import Key, new_key
 from gateway.devnet.wallet import pay
@@ -32,6 +37,8 @@ WORKERS: Final = 50
 CHALLENGES: Final = 30_000
 PURCHASES: Final = 4_000
 ROUNDS: Final = 3
+BUYERS: Final = 500
+SETTLE_S: Final = 3.5
 BARS: Final = {"challenge": "4 x", "purchase": "2.5 x", "replay": "20 x"}
 
 
@@ -90,6 +97,8 @@ def gateway(folder: Path, outside: str) -> Iterator[Running]:
         "EMI_ALGOD_URL": outside,
         "EMI_INDEXER_URL": outside,
         "EMI_VAULT_MAX_AGE_SECONDS": "86400",
+        # As behind nginx: one address speaks for many buyers.
+        "EMI_TRUSTED_PROXIES": "127.0.0.1",
     }
     ledger = os.environ.get("EMI_LEDGER_URL")
     if ledger:
@@ -99,10 +108,10 @@ def gateway(folder: Path, outside: str) -> Iterator[Running]:
 
 
 @contextlib.contextmanager
-def outside(folder: Path) -> Iterator[Running]:
-    """Run a facilitator, an algod and an indexer that answer at once."""
+def outside(folder: Path, settle_s: float = 0.0) -> Iterator[Running]:
+    """Run a facilitator, an algod and an indexer that answer at once, but for settle."""
     port = free_port(and_next=1)
-    words = [sys.executable, "-m", "tests.benchmarks.gateway_outside", str(port)]
+    words = [sys.executable, "-m", "tests.benchmarks.gateway_outside", str(port), str(settle_s)]
     with serving(words, port, folder, "/health") as server:
         yield server
 
@@ -155,5 +164,36 @@ def main() -> None:
     print(f"\nResident memory after {400 + ROUNDS * PURCHASES:,} purchases: {memory:.0f} MB (bar 120 MB)")
 
 
+async def burst(origin: str, payments: Sequence[str]) -> tuple[Counter[int], float]:
+    """Send every payment at the same time; return how many of each status came, and how long the slowest took."""
+    took: list[float] = []
+
+    async def buy(http: aiohttp.ClientSession, payment: str) -> int:
+        began = time.monotonic()
+        async with http.get(origin + PATH, headers={"PAYMENT-SIGNATURE": payment}) as answer:
+            await answer.read()
+        took.append(time.monotonic() - began)
+        return answer.status
+
+    async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0)) as http:
+        statuses = Counter(await asyncio.gather(*(buy(http, payment) for payment in payments)))
+    return statuses, max(took)
+
+
+def buyers_at_once() -> None:
+    """Let many buyers pay at the same time while settle takes long, and print what they got."""
+    with tempfile.TemporaryDirectory() as name, outside(Path(name), SETTLE_S) as away:
+        folder = Path(name)
+        with gateway(folder, away.origin) as server:
+            # Signed beforehand: the buyers' own work is not the gateway's.
+            payments = signed(server, new_key(), BUYERS)
+            statuses, slowest_s = asyncio.run(burst(server.origin, payments))
+    shown = ", ".join(f"{count} x {status}" for status, count in sorted(statuses.items()))
+    print(f"{BUYERS} buyers at once, settle takes {SETTLE_S:g} s: {shown}; the slowest {slowest_s:.1f} s (bar 5 s)")
+
+
 if __name__ == "__main__":
-    main()
+    if sys.argv[1:] == ["burst"]:
+        buyers_at_once()
+    else:
+        main()

@@ -18,7 +18,8 @@ from gateway.buyer.free_vote import BallotAnswer
 from gateway.settings import DEMO_PAYEE, GatewaySettings
 from gateway.upstream.chain import Presence
 from gateway.upstream.http_client import Answer
-from gateway.wire.algorand import DEMO_ARENA
+from gateway.wire.algorand import DEMO_ARENA, key_of
+from gateway.wire.ballots import lease_of
 from gateway.wire.networks import DEVNET, TESTNET
 from generator.arena.ballots import BallotFile, Poll, judge, note_of
 from generator.catalog.words import Prediction
@@ -87,6 +88,8 @@ REFUSED: dict[str, str] = {
     "a fee of a thousand times": ballot(fee=1_000_000),
     "no fee": ballot(fee=0),
     "a long life": ballot(last=ROUND + 5_000),
+    "a lease of anything": ballot(sets(lease=bytes(range(32)))),
+    "a genesis id of anything": ballot(gen="ANY TEXT"),
     "not base64": "%%%",
     "not msgpack": base64.b64encode(b"\xc1" * 50).decode(),
     "nothing": "",
@@ -147,6 +150,15 @@ def test_a_prepared_ballot_counts_once_it_is_signed_and_ends_about_the_close() -
     assert 600 / 3 < unsigned.last_valid_round - ROUND < 600 / 2.5
 
 
+def test_a_change_of_mind_is_prepared_with_its_own_lease_and_a_repeat_with_the_same() -> None:
+    browser = page(node_of())
+
+    leases = [msgpack_decode(browser.get(asking(change=n)).json()["transaction"]).lease for n in ("0", "1", "1", "19")]
+
+    assert leases == [lease_of(key_of(VOTER), OPEN.round_id, change) for change in (0, 1, 1, 19)]
+    assert browser.get(asking(change="20")).json()["reason"] == "changes"
+
+
 @pytest.mark.parametrize(
     "params", [None, {}, {"last-round": ROUND, "genesis-hash": TESTNET.genesis_hash}, {"last-round": -1}]
 )
@@ -184,6 +196,7 @@ def test_an_invalid_ballot_reaches_no_node(text: str) -> None:
         (Answer(400, {"message": "account X: overspend (account Y)"}), Presence.ABSENT, 400, "too_little_algo"),
         (Answer(400, {"message": "balance 1 below min 100000"}), Presence.ABSENT, 400, "too_little_algo"),
         (Answer(400, {"message": "txn dead: round 9 outside of 1--2"}), Presence.ABSENT, 400, "locked"),
+        (Answer(400, {"message": "transaction X using an overlapping lease"}), Presence.ABSENT, 400, "sent"),
         (Answer(400, {"message": "<b>anything</b>"}), Presence.ABSENT, 400, "refused"),
         (Answer(400, ["odd"]), Presence.UNCLEAR, 400, "refused"),
         (Answer(401, None), Presence.UNCLEAR, 503, "no_node"),
@@ -230,6 +243,10 @@ def test_too_many_at_once_are_turned_away() -> None:
         {"round": "BTC-20200101-000000"},
         {"choice": "UP"},
         {"way": "post"},
+        {"change": "20"},
+        {"change": "-1"},
+        {"change": "\u0663"},
+        {"change": "9" * 5_000},
     ],
 )
 def test_what_cannot_be_prepared_is_400_and_asks_no_node(wrong: dict[str, str]) -> None:

@@ -1,3 +1,4 @@
+import contextlib
 import gzip
 import os
 from pathlib import Path
@@ -102,6 +103,13 @@ def test_a_build_runs_no_install_script_and_leaves_only_the_script(tmp_path: Pat
     assert gzip.decompress(script.read_bytes()) == b"x" * 20_000
     assert (tmp_path / "arguments").read_text().split()[:2] == ["ci", "--ignore-scripts"]
     assert sorted(path.name for path in target.iterdir()) == ["wallets.js.gz"]
+
+
+def test_a_build_below_the_working_folder_finds_the_tools_it_installed(tmp_path: Path) -> None:
+    with contextlib.chdir(tmp_path):
+        script = make(Path("emi-state/buyer-wallets"), npm(tmp_path, BUNDLER), os.environ)
+
+        assert gzip.decompress(script.read_bytes()) == b"x" * 20_000
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 import asyncio
 import base64
 import resource
+import shutil
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
@@ -11,16 +12,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from algosdk.account import generate_account
+from algosdk.account import address_from_private_key, generate_account
 from nacl.signing import SigningKey
 from starlette.testclient import TestClient
 from structlog.testing import capture_logs
 
 from gateway.buyer.ballots import BallotDesk
-from gateway.buyer.free_vote import PER_ADDRESS, PER_ROUND, BallotAnswer, FreeVote, add_file
+from gateway.buyer.free_vote import BallotAnswer, FreeVote, _EarlierVoters, add_file
+from gateway.buyer.places import PER_ADDRESS, PER_ROUND, Claim, Places
 from gateway.settings import GatewaySettings
-from gateway.wire.algorand import DEMO_ARENA, TRANSACTION_PREFIX, key_of, pack, unpack
-from gateway.wire.ballots import OPEN_ROUND, OpenRound, read_ballot
+from gateway.wire.algorand import DEMO_ARENA, TRANSACTION_PREFIX, address_of, key_of, pack, unpack
+from gateway.wire.ballots import read_ballot
+from gateway.wire.inbox import EARLIER_VOTERS, OPEN_ROUND, OpenRound
 from gateway.wire.networks import DEVNET
 from generator.arena.ballots import judge
 from generator.catalog.words import Prediction
@@ -62,8 +65,12 @@ def vote(round_id: str = OPEN.round_id, arena: str = DEMO_ARENA) -> str:
 
 
 def gateway(inbox: Inbox, client: str = "203.0.113.7", **settings: Any) -> TestClient:
-    of = GatewaySettings(arena={"inbox_url": str(inbox.folder)}, **settings)
+    of = GatewaySettings(state_dir=inbox.folder.parent, arena={"inbox_url": str(inbox.folder)}, **settings)
     return page_client(BallotDesk(idle_state(of, ManualClock(NOW), chain=node_of())).show, client)
+
+
+def free_vote(inbox: Inbox, clock: ManualClock | None = None) -> FreeVote:
+    return FreeVote(inbox.folder, inbox.folder.parent / "free-vote.count", clock or ManualClock(NOW))
 
 
 def cast(browser: TestClient, ballot: str, **headers: str) -> tuple[int, str | None]:
@@ -72,7 +79,7 @@ def cast(browser: TestClient, ballot: str, **headers: str) -> tuple[int, str | N
 
 
 def left(inbox: Inbox) -> list[str]:
-    return sorted(path.name for path in inbox.folder.iterdir() if path.name != OPEN_ROUND)
+    return sorted(path.name for path in inbox.folder.iterdir() if path.name not in {OPEN_ROUND, EARLIER_VOTERS})
 
 
 def test_a_key_made_in_a_browser_signs_what_was_prepared_and_it_counts(inbox: Inbox) -> None:
@@ -93,7 +100,20 @@ def test_a_key_made_in_a_browser_signs_what_was_prepared_and_it_counts(inbox: In
 def test_without_a_question_it_says_whether_the_free_vote_is_on(inbox: Inbox, tmp_path: Path) -> None:
     said = [gateway(place).get("/b").json() for place in (inbox, Inbox(tmp_path / "elsewhere"))]
 
-    assert said == [{"free_vote": "on"}, {"free_vote": "off"}]
+    assert said[0] == {"free_vote": "on"}
+    assert (said[1]["free_vote"], said[1]["reason"]) == ("off", "off")
+
+
+def test_a_generator_that_has_stopped_is_said_and_not_that_the_vote_is_off(inbox: Inbox) -> None:
+    inbox.announce(replace(TAKING, read_ms=TAKING.read_ms - 180_001))
+    browser = gateway(inbox)
+
+    refused, said = browser.get("/b", headers={"X-Ballot": vote()}), browser.get("/b").json()
+
+    assert (refused.status_code, refused.json()["reason"]) == (503, "stale")
+    assert "has stopped: it last read votes at 2026-11-20 12:46 UTC" in refused.json()["detail"]
+    assert (said["free_vote"], said["detail"]) == ("off", refused.json()["detail"])
+    assert left(inbox) == []
 
 
 HOSTILE = {
@@ -118,7 +138,7 @@ def test_a_replay_is_the_same_file_and_counts_once_by_two_gateways_at_once(inbox
 
     async def both() -> None:
         read = read_ballot(ballot.encode(), key_of(DEMO_ARENA), DEVNET.genesis_hash_bytes)
-        one, two = (FreeVote(inbox.folder, ManualClock(NOW)) for _ in range(2))
+        one, two = (free_vote(inbox) for _ in range(2))
         await asyncio.gather(*(way.add(read, "203.0.113.7") for way in (one, two, one, two, one)))
 
     asyncio.run(both())
@@ -146,24 +166,111 @@ def test_the_21st_ballot_of_an_address_is_429_until_the_close_and_others_still_v
     assert len(left(inbox)) == PER_ADDRESS + 1
 
 
-def test_the_501st_ballot_of_a_round_is_refused_and_the_next_round_takes_again(inbox: Inbox) -> None:
-    free = FreeVote(inbox.folder, ManualClock(NOW))
-    following = OpenRound("BTC-20261120-140000", OPEN.start_ms + 3_600_000, TAKING.read_ms)
+def voting(key: str, inbox: Inbox, address: str, clock: ManualClock | None = None) -> str | None:
+    """Add one ballot at a gateway that has just been started; return why not."""
+    text = sign_ballot(key, OPEN.round_id, Prediction.BULLISH, DEMO_ARENA, DEVNET.genesis_hash)[1]
+    ballot = read_ballot(text, key_of(DEMO_ARENA), DEVNET.genesis_hash_bytes)
+    try:
+        asyncio.run(free_vote(inbox, clock).add(ballot, address))
+    except BallotAnswer as answer:
+        return answer.reason
+    return None
 
-    async def add(count: int, round_id: str = OPEN.round_id) -> None:
-        for _ in range(count):
-            read = read_ballot(vote(round_id).encode(), key_of(DEMO_ARENA), DEVNET.genesis_hash_bytes)
-            await free.add(read, "127.0.0.1")
 
-    async def fill() -> None:
-        await add(PER_ROUND)
-        with pytest.raises(BallotAnswer, match="500 free ballots"):
-            await add(1)
-        inbox.announce(following)
-        await add(1, following.round_id)
+def flood(inbox: Inbox) -> list[str | None]:
+    """Vote as one IPv6 /56 did that bought a round out: 15 new voters of each of its 26 subnets."""
+    free, clock = free_vote(inbox), ManualClock(NOW)
+    assert clock.now() == NOW
 
-    asyncio.run(fill())
-    assert len(left(inbox)) == PER_ROUND + 1
+    async def cast_all() -> list[str | None]:
+        said: list[str | None] = []
+        for number in range(390):
+            ballot = read_ballot(vote().encode(), key_of(DEMO_ARENA), DEVNET.genesis_hash_bytes)
+            try:
+                await free.add(ballot, f"2001:db8:0:{number % 26:x}::{number:x}")
+                said.append(None)
+            except BallotAnswer as answer:
+                said.append(answer.reason)
+        return said
+
+    return asyncio.run(cast_all())
+
+
+def test_one_ipv6_56_takes_60_places_and_others_vote_also_after_a_restart(inbox: Inbox) -> None:
+    regular = generate_account()[0]
+    inbox.announce(TAKING, [address_from_private_key(regular)])
+
+    said = flood(inbox)
+
+    assert (said.count(None), said.count("too_many")) == (60, 330)
+    assert voting(generate_account()[0], inbox, "198.51.100.9") is None
+    assert voting(regular, inbox, "198.51.100.10") is None
+    assert voting(generate_account()[0], inbox, "2001:db8:0:ff::1") == "too_many"
+
+
+def test_many_networks_leave_half_of_the_round_to_earlier_voters_and_late_visitors(inbox: Inbox) -> None:
+    regular, visitor = generate_account()[0], generate_account()[0]
+    inbox.announce(TAKING, [address_from_private_key(regular)])
+    places = Places(inbox.folder.parent / "free-vote.count")
+    for number in range(500):
+        claim = Claim(f"bought {number}", f"subscriber {number}", f"network {number}", earlier=False)
+        places.take(TAKING, claim, TAKING.read_ms, lambda: None)
+
+    said = gateway(inbox).get("/b").json()
+    assert (said["free_vote"], "kept until 12:55 UTC" in said["detail"]) == ("full", True)
+    assert voting(visitor, inbox, "198.51.100.9") == "full"
+    assert voting(regular, inbox, "198.51.100.9") is None
+    late = ManualClock(NOW + timedelta(minutes=5))
+    inbox.announce(replace(TAKING, read_ms=int(late.unix() * 1000)))
+    assert voting(visitor, inbox, "198.51.100.9", late) is None
+
+
+def test_a_full_round_says_so_before_and_after_a_press_and_when_to_come_again(inbox: Inbox) -> None:
+    places = Places(inbox.folder.parent / "free-vote.count")
+    for number in range(PER_ROUND):
+        places.take(TAKING, Claim(str(number), None, None, earlier=True), TAKING.read_ms, lambda: None)
+    browser = gateway(inbox)
+
+    said, refused = browser.get("/b").json(), browser.get("/b", headers={"X-Ballot": vote()})
+
+    assert (said["free_vote"], refused.status_code, refused.headers["retry-after"]) == ("full", 429, "600")
+    assert "500 free ballots" in said["detail"] == refused.json()["detail"]
+
+
+def test_the_next_round_takes_again(inbox: Inbox) -> None:
+    places = Places(inbox.folder.parent / "free-vote.count")
+    for number in range(PER_ROUND):
+        places.take(TAKING, Claim(str(number), None, None, earlier=True), TAKING.read_ms, lambda: None)
+    inbox.announce(OpenRound("BTC-20991120-140000", 4_100_000_000_000, TAKING.read_ms))
+
+    assert gateway(inbox).get("/b").json() == {"free_vote": "on"}
+    assert cast(gateway(inbox), vote("BTC-20991120-140000")) == (200, None)
+
+
+def test_earlier_voters_that_cannot_be_read_are_kept_as_they_were_and_said_once(inbox: Inbox) -> None:
+    key = bytes(range(32))
+    known = _EarlierVoters(inbox.folder / EARLIER_VOTERS)
+    inbox.announce(TAKING, [address_of(key)])
+    before = known.holds(key)
+    with capture_logs() as logged:
+        for damage in (b"", b"x" * 64, b"x"):
+            (inbox.folder / EARLIER_VOTERS).write_bytes(damage)
+            assert known.holds(key) is before is True
+
+    assert len(logged) == 1
+    assert _EarlierVoters(inbox.folder / "none").holds(key) is False
+
+
+def test_once_votes_are_closed_a_gateway_keeps_nothing_of_their_networks(inbox: Inbox) -> None:
+    counts, clock = inbox.folder.parent / "free-vote.count", ManualClock(NOW)
+    assert voting(generate_account()[0], inbox, "198.51.100.9", clock) is None
+    started_later = free_vote(inbox, clock)
+    before = counts.stat().st_size
+    clock.step(timedelta(minutes=10))
+
+    asyncio.run(started_later.tend())
+
+    assert (before > 0, counts.read_bytes()) == (True, b"")
 
 
 def test_two_seconds_before_the_close_it_is_too_late(inbox: Inbox) -> None:
@@ -171,19 +278,18 @@ def test_two_seconds_before_the_close_it_is_too_late(inbox: Inbox) -> None:
     inbox.announce(replace(TAKING, read_ms=int(clock.now().timestamp() * 1000)))
 
     with pytest.raises(BallotAnswer, match="takes no votes now"):
-        asyncio.run(FreeVote(inbox.folder, clock).check_open(OPEN.round_id))
+        asyncio.run(free_vote(inbox, clock).check_open(OPEN.round_id))
 
 
 def _missing(inbox: Inbox) -> None:
-    (inbox.folder / OPEN_ROUND).unlink()
-    inbox.folder.rmdir()
+    shutil.rmtree(inbox.folder)
 
 
 BROKEN = {
     "no folder": _missing,
     "no open round": lambda inbox: inbox.announce(None),
-    "a generator that stopped": lambda inbox: inbox.announce(replace(TAKING, read_ms=TAKING.read_ms - 180_001)),
     "garbage": lambda inbox: (inbox.folder / OPEN_ROUND).write_text("one"),
+    "another form of ballots": lambda inbox: (inbox.folder / OPEN_ROUND).write_bytes(TAKING.content() + b"1"),
     "garbage inside": lambda inbox: (inbox.folder / OPEN_ROUND).write_text("BTC now then"),
 }
 

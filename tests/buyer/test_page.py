@@ -206,6 +206,21 @@ def test_off_the_devnet_there_is_no_signing_route_and_no_devnet_wallet(tmp_path:
     assert devnet_wallet(GatewaySettings(network="devnet", facilitator_url="https://pay.example/facilitator")) is None
 
 
+@pytest.mark.parametrize(
+    ("algod", "offered"), [("http://127.0.0.1:9/algod", True), ("http://127.0.0.1:10/algod", False), (None, False)]
+)
+def test_a_devnet_under_the_test_networks_name_has_its_wallet_on_the_page(
+    tmp_path: Path, algod: str | None, offered: bool
+) -> None:
+    client = page_of(state_of(tmp_path, network="testnet", algod_url=algod))
+
+    text = client.get("/x402-buyer/").text
+
+    assert ('value="devnet" checked' in text) == offered
+    assert ("devnet on this machine, under the test network&#39;s name" in text) == offered
+    assert (client.get(SIGN_PATH).status_code == 400) == offered
+
+
 def test_a_devnet_that_is_down_is_503_and_nothing_is_signed(tmp_path: Path) -> None:
     with page_of(state_of(tmp_path, facilitator_url="http://127.0.0.1:9/facilitator")) as client:
         answer = client.get(SIGN_PATH, headers={"X-Devnet-Wallet": "account"})

@@ -1,16 +1,24 @@
 """`emi doctor` says when what is served is not fresh, and when no sale is possible."""
 
 import json
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from subprocess import CompletedProcess
 
 import pytest
 from prometheus_client import generate_latest
 
 from gateway.app.metrics import Metrics
+from gateway.ledger.store import Ledger
 from generator.cli.doctor import Check, examine
+from generator.record.memory.database import open_database
+from tests.ledger.test_damaged_ledger import damage, fill
+from tests.ledger.test_ledger import INTENT
 from tests.support import local_servers
 from tests.support.ports import free_port
+from tests.support.processes import emi_here
 
 
 @pytest.mark.parametrize(
@@ -113,3 +121,50 @@ def test_an_origin_without_any_answer_is_one_line() -> None:
     assert [check.good for check in checks] == [False]
     assert "no answer" in checks[0].found
     assert "is it running?" in checks[0].found
+
+
+def state(folder: Path) -> CompletedProcess[str]:
+    return emi_here("doctor", "--state", cwd=folder, EMI_STATE_DIR=str(folder))
+
+
+def test_whole_databases_are_called_whole_while_a_gateway_writes(tmp_path: Path) -> None:
+    ledger = Ledger(tmp_path / "payments.sqlite3")
+    ledger.write_intent(INTENT)
+    open_database(f"sqlite:///{tmp_path / 'memory.sqlite3'}").dispose()
+
+    done = state(tmp_path)
+
+    assert done.returncode == 0, done.stderr
+    assert [line.split()[-1] for line in done.stdout.splitlines()] == ["whole", "whole"]
+
+
+@pytest.mark.parametrize("harm", [damage, lambda path: path.write_text("no database at all" * 99)])
+def test_a_damaged_ledger_is_named_and_left_as_it_is(harm: Callable[[Path], object], tmp_path: Path) -> None:
+    path = tmp_path / "payments.sqlite3"
+    fill(path)
+    harm(path)
+    before = path.read_bytes()
+
+    done = state(tmp_path)
+
+    assert done.returncode == 1
+    assert done.stdout.startswith(f"BAD  payments ledger {path}: ")
+    assert "restore the backup" in done.stdout
+    assert path.read_bytes() == before
+
+
+def test_a_state_without_databases_is_one_clear_line(tmp_path: Path) -> None:
+    done = state(tmp_path)
+
+    assert (done.returncode, done.stderr.count("\n")) == (1, 1)
+    assert "neither a payments ledger nor a memory" in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_ledger_on_a_server_is_not_looked_into(tmp_path: Path) -> None:
+    url = "postgresql+psycopg://emi@localhost/emi"
+
+    done = emi_here("doctor", "--state", cwd=tmp_path, EMI_STATE_DIR=str(tmp_path), EMI_LEDGER_URL=url)
+
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("--   payments ledger: ")

@@ -36,7 +36,10 @@ def test_nested_settings_come_from_file_and_environment_together(monkeypatch: py
     ("name", "value", "said"),
     [
         ("EMI_PORT", "70000", "EMI_PORT is '70000'"),
-        ("EMI_PORTT", "8402", "unknown setting EMI_PORTT; valid: EMI_ALGOD_TOKEN"),
+        ("EMI_PORTT", "8402", "unknown setting EMI_PORTT; did you mean EMI_PORT?"),
+        ("EMI_ROUND_MINUTES", "30", "unknown setting EMI_ROUND_MINUTES; did you mean EMI_ARENA__ROUND_MINUTES?"),
+        ("EMI_COLOUR", "red", "unknown setting EMI_COLOUR; valid: EMI_ALGOD_TOKEN"),
+        ("EMI_ARENA__ROUND_MINUTES", "7", "must be a divisor of 1440 from 15 to 90, e.g. 15, 20, 30"),
         ("EMI_SOURCE", "magic", "EMI_SOURCE is 'magic'"),
         ("EMI_ARENA__ADDRESS", "INVALID", "not an Algorand address"),
         ("EMI_ARENA__ROUND_MINUTES", "37", "EMI_ARENA__ROUND_MINUTES is 37|EMI_ARENA__ROUND_MINUTES is '37'"),
@@ -45,12 +48,14 @@ def test_nested_settings_come_from_file_and_environment_together(monkeypatch: py
         ("EMI_BASE_URL", "example", "must be an origin"),
         ("EMI_CONTACT", "someone", "must be a URL, an e-mail address, or one of each"),
         ("EMI_CONTACT", "a@b.example, c@d.example", "must be a URL, an e-mail address, or one of each"),
+        ("EMI_SOURCE_URL", "example.org/source", "must be a URL such as https://example.org/source"),
+        ("EMI_SOURCE_URL", "https://me:secret@example.org", "credentials do not belong in a URL"),
         ("EMI_VAULT_URL", "ftp://x", "EMI_VAULT_URL"),
         ("EMI_NETWORK", "moon", "EMI_NETWORK is 'moon'"),
         ("EMI_ARENA__INBOX_URL", "s3://bucket/ballots", "let several machines share a folder"),
         ("EMI_ARENA__ASSETS", "BTC,BTC", "each once"),
         ("EMI_BASE_URL", "https://api.example.org", "SOURCE and NETWORK"),
-        ("EMI_SOURCE", "recorded", "--data"),
+        ("EMI_SOURCE", "recorded", "--data DIR or EMI_DATA_DIR"),
     ],
 )
 def test_a_wrong_value_is_named_with_what_is_allowed(

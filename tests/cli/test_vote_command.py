@@ -16,10 +16,10 @@ from typer.testing import CliRunner
 from gateway.buyer.ballots import BALLOT_PATH, BallotDesk
 from gateway.devnet.errors import DevnetError
 from gateway.settings import GatewaySettings
-from gateway.wire.ballots import OpenRound
+from gateway.wire.inbox import OpenRound
 from generator.arena.ballots import Ballot, judge
 from generator.catalog.words import Prediction
-from generator.cli._ballot import drop, find_open_round, load_key
+from generator.cli._ballot import count_change, drop, find_open_round, load_key
 from generator.cli._published import PublishedError
 from generator.cli.vote import vote
 from generator.errors import GeneratorError
@@ -82,7 +82,7 @@ def test_the_second_vote_is_of_the_same_voter_whose_key_is_private(tmp_path: Pat
 @pytest.mark.parametrize(
     ("arguments", "published", "line"),
     [
-        (["UP"], {"round_id": OPEN.round_id, "closes": CLOSES}, "allowed: BULLISH, BEARISH, NEUTRAL"),
+        (["maybe"], {"round_id": OPEN.round_id, "closes": CLOSES}, "allowed: up, small, down (or BULLISH, BEARISH,"),
         (["BULLISH"], None, "no round takes votes now"),
         (["BULLISH"], {"round_id": OPEN.round_id, "closes": "2020-01-01T00:00:00Z"}, "is the service up?"),
         (["BULLISH"], {"round_id": OPEN.round_id, "closes": None}, "is not a time"),
@@ -149,7 +149,8 @@ def served(open_round: object) -> bytes:
 def test_over_http_the_ballot_is_signed_for_that_arena_and_handed_in(tmp_path: Path) -> None:
     inbox = Inbox(tmp_path / "theirs")
     inbox.announce(OpenRound(OPEN.round_id, FAR_MS, FAR_MS))
-    state = idle_state(GatewaySettings(arena={"inbox_url": str(inbox.folder)}), ManualClock(NOW))
+    settings = GatewaySettings(state_dir=tmp_path, arena={"inbox_url": str(inbox.folder)})
+    state = idle_state(settings, ManualClock(NOW))
     routes = [
         Route("/api/human-consensus.php", lambda _: JSONResponse({"open_round": OURS})),
         Route(BALLOT_PATH, BallotDesk(state).show),
@@ -167,6 +168,7 @@ def test_over_http_the_ballot_is_signed_for_that_arena_and_handed_in(tmp_path: P
     ("status", "body", "line"),
     [
         (503, b'{"detail": "The free vote is off."}', "The free vote is off."),
+        (429, b'{"reason": "full", "detail": "The places are kept until 12:55 UTC."}', "are kept until 12:55 UTC."),
         (404, b"<html>", "takes no ballots"),
         (200, b"[]", "does not say what to sign"),
         (200, b'{"arena": "x", "genesis_hash": "y"}', "does not say what to sign"),
@@ -221,3 +223,30 @@ def test_who_returns_to_an_earlier_choice_has_that_one_counted(tmp_path: Path) -
         run(tmp_path, choice)
 
     assert len({ballot.txid for ballot in counted(tmp_path)}) == 3
+
+
+def test_the_same_choice_again_is_the_same_ballot(tmp_path: Path) -> None:
+    publish(tmp_path, {"round_id": OPEN.round_id, "closes": CLOSES})
+
+    for _ in range(3):
+        run(tmp_path, "BULLISH")
+
+    assert len(counted(tmp_path)) == 1
+
+
+def test_a_vote_is_changed_19_times_in_a_round_and_as_often_in_the_next(tmp_path: Path) -> None:
+    key_file, choices = tmp_path / "voter.key", (Prediction.BULLISH, Prediction.BEARISH)
+
+    changes = [count_change(key_file, OPEN.round_id, choices[number % 2]) for number in range(20)]
+    with pytest.raises(GeneratorError, match="its last one counts"):
+        count_change(key_file, OPEN.round_id, Prediction.BULLISH)
+
+    assert changes == list(range(20))
+    assert count_change(key_file, "BTC-20261120-140000", Prediction.BULLISH) == 0
+
+
+@pytest.mark.parametrize("note", ["", "garbage", "BTC-20261120-130000 x UP", "\xff"])
+def test_a_note_of_changes_that_cannot_be_read_begins_at_zero(tmp_path: Path, note: str) -> None:
+    (tmp_path / "voter.key.votes").write_text(note)
+
+    assert count_change(tmp_path / "voter.key", OPEN.round_id, Prediction.BULLISH) == 0

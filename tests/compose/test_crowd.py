@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from generator.arena.values import LockedCrowd, RecordCrowd
 from generator.catalog.words import Consensus
-from generator.compose.rounds import human_consensus
+from generator.compose.rounds import human_consensus, shared_intelligence
 from generator.compose.teacher_lessons import teacher_lessons
 from tests.support import builders
 
@@ -17,6 +17,14 @@ def test_the_crowd_by_record_is_next_to_the_count() -> None:
     assert body.by_record.consensus is Consensus.BULLISH
     assert "not a poll" in body.crowd_note
     assert [(burst.votes, burst.new_voters_percent) for burst in body.bursts] == [(9, 77.8)]
+
+
+def test_record_and_bursts_come_with_the_consensus_wherever_it_is_published() -> None:
+    context = builders.full_context()
+    alone, together = human_consensus(context), shared_intelligence(context)
+
+    assert together.human_layer == alone.human_consensus
+    assert (together.by_record, together.bursts) == (alone.by_record, alone.bursts)
 
 
 def test_a_round_whose_voters_have_no_record_says_so() -> None:

@@ -260,7 +260,7 @@ def test_a_record_better_than_guessing_is_stated_without_a_promise() -> None:
     text = statement(good)
 
     assert "the Brier skill against the base rate is 2.5%" in text
-    assert "of 321 forecasts 37.7% (95% interval 38 to 44.9%) came true" in text
+    assert "of 321 forecasts 37.7% (95% interval 38.0 to 44.9%) came true" in text
     assert "promises nothing" in text
     assert "A backtest before the start made 214, counted apart" in text
 

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from algosdk.account import address_from_private_key
+from starlette.testclient import TestClient
 
 from gateway.app.server import listen
 from gateway.devnet.app import build_devnet, serve
@@ -201,16 +202,18 @@ def test_the_node_states_its_genesis_round_and_accounts(tmp_path: Path) -> None:
         assert devnet.client.get("/algod/v2/accounts/someone").status_code == 400
 
 
-def test_with_lent_ids_there_is_no_page_wallet(tmp_path: Path) -> None:
-    from starlette.testclient import TestClient
+def test_with_lent_ids_the_page_wallet_has_a_key_of_its_own(tmp_path: Path) -> None:
+    accounts = []
+    for identity in (DEVNET, TESTNET):
+        app = build_devnet(DevnetSettings(tmp_path / f"{identity.name}.sqlite3", identity=identity))
+        with TestClient(app, base_url="http://localhost") as client:
+            params = client.get("/algod/v2/transactions/params").json()
+            accounts.append(client.post("/wallet/account").json()["address"])
+            funded = client.get("/wallet/fund", params={"address": new_key().address}).json()
 
-    app = build_devnet(DevnetSettings(tmp_path / "devnet.sqlite3", identity=TESTNET))
-    with TestClient(app, base_url="http://localhost") as client:
-        params = client.get("/algod/v2/transactions/params").json()
-
-        assert (params["genesis-id"], params["genesis-hash"]) == ("testnet-v1.0", TESTNET.genesis_hash)
-        assert client.post("/wallet/sign-prepared").status_code == 404
-        assert client.get("/wallet/fund", params={"address": new_key().address}).json()["asset"] == 10_458_941
+    assert accounts[0] != accounts[1]
+    assert (params["genesis-id"], params["genesis-hash"]) == ("testnet-v1.0", TESTNET.genesis_hash)
+    assert funded["asset"] == 10_458_941
 
 
 def test_the_devnet_hands_out_new_accounts_with_play_money(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """One gateway, one buyer and the devnet's ledger in one event loop, on one clock that only moves when stepped."""
 
 import atexit
+import base64
 import functools
 import shutil
 import tempfile
@@ -12,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx2
+from algosdk import encoding, transaction
 
 from gateway.app.application import build_app
 from gateway.app.state import GatewayState
@@ -19,6 +21,7 @@ from gateway.devnet.app import build_devnet
 from gateway.devnet.keys import Key, new_key
 from gateway.devnet.ledger import FIRST_ROUND_AT, ROUND_S, Ledger
 from gateway.devnet.settings import DevnetSettings
+from gateway.devnet.transactions import parse_item, signed
 from gateway.devnet.wallet import SignedPayment, pay
 from gateway.ledger.store import Ledger as PaymentsLedger
 from gateway.settings import DEMO_PAYEE, GatewaySettings
@@ -26,6 +29,7 @@ from gateway.upstream.http_client import Http
 from gateway.wire.networks import DEVNET
 from tests.faults.proxy import FaultProxy
 from tests.support.clock import ManualClock
+from tests.support.gateway_wallet import encode_header
 from tests.support.resolvers import NAME, Names, black_hole, loopback_addresses
 from tests.support.vaults import GENERATION, PATHS, write_vault
 
@@ -59,6 +63,34 @@ class FaultHarness:
         quote = await self.client.get(PRODUCT)
         header = quote.headers["PAYMENT-REQUIRED"]
         return pay(header, self.buyer, DEVNET, self.ledger.rounds.current(), PRICE)
+
+    def sign_pair(self) -> tuple[dict[str, str], bytes]:
+        """Sign one atomic group that pays the price twice; return a header for each txid, and what a node takes."""
+        now = self.ledger.rounds.current()
+        terms = (now, now + 1_000, DEVNET.genesis_hash, DEVNET.genesis_id)
+        params = transaction.SuggestedParams(1_000, *terms, flat_fee=True)
+        payments = [
+            transaction.AssetTransferTxn(self.buyer.address, params, DEMO_PAYEE, PRICE, DEVNET.asset_id, note=note)
+            for note in (b"one", b"two")
+        ]
+        transaction.assign_group_id(payments)
+        parts = [parse_item(base64.b64decode(encoding.msgpack_encode(payment))) for payment in payments]
+        wires = [signed(part, self.buyer.secret).wire for part in parts]
+        items = [base64.b64encode(wire).decode() for wire in wires]
+        accepted: dict[str, Any] = {
+            "scheme": "exact",
+            "network": DEVNET.full,
+            "asset": str(DEVNET.asset_id),
+            "amount": str(PRICE),
+        }
+        accepted |= {"payTo": DEMO_PAYEE, "maxTimeoutSeconds": 60, "extra": {}}
+        headers = {
+            payment.get_txid(): encode_header(
+                {"x402Version": 2, "accepted": accepted, "payload": {"paymentGroup": items, "paymentIndex": place}}
+            )
+            for place, payment in enumerate(payments)
+        }
+        return headers, b"".join(wires)
 
     async def present(self, payment: SignedPayment, path: str = PRODUCT) -> httpx2.Response:
         """Send a payment."""

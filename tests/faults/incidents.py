@@ -19,6 +19,7 @@ from generator.cli.doctor import examine
 from tests.cli.test_doctor import answering
 from tests.faults.behaviours import SERVER_ERROR, after, reset
 from tests.faults.harness import PRODUCT, FaultHarness, harness
+from tests.ledger.test_damaged_ledger import REFUSE, corrupt_from_now, on_disk
 from tests.ledger.test_ledger_hangs import Hang
 from tests.support.gateway_app import until
 from tests.support.gateway_wallet import decode_header, encode_header
@@ -37,6 +38,7 @@ class Scene:
     on: FaultHarness
     paid: SignedPayment
     new: SignedPayment
+    meant: int = 2  # transfers that someone wanted to make
 
 
 Change = Callable[[Scene], Awaitable[None]]
@@ -135,7 +137,7 @@ async def _present(scene: Scene, answers: dict[str, list[httpx2.Response]]) -> N
 def _count(scene: Scene, answers: dict[str, list[httpx2.Response]], report: Report) -> None:
     report.transfers = scene.on.transfers()
     report.paid, report.new = (_shown(answers[name][-3:]) for name in ("paid", "new"))
-    report.doubles = max(report.transfers - 2, 0)
+    report.doubles = max(report.transfers - scene.meant, 0)
     report.unnamed = int(bool(report.incident.names) and not any(report.incident.names in one for one in report.names))
     for payment, seen in ((scene.paid, answers["paid"]), (scene.new, answers["new"])):
         landed, delivered = scene.on.landed(payment), [answer for answer in seen if answer.status_code == 200]
@@ -172,6 +174,25 @@ async def ledger_full(scene: Scene) -> AsyncIterator[None]:
     yield
     connection.exec_driver_sql("PRAGMA query_only = 0")
     connection.rollback()
+    await scene.on.state.ledger.tend()
+
+
+@asynccontextmanager
+async def payments_take_no_row(scene: Scene) -> AsyncIterator[None]:
+    """Let only the table of payments refuse, though every other takes what it is given."""
+    on_disk(scene.on.folder, REFUSE)
+    yield
+    on_disk(scene.on.folder, "drop trigger refuse")
+    await scene.on.state.ledger.tend()
+
+
+@asynccontextmanager
+async def ledger_damaged(scene: Scene) -> AsyncIterator[None]:
+    """Meet one corrupt page; the operator restarts once the disk is well."""
+    with corrupt_from_now(scene.on.state.ledger.ledger, "INSERT INTO payments"):
+        await scene.on.present(scene.new)
+    yield
+    await scene.on.restart()
 
 
 @asynccontextmanager
@@ -193,8 +214,35 @@ async def ledger_lost(scene: Scene) -> AsyncIterator[None]:
     await scene.on.state.ledger.tend()
     yield
     await scene.on.restart()
+    await _adopt(scene, scene.paid.txid)
+
+
+@asynccontextmanager
+async def started_without_the_ledger(scene: Scene) -> AsyncIterator[None]:
+    """Lose every file and start again, as after a restore that forgot them; the payer writes, the operator adopts."""
+    await scene.on.state.stop()
+    for name in FILES:
+        (scene.on.folder / name).unlink(missing_ok=True)
+    await scene.on.state.start(scene.on.state.facilitator._http)
+    yield
+    await _adopt(scene, scene.paid.txid)
+
+
+@asynccontextmanager
+async def ledger_of_yesterday(scene: Scene) -> AsyncIterator[None]:
+    """Restore a copy that was made before the payment; the payer writes, the operator adopts."""
+    await scene.on.state.stop()
+    for name in FILES:
+        (scene.on.folder / name).unlink(missing_ok=True)
+    await asyncio.to_thread(Ledger(scene.on.folder / FILES[0]).close)
+    await scene.on.state.start(scene.on.state.facilitator._http)
+    yield
+    await _adopt(scene, scene.paid.txid)
+
+
+async def _adopt(scene: Scene, txid: str) -> None:
     http = scene.on.state.facilitator._http
-    await adopt(scene.on.state.settings, http, scene.paid.txid, "x402-market-regime", scene.on.clock)
+    await adopt(scene.on.state.settings, http, txid, "x402-market-regime", scene.on.clock)
 
 
 @asynccontextmanager
@@ -269,13 +317,47 @@ async def stranger(scene: Scene) -> AsyncIterator[None]:
     yield
 
 
+@asynccontextmanager
+async def header_doubled(scene: Scene) -> AsyncIterator[None]:
+    """Send a header twice, and then a new one together with that of a payment that was made before."""
+    for headers, status in (([scene.paid, scene.paid], 200), ([scene.new, scene.paid], 409)):
+        both = [("PAYMENT-SIGNATURE", payment.header) for payment in headers]
+        answer = await scene.on.client.get(PRODUCT, headers=both)
+        assert (answer.status_code, "PAYMENT-REQUIRED" in answer.headers) == (status, False)
+    yield
+
+
+@asynccontextmanager
+async def group_that_pays_twice(scene: Scene) -> AsyncIterator[None]:
+    """Present both payments of one atomic group: refused before verify; once someone sent it all the same, 409."""
+    on, asked = scene.on, scene.on.proxy.calls["verify"]
+    pair, group = on.sign_pair()
+    refused = [await on.client.get(PRODUCT, headers={"PAYMENT-SIGNATURE": header}) for header in pair.values()]
+    assert ([answer.status_code for answer in refused], on.proxy.calls["verify"]) == ([402, 402], asked)
+    await on.proxy.send(group)
+    scene.meant += len(pair)
+    landed = [await on.client.get(PRODUCT, headers={"PAYMENT-SIGNATURE": header}) for header in pair.values()]
+    assert [(answer.status_code, "PAYMENT-REQUIRED" in answer.headers) for answer in landed] == [(409, False)] * 2
+    yield
+    for txid, header in pair.items():
+        await _adopt(scene, txid)
+        answer = await on.client.get(PRODUCT, headers={"PAYMENT-SIGNATURE": header})
+        assert answer.status_code == 200
+
+
 INCIDENTS = (
     Incident("the facilitator is dead", facilitator_dead, names="no good answer to /supported for over 60 s"),
     Incident("the facilitator's verify is dead", verify_dead, names="verify or settle last worked"),
     Incident("the ledger takes no row (disk full)", ledger_full, names="has taken no write for over 60 s"),
+    Incident("the ledger's table of payments takes no row", payments_take_no_row, names="could not be written into"),
+    Incident("a page of the ledger is corrupt; mended and restarted", ledger_damaged, names="ledger is damaged"),
     Incident("the ledger hangs (database hung)", ledger_hangs, names="has taken no write for over 60 s"),
     Incident("the ledger is removed; adopted afterwards", ledger_lost, names="was removed or replaced"),
     Incident("the ledger is replaced; put back afterwards", ledger_replaced, names="was removed or replaced"),
+    Incident(
+        "started without the ledger; adopted afterwards", started_without_the_ledger, "409 409 | 200", "200 200 | 200"
+    ),
+    Incident("restored from yesterday; adopted afterwards", ledger_of_yesterday, "409 409 | 200", "200 200 | 200"),
     Incident("started once with the clock three days ahead", started_days_ahead, names="too old"),
     Incident(
         "clock set back six hours, a payment unknown, node down",
@@ -285,6 +367,8 @@ INCIDENTS = (
     Incident("the vault is from the future", vault_from_the_future, new="200 200 | 200", names="from the future"),
     Incident("the generator is dead", generator_dead, names="too old"),
     Incident("a stranger presents the payment of another", stranger, new="200 200 | 200"),
+    Incident("a proxy doubles the payment header", header_doubled, new="200 200 | 200"),
+    Incident("a group pays twice, and lands; adopted afterwards", group_that_pays_twice, new="200 200 | 200"),
 )
 
 

@@ -38,6 +38,7 @@ PENDING = answering_json({"success": False, "errorReason": "settlement_pending",
 SUCCESS = {"success": True, "transaction": "B" * 52, "network": "", "payer": ""}
 LIE = answering_json(SUCCESS)
 NAMED = answering_json({"success": False, "errorReason": "invalid_payload", "transaction": "A" * 52, "network": ""})
+INVALID = answering_json({"isValid": False, "invalidReason": "insufficient_funds"})
 HASTY = {"settle_timeout_seconds": 2.0}
 CHAIN_ERROR = {"algod": SERVER_ERROR, "indexer": BAD_GATEWAY}
 NOT_FOUND = answering_json({"message": "not found"}, 404)
@@ -63,11 +64,12 @@ class Mode:
         name: as the table shows it.
         faults: what misbehaves, by `supported`, `verify`, `settle`, `algod`, `indexer`.
         answers: statuses that a buyer sees: while it lasts, and, after the bar, when it is over; a second bar when the
-            payment was refused and another was signed.
+            payment was refused and another was signed, or when the operator adopted it.
         under: how often the payment is presented while it lasts.
         late: the facilitator settles only after these, while the fault still lasts; the payment is presented again.
         expires: the payment's last round passes while the fault still lasts; the payment is presented again.
         drained: the buyer's money is gone when settle is asked, and back when it is over.
+        adopted: when it is over and the payment is 409, the operator adopts it, and it is presented twice more.
         hoards: in the end the facilitator broadcasts whatever it was handed for settling.
         rule: which rule of docs/explain/payments.md decides.
         settings: of the gateway.
@@ -81,6 +83,7 @@ class Mode:
     late: bool = False
     expires: bool = False
     drained: bool = False
+    adopted: bool = False
     hoards: bool = True
     rule: str = "unknown"
     settings: Mapping[str, Any] = field(default_factory=dict)
@@ -272,6 +275,47 @@ HONEST = (
     ),
     Mode("honest, the first address dead", {}, "200 200 | 200 200", rule="success", dead_address=True),
 )
+
+
+async def _settle_in_verify(asked: Asked) -> web.StreamResponse:
+    await asked.hand("settle")
+    return await asked.pass_on()
+
+
+async def _settle_in_verify_and_break(asked: Asked) -> web.StreamResponse:
+    await asked.hand("settle")
+    return await reset(asked)
+
+
+async def _refuse_and_hoard(asked: Asked) -> web.StreamResponse:
+    asked.hoard()
+    return await INVALID(asked)
+
+
+UNACCEPTED = (
+    Mode("finds it invalid, lookup down", {"verify": INVALID, **CHAIN_ERROR}, "503 503 | 200 200", rule="unaccepted"),
+    Mode(
+        "broadcasts in /verify, then finds it invalid",
+        {"verify": _settle_in_verify},
+        "409 409 | 409 409 | 200 200",
+        adopted=True,
+        rule="unaccepted",
+    ),
+    Mode(
+        "broadcasts in /verify and breaks off",
+        {"verify": _settle_in_verify_and_break},
+        "503 503 | 409 409 | 200 200",
+        adopted=True,
+        rule="unaccepted",
+    ),
+    Mode(
+        "broadcasts in /verify, then finds it invalid, lookup down",
+        {"verify": _settle_in_verify, **CHAIN_ERROR},
+        "503 503 | 409 409 | 200 200",
+        adopted=True,
+        rule="unaccepted",
+    ),
+)
 MODES = (
     *HONEST,
     *SETTLES_THEN,
@@ -281,6 +325,7 @@ MODES = (
     *DOWN,
     *LYING,
     *TRUE_BUT_STRANGE,
+    *UNACCEPTED,
 )
 
 
@@ -297,16 +342,6 @@ class Lie:
     mode: Mode
     counts: tuple[int, int, int, int]
     why: str
-
-
-async def _settle_in_verify(asked: Asked) -> web.StreamResponse:
-    await asked.hand("settle")
-    return await asked.pass_on()
-
-
-async def _settle_in_verify_and_break(asked: Asked) -> web.StreamResponse:
-    await asked.hand("settle")
-    return await reset(asked)
 
 
 LIES = (
@@ -343,22 +378,14 @@ LIES = (
     ),
     Lie(
         Mode(
-            "broadcasts in /verify, then finds it invalid",
-            {"verify": _settle_in_verify},
-            "402 402 | 402 402 | 200 200",
+            "finds it invalid, broadcasts it more than 2 s later",
+            {"verify": _refuse_and_hoard},
+            "402 402 409 | 409 409 | 200 200",
+            late=True,
+            adopted=True,
             rule="unaccepted",
         ),
-        (1, 0, 1, 5),
-        "what is on the chain and was never accepted is refused; nothing is kept before verify succeeded",
-    ),
-    Lie(
-        Mode(
-            "broadcasts in /verify and breaks off",
-            {"verify": _settle_in_verify_and_break},
-            "503 503 | 402 402 | 200 200",
-            rule="unaccepted",
-        ),
-        (1, 0, 1, 3),
-        "the same: POST /verify must not broadcast",
+        (0, 0, 0, 2),
+        "neither node nor pool had it 2 s after the verdict, and a payer without money needs that answer; later it is 409",
     ),
 )

@@ -1,6 +1,7 @@
 """What is between a gateway and the devnet's ledger: it passes requests on, or does what a fault says."""
 
 import asyncio
+import json
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping
 from contextlib import asynccontextmanager
@@ -19,7 +20,7 @@ PLACES = {"f": "facilitator", "a": "algod", "i": "indexer"}
 class Asked:
     """One request of the gateway, and ways to what really answers it, to give its body elsewhere, to ask more.
 
-    `over` is set as soon as the fault under which it came is over.
+    `hoard` keeps the body to be broadcast later; `over` is set as soon as the fault under which it came is over.
     """
 
     request: web.Request
@@ -27,6 +28,7 @@ class Asked:
     hand: Callable[[str], Awaitable[httpx2.Response]]
     ask: Callable[[str], Awaitable[httpx2.Response]]
     nth: int
+    hoard: Callable[[], None]
     over: asyncio.Event
 
 
@@ -70,6 +72,11 @@ class FaultProxy:
         for body in self._handed.values():
             await self._devnet.post("/facilitator/settle", content=body)
 
+    async def send(self, group: bytes) -> None:
+        """Hand signed transactions to the node, as anyone can."""
+        answer = await self._devnet.post("/algod/v2/transactions", content=group)
+        assert answer.status_code == 200, answer.text
+
     async def _serve(self, request: web.Request) -> web.StreamResponse:
         place, tail = request.match_info["place"], request.match_info["tail"]
         body = await request.read()
@@ -88,15 +95,19 @@ class FaultProxy:
         async def hand(what: str) -> httpx2.Response:
             return await self._devnet.post(f"/facilitator/{what}", content=body)
 
+        def hoard() -> None:
+            asked = json.loads(body)
+            self._handed[payment_txid(asked["paymentPayload"]["payload"])] = body
+
         nth = 1
         if name == "settle":
             txid = payment_txid((await request.json())["paymentPayload"]["payload"])
             self.settles[txid] += 1
             nth = self.settles[txid]
-            self._handed[txid] = body
+            hoard()
         # A task of its own: a facilitator continues when its client hangs up.
         work = asyncio.ensure_future(
-            self._faults.get(name, honest)(Asked(request, pass_on, hand, self._devnet.get, nth, self._over))
+            self._faults.get(name, honest)(Asked(request, pass_on, hand, self._devnet.get, nth, hoard, self._over))
         )
         self._working.add(work)
         work.add_done_callback(self._working.discard)

@@ -11,6 +11,7 @@ import httpx2
 from aiohttp import web
 
 from gateway.devnet.wallet import SignedPayment
+from gateway.payments.adoption import adopt
 from tests.faults.harness import MONEY, FaultHarness, harness
 from tests.faults.modes import Mode
 from tests.faults.proxy import Asked
@@ -94,6 +95,8 @@ class Play:
             self._seen.append("|")
             for _ in range(2):
                 await self._present(payments[-1])
+        if mode.adopted:
+            await self._adopt(payment)
         # The last thing that a facilitator can do with what it was handed, and the last word of the buyer.
         if mode.hoards:
             await on.proxy.broadcast()
@@ -101,6 +104,14 @@ class Play:
             await self._present(one, show=False)
         self._count(payments)
         return self._row
+
+    async def _adopt(self, payment: SignedPayment) -> None:
+        """Let the operator take in what the payer wrote about."""
+        http = self._on.state.facilitator._http
+        await adopt(self._on.state.settings, http, payment.txid, "x402-market-regime", self._on.clock)
+        self._seen.append("|")
+        for _ in range(2):
+            await self._present(payment)
 
     async def _drained(self, asked: Asked) -> web.StreamResponse:
         self._on.drain()
@@ -140,6 +151,8 @@ class Play:
             return [] if good and same else [f"200 with receipt {receipt}"]
         if answer.status_code == 503:
             return [] if "Retry-After" in answer.headers and not challenged else ["503 without a retry"]
+        if answer.status_code == 409:
+            return [] if answer.json()["txid"] == payment.txid and not challenged else ["409 without the payment"]
         return [] if answer.status_code == 402 and challenged else [f"{answer.status_code} is not foreseen"]
 
     def _count(self, payments: Sequence[SignedPayment]) -> None:

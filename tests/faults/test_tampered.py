@@ -143,11 +143,3 @@ def test_a_rekeyed_payer_signs_with_the_key_that_it_names() -> None:
     taken = read_payment(Signed("", "", BUYER.envelope(msgpack.packb(item))).header, DEVNET, DEMO_PAYEE)
 
     assert taken.payer == BUYER.address
-
-
-def test_the_header_twice_is_402(loop: asyncio.Runner, on: FaultHarness) -> None:
-    header = loop.run(on.sign()).header
-
-    answer = loop.run(on.client.get(PRODUCT, headers=[("PAYMENT-SIGNATURE", header), ("PAYMENT-SIGNATURE", header)]))
-
-    assert answer.status_code == 402

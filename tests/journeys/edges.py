@@ -22,11 +22,15 @@ NOWHERE: Final = "127.0.0.1:1"
 
 @dataclass(frozen=True)
 class Edge:
-    """A running edge: its origin, its process, and where its log is."""
+    """A running edge: its origin, its process, and where its logs are."""
 
     origin: str
     process: subprocess.Popen[bytes]
-    log: Path
+    folder: Path
+
+    def logs(self) -> str:
+        """Return what it wrote into any log."""
+        return "".join(path.read_text() for path in self.folder.glob("*log"))
 
 
 def program(name: str) -> str | None:
@@ -59,12 +63,14 @@ def nginx(folder: Path, site: Path, gateway: str = NOWHERE, *, brotli: bool = Tr
         "@LISTEN@": f"127.0.0.1:{port}",
         "@SERVER_NAME@": "_",
         "@PROJECT@": PROJECT,
+        "/var/log/nginx": str(folder),
     }
     snippets = folder / "snippets"
     snippets.mkdir(parents=True)
     for recipe in (RECIPES / "nginx").glob("emi-*.conf"):
-        if brotli or recipe.name != "emi-brotli.conf":
-            shutil.copy(recipe, snippets)
+        shutil.copy(recipe, snippets)
+    if brotli:
+        shutil.copy(RECIPES / "nginx" / "brotli.conf", snippets / "emi-brotli.conf")
     (folder / "emi.conf").write_text(rendered((RECIPES / "nginx" / "emi.conf").read_text(), words))
     with bare_nginx(folder, f"{http}\ninclude emi.conf;", port, f"load_module {BROTLI};" if brotli else "") as edge:
         yield edge
@@ -89,13 +95,16 @@ def bare_nginx(folder: Path, http: str, port: int, main: str = "") -> Iterator[E
 
 
 @contextlib.contextmanager
-def caddy(folder: Path, site: Path, gateway: str = NOWHERE) -> Iterator[Edge]:
-    """Run Caddy with the recipe; arguments as for `nginx`."""
+def caddy(folder: Path, site: Path, gateway: str = NOWHERE, *, more: str = "") -> Iterator[Edge]:
+    """Run Caddy with the recipe; arguments as for `nginx`, `more` are lines for the site's block."""
     port = free_port()
     folder.mkdir(parents=True)
     recipe = (RECIPES / "caddy" / "Caddyfile").read_text()
-    # The one change: tests listen on loopback.
-    (folder / "Caddyfile").write_text(rendered(recipe, {"\tadmin off\n": "\tadmin off\n\tdefault_bind 127.0.0.1\n"}))
+    words = {
+        "\tadmin off\n": "\tadmin off\n\tdefault_bind 127.0.0.1\n",  # tests listen on loopback
+        "\timport conditions\n": f"\timport conditions\n{more}",
+    }
+    (folder / "Caddyfile").write_text(rendered(recipe, words))
     found = {"SITE_ADDRESS": f"http://:{port}", "SITE_DIR": str(site), "GATEWAY": gateway, "PROJECT": PROJECT}
     homes = {name: str(folder) for name in ("HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME")}
     command = [program("caddy") or "caddy", "run", "--config", "Caddyfile", "--adapter", "caddyfile"]
@@ -121,4 +130,4 @@ def _running(command: Sequence[str], folder: Path, port: int, found: Mapping[str
     origin = f"http://127.0.0.1:{port}"
     with started(command, folder, {**os.environ, **found}, origin) as process:
         process.wait_open()
-        yield Edge(origin, process.process, folder / "log")
+        yield Edge(origin, process.process, folder)

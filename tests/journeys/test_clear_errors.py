@@ -45,6 +45,11 @@ def begin(settings: GeneratorSettings) -> None:
         (["up", "--as", "testnet"], {"EMI_BASE_URL": "https://example.org", "EMI_SOURCE": "live"}, "not on loopback"),
         (["up", "--as", "testnet"], {"EMI_HOST": "0.0.0.0", "EMI_BASE_URL": "http://localhost"}, "not on loopback"),
         (["up", "--as", "testnet"], {"EMI_FACILITATOR_URL": "http://127.0.0.1:9"}, "must not be set"),
+        (["up", "--as", "mainnet"], {}, "--as is 'mainnet'; allowed: testnet"),
+        (["up", "--source", "recorded", "--data", "/nope"], {}, "--data /nope is not a folder"),
+        (["verify"], {}, "there is no published site in emi-state/site; --url reads"),
+        (["log", "show"], {}, "run `emi log init`, or start the service once"),
+        (["log", "rotate"], {}, "run `emi log init`, or start the service once"),
         (["up"], {"EMI_SITE_URL": "s3://market/site"}, "EMI_SITE_URL must not be set"),
         (["tick"], {"EMI_BASE_URL": "https://user:sekrit@example.org"}, "credentials do not belong"),
     ],
@@ -55,6 +60,18 @@ def test_what_cannot_be_is_one_line(tmp_path: Path, arguments: list[str], settin
     assert done.returncode == 1
     assert said in one_line(done.stderr)
     assert "sekrit" not in done.stderr
+
+
+@pytest.mark.parametrize("command", ["up", "tick", "schedule"])
+def test_a_folder_without_candles_is_one_line_before_anything_starts(tmp_path: Path, command: str) -> None:
+    empty = tmp_path / "empty"
+    empty.mkdir()
+
+    done = emi_here(command, "--source", "recorded", "--data", str(empty), cwd=tmp_path)
+
+    assert done.returncode == 1
+    assert one_line(done.stderr).startswith("emi: no candles of BTC, ETH")
+    assert [path.name for path in tmp_path.iterdir()] == ["empty"]
 
 
 def test_a_port_in_use_is_one_line(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from typing import Any, Final
 
 import pytest
 
+from gateway.ledger.record import KEEP_ROUNDS
 from generator.runtime.leadership import Leadership, open_lease
 from generator.runtime.tick import tick
 from generator.settings import GeneratorSettings
@@ -22,7 +23,8 @@ from tests.support.services import opened
 
 STATES: Final = Path(__file__).parents[1] / "support" / "states"
 AFTER: Final = datetime(2026, 11, 20, 14, 3, tzinfo=UTC)  # a minute after the state was left
-PORT: Final = 20_200  # of the origin that its log is named after
+PORTS: Final = {"173e726": 20_200, "5720b69": 21_200}  # of the origin that the log of each is named after
+DROPPED: Final = {"settling_until", "keep_until"}  # wall times of payments, which schema 0005 no longer has
 HISTORY: Final = {
     "memory": ("rounds", "lessons", "predictions", "ballots", "log_entries", "voters"),
     "payments": ("payments",),
@@ -43,8 +45,9 @@ def rows(state: Path) -> dict[str, list[dict[str, Any]]]:
 
 def missing(before: list[dict[str, Any]], after: list[dict[str, Any]]) -> list[Mapping[str, Any]]:
     """Return the rows of `before` that are not in `after`; a column may have been added, none changed."""
-    kept = [{name: row[name] for name in before[0]} for row in after]
-    return [row for row in before if row not in kept]
+    names = [name for name in before[0] if name in after[0] or name not in DROPPED]
+    kept = [{name: row[name] for name in names} for row in after]
+    return [row for row in before if {name: row[name] for name in names} not in kept]
 
 
 def log_size(state: Path) -> int:
@@ -56,8 +59,12 @@ def verify(state: Path) -> Any:
     return emi_here("verify", str(state / "site"), "--seen", str(state / "seen"), cwd=state)
 
 
+def port_of(state: Path) -> int:
+    return PORTS[state.parent.name[:7]]
+
+
 async def _tick(state: Path) -> None:
-    clock, settings = ManualClock(AFTER), GeneratorSettings(state_dir=state, port=PORT)
+    clock, settings = ManualClock(AFTER), GeneratorSettings(state_dir=state, port=port_of(state))
     leadership = Leadership(open_lease(settings))
     with leadership.held(wait_s=0):
         async with opened(state, clock, settings, fence=leadership.fence) as app:
@@ -66,12 +73,26 @@ async def _tick(state: Path) -> None:
             await tick(app, clock.now())
 
 
-@pytest.fixture(scope="module", params=["173e726"])
+@pytest.fixture(scope="module", params=PORTS)
 def state(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("upgrade")
+    folder = tmp_path_factory.mktemp(request.param)
     with tarfile.open(STATES / f"{request.param}.tar.xz") as pack:
         pack.extractall(folder, filter="tar")
     return folder / "state"
+
+
+def test_who_paid_is_listed_before_anything_is_upgraded(state: Path) -> None:
+    ledger = (state / "payments.sqlite3").read_bytes()
+
+    listed = emi_here("payments", "list", "--json", cwd=state, EMI_STATE_DIR=str(state))
+    exported = emi_here("payments", "export", cwd=state, EMI_STATE_DIR=str(state))
+
+    paid = [json.loads(line) for line in listed.stdout.splitlines()]
+    assert [(row["state"], row["product"]) for row in paid] == [
+        ("settled", "x402-atlas"), ("settled", "x402-market-regime"),
+    ]  # fmt: skip
+    assert len(exported.stdout.splitlines()) == 3, exported.stderr
+    assert (state / "payments.sqlite3").read_bytes() == ledger
 
 
 def test_a_tick_keeps_every_round_lesson_prediction_and_payment(state: Path) -> None:
@@ -101,4 +122,10 @@ def test_an_old_payment_gets_its_bytes_again_without_any_request(state: Path) ->
             assert (app.upstream.asked("/verify"), app.upstream.asked("/settle")) == ([], [])
             return [(answer.status_code, answer.content) for answer in answers]
 
+    before = rows(state)["payments"]
+
     assert asyncio.run(replay()) == [(200, base64.b64decode(one["body"])) for one in bought]
+    after = rows(state)["payments"]
+    assert all(row.pop("deliveries") for row in before)
+    assert missing(before, after) == []
+    assert [row["keep_round"] - row["last_valid"] for row in after] == [KEEP_ROUNDS] * 2

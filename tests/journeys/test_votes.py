@@ -46,7 +46,7 @@ def by_inbox(inbox: Path, by: int, choice: Prediction, clock: ManualClock) -> No
 
 def by_gateway(inbox: Path, by: int, choice: Prediction, clock: ManualClock) -> None:
     """Vote as a browser does: ask what to sign, sign it, hand it in."""
-    settings = GatewaySettings(arena={"inbox_url": str(inbox)})
+    settings = GatewaySettings(state_dir=inbox.parent, arena={"inbox_url": str(inbox)})
     page = page_client(BallotDesk(idle_state(settings, clock)).show)
     asked = {"voter": address_from_private_key(voter(by)), "round": ROUND, "choice": str(choice)}
     unsigned = msgpack_decode(page.get("/b", params=asked).json()["transaction"])

@@ -1,33 +1,188 @@
+import shutil
 import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
+import sqlalchemy as sa
+from alembic import command
+from alembic.autogenerate import compare_metadata
 from alembic.config import Config
+from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
+from structlog.testing import capture_logs
 
 from gateway.errors import LedgerUnreadable
+from gateway.ledger.record import KEEP_ROUNDS
+from gateway.ledger.schema import OLDEST
 from gateway.ledger.store import Ledger
-from gateway.ledger.tables import REVISION
+from gateway.ledger.tables import REVISION, metadata
+from gateway.ledger.view import LedgerView
 from tests.ledger.test_ledger import INTENT, ledger_with
 
+NAME = "payments.sqlite3"
+NEVER = 1_000
+MIGRATIONS = Path(__file__).parents[2] / "gateway" / "ledger" / "migrations"
+# Columns of schema 0003 in their order.
+PAID = ("PAID", "settled", "p", "/p", "no-store", "s", "d", 10_000, "P", "n", None, 9, 1, 1, "o", 1,
+        0.0, None, "facilitator", 1.0, 2.0, 3.0, 4, None)  # fmt: skip
+UNKNOWN = ("UNKNOWN", "intent", *PAID[2:11], 1_100, 1_000, 1_000, "host:1:2:abcd", 1,
+           0.0, None, None, 5.0, None, 3.0, 0, None)  # fmt: skip
 
-def test_the_revision_that_needs_no_migration_is_the_newest() -> None:
-    config = Config()
-    config.set_main_option("script_location", str(Path(__file__).parents[2] / "gateway" / "ledger" / "migrations"))
 
-    assert ScriptDirectory.from_config(config).get_heads() == [REVISION]
+def config() -> Config:
+    made = Config()
+    made.set_main_option("script_location", str(MIGRATIONS))
+    return made
 
 
-def test_a_newer_ledger_is_one_clear_line_and_stays_as_it_is(tmp_path: Path) -> None:
-    path = tmp_path / "payments.sqlite3"
+def make_old(url: str) -> None:
+    """Make a ledger of the oldest schema that is upgraded, with a settled payment and one whose outcome is unknown."""
+    oldest, engine = config(), sa.create_engine(url)
+    with engine.begin() as connection:
+        oldest.attributes["connection"] = connection
+        command.upgrade(oldest, OLDEST)
+        tables = sa.MetaData()
+        tables.reflect(connection)
+        connection.execute(tables.tables["bodies"].insert().values(("d", b"{}")))
+        for row in (PAID, UNKNOWN):
+            connection.execute(tables.tables["payments"].insert().values(row))
+    engine.dispose()
+
+
+def old_ledger(folder: Path) -> Path:
+    make_old(f"sqlite:///{folder / NAME}")
+    return folder / NAME
+
+
+def dump(path: Path) -> list[str]:
+    with closing(sqlite3.connect(path)) as raw:
+        return list(raw.iterdump())
+
+
+def set_schema(path: Path, version: str) -> None:
+    with closing(sqlite3.connect(path)) as raw:
+        raw.execute("update alembic_version set version_num = ?", (version,))
+        raw.commit()
+
+
+@contextmanager
+def failing_at(statement: int) -> Iterator[list[str]]:
+    """Fail one statement of every database, counted from the first that writes; yield what was executed before."""
+    seen: list[str] = []
+
+    def execute(*arguments: Any) -> None:
+        text = arguments[2]
+        if not text.lstrip().upper().startswith(("SELECT", "PRAGMA", "BEGIN")):
+            seen.append(text)
+            if len(seen) > statement:
+                raise sqlite3.OperationalError("the power went")
+
+    sa.event.listen(sa.Engine, "before_cursor_execute", execute)
+    try:
+        yield seen
+    finally:
+        sa.event.remove(sa.Engine, "before_cursor_execute", execute)
+
+
+def test_the_newest_migration_and_the_oldest_are_those_that_the_program_names() -> None:
+    script = ScriptDirectory.from_config(config())
+
+    assert (script.get_heads(), script.get_bases()) == ([REVISION], [OLDEST])
+
+
+def test_an_old_ledger_keeps_every_payment_and_its_body(tmp_path: Path) -> None:
+    with capture_logs() as logs:
+        ledger = Ledger(old_ledger(tmp_path))
+
+    paid = ledger.find("PAID")
+    assert paid is not None
+    assert (paid.state, paid.content, paid.deliveries, paid.payer) == ("settled", b"{}", 4, "P")
+    assert paid.keep_round == paid.last_valid + KEEP_ROUNDS
+    assert paid.delivered_round == paid.last_valid
+    [unknown] = ledger.open_payments()
+    assert (unknown.txid, unknown.owner, unknown.intent_round) == ("UNKNOWN", "host:1:2:abcd", 1_000)
+    assert unknown.delivered_round is None
+    assert [(line["before"], line["after"]) for line in logs] == [(OLDEST, REVISION)]
+
+
+def test_an_upgraded_ledger_has_the_tables_and_indexes_of_a_new_one(tmp_path: Path) -> None:
+    path = old_ledger(tmp_path)
+    Ledger(path).close()
+    engine = sa.create_engine(f"sqlite:///{path}")
+
+    with engine.connect() as connection:
+        differences = compare_metadata(MigrationContext.configure(connection), metadata)
+    engine.dispose()
+
+    assert differences == []
+
+
+def test_an_upgraded_ledger_takes_payments_and_opens_again(tmp_path: Path) -> None:
+    old_ledger(tmp_path)
     ledger_with(tmp_path, INTENT).close()
-    raw = sqlite3.connect(path)
-    raw.execute("update alembic_version set version_num = '0099'")
-    raw.commit()
-    before = list(raw.iterdump())
 
-    with pytest.raises(LedgerUnreadable, match=r"has schema 0099, this program knows up to 0005; it was left"):
+    again = Ledger(tmp_path / NAME)
+
+    assert {record.txid for record in again.open_payments()} == {INTENT.txid, "UNKNOWN"}
+
+
+def test_an_upgrade_that_ends_at_any_statement_leaves_the_ledger_as_it_was(tmp_path: Path) -> None:
+    path = old_ledger(tmp_path)
+    whole = shutil.copy(path, tmp_path / "whole.sqlite3")
+    with failing_at(NEVER) as statements:
+        Ledger(whole).close()
+    before = dump(path)
+
+    for number in range(len(statements)):
+        with failing_at(number), pytest.raises(LedgerUnreadable, match="the power went"):
+            Ledger(path)
+        assert dump(path) == before
+
+    assert len(statements) > 5
+    assert Ledger(path).find("PAID") is not None
+
+
+@pytest.mark.parametrize(
+    ("version", "said"),
+    [
+        ("0099", f"has schema 0099, newer than {REVISION}, the newest that this program knows: install the version"),
+        ("0001", f"has schema 0001, older than {OLDEST}, the oldest that this program can upgrade: the version that"),
+        ("x'; drop", "has schema \"x'; drop\", which is none of this program's"),
+    ],
+)
+def test_a_schema_without_an_upgrade_is_one_true_line_and_stays_as_it_is(
+    version: str, said: str, tmp_path: Path
+) -> None:
+    path = tmp_path / NAME
+    ledger_with(tmp_path, INTENT).close()
+    set_schema(path, version)
+    before = dump(path)
+
+    with pytest.raises(LedgerUnreadable) as gateway:
         Ledger(path)
+    with pytest.raises(LedgerUnreadable) as view:
+        LedgerView(path)
 
-    assert list(raw.iterdump()) == before
-    raw.close()
+    assert said in str(gateway.value)
+    assert said in str(view.value)
+    assert dump(path) == before
+
+
+@pytest.mark.parametrize("version", ["0003", "0004"])
+def test_payments_of_an_older_schema_are_shown_without_a_change(version: str, tmp_path: Path) -> None:
+    path = old_ledger(tmp_path)
+    set_schema(path, version)
+    before = dump(path)
+
+    with LedgerView(path) as view:
+        shown, one = list(view.all_rows()), view.row("PAID")
+
+    assert [(row["txid"], row["state"], row["payer"]) for row in shown] == [
+        ("PAID", "settled", "P"), ("UNKNOWN", "intent", "P"),
+    ]  # fmt: skip
+    assert one == shown[0]
+    assert set(view.columns) == set(shown[0])
+    assert dump(path) == before

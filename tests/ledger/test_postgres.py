@@ -12,13 +12,14 @@ import pytest
 import sqlalchemy as sa
 
 from gateway.errors import IdentityTaken, LedgerUnavailable, LedgerUnreadable
-from gateway.ledger.record import Refuse, Settle, Watch
+from gateway.ledger.record import KEEP_ROUNDS, Refuse, Settle, Watch
 from gateway.ledger.store import Ledger
 from gateway.ledger.thread import LedgerThread
 from gateway.ledger.view import LedgerView
 from tests.faults.market import Market, gateway, market
 from tests.faults.test_kill import at_once
 from tests.ledger.test_ledger import INTENT
+from tests.ledger.test_ledger_schema import make_old
 from tests.support.gateway_app import in_loop, until
 from tests.support.servers import Postgres, make_database, postgres
 from tests.support.vaults import START
@@ -215,6 +216,22 @@ def test_a_settled_payment_is_delivered_while_the_server_hangs(server: Postgres,
 
     assert (status, refused, code, again) == (200, 503, -signal.SIGTERM, [200, 200])
     assert (on.settles, on.transfers()) == (2, 2)
+
+
+def test_an_old_database_is_shown_as_it_is_and_upgraded_with_every_payment(url: str) -> None:
+    make_old(url)
+    with LedgerView(url) as view:
+        shown = {row["txid"] for row in view.all_rows()}
+
+    ledger = Ledger(url)
+    paid = ledger.find("PAID")
+    ledger.write_intent(INTENT)
+
+    assert shown == {"PAID", "UNKNOWN"}
+    assert paid is not None
+    assert (paid.state, paid.content, paid.keep_round) == ("settled", b"{}", 9 + KEEP_ROUNDS)
+    assert {record.txid for record in ledger.open_payments()} == {"UNKNOWN", INTENT.txid}
+    ledger.close()
 
 
 def test_a_newer_database_is_refused_in_one_line_without_its_password(url: str) -> None:

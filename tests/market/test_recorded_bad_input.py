@@ -11,7 +11,7 @@ import pytest
 from generator.catalog.words import SourceStatus
 from generator.errors import SourceError
 from generator.market.bars import BAR_MS, HOUR_MS
-from generator.market.recorded.files import ascending
+from generator.market.recorded.files import ascending, check_candles
 from generator.market.recorded.source import RecordedSource
 from tests.market.test_recorded import (
     ASSETS,
@@ -178,6 +178,22 @@ def test_what_is_not_a_recording_is_refused_with_a_reason(tmp_path: Path, name: 
     make, reason = REFUSED[name]
 
     assert re.search(reason.replace("{}", re.escape(str(tmp_path))), _refused([make(tmp_path)]))
+
+
+@pytest.mark.parametrize(
+    "name", ["an empty folder", "broken files", "unknown headers", "funding alone", "other assets"]
+)
+def test_folders_without_candles_are_refused_by_names_and_headers_alone(tmp_path: Path, name: str) -> None:
+    make, _ = REFUSED[name]
+
+    with pytest.raises(SourceError, match=f"no candles of BTC, ETH.* in {re.escape(str(tmp_path))}"):
+        check_candles([make(tmp_path)], ASSETS)
+
+
+def test_one_file_that_begins_as_candles_is_enough_to_start(tmp_path: Path) -> None:
+    _broken(candles(tmp_path / "below", 1))
+
+    check_candles([tmp_path], ASSETS)
 
 
 def test_no_folder_at_all_is_refused() -> None:

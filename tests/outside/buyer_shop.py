@@ -13,7 +13,7 @@ from algosdk import encoding
 from gateway.devnet.keys import Key, new_key
 from gateway.devnet.transactions import parse_item, signed
 from gateway.settings import DEMO_PAYEE
-from gateway.wire.networks import DEVNET, MAINNET
+from gateway.wire.networks import DEVNET, MAINNET, Network
 from generator.site.sample import bundled_files
 from tests.support.local_servers import Shop, shop
 
@@ -22,7 +22,7 @@ RELEASE = "000000000001"
 
 
 @contextmanager
-def a_shop(folder: Path) -> Iterator[Shop]:
+def a_shop(folder: Path, identity: Network = DEVNET) -> Iterator[Shop]:
     """Run a devnet and a gateway over a small vault, with the site's own files."""
     release = folder / "site" / "releases" / RELEASE
     shutil.copytree(ASSETS, release / "assets")
@@ -31,7 +31,7 @@ def a_shop(folder: Path) -> Iterator[Shop]:
     for path, content in bundled_files().items():
         (release / path.lstrip("/")).write_bytes(content)
     (folder / "site" / "current").symlink_to(f"releases/{RELEASE}")
-    with shop(folder, preview=True) as open_shop:
+    with shop(folder, preview=True, identity=identity) as open_shop:
         yield open_shop
 
 

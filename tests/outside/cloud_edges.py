@@ -4,13 +4,16 @@ import json
 import os
 import shutil
 import subprocess
+import time
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from generator.catalog.discovery import ONCE_CACHE_CONTROL, PINNED_CACHE_CONTROL
-from generator.wings.bucket.site import attributes
+from gateway.wire.media_types import content_type
+from generator.catalog.discovery import ONCE_CACHE_CONTROL
+from generator.wings.bucket.site import BucketSite
 from tests.outside.processes import PEERS
+from tests.support.buckets import attributes, memory
 from tests.support.ports import free_port
 from tests.support.processes import REPOSITORY
 
@@ -33,8 +36,12 @@ def names(release: Path) -> dict[str, Path]:
 class Worker:
     """A running Worker, and the bucket behind it."""
 
-    def __init__(self, process: subprocess.Popen[str], origin: str, prefix: str) -> None:
+    def __init__(self, process: subprocess.Popen[str], origin: str, prefix: str, folder: Path) -> None:
         self._process = process
+        self._folder = folder
+        self._bucket = memory()
+        self._site = BucketSite(self._bucket, "test")
+        self._stored: set[str] = set()
         self.origin = origin
         self.proxied = ""
         """The Worker behind an imitation of Cloudflare's own edge."""
@@ -67,21 +74,36 @@ class Worker:
 
     def put_immutable(self, path: str, file: Path) -> None:
         """Store a file that never changes."""
-        self.put(f"once{path}", file, attributes(path, (), ONCE_CACHE_CONTROL))
+        self._store(
+            {
+                f"once{path}": (
+                    file.read_bytes(),
+                    {"Content-Type": content_type(path), "Cache-Control": ONCE_CACHE_CONTROL},
+                )
+            }
+        )
 
     def publish(self, release: Path, generation: str, only: Collection[str] = ()) -> None:
-        """Lay down a release, or these files of it, then move the pointer."""
-        there = names(release)
-        for name, file in there.items():
-            if not only or name in only:
-                self.put(f"g/{generation}{name}", file, attributes(name, there, PINNED_CACHE_CONTROL))
-        self.point(generation, release.parent)
+        """Publish a release, or these files of it, as the generator does."""
+        files = {name: file.read_bytes() for name, file in names(release).items() if not only or name in only}
+        self._site.publish(generation, files, time.time())
 
-    def point(self, generation: str, folder: Path) -> None:
-        """Move the pointer."""
-        pointer = folder / "pointer.json"
-        pointer.write_text(json.dumps({"generation": generation, "epoch": 1}))
-        self.put("current.json", pointer, {"Content-Type": "application/json", "Cache-Control": "no-store"})
+        pointer = "current.json"
+        paths = [path for path in self._bucket.files("o") if path not in self._stored]
+        self._store({path: self._object(path) for path in paths})
+        self._store({pointer: self._object(pointer)})
+
+    def _object(self, path: str) -> tuple[bytes, dict[str, str]]:
+        found = self._bucket.get(path)
+        assert found is not None
+        return found.data, attributes(self._bucket, path)
+
+    def _store(self, objects: Mapping[str, tuple[bytes, Mapping[str, str]]]) -> None:
+        file = self._folder / "object"
+        for path, (data, headers) in objects.items():
+            file.write_bytes(data)
+            self.put(path, file, headers)
+            self._stored.add(path)
 
 
 @contextmanager
@@ -98,7 +120,7 @@ def worker(folder: Path, prefix: str = "", **bindings: str) -> Iterator[Worker]:
         process = subprocess.Popen(
             ["node", "miniflare.mjs"], cwd=folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, text=True
         )
-    running = Worker(process, f"http://127.0.0.1:{port}", prefix)
+    running = Worker(process, f"http://127.0.0.1:{port}", prefix, folder)
     try:
         running.start({"worker": str(CLOUDFLARE), "port": port, "bindings": {"PREFIX": prefix, **bindings}})
         yield running

@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -126,7 +127,7 @@ def test_a_purchase_goes_from_the_button_to_the_report_on_the_devnet(
     assert json.loads(saved.value.path().read_text())["paymentResponse"]["transaction"] == kept["txid"]
 
 
-def test_a_payment_whose_answer_expired_is_shown_as_settled_not_to_be_paid_again(
+def test_a_payment_whose_answer_expired_was_paid_before_and_is_not_paid_again(
     shop: Shop, context: BrowserContext
 ) -> None:
     receipt = base64.b64encode(json.dumps({"success": True, "transaction": "T"}).encode()).decode()
@@ -136,9 +137,9 @@ def test_a_payment_whose_answer_expired_is_shown_as_settled_not_to_be_paid_again
 
     page.click("#pay")
 
-    assert "Do not pay again for it." in until(page, "on-chain")
+    assert "Do not pay again for it." in until(page, "paid-before")
     kept = page.evaluate("JSON.parse(localStorage.getItem('emi-purchases-v1'))[0]")
-    assert (kept["status"], kept["header"], len(sent.headers)) == ("settled", "", 1)
+    assert (kept["status"], kept["header"], len(sent.headers)) == ("paid", sent.headers[0], 1)
 
 
 def test_opening_the_page_asks_for_no_challenge_and_no_one_else(shop: Shop, context: BrowserContext) -> None:
@@ -295,22 +296,22 @@ def test_a_signature_that_is_none_is_refused_by_the_service_in_its_own_words(
 
     pay(page)
 
-    stated = until(page, "refused")
-    assert "signature invalid" in stated
-    assert "Nothing was paid." in stated
+    stated = until(page, "held")
+    assert "ignature invalid" in stated
+    assert "no other one is signed for this product" in stated
     assert wallet.spent() == 0
 
 
 @pytest.mark.parametrize(
     ("reason", "state", "words"),
     [
-        ("quote_expired", "expired", "came too late"),
-        ("invalid_exact_avm_simulation_failed", "refused", "invalid exact avm simulation failed"),
-        ("insufficient_funds", "too-little", "too little USDC"),
-        ("payment_already_on_chain", "on-chain", "Do not pay again"),
+        ("quote_expired", "held", "came too late"),
+        ("invalid_exact_avm_simulation_failed", "held", "nvalid exact avm simulation failed"),
+        ("insufficient_funds", "held", "too little USDC"),
+        ("payment_already_on_chain", "paid-before", "Do not pay again"),
     ],
 )
-def test_a_refusal_after_sending_is_shown_by_its_reason_and_is_final(
+def test_a_refusal_after_sending_is_shown_by_its_reason_and_not_sent_again_by_itself(
     shop: Shop, context: BrowserContext, reason: str, state: str, words: str
 ) -> None:
     wallet = Wallet(shop)
@@ -322,10 +323,44 @@ def test_a_refusal_after_sending_is_shown_by_its_reason_and_is_final(
 
     stated = until(page, state)
     assert words in stated
-    assert ("Nothing was paid." in stated) == (state != "on-chain")
+    assert "Nothing was paid." not in stated
+    assert "no other one is signed for this product" in stated
     page.reload()
     page.wait_for_timeout(500)
     assert len(sent.headers) == 1
+
+
+def test_after_a_refusal_no_other_payment_is_signed_for_1010_rounds(shop: Shop, context: BrowserContext) -> None:
+    wallet = Wallet(shop)
+    with_wallet(context, wallet)
+    sent = Sent(context, *[refusal("insufficient_funds")] * 2)
+    page = opened(context, shop)
+    pay(page)
+    until(page, "held")
+
+    page.click("#retry")
+    until(page, "held")
+    passed = datetime.now(UTC) - timedelta(seconds=1010 * 2.8 + 1)
+    change_newest(page, at=passed.isoformat())
+    page.click("#retry")
+    expect(page.locator("#state")).to_contain_text("could still take an earlier payment")
+    change_newest(page, lastValid="1")
+    page.click("#retry")
+    until(page, "settled")
+
+    assert (wallet.signed, len(set(sent.headers)), len(sent.headers)) == (2, 2, 3)
+
+
+def change_newest(page: Page, **changes: str) -> None:
+    """Change what the browser keeps of the newest purchase."""
+    page.evaluate(
+        """(changes) => {
+          const list = JSON.parse(localStorage.getItem('emi-purchases-v1'));
+          Object.assign(list[0], changes);
+          localStorage.setItem('emi-purchases-v1', JSON.stringify(list));
+        }""",
+        changes,
+    )
 
 
 def test_an_approval_that_comes_too_late_is_not_sent(shop: Shop, context: BrowserContext) -> None:
@@ -588,7 +623,7 @@ def test_two_tabs_that_both_got_past_the_lock_are_stopped_by_the_network(shop: S
         until(tab, "approve")
         tab.wait_for_function("globalThis.letSign !== undefined")
 
-    for tab, end in zip(tabs, ("settled", "refused"), strict=True):
+    for tab, end in zip(tabs, ("settled", "held"), strict=True):
         tab.evaluate("globalThis.letSign()")
         until(tab, end)
 

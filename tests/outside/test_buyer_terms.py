@@ -27,7 +27,7 @@ def rewritten(page: Page, change: Callable[[dict[str, Any]], Any]) -> None:
         required = json.loads(base64.b64decode(headers["payment-required"]))
         change(required)
         headers["payment-required"] = base64.b64encode(json.dumps(required).encode()).decode()
-        route.fulfill(status=402, headers=headers, body=found.body())
+        route.fulfill(status=402, headers=headers, body=json.dumps(found.json() | required))
 
     page.route(f"**{REPORT}", answer)
 

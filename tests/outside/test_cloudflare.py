@@ -156,12 +156,17 @@ def test_the_pointer_moves_whole_and_the_old_release_stays_under_its_number(own:
     assert pinned.get("cache-control") == PINNED_CACHE
 
 
-def test_a_file_that_did_not_change_keeps_its_tag_across_releases(own: Worker, ticked: Path) -> None:
-    old = Origin(own.origin).get("/assets/site.css").get("etag")
+def test_a_file_that_did_not_change_keeps_its_tag_and_date_across_releases(own: Worker, ticked: Path) -> None:
+    old = Origin(own.origin).get("/assets/site.css")
     own.publish(ticked / "site" / "releases" / SECOND, SECOND, FEW)
     time.sleep(1.1)
 
-    assert Origin(own.origin).get("/assets/site.css", {"if-none-match": old}).status == 304
+    new = Origin(own.origin).get("/assets/site.css")
+    assert new.get("x-generation") == SECOND
+    assert [new.get(name) for name in ("etag", "last-modified")] == [
+        old.get(name) for name in ("etag", "last-modified")
+    ]
+    assert Origin(own.origin).get("/assets/site.css", {"if-none-match": old.get("etag")}).status == 304
 
 
 @pytest.mark.parametrize("mode", ["down", "hang", "lie"])

@@ -13,16 +13,26 @@ from pathlib import Path
 
 import pytest
 
+from tests.blocks import blocks
 from tests.journeys.checker import CANNOT, Row, run
 from tests.journeys.edges import NOWHERE, Edge, caddy, missing, nginx
 from tests.journeys.wire import Origin
+from tests.outside.processes import devnet, gateway
 from tests.outside.test_object_store import wait_quote
+from tests.support.ports import free_port
 from tests.support.processes import Running, emi, emi_up
 from tests.torture import FAULTS, STATUS, Writer, torture
 
 pytestmark = [pytest.mark.outside, pytest.mark.timeout(300)]
 PAID = "/api/x402-atlas.php"
 ONCE = "/files/checked.json"
+ACCOUNT = "A" * 58
+NAMING_AN_ACCOUNT = (
+    f"/x402-buyer/prepare?product=human&address={ACCOUNT}",
+    f"/x402-buyer/ballot?voter={ACCOUNT}&round=BTC-20261123-150000&choice=BULLISH",
+    f"/api/market-regime.php?%76oter={ACCOUNT}",
+    f"/nothing/?address={ACCOUNT}",
+)
 
 
 @pytest.fixture(scope="module")
@@ -46,21 +56,27 @@ def test_an_edge_keeps_the_contract_but_for_what_its_table_says(
 ) -> None:
     skip_without(name.split(maxsplit=1)[0])
     running, site = up
-    gateway = running.origin.removeprefix("http://")
+    upstream = running.origin.removeprefix("http://")
 
-    with edge(name, tmp_path / "up", site, gateway) as whole, edge(name, tmp_path / "down", site, NOWHERE) as down:
+    with edge(name, tmp_path / "up", site, upstream) as whole, edge(name, tmp_path / "down", site, NOWHERE) as down:
         rows = run(whole.origin, name, down=down.origin, once=ONCE)
 
     assert outcome(rows) == {"yes": [], "cannot": sorted(CANNOT[name])}
 
 
 @pytest.mark.parametrize("name", ["nginx", "caddy"])
-def test_a_purchase_passes_through_an_edge(name: str, up: tuple[Running, Path], tmp_path: Path) -> None:
+def test_a_purchase_passes_through_an_edge(name: str, ticked: Path, tmp_path: Path) -> None:
     skip_without(name)
-    running, site = up
+    port, site = free_port(), ticked / "site"
 
-    with edge(name, tmp_path / "edge", site, running.origin.removeprefix("http://")) as whole:
-        bought = emi("buy", "atlas", "--url", whole.origin, "--json", cwd=site.parents[1])
+    with (
+        devnet(tmp_path / "devnet", "devnet") as chain,
+        edge(name, tmp_path / "edge", site, f"127.0.0.1:{port}") as whole,
+        # The service calls itself by the edge's name, or a buyer would take it for another one.
+        gateway(ticked, "devnet", chain, EMI_PORT=str(port), EMI_BASE_URL=whole.origin),
+    ):
+        words = ("buy", "atlas", "--url", whole.origin, "--devnet-url", chain, "--json")
+        bought = emi(*words, cwd=tmp_path, EMI_STATE_DIR=str(tmp_path / "buyer"))
 
     assert bought.returncode == 0, bought.stderr
     assert json.loads(bought.stdout)["payment_status"] == "settled"
@@ -169,6 +185,33 @@ def test_no_redirect_leads_to_another_host_or_out_of_tls(name: str, tmp_path: Pa
     assert (answer.status, answer.get("location")) == (307, "/api/x402-atlas.php?a=1")
 
 
+@pytest.mark.parametrize("name", ["nginx", "caddy", "caddy with an access log"])
+def test_no_log_of_an_edge_joins_an_account_to_an_address(name: str, tmp_path: Path) -> None:
+    skip_without(name.split(maxsplit=1)[0])
+    Writer(tmp_path / "site").publish()
+
+    with edge(name, tmp_path / "edge", tmp_path / "site", NOWHERE) as whole:
+        for path in NAMING_AN_ACCOUNT:
+            Origin(whole.origin).get(path, {"Referer": f"https://x.test{path}"})
+    logged = whole.logs()
+
+    assert ("/x402-buyer/prepare" in logged) == (name != "caddy")  # which writes of requests only where it has to
+    assert ACCOUNT not in logged
+
+
+@pytest.mark.parametrize(("encoding", "version"), [("cow", "1.1"), ("identity", "1.1"), ("", "3.0")])
+def test_nginx_says_what_of_http_it_does_not_take(encoding: str, version: str, tmp_path: Path) -> None:
+    skip_without("nginx")
+    Writer(tmp_path / "site").publish()
+    header = f"Transfer-Encoding: {encoding}\r\n" if encoding else ""
+
+    with nginx(tmp_path / "nginx", tmp_path / "site") as whole:
+        head, body = said(whole, f"GET {STATUS} HTTP/{version}\r\nHost: x\r\nConnection: close\r\n{header}\r\n")
+
+    assert head.startswith("HTTP/1.1 501 ")
+    assert json.loads(body)["type"] == "urn:emi:problem:not-implemented"
+
+
 @contextlib.contextmanager
 def answering(answer: bytes) -> Iterator[str]:
     """Give each connection one and the same answer."""
@@ -209,10 +252,21 @@ def asked(edge: Edge, path: str, source: str = "127.0.0.1") -> int:
         return int(connection.recv(64).split()[1])
 
 
+def said(edge: Edge, request: str) -> tuple[str, str]:
+    """Send a request as it is; return the head and the body of what comes back."""
+    host, port = edge.origin.removeprefix("http://").split(":")
+    with socket.create_connection((host, int(port)), 20) as connection:
+        connection.sendall(request.encode())
+        answer = b"".join(iter(lambda: connection.recv(65_536), b"")).decode()
+    head, _, body = answer.partition("\r\n\r\n")
+    return head, body
+
+
 def edge(name: str, folder: Path, site: Path, gateway: str) -> AbstractContextManager[Edge]:
     """Run the edge of this name of the table."""
-    if name == "caddy":
-        return caddy(folder, site, gateway)
+    if name.startswith("caddy"):
+        more = next(block.text for block in blocks("docs/howto/serving.md") if block.language == "caddyfile")
+        return caddy(folder, site, gateway, more=more if "access log" in name else "")
     return nginx(folder, site, gateway, brotli=name == "nginx")
 
 

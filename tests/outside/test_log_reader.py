@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from generator.record.memory import log
-from generator.record.published import read_keys
+from generator.record.published import head_of, read_keys
 from tests.support.arena_inputs import HOUR, MINUTE, NOON, ticks
 from tests.support.log_records import Record
 
@@ -69,6 +69,23 @@ def test_every_entry_is_proved_and_the_earlier_head_is_its_beginning(program: Pa
     done = read(program, record, record.site / "log")
 
     assert size > 600
+    assert (done.stdout, done.stderr) == (f"{size} entries proved\n", "")
+
+
+def test_an_older_head_is_proved_by_full_tiles_once_the_partial_ones_are_gone(
+    program: Path, record: Record, tmp_path: Path
+) -> None:
+    log = copied(record, tmp_path)
+    older = (record.folder / "old").read_bytes()
+    (log / "checkpoint").write_bytes(older)
+    for folder in [path for path in log.rglob("*.p") if path.with_suffix("").exists()]:
+        shutil.rmtree(folder)
+
+    done = read(program, record, log)
+
+    size = head_of(older).size
+    assert size % 256
+    assert not (log / f"tile/0/000.p/{size}").exists()
     assert (done.stdout, done.stderr) == (f"{size} entries proved\n", "")
 
 

@@ -4,6 +4,7 @@ import json
 import signal
 import time
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 from subprocess import CompletedProcess
 from typing import Any
@@ -11,6 +12,7 @@ from typing import Any
 import obstore
 import pytest
 
+from generator.wings.bucket.objects import Content, Objects
 from generator.wings.bucket.store import Bucket, Conflict, Stored, StoreFault, open_bucket
 from tests.outside.processes import devnet, gateway
 from tests.support.processes import Running, emi, get
@@ -49,6 +51,24 @@ def test_the_server_keeps_conditions_and_headers() -> None:
     with pytest.raises(StoreFault, match="NoSuchBucket") as caught:
         open_bucket("s3://no-such-bucket/x").get("a")
     assert caught.value.refused
+
+
+@pytest.mark.usefixtures("store")
+def test_the_server_lists_page_by_page_and_what_is_a_day_old_goes() -> None:
+    bucket = open_bucket("s3://market/pages")
+    objects = Objects(bucket, "g", "8", 20)
+    contents = [Content.of(b"%d" % number, {"Content-Type": "text/plain"}) for number in range(40)]
+    put = objects.put(contents)
+    now = bucket.modified(contents[0].path)
+
+    first = bucket.page("o", "", 25)
+    rest = bucket.page("o", max(first), 25)
+    for _ in range(2):
+        objects.sweep({one.path for one in contents[:3]}, now + timedelta(hours=24, minutes=1))
+
+    assert (put, objects.put(contents[:3])) == (40, 0)
+    assert [*first, *rest] == sorted(one.path for one in contents)
+    assert set(bucket.files("o")) == {one.path for one in contents[:3]}
 
 
 @pytest.mark.timeout(400)

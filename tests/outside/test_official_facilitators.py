@@ -86,5 +86,5 @@ def test_a_payment_that_somebody_else_settled_before_is_refused(lent: Market, fa
     status, _, _ = present(lent, facilitator, payment)
 
     assert found["success"] is True
-    assert status == 402
+    assert status == 409
     assert lent.balance(DEMO_PAYEE) - payee_had == PRODUCT.price_atomic

@@ -3,8 +3,10 @@
 PostgreSQL is Debian's; the S3 is moto's server. Everything is a process of its own, as on several machines.
 """
 
+import json
 import signal
 import time
+import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -62,13 +64,17 @@ class Fleet:
         return time.monotonic()
 
     def uploading(self, generation: int) -> bool:
-        """Return whether objects of a generation are there."""
-        url = f"{self.bucket}?list-type=2&max-keys=1&prefix=site/g/{generation:012d}/"
-        with urllib.request.urlopen(urllib.request.Request(url, headers=WHO), timeout=10) as answer:
-            return b"<Key>" in answer.read()
+        """Return whether a generation is for sale: its site is published right after that."""
+        url = f"{self.bucket}/vault/manifest.json"
+        try:
+            with urllib.request.urlopen(urllib.request.Request(url, headers=WHO), timeout=10) as answer:
+                return int(json.load(answer)["generation"]) >= generation
+        except urllib.error.HTTPError as error:  # moto's own race, while the manifest is being replaced
+            error.close()
+            return False
 
     def stop_within_an_upload(self, leader: Running) -> float:
-        """Stop the leader at a full minute, between its first object and its pointer; return when."""
+        """Stop the leader at a full minute, between its vault and the pointer of its site; return when."""
         for _ in range(3):
             time.sleep(max(0.0, MINUTE_S - time.time() % MINUTE_S - 0.2))
             last = int(self.readers.pointers[-1].generation)

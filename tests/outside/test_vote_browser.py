@@ -214,11 +214,63 @@ def test_where_the_free_vote_is_off_the_page_says_so_before_a_press(market: Mark
     at.said("The free vote is off on this site.")
 
 
+def test_a_full_round_is_said_before_a_press_with_when_to_come_again(market: Market, browser: Browser) -> None:
+    full = {"free_vote": "full", "reason": "full", "detail": "The places that are left are kept until 12:55 UTC."}
+    at = arena(browser, market)
+    at.context.route(RELAY, lambda route: route.fulfill(json=full))
+    at.page.locator("#vote-up").hover()
+
+    at.said("kept until 12:55 UTC")
+    assert at.page.locator("#vote-up").is_enabled()  # a voter of earlier rounds has a place
+
+
+@pytest.mark.parametrize("reason", ["off", "stale"])
+def test_a_service_that_stopped_is_not_called_off_and_counts_nothing_down(
+    market: Market, browser: Browser, reason: str
+) -> None:
+    stopped = {"free_vote": "off", "reason": reason, "detail": "The service has stopped: since 12:03 UTC."}
+    at = arena(browser, market, f"Date.now = () => window.real() + {(market.clock.seconds + 900) * 1000};")
+    at.context.route(RELAY, lambda route: route.fulfill(json=stopped))
+    at.page.locator("#vote-up").hover()
+
+    assert "off on this site" not in at.said("service has stopped")
+    expect(at.page.locator("#vote-part [data-countdown]")).to_have_text("stopped, as this page is stale")
+    expect(at.page.locator("#live-part [data-countdown]")).to_have_text("stopped, as this page is stale")
+
+
+def test_up_down_up_are_three_ballots_and_up_again_is_none(market: Market, browser: Browser) -> None:
+    at = arena(browser, market)
+    changes: list[str] = []
+    at.page.on("request", lambda asked: changes.extend(re.findall("change=([0-9]+)", asked.url)))
+    for answer in ("Up", "Down", "Up", "Up"):
+        at.tap(answer)
+        at.said(f"You said {answer.lower()}")
+        expect(at.page.locator("#votes button[aria-disabled]")).to_have_count(0)
+
+    txids = at.page.evaluate("() => JSON.parse(localStorage.getItem('emi-votes')).map((one) => one.txid)")
+    assert (changes, len(txids)) == (["0", "1", "2", "2"], 1)
+    assert at.errors == []
+
+
 def test_a_browser_without_ed25519_names_the_other_ways(market: Market, browser: Browser) -> None:
     at = arena(browser, market, "crypto.subtle.generateKey = async () => { throw new Error('no'); };")
     at.tap("Down")
 
     assert "wallet or from the command line" in at.said("lacks Ed25519")
+
+
+def test_the_answer_to_a_press_stays_when_the_site_answers_late(market: Market, browser: Browser) -> None:
+    at = arena(browser, market, "crypto.subtle.generateKey = async () => { throw new Error('no'); };")
+    waiting: list[Route] = []
+    at.context.route(RELAY, lambda route: waiting.append(route))  # noqa: PLW0108 (Playwright marks its handlers)
+    at.tap("Down")
+    at.said("lacks Ed25519")
+
+    with at.page.expect_response(RELAY):
+        waiting[0].fulfill(json={"free_vote": "on"})
+    at.page.wait_for_timeout(200)
+
+    assert "lacks Ed25519" in at.said("Ed25519")
 
 
 def test_where_scripts_are_off_the_page_says_how_else_to_vote(market: Market, browser: Browser) -> None:

@@ -62,6 +62,7 @@ class Nodes(Http):
         headers: Mapping[str, str],
         body: bytes | None,
         timeout_s: float,
+        kept: bool = False,
     ) -> tuple[int, bytes]:
         answer = self._answers[url.split("/")[3]]
         return (404, b"{}") if answer is None else (200, json.dumps(answer).encode())
@@ -186,7 +187,7 @@ async def test_an_adopted_payment_gets_the_snapshot_it_quotes_else_the_newest(
         await home.restart()
         again = await home.send(payment)
 
-    assert refused.status_code == 402
+    assert (refused.status_code, refused.json()["reason"]) == (409, "payment_already_on_chain")
     assert (first.status_code, first.content) == (200, body_of(PRODUCT, delivered))
     assert (again.content, again.headers["PAYMENT-RESPONSE"]) == (first.content, first.headers["PAYMENT-RESPONSE"])
 

@@ -7,8 +7,26 @@ from itertools import product
 import pytest
 
 from gateway.ledger.record import NoteRefusal, Record, Refuse, Review, Settle, Watch
-from gateway.payments.decide import Action, Decision, Delivered, Gone, Pending, Refused, Withheld, decide, outcome_of
+from gateway.payments.decide import (
+    Action,
+    Decision,
+    Delivered,
+    Fate,
+    Gone,
+    Outcome,
+    Pending,
+    Refused,
+    Sighting,
+    Withheld,
+    decide,
+    fate_of,
+    judge,
+    outcome_elsewhere,
+    outcome_of,
+    repeat,
+)
 from gateway.payments.parse import read_payment
+from gateway.payments.transfers import Transfer
 from gateway.settings import DEMO_PAYEE
 from gateway.upstream.chain import Finding, Presence
 from gateway.upstream.facilitator import SettleAnswer, SettleKind, Verdict
@@ -66,8 +84,9 @@ REFUSE_BEFORE = Decision(Action.REFUSE, Refuse("insufficient_funds", "before_bro
 REPEAT_REFUSAL = Decision(Action.REFUSE, None, "insufficient_funds")
 NOTED = Decision(Action.KEEP_ASKING, NoteRefusal("insufficient_funds", 1_002))
 TABLE = [
-    ("new", "found", "valid", Decision(Action.REFUSE, None, "payment_already_on_chain")),
-    ("new", "unclear", "invalid", Decision(Action.REFUSE, None, "insufficient_funds")),
+    ("new", "found", "valid", Decision(Action.WITHHOLD, None, "payment_already_on_chain")),
+    ("new", "pooled", "invalid", Decision(Action.WITHHOLD, None, "payment_already_on_chain")),
+    ("new", "unclear", "invalid", Decision(Action.ASK_CHAIN, None, "insufficient_funds")),
     ("new", "unclear", "valid", Decision(Action.SETTLE)),
     ("in flight", "not asked", "none", Decision(Action.ASK_CHAIN)),
     ("in flight", "not asked", "success", Decision(Action.ASK_CHAIN)),
@@ -176,7 +195,7 @@ def test_no_challenge_is_made_while_the_money_may_have_moved() -> None:
     payment = read_payment(Buyer().pay().header, DEVNET, DEMO_PAYEE)
     for name, finding, answer, decision in every_case():
         if isinstance(outcome_of(decision, RECORDS[name], payment), Refused):
-            refusable = name in {"new", "refused", "expired", "refusal noted"} or finding in ABSENT
+            refusable = name in {"refused", "expired", "refusal noted"} or finding in ABSENT
             assert refusable, (name, finding, answer)
 
 
@@ -203,3 +222,103 @@ def test_what_was_bought_with_an_identifier_is_withheld_without_it(record: str) 
 
     assert isinstance(outcome_of(decision, bought, stranger), Withheld)
     assert not isinstance(outcome_of(decision, bought, payer), Withheld)
+
+
+TRANSFER = Transfer("A" * 52, "P" * 58, first_valid=1_000, last_valid=1_100, network="algorand:x")
+SIGHTINGS: dict[str, Finding | None] = {
+    **FINDINGS,
+    "not yet, in its last round": Finding(Presence.ABSENT, 1_100, indexed=False),
+    "past, within the margin": Finding(Presence.ABSENT, 1_110, indexed=True),
+    "too late for algod alone": Finding(Presence.ABSENT, 1_901, indexed=False),
+    "too late for algod, indexed": Finding(Presence.ABSENT, 1_901, indexed=True),
+}
+SURE = {"found", "pooled"}
+NOT_YET_PAID = {"not yet", "not yet, two rounds later", "not yet, held", "not yet, in its last round"}
+NOT_PAID = {"absent", "absent, watched", "too late for algod, indexed", *NOT_YET_PAID}
+ACCEPTED = {"in flight", "settled again", "refusal noted", "refusal noted, settled again"}
+SETTLED = {"confirmed, unseen", "settled", "never landed", "adopted", "body gone", "confirmed, body gone"}
+
+
+def expected_fate(record: str, finding: str) -> Fate:
+    if record in SETTLED:
+        return Fate.PAID
+    if record in ACCEPTED:
+        return Fate.OPEN
+    if record == "expired" or finding in NOT_PAID:
+        return Fate.UNPAID
+    return Fate.PAID if finding in SURE else Fate.UNCLEAR
+
+
+@pytest.mark.parametrize("record", RECORDS)
+@pytest.mark.parametrize("finding", SIGHTINGS)
+def test_each_row_of_the_table_of_transfers_that_are_not_taken(record: str, finding: str) -> None:
+    sighting = Sighting(TRANSFER, RECORDS[record], SIGHTINGS[finding])
+
+    assert fate_of(sighting) is expected_fate(record, finding)
+
+
+FATES = {
+    Fate.PAID: Sighting(TRANSFER, RECORDS["settled"]),
+    Fate.OPEN: Sighting(TRANSFER, RECORDS["in flight"]),
+    Fate.UNCLEAR: Sighting(TRANSFER, None, FINDINGS["unclear"]),
+    Fate.UNPAID: Sighting(TRANSFER, None, SIGHTINGS["not yet"]),
+}
+PENDING_503 = Pending("A" * 52, "algorand:x", "P" * 58)
+SEVERAL = {"payment_header_repeated", "group_pays_twice"}
+
+
+def expected_outcome(refusal: Refused, fates: set[Fate]) -> Outcome:
+    code = refusal.code if refusal.code == "payment_header_repeated" else "payment_already_on_chain"
+    if Fate.PAID in fates or (refusal.code in SEVERAL and Fate.OPEN in fates):
+        return Withheld(code, "A" * 52)
+    return refusal if fates == {Fate.UNPAID} else PENDING_503
+
+
+@pytest.mark.parametrize("code", ["quote_expired", *sorted(SEVERAL)])
+@pytest.mark.parametrize(("one", "other"), list(product(Fate, Fate)))
+def test_a_challenge_follows_only_where_no_transfer_was_or_may_have_been_paid(
+    one: Fate, other: Fate, code: str
+) -> None:
+    refusal = Refused(code, "")
+
+    assert judge(refusal, [FATES[one], FATES[other]]) == expected_outcome(refusal, {one, other})
+
+
+@pytest.mark.parametrize(
+    ("delivered_round", "reached", "outcome"),
+    [
+        (None, 9_000, Delivered),
+        (1_050, 2_400, Delivered),
+        (1_050, 2_401, Withheld),
+        (3_000, 4_300, Delivered),
+        (3_000, 4_301, Withheld),
+        (3_000, None, Delivered),
+    ],
+)
+def test_one_without_identifier_is_repeated_for_an_hour(
+    delivered_round: int | None, reached: int | None, outcome: type
+) -> None:
+    settled = replace(INTENT, state="settled", evidence="chain", delivered_round=delivered_round)
+    payment = read_payment(Buyer().pay().header, DEVNET, DEMO_PAYEE)
+
+    assert isinstance(repeat(Delivered(settled, b"{}"), settled.path, payment, reached), outcome)
+    assert isinstance(outcome_of(decide(settled, None, None), settled, payment, reached), outcome)
+
+
+@pytest.mark.parametrize(
+    ("record", "finding", "outcome"),
+    [
+        ("settled", "not asked", Refused),
+        ("body gone", "not asked", Refused),
+        ("in flight", "unclear", Pending),
+        ("refused", "found", Refused),
+        ("refused", "not yet", Refused),
+        ("refused", "unclear", Pending),
+        ("expired", "not asked", Refused),
+    ],
+)
+def test_what_another_product_is_answered(record: str, finding: str, outcome: type) -> None:
+    known = RECORDS[record]
+    assert known is not None
+
+    assert isinstance(outcome_elsewhere(decide(known, FINDINGS[finding], None), known), outcome)

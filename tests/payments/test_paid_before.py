@@ -66,7 +66,7 @@ async def test_who_presents_a_payment_while_it_settles_gets_nothing_without_its_
 
 
 @in_loop
-async def test_a_payment_without_identifier_is_repeated_to_everyone(tmp_path: Path) -> None:
+async def test_a_payment_without_identifier_is_repeated_to_everyone_for_an_hour(tmp_path: Path) -> None:
     async with gateway_app(tmp_path) as home:
         payment = home.buyer.pay()
         first = await home.send(payment)

@@ -10,7 +10,7 @@ import pytest
 
 from generator.arena.ranges import HORIZONS
 from generator.catalog.links import RANGES_JSONL
-from generator.record.audit.audit import Audit, AuditError
+from generator.record.audit.audit import Audit, AuditError, far_scores_of
 from tests.record.test_log import entries as log_entries
 from tests.support.arena_inputs import HOUR, MINUTE, NOON
 from tests.support.log_records import Record, run_verify
@@ -104,7 +104,7 @@ def audited(found: Rows) -> Audit:
 def test_the_audit_gives_the_scores_that_the_memory_counted(played: Record) -> None:
     audit = audited(entries(played))
 
-    assert audit.far.scores() == played.memory.view(TIMES[-1]).how_far
+    assert far_scores_of(audit.far.scores()) == far_scores_of(played.memory.view(TIMES[-1]).how_far)
     assert [one.resolved for one in audit.far.scores()] == [26 * 7, 25 * 7, 22 * 7, 2 * 7]
     assert "how_far" in next(entry for entry in entries(played) if entry["kind"] == "scores")
 

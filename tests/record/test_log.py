@@ -13,7 +13,7 @@ import pytest
 from generator.errors import GeneratorError
 from generator.record.audit.audit import Audit, AuditError, scores_of
 from generator.record.log.note import Checkpoint
-from generator.record.log.tiles import unbundle
+from generator.record.log.tiles import tiles_between, unbundle
 from generator.record.published import add_key, drop_old_keys, make_key, read_keys
 from tests.support import rfc6962
 from tests.support.arena_inputs import HOUR, MINUTE, NOON, hours, inputs_at, play_tick
@@ -79,7 +79,7 @@ def test_no_entry_reveals_a_forecast_before_its_round_or_hour(record: Record) ->
     (sealed,) = [entry for entry in log if entry["kind"] == "round.sealed"]
     (made,) = [entry for entry in log if entry["kind"] == "predictions.made"]
     assert set(sealed) == {
-        *("kind", "at", "round_id", "asset", "opened", "start", "end", "band_bps", "commitment"),
+        *("kind", "at", "round_id", "asset", "opened", "start", "end", "band_bps", "commitment", "ballot_form"),
     }
     assert set(made) == {"kind", "at", "start", "assets"}
     assert all(len(digest) == 64 for digest in made["assets"].values())
@@ -149,6 +149,18 @@ def test_an_older_memory_adds_nothing_to_the_published_log_and_stops_nothing(rec
 # Keys
 
 
+def test_tiles_are_offered_again_in_turn_under_a_head_that_was_compared(record: Record) -> None:
+    record.play(hours(NOON, 3))
+    record.publish()
+    needed = {f"/log/{tile.path}" for tile in tiles_between(0, record.log_size)}
+    offered = {path for _ in range(2) for path in record.published.prepare().again}
+
+    record.published.resume(record.read("checkpoint"))
+
+    assert offered == needed
+    assert record.published.prepare().again == {}
+
+
 def test_a_key_file_is_for_its_owner_alone_and_never_overwritten(tmp_path: Path) -> None:
     path = tmp_path / "keys" / "log.key"
     make_key(path, NAME)
@@ -158,6 +170,20 @@ def test_a_key_file_is_for_its_owner_alone_and_never_overwritten(tmp_path: Path)
         make_key(path, NAME)
     assert path.read_bytes() == before
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+@pytest.mark.parametrize("mode", [0o644, 0o640, 0o604, 0o602, 0o660])
+def test_a_key_that_others_may_read_is_refused_with_the_command_that_mends_it(tmp_path: Path, mode: int) -> None:
+    path = tmp_path / "a key"
+    make_key(path, NAME)
+    path.chmod(mode)
+
+    with pytest.raises(GeneratorError) as raised:
+        read_keys(path)
+
+    assert str(raised.value) == f"log key {path} can be read by others (mode {mode:04o}): chmod 600 '{path}'"
+    path.chmod(0o600)
+    assert read_keys(path)
 
 
 def test_a_lost_key_stops_the_log_and_does_not_begin_another(record: Record) -> None:
@@ -204,6 +230,7 @@ def test_a_rotated_key_is_noted_in_the_log_and_both_sign_until_the_end(record: R
 def test_an_invalid_key_file_is_one_clear_line_without_its_content(tmp_path: Path, content: str) -> None:
     path = tmp_path / "log.key"
     path.write_text(content)
+    path.chmod(0o600)
 
     with pytest.raises(GeneratorError, match=r"log key .*log\.key") as raised:
         read_keys(path)

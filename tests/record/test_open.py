@@ -10,6 +10,7 @@ import pytest
 from sqlalchemy import Engine, event
 
 from generator.errors import MemoryUnreadable
+from generator.record.memory.database import open_database
 from generator.record.memory.store import Memory
 from generator.record.memory.tables import SCHEMA_VERSION
 from tests.support.arena_inputs import HOUR, MINUTE, NOON, hours, inputs_at, play_tick
@@ -92,6 +93,29 @@ def test_a_torn_database_is_named_and_left_as_it_is(tmp_path: Path, filled: Path
     assert filled.read_bytes() == bytes(content)
 
 
+def tear(path: Path, table: str) -> None:
+    """Spoil the root page of a table."""
+    with closing(sqlite3.connect(path)) as connection:
+        root, size = connection.execute(
+            "SELECT rootpage, (SELECT page_size FROM pragma_page_size) FROM sqlite_master WHERE name = ?", (table,)
+        ).fetchone()
+    content = bytearray(path.read_bytes())
+    content[(root - 1) * size : root * size] = b"\xa5" * size
+    path.write_bytes(content)
+
+
+def test_of_a_large_memory_only_what_every_tick_reads_is_checked(tmp_path: Path, filled: Path) -> None:
+    tear(filled, "events")
+    open_database(url_in(tmp_path), checked_whole=4096).dispose()
+    with pytest.raises(MemoryUnreadable, match="not a readable database"):
+        open_database(url_in(tmp_path))
+
+    tear(filled, "ticks")
+
+    with pytest.raises(MemoryUnreadable, match="not a readable database"):
+        open_database(url_in(tmp_path), checked_whole=4096)
+
+
 @pytest.mark.parametrize("version", ["0", "99", "abc"])
 def test_another_schema_version_is_refused_untouched(tmp_path: Path, filled: Path, version: str) -> None:
     run_sql(filled, f"UPDATE meta SET value = '{version}' WHERE key = 'schema_version'")
@@ -102,10 +126,10 @@ def test_another_schema_version_is_refused_untouched(tmp_path: Path, filled: Pat
 
 
 def made_older(path: Path) -> None:
-    """Take away what the schema before ranges did not have."""
+    """Take away what the schema before ranges did not have: columns, an index, and the totals that are kept."""
     lacking = [f"ALTER TABLE predictions DROP COLUMN {name}" for name in ("ranges", "moves", "due_ms")]
     version = "UPDATE meta SET value = '4' WHERE key = 'schema_version'"
-    run_sql(path, "DROP INDEX predictions_by_due", *lacking, version)
+    run_sql(path, "DROP INDEX predictions_by_due", "DROP TABLE running_totals", *lacking, version)
 
 
 def rows_of(path: Path) -> list[tuple[object, ...]]:
@@ -129,6 +153,20 @@ def test_a_memory_from_before_ranges_keeps_its_record_and_continues_with_them(tm
     assert [one.resolved for one in view.how_far] == [0, 7, 0, 0]
     assert [one.void for one in view.how_far] == [7, 0, 0, 0]
     memory.close()
+
+
+def test_a_memory_without_kept_totals_gets_them_at_its_first_start(tmp_path: Path, filled: Path) -> None:
+    version = "UPDATE meta SET value = '6' WHERE key = 'schema_version'"
+    run_sql(filled, "DROP TABLE running_totals", "DROP INDEX ballot_sheets_due", version)
+
+    memory = Memory.open(url_in(tmp_path))
+
+    assert list(memory.count_again()) == [(1, 1)]
+    assert list(memory.count_again()) == []
+    memory.close()
+    with closing(sqlite3.connect(filled)) as connection:
+        found = connection.execute("SELECT name FROM sqlite_master WHERE name = 'ballot_sheets_due'").fetchall()
+    assert found == [("ballot_sheets_due",)]
 
 
 def test_a_process_that_dies_while_it_migrates_leaves_a_memory_that_opens(tmp_path: Path, filled: Path) -> None:

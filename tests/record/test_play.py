@@ -106,13 +106,12 @@ def test_what_was_played_before_the_start_stays_marked(tmp_path: Path) -> None:
 
     marked = sum(row["warm_up"] for row in rows)
     assert (len(rows), marked) == (8, 6)
-    assert (view.arena_record.resolved, view.arena_record.warm_up, view.teacher.warm_up) == (2, 6, 6)
+    assert (view.arena_record.resolved, view.arena_record.warm_up, view.lessons_warm_up) == (2, 6, 6)
     assert view.rounds_warm_up == 6
     assert view.rehearsal is not None
     assert view.rehearsal.arena.resolved == 6
     assert view.rehearsal.hourly.resolved == view.hourly_record.warm_up > 0
-    assert view.teacher_live is not None
-    assert (view.teacher_live.lessons_total, view.teacher_live.warm_up) == (2, 0)
+    assert (view.teacher.lessons_total, view.teacher.brain.n) == (2, 2)
 
 
 def test_a_batch_that_fails_leaves_nothing(tmp_path: Path, memory: Memory) -> None:

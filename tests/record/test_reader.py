@@ -59,3 +59,30 @@ def test_a_cut_bundle_is_named_never_a_traceback(path: str, cut: int) -> None:
 
     with pytest.raises(VerifyError, match=path):
         read(files)
+
+
+@pytest.mark.parametrize("old", [1, 88, 255])
+def test_of_a_partial_tile_that_is_gone_the_full_one_is_read(old: int) -> None:
+    files = {path: data for path, data in publish(ENTRIES).items() if ".p/" not in path}
+
+    found = list(entries(lambda path: files.get(path.removeprefix(PREFIX)), head_of(ENTRIES[:old])))
+
+    assert found == ENTRIES[:old]
+
+
+@pytest.mark.parametrize("path", ["tile/0/000", "tile/0/001", "tile/0/002.p/88", "tile/1/000.p/2"])
+@pytest.mark.parametrize("damage", [lambda data: data[:-32], lambda data: data[:-1] + b"?", lambda data: data * 2])
+def test_a_damaged_tile_of_hashes_is_named(path: str, damage: Callable[[bytes], bytes]) -> None:
+    files = publish(ENTRIES)
+    files[path] = damage(files[path])
+
+    with pytest.raises(VerifyError, match=f"{path} does not hold the hashes"):
+        read(files)
+
+
+def test_a_missing_tile_of_hashes_is_named() -> None:
+    files = publish(ENTRIES)
+    del files["tile/1/000.p/2"]
+
+    with pytest.raises(VerifyError, match=r"tile/1/000\.p/2: nothing is published there"):
+        list(entries(lambda path: files.get(path.removeprefix(PREFIX)), HEAD))

@@ -3,21 +3,24 @@
 import base64
 import json
 import shutil
+import sqlite3
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from nacl.signing import SigningKey
 
-from gateway.wire.algorand import unpack
-from generator.arena.ballots import BallotFile, Poll, judge
+from gateway.wire.algorand import TRANSACTION_PREFIX, pack, unpack
+from generator.arena.ballots import FORM, BallotFile, Poll, Refusal, judge
 from generator.arena.life import schedule_round
+from generator.arena.published import canonical_json
 from generator.arena.timetable import Slot
 from generator.catalog.words import Prediction, RoundPhase
-from generator.record.audit.recount import path_of
-from tests.support.arena_inputs import HOUR, MINUTE, NOON, Vote, inputs_at, play_tick, ticks
-from tests.support.databases import dump, url_in
+from generator.record.audit.recount import RecountError, path_of, recount
+from tests.support.arena_inputs import HOUR, MINUTE, NOON, Vote, inputs_at, play_tick, ticks, voter
+from tests.support.databases import dump, refused_ballots, url_in
 from tests.support.log_records import CROWDED, Record, run_verify
 
 ROUND, NEXT = "ETH-20261120-130000", "BTC-20261120-140000"
@@ -202,6 +205,16 @@ def test_a_site_that_was_lost_gets_its_ballots_again(record: Record) -> None:
     assert sheet(record)["ballots_total"] == 3
 
 
+def test_of_ballots_that_are_published_again_the_newest_round_is_first(record: Record) -> None:
+    record.published.resume(None)
+    names = []
+    while (files := record.published.prepare()).ballots is not None:
+        names.append(files.ballots.round_id)
+        record.done(files)
+
+    assert names == [NEXT, ROUND]
+
+
 def test_replaced_ballots_go_at_the_lock_and_the_others_are_kept(tmp_path: Path) -> None:
     record = Record(tmp_path)
     record.play(ticks(NOON, 55, 5), cast(*VOTES))
@@ -220,3 +233,62 @@ def test_a_round_that_never_locked_publishes_no_ballots(tmp_path: Path) -> None:
 
     assert published_ballots(record) == {}
     record.memory.close()
+
+
+# The form of ballots
+
+
+def with_lease(vote: Vote) -> BallotFile:
+    """Sign a ballot as versions before the second form did: with 32 random bytes as its lease."""
+    signer = SigningKey(base64.b64decode(voter(vote.by))[:32])
+    transaction = {**unpack(base64.b64decode(vote.file().data))["txn"], "lx": bytes(range(32)), "gen": "ANY TEXT"}
+    signature = signer.sign(TRANSACTION_PREFIX + pack(transaction)).signature
+    return BallotFile("old", base64.b64encode(pack({"sig": signature, "txn": transaction})), vote.at_ms)
+
+
+def opened_before_ballots_had_forms(folder: Path) -> Record:
+    """Open a round, and take the form out of its entry, as an earlier version left it."""
+    record = Record(folder)
+    record.play([NOON])
+    with sqlite3.connect(url_in(folder).removeprefix("sqlite:///")) as database:
+        number, data = database.execute("select id, data from log_entries where kind = 'round.sealed'").fetchone()
+        entry = json.loads(data)
+        assert entry.pop("ballot_form") == FORM
+        database.execute("update log_entries set data = ? where id = ?", (canonical_json(entry), number))
+    database.close()
+    record.restart()
+    return record
+
+
+def test_a_round_that_an_upgrade_found_open_keeps_the_form_of_its_time(tmp_path: Path) -> None:
+    record = opened_before_ballots_had_forms(tmp_path)
+    old = with_lease(Vote(ROUND, at_ms=NOON + MINUTE))
+    new = Vote(ROUND, by=1, at_ms=NOON + MINUTE, change=4).file()
+    following = with_lease(Vote(NEXT, at_ms=NOON + HOUR + MINUTE))
+
+    record.play(ticks(NOON + MINUTE, 180), {NOON + 5 * MINUTE: [old, new], NOON + 65 * MINUTE: [following]})
+    record.publish()
+
+    assert len(sheet(record)["ballots"]) == 2
+    assert "ballots counted again: 2 of 1 rounds" in run_verify(record.site).output
+    assert refused_ballots(record.memory) == {Refusal.OTHER_NETWORK.value: 1}
+    record.memory.close()
+
+
+def test_data_put_into_a_published_ballot_fails_the_round_s_own_form(record: Record) -> None:
+    old = with_lease(VOTES[3])
+    row = {**other(2), "signed": old.data.decode(), "arrived_ms": old.arrived_ms}
+    bend(record, lambda body: body["ballots"].append(row))
+
+    result = run_verify(record.site)
+
+    assert result.exit_code == 1
+    assert Refusal.OTHER_NETWORK.value in result.output
+
+
+def test_ballots_of_a_form_to_come_are_not_called_wrong(record: Record) -> None:
+    logged = {"ballot_form": FORM + 1, "start": "2026-11-20T13:00:00Z", "end": "2026-11-20T14:00:00Z", "asset": "ETH"}
+    data = (record.site / path_of(ROUND).lstrip("/")).read_bytes()
+
+    with pytest.raises(RecountError, match="verify with a newer one"):
+        recount(ROUND, logged, lambda _: data)

@@ -1,6 +1,7 @@
 """`emi verify` on a published log: what it says of an honest one, and that it names what was bent."""
 
 import json
+import re
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -8,14 +9,17 @@ from typing import Any
 
 import pytest
 
+from generator.record.audit.audit import far_line, score_line
 from generator.record.log.note import Checkpoint, Signer
 from generator.record.log.tiles import Edge, leaf_hash
 from generator.record.published import add_key, drop_old_keys, read_keys
 from tests.arena.test_published import a_row
 from tests.record.test_log import entries
+from tests.support import builders
 from tests.support.arena_inputs import HOUR, MINUTE, NOON, hours
 from tests.support.log_records import NAME, Record, run_verify
 from tests.support.published_log import publish
+from tests.support.ranges import how_far
 
 HOURS = 6
 
@@ -62,6 +66,20 @@ def test_an_honest_log_holds_and_the_command_says_what_that_proves(record: Recor
     assert "the first visit" in result.output
     assert f"{HOURS - 1} rounds ended" in result.output
     assert "It does not prove" in result.output
+
+
+def test_of_fewer_than_thirty_cases_the_command_prints_the_counts(record: Record) -> None:
+    result = run_verify(record.site)
+
+    assert re.search(r"brain, rounds in the log: right in \d of 5, Brier 0\.\d", result.output)
+    assert "hit rate" not in result.output
+
+
+def test_from_thirty_cases_on_the_share_comes_with_n_and_interval() -> None:
+    score, far = score_line("brain", builders.record("arena", 40)), far_line(how_far()[0])
+
+    assert re.match(r"brain: right in [\d.]+% of 40 \(95% interval [\d.]+ to [\d.]+%\), Brier ", score)
+    assert re.search(r": [\d.]+% of \d+ \(95% interval [\d.]+ to [\d.]+%\) inside the 50% range, ", far)
 
 
 def test_the_next_visit_proves_that_nothing_was_changed_since_the_first(record: Record) -> None:

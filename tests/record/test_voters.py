@@ -1,14 +1,20 @@
 """The voters' records in the memory: counted once a resolved round, worked out at the lock."""
 
+import json
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from algosdk.account import address_from_private_key
+from sqlalchemy import insert
 
+from generator.arena.values import Burst, LockedCrowd, RecordCrowd
 from generator.catalog.words import Prediction
+from generator.record.memory import tables as t
+from generator.record.memory.ballots import crowd_of
 from generator.record.memory.store import Memory
-from tests.support.arena_inputs import CONFIG, HOUR, MINUTE, NOON, Vote, hours, inputs_at, play_tick
+from tests.support.arena_inputs import CONFIG, HOUR, MINUTE, NOON, Vote, hours, inputs_at, play_tick, voter
 from tests.support.databases import reopen, url_in
 
 NEXT = "BTC-20261120-130000"
@@ -67,6 +73,19 @@ def test_the_crowd_by_record_is_that_of_the_lock_and_survives_a_restart(memory: 
     memory.close()
 
 
+def test_a_crowd_that_an_earlier_version_kept_as_fractions_is_read_as_counts(memory: Memory) -> None:
+    play_tick(memory, inputs_at(NOON))
+    by_record = {"voters": 2, "bullish": 1.0, "bearish": 0.0, "neutral": 0.0}
+    burst = {"at_ms": NOON, "votes": 30, "same_choice": 29 / 30, "new_voters": 1.0}
+    earlier = json.dumps({"by_record": by_record, "bursts": [burst]})
+
+    with memory._engine.begin() as connection:
+        connection.execute(insert(t.locked_crowds).values(round_id=round_at(0), crowd=earlier))
+        found = crowd_of(connection, round_at(0))
+
+    assert found == LockedCrowd(RecordCrowd(2, 1.0, 0.0, 0.0), (Burst(NOON, 30, 29, 30),))
+
+
 def test_the_simulated_crowd_has_no_voter_record(memory: Memory) -> None:
     for now in hours(NOON, 4):
         play_tick(memory, inputs_at(now, config=replace(CONFIG, simulated_crowd=True)))
@@ -85,3 +104,30 @@ def test_what_had_ended_stays_resolved_when_the_clock_goes_back(memory: Memory) 
 
     assert after.teacher.lessons_total == 2
     assert after.live is None
+
+
+def test_earlier_voters_are_those_of_the_live_round_and_of_resolved_ones(memory: Memory) -> None:
+    play_tick(memory, inputs_at(NOON))
+    vote_at(memory, NOON + MINUTE, Vote(round_at(1), by=0))
+    while_open = memory.earlier_voters(10)
+    play_tick(memory, inputs_at(NOON + HOUR))
+    vote_at(memory, NOON + HOUR + MINUTE, Vote(round_at(2), by=1))
+    while_live = memory.earlier_voters(10)
+    play_tick(memory, inputs_at(NOON + 2 * HOUR))
+
+    first, second = (address_from_private_key(voter(number)) for number in (0, 1))
+    assert (while_open, while_live) == ((), (first,))
+    assert set(memory.earlier_voters(10)) == {first, second}
+
+
+def test_of_too_many_earlier_voters_those_of_most_rounds_are_named(memory: Memory) -> None:
+    play_rounds(memory, 3)
+    newcomers = [Vote(round_at(4), by=number) for number in range(2, 8)]
+    vote_at(memory, NOON + 3 * HOUR + MINUTE, *newcomers)
+    play_tick(memory, inputs_at(NOON + 4 * HOUR))
+
+    named = memory.earlier_voters(4)
+
+    assert len(named) == 4
+    assert {address_from_private_key(voter(number)) for number in (0, 1)} < set(named)
+    assert memory.earlier_voters(4) is named

@@ -268,6 +268,31 @@ def test_other_content_for_an_immutable_path_is_counted_named_and_changes_nothin
     assert (seen(tmp_path), put(tmp_path)) == (FILES, TILES)
 
 
+@pytest.mark.parametrize("there", [b"", b"ti"])
+def test_an_immutable_file_that_was_cut_is_written_again(tmp_path: Path, there: bytes) -> None:
+    releases = opened(tmp_path)
+    releases.publish("000000000001", FILES, now_s=1000, once=TILES)
+    (tmp_path / "once/log/tile/0/000").write_bytes(there)
+
+    releases.publish("000000000002", FILES, now_s=1060, once=TILES)
+
+    assert put(tmp_path) == TILES
+
+
+@pytest.mark.parametrize("there", [b"lies", b"", None])
+def test_a_damaged_file_whose_bytes_are_signed_is_written_again(tmp_path: Path, there: bytes | None) -> None:
+    releases = opened(tmp_path)
+    releases.publish("000000000001", FILES, now_s=1000, once=TILES)
+    tile = tmp_path / "once/log/tile/0/000"
+    tile.unlink()
+    if there is not None:
+        tile.write_bytes(there)
+
+    releases.publish("000000000002", FILES, now_s=1060, again=TILES)
+
+    assert put(tmp_path) == TILES
+
+
 def test_who_lost_the_lease_moves_no_pointer_and_leaves_nothing_behind(tmp_path: Path) -> None:
     def lost() -> int:
         raise LeadershipLost("another generator holds the lease")

@@ -204,6 +204,7 @@ def test_a_wrong_key_of_the_log_is_refused_before_any_history_is_read(tmp_path: 
             make_key(tmp_path / "log.key", "another.example/log")
         if key == "of no log":
             (tmp_path / "log.key").write_text("not a key\n")
+            (tmp_path / "log.key").chmod(0o600)
         one = Candidate(tmp_path / "state", FakeLease(), log_key_file=tmp_path / "log.key")
         with pytest.raises(GeneratorError):
             await one.leader.run()
@@ -226,9 +227,8 @@ def test_an_object_store_never_starts_empty_and_number_one_follows(tmp_path: Pat
             await one.until(lambda: bool(pointed(bucket)))
         assert not one.reports  # nothing was played yet: the backtest comes first
         assert pointed(bucket)["generation"] == "000000000000"
-        status = bucket.inner.get("g/000000000000/status.json")
-        assert status is not None
-        assert json.loads(status.data)["status"] == "unavailable"
+        shown = BucketSite(bucket, "reader").shown(("/status.json",))
+        assert json.loads(shown["/status.json"])["status"] == "unavailable"
         assert pointed(bucket)["epoch"] == 1
 
     run(work)

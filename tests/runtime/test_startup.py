@@ -5,12 +5,15 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from sqlalchemy import update
+
 from generator.arena.play import PlayInputs
 from generator.catalog.assets import ASSETS
 from generator.catalog.words import SourceMode
 from generator.errors import SourceError
 from generator.market.bars import BarFrame
 from generator.market.observation import AssetObservation, Observation
+from generator.record.memory import tables as t
 from generator.runtime.app import App, build
 from generator.runtime.market import to_ms
 from generator.runtime.startup import open_market, preload
@@ -195,3 +198,22 @@ def test_without_a_seed_the_market_that_was_begun_is_resumed_at_any_later_time(t
     assert seeds[0] == seeds[1]
     other = build(GeneratorSettings(state_dir=tmp_path / "other", seed=None), ManualClock(NOON + timedelta(days=40)))
     assert other.record.arena.seed != seeds[0]
+
+
+def test_totals_of_another_version_are_counted_again_before_the_first_tick(tmp_path: Path) -> None:
+    async def work() -> None:
+        clock = ManualClock()
+        async with opened(tmp_path, clock) as app:
+            await tick(app, clock.now())
+            with app.record.memory.writing() as connection:
+                connection.execute(update(t.totals).values(rule="0", sums="of another form"))
+        before = body(tmp_path, "/status.json")
+
+        seen: list[object] = []
+        app = without_background(build(GeneratorSettings(state_dir=tmp_path), clock, days=DAYS))
+        await open_market(app, clock.now(), lambda *step: seen.append((step, body(tmp_path, "/status.json") == before)))
+        await app.aclose()
+
+        assert ((1, 1, "weeks of the record, counted again for this version"), True) in seen
+
+    run(work)

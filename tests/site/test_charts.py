@@ -6,11 +6,12 @@ from dataclasses import replace
 import pytest
 
 from generator.arena.ranges import HORIZONS
-from generator.arena.scores import wilson
-from generator.arena.values import Rate, TrackRecord
+from generator.arena.rates import rate
+from generator.arena.values import TrackRecord
 from generator.catalog.assets import ASSETS
+from generator.site.charts.history import DAY_MS, line_chart
 from generator.site.charts.now import fundings, live_round, usual_moves
-from generator.site.charts.plot import ROW_LABEL, ROW_VALUE, WIDTH, Chart
+from generator.site.charts.plot import ROW_LABEL, ROW_VALUE, WIDTH, Chart, tick_text
 from generator.site.charts.record import coverage, rates, saved, skills
 from tests.support.builders import NOW_MS
 from tests.support.page_view import START_MS, arena
@@ -39,7 +40,7 @@ CHARTS: dict[str, Callable[[], Chart | None]] = {
     "coverage": lambda: coverage("c", how_far(), SOURCE),
     "saved": lambda: saved("s", how_far(), SOURCE),
     "saved, worse": lambda: saved("s", how_far(wider=1.9), SOURCE),
-    "rates": lambda: rates("h", "The brain", (("Brain", wilson(40, 90)), ("People", wilson(0, 0))), SOURCE),
+    "rates": lambda: rates("h", "The brain", (("Brain", rate(40, 90)), ("People", rate(0, 0))), SOURCE),
     "skill": lambda: skills("b", _record(), SOURCE),
 }
 
@@ -125,7 +126,7 @@ def test_the_live_round_says_where_it_is(now: float, words: str) -> None:
         fundings("f", dict.fromkeys(ASSETS), {}, SOURCE),
         coverage("c", how_far(36), SOURCE),
         saved("s", how_far(36), SOURCE),
-        rates("h", "The brain", (("Brain", Rate(0, None, None, None)),), SOURCE),
+        rates("h", "The brain", (("Brain", rate(0, 0)),), SOURCE),
         skills("b", replace(_record(), brier=None), SOURCE),
     ],
 )
@@ -151,7 +152,34 @@ def test_the_coverage_has_a_row_and_an_interval_for_each_range() -> None:
 
 
 def test_words_from_outside_are_escaped_in_picture_and_table() -> None:
-    chart = str(rates("h", "<b>", (("<i>", wilson(40, 90)),), SOURCE))
+    chart = str(rates("h", "<b>", (("<i>", rate(40, 90)),), SOURCE))
 
     assert "<b>" not in chart
     assert "<i>" not in chart
+
+
+@pytest.mark.parametrize(
+    ("value", "written"),
+    [
+        (-8.308e-05, "\N{MINUS SIGN}0.00008308"),
+        (1e-07, "0.0000001"),
+        (1_234_567.0, "1234570"),
+        (0.0, "0"),
+        (2.50, "2.5"),
+    ],
+)
+def test_no_number_of_a_chart_has_an_exponent(value: float, written: str) -> None:
+    assert tick_text(value) == written
+
+
+def test_a_title_names_a_value_as_finely_as_its_chart_shows_it() -> None:
+    values = (-0.0207, 0.04701, -8.308e-05)
+    points = [(NOW_MS + day * DAY_MS, value) for day, value in enumerate(values)]
+
+    chart = line_chart("f", "BTC funding, % per 8 hours", "% per 8 hours", points, SOURCE)
+
+    assert chart is not None
+    minus = "\N{MINUS SIGN}"
+    assert chart.caption.finding.startswith(
+        f"BTC funding, % per 8 hours: {minus}0.0001 now, between {minus}0.0207 and 0.047 since"
+    )

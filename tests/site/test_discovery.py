@@ -194,6 +194,21 @@ def test_without_a_contact_no_file_or_page_names_one_or_leads_to_it() -> None:
     assert not [path for path, data in files.items() if SECURITY_TXT.encode() in data or b"example.invalid" in data]
 
 
+def test_pages_and_security_txt_say_where_the_source_is_if_it_is_set() -> None:
+    source = "https://example.org/source"
+    site = replace(SITE, source_url=source)
+
+    named, silent = (Pages().render(replace(view(), ctx=replace(view().ctx, site=one))) for one in (site, SITE))
+
+    assert all(
+        f'<a href="{source}">Source</a>'.encode() in named[page] for page in ("/index.html", "/arena/index.html")
+    )
+    assert f'<a href="{source}">the source of this service</a>'.encode() in named["/docs/quickstart/index.html"]
+    assert security_txt(site, AT).startswith(f"# Source of this service: {source}\nContact: ")
+    assert b">Source</a>" not in silent["/index.html"]
+    assert "Source" not in security_txt(SITE, AT)
+
+
 @pytest.mark.parametrize(("day", "expires"), [("2026-01-31", "2026-12-01"), ("2026-02-01", "2027-01-01")])
 def test_security_txt_changes_once_a_month(day: str, expires: str) -> None:
     first = datetime.fromisoformat(f"{day}T23:00:00Z")

@@ -23,6 +23,7 @@ from generator.catalog.downloads import DOWNLOADS, HOURLY_FIELDS, RANGE_FIELDS, 
 from generator.catalog.words import SourceMode
 from generator.errors import PublishError
 from generator.record.memory import tables as t
+from generator.record.memory.exports import forget_months
 from generator.record.memory.store import Memory
 from generator.site.downloads import Downloads, csv_file, downloads, hourly_row, json_lines, no_downloads
 from tests.support.filled_memory import CAME, fill, game, ms, opened, prediction, record
@@ -235,6 +236,20 @@ def test_a_backlog_of_months_is_closed_one_at_a_time_and_current_files_stay_smal
     assert list(first.notes) == ["2026-01"]
     assert {row["start"][:7] for row in lines(first.files["/track-record/hourly.jsonl"])} == {"2026-11"}
     assert len(closed(memory).months) == 11 * 6
+
+
+def test_a_month_that_is_closed_again_after_the_site_was_lost_has_the_same_files(memory: Memory) -> None:
+    record(memory, *ENDED)
+    first = made(memory)
+    memory.note_months(first.notes)
+    before = made(memory)
+    with memory.writing() as connection:
+        forget_months(connection)
+
+    again = made(memory)
+
+    assert not before.once
+    assert (again.once, again.notes) == (first.once, first.notes)
 
 
 def test_a_file_too_large_to_publish_never_reaches_a_tick(memory: Memory) -> None:

@@ -3,6 +3,8 @@
 from dataclasses import replace
 from xml.etree import ElementTree as ET
 
+from markupsafe import Markup
+
 from generator.arena.values import Hour
 from generator.catalog.assets import ASSETS
 from generator.catalog.words import SourceMode
@@ -10,6 +12,7 @@ from generator.site.charts.history import DAY_MS, HOUR_MS, WINDOWS, Lately, hist
 from generator.site.history import FILES, card, histories, hours_csv
 from generator.site.pages.archive import days
 from generator.site.pages.render import Pages
+from tests.blocks import blocks, prints
 from tests.support.builders import NOW_MS, full_context
 from tests.support.page_view import view
 
@@ -35,6 +38,15 @@ def drawn(hours: tuple[Hour, ...] = HOURS, closes: list[tuple[int, float]] = CLO
 def test_a_chart_says_what_the_hours_it_shows_were() -> None:
     assert "since 18 Nov, 10:53 UTC. Most frequent regime: range, 48 of 48 hours" in drawn()
     assert "20 Nov, 04:53 UTC: $97,005; range 60.0%, risk-off 20.0%" in drawn()
+
+
+def test_the_first_40_lines_of_the_first_page_hold_the_reading_of_the_tutorial() -> None:
+    (quoted,) = [block.quoted for block in blocks("docs/tutorial.md") if "head -40" in block.text]
+
+    twin = Pages().render(replace(view(), figures={"btc-7d": Markup(drawn())}))["/index.md"].decode()
+
+    assert "since 18 Nov" in twin
+    assert prints(quoted, "\n".join(twin.splitlines()[:40]))
 
 
 def test_hours_that_were_not_published_are_gaps_in_line_and_chances() -> None:
@@ -101,6 +113,19 @@ def test_the_page_of_a_day_that_is_over_stays_as_it_was() -> None:
     assert b"<strong>00:53</strong> Calm." in first[page]
     assert b'<a href="/archive/2026-11-19/">19 Nov 2026</a>' in then["/archive/index.html"]
     assert "/archive/2026-11-20/index.html" in then.keys() - first.keys()
+
+
+def test_the_first_full_hour_leaves_the_days_of_the_backtest_in_the_archive() -> None:
+    tested = [replace(hour, warm_up=True) for hour in HOURS]
+    first = replace(HOURS[-1], at_ms=NOW_MS, headline="Calm.", warm_up=False)
+
+    found = histories(full_context(), [*tested, first], [first], {}).days
+    page = Pages().render(replace(view(), days=found))["/archive/index.html"]
+
+    assert [day.tested for day in found] == [False, True, True][: len(found)]
+    assert len(found) > 1
+    assert page.count(b"backtest, not published") == len(found) - 1
+    assert b"read them, each marked" in page
 
 
 def test_before_the_first_full_hour_the_archive_shows_the_backtest() -> None:

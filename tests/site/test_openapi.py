@@ -202,3 +202,10 @@ def test_readers_of_yaml_1_1_and_1_2_read_what_the_json_says(version: tuple[int,
     reader.version = version
 
     assert reader.load(openapi_yaml(document)) == document
+
+
+def test_every_endpoint_leads_to_its_own_page_by_a_whole_url() -> None:
+    leads = {path: row["externalDocs"]["url"] for path, row in operations() if "externalDocs" in row}
+
+    named = [(row.path, row.id) for row in ENDPOINTS] + [(row.path, row.id) for row in PRODUCTS]
+    assert leads == {path: f"https://api.example.org/docs/{name}/" for path, name in named}

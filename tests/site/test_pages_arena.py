@@ -7,14 +7,17 @@ from html import unescape
 
 import pytest
 
-from generator.arena.values import Estimate, Tally
+from generator.arena.rates import rate
+from generator.arena.values import Burst, Estimate, LockedCrowd, RecordCrowd, Tally
 from generator.catalog.assets import ASSETS
 from generator.catalog.words import SourceMode
 from generator.compose.all import compose_free
 from generator.compose.scores import against, hour_of
+from generator.site.pages.arena import burst_words, record_words
 from generator.site.pages.record import headline
 from generator.site.pages.render import Pages, PageView
-from tests.support.builders import CONTEXTS, SEALED_PROBABILITIES, SEALED_SALT
+from tests.support import builders
+from tests.support.builders import CONTEXTS, NOW_MS, SEALED_PROBABILITIES, SEALED_SALT
 from tests.support.page_view import arena, predictions, rounds, view
 from tests.support.ranges import how_far
 
@@ -111,11 +114,38 @@ def test_how_to_vote_gives_command_and_note_of_the_open_round() -> None:
     assert 'emi-arena/v1:j{"r":"BTC-20261120-090000","p":"BULLISH"}' in text
 
 
+@pytest.mark.parametrize("path", ["/", "/arena/"])
+def test_the_crowd_by_record_is_the_headline_and_a_burst_is_next_to_the_count(path: str) -> None:
+    text = _page(path)
+
+    by_record = text.index(
+        "By record, of 4 voters who have one: 2 bullish, 1 neutral, 1 bearish; weighed by record: bullish."
+    )
+    every = text.index("All votes: No real vote. 21 simulated votes: 11 bullish")
+    assert by_record < every < text.index("Burst: 9 votes") < every + 120
+
+
 def test_the_crowd_comes_with_what_may_be_wrong_with_it() -> None:
     text = _page("/arena/")
 
     assert "above one in three, so new addresses count for nothing" in text
-    assert "9 votes came within a minute at 2026-11-20T08:50:00Z: 88.9% the same answer, 77.8% from new" in text
+    assert "Burst: 9 votes came in the minute of 08:50 UTC, 8 of them for the same answer and 7 from new" in text
+
+
+def test_from_thirty_votes_on_a_crowd_and_a_burst_are_written_in_percent() -> None:
+    arena = builders.arena()
+    crowd = LockedCrowd(RecordCrowd(40, 0.6, 0.3, 0.1, Tally(20, 15, 5)), (Burst(NOW_MS, 60, 45, 30),))
+    ctx = replace(builders.full_context(), arena=replace(arena, crowd=crowd))
+
+    assert record_words(ctx) == "By record, of 40 voters who have one: 60.0% bullish, 10.0% neutral, 30.0% bearish."
+    assert "75.0% of them for the same answer and 50.0% from new addresses" in burst_words(ctx)[0]
+
+
+def test_a_crowd_that_an_earlier_version_locked_has_no_counts_and_says_none() -> None:
+    crowd = LockedCrowd(RecordCrowd(4, 0.6, 0.3, 0.1), ())
+    ctx = replace(builders.full_context(), arena=replace(builders.arena(), crowd=crowd))
+
+    assert record_words(ctx) == "By record, of 4 voters who have one: bullish."
 
 
 def test_patterns_and_places_stand_with_their_counts_and_intervals() -> None:
@@ -159,7 +189,7 @@ def test_the_record_draws_ranges_first_then_rates_and_skill() -> None:
 def test_below_thirty_nothing_is_drawn_and_the_page_says_how_many_are_missing() -> None:
     few = arena(resolved=12)
     base = view()
-    young = replace(few, how_far=how_far(36), arena_record=replace(few.arena_record, resolved=29))
+    young = replace(few, how_far=how_far(36), arena_record=replace(few.arena_record, resolved=29, hit=rate(11, 29)))
 
     html = Pages().render(replace(base, ctx=replace(base.ctx, arena=young)))["/track-record/index.html"]
 
@@ -233,7 +263,7 @@ def test_direction_is_called_unknown_once_and_with_its_numbers() -> None:
     text = _page("/track-record/")
 
     assert text.count("Which way prices will move is not known.") == 1
-    assert "of 1204 forecasts 34.1% (95% interval 31.5 to 36.8%) came true" in text
+    assert "of 1204 forecasts 34.1% (95% interval 31.5 to 36.9%) came true" in text
     assert "always naming the outcome most frequent before gets 35.9%" in text
 
 
@@ -241,4 +271,4 @@ def test_confidence_is_shown_with_how_often_it_came_true() -> None:
     text = _page("/track-record/")
 
     assert "36.9% 900 36.1% 33.0 to 39.3% yes" in text
-    assert "44.8% 290 41.1% 37.2 to 44.7% no" in text
+    assert "44.8% 290 36.2% 30.9 to 41.9% no" in text

@@ -16,6 +16,7 @@ import pytest
 
 from generator.catalog import examples
 from generator.catalog.endpoints import ENDPOINTS, Endpoint
+from generator.catalog.money import usdc_amount
 from generator.catalog.products import PRODUCTS, Product
 from generator.compose.all import compose_free
 from generator.site.pages.render import Pages, PageView
@@ -125,6 +126,23 @@ def test_the_quickstart_asks_this_service_only_where_its_money_is_play(lent: str
     text = html.unescape(made)
     assert f'get("{origin}/api/' in text
     assert f"curl -sX POST {lent or 'http://127.0.0.1:8403'}/wallet/new" in text
+
+
+@pytest.mark.parametrize("product", PRODUCTS, ids=lambda product: product.id)
+def test_the_quickstart_names_a_cap_for_each_product_that_covers_its_price(product: Product) -> None:
+    page = html.unescape(rendered()["/docs/quickstart/index.html"].decode())
+    row = re.search(rf'<tr><th scope="row">{re.escape(product.title)}</th>.*?</tr>', page)
+
+    assert row is not None
+    cells = re.findall(r"<code>(.*?)</code>", row[0])
+
+    assert cells == [
+        product.path,
+        f"max_amount({product.price_atomic})",
+        f'maxAmountPerPayment: "${usdc_amount(product.price_atomic)}"',
+    ]
+    assert cells[1] in examples.paid_python("", product)
+    assert cells[2] in examples.paid_javascript("", product)
 
 
 @in_loop

@@ -1,5 +1,6 @@
 import pytest
 
+from generator.site.charts.plot import Caption, Row, row_chart
 from generator.site.pages.markdown import markdown
 
 BASE = "https://x.test"
@@ -26,3 +27,13 @@ def test_tables_keep_their_rows_together() -> None:
     <tbody> <tr> <th>x|y</th> <td> 1 </td> </tr> <tr><td></td><td>2</td></tr> </tbody></table>"""
 
     assert markdown(html, BASE) == "What\n\n| A | B |\n| --- | --- |\n| x\\|y | 1 |\n|  | 2 |\n"
+
+
+def test_the_numbers_of_the_charts_come_after_the_reading() -> None:
+    caption = Caption(name="a", finding="Up", desc="d", source="s", columns=("A",), rows=(("1",),))
+    chart = row_chart(caption, "", [Row("r", 1.0, "1")])
+
+    text = markdown(f"<h1>T</h1>{chart}<h2>The reading</h2><p>Calm.</p>", BASE)
+
+    assert text.index("# T") < text.index("Up") < text.index("Calm.") < text.index("## The numbers of the charts")
+    assert text.endswith("| A |\n| --- |\n| 1 |\n")

@@ -96,7 +96,7 @@ def test_shares_name_every_part_with_its_count() -> None:
         str(shares("x", "Votes", (("for", "bullish", 3), ("even", "neutral", 0), ("against", "bearish", 1))))
     )
 
-    assert svg.findtext("desc") == "bullish 3 (75.0%), neutral 0 (0.0%), bearish 1 (25.0%)"
+    assert svg.findtext("desc") == "bullish 3, neutral 0, bearish 1"
 
 
 @pytest.mark.parametrize(
@@ -149,13 +149,13 @@ def test_the_backtest_is_named_apart_and_in_no_figure_of_the_record() -> None:
     view = record_view(held, due, "Source: a test.", NOW_MS)
 
     assert view["figure"]["number"] == "11:00 UTC"
-    assert view["figure"]["how"].startswith("In a backtest of 36 moves before the start ")
+    assert view["figure"]["how"].startswith("In a backtest before the start 86.1% of 36 moves ")
     assert [row[:2] for row in view["rehearsal"]["rows"]] == [
         ("Which way, each hour", "1,204"),
         ("Arena forecasts", "60"),
     ]
-    assert [row[:2] for row in view["rehearsal"]["far"]] == [
-        (words, "36") for words in ("15 minutes", "1 hour", "4 hours", "24 hours")
+    assert [(horizon, half[-11:]) for horizon, half, _ in view["rehearsal"]["far"]] == [
+        (words, "of 36 moves") for words in ("15 minutes", "1 hour", "4 hours", "24 hours")
     ]
     assert not any(section["charts"] for section in view["sections"])
     assert [row["rehearsed"] for row in view["grid"]] == [place >= 10 for place in range(20)]

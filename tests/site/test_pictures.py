@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from markupsafe import Markup
 
+from generator.arena.rates import rate
 from generator.catalog.discovery import SHARE_PICTURE, SHARE_PICTURES
 from generator.catalog.words import SourceMode
 from generator.compose.all import compose_free
@@ -28,7 +29,7 @@ LONG = Drawing(
     headline="In transition: one regime fades, the next is not settled and no one knows when it will be " * 3,
     text="A word and " * 200,
     cards=(("100.0%", "of 1,234,567 hourly forecasts came true; a blind guess gets 33.3% " * 3),) * 2,
-    bar=(0.98, 0.01, 0.01),
+    bar=(rate(98, 100), rate(1, 100), rate(1, 100)),
     as_of="As of 20 Nov 2026, 09:53 UTC",
 )
 

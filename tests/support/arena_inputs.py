@@ -134,10 +134,13 @@ class Vote:
     at_ms: int = NOON
     address: str = DEMO_ARENA
     genesis: str = GENESIS
+    change: int | None = None  # the lease's, None for none
 
     def file(self) -> BallotFile:
         """Sign it as a file."""
-        txid, data = sign_ballot(voter(self.by), self.round_id, self.choice, self.address, self.genesis)
+        txid, data = sign_ballot(
+            voter(self.by), self.round_id, self.choice, self.address, self.genesis, change=self.change
+        )
         return BallotFile(f"{txid}.ballot", data, self.at_ms)
 
     def but(self, **changes: object) -> Vote:

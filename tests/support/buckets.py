@@ -2,12 +2,13 @@
 
 import threading
 from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 from typing import Any
 
 import obstore
 from obstore.store import MemoryStore
 
-from generator.wings.bucket.store import Bucket, Stored, StoreFault, Version
+from generator.wings.bucket.store import Bucket, Listed, Stored, StoreFault, Version
 
 NOT_STORED, NOT_ANSWERED = "not stored", "stored, not answered"
 
@@ -32,6 +33,9 @@ class FaultyBucket(Bucket):
         self.inner, self.how, self.where, self.n, self.times = inner, how, where, n, times
         self.writes: list[str] = []
         self.reads_fail = False
+        self.unreadable = ""  # what lies below it cannot be read, where it is not empty
+        self.now = datetime(2026, 11, 20, tzinfo=UTC)  # the store's clock: no one else's
+        self._dates: dict[str, datetime] = {}
         self._lock = threading.Lock()
 
     def _fails(self, path: str) -> bool:
@@ -57,23 +61,33 @@ class FaultyBucket(Bucket):
 
     def _write(self, path: str, write: Any) -> Version:
         if not self._fails(path):
-            return write()  # type: ignore[no-any-return]
+            version: Version = write()
+            self._dates[path] = self.now
+            return version
         if self.how == NOT_ANSWERED:
             write()
+            self._dates[path] = self.now
         raise StoreFault(f"put {path}: timed out", refused=self.how == "refused")
 
-    def folders(self, prefix: str) -> list[str]:
-        self._read("list", prefix)
-        return self.inner.folders(prefix)
+    def page(self, folder: str, after: str, most: int) -> dict[str, Listed]:
+        self._read("list", folder)
+        return {path: self._dated(path, row) for path, row in self.inner.page(folder, after, most).items()}
 
-    def files(self, prefix: str) -> dict[str, int]:
-        self._read("list", prefix)
-        return self.inner.files(prefix)
+    def files(self, folder: str) -> dict[str, Listed]:
+        self._read("list", folder)
+        return {path: self._dated(path, row) for path, row in self.inner.files(folder).items()}
+
+    def modified(self, path: str) -> datetime:
+        self._read("head", path)
+        return self._dates.get(path) or self.inner.modified(path)
+
+    def _dated(self, path: str, row: Listed) -> Listed:
+        return Listed(row.size, self._dates.get(path, row.modified))
 
     def delete(self, paths: Sequence[str]) -> None:
         self._read("delete", f"{len(paths)}")
         self.inner.delete(paths)
 
     def _read(self, verb: str, path: str) -> None:
-        if self.reads_fail:
+        if self.reads_fail or (self.unreadable and path.startswith(self.unreadable)):
             raise StoreFault(f"{verb} {path}: timed out")

@@ -211,7 +211,9 @@ def reading() -> BrainReading:
 
 
 def rate(n: int, percent: float) -> Rate:
-    return Rate(n, percent, percent - 7.123, percent + 7.234) if n else Rate(0, None, None, None)
+    if not n:
+        return Rate(0, 0, None, None, None)
+    return Rate(round(n * percent / 100), n, percent, percent - 7.123, percent + 7.234)
 
 
 def record(kind: str, n: int = 321) -> TrackRecord:
@@ -224,7 +226,7 @@ def record(kind: str, n: int = 321) -> TrackRecord:
         hit=rate(n, 37.712),
         brier=0.661_234 if n else None,
         log_score=1.091_234 if n else None,
-        chance_percent=36.2 if n else None,
+        chance=rate(n, 36.2),
         baselines={
             "uniform": 0.666_667 if n else None,
             "base_rate": 0.662_3 if n else None,
@@ -289,19 +291,20 @@ def arena() -> ArenaView:
         open=round_of(live_start + HOUR_MS, RoundPhase.OPEN),
         lessons=tuple(lesson(number) for number in range(1, 21)),
         events=tuple(Event(NOW_MS - i * 60_000, "round_live", "A round went live.") for i in range(10)),
-        teacher=TeacherMetrics(46, 40, rate(46, 39.1), rate(46, 34.8), rate(46, 41.3), {PatternType.BRAIN_ONLY: 18}),
+        teacher=TeacherMetrics(46, rate(46, 39.1), rate(46, 34.8), rate(46, 41.3), {PatternType.BRAIN_ONLY: 18}),
         arena_record=record("arena", 46),
         how_far=how_far(),
         hourly_record=record("hourly"),
         rounds={RoundPhase.RESOLVED: 46, RoundPhase.VOID: 2, RoundPhase.LIVE: 1, RoundPhase.OPEN: 1},
         rounds_warm_up=40,
+        lessons_warm_up=40,
         ballots_counted=812,
         ballots_rejected=3,
-        void_rate_percent=4.166_67,
+        void=rate(48, 4.166_67),
         log_size=6,
         checkpoint_digest="ef" * 32,
         crowd=LockedCrowd(
-            RecordCrowd(4, 0.512_34, 0.300_01, 0.187_65), (Burst(live_start - 600_000, 9, 0.888_89, 0.777_78),)
+            RecordCrowd(4, 0.512_34, 0.300_01, 0.187_65, Tally(2, 1, 1)), (Burst(live_start - 600_000, 9, 8, 7),)
         ),
         patterns=(
             Pattern(ALL, 46, rate(46, 39.1), rate(46, 34.8), rate(46, 30.4), "Neither was right more often."),
@@ -319,7 +322,7 @@ def empty_arena() -> ArenaView:
         open=None,
         lessons=(),
         events=(),
-        teacher=TeacherMetrics(0, 0, nothing, nothing, nothing, {}),
+        teacher=TeacherMetrics(0, nothing, nothing, nothing, {}),
         arena_record=record("arena", 0),
         hourly_record=record("hourly", 0),
     )
@@ -536,7 +539,7 @@ def void_rounds_context() -> TickContext:
         salt=None,
         regime_mode=None,
     )
-    view = replace(empty_arena(), live=void, open=full.arena.open, rounds={RoundPhase.VOID: 5}, void_rate_percent=100.0)
+    view = replace(empty_arena(), live=void, open=full.arena.open, rounds={RoundPhase.VOID: 5}, void=rate(5, 100.0))
     return replace(full, arena=view)
 
 

@@ -27,6 +27,7 @@ class FakeUpstream:
         self.verify: Any = {"isValid": True}
         self.settle = "ok"
         self.settle_delay_s = 0.0
+        self.hold: asyncio.Event | None = None
         self.supported_delay_s = 0.0
         self.lookup_down = False
         self.genesis_hash: str | None = None
@@ -35,7 +36,12 @@ class FakeUpstream:
         self.status: dict[str, Any] = {}
         self.behind_looks = 0
         self.pool_error: str | None = None
+        self.pooled: set[str] = set()
+        self.algod_forgets = False
+        self.broadcasts_in_verify = False
         self.confirmed: dict[str, int] = {}
+        self.signed: dict[str, Any] = {}
+        self.shown = 0
         self.transfers: Counter[str] = Counter()
         self.looks: Counter[str] = Counter()
         self.calls: list[tuple[str, Any]] = []
@@ -61,13 +67,19 @@ class FakeUpstream:
             await asyncio.sleep(self.supported_delay_s)
         if path == "/settle":
             return await self._settle(body)
+        if path == "/verify" and body is not None and self.broadcasts_in_verify:
+            self.land(payment_txid(body["paymentPayload"]["payload"]))
         answer = self.supported if path == "/supported" else self.verify
         return _answer(answer)
 
     async def _settle(self, body: Any) -> web.StreamResponse:
         self.settling.set()
         await asyncio.sleep(self.settle_delay_s)
-        txid = payment_txid(body["paymentPayload"]["payload"])
+        if self.hold is not None:
+            await self.hold.wait()
+        payload = body["paymentPayload"]["payload"]
+        txid = payment_txid(payload)
+        self.signed[txid] = msgpack.unpackb(base64.b64decode(payload["paymentGroup"][payload["paymentIndex"]]))
         network = body["paymentRequirements"]["network"]
         mode = self.settle
         if mode == "ok":
@@ -85,12 +97,27 @@ class FakeUpstream:
             self.round += self.rounds_a_look
             return web.json_response({"last-round": self.round, **self.status})
         txid = request.match_info["txid"]
+        return self._show(txid) if request.query.get("format") == "msgpack" else self._pending(txid)
+
+    def _pending(self, txid: str) -> web.Response:
         self.looks[txid] += 1
-        if self._hides(txid):
+        if txid in self.pooled:
+            return web.json_response({"confirmed-round": 0, "pool-error": ""})
+        if self.algod_forgets or self._hides(txid):
             return web.json_response({"message": "not found"}, status=404)
         if self.pool_error is not None:
             return web.json_response({"confirmed-round": 0, "pool-error": self.pool_error})
         return web.json_response({"confirmed-round": self.confirmed[txid], "pool-error": ""})
+
+    def _show(self, txid: str) -> web.Response:
+        """Answer in msgpack, with the transaction that settle was asked about."""
+        known = txid in self.confirmed and txid in self.signed and not self.algod_forgets
+        if not known or self.behind_looks > 0 or self.pool_error is not None:
+            return web.json_response({"message": "not found"}, status=404)
+        self.looks[txid] += 1
+        self.shown += 1
+        content = {"confirmed-round": self.confirmed[txid], "pool-error": "", "txn": self.signed[txid]}
+        return web.Response(body=msgpack.packb(content))
 
     def _hides(self, txid: str) -> bool:
         """Answer as a node that is behind: it does not have what is on the chain until it was asked so often."""

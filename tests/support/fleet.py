@@ -62,8 +62,10 @@ class Readers:
             if pointer is None:
                 continue
             number = str(pointer["generation"])
+            manifest = self._json(f"/o/{pointer['manifest']}") or {"files": {}}
             for path in MIXED_FROM:
-                body = self._json(f"/g/{number}{path}")
+                digest = manifest["files"].get(path, {"forms": {"identity": "missing"}})["forms"]["identity"]
+                body = self._json(f"/o/{digest}")
                 stated = body and (body.get("freshness") or body)
                 if not stated or (stated["generation"], stated["tick_id"]) != (number, pointer["tick_id"]):
                     self.faults.append(f"{number}{path}: {stated and (stated['generation'], stated['tick_id'])}")

@@ -13,6 +13,7 @@ from algosdk import account, encoding, transaction
 from nacl.signing import SigningKey
 
 from gateway.settings import DEMO_PAYEE
+from gateway.wire.algorand import group_id_of, pack, txid_of
 from gateway.wire.networks import DEVNET
 from tests.support.fake_upstream import FEE_PAYER
 from tests.support.vaults import GENERATION
@@ -76,6 +77,20 @@ class Buyer:
         transaction.assign_group_id([self.fee, txn])
         fields: Fields = dict(txn.dictify())
         return fields
+
+    def pair(self, amounts: tuple[int, int] = (10_000, 10_000)) -> tuple[Signed, Signed]:
+        """Sign one atomic group that pays twice, as an agent does that buys two products at once."""
+        fields = [self.fields(amount) for amount in amounts]
+        bare = [{name: value for name, value in one.items() if name != "grp"} for one in fields]
+        grouped = [{**one, "grp": group_id_of(bare)} for one in bare]
+        items = [base64.b64encode(self.sign(one)).decode() for one in grouped]
+        payments = []
+        for index, one in enumerate(grouped):
+            value = self.envelope(self.sign(one))
+            value["payload"] = {"paymentGroup": items, "paymentIndex": index}
+            payments.append(Signed(txid_of(b"TX" + pack(one)), self.address, value))
+        first, second = payments
+        return first, second
 
     def sign(self, fields: Fields) -> bytes:
         """The signed item, canonical except for what `fields` holds on purpose."""

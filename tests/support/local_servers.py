@@ -18,6 +18,7 @@ from gateway.devnet.app import build_devnet
 from gateway.devnet.ledger import Ledger
 from gateway.devnet.settings import DevnetSettings
 from gateway.settings import GatewaySettings
+from gateway.wire.networks import DEVNET, Network
 from tests.support.vaults import write_sample_vault
 
 
@@ -90,21 +91,22 @@ class Shop:
 
 
 @contextmanager
-def devnet_at(folder: Path) -> Iterator[tuple[str, Ledger]]:
-    app = build_devnet(DevnetSettings(folder / "devnet.sqlite3"))
+def devnet_at(folder: Path, identity: Network = DEVNET) -> Iterator[tuple[str, Ledger]]:
+    app = build_devnet(DevnetSettings(folder / "devnet.sqlite3", identity))
     with serving(app) as origin:
         yield origin, app.state.ledger
 
 
 @contextmanager
-def shop(folder: Path, *, preview: bool = False) -> Iterator[Shop]:
+def shop(folder: Path, *, preview: bool = False, identity: Network = DEVNET) -> Iterator[Shop]:
     """Run both over a small vault; `preview` serves the site's files in the folder too."""
     write_sample_vault(folder / "vault")
-    with devnet_at(folder) as (devnet, ledger):
+    with devnet_at(folder, identity) as (devnet, ledger):
         listener = open_port()
         settings = GatewaySettings(
             state_dir=folder,
             port=listener.getsockname()[1],
+            network=identity.name,
             facilitator_url=f"{devnet}/facilitator",
             algod_url=f"{devnet}/algod",
             indexer_url=f"{devnet}/indexer",

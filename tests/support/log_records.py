@@ -12,13 +12,13 @@ import typer
 from typer.testing import CliRunner, Result
 
 from generator.arena.ballots import BallotFile
-from generator.catalog.links import RANGES_JSONL
+from generator.catalog.links import RANGES_JSONL, STATUS_JSON
 from generator.catalog.words import SourceMode
 from generator.cli.verify import verify
 from generator.errors import LeadershipLost
 from generator.record.audit.recount import PART
 from generator.record.memory.store import Memory
-from generator.record.published import PublishedRecord, RecordFiles
+from generator.record.published import STEP, PublishedRecord, RecordFiles
 from generator.site.downloads import json_lines, ranges_row
 from tests.support.arena_inputs import CONFIG, inputs_at, play_tick
 from tests.support.databases import url_in
@@ -31,9 +31,10 @@ CROWDED = replace(CONFIG, assets=("BTC", "ETH"), simulated_crowd=True)
 class Record:
     """A memory, its log and the folder that it is published in."""
 
-    def __init__(self, folder: Path, part: int = PART) -> None:
+    def __init__(self, folder: Path, part: int = PART, step: int = STEP) -> None:
         self.folder = folder
         self.part = part
+        self.step = step
         self.site = folder / "site"
         self.key_file = folder / "keys" / "log.key"
         self.questions_left: int | None = None
@@ -49,7 +50,7 @@ class Record:
     def open(self) -> None:
         self.memory = Memory.open(url_in(self.folder), self.fence)
         self.published = PublishedRecord(
-            self.memory, self.key_file, NAME, "simulated", made_if_missing=True, part=self.part
+            self.memory, self.key_file, NAME, "simulated", made_if_missing=True, part=self.part, step=self.step
         )
         head = self.site / "log" / "checkpoint"
         self.published.resume(head.read_bytes() if head.exists() else None)
@@ -77,7 +78,8 @@ class Record:
         tiles = [path for path in files.immutable if path.startswith("/log/")]
         rows = self.memory.resolved_rounds(500)
         ranges = json_lines([ranges_row(made, SourceMode.SIMULATED) for made in self.memory.settled_predictions(10**6)])
-        shown = {"/arena/rounds.json": json.dumps({"rounds": rows}).encode(), RANGES_JSONL: ranges}
+        played = json.dumps({"rounds": rows}).encode()
+        shown = {"/arena/rounds.json": played, RANGES_JSONL: ranges, STATUS_JSON: b"{}"}
         self.write({**files.immutable, **files.in_release, **shown})
         self.done(files)
         while (files := self.published.prepare()).ballots is not None:

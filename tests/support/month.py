@@ -109,7 +109,9 @@ def broken(month: Month, folder: Path) -> Record:
 def begin(folder: Path) -> Record:
     """Open a record with the one key that both months sign with."""
     (folder / "keys").mkdir(parents=True)
-    (folder / "keys" / "log.key").write_text(Signer("example.org/log", bytes(32)).text + "\n")
+    key = folder / "keys" / "log.key"
+    key.write_text(Signer("example.org/log", bytes(32)).text + "\n")
+    key.chmod(0o600)
     return Record(folder)
 
 

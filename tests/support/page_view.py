@@ -7,12 +7,12 @@ from functools import cache
 from typing import Any
 
 from generator.arena.published import published_round
+from generator.arena.rates import rate
 from generator.arena.values import (
     ArenaView,
     Bin,
     Lesson,
     PredictionMade,
-    Rate,
     Round,
     Tally,
     TeacherMetrics,
@@ -81,15 +81,15 @@ def arena(resolved: int = 1204) -> ArenaView:
         resolved=resolved,
         void=3,
         warm_up=336,
-        hit=Rate(resolved, 34.1, 31.5, 36.8),
+        hit=rate(round(0.341 * resolved), resolved),
         brier=0.6664,
         log_score=1.0981,
-        chance_percent=35.9,
+        chance=rate(round(0.359 * resolved), resolved),
         baselines={"uniform": 0.6667, "base_rate": 0.6641, "persistence": 0.98},
         skill_percent={"uniform": 0.0, "base_rate": -0.4, "persistence": 32.0},
         bins=(
-            Bin(35.0, 40.0, 900, Rate(900, 36.1, 33.0, 39.3), 36.9),
-            Bin(40.0, 45.0, 290, Rate(290, 41.1, 37.2, 44.7), 44.8),
+            Bin(35.0, 40.0, 900, rate(325, 900), 36.9),
+            Bin(40.0, 45.0, 290, rate(105, 290), 44.8),
             Bin(45.0, 50.0, 14, None),
         ),
     )
@@ -103,10 +103,9 @@ def arena(resolved: int = 1204) -> ArenaView:
         open=_round(START_MS + HOUR_MS, RoundPhase.OPEN, None),
         lessons=lessons,
         hourly_record=record,
-        arena_record=replace(record, kind="arena", resolved=60, hit=Rate(60, 35.0, 24.2, 47.6)),
-        teacher=TeacherMetrics(
-            60, 12, Rate(60, 35.0, 24.2, 47.6), Rate(48, 41.7, 28.8, 55.7), Rate(48, 30.0, 19.0, 44.0), {}
-        ),
+        arena_record=replace(record, kind="arena", resolved=60, hit=rate(21, 60)),
+        teacher=TeacherMetrics(60, rate(21, 60), rate(20, 48), rate(14, 48), {}),
+        lessons_warm_up=12,
     )
 
 

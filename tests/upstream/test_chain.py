@@ -1,7 +1,10 @@
+import base64
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
+import msgpack
 import pytest
 
 from gateway.app.metrics import Metrics
@@ -12,6 +15,7 @@ from gateway.wire.networks import DEVNET, TESTNET
 from tests.support.clock import ManualClock
 from tests.support.fake_upstream import FakeUpstream
 from tests.support.gateway_app import gateway_app, in_loop
+from tests.support.gateway_wallet import Buyer, Signed
 
 TXID = "T" * 52
 
@@ -110,3 +114,52 @@ async def test_a_node_of_another_network_proves_nothing_and_is_named(tmp_path: P
     assert record.state == "intent"
     assert any("another network" in reason for reason in reasons)
     assert healed == 9_000_000
+
+
+@in_loop
+async def test_a_settled_payment_is_confirmed_over_a_kept_connection(tmp_path: Path) -> None:
+    async with gateway_app(tmp_path) as home:
+        payment = home.buyer.pay()
+        answer = await home.send(payment)
+
+    assert answer.status_code == 200
+    # One glance before it was accepted, over a connection of its own.
+    assert (home.upstream.looks[payment.txid], home.upstream.shown) == (2, 1)
+
+
+@pytest.mark.parametrize("stray", ["another transaction", "a changed one", "none", "no msgpack", "a list"])
+@in_loop
+async def test_a_stray_answer_on_a_kept_connection_proves_nothing(stray: str) -> None:
+    upstream, payment = FakeUpstream(DEVNET.full), Buyer().pay()
+    signed = signed_transaction(payment)
+    changed = {**signed, "txn": {**signed["txn"], "aamt": 1}}
+    answers = {
+        "another transaction": signed_transaction(Buyer().pay()),
+        "a changed one": changed,
+        "none": None,
+        "no msgpack": b"\xc1",
+        "a list": [1],
+    }
+    upstream.signed[payment.txid] = answers[stray]
+
+    async with chain_of(upstream) as chain:
+        upstream.confirmed[payment.txid] = 5_001
+        assert await chain.algod.show(payment.txid, 1.0) is None
+        upstream.confirmed.clear()
+        assert await chain.confirm(payment.txid) is Presence.ABSENT
+
+
+@in_loop
+async def test_a_404_on_a_kept_connection_is_asked_for_again_over_a_fresh_one() -> None:
+    upstream, payment = FakeUpstream(DEVNET.full), Buyer().pay()
+    upstream.confirmed[payment.txid] = 5_001  # found, and shown to whoever asks over a fresh connection alone
+
+    async with chain_of(upstream) as chain:
+        presence = await chain.confirm(payment.txid)
+
+    assert (presence, upstream.shown, upstream.looks[payment.txid]) == (Presence.FOUND, 0, 1)
+
+
+def signed_transaction(payment: Signed) -> Any:
+    payload = payment.value["payload"]
+    return msgpack.unpackb(base64.b64decode(payload["paymentGroup"][payload["paymentIndex"]]))

@@ -95,6 +95,17 @@ async def test_each_call_has_its_own_connection_and_reads_no_answer_to_another(m
     assert len(peer.requests) == peer.connections == 3
 
 
+@pytest.mark.parametrize(("kept", "connections"), [(True, 1), (False, 3)])
+@in_loop
+async def test_a_connection_is_kept_only_where_it_is_asked_for(kept: bool, connections: int) -> None:
+    peer = Peer(OK)
+    async with peer.running(), Http() as http:
+        for _ in range(3):
+            await http.exchange("GET", peer.url, headers={}, body=None, timeout_s=60, kept=kept)
+
+    assert (peer.connections, len(peer.requests)) == (connections, 3)
+
+
 @pytest.mark.parametrize("answer", BAD.values(), ids=BAD)
 @in_loop
 async def test_an_incomplete_answer_is_an_error_and_asked_once(answer: bytes) -> None:

@@ -8,7 +8,8 @@ from generator.errors import PublishError
 from generator.release.release import Releases
 from generator.release.vault import Vault
 from generator.wings.bucket.places import site_store, vault_store
-from generator.wings.bucket.site import BucketSite, BucketVault
+from generator.wings.bucket.site import BucketSite
+from generator.wings.bucket.vault import BucketVault
 
 
 def test_urls_decide_where_to(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

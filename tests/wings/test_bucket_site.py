@@ -1,7 +1,9 @@
 """The site in an object store: what readers see through the pointer, whatever fails and whoever else writes."""
 
+import hashlib
 import json
 import threading
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -41,11 +43,24 @@ def pointer(bucket: Bucket) -> dict[str, Any]:
     return {} if found is None else dict(json.loads(found.data))
 
 
-def seen(bucket: Bucket) -> dict[str, bytes]:
-    """Return what a reader gets who follows the pointer."""
-    prefix = f"g/{pointer(bucket)['generation']}"
-    found = {path.removeprefix(prefix): bucket.get(path) for path in bucket.files(prefix)}
-    return {path: stored.data for path, stored in found.items() if stored is not None}
+def read(bucket: Bucket, digest: str) -> bytes:
+    found = bucket.get(f"o/{digest}")
+    assert found is not None
+    assert hashlib.sha256(found.data).hexdigest() == digest
+    return found.data
+
+
+def manifest(bucket: Bucket, row: dict[str, Any] | None = None) -> dict[str, Any]:
+    return dict(json.loads(read(bucket, (row or pointer(bucket))["manifest"])))
+
+
+def seen(bucket: Bucket, row: dict[str, Any] | None = None) -> dict[str, bytes]:
+    """Return what a reader gets who follows the pointer, or one of its rows."""
+    found = {}
+    for path, row_ in manifest(bucket, row)["files"].items():
+        for coding, digest in row_["forms"].items():
+            found[path + {"identity": "", "br": ".br", "gzip": ".gz"}[coding]] = read(bucket, digest)
+    return found
 
 
 def whole(bucket: Bucket) -> bool:
@@ -68,14 +83,62 @@ def test_every_object_states_how_it_is_to_be_served() -> None:
 
     publish(site(bucket), once={"/log/tile/0/000": b"tile"})
 
-    pinned = {"Content-Type": "application/json", "Cache-Control": "public, max-age=600, immutable"}
-    assert attributes(bucket, "g/000000000001/api/reasoning.php") == pinned
-    assert attributes(bucket, "g/000000000001/api/reasoning.php.br") == pinned | {"Content-Encoding": "br"}
+    forms = manifest(bucket)["files"]["/api/reasoning.php"]["forms"]
+    lasting = {"Content-Type": "application/json", "Cache-Control": "public, max-age=31536000, immutable"}
+    assert attributes(bucket, f"o/{forms['identity']}") == lasting
+    assert attributes(bucket, f"o/{forms['br']}") == lasting | {"Content-Encoding": "br"}
     assert attributes(bucket, "once/log/tile/0/000")["Cache-Control"] == "public, max-age=31536000, immutable"
     assert attributes(bucket, "current.json")["Cache-Control"] == "no-store"
 
 
-WRITES = [*((f"g/{3:012d}", n) for n in range(len(files(2)))), ("once/", 0), ("current.json", 0)]
+def test_a_tick_puts_what_changed_and_nothing_else() -> None:
+    bucket = FaultyBucket(memory())
+    ours = site(bucket)
+    publish(ours, once={"/log/tile/0/000": b"tile"})
+    first, bucket.writes = bucket.writes, []
+
+    publish(ours, once={"/log/tile/0/000": b"tile", "/log/tile/0/001": b"next"})
+
+    kinds = sorted(path.partition("/")[0] for path in bucket.writes)
+    assert len(first) == len(files(1)) + 3  # a tile, the manifest, the pointer
+    assert kinds == ["current.json", "o", "o", "o", "o", "once"]  # three contents that changed, and the manifest
+    assert bucket.writes[-1] == "current.json"
+
+
+def test_after_a_restart_nothing_unchanged_is_put_again() -> None:
+    bucket = FaultyBucket(memory())
+    publish(site(bucket))
+    bucket.writes = []
+
+    again = site(bucket, "b")
+    again.publish("000000000003", files(1), 60)
+
+    assert len([path for path in bucket.writes if path.startswith("o/")]) == 1  # the manifest
+
+
+def test_a_file_keeps_its_date_while_it_holds_the_same_bytes() -> None:
+    bucket = memory()
+    ours = site(bucket)
+    publish(ours, now_s=1_000)
+    publish(ours, now_s=1_060)
+
+    dates = {path: row["modified_s"] for path, row in manifest(bucket)["files"].items()}
+
+    assert dates == {"/assets/site.css": 1_000, "/status.json": 1_060, "/api/reasoning.php": 1_060}
+
+
+def test_equal_bytes_at_two_paths_are_one_object_with_the_type_of_each() -> None:
+    bucket = memory()
+    ours = site(bucket)
+
+    ours.publish("000000000001", {"/a.json": b"{}", "/b.txt": b"{}"}, 0)
+
+    rows = manifest(bucket)["files"]
+    assert rows["/a.json"]["forms"] == rows["/b.txt"]["forms"]
+    assert (rows["/a.json"]["type"], rows["/b.txt"]["type"]) == ("application/json", "text/plain; charset=utf-8")
+
+
+WRITES = [*(("o/", n) for n in range(4)), ("once/", 0), ("current.json", 0)]
 
 
 @pytest.mark.parametrize(("where", "n"), WRITES)
@@ -261,37 +324,148 @@ def test_a_swap_that_arrives_after_its_timeout_is_recognised_as_ours() -> None:
     assert whole(bucket)
 
 
-def test_old_releases_are_dropped_ten_minutes_after_their_replacement() -> None:
-    bucket = memory()
+def stored(bucket: Bucket) -> set[str]:
+    return set(bucket.files("o"))
+
+
+def test_what_nothing_names_goes_after_a_day_by_the_stores_clock() -> None:
+    bucket = FaultyBucket(memory())
     ours = site(bucket)
     publish(ours, now_s=0)
-    publish(ours, now_s=7_200)  # two hours nothing: readers may still be in the first
-    publish(site(bucket, "b"), now_s=7_700)
+    first = stored(bucket)
+    for now_s in (60, 120):
+        publish(ours, now_s=now_s)
+    bucket.now += timedelta(hours=24) - timedelta(seconds=1)
+    publish(ours, now_s=10 * 86_400)  # the generator's own clock does not count
+    before = stored(bucket)
 
-    assert sorted(bucket.folders("g")) == [f"{n:012d}" for n in (1, 2, 4)]
-    publish(site(bucket, "c"), now_s=7_860)
-    assert sorted(bucket.folders("g")) == [f"{n:012d}" for n in (2, 4, 6)]
+    bucket.now += timedelta(seconds=1)
+    for _ in range(2):  # the sweep begins somewhere in the middle
+        publish(ours, now_s=10 * 86_400 + 3_600)
+
+    assert before >= first
+    gone = first - stored(bucket)
+    assert len(gone) == 4  # two bodies, a variant, the manifest; the style sheet is still named
+    assert whole(bucket)
 
 
-def test_what_a_failed_release_left_is_dropped_where_that_is_possible() -> None:
+def test_releases_of_ten_minutes_and_one_an_hour_of_the_last_day_stay_whole() -> None:
+    bucket = FaultyBucket(memory())
+    ours = site(bucket)
+    for minute in range(0, 30 * 60, 5):
+        bucket.now += timedelta(minutes=5)
+        publish(ours, now_s=minute * 60)
+
+    rows = pointer(bucket)["previous"]
+    ages = [(30 * 60 - 5) * 60 - row["replaced_s"] for row in rows]
+    assert ages[:3] == [0, 300, 600]
+    hours = [row["replaced_s"] // 3_600 for row in rows[3:]]
+    assert hours == list(range(hours[0], hours[-1] - 1, -1))
+    assert 24 * 3_600 < max(ages) <= 25 * 3_600
+    for row in rows:
+        assert seen(bucket, row) == files(int(row["generation"]))
+
+
+def test_a_clock_that_jumps_leaves_a_bounded_pointer() -> None:
     bucket = memory()
-    faulty = FaultyBucket(bucket)
-    ours = site(faulty)
+    ours = site(bucket)
+    publish(ours, now_s=10**7)
+
+    for minute in range(100):
+        publish(ours, now_s=minute * 60)
+
+    assert len(pointer(bucket)["previous"]) <= 60
+    assert whole(bucket)
+
+
+def test_an_object_that_was_deleted_by_mistake_is_put_again() -> None:
+    bucket = FaultyBucket(memory())
+    ours = site(bucket)
     publish(ours)
-    faulty.how, faulty.where = NOT_STORED, "current.json"
-    with pytest.raises(PublishError):
+    lost = f"o/{manifest(bucket)['files']['/assets/site.css']['forms']['identity']}"
+    bucket.delete([lost])
+
+    for _ in range(3):  # the sweep misses it, the tick after that puts it
         publish(ours)
-    faulty.how = ""
-    publish(ours)
 
-    assert sorted(bucket.folders("g")) == ["000000000001", "000000000003"]
+    assert whole(bucket)
 
+
+def test_a_former_layout_is_read_followed_by_the_new_one_and_emptied_after_a_day() -> None:
+    bucket = FaultyBucket(memory())
+    for path, data in files(7).items():
+        bucket.create(f"g/000000000007{path}", data, {})
+    before = {
+        "generation": "000000000007",
+        "epoch": 0,
+        "writer": "x",
+        "previous": [{"generation": "6", "replaced_s": 0}],
+    }
+    bucket.create("current.json", json.dumps(before).encode(), {})
+    ours = site(bucket)
+
+    resumed = ours.shown(("/status.json", "/nothing"))
+    publish(ours, now_s=60)
+
+    assert resumed == {"/status.json": files(7)["/status.json"]}
+    assert (pointer(bucket)["generation"], whole(bucket)) == ("000000000009", True)
+    assert len(bucket.files("g")) == 4
+    bucket.now += timedelta(days=1)
+    for now_s in (120, 180):
+        publish(ours, now_s=now_s)
+    assert bucket.files("g") == {}
+    assert whole(bucket)
+
+
+def test_what_cannot_be_dropped_fails_no_tick() -> None:
     class NoDelete(FaultyBucket):
         def delete(self, paths: Any) -> None:
             raise StoreFault("delete: 403")
 
-    publish(site(NoDelete(bucket), "b"), now_s=10_000)
+    bucket = NoDelete(memory())
+    ours = site(bucket)
+    publish(ours)
+    bucket.now += timedelta(days=2)
+    publish(ours, now_s=10_000_000)
+    publish(ours, now_s=10_000_060)
+
     assert whole(bucket)
+
+
+def test_partial_tiles_go_a_day_after_their_full_tile_was_stored() -> None:
+    bucket = FaultyBucket(memory())
+    ours = site(bucket)
+    publish(ours, once={"/log/tile/0/000.p/1": b"1", "/log/tile/0/001.p/1": b"x", "/files/a": b"a"})
+    publish(ours, once={"/log/tile/0/000": b"12"})
+    bucket.now += timedelta(hours=23)
+    publish(ours)
+    before = set(bucket.files("once"))
+
+    bucket.now += timedelta(hours=1)
+    publish(site(bucket, "b"))
+
+    assert len(before) == 4
+    assert set(bucket.files("once")) == {"once/log/tile/0/000", "once/log/tile/0/001.p/1", "once/files/a"}
+
+
+@pytest.mark.parametrize("there", [b"ti", b""])
+def test_a_file_that_was_cut_is_put_again(there: bytes) -> None:
+    bucket = memory()
+    publish(site(bucket))
+    put(bucket, "once/log/tile/0/000", there)
+
+    publish(site(bucket, "b"), once={"/log/tile/0/000": b"tile"})
+
+    assert bucket.get("once/log/tile/0/000").data == b"tile"  # type: ignore[union-attr]
+
+
+def test_a_damaged_tile_under_a_signed_head_is_put_again() -> None:
+    bucket = memory()
+    put(bucket, "once/log/tile/0/000", b"damage")
+
+    publish(site(bucket), again={"/log/tile/0/000": b"tile"})
+
+    assert bucket.get("once/log/tile/0/000").data == b"tile"  # type: ignore[union-attr]
 
 
 def test_immutable_files_are_stored_once_and_never_changed() -> None:
@@ -310,11 +484,11 @@ def test_immutable_files_are_stored_once_and_never_changed() -> None:
     assert whole(bucket)
 
 
-def test_files_of_another_writer_under_the_same_number_are_never_mixed_with_ours() -> None:
+def test_other_bytes_under_a_digest_stop_the_tick_and_are_not_served() -> None:
     bucket = memory()
     ours = site(bucket)
     publish(ours)
-    put(bucket, "g/000000000002/api/reasoning.php", b"theirs")
+    put(bucket, f"o/{hashlib.sha256(files(2)['/api/reasoning.php']).hexdigest()}", b"theirs")
 
     with pytest.raises(PublishError, match="other bytes"):
         publish(ours)
@@ -350,13 +524,13 @@ def test_a_slow_store_is_abandoned_at_the_deadline() -> None:
 
     class Slow(FaultyBucket):
         def create(self, path: str, data: bytes, attributes: Any) -> Any:
-            if path.startswith("g/"):
+            if path.startswith("o/"):
                 release.wait(10)
             return super().create(path, data, attributes)
 
     slow = BucketSite(Slow(bucket), "a", deadline_s=0.05)
 
-    with pytest.raises(PublishError, match=r"4 of 4 objects were not stored within 0\.05 s"):
+    with pytest.raises(PublishError, match=r"5 of 5 objects were not stored within 0\.05 s"):
         publish(slow)
 
     release.set()
@@ -374,12 +548,8 @@ def test_a_bootstrap_release_comes_before_number_one_and_never_again() -> None:
     with pytest.raises(PublishError):
         first.publish(FIRST_GENERATION, files(0), 60)
     assert publish(first, 60) == 1
-    assert pointer(bucket)["previous"] == [{"generation": FIRST_GENERATION, "replaced_s": 60}]
-    again = site(bucket, "b")
-    assert not again.is_empty()
-    publish(again, 120)
-    publish(again, 800)
-    assert FIRST_GENERATION not in bucket.folders("g")
+    assert [row["generation"] for row in pointer(bucket)["previous"]] == [FIRST_GENERATION]
+    assert not site(bucket, "b").is_empty()
 
 
 def test_of_two_bootstrap_releases_at_once_readers_have_one_whole() -> None:
@@ -401,3 +571,21 @@ def test_a_site_that_lost_its_pointer_is_not_taken_for_a_new_one() -> None:
     bucket.delete(["current.json"])
 
     assert not site(bucket, "b").is_empty()
+
+
+def test_a_leader_that_returns_trusts_nothing_that_it_knew_before() -> None:
+    bucket = FaultyBucket(memory())
+    epoch = 1
+    ours = BucketSite(bucket, "a", lambda: epoch)
+    publish(ours)
+    publish(site(bucket, "b", epoch=2))
+    lost = f"o/{manifest(bucket)['files']['/assets/site.css']['forms']['identity']}"
+    epoch, bucket.unreadable = 3, "o/"
+    with pytest.raises(PublishError):
+        publish(ours)
+    bucket.delete([lost])
+
+    bucket.unreadable = ""
+    publish(ours)
+
+    assert whole(bucket)

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from obstore.store import LocalStore
 
-from generator.wings.bucket.site import attributes
+from generator.wings.bucket.site import coding_of
 from generator.wings.bucket.store import (
     Bucket,
     Conflict,
@@ -116,21 +116,28 @@ def _aws(endpoint: str, **more: str) -> dict[str, str]:
 @pytest.mark.parametrize(
     ("path", "expected"),
     [
-        ("/api/reasoning.php", ("application/json", None)),
-        ("/api/reasoning.php.gz", ("application/json", "gzip")),
-        ("/index.html.br", ("text/html; charset=utf-8", "br")),
-        ("/llms.txt", ("text/plain; charset=utf-8", None)),
-        ("/.well-known/x402", ("application/json", None)),
-        ("/files/2026-11.csv.gz", ("application/gzip", None)),
-        ("/log/tile/0/000", ("application/octet-stream", None)),
+        ("/api/reasoning.php", ("/api/reasoning.php", "identity")),
+        ("/api/reasoning.php.gz", ("/api/reasoning.php", "gzip")),
+        ("/index.html.br", ("/index.html", "br")),
+        ("/files/2026-11.csv.gz", ("/files/2026-11.csv.gz", "identity")),
     ],
 )
-def test_media_type_and_encoding_follow_from_the_name(path: str, expected: tuple[str, str | None]) -> None:
+def test_the_coding_of_a_file_follows_from_its_name_and_a_sibling(path: str, expected: tuple[str, str]) -> None:
     siblings = {"/api/reasoning.php", "/index.html", path}
 
-    found = attributes(path, siblings, "no-store")
+    assert coding_of(path, siblings) == expected
 
-    assert (found["Content-Type"], found.get("Content-Encoding")) == expected
+
+def test_a_bucket_is_listed_page_by_page_in_the_order_of_its_paths() -> None:
+    bucket = memory()
+    for name in ("o/b", "o/a", "p/x", "o/d", "o/c"):
+        bucket.create(name, b"12", PLAIN)
+
+    pages = [list(bucket.page("o", after, 3)) for after in ("", "o/c", "o/d")]
+
+    assert pages == [["o/a", "o/b", "o/c"], ["o/d"], []]
+    assert bucket.page("o", "", 1)["o/a"].size == 2
+    assert bucket.modified("o/a") == bucket.page("o", "", 1)["o/a"].modified
 
 
 def test_errors_of_any_other_kind_are_faults_too(tmp_path: Path) -> None:

@@ -2,6 +2,8 @@
 
 import hashlib
 import json
+from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 
 import jsonschema
@@ -9,8 +11,9 @@ import pytest
 
 from generator.catalog.products import PRODUCTS
 from generator.errors import PublishError
-from generator.wings.bucket.site import BucketVault
+from generator.release.vault import body_path, manifest_of
 from generator.wings.bucket.store import Bucket
+from generator.wings.bucket.vault import BucketVault
 from tests.release.test_vault_store import SCHEMA, offer
 from tests.support.buckets import NOT_ANSWERED, NOT_STORED, FaultyBucket, memory, put
 
@@ -53,14 +56,15 @@ def test_twenty_snapshots_are_kept_however_old_also_after_a_change_of_leaders() 
         leader = vault(bucket, f"w{number}", epoch=number)
         leader.publish(offer(leader.generation() + 1, minute=60 * number))
 
-    assert sorted(bucket.folders("snapshots")) == [f"{2 * n - 1:012d}" for n in range(4, 24)]  # each leaves one out
+    ids = [row["snapshot_id"] for row in manifest(bucket)["snapshots"]]
+    assert ids == [f"{2 * n - 1:012d}" for n in range(23, 3, -1)]  # each leaves one out
     replaced = [row["replaced_at"] for row in manifest(bucket)["snapshots"]]
     assert replaced[:3] == [None, "2026-11-21T09:00:00Z", "2026-11-21T08:00:00Z"]
     assert holds(bucket)
 
 
 @pytest.mark.parametrize("how", [NOT_STORED, NOT_ANSWERED, "refused"])
-@pytest.mark.parametrize(("where", "n"), [*(("snapshots/", n) for n in range(len(PRODUCTS))), ("manifest.json", 0)])
+@pytest.mark.parametrize(("where", "n"), [*(("o/", n) for n in range(len(PRODUCTS))), ("manifest.json", 0)])
 def test_whatever_write_fails_the_manifest_names_only_what_is_there(how: str, where: str, n: int) -> None:
     bucket = memory()
     vault(bucket).publish(offer(1))
@@ -92,3 +96,52 @@ def test_a_manifest_that_is_none_is_named_and_not_overwritten(text: bytes) -> No
         vault(bucket)
 
     assert bucket.get("manifest.json").data == text  # type: ignore[union-attr]
+
+
+def test_bodies_that_did_not_change_are_not_put_again() -> None:
+    bucket = FaultyBucket(memory())
+    ours = vault(bucket)
+    first = offer(1)
+    ours.publish(first)
+    bucket.writes = []
+
+    changed = {**offer(2, minute=1).bodies, PRODUCTS[0].id: first.bodies[PRODUCTS[0].id]}
+    ours.publish(replace(offer(2, minute=1), bodies=changed))
+
+    assert len(bucket.writes) == len(PRODUCTS) - 1 + 1  # and the manifest
+    assert holds(bucket)
+
+
+def test_a_body_that_can_be_paid_stays_however_old_and_one_that_cannot_goes() -> None:
+    bucket = FaultyBucket(memory())
+    ours = vault(bucket)
+    for number in range(1, 22):
+        ours.publish(offer(number, minute=60 * number))
+    named = {body["path"] for row in manifest(bucket)["snapshots"] for body in row["bodies"].values()}
+
+    bucket.now += timedelta(days=2)
+    for number in (22, 23):
+        ours.publish(offer(number, minute=60 * number))
+
+    there = set(bucket.files("o"))
+    assert holds(bucket)
+    assert len(there & named) == 18 * len(PRODUCTS)
+    assert len(there - named) == 2 * len(PRODUCTS)
+
+
+def test_bodies_of_the_former_layout_stay_while_the_manifest_names_them() -> None:
+    bucket = FaultyBucket(memory())
+    former = manifest_of(offer(1), [])
+    for product in PRODUCTS:
+        bucket.create(body_path(offer(1), product), offer(1).bodies[product.id], {})
+    bucket.create("manifest.json", json.dumps(former).encode(), {})
+    bucket.create("snapshots/000000000000/old.json", b"{}", {})
+    ours = vault(bucket)
+    bucket.now += timedelta(days=2)
+
+    for number in (3, 4):
+        ours.publish(offer(number, minute=number))
+
+    jsonschema.validate(manifest(bucket), SCHEMA)
+    assert holds(bucket)
+    assert set(bucket.files("snapshots")) == {body_path(offer(1), product) for product in PRODUCTS}

@@ -3,7 +3,7 @@
 import subprocess
 import sys
 
-MODULES = "algorand", "ballots", "loopback", "media_types", "networks", "object_store"
+MODULES = "algorand", "ballots", "inbox", "loopback", "media_types", "networks", "object_store", "space"
 HEAVY = "numpy", "ccxt", "starlette", "obstore", "generator", "pydantic"
 
 

@@ -38,6 +38,7 @@ VERSION_ADVICE: Final = (
 
 PURPOSE_NOTICE: Final = "Educational market context, read from public data once a minute."
 RECORDING_ENDED: Final = "the recording has ended"
+NOT_STARTED: Final = "not started yet"
 BARS_MISSING: Final = "too little 5-minute history for a reading"
 SIMULATED_NOTICE: Final = "simulated market: no price here is real"
 RECORDED_NOTICE: Final = "recorded market: prices are those of the replayed time, not of today"

@@ -6,7 +6,8 @@ import re
 import zlib
 from array import array
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -62,6 +63,18 @@ def read_rows(path: Path) -> tuple[Kind, Rows]:
         UnreadableFileError: the file cannot be read to its end, or its header is not a known one.
     """
     known, count = array("d"), 0
+    with _opened(path) as (kind, header, lines):
+        columns = [header.index(name) for name in HEADERS[kind] if name != "symbol"]
+        for line in filter(None, lines):
+            count += 1
+            known.extend(_numbers(line, columns) or ())
+    table = np.array(known, dtype=np.float64).reshape(-1, len(columns))
+    return kind, Rows(path, table[:, 0].astype(np.int64), table[:, 1:], count - len(table))
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[tuple[Kind, list[str], Iterator[list[str]]]]:
+    """Open a file and give its kind, its header and the lines after it; UnreadableFileError also while they are read."""
     opener = gzip.open if path.name.endswith(".gz") else open
     try:
         with opener(path, "rt", encoding="utf-8", errors="replace", newline="") as text:
@@ -70,14 +83,9 @@ def read_rows(path: Path) -> tuple[Kind, Rows]:
             kind = next((kind for kind, wanted in HEADERS.items() if set(wanted) <= set(header)), None)
             if kind is None:
                 raise UnreadableFileError("its header is not a known one")
-            columns = [header.index(name) for name in HEADERS[kind] if name != "symbol"]
-            for line in filter(None, lines):
-                count += 1
-                known.extend(_numbers(line, columns) or ())
+            yield kind, header, lines
     except (OSError, EOFError, zlib.error, csv.Error) as error:
         raise UnreadableFileError(str(getattr(error, "strerror", None) or error)) from error
-    table = np.array(known, dtype=np.float64).reshape(-1, len(columns))
-    return kind, Rows(path, table[:, 0].astype(np.int64), table[:, 1:], count - len(table))
 
 
 def _numbers(line: list[str], columns: list[int]) -> list[float] | None:
@@ -123,6 +131,40 @@ class Folder:
         return match.group(1) if match else "recording"
 
 
+def check_candles(roots: Sequence[Path], assets: tuple[str, ...]) -> None:
+    """Refuse, by names and headers alone, folders that hold no candles, so that nothing is started for them.
+
+    Raises:
+        SourceError: a root is not a folder or cannot be read, or none has a file that begins as candles of an asset.
+    """
+    why = ""
+    for root in roots:
+        for file in _files_of(root, assets):
+            try:
+                with _opened(file) as (kind, *_):
+                    if kind is Kind.CANDLES:
+                        return
+            except UnreadableFileError as error:
+                why = why or f" ({file.name}: {error})"
+
+    named = ", ".join(str(root) for root in roots)
+    raise SourceError(f"no candles of {', '.join(assets)} in {named}{why}; {_EXPECTED}")
+
+
+def _files_of(root: Path, assets: tuple[str, ...]) -> list[Path]:
+    """Return the files of the assets in a root and one level below."""
+    try:
+        files = [file for folder in _folders_of(root) for file in sorted(folder.iterdir())]
+    except OSError as error:
+        raise SourceError(f"{root} cannot be read ({error.strerror}); {_EXPECTED}") from error
+    return [file for file in files if _asset_of(file, assets)]
+
+
+def _folders_of(root: Path) -> list[Path]:
+    """Return a root and the folders right below it."""
+    return [root, *sorted(path for path in root.iterdir() if path.is_dir() and not path.name.startswith("."))]
+
+
 def find_folders(roots: Sequence[Path], assets: tuple[str, ...]) -> dict[Kind, Folder]:
     """Find and read the one folder of each kind under `roots`, themselves and one level below.
 
@@ -147,8 +189,7 @@ def _in_root(root: Path, assets: tuple[str, ...]) -> list[Folder]:
     if not root.is_dir():
         raise SourceError(f"{root} is not a folder; {_EXPECTED}")
     try:
-        below = sorted(path for path in root.iterdir() if path.is_dir() and not path.name.startswith("."))
-        read = [(path, *_in_folder(path, assets)) for path in (root, *below)]
+        read = [(path, *_in_folder(path, assets)) for path in _folders_of(root)]
     except OSError as error:
         raise SourceError(f"{root} cannot be read ({error.strerror}); {_EXPECTED}") from error
     folders = [Folder(path, kind, files, bad) for path, kinds, bad in read for kind, files in kinds.items()]

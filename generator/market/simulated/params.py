@@ -61,6 +61,9 @@ ASSET_SHAPES: Final[dict[str, tuple[float, ...]]] = {
     "XLM": (0.25, 1.00, 6.0e7, 1.8e6, 3.8, 1.4e8),
     "HBAR": (0.14, 1.05, 6.5e7, 1.7e6, 4.0, 1.5e8),
 }
+_SHAPELESS: Final = [asset for asset in ASSETS if asset not in ASSET_SHAPES]
+if _SHAPELESS:
+    raise LookupError(f"ASSET_SHAPES lacks the shape of the simulated market of {', '.join(_SHAPELESS)}")
 _SHAPES: FloatArray = np.array([ASSET_SHAPES[asset] for asset in ASSETS]).T.copy()
 LOG_PRICE: Final[FloatArray] = np.log(_SHAPES[0])
 BETA, VOLUME_USD_DAY, DEPTH_USD, SPREAD_BPS, OPEN_INTEREST_USD = _SHAPES[1:]

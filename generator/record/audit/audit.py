@@ -12,9 +12,11 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final
 
+from generator.arena.ballots import FIRST_FORM
 from generator.arena.outcome import change_bps, outcome_of
 from generator.arena.published import complaint_of, digest_of, round_of_row
 from generator.arena.ranges import HORIZONS, Counts, RangeSums, counts_of, move_percent
+from generator.arena.rates import in_full
 from generator.arena.scores import Sums, track_record
 from generator.arena.values import HorizonScores, Move, RangeForecast, Round, TrackRecord
 from generator.catalog.formats import ms_of
@@ -22,7 +24,10 @@ from generator.catalog.words import Prediction
 
 OVERDUE_S: Final = 2 * 3600  # a round or an hour that ended this long before the log's last entry has its outcome
 PRICE_WINDOW_S: Final = 60
+UNPUBLISHED: Final = ("ballots_sha256", "ballot_form")  # of a round's row: in the log alone
 KEPT_STARTS: Final = 24 * 70  # hours whose ranges are kept to be compared with the published ones
+KEPT_ROUNDS: Final = 2_000  # whose rows are kept for that; four times as many as are published
+RECOUNTED: Final = 500  # rounds whose ballots are recounted; each is a request or more
 
 
 class AuditError(ValueError):
@@ -42,7 +47,10 @@ class Ranges:
 class Audit:
     """What was read so far. `_on_<kind>` judges an entry; those of unknown kinds stay: later versions may write some."""
 
-    rounds: dict[str, dict[str, Any]] = field(default_factory=dict)  # ended, as rows of /arena/rounds.json
+    rounds: dict[str, dict[str, Any]] = field(default_factory=dict)  # that ended last, as rows of /arena/rounds.json
+    voted: dict[str, dict[str, Any]] = field(default_factory=dict)  # likewise, of those with real votes
+    ended: set[str] = field(default_factory=set)  # the names of all rounds that ended
+    voted_before: int = 0  # how many had real votes before those in `voted`
     open: dict[str, dict[str, Any]] = field(default_factory=dict)
     hours: dict[str, dict[str, dict[str, Any]]] = field(default_factory=dict)  # begun and not judged, by start
     entries: dict[str, list[int]] = field(default_factory=dict)  # numbers of each round's entries, among those taken
@@ -56,6 +64,8 @@ class Audit:
     keys: list[str] = field(default_factory=list)
     first_at: str | None = None
     last_at: str | None = None
+    kept_rounds: int = KEPT_ROUNDS
+    recounted: int = RECOUNTED
     _index: int = 0
 
     def take(self, data: bytes) -> None:
@@ -121,11 +131,12 @@ class Audit:
 
     def _on_round_sealed(self, entry: Mapping[str, Any]) -> None:
         name = entry["round_id"]
-        if name in self.open or name in self.rounds:
+        if name in self.open or name in self.ended:
             raise AuditError("this round was sealed before")
         if not entry["opened"] <= entry["at"] < entry["start"] < entry["end"]:
             raise AuditError("the forecast was not sealed before the start")
-        self.open[name] = {**_row(entry), "band_bps": entry["band_bps"], "commitment": entry["commitment"]}
+        row = {**_row(entry), "band_bps": entry["band_bps"], "commitment": entry["commitment"]}
+        self.open[name] = {**row, "ballot_form": int(entry.get("ballot_form", FIRST_FORM))}
 
     def _on_round_locked(self, entry: Mapping[str, Any]) -> None:
         row = self.open.get(entry["round_id"])
@@ -147,7 +158,7 @@ class Audit:
 
     def _on_round_void(self, entry: Mapping[str, Any]) -> None:
         row = self.open.pop(entry["round_id"], None)
-        if row is None and entry["round_id"] in self.rounds:
+        if row is None and entry["round_id"] in self.ended:
             raise AuditError("this round had ended")
         row = row or {**_row(entry), "commitment": None}
         row.update({name: entry[name] for name in ("forecast", "salt", "previous_outcome", "void_reason")})
@@ -156,12 +167,29 @@ class Audit:
 
     def _end(self, row: dict[str, Any]) -> None:
         row.pop("band_bps", None)
-        digest = row.pop("ballots_sha256", None)
+        unpublished = {name: row.pop(name, None) for name in UNPUBLISHED}
         if complaint := complaint_of(row):
             raise AuditError(complaint)
-        self.rounds[row["round_id"]] = {**row, "ballots_sha256": digest}
+        self._keep({**row, **unpublished})
         if row["phase"] == "resolved":
             self.arena = self.arena.added(round_of_row(row))
+
+    def _keep(self, row: dict[str, Any]) -> None:
+        """Keep a round that ended, and no more rows than are compared: a log has many years of them."""
+        name = row["round_id"]
+        self.ended.add(name)
+        self.rounds[name] = row
+        if len(self.rounds) > self.kept_rounds:
+            oldest = next(iter(self.rounds))
+            del self.rounds[oldest]
+            self.entries.pop(oldest, None)
+
+        if not real_votes(row):
+            return
+        self.voted[name] = row
+        if len(self.voted) > self.recounted:
+            del self.voted[next(iter(self.voted))]
+            self.voted_before += 1
 
     def _on_predictions_made(self, entry: Mapping[str, Any]) -> None:
         if not entry["at"] < entry["start"]:
@@ -217,7 +245,7 @@ class Audit:
                     raise AuditError(f"{asset}: the move over {horizon} is {came.move}, the prices give another")
             counted.append((horizon, ms_of(start), counts_of(ranges.forecasts[horizon], came)))
             ranges.moves[horizon] = came
-        self.far = self.far.plus(counted)
+        self.far = self.far.plus_totals(counted)
 
     def _on_predictions_judged(self, entry: Mapping[str, Any]) -> None:
         n, hits = 0, 0
@@ -249,7 +277,7 @@ class Audit:
             ranges = self._keep_ranges(start, asset, made, None)
             void = Move(void_reason=reason)
             ranges.moves |= dict.fromkeys(ranges.forecasts, void)
-            self.far = self.far.plus(
+            self.far = self.far.plus_totals(
                 (name, ms_of(start), counts_of(said, void)) for name, said in ranges.forecasts.items()
             )
 
@@ -264,11 +292,17 @@ class Audit:
                 raise AuditError(f"the {name} scores are {entry[name]}, the log gives {scores}")
 
 
+def real_votes(row: Mapping[str, Any]) -> int:
+    """Return a round's real votes; one that never locked has none."""
+    if row["ballots_sha256"] is None:
+        return 0
+    return sum(votes - row["simulated_votes"][word] for word, votes in row["votes"].items())
+
+
 def score_line(name: str, record: TrackRecord) -> str:
-    """Return hit rate and Brier score in one line."""
-    hit = record.hit
+    """Return how often the forecasts were right, and their Brier score, in one line."""
     return (
-        f"{name}: hit rate {hit.percent}% ({hit.low_percent} to {hit.high_percent}, n={hit.n}), "
+        f"{name}: right in {in_full(record.hit)}, "
         f"Brier {record.brier} (base rate {record.baselines['base_rate']}, even chances 0.6667)"
     )
 
@@ -289,8 +323,8 @@ def far_line(scores: HorizonScores) -> str:
     brain, *simple = scores.scores
     others = ", ".join(f"{one.name} {one.pinball}" for one in simple)
     return (
-        f"ranges over {scores.horizon} in the log: {brain.inside_50.value}% inside the 50% range, "
-        f"{brain.inside_90.value}% inside the 90% range (n={scores.resolved}), pinball loss {brain.pinball} ({others})"
+        f"ranges over {scores.horizon} in the log: {in_full(brain.inside_50)} inside the 50% range, "
+        f"{in_full(brain.inside_90)} inside the 90% range, pinball loss {brain.pinball} ({others})"
     )
 
 
@@ -299,8 +333,8 @@ def far_scores_of(scores: Sequence[HorizonScores]) -> dict[str, Any]:
     return {
         one.horizon: {
             "resolved": one.resolved,
-            "inside_50_percent": one.scores[0].inside_50.value,
-            "inside_90_percent": one.scores[0].inside_90.value,
+            "inside_50_percent": one.scores[0].inside_50.percent,
+            "inside_90_percent": one.scores[0].inside_90.percent,
             "pinball": {score.name: score.pinball for score in one.scores},
             "qlike": {score.name: score.qlike for score in one.scores},
         }

@@ -10,7 +10,7 @@ from generator.arena.ranges import HORIZONS, move_percent
 from generator.arena.values import Move
 from generator.catalog.formats import iso, ms_of
 from generator.catalog.links import ROUNDS_PUBLISHED
-from generator.record.audit.audit import Audit, Ranges
+from generator.record.audit.audit import UNPUBLISHED, Audit, Ranges
 
 Row = Mapping[str, Any]
 FIELDS_NAMED: Final = 3
@@ -36,7 +36,7 @@ def rows_complaint(rows: Sequence[Row], audit: Audit) -> str | None:
         if logged is None:
             complaint = _unlogged(row, audit)
         else:
-            stated = {name: value for name, value in logged.items() if name != "ballots_sha256"}
+            stated = {name: value for name, value in logged.items() if name not in UNPUBLISHED}
             found = row_differences(row, {**stated, "log_entries": audit.entries.get(logged["round_id"], [])})
             complaint = f"round {logged['round_id']}: {found}" if found else None
         if complaint is not None:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Final
 
+from generator.arena.ballots import FORM
 from generator.arena.play import Lock, PlayResult
 from generator.arena.published import canonical_json, digest_of, published_round
 from generator.arena.teacher import PredictionChange
@@ -60,7 +61,7 @@ def _round(after: Round, now_ms: int, lock: Lock | None, lesson: Lesson | None, 
         return [entry(kind, now_ms, after.round_id, **{name: row[name] for name in names}, **more)]
 
     if after.phase is RoundPhase.OPEN:
-        return about("round.sealed", (*SLOT, "commitment"), band_bps=after.band_bps)
+        return about("round.sealed", (*SLOT, "commitment"), band_bps=after.band_bps, ballot_form=FORM)
     if after.phase is RoundPhase.LIVE and lock is not None:
         return about("round.locked", LOCKED, ballots_sha256=digest(after.round_id))
     if after.phase is RoundPhase.RESOLVED and lesson is not None:
@@ -81,24 +82,28 @@ def _predictions(changes: Iterable[PredictionChange], now_ms: int, salt: SaltOf)
         for horizon, came in after.moves.items() if after.start_price is not None else ():
             if before is None or horizon not in before.moves:
                 note("ranges.judged", after, moved(came), horizon)
-        content = _made(after)
-        salt_hex = salt(canonical_json(content))
-        revealed = {"forecast": content, "salt": salt_hex}
         ended_before = before is not None and (before.outcome, before.void_reason) == (after.outcome, after.void_reason)
         if after.outcome is not None and not ended_before:
             note("predictions.judged", after, _judged(after))
         elif after.void_reason is not None and not ended_before:
-            note("predictions.judged", after, {**revealed, **_judged(after)})
+            note("predictions.judged", after, {**_revealed(after, salt), **_judged(after)})
         elif after.start_price is not None and (before is None or before.start_price is None):
-            note("predictions.started", after, {**revealed, "start_price": after.start_price})
+            note("predictions.started", after, {**_revealed(after, salt), "start_price": after.start_price})
         elif after.start_price is None and (before is None or replace(before, made_ms=after.made_ms) != after):
-            note("predictions.made", after, digest_of(content, salt_hex))
+            revealed = _revealed(after, salt)
+            note("predictions.made", after, digest_of(revealed["forecast"], revealed["salt"]))
     return [
         entry(kind, now_ms, iso(start), start=iso(start), assets=assets, **({"horizon": horizon} if horizon else {}))
         for kind in KINDS
         for (of, start, horizon), assets in sorted(hours.items())
         if of == kind
     ]
+
+
+def _revealed(after: PredictionMade, salt: SaltOf) -> dict[str, Any]:
+    """Return what is sealed of an hourly prediction, and the salt that it is sealed with."""
+    content = _made(after)
+    return {"forecast": content, "salt": salt(canonical_json(content))}
 
 
 def moved(came: Move) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from gateway.wire.algorand import address_of, unpack
-from generator.arena.ballots import Ballot, BallotFile, Poll, judge
+from generator.arena.ballots import FIRST_FORM, FORM, Ballot, BallotFile, Poll, judge
 from generator.arena.life import schedule_round
 from generator.arena.timetable import Slot
 from generator.catalog.formats import iso, ms_of
@@ -126,18 +126,23 @@ def _all_parts(
 
 def _file(row: Mapping[str, Any]) -> tuple[BallotFile, tuple[str, str, str]]:
     stated = (str(row["txid"]), str(row["voter"]), str(row["choice"]))
-    return BallotFile(stated[0], str(row["signed"]).encode(), int(row["arrived_ms"])), stated
+    # By which way it came is not published, so that the rule of either is the rule here.
+    return BallotFile(stated[0], str(row["signed"]).encode(), int(row["arrived_ms"]), confirmed=True), stated
 
 
 def _judged(
     files: Sequence[BallotFile], round_id: str, logged: Mapping[str, Any], address: str, genesis_hash: str
 ) -> list[tuple[str, str, str]]:
-    """Judge the ballots as the tick did that locked the round."""
+    """Judge the ballots as the tick did that locked the round, by the form that the log named when it opened."""
+    form = logged["ballot_form"]
+    if not FIRST_FORM <= form <= FORM:
+        raise RecountError(f"they have form {form}, which this version does not know: verify with a newer one")
     slot = Slot(ms_of(logged["start"]), ms_of(logged["end"]))
     taking = schedule_round(slot, (str(logged["asset"]),), opens_ms=slot.start_ms - 1, warm_up=False)
     if taking.round_id != round_id:
         raise RecountError(f"its id does not fit its asset and start: {taking.round_id}")
-    poll = Poll(address, genesis_hash, {round_id: replace(taking, phase=RoundPhase.OPEN)}, slot.start_ms)
+    rounds = {round_id: replace(taking, phase=RoundPhase.OPEN)}
+    poll = Poll(address, genesis_hash, rounds, slot.start_ms, {round_id: form})
     verdicts, ballots = judge(files, poll, lambda _: frozenset())
     for verdict in verdicts:
         if verdict.reason is not None:

@@ -66,6 +66,11 @@ class Tile:
         partial = f".p/{self.width}" if self.width < WIDTH else ""
         return f"tile/{level}/{_number(self.index)}{partial}"
 
+    @property
+    def full(self) -> Tile:
+        """The full tile in its place, which begins with what this one holds."""
+        return Tile(self.level, self.index)
+
 
 def _number(index: int) -> str:
     digits = str(index)

@@ -130,9 +130,13 @@ def line_up(connection: Connection, result: PlayResult) -> None:
 
 
 def due(connection: Connection, size: int) -> BallotPart | None:
-    """Return the next part that is to be published, of `size` ballots at most, None when all are."""
+    """Return the next part that is to be published, of `size` ballots at most, None when all are.
+
+    The newest round is first: where those of years are lined up again, the release that shows a lock still has its
+    ballots.
+    """
     c = t.ballot_sheets.c
-    query = select(t.ballot_sheets).where(c.put < c.ballots).order_by(c.start_ms).limit(1)
+    query = select(t.ballot_sheets).where(c.put < c.ballots).order_by(c.start_ms.desc()).limit(1)
     row = connection.execute(query).mappings().one_or_none()
     if row is None:
         return None
@@ -179,13 +183,38 @@ def crowd_of(connection: Connection, round_id: str) -> LockedCrowd | None:
     if text is None:
         return None
     noted = json.loads(text)
-    return LockedCrowd(RecordCrowd(**noted["by_record"]), tuple(Burst(**burst) for burst in noted["bursts"]))
+    by_record_then = noted["by_record"]
+    said = Tally(**by_record_then.pop("said", {}))
+    found = tuple(_burst(**burst) for burst in noted["bursts"])
+    return LockedCrowd(RecordCrowd(**by_record_then, said=said), found)
+
+
+def _burst(at_ms: int, votes: int, same_choice: float, new_voters: float) -> Burst:
+    """Read a burst; earlier versions wrote the fractions of its votes in place of their counts."""
+    same = round(same_choice * votes) if isinstance(same_choice, float) else same_choice
+    new = round(new_voters * votes) if isinstance(new_voters, float) else new_voters
+    return Burst(at_ms, votes, same, new)
 
 
 def rank(connection: Connection) -> Leaderboard:
     """Rank all voters."""
     v = t.voters.c
     return leaderboard(Voter(*row) for row in connection.execute(select(v.address, v.resolved, v.hits)))
+
+
+def earlier_voters(connection: Connection, most: int) -> tuple[str, ...]:
+    """Return who was counted in an earlier round, in order of address: in the live ones, and else those of most rounds.
+
+    Voters of live rounds take half of the places at most, so that a flood of new addresses drives no one out who has a
+    record.
+    """
+    b, v = t.ballots.c, t.voters.c
+    live = select(t.rounds.c.round_id).where(t.rounds.c.phase == str(RoundPhase.LIVE))
+    now = select(b.voter).where(b.round_id.in_(live), b.counts.is_(True)).order_by(b.arrived_ms).limit(most // 2)
+    found = set(connection.execute(now).scalars())
+    before = select(v.address).order_by(v.resolved.desc(), v.address).limit(most - len(found))
+    found.update(connection.execute(before).scalars())
+    return tuple(sorted(found))
 
 
 def _store_crowd(connection: Connection, lock: Lock, live: Round) -> None:

@@ -15,12 +15,23 @@ from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
 from sqlalchemy.schema import CreateColumn, CreateIndex
 
+from gateway.wire.space import NO_INODES, has_no_inodes, reason_of
 from generator.errors import LeadershipLost, MemoryUnreadable
 from generator.record.memory import tables
 from generator.record.memory.rows import put_meta
 
 MAKING_LOCK: Final = 0x454D4901  # any number of ours: two generators that start on a new database wait for each other
 IDLE_LIMIT_MS: Final = 3000
+CHECKED_WHOLE: Final = 256 * 1024 * 1024  # bytes, about eight months of record: less than a second
+CHECKED_ALWAYS: Final = (
+    "meta",
+    "ticks",
+    "brain_state",
+    "regime_history",
+    "running_totals",
+    "voters",
+    "rejected_ballots",
+)
 READING: Final = "emi_reading"  # execution option of connections that only read: they take no lock
 LEASE_TABLE: Final = "emi_lease"  # of the lease, which may use the same database
 POSTGRES_ARGUMENTS: Final = {  # nothing that a tick asks takes seconds; a server that is gone must not hold it up
@@ -30,8 +41,11 @@ POSTGRES_ARGUMENTS: Final = {  # nothing that a tick asks takes seconds; a serve
 }
 
 
-def open_database(url: str) -> Engine:
+def open_database(url: str, checked_whole: int = CHECKED_WHOLE) -> Engine:
     """Open a database, make its tables when it is new, and check what is there when it is not.
+
+    Args:
+        checked_whole: bytes up to which all of an SQLite file is checked; of a larger one only what every tick reads.
 
     Raises:
         MemoryUnreadable: it cannot be opened, is corrupt, is another program's or of another schema version. Nothing
@@ -49,7 +63,7 @@ def open_database(url: str) -> Engine:
         _listen(engine)
     try:
         with translated(name), engine.begin() as connection:
-            _check(connection, name)
+            _check(connection, name, checked_whole)
         if is_sqlite:
             _use_wal(engine)
         with translated(name), engine.begin():  # the first to use them
@@ -79,7 +93,9 @@ def _make_folder(url: URL, name: str) -> None:
     try:
         Path(url.database).parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
-        raise MemoryUnreadable(f"memory {name}: its folder cannot be made: {error.strerror}") from error
+        raise MemoryUnreadable(
+            f"memory {name}: its folder cannot be made: {reason_of(error, Path(url.database))}"
+        ) from error
 
 
 def _listen(engine: Engine) -> None:
@@ -95,15 +111,13 @@ def _listen(engine: Engine) -> None:
         connection.exec_driver_sql("BEGIN" if reading else "BEGIN IMMEDIATE")
 
 
-def _check(connection: Connection, name: str) -> None:
+def _check(connection: Connection, name: str, checked_whole: int) -> None:
     """Make the tables of a new database; refuse what is not ours before anything is written."""
     if connection.dialect.name == "postgresql":
         connection.exec_driver_sql(f"select pg_advisory_xact_lock({MAKING_LOCK})")
     present = set(inspect(connection).get_table_names()) - {LEASE_TABLE}
     if connection.dialect.name == "sqlite" and present:
-        verdict = connection.exec_driver_sql("PRAGMA quick_check(1)").scalar()
-        if verdict != "ok":
-            raise MemoryUnreadable(_corrupt(name, str(verdict).splitlines()[-1]))
+        _check_pages(connection, name, present, checked_whole)
     if not present:
         tables.metadata.create_all(connection)
         connection.execute(tables.meta.insert().values(key=tables.SCHEMA_KEY, value=tables.SCHEMA_VERSION))
@@ -125,16 +139,32 @@ def _check(connection: Connection, name: str) -> None:
         )
 
 
+def _check_pages(connection: Connection, name: str, present: set[str], checked_whole: int) -> None:
+    """Check an SQLite file in a time that does not grow with the record; `emi doctor --state` reads all of any."""
+    pages, page_bytes = (
+        connection.exec_driver_sql(f"PRAGMA {one}").scalar_one() for one in ("page_count", "page_size")
+    )
+    parts = ["1"]
+    if pages * page_bytes > checked_whole:
+        parts = [f"'{table}'" for table in CHECKED_ALWAYS if table in present]
+
+    for part in parts:
+        verdict = connection.exec_driver_sql(f"PRAGMA quick_check({part})").scalar()
+        if verdict != "ok":
+            raise MemoryUnreadable(_corrupt(name, str(verdict).splitlines()[-1]))
+
+
 def _add_columns(connection: Connection) -> None:
-    """Give an older table of predictions the columns that it lacks, and their index; its rows stay as they are."""
+    """Give an older table of predictions the columns that it lacks, and all tables their indexes; rows stay as they are."""
     table = tables.predictions
     present = {column["name"] for column in inspect(connection).get_columns(table.name)}
     for column in table.columns:
         if column.name not in present:
             definition = CreateColumn(column).compile(dialect=connection.dialect)
             connection.exec_driver_sql(f"alter table {table.name} add column {definition}")
-    for index in table.indexes:
-        connection.execute(CreateIndex(index, if_not_exists=True))
+    for table in tables.metadata.sorted_tables:
+        for index in table.indexes:
+            connection.execute(CreateIndex(index, if_not_exists=True))
 
 
 def _use_wal(engine: Engine) -> None:
@@ -163,6 +193,10 @@ def translated(name: str) -> Iterator[None]:
 def _line(name: str, reason: str) -> str:
     if "not a database" in reason or "malformed" in reason:
         return _corrupt(name, reason)
+    # SQLite adds files next to its own, and calls it the same whether it may not or there is no room for another.
+    is_file = "://" not in name
+    if is_file and ("unable to open" in reason or "full" in reason) and has_no_inodes(Path(name)):
+        return f"memory {name} cannot be written: {NO_INODES}; what was recorded before is kept"
     if "readonly" in reason or "unable to open" in reason:
         return f"memory {name} cannot be opened for writing ({reason}): check the folder's rights"
     if "full" in reason:

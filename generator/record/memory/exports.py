@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from sqlalchemy import Column, Connection, Engine, func, or_, select
+from sqlalchemy import Column, Connection, Engine, delete, func, or_, select
 
 from generator.arena.published import published_round
 from generator.arena.values import Hour, PredictionMade, Round, Tally
@@ -67,10 +67,10 @@ class Exports:
             found = [connection.execute(select(func.min(column))).scalar() for column in columns]
         return min((value for value in found if value is not None), default=None)
 
-    def published_hours(self) -> tuple[Hour, ...]:
-        """Return every hour that was published, oldest first."""
+    def published_hours(self, since_ms: int) -> tuple[Hour, ...]:
+        """Return every hour from a time on that was published, oldest first."""
         with translated(self._name), self._engine.connect() as connection, connection.begin():
-            return tuple(hour for hour in history.hours(connection, 0, FOREVER_MS) if not hour.warm_up)
+            return tuple(hour for hour in history.hours(connection, since_ms, FOREVER_MS) if not hour.warm_up)
 
     def minutes_by_day(self) -> dict[int, int]:
         """Return the minutes in which a tick was published, by the number of the day."""
@@ -83,6 +83,11 @@ class Exports:
         query = select(key, t.meta.c.value).where(key.startswith(NOTE_PREFIX, autoescape=True)).order_by(key)
         with translated(self._name), self._engine.connect() as connection, connection.begin():
             return {row[0].removeprefix(NOTE_PREFIX): row[1] for row in connection.execute(query)}
+
+
+def forget_months(connection: Connection) -> None:
+    """Forget which months were given away, so that each is closed again: the site that held their files was lost."""
+    connection.execute(delete(t.meta).where(t.meta.c.key.startswith(NOTE_PREFIX, autoescape=True)))
 
 
 def published_rows(connection: Connection, finished: Sequence[Round]) -> list[dict[str, Any]]:

@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from sqlalchemy import Connection, func, insert, select
 
+from generator.arena.ballots import FIRST_FORM
 from generator.arena.play import PlayResult
 from generator.arena.scores import track_record
 from generator.arena.teacher import RunningTotals
@@ -166,6 +167,14 @@ def ballots_sha256(connection: Connection, round_id: str) -> str:
     return digest_of_ballots(
         connection.execute(select(b.txid).where(b.round_id == round_id, b.counts.is_(True))).scalars()
     )
+
+
+def ballot_forms(connection: Connection, round_ids: Iterable[str]) -> dict[str, int]:
+    """Return which form of ballots was named when each of these rounds was sealed; of others nothing."""
+    e = t.log_entries.c
+    query = select(e.subject, e.data).where(e.kind == "round.sealed")
+    rows = where_in(connection, query, e.subject, round_ids)
+    return {subject: json.loads(data).get("ballot_form", FIRST_FORM) for subject, data in rows}
 
 
 def _hashes(connection: Connection, level: int, begin: int, end: int) -> list[bytes]:

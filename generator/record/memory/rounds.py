@@ -5,11 +5,11 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-from sqlalchemy import Connection, Table, bindparam, func, or_, select, update
+from sqlalchemy import Connection, Table, bindparam, func, or_, select, union, update
 
 from generator.arena.life import ROUND_OPENED
 from generator.arena.play import PlayInputs, PlayResult, PlayState
-from generator.arena.teacher import PredictionChange, RoundChange, RunningTotals
+from generator.arena.teacher import PredictionChange, RoundChange
 from generator.arena.timetable import Timetable
 from generator.arena.values import Event, Lesson, PredictionMade, Round, Tally
 from generator.catalog.words import Prediction, RoundPhase
@@ -20,15 +20,6 @@ from generator.record.memory.rows import get_meta, insert_all, put_meta, row_of,
 ACTIVE = tuple(str(phase) for phase in (RoundPhase.SCHEDULED, RoundPhase.OPEN, RoundPhase.LIVE))
 FINISHED = (str(RoundPhase.RESOLVED), str(RoundPhase.VOID))
 SCHEDULE_KEY = "arena.schedule"
-
-
-def count_all(connection: Connection) -> RunningTotals:
-    """Count the whole record once, at the start of a process."""
-    return RunningTotals().after(
-        ((None, value_of(Round, row)) for row in connection.execute(select(t.rounds)).mappings()),
-        ((None, value_of(PredictionMade, row)) for row in connection.execute(select(t.predictions)).mappings()),
-        (value_of(Lesson, row) for row in connection.execute(select(t.lessons)).mappings()),
-    )
 
 
 def active_rounds(connection: Connection) -> tuple[Round, ...]:
@@ -47,7 +38,9 @@ def load_state(
     p = t.predictions.c
     begun = select(p.asset, p.start_ms).where(p.start_ms > now_ms, or_(p.settled, p.start_price.is_not(None)))
     due = p.due_ms.is_not(None) if inputs.interrupted is not None else p.due_ms <= now_ms
-    pending = select(t.predictions).where(or_(p.settled.is_(False), due)).order_by(p.id)
+    # Named one by one: asked for either condition at once, SQLite reads the whole table.
+    waiting = union(select(p.id).where(p.settled.is_(False)), select(p.id).where(due))
+    pending = select(t.predictions).where(p.id.in_(waiting)).order_by(p.id)
     stored = get_meta(connection, SCHEDULE_KEY)
     return PlayState(
         timetable=None if stored is None else Timetable(**json.loads(stored)),
@@ -119,8 +112,15 @@ def newest_events(connection: Connection, limit: int) -> tuple[Event, ...]:
 
 def finished_rounds(connection: Connection, limit: int) -> tuple[Round, ...]:
     """Return the last resolved and void rounds, newest first."""
-    query = select(t.rounds).where(t.rounds.c.phase.in_(FINISHED)).order_by(t.rounds.c.start_ms.desc()).limit(limit)
-    return values_in(connection, Round, query)
+    newest = t.rounds.c.start_ms.desc()
+    found = [
+        item
+        for phase in FINISHED  # one at a time, each in the order of an index
+        for item in values_in(
+            connection, Round, select(t.rounds).where(t.rounds.c.phase == phase).order_by(newest).limit(limit)
+        )
+    ]
+    return tuple(sorted(found, key=lambda item: -item.start_ms)[:limit])
 
 
 def settled_predictions(connection: Connection, limit: int) -> tuple[PredictionMade, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from typing import Any, TypeVar
 
 from sqlalchemy import Connection, Engine, select
@@ -19,9 +20,11 @@ from generator.lease import Fence, one_writer
 from generator.record.audit.recount import BallotPart
 from generator.record.memory import ballots, database, history, log, rounds
 from generator.record.memory import tables as t
+from generator.record.memory import totals as kept_totals
 from generator.record.memory.database import name_of, open_database, translated
 from generator.record.memory.exports import NOTE_PREFIX, Exports, published_rows
 from generator.record.memory.rows import get_meta, put_meta, upsert
+from generator.record.memory.totals import ranges_of_block
 
 LESSONS_SHOWN = 20
 EVENTS_SHOWN = 10
@@ -93,7 +96,7 @@ class Memory:
         """Open the transaction of one tick: a failure anywhere leaves the memory as it was."""
         try:
             with self.reading() as connection:
-                self.totals(connection)  # counting years of record takes longer than a write may idle
+                self.totals(connection)  # where nothing is kept, counting takes longer than a write may idle
             with self.writing() as connection:
                 yield TickTransaction(self, connection)
         except BaseException:
@@ -111,10 +114,33 @@ class Memory:
             pass
 
     def totals(self, connection: Connection) -> RunningTotals:
-        """Return the running totals, counted over the whole record once a process."""
+        """Return the running totals as they are kept; where `count_again` has not run yet, counted here and now."""
         if self._totals is None:
-            self._totals = rounds.count_all(connection)
+            self._totals = kept_totals.load(connection) or kept_totals.count_all(connection)
         return self._totals
+
+    def count_again(self) -> Iterator[tuple[int, int]]:
+        """Count the whole record again where the totals kept are not this program's; nothing is played meanwhile.
+
+        Each step reads a week; what was counted is kept at the end, so that a process that ends before then starts over.
+
+        Yields:
+            How many steps are done, of how many; nothing where the totals kept will do.
+        """
+        with self.reading() as connection:
+            if kept_totals.load(connection) is not None:
+                return
+            spans = kept_totals.spans(connection)
+
+        counted = RunningTotals()
+        for number, span in enumerate(spans, 1):
+            with self.reading() as connection:
+                counted = kept_totals.count_span(connection, counted, span)
+            yield number, len(spans)
+
+        with self.writing() as connection:
+            kept_totals.store(connection, counted)
+        self._totals = counted
 
     def log_state(self, connection: Connection) -> log.LogState:
         """Return the state of the transparency log."""
@@ -186,21 +212,21 @@ class Memory:
             open=taking,
             lessons=rounds.newest_lessons(connection, LESSONS_SHOWN),
             events=rounds.newest_events(connection, EVENTS_SHOWN),
-            teacher=totals.lessons.metrics(),
+            teacher=totals.live.lessons.metrics(),
             arena_record=totals.arena_record(),
             hourly_record=totals.hourly_record(),
-            teacher_live=totals.lessons_live.metrics(),
             rehearsal=self._cached("rehearsal", totals.backtest, totals.rehearsal),
             how_far=self._cached("how far", totals.live.ranges, totals.live.ranges.scores),
-            rounds=dict(totals.phases),
-            rounds_warm_up=totals.rounds_warm_up,
+            rounds=totals.phases,
+            rounds_warm_up=sum(totals.backtest.phases.values()),
+            lessons_warm_up=totals.backtest.lessons.total,
             ballots_counted=counted,
             ballots_rejected=refused,
-            void_rate_percent=totals.void_rate_percent,
+            void=totals.void(),
             log_size=self.log_state(connection).edge.size,
             crowd=ballots.crowd_of(connection, live.round_id) if live else None,
-            patterns=totals.patterns.patterns(),
-            leaderboard=self._cached("leaders", totals.lessons.total, lambda: ballots.rank(connection)),
+            patterns=totals.live.patterns.patterns(),
+            leaderboard=self._cached("leaders", totals.live.lessons.total, lambda: ballots.rank(connection)),
         )
 
     def resolved_rounds(self, limit: int) -> list[dict[str, Any]]:
@@ -216,6 +242,14 @@ class Memory:
             totals = self.totals(connection)
             key = (limit, *((one.resolved, one.void) for one in (totals.live.hourly, totals.backtest.hourly)))
             return self._cached("predictions", key, lambda: rounds.settled_predictions(connection, limit))
+
+    def earlier_voters(self, most: int) -> tuple[str, ...]:
+        """Return who was counted in an earlier round, at most so many; the same object while no round ends or begins."""
+        with self.reading() as connection:
+            phases = self.totals(connection).phases
+            live = tuple(item.round_id for item in rounds.active_rounds(connection) if item.phase is RoundPhase.LIVE)
+            key = (most, live, phases.get(RoundPhase.RESOLVED, 0), phases.get(RoundPhase.VOID, 0))
+            return self._cached("earlier", key, lambda: ballots.earlier_voters(connection, most))
 
     def tick_done(  # noqa: PLR0917
         self,
@@ -292,8 +326,11 @@ class TickTransaction:
         refused = self._count(inputs)
         regime = history.last_regime(connection)
         result = play(rounds.load_state(connection, inputs, regime, published_ms), inputs)
-        totals = memory.totals(connection).after(result.rounds, result.predictions, result.lessons)
+        before = memory.totals(connection)
+        totals = before.after(result.rounds, result.predictions, result.lessons, partial(ranges_of_block, connection))
         rounds.store_result(connection, result)
+        if totals != before:
+            kept_totals.store(connection, totals)
         ballots.store_crowds(connection, result)
         ballots.line_up(connection, result)
         memory.keep(totals)
@@ -311,7 +348,8 @@ class TickTransaction:
             return {}
         connection, config = self._connection, inputs.config
         active = {item.round_id: item for item in rounds.active_rounds(connection)}
-        poll = Poll(config.address, config.genesis_hash, active, inputs.now_ms)
+        forms = log.ballot_forms(connection, active)
+        poll = Poll(config.address, config.genesis_hash, active, inputs.now_ms, forms)
         verdicts, found = judge(inputs.ballots, poll, lambda txids: ballots.known_txids(connection, txids))
         ballots.store_ballots(connection, found)
         on_chain = frozenset(file.name for file in inputs.ballots if file.confirmed)

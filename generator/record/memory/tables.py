@@ -4,8 +4,8 @@ from typing import Any, Final
 
 import sqlalchemy as sa
 
-SCHEMA_VERSION: Final = "6"
-ADDED_TO: Final = frozenset({"4", "5"})  # versions that only lack tables, or columns of `predictions`
+SCHEMA_VERSION: Final = "7"
+ADDED_TO: Final = frozenset({"4", "5", "6"})  # versions that only lack tables, indexes, or columns of `predictions`
 SCHEMA_KEY: Final = "schema_version"
 FENCE_KEY: Final = "fence"
 GENERATION_KEY: Final = "generation"
@@ -170,6 +170,16 @@ log_nodes = sa.Table(
     "log_nodes", metadata, *_key(sa.Integer, "level"), *_key(sa.BigInteger, "index"), *_given(sa.LargeBinary, "value")
 )
 
+# The running totals, in one row: which rule counted them, and the newest rows of the record that they hold.
+totals = sa.Table(
+    "running_totals",
+    metadata,
+    _id(),
+    *_given(sa.String(16), "rule"),
+    *_given(sa.BigInteger, "rounds", "predictions", "lessons"),  # their highest numbers, 0 for none
+    *_given(sa.Text, "sums"),  # JSON
+)
+
 # Per voter the rounds voted in that resolved, and how many of these votes were right.
 voters = sa.Table("voters", metadata, *_key(sa.String(58), "address"), *_given(sa.Integer, "resolved", "hits"))
 
@@ -193,3 +203,5 @@ ballot_sheets = sa.Table(
     *_given(sa.BigInteger, "start_ms"),
     *_given(sa.Integer, "ballots", "put"),
 )
+_due = ballot_sheets.c.put < ballot_sheets.c.ballots
+sa.Index("ballot_sheets_due", ballot_sheets.c.start_ms, sqlite_where=_due, postgresql_where=_due)

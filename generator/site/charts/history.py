@@ -1,5 +1,6 @@
 """The market over time: prices on the regimes, the chances of the four, and where prices may go next."""
 
+import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -13,7 +14,7 @@ from generator.brain.reading import Range
 from generator.brain.regime import REGIMES
 from generator.catalog.text.labels import REGIME
 from generator.catalog.words import RegimeLabel
-from generator.site.charts.plot import WIDTH, Axis, Caption, Chart, Plane, axis, line, text
+from generator.site.charts.plot import WIDTH, Axis, Caption, Chart, Plane, axis, line, plain, text
 from generator.site.format import moment, percent, price, signed
 
 HOUR_MS: Final = 3_600_000
@@ -125,19 +126,21 @@ def line_chart(name: str, title: str, unit: str, found: Sequence[Point], source:
     """Draw one number of one asset over its days; None with fewer than two known values."""
     if len(found) < 2:
         return None
-    values, (first, last) = [value for _, value in found], (found[0][0], found[-1][0])
-    low, high = min(values), max(values)
+    first, last = found[0][0], found[-1][0]
+    low, high = min(value for _, value in found), max(value for _, value in found)
+    decimals = 2 - math.floor(math.log10((high - low) or abs(high) or 1.0))  # the chart shows no smaller difference
+    values = [round(value, decimals) + 0.0 for _, value in found]
     room = (high - low) * 0.08 or abs(low) * 0.01 or 1.0
     times = _times((first, last, last), DAY_MS * (1 if last - first < 10 * DAY_MS else 5))
     plane = Plane(times, axis(low - room, high + room, unit, _short), 34.0, 220.0, 0.0, WIDTH)
     parts = [*plane.grid(), *([plane.across("base", 0.0)] if low - room < 0.0 < high + room else [])]
     parts += [plane.path("line", part) for part in _joined(found, 2 * DAY_MS)]
     parts += plane.labels()
-    said = [(f"{moment(at):%-d %b, %H:%M}", _short(value)) for at, value in found]
+    said = [(f"{moment(at):%-d %b, %H:%M}", _short(value)) for (at, _), value in zip(found, values, strict=True)]
     parts += [plane.hover(at, 4, f"{when} UTC: {value}") for (at, _), (when, value) in zip(found, said, strict=True)]
     caption = Caption(
         name,
-        f"{title}: {_short(values[-1])} now, between {_short(low)} and {_short(high)} since {moment(first):%-d %b}",
+        f"{title}: {_short(values[-1])} now, between {_short(min(values))} and {_short(max(values))} since {moment(first):%-d %b}",
         "A line over the last days.",
         source,
         ("Time, UTC", unit),
@@ -177,8 +180,8 @@ def uptime(name: str, minutes: Mapping[int, int], now_ms: int, source: str) -> C
 def _short(value: float) -> str:
     for size, unit in ((1e9, " bn"), (1e6, " m"), (1e3, " k")):
         if abs(value) >= size:
-            return f"{value / size:.4g}{unit}"
-    return f"{value:.4g}".replace("-", "\N{MINUS SIGN}")
+            return plain(value / size, 4) + unit
+    return plain(value, 4)
 
 
 def _fan(last: Point, window: Window, ranges: Mapping[str, Range] | None) -> list[tuple[int, tuple[float, ...]]]:

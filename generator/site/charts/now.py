@@ -6,7 +6,8 @@ from typing import Final
 
 from markupsafe import Markup
 
-from generator.arena.values import Round
+from generator.arena.rates import enough, rate, share
+from generator.arena.values import Rate, Round
 from generator.site.charts.plot import HEIGHT, Axis, Caption, Chart, Plane, Row, axis, row_chart, svg, text
 from generator.site.format import UNKNOWN, moment, percent, price, signed, word
 
@@ -172,5 +173,9 @@ def shares(name: str, label: str, parts: Sequence[tuple[str, str, int]]) -> Mark
             shape = Markup('<rect class="{}" x="{:.2f}" width="{:.2f}" height="10"/>')
             pieces += shape.format(css, x, max(0.2, width - 0.6))
         x += width
-    desc = ", ".join(f"{word} {number} ({100 * number / total:.1f}%)" for _, word, number in parts)
+    desc = ", ".join(_votes(word, rate(number, total)) for _, word, number in parts)
     return svg(f"shares-{name}", (100, 10), label, desc, pieces, _KIND.format("shares"))
+
+
+def _votes(word: str, of: Rate) -> str:
+    return f"{word} {of.hits:,} ({share(of)})" if enough(of) else f"{word} {of.hits}"

@@ -7,6 +7,7 @@ SVG units; the view box is 640 wide and scales with its column.
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from typing import Final
 
 from markupsafe import Markup
@@ -189,7 +190,15 @@ def svg(  # noqa: PLR0917  each is another thing
 
 def tick_text(value: float) -> str:
     """Write the number at a tick."""
-    return f"{value:g}".replace("-", "\N{MINUS SIGN}")
+    return plain(value, 6)
+
+
+def plain(value: float, digits: int) -> str:
+    """Write a number with so many significant digits at most, without an exponent and without zeros at its end."""
+    written = format(Decimal(f"{value:.{digits}g}"), "f")
+    if "." in written:
+        written = written.rstrip("0").rstrip(".")
+    return written.replace("-", "\N{MINUS SIGN}")
 
 
 def row_chart(

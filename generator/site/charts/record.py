@@ -5,6 +5,7 @@ from typing import Final
 
 from markupsafe import Markup
 
+from generator.arena.rates import counted, enough, share
 from generator.arena.values import Estimate, HorizonScores, Rate, TrackRecord
 from generator.compose.scores import HORIZON_WORDS, RULE_WORDS, against
 from generator.site.charts.plot import Caption, Chart, Row, row_chart
@@ -22,9 +23,9 @@ def coverage(name: str, scores: Sequence[HorizonScores], source: Markup | str) -
     known, hour = _known(scores)
     if hour is None:
         return None
-    rows = [_estimated(f"{one.horizon}, 90%", one.scores[0].inside_90) for one in known]
-    rows += [_estimated(f"{one.horizon}, 50%", one.scores[0].inside_50) for one in known]
-    in_90, in_50 = (percent(part.value) for part in (hour.scores[0].inside_90, hour.scores[0].inside_50))
+    rows = [_rate_row(f"{one.horizon}, 90%", one.scores[0].inside_90) for one in known]
+    rows += [_rate_row(f"{one.horizon}, 50%", one.scores[0].inside_50) for one in known]
+    in_90, in_50 = share(hour.scores[0].inside_90), share(hour.scores[0].inside_50)
     caption = Caption(
         name,
         f"Of {hour.resolved:,} moves over {HORIZON_WORDS[hour.horizon]} {in_90} ended inside the 90% range, {in_50} inside "
@@ -62,7 +63,11 @@ def saved(name: str, scores: Sequence[HorizonScores], source: Markup | str) -> C
 
 def _known(scores: Sequence[HorizonScores]) -> tuple[list[HorizonScores], HorizonScores | None]:
     """Return the horizons that have an interval, and the one that the title is about."""
-    known = [one for one in scores if one.scores and one.scores[0].inside_90.low is not None]
+    known = [
+        one
+        for one in scores
+        if one.scores and enough(one.scores[0].inside_90) and one.scores[0].inside_90.low_percent is not None
+    ]
     return known, next((one for one in known if one.horizon == "1h"), known[0] if known else None)
 
 
@@ -75,26 +80,27 @@ def _between(low: float | None, high: float | None) -> str:
 
 
 def rates(
-    name: str, who: str, rows: Sequence[tuple[str, Rate]], source: Markup | str, chance: float | None = None
+    name: str, who: str, rows: Sequence[tuple[str, Rate]], source: Markup | str, chance: Rate | None = None
 ) -> Chart | None:
-    """Draw hit rates with their intervals next to the chance level; None when nothing came due.
+    """Draw hit rates with their intervals next to the chance level; None while too little came due.
 
     Args:
-        chance: hit rate, in percent, of always naming the outcome most frequent before; a blind guess where unknown.
+        chance: of always naming the outcome most frequent before; a blind guess where unknown.
     """
-    first = next((rate for _, rate in rows if rate.percent is not None), None)
+    first = next((rate for _, rate in rows if enough(rate)), None)
     if first is None:
         return None
     blind = "a blind guess", "blind guess", "a blind guess among three"
-    rule, mark, meant = blind if chance is None else (_COMMON, "most common", f"{_COMMON} before")
-    level = GUESS_PERCENT if chance is None else chance
+    known = None if chance is None else chance.percent
+    rule, mark, meant = blind if known is None else (_COMMON, "most common", f"{_COMMON} before")
+    level = GUESS_PERCENT if known is None else known
     caption = Caption(
         name,
-        f"{who}: {percent(first.percent)} of {first.n:,} right; {rule} gets {percent(level)}",
+        f"{who}: {counted(first, 'right')}; {rule} gets {percent(level)}",
         f"A dot for each rate with its 95% interval as a line. The upright dashed line is {meant}.",
         source,
         ("Who", "Cases", "Came true", _INTERVAL),
-        tuple((label, f"{rate.n:,}", percent(rate.percent), interval(rate)) for label, rate in rows),
+        tuple((label, f"{rate.n:,}", share(rate), interval(rate)) for label, rate in rows),
     )
     return row_chart(caption, "came true, %", [_rate_row(*row) for row in rows], marks=((level, mark),))
 
@@ -129,11 +135,11 @@ def _brier_finding(record: TrackRecord) -> str:
 
 
 def interval(rate: Rate) -> str:
-    """Write the interval of a rate."""
-    return _between(rate.low_percent, rate.high_percent)
+    """Write the interval of a rate; the cases of a count are too few for one."""
+    return _between(rate.low_percent, rate.high_percent) if enough(rate) else UNKNOWN
 
 
 def _rate_row(label: str, rate: Rate) -> Row:
-    if rate.percent is None:
-        return Row(label, None, "nothing came due yet")
-    return Row(label, rate.percent, f"{percent(rate.percent)} of {rate.n:,}", rate.low_percent, rate.high_percent)
+    if not enough(rate):
+        return Row(label, None, share(rate))
+    return Row(label, rate.percent, f"{share(rate)} of {rate.n:,}", rate.low_percent, rate.high_percent)

@@ -68,7 +68,7 @@ def _charts(ctx: TickContext) -> Iterator[tuple[str, Callable[[], Chart | None]]
     yield "scenarios", lambda: _cone(expected_move(ctx.reading.outlook) if ctx.reading else None, source)
     yield (
         "track_record",
-        lambda: rates("report-rates", "The brain", (("The brain", hourly.hit),), record, hourly.chance_percent),
+        lambda: rates("report-rates", "The brain", (("The brain", hourly.hit),), record, hourly.chance),
     )
 
 

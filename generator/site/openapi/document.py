@@ -54,7 +54,7 @@ def openapi(
             {"name": "free", "description": "Public: no account, key or payment."},
             {"name": "paid", "description": "Paid per request by x402; no account."},
         ],
-        "paths": paths(NETWORKS[network], examples),
+        "paths": paths(NETWORKS[network], examples, base_url),
         "components": {"schemas": component_schemas(), **components()},
     }
 

@@ -25,12 +25,12 @@ _PAID_ERRORS = (405, 409, 410, 413, 429, 431, 500, 503)
 _PROBLEMS = sorted({400, *_FREE_ERRORS, *_PAID_ERRORS})
 
 
-def paths(network: Network, examples: Examples) -> dict[str, Any]:
+def paths(network: Network, examples: Examples, base_url: str) -> dict[str, Any]:
     """Return the path items: free, paid, one static path per asset, the status file, the dictionary."""
     items = {row.path: _endpoint(row, examples) for row in ENDPOINTS}
     items |= {row.path: _paid(row, network, examples) for row in PRODUCTS}
     for path, name in [(row.path, row.id) for row in ENDPOINTS] + [(row.path, row.id) for row in PRODUCTS]:
-        items[path]["externalDocs"] = {"url": f"{DOCS}{name}/"}
+        items[path]["externalDocs"] = {"url": f"{base_url}{DOCS}{name}/"}
     items[REASONING_ASSET] = _free(
         "getReasoningOfAsset",
         "Brain Reasoning of one asset, as a static file",

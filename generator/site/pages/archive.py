@@ -15,6 +15,7 @@ from generator.site.charts.history import DAY_MS
 from generator.site.format import UNKNOWN, moment, price, signed
 
 DAYS_KEPT: Final = 30  # that have a page
+DAYS_LISTED: Final = 366
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +44,11 @@ class Day:
 def day_path(at_ms: int) -> str:
     """Return the path of a day's page."""
     return f"{ARCHIVE}{moment(at_ms):%Y-%m-%d}/"
+
+
+def archived_since_ms(now_ms: int) -> int:
+    """Return when the oldest day that is listed began."""
+    return (now_ms // DAY_MS - DAYS_LISTED + 1) * DAY_MS
 
 
 def days(hours: Sequence[Hour], now_ms: int) -> tuple[Day, ...]:

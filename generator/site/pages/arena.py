@@ -6,15 +6,17 @@ from typing import Any, Final
 
 from markupsafe import Markup
 
-from generator.arena.scores import BIN_CASES, wilson
+from generator.arena.rates import enough, in_full, in_words, rate, share
 from generator.arena.tally import consensus_of
-from generator.arena.values import ArenaView, Rate, Round, Tally, TeacherMetrics
+from generator.arena.values import ArenaView, Burst, Rate, Round, Tally, TeacherMetrics
+from generator.arena.voters import burst_shares, record_shares
 from generator.catalog.text.labels import BIAS_MARKS
 from generator.catalog.words import PatternType
 from generator.compose.context import TickContext
+from generator.compose.rounds import crowd_by_record, live_bursts, voters_with_record
 from generator.site.charts.now import live_round, shares
-from generator.site.charts.record import interval, rates
-from generator.site.format import UNKNOWN, count, ms_of, percent, price, signed, when
+from generator.site.charts.record import rates
+from generator.site.format import UNKNOWN, count, moment, ms_of, percent, price, signed, when
 
 HISTORY_SHOWN: Final = 48
 _MARKS: Final = {"BULLISH": BIAS_MARKS["UP"], "BEARISH": BIAS_MARKS["DOWN"], "NEUTRAL": BIAS_MARKS["FLAT"]}
@@ -41,7 +43,7 @@ def voters(body: Mapping[str, Any]) -> dict[str, Any]:
     board: Mapping[str, Any] = body.get("leaderboard") or {}
     return {
         "places": tuple(
-            (row["place"], row["voter"], rate_words(Rate(**row["hit"])), row["provisional"])
+            (row["place"], row["voter"], in_full(Rate(**row["hit"])), row["provisional"])
             for row in board.get("places") or ()
         ),
         "counted": board.get("voters", 0),
@@ -52,8 +54,8 @@ def voters(body: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _pattern(row: Mapping[str, Any]) -> dict[str, Any]:
-    few, names = row["rounds"] < BIN_CASES, {"brain": "brain", "people": "crowd", "both_wrong": "both_wrong"}
-    said = {shown: "too few" if few else percent(row[name]["percent"]) for shown, name in names.items()}
+    names = {"brain": "brain", "people": "crowd", "both_wrong": "both_wrong"}
+    said = {shown: share(Rate(**row[name])) for shown, name in names.items()}
     return {"when": row["when"], "rounds": row["rounds"], **said, "finding": row["finding"]}
 
 
@@ -72,8 +74,50 @@ def apart(total: Tally, simulated: Tally) -> tuple[tuple[str, Tally], ...]:
 
 
 def crowd_words(ctx: TickContext) -> str:
-    """Say in words how the live round was voted."""
-    return votes_words(ctx.arena.live_tally, ctx.arena.live_simulated_tally) or "No one has voted in this round."
+    """Say in words how the live round was voted: first by those who have a record, where there are any; then all votes.
+
+    Anyone can make any number of addresses in an hour, and no record. Minutes with far more votes than usual are
+    named right after the count that they are part of.
+    """
+    count_of_all = votes_words(ctx.arena.live_tally, ctx.arena.live_simulated_tally)
+    if not count_of_all:
+        return "No one has voted in this round."
+    by_record = record_words(ctx)
+    if by_record:
+        count_of_all = f"All votes: {count_of_all}"
+    return " ".join(filter(None, (by_record, count_of_all, *burst_words(ctx))))
+
+
+def record_words(ctx: TickContext) -> str:
+    """Say how the voters with a record voted, and what weighs most by it; empty where no one has one."""
+    crowd = voters_with_record(ctx)
+    weighed = crowd_by_record(ctx)
+    if crowd is None or weighed is None:
+        return ""
+    voters_of = f"By record, of {count(crowd.voters, 'voter')} who have one"
+
+    up, down, flat = record_shares(crowd)
+    if enough(up):
+        return f"{voters_of}: {in_words(up)} bullish, {in_words(flat)} neutral, {in_words(down)} bearish."
+
+    heaviest = weighed.consensus.lower()
+    if not crowd.said.total:  # an earlier version locked the round and kept no counts
+        return f"{voters_of}: {heaviest}."
+    said = f"{in_words(up)} bullish, {in_words(flat)} neutral, {in_words(down)} bearish"
+    return f"{voters_of}: {said}; weighed by record: {heaviest}."
+
+
+def burst_words(ctx: TickContext) -> tuple[str, ...]:
+    """Say which minutes of the live round's votes stand out."""
+    return tuple(map(_burst_words, live_bursts(ctx)))
+
+
+def _burst_words(burst: Burst) -> str:
+    same, new = burst_shares(burst)
+    return (
+        f"Burst: {count(burst.votes, 'vote')} came in the minute of {moment(burst.at_ms):%H:%M} UTC, "
+        f"{in_words(same)} of them for the same answer and {in_words(new)} from new addresses."
+    )
 
 
 def votes_words(total: Tally, simulated: Tally) -> str:
@@ -93,7 +137,7 @@ def crowds(teacher: TeacherMetrics, rows: Sequence[Mapping[str, Any]]) -> tuple[
     if not any(who == "simulated" for who, _ in hits):
         return (("People", teacher.crowd),)
     sides = ((side, [hit for who, hit in hits if who == side]) for side in ("real", "simulated"))
-    return tuple((f"{side.capitalize()} voters", wilson(sum(right), len(right))) for side, right in sides if right)
+    return tuple((f"{side.capitalize()} voters", rate(sum(right), len(right))) for side, right in sides if right)
 
 
 def crowd_bar(ctx: TickContext) -> Markup | None:
@@ -141,7 +185,7 @@ def live_view(ctx: TickContext, body: Mapping[str, Any]) -> dict[str, Any] | Non
         "crowd": crowd_words(ctx),
         "crowd_bar": crowd_bar(ctx),
         "crowd_of": who,
-        "crowd_rows": tuple((*row, percent(100 * row[2] / max(1, votes.total))) for row in _by_side(votes)),
+        "crowd_rows": tuple((*row, share(rate(row[2], votes.total))) for row in _by_side(votes)),
         "brain": brain_words(live),
         "brain_rows": _chances(live),
         "price_now": price(now_price),
@@ -156,7 +200,7 @@ def history(rows: Sequence[Mapping[str, Any]]) -> tuple[dict[str, Any], ...]:
 
 def who_was_right(arena: ArenaView, rows: Sequence[Mapping[str, Any]], source: Markup | str) -> dict[str, Any]:
     """Compare brain and people over all resolved rounds; those of the backtest before the start are apart."""
-    teacher = arena.teacher_live or arena.teacher
+    teacher = arena.teacher
     people = crowds(teacher, rows)
     return {
         "chart": rates("right", "The brain", (("Brain", teacher.brain), *people), source),
@@ -165,16 +209,9 @@ def who_was_right(arena: ArenaView, rows: Sequence[Mapping[str, Any]], source: M
         "real": people[0][0] == "People",
         "agreement": teacher.agreement,
         "patterns": tuple((words, teacher.patterns.get(pattern, 0)) for pattern, words in PATTERNS.items()),
-        "warm_up": arena.teacher.warm_up,
+        "warm_up": arena.lessons_warm_up,
         "total": teacher.lessons_total,
     }
-
-
-def rate_words(rate: Rate) -> str:
-    """Write a rate with its count and interval."""
-    if rate.percent is None:
-        return "not known yet"
-    return f"{percent(rate.percent)} of {rate.n:,} (95% interval {interval(rate)})"
 
 
 def _chances(live: Round) -> tuple[tuple[str, str], ...]:

@@ -4,13 +4,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from generator.arena.ranges import RangeSums, new_cases
-from generator.arena.scores import wilson
-from generator.arena.values import PredictionMade
+from generator.arena.rates import counted, enough, in_words, rate
+from generator.arena.values import PredictionMade, Rate
 from generator.catalog.assets import ASSET_NAMES
 from generator.catalog.endpoints import ENDPOINT_BY_ID
 from generator.catalog.links import reasoning_path
 from generator.catalog.text.labels import BIAS_MARKS
-from generator.compose.scores import HORIZON_WORDS, hour_of, spread
+from generator.compose.scores import HORIZON_WORDS, hour_of
 from generator.site.charts.record import interval
 from generator.site.format import count, percent, price, signed
 
@@ -82,17 +82,31 @@ def asset_record(asset: str, due: Sequence[PredictionMade]) -> str:
     mine = [made for made in due if made.asset == asset and made.outcome is not None]
     live = [made for made in mine if not made.warm_up]
     if live:
-        return _said(live, "Of")
-    tested = _said(mine, "In a backtest before the start: of") if mine else ""
+        return _said(live)
+    tested = _said(mine, backtest=True) if mine else ""
     return f"None of its forecasts has been scored yet. {tested}".strip()
 
 
-def _said(made: Sequence[PredictionMade], of: str) -> str:
-    hits = wilson(sum(one.outcome == one.prediction for one in made), len(made))
-    way = f"Which way: {percent(hits.percent)} of {hits.n} forecasts were right (95% interval {interval(hits)}; a blind guess gets 33.3%)."
-    hour = hour_of(RangeSums().plus(case for one in made for case in new_cases(None, one)).scores())
+def _said(made: Sequence[PredictionMade], *, backtest: bool = False) -> str:
+    """Say what forecasts were worth; all of them are live, or of the backtest."""
+    tested = ", in a backtest before the start," if backtest else ""
+    hits = rate(sum(one.outcome == one.prediction for one in made), len(made), backtest=backtest)
+    way = f"Which way{tested.rstrip(',')}: {counted(hits, 'forecasts')} were right{_judged(hits)}."
+
+    sums = RangeSums().plus(case for one in made for case in new_cases(None, one))
+    hour = hour_of(sums.scores(backtest=backtest))
     if hour is None or not hour.scores:
         return way
-    inside_50, inside_90 = spread(hour.scores[0].inside_50), spread(hour.scores[0].inside_90)
-    moves = f"{of} its newest {hour.resolved} moves over 1 hour"
-    return f"{moves} {inside_50} ended inside the 50% range and {inside_90} inside the 90% range. {way}"
+
+    brain = hour.scores[0]
+    moves = f"Of its newest {hour.resolved} moves over 1 hour{tested}"
+    inside = (
+        f"{in_words(brain.inside_50)} ended inside the 50% range and {in_words(brain.inside_90)} inside the 90% range"
+    )
+    return f"{moves} {inside}. {way}"
+
+
+def _judged(hits: Rate) -> str:
+    if not enough(hits):
+        return ", too few to tell"
+    return f" (95% interval {interval(hits)}; a blind guess gets 33.3%)"

@@ -169,7 +169,8 @@ def _quickstart(site: Site) -> dict[str, Any]:
         "javascript": examples.paid_javascript(origin, product),
     }
     fixed = {"start": examples.START, "install": examples.INSTALL, "run": examples.RUN, "parts": ()}
-    return {"lent": lent, "programs": paid, **fixed}
+    sold = [(product, examples.caps(product)) for product in PRODUCTS]
+    return {"lent": lent, "programs": paid, "sold": sold, **fixed}
 
 
 def search_index(site: Site, schemas: Schemas) -> dict[str, list[list[str]]]:

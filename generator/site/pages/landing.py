@@ -64,7 +64,9 @@ def _rest(text: object, said: object) -> str:
 def _worth(ctx: TickContext) -> dict[str, str]:
     """Return the first figure of the record; where nothing is forecast, nothing is scored, and the reason."""
     if ctx.reading is None and not ctx.arena.how_far:
-        return {"number": "none", "what": "Nothing is forecast, so nothing is scored", "how": f"{missing_reason(ctx)}."}
+        reason = missing_reason(ctx)
+        why = f"{reason[:1].upper()}{reason[1:]}."
+        return {"number": "", "what": "Nothing is forecast, so nothing is scored", "how": why}
     return far_figure(ctx.arena, ctx.freshness.generated_ms)
 
 
@@ -115,12 +117,13 @@ def _regime(ctx: TickContext, body: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _why_unknown(ctx: TickContext) -> str:
+    if ctx.reading is None:
+        return missing_reason(ctx)
     if ctx.observation.bar_interval_ms != BAR_MS:
         return NEEDS_5_MINUTE_BARS
     if ctx.observation.ended:
         return "the recording has ended"
-    reasons = ctx.reading.limitations if ctx.reading else ()
-    return reasons[0] if reasons else BARS_MISSING
+    return ctx.reading.limitations[0] if ctx.reading.limitations else BARS_MISSING
 
 
 def _row(asset: str, ctx: TickContext, bodies: Bodies) -> dict[str, Any]:

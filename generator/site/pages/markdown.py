@@ -1,5 +1,7 @@
 """Markdown twins of the pages, for machines: written from the finished HTML, so that both say the same.
 
+The numbers of a page's charts come last: who reads from the top gets the reading first, as the page shows it.
+
 Only what our own templates use is known: headings, paragraphs, lists, tables, code, links, definition lists. What they
 write is well formed, with attribute values in double quotes and nothing unescaped in them, so that one pattern reads it
 in a third of the time that a parser of any page would take.
@@ -22,13 +24,19 @@ _SKIPPED: Final = frozenset({"head", "nav", "script", "svg"})
 _TOKEN: Final = re.compile(r"([^<]+)|<(/?)([a-z][a-z0-9]*)([^>]*)>|<!--.*?-->", re.DOTALL | re.IGNORECASE)
 _ATTRIBUTE: Final = re.compile(r'([a-z][a-z-]*)(?:="([^"]*)")?', re.IGNORECASE)
 _PICTURE: Final = re.compile(r"<svg\b.*?</svg>", re.DOTALL)
+_NUMBERS: Final = re.compile(r"<details><summary>The numbers of this chart</summary>(.*?)</details>", re.DOTALL)
 
 
 def markdown(html: str, base_url: str) -> str:
     """Write one of our pages as Markdown; links become absolute, charts are left out (their numbers are in tables)."""
+    html = _PICTURE.sub("", html)
+    numbers = "".join(_NUMBERS.findall(html))
+    if numbers:
+        html = f"{_NUMBERS.sub('', html)}<h2>The numbers of the charts</h2>{numbers}"
+
     writer = _Writer(base_url)
     skipped: list[str] = []  # the tag inside which nothing is read, once for each time that it is open
-    for text, closing, tag, rest in _TOKEN.findall(_PICTURE.sub("", html)):
+    for text, closing, tag, rest in _TOKEN.findall(html):
         values = dict(_ATTRIBUTE.findall(rest)) if rest and not closing else {}
         hidden = tag in _SKIPPED or not values.keys().isdisjoint(_HIDDEN) or values.get("class") in {"skip", "brand"}
         if skipped and tag == skipped[0]:

@@ -7,7 +7,7 @@ from typing import Any, Final
 from markupsafe import Markup
 
 from generator.arena.hourly import WINDOW_MS
-from generator.arena.scores import BIN_CASES, wilson
+from generator.arena.rates import ENOUGH, counted, enough, rate, share
 from generator.arena.timetable import HOUR_MS
 from generator.arena.values import ArenaView, HorizonScores, PredictionMade, Rate, Rehearsal, TrackRecord
 from generator.catalog.assets import ASSETS
@@ -31,7 +31,7 @@ NOT_KNOWN: Final = "Which way prices will move is not known."
 
 def headline(hour: HorizonScores | None) -> str:
     """Say in a few words how far the ranges can be trusted, by those over one hour."""
-    if hour is None or not hour.scores or hour.scores[0].inside_90.low is None:
+    if hour is None or not hour.scores or hour.scores[0].inside_90.low_percent is None:
         return "Too early to tell"
     words = [compared(rule) for rule in hour.scores[1:]]
     if set(words) == {"better"}:
@@ -51,12 +51,15 @@ def far_figure(arena: ArenaView, now_ms: int) -> dict[str, str]:
             "how": _backtested(arena),
         }
     inside = hour.scores[0].inside_90
-    ends = "" if inside.low is None else f"95% interval {inside.low:.1f} to {percent(inside.high)}; "
-    return {
-        "number": percent(inside.value),
-        "what": f"of {hour.resolved:,} moves over 1 hour ended inside the 90% range",
-        "how": f"{ends}90% would be right",
-    }
+    ended = "moves over 1 hour ended inside the 90% range"
+    if not enough(inside):
+        return {
+            "number": share(inside),
+            "what": ended,
+            "how": f"9 in 10 would be right; fewer than {ENOUGH} say little",
+        }
+    ends = "" if inside.low_percent is None else f"95% interval {interval(inside)}; "
+    return {"number": share(inside), "what": f"of {inside.n:,} {ended}", "how": f"{ends}90% would be right"}
 
 
 def first_due(arena: ArenaView, now_ms: int) -> datetime:
@@ -70,8 +73,7 @@ def _backtested(arena: ArenaView) -> str:
     hour = hour_of(arena.rehearsal.how_far) if arena.rehearsal else None
     if hour is None or not hour.scores:
         return ""
-    inside = percent(hour.scores[0].inside_90.value)
-    return f"In a backtest of {hour.resolved:,} moves before the start {inside} ended inside the 90% range."
+    return f"In a backtest before the start {counted(hour.scores[0].inside_90, 'moves')} ended inside the 90% range."
 
 
 def direction(record: TrackRecord) -> str:
@@ -92,7 +94,7 @@ def record_view(
         predictions: the newest that came due or were void, newest first.
         rounds: rows of `/arena/rounds.json`.
     """
-    hourly, people = arena.hourly_record, crowds(arena.teacher_live or arena.teacher, rounds)
+    hourly, people = arena.hourly_record, crowds(arena.teacher, rounds)
     due = [made for made in predictions if made.outcome is not None]
     return {
         "headline": headline(hour_of(arena.how_far)),
@@ -114,7 +116,7 @@ def record_view(
         "rehearsal": _rehearsal(arena.rehearsal),
         "grid": _grid(due),
         "assets": ASSETS,
-        "needed": BIN_CASES,
+        "needed": ENOUGH,
     }
 
 
@@ -129,11 +131,10 @@ def _rehearsal(held: Rehearsal | None) -> dict[str, Any] | None:
     far = [(one, one.scores[0]) for one in held.how_far if one.scores]
     return {
         "far": tuple(
-            (HORIZON_WORDS[one.horizon], f"{one.resolved:,}", percent(it.inside_50.value), percent(it.inside_90.value))
-            for one, it in far
+            (HORIZON_WORDS[one.horizon], counted(it.inside_50, "moves"), share(it.inside_90)) for one, it in far
         ),
         "rows": tuple(
-            (name, f"{record.resolved:,}", percent(record.hit.percent), interval(record.hit)) for name, record in named
+            (name, f"{record.resolved:,}", share(record.hit), interval(record.hit)) for name, record in named
         ),
     }
 
@@ -143,7 +144,7 @@ def _by_asset(whole: Rate, due: Sequence[PredictionMade]) -> tuple[tuple[str, Ra
     for asset in ASSETS:
         own = [made.outcome == made.prediction for made in due if made.asset == asset and not made.warm_up]
         if own:
-            rows.append((asset, wilson(sum(own), len(own))))
+            rows.append((asset, rate(sum(own), len(own))))
     return tuple(rows)
 
 
@@ -155,19 +156,18 @@ def _section(  # noqa: PLR0917  each is another thing
     compared_rates: tuple[tuple[str, Rate], ...],
     source: Markup | str,
 ) -> dict[str, Any]:
-    enough = record.resolved >= BIN_CASES
-    hits = rates(f"{name}-rates", title, compared_rates, source, record.chance_percent)
+    hits = rates(f"{name}-rates", title, compared_rates, source, record.chance)
     charts = _drawn(hits, skills(f"{name}-skill", record, source))
     return {
         "name": name,
         "record": record,
         "title": title,
-        "enough": enough,
+        "enough": enough(record.hit),
         "statement": said,
         "facts": _facts(record),
-        "charts": charts if enough else (),
+        "charts": charts if enough(record.hit) else (),
         "levels": tuple(
-            (percent(part.said_percent), f"{part.n:,}", percent(part.hit.percent), interval(part.hit), part.fits)
+            (percent(part.said_percent), f"{part.n:,}", share(part.hit), interval(part.hit), part.fits)
             for part in record.bins
             if part.hit is not None
         ),
@@ -176,11 +176,15 @@ def _section(  # noqa: PLR0917  each is another thing
 
 def _facts(record: TrackRecord) -> tuple[tuple[str, str, str], ...]:
     skill = record.skill_percent.get("base_rate")
-    between = f"95% interval {interval(record.hit)}" if record.resolved else ""
-    return (
+    counts = (
         ("Came due", f"{record.resolved:,}", f"of {record.predictions:,} made, {record.void:,} void"),
-        ("Came true", percent(record.hit.percent), between),
-        ("Chance level", percent(record.chance_percent), "always naming the outcome most frequent before"),
+        ("Came true", share(record.hit), f"95% interval {interval(record.hit)}" if enough(record.hit) else ""),
+        ("Chance level", share(record.chance), "always naming the outcome most frequent before"),
+    )
+    if not enough(record.hit):
+        return counts
+    return (
+        *counts,
         (
             "Brier score",
             UNKNOWN if record.brier is None else f"{record.brier:.4f}",

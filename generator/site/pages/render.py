@@ -9,6 +9,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoes
 from markupsafe import Markup
 
 from gateway.wire.networks import NETWORKS
+from generator.arena.rates import in_full, share
 from generator.arena.values import PredictionMade
 from generator.catalog import assets, counts, discovery, downloads, endpoints, links, measured, pages, products
 from generator.catalog.assets import DEFAULT_ASSET
@@ -25,7 +26,7 @@ from generator.market.bars import BAR_MS
 from generator.site import format as page_format
 from generator.site.charts.history import HOUR_MS, WINDOWS
 from generator.site.pages.archive import DAYS_KEPT, Day
-from generator.site.pages.arena import history, live_view, rate_words, voters, who_was_right
+from generator.site.pages.arena import history, live_view, voters, who_was_right
 from generator.site.pages.asset import asset_view
 from generator.site.pages.changelog import versions
 from generator.site.pages.docs import Schemas, values
@@ -100,7 +101,7 @@ class Content(NamedTuple):
 def _record_source(view: PageView) -> tuple[object, ...]:
     arena = view.ctx.arena
     due = None if arena.how_far else first_due(arena, view.ctx.freshness.generated_ms)
-    played = (arena.teacher, arena.teacher_live, arena.rehearsal, arena.arena_record)
+    played = (arena.teacher, arena.rehearsal, arena.arena_record)
     listed = (tuple(view.predictions), tuple(view.rounds), tuple(view.months))
     return (due, arena.hourly_record, arena.how_far, *played, *listed)
 
@@ -271,7 +272,7 @@ def environment(resources: Resources) -> Environment:
         keep_trailing_newline=True,
     )
     names = ("price", "percent", "signed", "usd", "word", "when", "day", "clock", "duration", "count", "left", "coded")
-    env.filters.update({name: getattr(page_format, name) for name in names}, iso=iso, rate=rate_words)
+    env.filters.update({name: getattr(page_format, name) for name in names}, iso=iso, rate=in_full, share=share)
     env.filters.update(asset_path=links.asset_path, embedded=links.embedded)
     env.globals.update(
         {name.lower(): value for room in _CATALOG for name, value in vars(room).items() if name.isupper()}

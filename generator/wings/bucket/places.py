@@ -11,7 +11,8 @@ from generator.release.release import Releases
 from generator.release.vault import Vault
 
 if TYPE_CHECKING:
-    from generator.wings.bucket.site import BucketSite, BucketVault
+    from generator.wings.bucket.site import BucketSite
+    from generator.wings.bucket.vault import BucketVault
 
 
 def site_store(folder: Path, url: str | None, fence: Fence = one_writer) -> Releases | BucketSite:
@@ -28,7 +29,7 @@ def vault_store(folder: Path, url: str | None, fence: Fence = one_writer) -> Vau
     """Return where the vault goes; see `site_store`."""
     if url is None:
         return Vault(folder, fence=fence)
-    from generator.wings.bucket.site import BucketVault  # noqa: PLC0415
     from generator.wings.bucket.store import open_bucket  # noqa: PLC0415
+    from generator.wings.bucket.vault import BucketVault  # noqa: PLC0415
 
     return BucketVault(open_bucket(url), secrets.token_hex(8), fence)

@@ -7,12 +7,14 @@ swap fails, whatever its clock or its lease says.
 
 import json
 from collections.abc import Callable, Collection, Mapping
+from datetime import datetime
 from typing import Any, Final
 
 import structlog
 
 from generator.errors import LeadershipLost, PublishError
 from generator.lease import Fence
+from generator.wings.bucket.objects import Objects
 from generator.wings.bucket.store import Bucket, Conflict, Stored, StoreFault, swap
 
 ATTRIBUTES: Final = {"Content-Type": "application/json", "Cache-Control": "no-store"}
@@ -59,10 +61,13 @@ class Pointer:
         """Whether nothing lay there when it was last read."""
         return self._known is None
 
-    def peek(self) -> str | None:
-        """Return the generation it names now, None without one; nothing is remembered, and nothing written."""
-        body = self._look()[1]
-        return str(body["generation"]) if body else None
+    def peek(self) -> Body:
+        """Return what it says now, empty without one; nothing is remembered, and nothing written."""
+        return self._look()[1]
+
+    def moved_at(self) -> datetime:
+        """Return when it was moved, by the store's clock: right after a move, what time it is there."""
+        return self._bucket.modified(self._path)
 
     def claim(self) -> bool:
         """Make the pointer ours under the epoch held now, free when it is; return whether it was read again.
@@ -148,13 +153,11 @@ class Pointer:
 
 
 class NumberedStore:
-    """Releases in folders of a bucket, each named by a number that is used once, and the pointer to the newest."""
+    """Releases under rising numbers: content-addressed objects, and the pointer to the newest."""
 
-    def __init__(self, bucket: Bucket, folder: str, pointer: Pointer, deadline_s: float) -> None:
-        self._bucket = bucket
-        self._folder = folder
+    def __init__(self, pointer: Pointer, objects: Objects) -> None:
         self._pointer = pointer
-        self._deadline_s = deadline_s
+        self._objects = objects
         self._highest = 0  # numbers once used are not used again, also of releases that failed half-way
 
     def open(self) -> None:
@@ -167,21 +170,21 @@ class NumberedStore:
             log.warning("the object store does not answer; the next tick asks again", reason=str(fault))
 
     def generation(self) -> int:
-        """Claim, and return the highest generation ever pointed at or left behind here, 0 before the first."""
+        """Claim, and return the highest generation ever pointed at or begun here, 0 before the first."""
         if self._pointer.claim():
-            # Its last owner may still be storing files of the next number: that one is left to it.
+            # Its last owner may still be publishing the next number: that one is left to it.
             following = self._pointer.generation + 1 if self._pointer.body else 0
-            self._highest = max(self._highest, *self._numbers(), following)
+            self._highest = max(self._highest, following)
+            self._claimed()
         return max(self._highest, self._pointer.generation)
 
-    def _numbers(self) -> list[int]:
-        return sorted(int(name) for name in self._bucket.folders(self._folder) if name.isdigit())
+    def _claimed(self) -> None:
+        """Note what is there, after another may have written."""
+        raise NotImplementedError
 
-    def _prune(self, kept: Collection[int], most: int) -> None:
-        """Drop at most so many older releases that no reader can still be in; where that fails, the tick does not."""
+    def _sweep(self, named: Callable[[], Collection[str]]) -> None:
+        """Drop some of what no reader can still be in; where that fails, the tick does not."""
         try:
-            old = [number for number in self._numbers() if number < self._pointer.generation and number not in kept]
-            for number in old[:most]:
-                self._bucket.delete(list(self._bucket.files(f"{self._folder}/{number:012d}")))
-        except StoreFault as fault:
-            log.warning("old releases could not be dropped; the next tick tries again", reason=str(fault))
+            self._objects.sweep(named(), self._pointer.moved_at())
+        except PublishError as fault:
+            log.warning("what is old could not be dropped; the next tick tries again", reason=str(fault))

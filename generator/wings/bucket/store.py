@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, Final
 
 import obstore
@@ -39,6 +40,14 @@ class StoreFault(PublishError):
 
 class Conflict(StoreFault):
     """The condition did not hold: the object is there already, or is not the version that was named."""
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """An object as a list shows it."""
+
+    size: int  # bytes
+    modified: datetime  # by the store's clock
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,16 +111,22 @@ class Bucket:
                     raise
                 raise Conflict(f"{self._name}/{path}: not there any more") from None
 
-    def folders(self, prefix: str) -> list[str]:
-        """Return the names right below `prefix` that have objects below them; raise StoreFault."""
-        with self._faults("list", prefix):
-            found = obstore.list_with_delimiter(self._store, prefix)["common_prefixes"]
-        return [path.rstrip("/").rsplit("/", 1)[-1] for path in found]
+    def page(self, folder: str, after: str, most: int) -> dict[str, Listed]:
+        """Return at most so many objects below `folder`, in the order of their paths, from behind `after` on."""
+        with self._faults("list", folder):
+            chunks = obstore.list(self._store, folder, offset=after or None, chunk_size=most)
+            return {row["path"]: Listed(row["size"], row["last_modified"]) for row in next(iter(chunks), [])}
 
-    def files(self, prefix: str) -> dict[str, int]:
-        """Return the path and the length in bytes of every object below `prefix`; raise StoreFault."""
-        with self._faults("list", prefix):
-            return {row["path"]: row["size"] for row in obstore.list(self._store, prefix).collect()}
+    def files(self, folder: str) -> dict[str, Listed]:
+        """Return every object below `folder` by its path; raise StoreFault."""
+        with self._faults("list", folder):
+            rows = obstore.list(self._store, folder).collect()
+        return {row["path"]: Listed(row["size"], row["last_modified"]) for row in rows}
+
+    def modified(self, path: str) -> datetime:
+        """Return when an object was stored, by the store's clock; right after storing it, what time it is there."""
+        with self._faults("head", path):
+            return obstore.head(self._store, path)["last_modified"]
 
     def delete(self, paths: Sequence[str]) -> None:
         """Delete objects; raise StoreFault where not all of it was done."""

@@ -1,19 +1,16 @@
 // Which stored variant a client takes, and whether it holds it already.
 
-const STORED = [
-  ["br", ".br"],
-  ["gzip", ".gz"],
-];
+const STORED = ["br", "gzip"];
 
-/** Endings of the stored variants that the client takes, best first; the plain file "" always last (RFC 9110 12.5.3). */
-export function endings(acceptEncoding) {
+/** The stored codings that the client takes, best first; "identity" always last (RFC 9110 12.5.3). */
+export function codings(acceptEncoding) {
   const weights = new Map();
   for (const part of (acceptEncoding ?? "").toLowerCase().split(",")) {
     const [name, ...parameters] = part.split(";");
     weights.set(name.trim(), weight(parameters.join(";")));
   }
-  const taken = STORED.filter(([coding]) => (weights.get(coding) ?? weights.get("*") ?? 0) > 0);
-  return [...taken.map(([, ending]) => ending), ""];
+  const taken = STORED.filter((coding) => (weights.get(coding) ?? weights.get("*") ?? 0) > 0);
+  return [...taken, "identity"];
 }
 
 function weight(parameters) {

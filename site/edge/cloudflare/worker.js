@@ -4,8 +4,8 @@
 
 import { FREE, METHODS, ONCE, PINNED, fileHeaders, preflight, problem, redirect } from "./answers.js";
 import { askGateway, isPaid } from "./gateway.js";
-import { endings, unchanged } from "./negotiation.js";
-import { StoreDown, currentGeneration, read } from "./store.js";
+import { codings, unchanged } from "./negotiation.js";
+import { StoreDown, manifest, read, releases } from "./store.js";
 
 const ASSETS = ["BTC", "ETH", "XRP", "SOL", "ALGO", "XLM", "HBAR"];
 const REASONING = "/api/reasoning.php";
@@ -13,6 +13,7 @@ const ONCE_PREFIXES = ["/log/tile/", "/files/"];
 const PINNED_PATH = /^\/g\/([0-9]{12})(\/.*)$/;
 const MAX_HEADER_BYTES = 16 * 1024;
 const MAX_PATH = 512;
+const NOTHING = "Nothing is published at this path.";
 // The edge adds these itself; they are not the client's to answer for.
 const ADDED = /^(cf-|cdn-loop$|x-forwarded-|x-real-ip$|true-client-ip$)/;
 
@@ -38,8 +39,8 @@ async function answer(request, url, env, known) {
   if (refused !== null) return refused;
   const path = decoded(url.pathname);
   if (path === null) return problem(request, 400, "The path is not valid.", known);
-  // Longer than any key can be: the bucket would call it an error.
-  if (path.length > MAX_PATH) return problem(request, 404, "Nothing is published at this path.", known);
+  // Longer than any path can be: the bucket would call it an error.
+  if (path.length > MAX_PATH) return problem(request, 404, NOTHING, known);
   if (isPaid(path)) return askGateway(request, url, env, known);
   if (request.method === "OPTIONS") return preflight(false);
   if (request.method !== "GET" && request.method !== "HEAD") {
@@ -51,28 +52,31 @@ async function answer(request, url, env, known) {
 async function free(request, url, path, env, known) {
   // Read once for the whole request: whatever the pointer does meanwhile, this answer is of one tick.
   const prefix = env.PREFIX ?? "";
-  const generation = await currentGeneration(env.SITE, prefix);
+  const there = await releases(env.SITE, prefix);
   if (ONCE_PREFIXES.some((start) => path.startsWith(start))) {
-    const where = { base: `${prefix}once`, path, generation, complete: false, cacheControl: ONCE };
-    return serve(request, env, where, known);
+    const file = await read(env.SITE, `${prefix}once${path}`);
+    const where = { path, generation: there?.generation, cacheControl: ONCE };
+    return file === null ? problem(request, 404, NOTHING, known) : send(request, { ...file, coding: "identity" }, where);
   }
-  const pinned = PINNED_PATH.exec(path);
-  const wanted = pinned === null ? generation : pinned[1];
-  if (wanted === null) {
+  if (there === null) {
     return problem(request, 503, "Nothing has been published yet.", { ...known, headers: { "retry-after": "5" } });
   }
+  const pinned = PINNED_PATH.exec(path);
+  const generation = pinned === null ? there.generation : pinned[1];
+  const digest = there.manifests.get(generation);
+  if (digest === undefined) return problem(request, 404, "This release is not kept any more, or never was.", known);
   const asset = assetPath(pinned === null ? path : pinned[2], url);
   if (asset === null) {
     const detail = `The asset '${url.searchParams.get("asset").trim().toUpperCase().slice(0, 20)}' is not supported.`;
     return problem(request, 400, detail, { ...known, members: { supported_assets: ASSETS } });
   }
   const where = {
-    base: `${prefix}g/${wanted}`,
+    prefix,
     path: asset,
-    generation: wanted,
-    complete: wanted === generation,
+    files: await manifest(env.SITE, prefix, digest),
+    generation,
     cacheControl: pinned === null ? FREE : PINNED,
-    mount: pinned === null ? "" : `/g/${wanted}`,
+    mount: pinned === null ? "" : `/g/${generation}`,
   };
   return serve(request, env, where, known);
 }
@@ -86,26 +90,33 @@ function assetPath(path, url) {
 }
 
 async function serve(request, env, where, known) {
-  const key = where.base + where.path;
-  // The edge rewrites Accept-Encoding before the Worker sees it; what the client sent is in `cf`.
-  const accepted = request.cf?.clientAcceptEncoding ?? request.headers.get("accept-encoding");
-  for (const ending of endings(accepted)) {
-    const file = await read(env.SITE, key + ending, where.complete);
-    // A variant asked for by its own name is not a file of the site.
-    if (file !== null && (ending !== "") === (file.coding !== "identity")) return send(request, file, where);
+  const row = where.files.get(where.path);
+  if (row !== undefined) {
+    // The edge rewrites Accept-Encoding before the Worker sees it; what the client sent is in `cf`.
+    const accepted = request.cf?.clientAcceptEncoding ?? request.headers.get("accept-encoding");
+    return send(request, await form(env, where.prefix, row, accepted), where);
   }
-  if (where.mount !== undefined && !/\.[^/]*$/.test(where.path)) {
-    const index = await read(env.SITE, `${key}/index.html`, where.complete);
-    if (index !== null) return redirect(`${where.mount}${where.path}/`, where.generation);
+  if (!/\.[^/]*$/.test(where.path) && where.files.has(`${where.path}/index.html`)) {
+    return redirect(`${where.mount}${where.path}/`, where.generation);
   }
   return nothing(request, env, where, known);
 }
 
+/** The form of a file that the client takes, as an object of the bucket with the date and the type of its path. */
+async function form(env, prefix, row, accepted) {
+  const coding = codings(accepted).find((name) => name in row.forms);
+  const digest = row.forms[coding];
+  const object = await read(env.SITE, `${prefix}o/${digest}`);
+  if (object === null) throw new StoreDown(`o/${digest} is not there, and the manifest names it`);
+  return { ...object, coding, etag: `"${digest.slice(0, 32)}"`, modified: row.modified_s, type: row.type };
+}
+
 /** A browser gets the page for it, everything else a problem document. */
 async function nothing(request, env, where, known) {
-  const wanted = where.mount !== undefined && (request.headers.get("accept") ?? "").includes("text/html");
-  const page = wanted ? await read(env.SITE, `${where.base}/not-found/index.html`, where.complete) : null;
-  if (page === null) return problem(request, 404, "Nothing is published at this path.", known);
+  const wanted = (request.headers.get("accept") ?? "").includes("text/html");
+  const row = wanted ? where.files.get("/not-found/index.html") : undefined;
+  if (row === undefined) return problem(request, 404, NOTHING, known);
+  const page = await form(env, where.prefix, row, "identity");
   const headers = { ...fileHeaders(page.type, where.generation, "no-store"), vary: "Accept", "content-type": page.type };
   if (request.method === "HEAD" && page.body instanceof ReadableStream) page.body.cancel();
   return new Response(request.method === "HEAD" ? null : page.body, { status: 404, headers });

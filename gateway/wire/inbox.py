@@ -1,0 +1,77 @@
+"""What a generator says in its inbox to the gateways that add ballots: which round takes votes, and who voted before.
+
+Both are files with a dot, which are no ballots. Each is written whole and then renamed, so that a reader finds the last one
+or the next, and never a part.
+"""
+
+import hashlib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Self
+from urllib.parse import unquote, urlsplit
+
+from gateway.wire.algorand import KEY_BYTES
+from gateway.wire.ballots import FORM
+
+OPEN_ROUND: Final = ".open-round"
+"""Which round takes votes, written by each tick."""
+EARLIER_VOTERS: Final = ".earlier-voters"
+"""Whose votes were counted in an earlier round, written when a round was locked or resolved."""
+READ_WITHIN_MS: Final = 180_000
+MOST_VOTERS: Final = 20_000
+"""So many earlier voters are named, those of most rounds first: 640 kB."""
+_DIGEST_BYTES: Final = 32
+
+
+@dataclass(frozen=True, slots=True)
+class OpenRound:
+    """What a generator says in its inbox of the round that takes votes; times are wall time."""
+
+    round_id: str
+    closes_ms: int
+    read_ms: int  # of the tick that read the inbox last
+
+    def content(self) -> bytes:
+        """Write it.
+
+        It ends with the form of ballots: a gateway that prepares another one reads nothing here, and takes no ballots
+        that would not count.
+        """
+        return f"{self.round_id} {self.closes_ms} {self.read_ms} {FORM}".encode()
+
+    @classmethod
+    def of(cls, data: bytes) -> Self:
+        """Read it; ValueError when it is of another form.
+
+        A generator from before ballots had forms names none. It counts those of today's form.
+        """
+        round_id, closes_ms, read_ms, *forms = data.decode().split()
+        if forms not in ([], [str(FORM)]):
+            raise ValueError("this generator takes ballots of another form")
+        return cls(round_id, int(closes_ms), int(read_ms))
+
+    def is_read(self, now_ms: float) -> bool:
+        """Return whether a generator read the inbox lately."""
+        return now_ms - self.read_ms <= READ_WITHIN_MS
+
+
+def pack_voters(keys: Iterable[bytes]) -> bytes:
+    """Write public keys of 32 bytes, at most `MOST_VOTERS`, after their digest."""
+    rows = b"".join(list(keys)[:MOST_VOTERS])
+    return hashlib.sha256(rows).digest() + rows
+
+
+def unpack_voters(data: bytes) -> frozenset[bytes]:
+    """Return the public keys that `pack_voters` wrote; ValueError where they are not whole."""
+    digest, rows = data[:_DIGEST_BYTES], data[_DIGEST_BYTES:]
+    if hashlib.sha256(rows).digest() != digest or len(rows) % KEY_BYTES or len(rows) > MOST_VOTERS * KEY_BYTES:
+        raise ValueError("the earlier voters are not whole")
+    return frozenset(rows[at : at + KEY_BYTES] for at in range(0, len(rows), KEY_BYTES))
+
+
+def inbox_of(url: str | None, state_dir: Path) -> Path:
+    """Return the folder of the ballots: a path, `file:///a/folder`, or the state folder's own."""
+    if not url:
+        return state_dir / "inbox"
+    return Path(unquote(urlsplit(url).path) if url.startswith("file://") else url)

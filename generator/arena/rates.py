@@ -1,0 +1,88 @@
+"""Every published rate is made here: counted cases, the share of them that came true, and its 95% interval.
+
+A rate is of live play or of the backtest before it, never of both together. Below 30 cases people see the two counts.
+"""
+
+from math import sqrt
+from typing import Final
+
+from generator.arena.values import Estimate, Rate
+
+ENOUGH: Final = 30  # cases, from which on a share says anything
+Z_95: Final = 1.959964
+
+
+def rate(hits: int, n: int, *, backtest: bool = False, effect: float = 1.0, resampled: Estimate | None = None) -> Rate:
+    """Return the share of `hits` among `n` cases, in percent with one decimal.
+
+    Args:
+        backtest: whether the cases come from the backtest before the start; otherwise all of them are live.
+        effect: how many of these cases are worth one independent case.
+        resampled: share and interval in percent, found by leaving out blocks; otherwise the interval is Wilson's.
+    """
+    if n == 0:
+        return Rate(0, 0, None, None, None, backtest)
+    if resampled is not None:
+        ends = (_kept(resampled.value), _kept(resampled.low), _kept(resampled.high))
+        return Rate(hits, n, *ends, backtest)
+    low, high = _wilson(hits / n, n / effect)
+    return Rate(hits, n, round(100 * (hits / n), 1), round(100 * low, 1) + 0.0, round(100 * high, 1), backtest)
+
+
+def part(hits: int, n: int, weighed: float | None = None) -> Rate:
+    """Return the share of `hits` in a whole of which every case was counted, such as a round's votes: no interval.
+
+    Args:
+        weighed: the share, 0..1, where some cases count for more than others; otherwise each counts once.
+    """
+    if n == 0:
+        return Rate(0, 0, None, None, None)
+    share_of_all = hits / n if weighed is None else weighed
+    return Rate(hits, n, round(100 * share_of_all, 1), None, None)
+
+
+def enough(of: Rate) -> bool:
+    """Return whether there are cases enough to write a share of them; people see the counts of fewer."""
+    return of.n >= ENOUGH
+
+
+def share(of: Rate) -> str:
+    """Write a rate that stands by itself: `42.1%`, `1 of 2`."""
+    if not of.n:
+        return "none yet"
+    return f"{of.percent:.1f}%" if enough(of) else f"{of.hits:,} of {of.n:,}"
+
+
+def counted(of: Rate, cases: str) -> str:
+    """Write a rate and what was counted: `42.1% of 57 rounds`, `1 of 2 rounds`."""
+    return f"{share(of)} of {of.n:,} {cases}" if enough(of) else f"{share(of)} {cases}"
+
+
+def in_words(of: Rate) -> str:
+    """Write a rate where the sentence has given n: the share with its interval, or the count: `1`."""
+    return f"{share(of)}{_between(of)}" if enough(of) else f"{of.hits:,}"
+
+
+def in_full(of: Rate) -> str:
+    """Write a rate with its n and its interval: `42.1% of 57 (95% interval 30.2 to 55.0%)`, `1 of 2`."""
+    return f"{share(of)} of {of.n:,}{_between(of)}" if enough(of) else share(of)
+
+
+def _between(of: Rate) -> str:
+    return "" if of.low_percent is None else f" (95% interval {of.low_percent:.1f} to {of.high_percent:.1f}%)"
+
+
+def _wilson(share: float, cases: float) -> tuple[float, float]:
+    """Return the ends of the 95% interval of a share of so many independent cases.
+
+    Source: E. B. Wilson, Probable inference, 1927, without continuity correction.
+    """
+    z2 = Z_95**2
+    centre = (share + z2 / (2 * cases)) / (1 + z2 / cases)
+    half = Z_95 / (1 + z2 / cases) * sqrt(share * (1 - share) / cases + z2 / (4 * cases * cases))
+    return max(0.0, centre - half), min(1.0, centre + half)
+
+
+def _kept(percent: float | None) -> float | None:
+    """Round an end of an interval; resampling may put it outside of 0 to 100."""
+    return None if percent is None else round(min(100.0, max(0.0, percent)), 1) + 0.0

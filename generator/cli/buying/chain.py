@@ -1,0 +1,93 @@
+"""Ask the buyer's own node what became of a payment."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+from gateway.devnet.settings import IDENTITIES
+from generator.cli.buying.web import Answer, Unanswered, Web
+from generator.errors import GeneratorError
+
+if TYPE_CHECKING:
+    from gateway.wire.networks import Network
+    from generator.cli.buying.purchases import Purchase
+
+MARGIN_ROUNDS: Final = 10
+ROUND_S: Final = 2.8
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What the chain says of one payment.
+
+    Args:
+        state: `landed`; `open`: it is not there and may still come; `never`: it is not there and cannot come any
+            more; `unknown`: the node does not say.
+        words: the same for people.
+    """
+
+    state: Literal["landed", "open", "never", "unknown"]
+    words: str
+
+
+async def identity(web: Web, node: str) -> tuple[Network, int]:
+    """Return which network a node belongs to, and its last round; GeneratorError when it is not a devnet of this service."""
+    try:
+        answer = await web.get(f"{node}/algod/v2/transactions/params")
+    except Unanswered as problem:
+        raise GeneratorError(
+            f"nothing was paid: the devnet at {node} does not answer ({problem}); name it with --devnet-url"
+        ) from problem
+    params = _object(answer)
+    for network in IDENTITIES.values():
+        if params.get("genesis-hash") == network.genesis_hash and type(params.get("last-round")) is int:
+            return network, params["last-round"]
+    raise GeneratorError(f"nothing was paid: {node} is not a devnet of this service (HTTP {answer.status})")
+
+
+async def look_up(web: Web, node: str, purchase: Purchase) -> Finding:
+    """Return what a node and its indexer know of a payment.
+
+    Both rounds are read before either is asked for the payment: what lands in between is found, or is not yet due.
+    """
+    try:
+        params = _object(await web.get(f"{node}/algod/v2/transactions/params"))
+        health = _object(await web.get(f"{node}/indexer/health"))
+        pending = await web.get(f"{node}/algod/v2/transactions/pending/{purchase.txid}")
+        indexed = await web.get(f"{node}/indexer/v2/transactions/{purchase.txid}")
+    except Unanswered as problem:
+        return Finding("unknown", f"the node at {node} does not answer ({problem})")
+
+    network = next((one for one in IDENTITIES.values() if purchase.network in one.forms), None)
+    if network is None or params.get("genesis-hash") != network.genesis_hash:
+        return Finding("unknown", f"the node at {node} belongs to another network than the payment")
+    confirmed = _confirmed(pending, _object(pending)) or _confirmed(indexed, _object(indexed).get("transaction"))
+    if confirmed:
+        return Finding("landed", f"the chain has it, in round {confirmed}")
+
+    absent = _misses(pending) and indexed.status == 404
+    rounds = [found for found in (params.get("last-round"), health.get("round")) if type(found) is int]
+    if not absent or len(rounds) != 2:
+        return Finding("unknown", f"the node at {node} does not say whether the chain has it")
+    left = purchase.last_valid + MARGIN_ROUNDS - min(rounds)
+    if left < 0:
+        return Finding("never", "the chain does not have it and cannot take it any more")
+    minutes = max(1, round((left + 1) * ROUND_S / 60))
+    return Finding("open", f"the chain does not have it yet and can take it for about {minutes} min more")
+
+
+def _confirmed(answer: Answer, found: Any) -> int:
+    """Return the round in which an answer says that a transaction was confirmed, 0 when it does not."""
+    confirmed = found.get("confirmed-round") if isinstance(found, dict) else None
+    return confirmed if answer.status == 200 and type(confirmed) is int and confirmed > 0 else 0
+
+
+def _misses(pending: Answer) -> bool:
+    """Return whether a node neither has a transaction nor may still commit it from its pool."""
+    return pending.status == 404 or (pending.status == 200 and bool(_object(pending).get("pool-error")))
+
+
+def _object(answer: Answer) -> dict[str, Any]:
+    body = answer.json() if answer.status == 200 else None
+    return body if isinstance(body, dict) else {}

@@ -1,0 +1,134 @@
+"""The running totals as they are kept: written in the transaction of the tick that changed them.
+
+They are whole numbers, so that adding a tick's changes and counting the whole record again give the same. What is kept
+counts only where it is of this program's rule, and holds the newest rows of the record it is stored with; otherwise
+the record is counted again, some days at a time. Every function takes the connection of the transaction.
+"""
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict
+from typing import Any, Final
+
+from sqlalchemy import Connection, func, select
+
+from generator.arena.ranges import Counts, RangeSums, Spread, block_ms, counts_of, together
+from generator.arena.scores import Sums
+from generator.arena.teacher import COUNTING_RULE, LessonSums, PatternSums, RunningTotals, Scored
+from generator.arena.timetable import DAY_MS
+from generator.arena.values import Lesson, PredictionMade, Round
+from generator.catalog.words import PatternType, RoundPhase
+from generator.record.memory import tables as t
+from generator.record.memory.rows import upsert, value_of, values_in
+
+ROW: Final = 1
+CHUNK_MS: Final = 7 * DAY_MS  # whole days, so that no block of ranges is cut
+Span = tuple[int, int]  # since and until, UTC ms
+
+
+def load(connection: Connection) -> RunningTotals | None:
+    """Return what is kept; None where nothing is, it is of another rule, or the record is not the one it was made of."""
+    row = connection.execute(select(t.totals).where(t.totals.c.id == ROW)).mappings().one_or_none()
+    if row is None or row["rule"] != COUNTING_RULE:
+        return None
+    if any(row[name] != number for name, number in _newest(connection).items()):
+        return None
+    return from_text(row["sums"])
+
+
+def store(connection: Connection, totals: RunningTotals) -> None:
+    """Keep the totals of the record as it is now."""
+    values = {"rule": COUNTING_RULE, "sums": to_text(totals), **_newest(connection)}
+    upsert(connection, t.totals, {"id": ROW}, values)
+
+
+def spans(connection: Connection) -> list[Span]:
+    """Return the spans in which the record is counted, oldest first; none where it is empty."""
+    columns = (t.rounds.c.start_ms, t.predictions.c.start_ms)
+    ends = [connection.execute(select(func.min(column), func.max(column))).one() for column in columns]
+    known = [end for pair in ends for end in pair if end is not None]
+    if not known:
+        return []
+
+    first = min(known) // DAY_MS * DAY_MS
+    return [(since, since + CHUNK_MS) for since in range(first, max(known) + 1, CHUNK_MS)]
+
+
+def count_span(connection: Connection, totals: RunningTotals, span: Span) -> RunningTotals:
+    """Add what began in a span. Each span is added once, so that no block of ranges was counted before it."""
+    rounds = values_in(connection, Round, select(t.rounds).where(t.rounds.c.start_ms.between(span[0], span[1] - 1)))
+    hourly = select(t.predictions).where(t.predictions.c.start_ms.between(span[0], span[1] - 1))
+    taught = (
+        select(t.lessons)
+        .join(t.rounds, t.rounds.c.round_id == t.lessons.c.round_id)
+        .where(t.rounds.c.start_ms.between(span[0], span[1] - 1))
+    )
+    return totals.after(
+        ((None, item) for item in rounds),
+        ((None, made) for made in values_in(connection, PredictionMade, hourly)),
+        values_in(connection, Lesson, taught),
+    )
+
+
+def count_all(connection: Connection) -> RunningTotals:
+    """Count the whole record at once; a start does it in steps."""
+    totals = RunningTotals()
+    for span in spans(connection):
+        totals = count_span(connection, totals, span)
+    return totals
+
+
+def ranges_of_block(connection: Connection, warm_up: bool, horizon: str, block: int) -> Counts:  # noqa: FBT001
+    """Count the moves that are known of one block of ranges."""
+    p, since = t.predictions.c, block * block_ms(horizon)
+    query = select(t.predictions).where(
+        p.start_ms.between(since, since + block_ms(horizon) - 1), p.warm_up.is_(warm_up), p.moves.is_not(None)
+    )
+    known = (value_of(PredictionMade, row) for row in connection.execute(query).mappings())
+    return together(_counts(known, horizon))
+
+
+def _counts(known: Iterator[PredictionMade], horizon: str) -> Iterator[Counts]:
+    for made in known:
+        if made.ranges and horizon in made.moves:
+            yield counts_of(made.ranges[horizon], made.moves[horizon])
+
+
+def _newest(connection: Connection) -> dict[str, int]:
+    """Return the highest number of each table that is counted, 0 for none."""
+    tables = {"rounds": t.rounds, "predictions": t.predictions, "lessons": t.lessons}
+    return {name: int(connection.execute(select(func.max(table.c.id))).scalar() or 0) for name, table in tables.items()}
+
+
+def to_text(totals: RunningTotals) -> str:
+    """Write totals as JSON; equal totals are equal texts."""
+    return json.dumps(asdict(totals), sort_keys=True, separators=(",", ":"))
+
+
+def from_text(text: str) -> RunningTotals:
+    """Read totals, equal to those that were written."""
+    found = json.loads(text)
+    return RunningTotals(live=_scored(found["live"]), backtest=_scored(found["backtest"]))
+
+
+def _lessons(found: Mapping[str, Any]) -> LessonSums:
+    patterns = {PatternType(pattern): n for pattern, n in found["patterns"].items()}
+    return LessonSums(**{**found, "patterns": patterns})
+
+
+def _scored(found: Mapping[str, Any]) -> Scored:
+    ranges = found["ranges"]
+    totals = {horizon: tuple(counts) for horizon, counts in ranges["totals"].items()}
+    spreads = {horizon: Spread(one["blocks"], tuple(one["products"])) for horizon, one in ranges["spreads"].items()}
+    return Scored(
+        phases={RoundPhase(phase): n for phase, n in found["phases"].items()},
+        arena=_sums(found["arena"]),
+        hourly=_sums(found["hourly"]),
+        ranges=RangeSums(totals, spreads),
+        lessons=_lessons(found["lessons"]),
+        patterns=PatternSums({name: _lessons(sums) for name, sums in found["patterns"]["groups"].items()}),
+    )
+
+
+def _sums(found: Mapping[str, Any]) -> Sums:
+    return Sums(**{**found, "bins": tuple(tuple(one) for one in found["bins"])})
