@@ -45,6 +45,17 @@ def browser() -> Iterator[Any]:
         yield running
 
 
+@pytest.fixture(autouse=True)
+def contexts_closed(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Close what a test opened: a context keeps its connections, and a gateway gives one address 64 of them."""
+    browser = request.getfixturevalue("browser") if "browser" in request.fixturenames else None
+    before = list(browser.contexts) if browser else []
+    yield
+    for made in browser.contexts if browser else []:
+        if made not in before:
+            made.close()
+
+
 @pytest.fixture
 def context(browser: Any) -> Iterator[Any]:
     """What one visitor of a desk's width keeps: storage, tabs."""

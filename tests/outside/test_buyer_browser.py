@@ -81,6 +81,14 @@ class Sent:
         else:
             route.fulfill(**answer)
 
+    def wait_for(self, page: Page, count: int) -> None:
+        """Wait until that many went out: the state that a press leaves can be the one it finds."""
+        for _ in range(SOON_MS // 50):
+            if len(self.headers) >= count:
+                return
+            page.wait_for_timeout(50)
+        raise AssertionError(f"{len(self.headers)} of {count} payments went out")
+
 
 def refusal(reason: str) -> dict[str, Any]:
     receipt = base64.b64encode(json.dumps({"success": False, "errorReason": reason}).encode()).decode()
@@ -339,6 +347,7 @@ def test_after_a_refusal_no_other_payment_is_signed_for_1010_rounds(shop: Shop, 
     until(page, "held")
 
     page.click("#retry")
+    sent.wait_for(page, 2)
     until(page, "held")
     passed = datetime.now(UTC) - timedelta(seconds=1010 * 2.8 + 1)
     change_newest(page, at=passed.isoformat())

@@ -96,9 +96,11 @@ class Arena:
         return self.page.locator("#wallet-vote [role=status]").inner_text()
 
     def later(self, market: Market) -> None:
-        """Come back to the page at the time of the service."""
-        self.page.add_init_script(shifted(market))
-        self.page.reload()
+        """Come back at the time of the service, in a new page: the order of two scripts of one page is undefined."""
+        path = self.page.url
+        self.page.close()
+        self.page = opened(self.context, shifted(market), self.errors)
+        self.page.goto(path)
 
 
 def shifted(market: Market) -> str:
@@ -113,13 +115,18 @@ def arena(browser: Browser, market: Market, script: str = "", *, path: str = "/a
     context.on("request", lambda asked: None if asked.url.startswith(own) else elsewhere.append(asked.url))
     context.expose_function("signWith", sign)
     context.route("https://lute.app/**", lambda route: route.fulfill(body=LUTE, content_type="text/html"))
+    page = opened(context, shifted(market) + script, errors)
+    page.goto(f"{market.origin}{path}")
+    return Arena(context, page, elsewhere, errors)
+
+
+def opened(context: BrowserContext, script: str, errors: list[str]) -> Page:
+    """Return a new page that runs `script` before its own, and adds what its console reports to `errors`."""
     page = context.new_page()
     page.on("console", lambda one: errors.append(one.text) if one.type == "error" else None)
     page.set_default_timeout(SOON_MS)
-    page.add_init_script(shifted(market))
     page.add_init_script(script)
-    page.goto(f"{market.origin}{path}")
-    return Arena(context, page, elsewhere, errors)
+    return page
 
 
 def consensus(market: Market) -> Any:
