@@ -1,7 +1,7 @@
 """How the code reads: five rules that tests hold, three figures that are only reported.
 
-`python -m tests.air [FOLDER ...]` prints the figures of each room and every line that breaks a rule. A code line is no
-blank line, comment or docstring.
+`python -m tests.air [FOLDER ...]` prints the figures of each room and every line that breaks a rule. Blank lines,
+comments and docstrings are not code lines.
 """
 
 import ast

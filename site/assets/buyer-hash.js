@@ -28,8 +28,18 @@ function family(bits, rounds, turns) {
   };
 }
 
-const SHA256 = family(32, 64, [[2, 13, 22], [6, 11, 25], [7, 18, 3], [17, 19, 10]]);
-const SHA512 = family(64, 80, [[28, 34, 39], [14, 18, 41], [1, 8, 7], [19, 61, 6]]);
+const SHA256 = family(32, 64, [
+  [2, 13, 22],
+  [6, 11, 25],
+  [7, 18, 3],
+  [17, 19, 10],
+]);
+const SHA512 = family(64, 80, [
+  [28, 34, 39],
+  [14, 18, 41],
+  [1, 8, 7],
+  [19, 61, 6],
+]);
 
 function padded(bytes, bits) {
   const block = bits * 2;
@@ -53,7 +63,9 @@ function hash(bytes, { bits, rounds, turns, steps }, start) {
   for (let block = 0; block < data.byteLength; block += bits * 2) {
     const words = Array.from({ length: 16 }, (_, at) => read(block + (at * bits) / 8));
     for (let at = 16; at < rounds; at += 1) {
-      words.push(wrap(words[at - 16] + spread(words[at - 15], turns[2]) + words[at - 7] + spread(words[at - 2], turns[3])));
+      words.push(
+        wrap(words[at - 16] + spread(words[at - 15], turns[2]) + words[at - 7] + spread(words[at - 2], turns[3])),
+      );
     }
     let [a, b, c, d, e, f, g, h] = state;
     for (let at = 0; at < rounds; at += 1) {
@@ -68,7 +80,11 @@ function hash(bytes, { bits, rounds, turns, steps }, start) {
 
 const hex = (state, bits) => state.map((word) => word.toString(16).padStart(bits / 4, "0")).join("");
 const SALT = 0xa5a5a5a5a5a5a5a5n;
-const SHORT_START = hash(new TextEncoder().encode("SHA-512/256"), SHA512, SHA512.start.map((word) => word ^ SALT));
+const SHORT_START = hash(
+  new TextEncoder().encode("SHA-512/256"),
+  SHA512,
+  SHA512.start.map((word) => word ^ SALT),
+);
 
 export const sha256 = (bytes) => hex(hash(bytes, SHA256, SHA256.start), 32);
 export const sha512_256 = (bytes) => hex(hash(bytes, SHA512, SHORT_START), 64).slice(0, 64);
@@ -78,6 +94,12 @@ export function txidOf(bytes) {
   const tagged = new Uint8Array(bytes.length + 2);
   tagged.set([84, 88]); // "TX"
   tagged.set(bytes, 2);
-  const bits = BigInt(`0x${sha512_256(tagged)}`).toString(2).padStart(256, "0").padEnd(260, "0");
-  return bits.match(/.{5}/g).map((five) => "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"[parseInt(five, 2)]).join("");
+  const bits = BigInt(`0x${sha512_256(tagged)}`)
+    .toString(2)
+    .padStart(256, "0")
+    .padEnd(260, "0");
+  return bits
+    .match(/.{5}/g)
+    .map((five) => "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"[parseInt(five, 2)])
+    .join("");
 }

@@ -18,14 +18,16 @@ export function element(name, text, className) {
 
 const SVG = "http://www.w3.org/2000/svg";
 const SHAPES = new Set(["svg", "title", "desc", "line", "text", "rect", "circle", "polyline", "polygon", "path"]);
-const TRAITS = /^(class|id|role|viewBox|aria-labelledby|data-tip|text-anchor|d|points|[xy][12]?|c[xy]|r[xy]?|width|height)$/;
+const TRAITS =
+  /^(class|id|role|viewBox|aria-labelledby|data-tip|text-anchor|d|points|[xy][12]?|c[xy]|r[xy]?|width|height)$/;
 let pictures = 0;
 
 // A picture may be shown twice on a page, as a sample and as bought: its ids get a number of their own.
 function copied(node, suffix) {
   const made = document.createElementNS(SVG, node.localName);
   for (const { name, value } of node.attributes) {
-    if (TRAITS.test(name)) made.setAttribute(name, /^(id|aria-labelledby)$/.test(name) ? value.replace(/\S+/g, `$&-${suffix}`) : value);
+    if (TRAITS.test(name))
+      made.setAttribute(name, /^(id|aria-labelledby)$/.test(name) ? value.replace(/\S+/g, `$&-${suffix}`) : value);
   }
   for (const child of node.childNodes) {
     if (child.nodeType === Node.TEXT_NODE) made.append(child.data);
@@ -40,9 +42,17 @@ function picture(text) {
 }
 
 function coin(one) {
-  const price = simple(one.price) && one.price !== null ? `${one.price.toLocaleString("en", { maximumSignificantDigits: 6 })} USD` : "price not known";
+  const price =
+    simple(one.price) && one.price !== null
+      ? `${one.price.toLocaleString("en", { maximumSignificantDigits: 6 })} USD`
+      : "price not known";
   const change = one.change_24h;
-  const moved = change === null || change === undefined ? "" : change === 0 ? ", unchanged in 24 hours" : `, ${change > 0 ? "up" : "down"} ${Math.abs(change)}% in 24 hours`;
+  const moved =
+    change === null || change === undefined
+      ? ""
+      : change === 0
+        ? ", unchanged in 24 hours"
+        : `, ${change > 0 ? "up" : "down"} ${Math.abs(change)}% in 24 hours`;
   // The text gives price and change in words; repeating them in the heading only makes it longer.
   return [head(4, `${one.name} (${one.asset})`, /\d/.test(one.text) ? undefined : price + moved), para(one.text)];
 }
@@ -67,28 +77,48 @@ function human(report) {
   prose("Liquidity", report.liquidity);
   made.push(head(3, "What may come next"));
   drawn("scenarios");
-  for (const one of report.scenarios || []) made.push(head(4, one.name), para(one.text), para(`Wrong if: ${one.wrong_if}`, "wrong-if"));
+  for (const one of report.scenarios || [])
+    made.push(head(4, one.name), para(one.text), para(`Wrong if: ${one.wrong_if}`, "wrong-if"));
   prose("The Arena", report.arena);
   const record = report.track_record;
   if (record) {
-    const counts = Object.entries(COUNTS).filter(([key]) => record[key] !== undefined && (record[key] || key !== "warm_up"));
-    made.push(head(3, "How past forecasts turned out"), para(record.text), facts(counts.map(([key, name]) => [name, record[key]])));
-    if (record.latest_arena_losses?.length) made.push(head(4, "Latest misses in the Arena"), list(record.latest_arena_losses));
+    const counts = Object.entries(COUNTS).filter(
+      ([key]) => record[key] !== undefined && (record[key] || key !== "warm_up"),
+    );
+    made.push(
+      head(3, "How past forecasts turned out"),
+      para(record.text),
+      facts(counts.map(([key, name]) => [name, record[key]])),
+    );
+    if (record.latest_arena_losses?.length)
+      made.push(head(4, "Latest misses in the Arena"), list(record.latest_arena_losses));
     drawn("track_record");
   }
   section("What it rests on", report.evidence);
   section("What it cannot tell", report.limits);
-  if (report.glossary?.length) made.push(head(3, "Words"), { kind: "glossary", rows: report.glossary.map((one) => [one.word, one.meaning]) });
+  if (report.glossary?.length)
+    made.push(head(3, "Words"), { kind: "glossary", rows: report.glossary.map((one) => [one.word, one.meaning]) });
   return made;
 }
 
 // The first column names the row; the others are numbers where they begin as one does.
 function chart(one) {
-  const numeric = one.columns.map((_, place) => place > 0 && one.rows.some((row) => /^[+\u2212\u00b1]?\d/.test(row[place])));
-  return { kind: "chart", title: one.title, source: one.source, svg: one.svg, names: one.columns, rows: one.rows, numeric };
+  const numeric = one.columns.map(
+    (_, place) => place > 0 && one.rows.some((row) => /^[+\u2212\u00b1]?\d/.test(row[place])),
+  );
+  return {
+    kind: "chart",
+    title: one.title,
+    source: one.source,
+    svg: one.svg,
+    names: one.columns,
+    rows: one.rows,
+    numeric,
+  };
 }
 
-const ENVELOPE = /^(headline|sample|sample_day|sample_note|success|project|endpoint|type|payment_status|product|product_id|price|price_atomic|snapshotId|as_of|valid_until|status|source_mode|source|educational_only|updated|schema_version|replay)$/;
+const ENVELOPE =
+  /^(headline|sample|sample_day|sample_note|success|project|endpoint|type|payment_status|product|product_id|price|price_atomic|snapshotId|as_of|valid_until|status|source_mode|source|educational_only|updated|schema_version|replay)$/;
 
 // The reading first, the envelope last; each part folds.
 function machine(title, raw, body) {
@@ -103,7 +133,8 @@ function machine(title, raw, body) {
   if (Object.keys(more).length) made.push(...parts(more, 4));
   if (reading.length) made.push(facts(reading.map(([key, one]) => [words(key), one, key])));
   made.push(para("Shortened here. The whole document is at the end as JSON, and in the download.", "small"));
-  for (const [key, one] of entries.filter(([, one]) => !simple(one))) made.push({ kind: "fold", title: words(key), inner: parts(one, 4) });
+  for (const [key, one] of entries.filter(([, one]) => !simple(one)))
+    made.push({ kind: "fold", title: words(key), inner: parts(one, 4) });
   const about = facts(single.filter(([key]) => ENVELOPE.test(key)).map(([key, one]) => [words(key), one, key]));
   made.push({ kind: "fold", title: "About this document", inner: [about] });
   made.push({ kind: "code", title: "The whole document as JSON", text: JSON.stringify(body, null, 2) });
@@ -151,12 +182,16 @@ function grid(block) {
   const made = element("table", undefined, folds ? "fold" : "");
   const top = element("tr");
   const numeric = (place) => (block.numeric[place] ? "num" : "");
-  block.names.forEach((name, place) => top.append(Object.assign(element("th", name, numeric(place)), { scope: "col" })));
+  block.names.forEach((name, place) =>
+    top.append(Object.assign(element("th", name, numeric(place)), { scope: "col" })),
+  );
   const inner = element("tbody");
   for (const row of block.rows) {
     const line = element("tr");
     row.forEach((value, place) => {
-      const cell = place ? element("td", value, numeric(place) || (value.length > BRIEF ? "wide" : "")) : Object.assign(element("th", value), { scope: "row" });
+      const cell = place
+        ? element("td", value, numeric(place) || (value.length > BRIEF ? "wide" : ""))
+        : Object.assign(element("th", value), { scope: "row" });
       if (place) cell.dataset.label = block.names[place];
       line.append(cell);
     });
@@ -194,7 +229,10 @@ const DRAW = {
   },
   glossary: (one) => {
     const made = element("details", undefined, "words");
-    made.append(element("summary", `${one.rows.length} ${one.rows.length === 1 ? "word" : "words"}, explained`), pairs(one.rows, "glossary"));
+    made.append(
+      element("summary", `${one.rows.length} ${one.rows.length === 1 ? "word" : "words"}, explained`),
+      pairs(one.rows, "glossary"),
+    );
     return made;
   },
   table: grid,
@@ -210,9 +248,13 @@ const DRAW = {
 
 export const draw = (made) => made.map((one) => DRAW[one.kind](one));
 
-const safe = (text) => String(text).replace(/([\\`*_[\]<>|#])/g, "\\$1").replace(/\s+/g, " ");
+const safe = (text) =>
+  String(text)
+    .replace(/([\\`*_[\]<>|#])/g, "\\$1")
+    .replace(/\s+/g, " ");
 const line = (cells) => `| ${cells.map(safe).join(" | ")} |`;
-const rowsOf = (one) => [line(one.names), line(one.names.map(() => "---")).replaceAll("\\", ""), ...one.rows.map(line)].join("\n");
+const rowsOf = (one) =>
+  [line(one.names), line(one.names.map(() => "---")).replaceAll("\\", ""), ...one.rows.map(line)].join("\n");
 const WRITE = {
   head: (one) => `${"#".repeat(one.level - 1)} ${safe(one.text)}${one.aside ? ` (${safe(one.aside)})` : ""}`,
   para: (one) => (one.className === "notice" ? `> ${safe(one.text)}` : safe(one.text)),

@@ -19,7 +19,10 @@ function glimpse(body) {
   const { report } = body;
   const made = [element("p", report?.verdict || body.headline, "verdict")];
   if (report?.charts?.length) return [...made, ...draw([{ kind: "chart", ...report.charts[0], names: [], rows: [] }])];
-  const inner = body.intelligence_layer?.regime || body.summary?.biases ? body.intelligence_layer?.regime || body.summary : body.regime;
+  const inner =
+    body.intelligence_layer?.regime || body.summary?.biases
+      ? body.intelligence_layer?.regime || body.summary
+      : body.regime;
   const text = JSON.stringify(inner, null, 2).split("\n").slice(0, LINES).join("\n");
   return [...made, element("pre", `${text}\n…`, "code")];
 }
@@ -39,8 +42,14 @@ export async function sample() {
   button.disabled = true;
   try {
     const bundled = loaded || (await load());
-    const report = bundled.report && { ...bundled.report, title: `The crypto market on ${when(bundled.as_of)}, in plain words` };
-    where.replaceChildren(element("p", bundled.sample_note, "mode-note"), ...draw(blocks({ ...bundled, ...(report && { report }) }, "A sample", [])));
+    const report = bundled.report && {
+      ...bundled.report,
+      title: `The crypto market on ${when(bundled.as_of)}, in plain words`,
+    };
+    where.replaceChildren(
+      element("p", bundled.sample_note, "mode-note"),
+      ...draw(blocks({ ...bundled, ...(report && { report }) }, "A sample", [])),
+    );
     where.hidden = false;
     button.hidden = true;
     where.focus({ preventScroll: true });

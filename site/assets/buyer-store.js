@@ -23,7 +23,8 @@ export function saved() {
 export const find = (txid) => saved().find((one) => one.txid === txid);
 
 // The gateway repeats what was bought for a day or two; after that the payment itself only takes room.
-const slim = (one) => (one.status === "settled" && Date.now() - Date.parse(one.at) > REPLAYED_MS ? { ...one, header: "" } : one);
+const slim = (one) =>
+  one.status === "settled" && Date.now() - Date.parse(one.at) > REPLAYED_MS ? { ...one, header: "" } : one;
 
 // Throws when the browser does not keep it: then the payment must not be sent. Only refused ones are ever let go.
 export function keep(purchase) {
@@ -82,7 +83,9 @@ export async function bodyOf(purchase) {
 export function attempt(product) {
   const key = `emi-attempt-${product}`;
   try {
-    const word = localStorage.getItem(key) || `${Date.now().toString(36)}-${[...crypto.getRandomValues(new Uint8Array(12))].map((byte) => byte.toString(16).padStart(2, "0")).join("")}`;
+    const word =
+      localStorage.getItem(key) ||
+      `${Date.now().toString(36)}-${[...crypto.getRandomValues(new Uint8Array(12))].map((byte) => byte.toString(16).padStart(2, "0")).join("")}`;
     localStorage.setItem(key, word);
     return word;
   } catch {

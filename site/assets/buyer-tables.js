@@ -5,16 +5,52 @@ const COLUMNS = 8; // with the row's name; more would be cut on a wide screen
 const LONG = 60; // letters; a longer text is a text and no cell
 const ONCE = new Set(["as_of", "confidence_kind", "status", "horizon_minutes", "venues"]); // said once when it is the same in all rows
 const NAMES = {
-  n: "Cases", usd: "US dollars", brier: "Brier score", warm_up: "Backtest, not counted", annualised_percent: "Annualised",
-  change_24h: "24 hours", change_24h_percent: "24 hours", mean_change_24h: "Mean change over 24 hours", dispersion_24h: "Dispersion over 24 hours",
-  crowded: "Crowded sides", same_regime: "Coins in the market's regime", depth_1pct_usd: "Depth within 1%", depth_assets: "Coins with a known depth",
-  funding_assets: "Coins with known funding", open_interest_assets: "Coins with known open interest", assets_compared: "Coins compared",
-  mean_rate_8h_percent: "Mean rate for 8 hours", cost_per_1000_usd_day: "Cost of 1,000 USD a day", long_usd_24h: "Longs, 24 hours", short_usd_24h: "Shorts, 24 hours",
-  minutes_15_percent: "15 minutes", hour_1_percent: "1 hour", hours_4_percent: "4 hours", "15m": "15 minutes", "1h": "1 hour", "4h": "4 hours", "24h": "24 hours",
-  dwell_minutes: "For", ranges: "Ranges, nine times in ten", low_percent: "Lower end", high_percent: "Upper end", hit_rate_low_percent: "Hit rate, lower end",
-  hit_rate_high_percent: "Hit rate, upper end", edge_percent: "Above its base rate", band_bps: "Neutral within", wrong_if: "Wrong if", rank_30d_percent: "Rank in 30 days",
-  hit: "Came true", said_percent: "Mean said", fits: "Within chance", hit_percent: "Came true", hit_low_percent: "Lower end", hit_high_percent: "Upper end",
-  snapshotId: "Snapshot", price_atomic: "Price, atomic units", said: "Said",
+  n: "Cases",
+  usd: "US dollars",
+  brier: "Brier score",
+  warm_up: "Backtest, not counted",
+  annualised_percent: "Annualised",
+  change_24h: "24 hours",
+  change_24h_percent: "24 hours",
+  mean_change_24h: "Mean change over 24 hours",
+  dispersion_24h: "Dispersion over 24 hours",
+  crowded: "Crowded sides",
+  same_regime: "Coins in the market's regime",
+  depth_1pct_usd: "Depth within 1%",
+  depth_assets: "Coins with a known depth",
+  funding_assets: "Coins with known funding",
+  open_interest_assets: "Coins with known open interest",
+  assets_compared: "Coins compared",
+  mean_rate_8h_percent: "Mean rate for 8 hours",
+  cost_per_1000_usd_day: "Cost of 1,000 USD a day",
+  long_usd_24h: "Longs, 24 hours",
+  short_usd_24h: "Shorts, 24 hours",
+  minutes_15_percent: "15 minutes",
+  hour_1_percent: "1 hour",
+  hours_4_percent: "4 hours",
+  "15m": "15 minutes",
+  "1h": "1 hour",
+  "4h": "4 hours",
+  "24h": "24 hours",
+  dwell_minutes: "For",
+  ranges: "Ranges, nine times in ten",
+  low_percent: "Lower end",
+  high_percent: "Upper end",
+  hit_rate_low_percent: "Hit rate, lower end",
+  hit_rate_high_percent: "Hit rate, upper end",
+  edge_percent: "Above its base rate",
+  band_bps: "Neutral within",
+  wrong_if: "Wrong if",
+  rank_30d_percent: "Rank in 30 days",
+  hit: "Came true",
+  said_percent: "Mean said",
+  fits: "Within chance",
+  hit_percent: "Came true",
+  hit_low_percent: "Lower end",
+  hit_high_percent: "Upper end",
+  snapshotId: "Snapshot",
+  price_atomic: "Price, atomic units",
+  said: "Said",
 };
 const FIGURE = /^[+\u2212$]{0,2}[\d.,]+( ?[a-z%]+)?$/; // a cell with one number and its unit
 const NONE = /^(notes?|reason|replay|product_id)$/; // null means that there is nothing to say
@@ -26,14 +62,21 @@ export function words(key) {
   if (NAMES[key]) return NAMES[key];
   if (/^[A-Z0-9]+$/.test(key)) return key;
   const text = key.replace(UNIT, "").replace(/_24h/, " over 24 hours").replace(/_8h/, " for 8 hours");
-  const said = text.replace(/([a-z])([A-Z])/g, "$1 $2").toLowerCase().replaceAll("_", " ").trim();
+  const said = text
+    .replace(/([a-z])([A-Z])/g, "$1 $2")
+    .toLowerCase()
+    .replaceAll("_", " ")
+    .trim();
   return said.charAt(0).toUpperCase() + said.slice(1);
 }
 
 const UNIT = /_(percent|usd|bps|minutes|hours)$/;
 const PERCENT = /(^|_)percent$|^confidence$|change_24h$|^dispersion_24h$/;
 const SIGNED = /change|imbalance|edge|skill|(^|_)rate_8h|annualised|^(low|high)_(50|90)$/;
-const digits = (value, least, most, more) => value.toLocaleString("en", { minimumFractionDigits: least, maximumFractionDigits: most, ...more }).replace("-", "\u2212");
+const digits = (value, least, most, more) =>
+  value
+    .toLocaleString("en", { minimumFractionDigits: least, maximumFractionDigits: most, ...more })
+    .replace("-", "\u2212");
 const CHANGE = /change|dispersion|annualised|^(minutes|hours?)_|_move_|^(low|high)_(50|90)$/;
 
 function percent(value, key) {
@@ -64,14 +107,23 @@ export function readable(value, key = "", group = "") {
   if (Array.isArray(value)) return value.map((one) => readable(one, key, group));
   if ("low_90" in value) {
     const [low, high] = [value.low_90, value.high_90];
-    return low === null || high === null ? null : `${percent(low, "low_90").replace("%", "")} to ${percent(high, "high_90")}`;
+    return low === null || high === null
+      ? null
+      : `${percent(low, "low_90").replace("%", "")} to ${percent(high, "high_90")}`;
   }
   return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, readable(one, name, key)]));
 }
 
 export function when(text) {
   const at = new Date(text);
-  const parts = { day: "numeric", month: "short", year: "numeric", hour: "2-digit", minute: "2-digit", timeZone: "UTC" };
+  const parts = {
+    day: "numeric",
+    month: "short",
+    year: "numeric",
+    hour: "2-digit",
+    minute: "2-digit",
+    timeZone: "UTC",
+  };
   return Number.isNaN(at.getTime()) ? String(text) : `${at.toLocaleString("en-GB", parts)} UTC`;
 }
 
@@ -124,7 +176,9 @@ function table(names, rows, keys) {
 function sorted(rows) {
   const keys = [...new Set(rows.flatMap((one) => Object.keys(one)))];
   const groups = keys.filter((key) => rows.some((one) => inner(one[key])));
-  const columns = keys.filter((key) => !groups.includes(key) && rows.every((one) => one[key] === undefined || simple(one[key])));
+  const columns = keys.filter(
+    (key) => !groups.includes(key) && rows.every((one) => one[key] === undefined || simple(one[key])),
+  );
   columns.sort((one, other) => (other === "asset") - (one === "asset")); // the row's name
   return { columns, groups, lists: keys.filter((key) => rows.some((one) => texts(one[key]) && one[key].length)) };
 }
@@ -133,14 +187,22 @@ function sorted(rows) {
 function columnsOf(rows, group) {
   const keys = [...new Set(rows.flatMap((one) => Object.keys(one[group] || {})))];
   const known = rows.filter((one) => one[group]);
-  return keys.filter((key) => known.every((one) => simple(one[group][key])) && !known.every((one) => one[key] === one[group][key]));
+  return keys.filter(
+    (key) => known.every((one) => simple(one[group][key])) && !known.every((one) => one[key] === one[group][key]),
+  );
 }
 
 // Texts of each row: of its own lists and of lists one level down, by name.
 function said(one, lists, groups) {
   const own = lists.map((key) => [words(key), one[key] || []]);
-  const deep = groups.flatMap((group) => Object.entries(one[group] || {}).filter(([, value]) => texts(value)).map(([key, value]) => [words(key), value, key]));
-  return [...own, ...deep.filter(([, , key]) => !ONCE.has(key))].filter(([, items]) => items.length).map(([name, items]) => [name, joined(items)]);
+  const deep = groups.flatMap((group) =>
+    Object.entries(one[group] || {})
+      .filter(([, value]) => texts(value))
+      .map(([key, value]) => [words(key), value, key]),
+  );
+  return [...own, ...deep.filter(([, , key]) => !ONCE.has(key))]
+    .filter(([, items]) => items.length)
+    .map(([name, items]) => [name, joined(items)]);
 }
 
 function longer(rows, columns) {
@@ -161,7 +223,10 @@ function wide(rows, columns, groups, level) {
   const flat = groups.map((group) => [group, columnsOf(rows, group)]);
   const all = flat.flatMap(([group, keys]) => keys.map((key) => `${group} ${key}`));
   if (columns.length + all.length <= COLUMNS) {
-    const whole = rows.map((one) => ({ ...one, ...Object.fromEntries(flat.flatMap(([group, keys]) => keys.map((key) => [`${group} ${key}`, one[group]?.[key]]))) }));
+    const whole = rows.map((one) => ({
+      ...one,
+      ...Object.fromEntries(flat.flatMap(([group, keys]) => keys.map((key) => [`${group} ${key}`, one[group]?.[key]]))),
+    }));
     const ordered = [...columns.filter((key) => !NONE.test(key)), ...all, ...columns.filter((key) => NONE.test(key))];
     return [table(ordered.map(words), whole, ordered)];
   }
@@ -183,18 +248,29 @@ function rowsOf(nested, level) {
   const drop = (one, key) => Object.fromEntries(Object.entries(one).filter(([name]) => name !== key));
   for (const key of ONCE) {
     const holds = (one) => one && key in one;
-    const groups = [...new Set(rows.flatMap((one) => Object.keys(one).filter((name) => inner(one[name]) && holds(one[name]))))];
-    const values = rows.flatMap((one) => [...(holds(one) ? [one[key]] : []), ...groups.filter((name) => holds(one[name])).map((name) => one[name][key])]);
+    const groups = [
+      ...new Set(rows.flatMap((one) => Object.keys(one).filter((name) => inner(one[name]) && holds(one[name])))),
+    ];
+    const values = rows.flatMap((one) => [
+      ...(holds(one) ? [one[key]] : []),
+      ...groups.filter((name) => holds(one[name])).map((name) => one[name][key]),
+    ]);
     if (rows.length < 3 || !values.length || different(values) > 1) continue;
     once[key] = texts(values[0]) ? joined(values[0]) : values[0];
-    rows = rows.map((one) => ({ ...drop(one, key), ...Object.fromEntries(groups.filter((name) => one[name]).map((name) => [name, drop(one[name], key)])) }));
+    rows = rows.map((one) => ({
+      ...drop(one, key),
+      ...Object.fromEntries(groups.filter((name) => one[name]).map((name) => [name, drop(one[name], key)])),
+    }));
   }
   const { columns, groups, lists } = sorted(rows);
-  const made = longer(rows, columns) ? records(rows, columns, lists, groups, level) : wide(rows, columns, groups, level);
+  const made = longer(rows, columns)
+    ? records(rows, columns, lists, groups, level)
+    : wide(rows, columns, groups, level);
   if (!longer(rows, columns)) {
     const texted = rows.map((one) => [one[columns[0]], said(one, lists, groups)]).filter(([, row]) => row.length);
     const kinds = new Set(texted.flatMap(([, row]) => row.map(([name]) => name)));
-    if (kinds.size === 1) made.push(head(level, [...kinds][0]), facts(texted.map(([name, row]) => [plain(name), row[0][1]])));
+    if (kinds.size === 1)
+      made.push(head(level, [...kinds][0]), facts(texted.map(([name, row]) => [plain(name), row[0][1]])));
     else for (const [name, row] of texted) made.push(head(level, plain(name)), facts(row));
   }
   if (Object.keys(once).length) made.push(labelled(Object.entries(once)));
@@ -212,7 +288,11 @@ export function parts(value, level) {
   if (!entries.length) return [para("None.", "unknown")];
   const plainly = entries.filter(([, one]) => simple(one));
   const deep = entries.filter(([, one]) => !simple(one));
-  if (deep.length > 2 && !plainly.length && deep.every(([key, one]) => key === one.asset)) return rowsOf(deep.map(([, one]) => one), level);
+  if (deep.length > 2 && !plainly.length && deep.every(([key, one]) => key === one.asset))
+    return rowsOf(
+      deep.map(([, one]) => one),
+      level,
+    );
   const made = plainly.length ? [labelled(plainly)] : [];
   for (const [key, one] of deep) made.push(head(level, words(key)), ...parts(one, level + 1));
   return made;

@@ -8,7 +8,8 @@ const ADDRESS_BYTES = 32;
 // A plain transfer of an asset. Nothing that closes an account, takes from another, or hands the account over.
 const FIELDS = new Set(["aamt", "arcv", "fee", "fv", "gen", "gh", "grp", "lv", "lx", "note", "snd", "type", "xaid"]);
 
-export const usdc = (atomic) => `${(Number(atomic) / 1e6).toLocaleString("en", { minimumFractionDigits: 2, maximumFractionDigits: 6 })} USDC`;
+export const usdc = (atomic) =>
+  `${(Number(atomic) / 1e6).toLocaleString("en", { minimumFractionDigits: 2, maximumFractionDigits: 6 })} USDC`;
 export const atomic = (amount) => Number(amount).toLocaleString("en");
 export const payable = (amount) => typeof amount === "string" && AMOUNT.test(amount);
 
@@ -44,12 +45,16 @@ const alike = (one, other) => JSON.stringify(one) === JSON.stringify(other);
 // way to pay on one network is the same payment, and the quote names the snapshot and the digest of what is sold.
 export function contradictions(required, body) {
   const parts = ["x402Version", "resource", "accepts"];
-  const found = parts.filter((name) => !alike(required[name], body?.[name])).map((name) => `its header and its body differ in ${name}`);
+  const found = parts
+    .filter((name) => !alike(required[name], body?.[name]))
+    .map((name) => `its header and its body differ in ${name}`);
   const [first, ...others] = required.accepts.map((one) => ({ ...one, network: "" }));
   const family = String(required.accepts[0].network).slice(0, 41); // algorand: and the 32 letters that both forms share
-  if (others.some((one, at) => String(required.accepts[at + 1].network).startsWith(family) && !alike(one, first))) found.push("it offers two payments");
+  if (others.some((one, at) => String(required.accepts[at + 1].network).startsWith(family) && !alike(one, first)))
+    found.push("it offers two payments");
   if (!DIGEST.test(body?.quote?.sha256 ?? "")) found.push("it does not state the SHA-256 of what it sells");
-  if (!body?.quote?.snapshotId || body.quote.snapshotId !== first.extra?.snapshotId) found.push("quote and offer name different snapshots");
+  if (!body?.quote?.snapshotId || body.quote.snapshotId !== first.extra?.snapshotId)
+    found.push("quote and offer name different snapshots");
   return found;
 }
 
@@ -65,7 +70,10 @@ export function shortfalls(purchase, { receipt, sum, body }) {
     wrong("the receipt is for another payer", [undefined, null, "", purchase.payer].includes(receipt.payer));
   }
   wrong("the SHA-256 of the document is not the quoted one", Boolean(purchase.sha256) && sum === purchase.sha256);
-  wrong("the document is of another snapshot than the quote", Boolean(purchase.snapshot) && body?.snapshotId === purchase.snapshot);
+  wrong(
+    "the document is of another snapshot than the quote",
+    Boolean(purchase.snapshot) && body?.snapshotId === purchase.snapshot,
+  );
   wrong("the document is another product", body?.endpoint === purchase.product);
   return found;
 }
@@ -77,12 +85,20 @@ export const heldUntil = (purchase) => Date.parse(purchase.at) + HELD_MS;
 
 // The payment of a product that may have been settled and brought nothing yet; while there is one, no other is signed.
 export const unfinished = (purchases, product, now) =>
-  purchases.find((one) => ["signed", "paid"].includes(one.status) && one.header && one.product === product && now < heldUntil(one));
+  purchases.find(
+    (one) => ["signed", "paid"].includes(one.status) && one.header && one.product === product && now < heldUntil(one),
+  );
 
 // What was not delivered may have been valid for longer, by the network's rounds, than a clock here says.
 export function overlaps(purchases, product, unsigned) {
   const first = unpacked(bytesOf(unsigned)).get("fv") ?? 0n;
-  return purchases.some((one) => one.product === product && one.status !== "settled" && one.lastValid && first <= BigInt(one.lastValid) + MARGIN_ROUNDS);
+  return purchases.some(
+    (one) =>
+      one.product === product &&
+      one.status !== "settled" &&
+      one.lastValid &&
+      first <= BigInt(one.lastValid) + MARGIN_ROUNDS,
+  );
 }
 
 export const lastValidOf = (unsigned) => String(unpacked(bytesOf(unsigned)).get("lv") ?? 0n);
@@ -138,7 +154,11 @@ function keyOf(address) {
   return key.slice(0, ADDRESS_BYTES);
 }
 
-const same = (found, wanted) => found instanceof Uint8Array && wanted.length === ADDRESS_BYTES && found.length === wanted.length && wanted.every((byte, at) => byte === found[at]);
+const same = (found, wanted) =>
+  found instanceof Uint8Array &&
+  wanted.length === ADDRESS_BYTES &&
+  found.length === wanted.length &&
+  wanted.every((byte, at) => byte === found[at]);
 
 // What is wrong with an unsigned payment (base64) against what was agreed to, in words; empty when it is just that.
 export function surprises(unsigned, agreed) {

@@ -33,7 +33,8 @@ export function faultOf(error) {
 const CLOSED = /\b(window|modal|popup)\b.*\bclosed\b|closed by user/i;
 const DECLINED = /reject|cancel|declin|denied/i;
 // Both words near each other: "network request failed" does not mean the wrong network.
-const OTHER_NETWORK = /(wrong|another|other|different|unsupported|unknown|invalid|mismatch\w*|not (support|match)\w*)\W+(\w+\W+){0,3}(network|genesis|chain)|(network|genesis|chain)\W*(\w+\W+){0,3}(mismatch|unsupported|differ|unknown|(not|n't) (support|match|allow))/i;
+const OTHER_NETWORK =
+  /(wrong|another|other|different|unsupported|unknown|invalid|mismatch\w*|not (support|match)\w*)\W+(\w+\W+){0,3}(network|genesis|chain)|(network|genesis|chain)\W*(\w+\W+){0,3}(mismatch|unsupported|differ|unknown|(not|n't) (support|match|allow))/i;
 // An error of the program itself means nothing that the visitor did, whichever words are in it.
 const broken = (error) => error instanceof TypeError || error instanceof ReferenceError || error instanceof SyntaxError;
 const offline = () => new WalletFault("offline", "You are offline. Try again when the connection is back.");
@@ -41,7 +42,9 @@ const offline = () => new WalletFault("offline", "You are offline. Try again whe
 function within(promise, ms, stop) {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => reject(silent()), ms);
-    stop?.addEventListener("abort", () => reject(new WalletFault("declined", "You stopped waiting for the wallet.")), { once: true });
+    stop?.addEventListener("abort", () => reject(new WalletFault("declined", "You stopped waiting for the wallet.")), {
+      once: true,
+    });
     promise.then(resolve, reject).finally(() => clearTimeout(timer));
   });
 }
@@ -70,7 +73,8 @@ function sameNetwork(reply, network) {
 }
 
 function readable(reply) {
-  if (!reply || typeof reply !== "object") throw new WalletFault("wallet", "The wallet gave no answer that can be read.");
+  if (!reply || typeof reply !== "object")
+    throw new WalletFault("wallet", "The wallet gave no answer that can be read.");
   return reply;
 }
 
@@ -127,7 +131,9 @@ function events() {
     discover: () => ask("discover", {}, DISCOVER_MS),
     async connect(network) {
       const found = await ask("discover", {}, DISCOVER_MS).catch((error) => {
-        throw error instanceof WalletFault ? new WalletFault("missing", "This browser has no wallet of this kind.") : error;
+        throw error instanceof WalletFault
+          ? new WalletFault("missing", "This browser has no wallet of this kind.")
+          : error;
       });
       const networks = found.networks || [];
       if (networks.length && !networks.some((one) => one.genesisHash === network.hash)) sameNetwork("another", network);
@@ -150,7 +156,8 @@ function lute() {
       const inside = Boolean(globalThis.lute);
       const place = `width=500,height=750,left=${100 + screenX},top=${100 + screenY}`;
       const away = inside ? null : open(`${LUTE}/${page}`, document.title, place);
-      if (!inside && !away) return reject(new WalletFault("wallet", "The browser blocked the wallet's window. Allow it and press again."));
+      if (!inside && !away)
+        return reject(new WalletFault("wallet", "The browser blocked the wallet's window. Allow it and press again."));
       const kind = inside ? response : "message";
       const heard = (event) => {
         if (!inside && (event.origin !== LUTE || event.source !== away)) return;
@@ -176,7 +183,13 @@ function lute() {
     },
     async connect(network) {
       const first = { action: "network", genesisID: network.id };
-      const reply = await talk("connect", { action: "connect", genesisID: network.id }, "connect-response", first, "connect");
+      const reply = await talk(
+        "connect",
+        { action: "connect", genesisID: network.id },
+        "connect-response",
+        first,
+        "connect",
+      );
       return addresses(reply.addrs);
     },
     async sign(group, place, address, auth) {
@@ -190,10 +203,13 @@ function lute() {
 function devnet(at) {
   const call = async (headers) => {
     const answer = await fetch(at, { cache: "no-store", headers }).catch(() => {
-      throw navigator.onLine ? new WalletFault("offline", "The service cannot be reached. Try again when the connection is back.") : offline();
+      throw navigator.onLine
+        ? new WalletFault("offline", "The service cannot be reached. Try again when the connection is back.")
+        : offline();
     });
     const reply = await answer.json().catch(() => ({}));
-    if (!answer.ok) throw new WalletFault("wallet", `The devnet's wallet says: ${reply.detail || `HTTP ${answer.status}`}`);
+    if (!answer.ok)
+      throw new WalletFault("wallet", `The devnet's wallet says: ${reply.detail || `HTTP ${answer.status}`}`);
     return reply;
   };
   return {
@@ -216,15 +232,37 @@ function bundled(name, at) {
 
 // The wallets that are in this browser now, by name; an extension that answers the question shows nothing to its user.
 export async function present() {
-  const answers = await events().discover().then(() => ["arc0027"], () => []);
+  const answers = await events()
+    .discover()
+    .then(
+      () => ["arc0027"],
+      () => [],
+    );
   return [...(globalThis.lute ? ["lute"] : []), ...answers, ...(globalThis.algorand ? ["arc0001"] : [])];
 }
 
 export function walletOf(name, page) {
-  const made = { arc0001: inPage, arc0027: events, lute, devnet: () => devnet(page.sign), pera: () => bundled("pera", page.bundle), defly: () => bundled("defly", page.bundle) }[name]();
+  const made = {
+    arc0001: inPage,
+    arc0027: events,
+    lute,
+    devnet: () => devnet(page.sign),
+    pera: () => bundled("pera", page.bundle),
+    defly: () => bundled("defly", page.bundle),
+  }[name]();
   return {
     press: Boolean(made.press),
-    connect: (network, stop) => within(Promise.resolve().then(() => made.connect(network)), ANSWER_MS, stop),
-    sign: (group, place, address, auth, stop) => within(Promise.resolve().then(() => made.sign(group, place, address, auth)), ANSWER_MS, stop),
+    connect: (network, stop) =>
+      within(
+        Promise.resolve().then(() => made.connect(network)),
+        ANSWER_MS,
+        stop,
+      ),
+    sign: (group, place, address, auth, stop) =>
+      within(
+        Promise.resolve().then(() => made.sign(group, place, address, auth)),
+        ANSWER_MS,
+        stop,
+      ),
   };
 }

@@ -12,13 +12,20 @@ export class Fault extends WalletFault {
 }
 export const OBSTACLES = {
   no_account: ["no-account", "This account is not on the network yet. It needs a little ALGO, and then USDC."],
-  not_opted_in: ["not-opted-in", "This account has not opted in to USDC, so it cannot hold any. Add the asset in your wallet, get some USDC, and press Pay again."],
+  not_opted_in: [
+    "not-opted-in",
+    "This account has not opted in to USDC, so it cannot hold any. Add the asset in your wallet, get some USDC, and press Pay again.",
+  ],
   asset_frozen: ["frozen", "The issuer of USDC has frozen it in this account, so it cannot be sent."],
 };
 export const REFUSALS = [
   [/quote_expired|unknown_snapshot|txn dead|validity_window|round.*outside/i, "expired", "The payment came too late."],
   [/insufficient|underflow|overspend/i, "too-little", "The account holds too little USDC."],
-  [/overlapping lease|already in ledger/i, "refused", "This account has just paid for this in another tab. Look there."],
+  [
+    /overlapping lease|already in ledger/i,
+    "refused",
+    "This account has just paid for this in another tab. Look there.",
+  ],
 ];
 export const ON_CHAIN = /payment_already_on_chain/;
 
@@ -36,12 +43,18 @@ export const NEXT = {
 };
 
 // Words of others end as a sentence does.
-export const sentence = (words) => words.trim().replace(/^[a-z](?=[a-z]* )/, (letter) => letter.toUpperCase()).replace(/[^.!?…]$/, "$&.");
+export const sentence = (words) =>
+  words
+    .trim()
+    .replace(/^[a-z](?=[a-z]* )/, (letter) => letter.toUpperCase())
+    .replace(/[^.!?…]$/, "$&.");
 
 const MOST_LETTERS = 300;
 
 // The reason that an answer has for people, in the service's own words: shown, never acted upon.
 export function reason({ status, body }) {
   const words = body && typeof body === "object" ? body.detail || body.error || body.message : "";
-  return words ? sentence(String(words).slice(0, MOST_LETTERS)) : `The service answered with an error (HTTP ${status}) and no reason.`;
+  return words
+    ? sentence(String(words).slice(0, MOST_LETTERS))
+    : `The service answered with an error (HTTP ${status}) and no reason.`;
 }

@@ -1,12 +1,39 @@
 // The buyer page: asks for the price only when Pay is pressed, lets the wallet sign what the service prepared, keeps
 // the signed payment before it is sent, and sends the same one again until its outcome is known. It holds no key.
 
-import { alone, attempt, attemptDone, bodyOf, find, keep, keepBought, onChange, othersDone, payeeOf, pinPayee, saved } from "./buyer-store.js";
+import {
+  alone,
+  attempt,
+  attemptDone,
+  bodyOf,
+  find,
+  keep,
+  keepBought,
+  onChange,
+  othersDone,
+  payeeOf,
+  pinPayee,
+  saved,
+} from "./buyer-store.js";
 import { faultOf, present as walletsHere, walletOf } from "./buyer-wallets.js";
 import { blocks, draw, element, markdown } from "./buyer-report.js";
 import { peek, sample } from "./buyer-sample.js";
 import { when } from "./buyer-tables.js";
-import { atomic, contradictions, differences, heldUntil, idOf, lastValidOf, overlaps, payable, sealed, shortfalls, surprises, unfinished, usdc } from "./buyer-terms.js";
+import {
+  atomic,
+  contradictions,
+  differences,
+  heldUntil,
+  idOf,
+  lastValidOf,
+  overlaps,
+  payable,
+  sealed,
+  shortfalls,
+  surprises,
+  unfinished,
+  usdc,
+} from "./buyer-terms.js";
 import { ask, decode, digest, encode, get } from "./buyer-wire.js";
 import { Fault, NEXT, NOTHING, OBSTACLES, ON_CHAIN, REFUSALS, reason, sentence } from "./buyer-words.js";
 
@@ -57,7 +84,21 @@ function stage(name) {
 }
 
 function show(...ids) {
-  for (const id of ["get-wallet", "get-usdc", "account-choice", "approve", "cancel", "again", "retry", "reload", "accept-payee", "newer", "mine", "files"]) at(id).hidden = !ids.includes(id);
+  for (const id of [
+    "get-wallet",
+    "get-usdc",
+    "account-choice",
+    "approve",
+    "cancel",
+    "again",
+    "retry",
+    "reload",
+    "accept-payee",
+    "newer",
+    "mine",
+    "files",
+  ])
+    at(id).hidden = !ids.includes(id);
 }
 
 const unsent = () => unfinished(saved(), page.product, Date.now());
@@ -73,14 +114,22 @@ function label() {
   document.body.classList.toggle("owns", Boolean(owned && !open));
   at("owned").textContent = owned ? `Open your ${nameOf(owned)}` : "";
   at("owned").onclick = () => pick(owned);
-  pay.textContent = open ? "Send the signed payment again" : newest() ? `Buy the newest one for ${price}` : `Pay ${price}`;
+  pay.textContent = open
+    ? "Send the signed payment again"
+    : newest()
+      ? `Buy the newest one for ${price}`
+      : `Pay ${price}`;
   at("retry").textContent = open ? pay.textContent : `${repriced ? "Agree and pay" : "Try again: pay"} ${price}`;
 }
 
 function reprice(amount) {
   const before = usdc(page.price);
   page.price = amount;
-  const now = { price: usdc(amount), atomic: `${atomic(amount)} atomic units`, words: `Changed while you were here: it was ${before}` };
+  const now = {
+    price: usdc(amount),
+    atomic: `${atomic(amount)} atomic units`,
+    words: `Changed while you were here: it was ${before}`,
+  };
   for (const part of document.querySelectorAll("[data-shown]")) part.textContent = now[part.dataset.shown];
   at("terms").open = repriced = true;
   label();
@@ -147,7 +196,11 @@ function tell(error) {
 function elsewhere() {
   at("purchase").hidden = false;
   show();
-  say("other-tab", "Another tab of this browser is buying right now. This one waits, so that nothing is paid twice. What is bought there appears here too.", "wait");
+  say(
+    "other-tab",
+    "Another tab of this browser is buying right now. This one waits, so that nothing is paid twice. What is bought there appears here too.",
+    "wait",
+  );
   requestAnimationFrame(reveal);
 }
 
@@ -174,8 +227,18 @@ async function buy() {
   stage("check");
   say("check", "Asking for the price and looking at the account …");
   const ready = await check(payer);
-  const owned = saved().find((one) => one.status === "settled" && one.product === page.product && one.snapshot === ready.snapshot);
-  if (owned && (await reopen(owned, "owned", "You have the newest one already, so nothing was paid again. A new one comes every minute."))) return undefined;
+  const owned = saved().find(
+    (one) => one.status === "settled" && one.product === page.product && one.snapshot === ready.snapshot,
+  );
+  if (
+    owned &&
+    (await reopen(
+      owned,
+      "owned",
+      "You have the newest one already, so nothing was paid again. A new one comes every minute.",
+    ))
+  )
+    return undefined;
   stage("approve");
   await approval(wallet, ready);
   say("approve", `Waiting for you to approve ${usdc(ready.offer.amount)} in the wallet …`);
@@ -194,7 +257,10 @@ async function buy() {
 function samePayee() {
   const before = payeeOf(page.network);
   if (!before || before === page.payee) return;
-  throw new Fault("payee-changed", `This service was paid to ${before} before, and now it names ${page.payee}. Nothing is signed for the new one unless you accept it. Ask the service first.`);
+  throw new Fault(
+    "payee-changed",
+    `This service was paid to ${before} before, and now it names ${page.payee}. Nothing is signed for the new one unless you accept it. Ask the service first.`,
+  );
 }
 
 function acceptPayee() {
@@ -229,7 +295,8 @@ async function check(payer) {
     if (asked.status !== 402 || !offer) throw new Fault("not-for-sale", `No price was given. ${reason(asked)}`);
     const quote = asked.body?.quote || {};
     // What the page showed when it was opened may be some snapshots ago.
-    for (const part of document.querySelectorAll("[data-quote]")) part.textContent = quote[part.dataset.quote] || "not stated";
+    for (const part of document.querySelectorAll("[data-quote]"))
+      part.textContent = quote[part.dataset.quote] || "not stated";
     compare(required, asked.body);
     const answer = await ask(`${page.prepare}&address=${encodeURIComponent(payer)}&attempt=${attempt(page.product)}`);
     if (answer.status === 400) throw new Fault("wallet", "The wallet named an invalid Algorand address.");
@@ -239,8 +306,24 @@ async function check(payer) {
     obstacle(prepared);
     agreed(prepared.payment, payer);
     const unsigned = prepared.payment.group[prepared.payment.index];
-    if (overlaps(saved(), page.product, unsigned)) throw new Fault("held", "The network could still take an earlier payment for this product, so no second one is signed yet. Try again in some minutes.", "");
-    return { ...prepared.payment, txid: idOf(unsigned), lastValid: lastValidOf(unsigned), payer, required, offer, auth: prepared.account?.auth_address, snapshot: quote.snapshotId, sha256: quote.sha256, at: Date.now() };
+    if (overlaps(saved(), page.product, unsigned))
+      throw new Fault(
+        "held",
+        "The network could still take an earlier payment for this product, so no second one is signed yet. Try again in some minutes.",
+        "",
+      );
+    return {
+      ...prepared.payment,
+      txid: idOf(unsigned),
+      lastValid: lastValidOf(unsigned),
+      payer,
+      required,
+      offer,
+      auth: prepared.account?.auth_address,
+      snapshot: quote.snapshotId,
+      sha256: quote.sha256,
+      at: Date.now(),
+    };
   }
   throw new Fault("not-ready", "The price is being renewed. Press Pay again.");
 }
@@ -248,25 +331,47 @@ async function check(payer) {
 // Only what the page shows is signed: another price is shown and waits for a second press, other terms for a reload.
 function compare(required, body) {
   const offer = required.accepts[0];
-  const changed = differences(page, required).map(([name, now, before]) => `the ${name} is now ${now}, and this page shows ${before}`);
-  if (changed.length) throw new Fault("terms-changed", `The terms have changed: ${changed.join("; ")}. Reload the page and read them again.`);
+  const changed = differences(page, required).map(
+    ([name, now, before]) => `the ${name} is now ${now}, and this page shows ${before}`,
+  );
+  if (changed.length)
+    throw new Fault(
+      "terms-changed",
+      `The terms have changed: ${changed.join("; ")}. Reload the page and read them again.`,
+    );
   const mixed = contradictions(required, body);
   if (mixed.length) throw new Fault("not-for-sale", `The offer cannot be relied on: ${mixed.join("; ")}.`);
   if (!payable(offer.amount)) throw new Fault("not-for-sale", "The price on offer is not an amount of money.");
   if (offer.amount === page.price) return;
   const [now, before] = reprice(offer.amount);
-  throw new Fault("price-changed", `The price is now ${now}; it was ${before}. Press Pay again if you agree to the new one.`);
+  throw new Fault(
+    "price-changed",
+    `The price is now ${now}; it was ${before}. Press Pay again if you agree to the new one.`,
+  );
 }
 
 // What was prepared is read byte by byte before a wallet sees it, whoever prepared it.
 function agreed(payment, payer) {
-  const found = surprises(payment?.group?.[payment.index] ?? "", { payer, payee: page.payee, amount: page.price, asset: page.asset, hash: page.genesisHash });
-  if (found.length) throw new Fault("terms-changed", `The service prepared a different payment from the one on this page: ${found.join(", ")}. The wallet was not asked to sign it.`);
+  const found = surprises(payment?.group?.[payment.index] ?? "", {
+    payer,
+    payee: page.payee,
+    amount: page.price,
+    asset: page.asset,
+    hash: page.genesisHash,
+  });
+  if (found.length)
+    throw new Fault(
+      "terms-changed",
+      `The service prepared a different payment from the one on this page: ${found.join(", ")}. The wallet was not asked to sign it.`,
+    );
 }
 
 function obstacle(prepared) {
   if (prepared.obstacle === null) return;
-  const [kind, text] = OBSTACLES[prepared.obstacle] || ["too-little", `This account has ${usdc(prepared.account.asset_atomic)}, and the price is ${usdc(prepared.price_atomic)}.`];
+  const [kind, text] = OBSTACLES[prepared.obstacle] || [
+    "too-little",
+    `This account has ${usdc(prepared.account.asset_atomic)}, and the price is ${usdc(prepared.price_atomic)}.`,
+  ];
   throw new Fault(kind, text);
 }
 
@@ -274,7 +379,10 @@ async function approval(wallet, ready) {
   if (!wallet.press) return;
   const price = usdc(ready.offer.amount);
   at("approve").textContent = `Approve ${price} in the wallet`;
-  say("approve", `Account ${ready.payer.slice(0, 6)}…${ready.payer.slice(-4)} can pay ${price}. Press the button, and approve in the wallet's window.`);
+  say(
+    "approve",
+    `Account ${ready.payer.slice(0, 6)}…${ready.payer.slice(-4)} can pay ${price}. Press the button, and approve in the wallet's window.`,
+  );
   show("approve", "cancel");
   at("approve").focus();
   await press("approve");
@@ -283,16 +391,32 @@ async function approval(wallet, ready) {
 async function sign(wallet, ready) {
   if (Date.now() - ready.at > FRESH_MS) throw new Fault("expired", "This price has expired. Press Pay for a new one.");
   const signed = await wallet.sign(ready.group, ready.index, ready.payer, ready.auth, stopping.signal);
-  if (!sealed(signed, ready.group[ready.index])) throw new Fault("altered", "The wallet signed something other than what it was asked to sign, so it was not sent.");
-  if (Date.now() - ready.at > SIGNED_MS) throw new Fault("expired", "The approval came too late for the network, so the payment was not sent. Press Pay again.");
+  if (!sealed(signed, ready.group[ready.index]))
+    throw new Fault("altered", "The wallet signed something other than what it was asked to sign, so it was not sent.");
+  if (Date.now() - ready.at > SIGNED_MS)
+    throw new Fault(
+      "expired",
+      "The approval came too late for the network, so the payment was not sent. Press Pay again.",
+    );
   const group = ready.group.map((item, place) => (place === ready.index ? signed : item));
   const payload = { paymentGroup: group, paymentIndex: ready.index };
   const { resource } = ready.required;
   const extensions = identified(ready.required.extensions);
   return {
-    txid: ready.txid, lastValid: ready.lastValid, payer: ready.payer, payee: ready.offer.payTo, amount: ready.offer.amount, network: ready.offer.network, snapshot: ready.snapshot, sha256: ready.sha256,
+    txid: ready.txid,
+    lastValid: ready.lastValid,
+    payer: ready.payer,
+    payee: ready.offer.payTo,
+    amount: ready.offer.amount,
+    network: ready.offer.network,
+    snapshot: ready.snapshot,
+    sha256: ready.sha256,
     header: encode({ x402Version: 2, payload, accepted: ready.offer, resource, extensions }),
-    product: page.product, title: page.title, path: page.path, status: "signed", at: new Date().toISOString(),
+    product: page.product,
+    title: page.title,
+    path: page.path,
+    status: "signed",
+    at: new Date().toISOString(),
   };
 }
 
@@ -300,7 +424,10 @@ async function sign(wallet, ready) {
 function identified(extensions) {
   const declared = extensions?.["payment-identifier"] ?? { info: { required: true } };
   const random = Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0"));
-  return { ...extensions, "payment-identifier": { ...declared, info: { ...declared.info, id: `pay_${random.join("")}` } } };
+  return {
+    ...extensions,
+    "payment-identifier": { ...declared, info: { ...declared.info, id: `pay_${random.join("")}` } },
+  };
 }
 
 // Sends one signed payment until its end is known; a tab that closes meanwhile resumes when it opens again.
@@ -323,7 +450,11 @@ async function present(purchase) {
     if (answer) why = reason(answer);
     await unknown(answer, why, turn);
   }
-  throw new Fault("held", "The service gave no clear answer for an hour. The payment is kept in this browser, and no other one was signed.", "");
+  throw new Fault(
+    "held",
+    "The service gave no clear answer for an hour. The payment is kept in this browser, and no other one was signed.",
+    "",
+  );
 }
 
 async function unknown(answer, why, turn) {
@@ -333,7 +464,11 @@ async function unknown(answer, why, turn) {
   const seconds = Math.max(1, Math.round(wait / 1000));
   const kind = answer || navigator.onLine ? "unknown" : "offline-paying";
   show("again");
-  say(kind, `${sentence(why)} Whether the payment settled is not known yet. It is kept in this browser, and the same one is sent again in ${seconds} ${seconds === 1 ? "second" : "seconds"}. Nothing new is signed. You may close this page and come back.`, "wait");
+  say(
+    kind,
+    `${sentence(why)} Whether the payment settled is not known yet. It is kept in this browser, and the same one is sent again in ${seconds} ${seconds === 1 ? "second" : "seconds"}. Nothing new is signed. You may close this page and come back.`,
+    "wait",
+  );
   await new Promise((next) => {
     const timer = setTimeout(next, wait);
     wake = () => (clearTimeout(timer), next());
@@ -353,7 +488,14 @@ async function delivered(purchase, answer) {
   } catch {
     kept = false;
   }
-  open(bought, answer.text, kept ? "settled" : "settled-unkept", kept ? "Settled. What you bought is yours; it stays in this browser." : "Settled. What you bought is yours, but this browser could not keep it: download it now.");
+  open(
+    bought,
+    answer.text,
+    kept ? "settled" : "settled-unkept",
+    kept
+      ? "Settled. What you bought is yours; it stays in this browser."
+      : "Settled. What you bought is yours, but this browser could not keep it: download it now.",
+  );
   at("report").focus({ preventScroll: true });
   at("purchase").scrollIntoView();
 }
@@ -368,16 +510,28 @@ function note(purchase, facts) {
 }
 
 const clock = (time) => new Date(time).toLocaleTimeString("en-GB", { hour: "2-digit", minute: "2-digit" });
-const noOther = (purchase) => (Date.now() < heldUntil(purchase) ? `Until ${clock(heldUntil(purchase))} no other one is signed for this product, since what you signed may settle until then. Sending it again costs nothing.` : "");
+const noOther = (purchase) =>
+  Date.now() < heldUntil(purchase)
+    ? `Until ${clock(heldUntil(purchase))} no other one is signed for this product, since what you signed may settle until then. Sending it again costs nothing.`
+    : "";
 
 function unproven(purchase, receipt, failed) {
   note(purchase, { receipt, failed });
-  throw new Fault("unproven", `What came does not agree with what was paid for: ${failed.join("; ")}. It is not called settled and not shown. ${noOther(purchase)} Transaction: ${purchase.txid}.`, "");
+  throw new Fault(
+    "unproven",
+    `What came does not agree with what was paid for: ${failed.join("; ")}. It is not called settled and not shown. ${noOther(purchase)} Transaction: ${purchase.txid}.`,
+    "",
+  );
 }
 
 function paidBefore(purchase, answer) {
-  if (purchase.status !== "settled") note(purchase, { status: "paid", receipt: decode(answer.headers.get("PAYMENT-RESPONSE") || "") });
-  throw new Fault("paid-before", `This was paid before, says the service: ${reason(answer)} Do not pay again; contact the service with the transaction ${purchase.txid}. ${noOther(purchase)}`, "");
+  if (purchase.status !== "settled")
+    note(purchase, { status: "paid", receipt: decode(answer.headers.get("PAYMENT-RESPONSE") || "") });
+  throw new Fault(
+    "paid-before",
+    `This was paid before, says the service: ${reason(answer)} Do not pay again; contact the service with the transaction ${purchase.txid}. ${noOther(purchase)}`,
+    "",
+  );
 }
 
 // Another challenge does not undo what was signed: whoever has it can settle it while the network takes it.
@@ -395,18 +549,36 @@ function refused(purchase, answer) {
   }
   attemptDone(purchase.product);
   note(purchase, { status: "refused", receipt });
-  throw new Fault(known ? known[1] : "refused", `The payment was refused, and the network cannot take it any more. ${why}`, "");
+  throw new Fault(
+    known ? known[1] : "refused",
+    `The payment was refused, and the network cannot take it any more. ${why}`,
+    "",
+  );
 }
 
 const rowsOf = (one, body) => [
   ["Product", one.title],
-  ["Paid", one.amount ? `${usdc(one.amount)} (${atomic(one.amount)} atomic units)` : body.price || `${body.price_atomic} atomic units of USDC`],
+  [
+    "Paid",
+    one.amount
+      ? `${usdc(one.amount)} (${atomic(one.amount)} atomic units)`
+      : body.price || `${body.price_atomic} atomic units of USDC`,
+  ],
   ["Snapshot", `${body.snapshotId}, as of ${body.as_of}`],
   ["Transaction", one.receipt?.transaction || one.txid],
   ["Payer", one.payer],
   ...(one.payee ? [["Payee", one.payee]] : []),
   ["Network", one.network],
-  ...(typeof one.matches === "boolean" ? [["Digest", one.matches ? "The bytes are the ones that were quoted" : "The bytes are NOT the ones that were quoted: download them and ask the service"]] : []),
+  ...(typeof one.matches === "boolean"
+    ? [
+        [
+          "Digest",
+          one.matches
+            ? "The bytes are the ones that were quoted"
+            : "The bytes are NOT the ones that were quoted: download them and ask the service",
+        ],
+      ]
+    : []),
 ];
 
 function file(id, name, type, content) {
@@ -429,7 +601,27 @@ function open(one, text, kind, words) {
   say(kind, words, "good");
   file("as-json", `${name}.json`, "application/json", text);
   file("as-markdown", `${name}.md`, "text/markdown", markdown(made));
-  file("as-receipt", `${name}-receipt.json`, "application/json", JSON.stringify({ product: one.product, transaction: one.txid, payer: one.payer, payee: one.payee, network: one.network, snapshotId: body.snapshotId, price_atomic: Number(one.amount || body.price_atomic), as_of: body.as_of, sha256: one.sha256, paymentResponse: one.receipt }, null, 2));
+  file(
+    "as-receipt",
+    `${name}-receipt.json`,
+    "application/json",
+    JSON.stringify(
+      {
+        product: one.product,
+        transaction: one.txid,
+        payer: one.payer,
+        payee: one.payee,
+        network: one.network,
+        snapshotId: body.snapshotId,
+        price_atomic: Number(one.amount || body.price_atomic),
+        as_of: body.as_of,
+        sha256: one.sha256,
+        paymentResponse: one.receipt,
+      },
+      null,
+      2,
+    ),
+  );
   label();
   list();
 }
@@ -449,7 +641,11 @@ async function pick(one) {
 
 function lost(one) {
   at("purchase").hidden = false;
-  say("lost", `This browser no longer has the document, and it was bought too long ago to be delivered again. Transaction: ${one.txid}.`, "bad");
+  say(
+    "lost",
+    `This browser no longer has the document, and it was bought too long ago to be delivered again. Transaction: ${one.txid}.`,
+    "bad",
+  );
 }
 
 async function resume(txid) {
@@ -457,7 +653,8 @@ async function resume(txid) {
     const one = find(txid);
     if (!one) return;
     try {
-      if (["signed", "paid"].includes(one.status) || (one.status === "settled" && !(await reopen(one)))) await present(one);
+      if (["signed", "paid"].includes(one.status) || (one.status === "settled" && !(await reopen(one))))
+        await present(one);
       else if (one.status === "refused") say("refused", "This payment was refused. Nothing was paid.", "bad");
     } catch (error) {
       tell(error);
@@ -477,7 +674,12 @@ function list() {
   const rows = saved().map((one) => {
     const item = element("li");
     const name = `your ${nameOf(one)} of ${when(one.at)}`;
-    const button = element("button", one.status === "refused" ? `Refused: ${name}` : `${one.status === "settled" ? "Open" : "Send again the payment for"} ${name}`);
+    const button = element(
+      "button",
+      one.status === "refused"
+        ? `Refused: ${name}`
+        : `${one.status === "settled" ? "Open" : "Send again the payment for"} ${name}`,
+    );
     button.type = "button";
     button.disabled = one.status === "refused" || pay.disabled;
     button.addEventListener("click", () => pick(one));
@@ -517,7 +719,9 @@ at("cancel").addEventListener("click", () => stopping.abort());
 at("print").addEventListener("click", () => print());
 at("show-sample")?.addEventListener("click", sample);
 addEventListener("online", () => wake());
-addEventListener("beforeprint", () => document.querySelectorAll("figure details, .words, .part").forEach((part) => (part.open = true)));
+addEventListener("beforeprint", () =>
+  document.querySelectorAll("figure details, .words, .part").forEach((part) => (part.open = true)),
+);
 onChange(list);
 list();
 const pending = saved().find((one) => one.status === "signed" && one.header && !one.refused && !one.failed);

@@ -9,17 +9,25 @@
   var lit = null;
 
   function off() {
-    if (lit) { lit.classList.remove("lit"); lit = null; }
+    if (lit) {
+      lit.classList.remove("lit");
+      lit = null;
+    }
     tip.hidden = true;
   }
 
   function nearest(svg, x, y) {
-    var best = null, least = 3600;
+    var best = null,
+      least = 3600;
     svg.querySelectorAll("[data-tip]").forEach(function (mark) {
       var box = mark.getBoundingClientRect();
-      var dx = Math.max(box.left - x, 0, x - box.right), dy = Math.max(box.top - y, 0, y - box.bottom) / 3;
+      var dx = Math.max(box.left - x, 0, x - box.right),
+        dy = Math.max(box.top - y, 0, y - box.bottom) / 3;
       var far = dx * dx + dy * dy;
-      if (far < least) { least = far; best = mark; }
+      if (far < least) {
+        least = far;
+        best = mark;
+      }
     });
     return best;
   }
@@ -27,7 +35,9 @@
   document.addEventListener("pointermove", function (event) {
     var svg = event.target.closest && event.target.closest(".chart svg");
     var mark = svg && nearest(svg, event.clientX, event.clientY);
-    if (!mark) { return off(); }
+    if (!mark) {
+      return off();
+    }
     if (mark !== lit) {
       off();
       lit = mark;
@@ -35,11 +45,15 @@
       tip.textContent = mark.dataset.tip;
       tip.hidden = false;
     }
-    var box = mark.getBoundingClientRect(), wide = tip.offsetWidth;
-    var left = Math.min(Math.max(8, (box.left + box.right - wide) / 2), document.documentElement.clientWidth - wide - 8);
+    var box = mark.getBoundingClientRect(),
+      wide = tip.offsetWidth;
+    var left = Math.min(
+      Math.max(8, (box.left + box.right - wide) / 2),
+      document.documentElement.clientWidth - wide - 8,
+    );
     tip.style.left = left + scrollX + "px";
     tip.style.top = box.top + scrollY - tip.offsetHeight - 10 + "px";
   });
   document.addEventListener("pointerleave", off);
   addEventListener("scroll", off, { passive: true });
-}());
+})();

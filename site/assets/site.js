@@ -5,34 +5,55 @@
   var body = document.body;
   var title = document.title;
 
-  function time(name) { return Date.parse(body.dataset[name]); }
-  function all(selector) { return Array.prototype.slice.call(document.querySelectorAll(selector)); }
-  function two(number) { return (number < 10 ? "0" : "") + number; }
+  function time(name) {
+    return Date.parse(body.dataset[name]);
+  }
+  function all(selector) {
+    return Array.prototype.slice.call(document.querySelectorAll(selector));
+  }
+  function two(number) {
+    return (number < 10 ? "0" : "") + number;
+  }
 
   function span(seconds) {
-    if (seconds < 90) { return seconds + (seconds === 1 ? " second" : " seconds"); }
-    if (seconds < 5400) { return Math.round(seconds / 60) + " minutes"; }
+    if (seconds < 90) {
+      return seconds + (seconds === 1 ? " second" : " seconds");
+    }
+    if (seconds < 5400) {
+      return Math.round(seconds / 60) + " minutes";
+    }
     return Math.round(seconds / 3600) + " hours";
   }
 
   function mark(past) {
     var stale = document.getElementById("stale");
-    if (stale && stale.hidden === past) { stale.hidden = !past; }
+    if (stale && stale.hidden === past) {
+      stale.hidden = !past;
+    }
     body.classList.toggle("is-stale", past);
     document.title = (past ? "STALE · " : "") + title;
   }
 
   // A page that shows nothing of this minute asks whether the service is fresh; without an answer it does not say stale.
   function ask() {
-    fetch(body.dataset.status, { cache: "no-cache" }).then(function (answer) { return answer.json(); }).then(function (status) {
-      if (status.valid_until) { mark(Date.now() > Date.parse(status.valid_until)); }
-    }).catch(function () {});
+    fetch(body.dataset.status, { cache: "no-cache" })
+      .then(function (answer) {
+        return answer.json();
+      })
+      .then(function (status) {
+        if (status.valid_until) {
+          mark(Date.now() > Date.parse(status.valid_until));
+        }
+      })
+      .catch(function () {});
   }
 
   function show() {
     var now = Date.now();
     var age = Math.max(0, Math.round((now - time("generatedAt")) / 1000));
-    all("[data-age]").forEach(function (place) { place.textContent = "Made " + span(age) + " ago."; });
+    all("[data-age]").forEach(function (place) {
+      place.textContent = "Made " + span(age) + " ago.";
+    });
     var past = now > time("validUntil");
     mark(past);
     // Where nothing is published, whether a round ends as planned is not known.
@@ -51,42 +72,76 @@
   }
 
   function refresh() {
-    if (document.hidden) { wait = 0; return setTimeout(refresh, 15000); }
-    fetch(location.pathname, { cache: "no-cache" }).then(function (answer) {
-      return answer.ok ? answer.text() : Promise.reject(answer.status);
-    }).then(function (text) {
-      var fresh = new DOMParser().parseFromString(text, "text/html");
-      if (!fresh.body.dataset.generatedAt || fresh.body.dataset.generatedAt === body.dataset.generatedAt) { throw 0; }
-      ["generatedAt", "validUntil", "next", "mode"].forEach(function (name) { body.dataset[name] = fresh.body.dataset[name]; });
-      all("[data-live]").forEach(function (old) {
-        var part = fresh.getElementById(old.id);
-        var focused = old.contains(document.activeElement) ? document.activeElement.id : "";
-        if (!part || old.contains(document.activeElement) && old.id !== "stamp" && part.dataset.key === old.dataset.key) { return; }
-        var open = Array.prototype.map.call(old.querySelectorAll("details"), function (one) { return one.open; });
-        part.querySelectorAll("details").forEach(function (one, at) { if (at < open.length) { one.open = open[at]; } });
-        old.replaceWith(document.adoptNode(part));
-        if (focused && document.getElementById(focused)) { document.getElementById(focused).focus(); }
-      });
+    if (document.hidden) {
       wait = 0;
-      show();
-      document.dispatchEvent(new Event("emi:renewed"));
-    }).catch(function () { wait = Math.min(600000, wait * 2 + 30000); }).then(plan);
+      return setTimeout(refresh, 15000);
+    }
+    fetch(location.pathname, { cache: "no-cache" })
+      .then(function (answer) {
+        return answer.ok ? answer.text() : Promise.reject(answer.status);
+      })
+      .then(function (text) {
+        var fresh = new DOMParser().parseFromString(text, "text/html");
+        if (!fresh.body.dataset.generatedAt || fresh.body.dataset.generatedAt === body.dataset.generatedAt) {
+          throw 0;
+        }
+        ["generatedAt", "validUntil", "next", "mode"].forEach(function (name) {
+          body.dataset[name] = fresh.body.dataset[name];
+        });
+        all("[data-live]").forEach(function (old) {
+          var part = fresh.getElementById(old.id);
+          var focused = old.contains(document.activeElement) ? document.activeElement.id : "";
+          if (
+            !part ||
+            (old.contains(document.activeElement) && old.id !== "stamp" && part.dataset.key === old.dataset.key)
+          ) {
+            return;
+          }
+          var open = Array.prototype.map.call(old.querySelectorAll("details"), function (one) {
+            return one.open;
+          });
+          part.querySelectorAll("details").forEach(function (one, at) {
+            if (at < open.length) {
+              one.open = open[at];
+            }
+          });
+          old.replaceWith(document.adoptNode(part));
+          if (focused && document.getElementById(focused)) {
+            document.getElementById(focused).focus();
+          }
+        });
+        wait = 0;
+        show();
+        document.dispatchEvent(new Event("emi:renewed"));
+      })
+      .catch(function () {
+        wait = Math.min(600000, wait * 2 + 30000);
+      })
+      .then(plan);
   }
 
   function unfold() {
     var part = location.hash.length > 1 && document.getElementById(decodeURIComponent(location.hash.slice(1)));
-    if (part && part.tagName === "DETAILS") { part.open = true; }
+    if (part && part.tagName === "DETAILS") {
+      part.open = true;
+    }
   }
 
   if (time("generatedAt") && time("validUntil")) {
     show();
     setInterval(show, 1000);
-    if (document.querySelector("main [data-live]")) { plan(); }
+    if (document.querySelector("main [data-live]")) {
+      plan();
+    }
   } else if (body.dataset.status) {
     ask();
     setInterval(ask, 60000);
   }
   addEventListener("hashchange", unfold);
-  addEventListener("beforeprint", function () { all("figure details").forEach(function (one) { one.open = true; }); });
+  addEventListener("beforeprint", function () {
+    all("figure details").forEach(function (one) {
+      one.open = true;
+    });
+  });
   unfold();
-}());
+})();

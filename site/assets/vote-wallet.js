@@ -3,16 +3,29 @@
 import { faultOf, walletOf } from "./buyer-wallets.js";
 
 const DEVNET_SIGNER = "/x402-buyer/devnet-sign";
-const WALLETS = [["arc0001", "a wallet extension (ARC-0001)"], ["arc0027", "a wallet that answers in the page (ARC-0027)"], ["lute", "Lute"]];
-const WAYS = [["free", "free"], ["chain", "on chain, for the network's fee of 0.001 ALGO"]];
-const CHOICES = [["BULLISH", "Up"], ["NEUTRAL", "No move"], ["BEARISH", "Down"]];
+const WALLETS = [
+  ["arc0001", "a wallet extension (ARC-0001)"],
+  ["arc0027", "a wallet that answers in the page (ARC-0027)"],
+  ["lute", "Lute"],
+];
+const WAYS = [
+  ["free", "free"],
+  ["chain", "on chain, for the network's fee of 0.001 ALGO"],
+];
+const CHOICES = [
+  ["BULLISH", "Up"],
+  ["NEUTRAL", "No move"],
+  ["BEARISH", "Down"],
+];
 
 export function start(place, { prepared, relay, remember, element, Said }) {
   const state = element("p", "", { className: "small" });
   state.setAttribute("role", "status");
   const next = element("button", "", { type: "button", hidden: true });
   const wait = element("button", "Stop waiting", { type: "button", hidden: true, onclick: () => stop.abort() });
-  const buttons = CHOICES.map(([choice, word]) => element("button", word, { type: "button", onclick: () => run(() => vote(choice)) }));
+  const buttons = CHOICES.map(([choice, word]) =>
+    element("button", word, { type: "button", onclick: () => run(() => vote(choice)) }),
+  );
   let stop = new AbortController();
 
   function say(kind, words) {
@@ -39,7 +52,9 @@ export function start(place, { prepared, relay, remember, element, Said }) {
   async function run(step) {
     next.hidden = true;
     stop = new AbortController();
-    [...buttons, next].forEach((button) => { button.disabled = true; });
+    [...buttons, next].forEach((button) => {
+      button.disabled = true;
+    });
     try {
       await step();
     } catch (error) {
@@ -47,7 +62,9 @@ export function start(place, { prepared, relay, remember, element, Said }) {
       say(fault.kind, fault.message);
     }
     wait.hidden = true;
-    [...buttons, next].forEach((button) => { button.disabled = false; });
+    [...buttons, next].forEach((button) => {
+      button.disabled = false;
+    });
   }
 
   async function vote(choice) {
@@ -87,7 +104,11 @@ export function start(place, { prepared, relay, remember, element, Said }) {
   }
 
   const local = place.dataset.network === "devnet" && ["localhost", "127.0.0.1", "[::1]"].includes(location.hostname);
-  const wallets = choose("vote-wallet", "Wallet", local ? [...WALLETS, ["devnet", "this devnet's throwaway wallet"]] : WALLETS);
+  const wallets = choose(
+    "vote-wallet",
+    "Wallet",
+    local ? [...WALLETS, ["devnet", "this devnet's throwaway wallet"]] : WALLETS,
+  );
   const ways = choose("vote-way", "Vote", WAYS);
   const choices = element("p", "");
   buttons.forEach((button) => choices.append(button, " "));

@@ -11,7 +11,8 @@ const WORDS = { BULLISH: "up", NEUTRAL: "no move", BEARISH: "down" };
 const CAME = { BULLISH: "it rose", NEUTRAL: "it stayed within the band", BEARISH: "it fell" };
 const OTHER_WAYS = `Vote with a wallet or from the command line${location.pathname === "/arena/" ? " instead." : ": see the Arena page."}`;
 const OFF = `The free vote is off on this site. ${OTHER_WAYS}`;
-const STALE = "This service has stopped: it has published nothing for some minutes, and takes no votes. Vote again once it runs.";
+const STALE =
+  "This service has stopped: it has published nothing for some minutes, and takes no votes. Vote again once it runs.";
 
 class Said extends Error {} // a sentence for the visitor
 
@@ -32,11 +33,16 @@ async function relay(query, headers = {}) {
   try {
     answer = await fetch(RELAY + query, { cache: "no-store", headers, signal: AbortSignal.timeout(RELAY_MS) });
   } catch {
-    throw new Said(navigator.onLine ? "This site does not answer. Press again; a vote cannot count twice." : "You are offline. Nothing was sent.");
+    throw new Said(
+      navigator.onLine
+        ? "This site does not answer. Press again; a vote cannot count twice."
+        : "You are offline. Nothing was sent.",
+    );
   }
   const received = await answer.json().catch(() => ({}));
   if (answer.ok && (received.txid || received.transaction)) return received;
-  if (received.reason === "locked") throw new Said("Too late: votes in this round are closed. The next round opens within a minute.");
+  if (received.reason === "locked")
+    throw new Said("Too late: votes in this round are closed. The next round opens within a minute.");
   if (received.reason === "off" || answer.status === 404) throw new Said(off());
   throw new Said(received.detail || "This site takes no votes now. Try again in a minute.");
 }
@@ -85,13 +91,15 @@ function store(mode, work) {
 let unkept; // where the browser keeps nothing
 
 async function keyOfThisBrowser() {
-  const kept = unkept || await store("readonly", (keys) => keys.get("voter")).catch(() => null);
+  const kept = unkept || (await store("readonly", (keys) => keys.get("voter")).catch(() => null));
   if (kept) return kept;
   let made;
   try {
     made = await crypto.subtle.generateKey({ name: "Ed25519" }, false, ["sign", "verify"]);
   } catch {
-    throw new Said(`This browser cannot make the key for a free vote: it lacks Ed25519, or this page is not on https. ${OTHER_WAYS}`);
+    throw new Said(
+      `This browser cannot make the key for a free vote: it lacks Ed25519, or this page is not on https. ${OTHER_WAYS}`,
+    );
   }
   // Two tabs: the first key stays.
   await store("readwrite", (keys) => keys.add(made, "voter")).catch(() => {});
@@ -102,7 +110,21 @@ async function signed(key, transaction) {
   const bytes = bytesOf(transaction);
   const signature = await crypto.subtle.sign("Ed25519", key.privateKey, Uint8Array.from([0x54, 0x58, ...bytes])); // "TX"
   // Msgpack: a map of two, "sig" with 64 bytes and "txn".
-  return base64Of([0x82, 0xa3, 0x73, 0x69, 0x67, 0xc4, 0x40, ...new Uint8Array(signature), 0xa3, 0x74, 0x78, 0x6e, ...bytes]);
+  return base64Of([
+    0x82,
+    0xa3,
+    0x73,
+    0x69,
+    0x67,
+    0xc4,
+    0x40,
+    ...new Uint8Array(signature),
+    0xa3,
+    0x74,
+    0x78,
+    0x6e,
+    ...bytes,
+  ]);
 }
 
 // What was voted here
@@ -153,8 +175,12 @@ async function look() {
   const { rounds: rows = [] } = over ? await json("/arena/rounds.json") : {};
   for (const vote of due) {
     const row = rows.find((one) => one.round_id === vote.round);
-    const real = row ? total(row.votes) - total(row.simulated_votes) : round?.round_id === vote.round ? live.total - simulated : null;
-    if (real !== null && vote.counted === undefined) vote.counted = real > 0 && await isCounted(vote);
+    const real = row
+      ? total(row.votes) - total(row.simulated_votes)
+      : round?.round_id === vote.round
+        ? live.total - simulated
+        : null;
+    if (real !== null && vote.counted === undefined) vote.counted = real > 0 && (await isCounted(vote));
     if (row) Object.assign(vote, { came: row.outcome || "VOID", moved: row.change_bps });
   }
   keep(mine().map((vote) => due.find((one) => one.round === vote.round) || vote));
@@ -170,7 +196,8 @@ function outcome(vote) {
 
 function sentence(vote) {
   const said = `You said ${WORDS[vote.choice]} for ${vote.asset}, ${at(vote.start)} to ${at(vote.end)} UTC.`;
-  if (vote.counted === false) return `${said} It was not counted: it came too late, or a later vote of yours replaced it.`;
+  if (vote.counted === false)
+    return `${said} It was not counted: it came too late, or a later vote of yours replaced it.`;
   if (vote.came) return `${said} ${outcome(vote)}`;
   if (vote.counted) return `${said} Counted. The result comes at ${at(vote.end)}.`;
   if (Date.now() > Date.parse(vote.start)) return `${said} Votes are closed; the count is published within a minute.`;
@@ -179,11 +206,14 @@ function sentence(vote) {
 
 function tally(all) {
   const scored = all.filter((vote) => vote.counted && vote.came && vote.came !== "VOID");
-  const n = scored.length, right = scored.filter((vote) => vote.came === vote.choice).length;
+  const n = scored.length,
+    right = scored.filter((vote) => vote.came === vote.choice).length;
   if (!n) return "";
   const count = `Your votes so far: right in ${right} of ${n} ${n === 1 ? "round" : "rounds"}.`;
   if (n < FEW) return `${count} Fewer than ${FEW} say nothing about skill.`;
-  const z = 1.96 ** 2, mid = (right + z / 2) / (n + z), half = (1.96 / (n + z)) * Math.sqrt((right * (n - right)) / n + z / 4);
+  const z = 1.96 ** 2,
+    mid = (right + z / 2) / (n + z),
+    half = (1.96 / (n + z)) * Math.sqrt((right * (n - right)) / n + z / 4);
   return `${count} 95% interval: ${(100 * (mid - half)).toFixed(1)} to ${(100 * (mid + half)).toFixed(1)}%; a blind guess among three gets 33%.`;
 }
 
@@ -198,7 +228,9 @@ let asked = ""; // the round that was asked about
 let pressed = ""; // the round in which a button was pressed: what was said after that stays
 
 function show() {
-  const all = mine(), box = document.getElementById("votes"), place = document.getElementById("my-votes");
+  const all = mine(),
+    box = document.getElementById("votes"),
+    place = document.getElementById("my-votes");
   const open = box && all.find((vote) => vote.round === box.dataset.round);
   box?.querySelectorAll("button").forEach((button) => {
     button.disabled = false;
@@ -207,13 +239,17 @@ function show() {
   if (open) state(sentence(open));
   else if (shown !== box?.dataset.round) state(known);
   shown = box?.dataset.round;
-  const others = all.filter((vote) => vote !== open).slice(-3).reverse();
+  const others = all
+    .filter((vote) => vote !== open)
+    .slice(-3)
+    .reverse();
   const lines = [...others.map(sentence), tally(all)].filter(Boolean);
   place.replaceChildren(...lines.map((words) => element("p", words)));
 }
 
 async function tap(button) {
-  const { round, asset, start, end } = button.parentElement.dataset, choice = button.value;
+  const { round, asset, start, end } = button.parentElement.dataset,
+    choice = button.value;
   const buttons = [...button.parentElement.children];
   pressed = round;
   buttons.forEach((one) => one.setAttribute("aria-disabled", "true"));
@@ -233,7 +269,9 @@ async function tap(button) {
 
 function follow() {
   show();
-  look().then(show).catch(() => {}); // offline: asked again with the next release
+  look()
+    .then(show)
+    .catch(() => {}); // offline: asked again with the next release
 }
 
 document.addEventListener("click", (event) => {
@@ -249,17 +287,24 @@ function ask(event) {
   const box = event.target.closest("#votes");
   if (!box || asked === box.dataset.round) return;
   asked = box.dataset.round;
-  fetch(RELAY, { cache: "no-store" }).then((answer) => answer.json()).then((answer) => {
-    if (answer.free_vote === "on" || pressed === box.dataset.round) return;
-    known = answer.free_vote === "full" || answer.reason === "stale" ? answer.detail : off();
-    shown = undefined;
-    show();
-  }).catch(() => {}); // said after a press
+  fetch(RELAY, { cache: "no-store" })
+    .then((answer) => answer.json())
+    .then((answer) => {
+      if (answer.free_vote === "on" || pressed === box.dataset.round) return;
+      known = answer.free_vote === "full" || answer.reason === "stale" ? answer.detail : off();
+      shown = undefined;
+      show();
+    })
+    .catch(() => {}); // said after a press
 }
 document.addEventListener("pointerover", ask);
 document.addEventListener("focusin", ask);
 const wallet = document.getElementById("wallet-vote");
-wallet?.parentElement.addEventListener("toggle", async () => {
-  (await import("./vote-wallet.js")).start(wallet, { prepared, relay, remember, element, Said });
-}, { once: true });
+wallet?.parentElement.addEventListener(
+  "toggle",
+  async () => {
+    (await import("./vote-wallet.js")).start(wallet, { prepared, relay, remember, element, Said });
+  },
+  { once: true },
+);
 follow();

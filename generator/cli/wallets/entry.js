@@ -13,7 +13,10 @@ function over(wallet) {
       return known.length ? known : wallet.connect();
     },
     async sign(group, place, address) {
-      const items = group.map((item, at) => ({ txn: decodeUnsignedTransaction(bytes(item)), signers: at === place ? [address] : [] }));
+      const items = group.map((item, at) => ({
+        txn: decodeUnsignedTransaction(bytes(item)),
+        signers: at === place ? [address] : [],
+      }));
       const signed = await wallet.signTransaction([items], address);
       // Only what was signed comes back.
       return signed.length === group.length ? signed[place] : signed[0];

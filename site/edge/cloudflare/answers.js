@@ -37,14 +37,24 @@ function link(path) {
   const parts = /^(\/(?:[a-z0-9-]+\/)*)index\.(html|md)$/.exec(path);
   if (parts === null) return {};
   const [, folder, kind] = parts;
-  return { link: kind === "md" ? `<${folder}>; rel="canonical"` : `<${folder}index.md>; rel="alternate"; type="text/markdown"` };
+  return {
+    link: kind === "md" ? `<${folder}>; rel="canonical"` : `<${folder}index.md>; rel="alternate"; type="text/markdown"`,
+  };
 }
 
 /** Headers that every answer with a file carries; `contentType` decides the policy of pages, `path` their link. */
 export function fileHeaders(contentType, generation, cacheControl, path = "") {
   const policy = contentType.startsWith("text/html") ? { "content-security-policy": PAGE_POLICY } : {};
   const named = generation ? { "x-generation": generation } : {};
-  return { ...CORS, ...SECURITY, ...policy, ...link(path), ...named, "cache-control": cacheControl, vary: "Accept-Encoding" };
+  return {
+    ...CORS,
+    ...SECURITY,
+    ...policy,
+    ...link(path),
+    ...named,
+    "cache-control": cacheControl,
+    vary: "Accept-Encoding",
+  };
 }
 
 /** An RFC 9457 problem document; a HEAD request gets its headers only. */

@@ -46,7 +46,10 @@ function readable(body) {
   const named = rows.filter((row) => GENERATION.test(row?.generation) && DIGEST.test(row.manifest));
   if (named.length === 0 || named[0] !== body) return null;
   // The newest first: a generation that is named twice is the newer one.
-  return { generation: body.generation, manifests: new Map(named.reverse().map((row) => [row.generation, row.manifest])) };
+  return {
+    generation: body.generation,
+    manifests: new Map(named.reverse().map((row) => [row.generation, row.manifest])),
+  };
 }
 
 /** A release's files: path to {type, modified_s, forms}, of which `forms` maps a coding to an object's digest. */

@@ -56,7 +56,9 @@ async function free(request, url, path, env, known) {
   if (ONCE_PREFIXES.some((start) => path.startsWith(start))) {
     const file = await read(env.SITE, `${prefix}once${path}`);
     const where = { path, generation: there?.generation, cacheControl: ONCE };
-    return file === null ? problem(request, 404, NOTHING, known) : send(request, { ...file, coding: "identity" }, where);
+    return file === null
+      ? problem(request, 404, NOTHING, known)
+      : send(request, { ...file, coding: "identity" }, where);
   }
   if (there === null) {
     return problem(request, 503, "Nothing has been published yet.", { ...known, headers: { "retry-after": "5" } });
@@ -117,7 +119,11 @@ async function nothing(request, env, where, known) {
   const row = wanted ? where.files.get("/not-found/index.html") : undefined;
   if (row === undefined) return problem(request, 404, NOTHING, known);
   const page = await form(env, where.prefix, row, "identity");
-  const headers = { ...fileHeaders(page.type, where.generation, "no-store"), vary: "Accept", "content-type": page.type };
+  const headers = {
+    ...fileHeaders(page.type, where.generation, "no-store"),
+    vary: "Accept",
+    "content-type": page.type,
+  };
   if (request.method === "HEAD" && page.body instanceof ReadableStream) page.body.cancel();
   return new Response(request.method === "HEAD" ? null : page.body, { status: 404, headers });
 }
