@@ -11,9 +11,9 @@ from typing import Final
 from generator.arena import ranges
 from generator.arena.outcome import PricePoint, change_bps, fix_price, outcome_of
 from generator.arena.scores import published_triple
-from generator.arena.timetable import HOUR_MS, MINUTE_MS
 from generator.arena.values import PredictionMade, RangeForecast
 from generator.brain.forecast import Forecast
+from generator.catalog.durations import HOUR_MS, MINUTE_MS
 from generator.catalog.formats import basis_points
 from generator.catalog.words import Prediction
 

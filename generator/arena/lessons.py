@@ -13,6 +13,7 @@ from generator.arena.scores import Triple, brier, chance_of
 from generator.arena.tally import consensus_of, share_of
 from generator.arena.values import Lesson, Round, Tally
 from generator.catalog.assets import ASSET_NAMES
+from generator.catalog.durations import MINUTE_MS
 from generator.catalog.words import Consensus, PatternType, Prediction
 
 NO_VOTES: Final = Tally()
@@ -95,7 +96,7 @@ def summary_of(lesson: Lesson, resolved: Round, real: Tally, simulated: Tally) -
 
 def _move(resolved: Round) -> str:
     moved, band = (abs(bps or 0.0) / 100 for bps in (resolved.change_bps, resolved.band_bps))
-    minutes = (resolved.end_ms - resolved.start_ms) // 60_000
+    minutes = (resolved.end_ms - resolved.start_ms) // MINUTE_MS
     span = "the hour" if minutes == 60 else f"{minutes} minutes"
     way = "rose" if (resolved.change_bps or 0.0) > 0 else "fell"
     verb = f"{way} {moved:.2f}%" if moved >= 0.005 else "hardly moved"

@@ -4,9 +4,10 @@ from collections.abc import Mapping
 from typing import Final, NamedTuple
 
 from generator.catalog import formats
+from generator.catalog.durations import MINUTE_MS
 from generator.catalog.words import Prediction
 
-PRICE_WINDOW_MS: Final = 60_000
+PRICE_WINDOW_MS: Final = MINUTE_MS
 
 
 class PricePoint(NamedTuple):

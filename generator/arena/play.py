@@ -16,6 +16,7 @@ from generator.arena.timetable import Slot, Timetable, revise
 from generator.arena.values import Event, Lesson, PredictionMade, RangeForecast, Round, Tally
 from generator.brain.forecast import Forecast
 from generator.catalog.assets import ASSETS
+from generator.catalog.durations import MINUTE_MS
 from generator.catalog.words import Prediction, RoundPhase
 
 __all__ = ["ArenaConfig", "PlayInputs", "PlayResult", "PlayState", "PricePoint", "play"]
@@ -193,7 +194,7 @@ def _reopened(item: Round, inputs: PlayInputs) -> Round:
 def _try_open(item: Round, inputs: PlayInputs, last: LastOutcome) -> Round:
     if item.phase is not RoundPhase.SCHEDULED:
         return item
-    forecast = sound(inputs.forecast(item.asset, (item.end_ms - item.start_ms) // 60_000))
+    forecast = sound(inputs.forecast(item.asset, (item.end_ms - item.start_ms) // MINUTE_MS))
     if forecast is None:
         return item
     return open_round(

@@ -20,9 +20,9 @@ from typing import Final
 
 from generator.arena.outcome import PricePoint, fix_price
 from generator.arena.rates import Z_95, rate
-from generator.arena.timetable import HOUR_MS, MINUTE_MS
 from generator.arena.values import Estimate, HorizonScores, Move, PredictionMade, RangeForecast, RangeScore
 from generator.brain.reading import AssetReading
+from generator.catalog.durations import HOUR_MS, MINUTE_MS
 
 HORIZONS: Final = {"15m": 15, "1h": 60, "4h": 240, "24h": 1440}  # minutes
 BASELINES: Final = ("last_hour", "last_day", "ewma")

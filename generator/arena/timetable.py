@@ -6,11 +6,9 @@ a round in two.
 
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
-MINUTE_MS: Final = 60_000
-DAY_MS: Final = 86_400_000
-HOUR_MS: Final = 3_600_000
+from generator.catalog.durations import DAY_MS, MINUTE_MS
 
 
 class Slot(NamedTuple):

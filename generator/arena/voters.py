@@ -10,6 +10,7 @@ from typing import Final, NamedTuple
 
 from generator.arena.rates import ENOUGH, part, rate
 from generator.arena.values import Burst, Leaderboard, Place, Rate, RecordCrowd, Tally
+from generator.catalog.durations import MINUTE_MS
 from generator.catalog.words import Prediction
 
 PRIOR_ROUNDS: Final = 30  # a voter begins as if right in a third of so many rounds
@@ -18,7 +19,6 @@ BURST_TIMES: Final = 10  # as many as ten usual minutes
 BURSTS_SHOWN: Final = 5
 SURE_FROM: Final = 100
 PLACES: Final = 20
-MINUTE_MS: Final = 60_000
 
 
 class Voter(NamedTuple):

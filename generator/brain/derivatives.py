@@ -8,11 +8,11 @@ import numpy as np
 
 from generator.brain.liquidity import hysteresis
 from generator.brain.smoothing import HOUR_BARS, Pace, rates
+from generator.catalog.durations import HOUR_MS
 from generator.catalog.text.labels import FUNDING_ODD, FUNDING_SHORT, NO_FUTURES, UNSTEADY
 from generator.catalog.words import DerivativesState, DerivativesVote
 from generator.market.bars import FloatArray
 
-HOUR_MS: Final = 3_600_000
 _USUAL: Final = 0.0001  # funding per 8 hours of most venues: its interest-rate part
 _EIGHTS: Final = 90  # 30 days of 8 hours
 _FEWEST: Final = 21  # 8-hour values before funding is ranked: a week

@@ -15,6 +15,7 @@ from generator.brain.calibration import softmax
 from generator.brain.features import AT, Features
 from generator.brain.smoothing import DAY_BARS, clipped
 from generator.brain.week import QUARTER_MS, quarter_is_over
+from generator.catalog.durations import MINUTE_MS
 from generator.market.bars import BAR_MS, FloatArray
 
 _TRENDS: Final = slice(AT["trend_1h"], AT["trend_20h"] + 1)
@@ -176,7 +177,7 @@ class Direction:
         row[INPUTS + 1], row[INPUTS + 2] = band[0], _calmer(band[1], base)
         row[INPUTS + 3 : INPUTS + 5] = _sides(self.online[horizon], inputs)
         row[INPUTS + 5 :] = base
-        self.due[slot] = close_ms + HORIZON_MINUTES[horizon] * 60_000
+        self.due[slot] = close_ms + HORIZON_MINUTES[horizon] * MINUTE_MS
 
     def _learn(self, horizon: int, row: FloatArray, log_close: FloatArray) -> None:
         """Score the experts on the outcome, then move the base rates and the online logit."""

@@ -8,12 +8,12 @@ from typing import Final
 import numpy as np
 
 from generator.brain.week import CLOSE, DAY, HIGH, LOW, QUARTER_MS, VARIANCE, VOLUME, WEEK, Week, last_closed
+from generator.catalog.durations import HOUR_MS
 from generator.market.bars import BAR_MS, FloatArray
 
 BASELINES: Final = ("last_hour", "last_day", "ewma")
 HOUR: Final = 4  # quarter hours
 BARS: Final = QUARTER_MS // BAR_MS
-_HOUR_MS: Final = 3_600_000
 _FEWEST_DAYS: Final = 3  # of history before a day is called usual or not
 _RECENT_HOURS: Final = 8  # in which most of a day's move may have come
 _MOST: Final = 0.6  # of the day's move
@@ -85,7 +85,7 @@ class Past:
 
         NaN where less than half of them is known.
         """
-        end = t_ms // _HOUR_MS * HOUR - 1
+        end = t_ms // HOUR_MS * HOUR - 1
         high, low = (self._week.last(end, DAY, field) for field in (HIGH, LOW))
         enough = np.isfinite(high).sum(axis=0) >= DAY // 2
         return (
@@ -204,7 +204,7 @@ def _ratios(volume: FloatArray) -> FloatArray:
 
 def _since(closes: FloatArray, close_ms: int) -> tuple[int | None, float | None]:
     """Return the latest full hour since which most of the day's mean move came, and the share of it."""
-    last_hour = (close_ms % _HOUR_MS) // QUARTER_MS  # quarter hours since the last full hour
+    last_hour = (close_ms % HOUR_MS) // QUARTER_MS  # quarter hours since the last full hour
     path = _mean(closes[-1] - closes[-DAY - HOUR - 1 :])  # mean move from each quarter hour until now
     day = path[-DAY - 1] if len(path) > DAY else math.nan
     if not math.isfinite(day) or day == 0.0:
@@ -212,7 +212,7 @@ def _since(closes: FloatArray, close_ms: int) -> tuple[int | None, float | None]
     for hours in range(1, _RECENT_HOURS + 1):
         share = float(path[-1 - last_hour - HOUR * hours] / day)
         if share >= _MOST:
-            return int(close_ms // _HOUR_MS - hours) % 24, share
+            return int(close_ms // HOUR_MS - hours) % 24, share
     return None, None
 
 

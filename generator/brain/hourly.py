@@ -8,7 +8,6 @@ from generator.brain.derivatives import Derivatives, Pressure
 from generator.catalog.words import Trend
 from generator.market.bars import BarFrame, FloatArray
 
-HOUR_MS: Final = 3_600_000
 HOURS: Final = 24
 FUTURES_HOURS: Final = 30 * 24
 FEWEST: Final = 12

@@ -10,6 +10,7 @@ from generator.brain.calibration import KEEP, PLAIN, USUAL, Calibration, softmax
 from generator.brain.recurrent import Recurrent
 from generator.brain.smoothing import rates
 from generator.brain.structure import FLAT
+from generator.catalog.durations import MINUTE_MS
 from generator.catalog.words import RegimeLabel
 from generator.market.bars import BAR_MS, FloatArray
 
@@ -222,4 +223,4 @@ class RegimeFilter:
 
 def dwell_minutes(t_ms: int, since_ms: int) -> int:
     """Return how long the label of the bars closed from `since_ms` on has been shown after the bar opened at `t_ms`."""
-    return max(0, (t_ms + BAR_MS - since_ms) // 60_000)
+    return max(0, (t_ms + BAR_MS - since_ms) // MINUTE_MS)

@@ -4,9 +4,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from generator.catalog.durations import HOUR_MS
 from generator.market.bars import BAR_MS, FloatArray
 
-HOUR_BARS = 3_600_000 // BAR_MS
+HOUR_BARS = HOUR_MS // BAR_MS
 DAY_BARS = 24 * HOUR_BARS
 
 

@@ -7,6 +7,7 @@ from typing import Final
 from generator.brain.derivatives import NO_PRESSURE, Pressure
 from generator.brain.reading import AssetReading
 from generator.catalog.assets import ASSETS
+from generator.catalog.durations import MINUTE_MS
 from generator.catalog.text import answers
 from generator.catalog.text.labels import NO_FUTURES
 from generator.catalog.text.market import listed
@@ -90,7 +91,7 @@ def reading_age(ctx: TickContext) -> tuple[str, ...]:
     if ctx.reading is None:
         return ()
     age_ms = ctx.observation.market_ms - (ctx.reading.t_ms + BAR_MS)
-    return (f"the last closed bar is {age_ms // 60_000} minutes old",) if age_ms > OLD_BAR_MS else ()
+    return (f"the last closed bar is {age_ms // MINUTE_MS} minutes old",) if age_ms > OLD_BAR_MS else ()
 
 
 def commonest(words: Iterable[str], tie: str) -> str | None:

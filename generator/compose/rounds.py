@@ -13,6 +13,7 @@ from generator.arena.timetable import round_id_of
 from generator.arena.values import Burst, RecordCrowd, Round, Tally
 from generator.arena.voters import burst_shares, record_shares
 from generator.catalog.assets import DEFAULT_ASSET
+from generator.catalog.durations import HOUR_MS
 from generator.catalog.endpoints import ENDPOINT_BY_ID
 from generator.catalog.formats import basis_points, iso, iso_or_none, price
 from generator.catalog.text import answers
@@ -206,7 +207,6 @@ class SharedIntelligenceResponse(NoticeResponse):
 
 
 _SEALED: Final = {RoundPhase.SCHEDULED, RoundPhase.OPEN}
-_HOUR_MS: Final = 3_600_000
 _SPARSE: Final = 10
 
 
@@ -216,13 +216,13 @@ def shown_round(ctx: TickContext) -> Round:
 
 
 def _unplayed(now_ms: int) -> Round:
-    start_ms = now_ms // _HOUR_MS * _HOUR_MS
+    start_ms = now_ms // HOUR_MS * HOUR_MS
     return Round(
         round_id=round_id_of(DEFAULT_ASSET, start_ms),
         asset=DEFAULT_ASSET,
         opens_ms=start_ms,
         start_ms=start_ms,
-        end_ms=start_ms + _HOUR_MS,
+        end_ms=start_ms + HOUR_MS,
         phase=RoundPhase.VOID,
     )
 

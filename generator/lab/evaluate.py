@@ -12,6 +12,7 @@ import numpy as np
 
 from generator.brain.weights import Weights
 from generator.catalog.assets import ASSETS
+from generator.catalog.durations import MINUTE_MS
 from generator.errors import SourceError
 from generator.lab.entrant import entrant
 from generator.lab.peers import answers, hourly
@@ -78,7 +79,7 @@ def read_candles(folder: Path) -> BarFrame:
     """Read a folder of recorded 5-minute candles, only the assets that it holds; raise SourceError on others."""
     frame = load_recording([folder], tuple(sorted(ASSETS))).frame
     if frame.interval_ms != BAR_MS:
-        raise SourceError(f"{folder} holds candles of {frame.interval_ms // 60_000} minutes; expected 5")
+        raise SourceError(f"{folder} holds candles of {frame.interval_ms // MINUTE_MS} minutes; expected 5")
     held = np.flatnonzero(np.isfinite(frame.fields["close"]).any(axis=0)).tolist()
     fields = {name: values[:, held] for name, values in frame.fields.items()}
     return BarFrame(tuple(frame.assets[column] for column in held), frame.t, fields)

@@ -11,12 +11,11 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from generator.catalog.durations import MINUTE_MS
+
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 
-MINUTE_MS: Final = 60_000
-HOUR_MS: Final = 60 * MINUTE_MS
-DAY_MS: Final = 24 * HOUR_MS
 BAR_MS: Final = 5 * MINUTE_MS
 BAR_FIELDS: Final[tuple[str, ...]] = (
     "open",

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from generator.arena.values import Hour
 from generator.catalog.discovery import FEEDS, MENU
+from generator.catalog.durations import HOUR_MS
 from generator.catalog.endpoints import ENDPOINT_BY_ID
 from generator.catalog.formats import iso, price, share
 from generator.catalog.links import ROUNDS_JSON, ROUNDS_PUBLISHED, STATUS_JSON
@@ -16,7 +17,6 @@ from generator.compose.all import Composed
 from generator.compose.body import Body, encode
 from generator.compose.context import TickContext
 from generator.compose.paid_human_report import X402HumanReportPaidResponse
-from generator.market.bars import HOUR_MS
 from generator.record.published import RecordFiles
 from generator.release.last_good import Kind, LastGood
 from generator.release.vault import Offer

@@ -16,10 +16,11 @@ from generator.brain.direction import MIN_BARS
 from generator.brain.engine import Engine
 from generator.brain.reading import BrainReading
 from generator.catalog.assets import ASSETS
+from generator.catalog.durations import DAY_MS, HOUR_MS
 from generator.catalog.formats import price, probabilities
 from generator.catalog.words import RegimeLabel, SourceMode
 from generator.errors import GeneratorError, PublishError, SourceError
-from generator.market.bars import BAR_MS, DAY_MS, HOUR_MS, BarFrame
+from generator.market.bars import BAR_MS, BarFrame
 from generator.market.history import History
 from generator.market.source import Progress
 from generator.record.published import CHECKPOINT

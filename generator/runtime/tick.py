@@ -15,11 +15,11 @@ from generator.arena.values import ArenaView, RangeForecast
 from generator.brain.hourly import futures, trends
 from generator.brain.reading import BrainReading
 from generator.catalog.assets import ASSETS
+from generator.catalog.durations import DAY_MS, HOUR_MS, MINUTE_MS
 from generator.catalog.words import MODE_OF_REGIME, RegimeLabel, RoundPhase, SourceMode
 from generator.compose.all import compose
 from generator.compose.context import DayBefore, Freshness, TickContext, Ticks
 from generator.compose.regime import changes, worded
-from generator.market.bars import DAY_MS, HOUR_MS, MINUTE_MS
 from generator.market.observation import Observation
 from generator.runtime.app import MOVED_KEY, OFFSET_KEY, App
 from generator.runtime.market import SOURCES_DEADLINE_S, to_ms

@@ -12,13 +12,14 @@ from markupsafe import Markup, escape
 from generator.arena.values import Hour
 from generator.brain.regime import REGIMES
 from generator.catalog.assets import ASSETS, DEFAULT_ASSET
+from generator.catalog.durations import DAY_MS, HOUR_MS
 from generator.catalog.formats import iso
 from generator.catalog.links import BADGE, HISTORY_CSV, asset_feed, embedded
 from generator.catalog.text.labels import REGIME
 from generator.catalog.words import RegimeLabel, SourceMode
 from generator.compose.context import TickContext
 from generator.compose.inputs import observed, reading_of
-from generator.site.charts.history import DAY_MS, HOUR_MS, WINDOWS, Lately, Point, history, line_chart, uptime
+from generator.site.charts.history import WINDOWS, Lately, Point, history, line_chart, uptime
 from generator.site.charts.plot import Chart
 from generator.site.charts.report import DATA_FROM, source_of
 from generator.site.format import UNKNOWN, moment, when

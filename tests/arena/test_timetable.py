@@ -3,7 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from generator.arena.timetable import DAY_MS, MINUTE_MS, Timetable, asset_of, revise, round_id_of
+from generator.arena.timetable import Timetable, asset_of, revise, round_id_of
+from generator.catalog.durations import DAY_MS, MINUTE_MS
 from tests.support.arena_inputs import HOUR, NOON, ms
 
 LENGTHS = [15, 16, 18, 20, 24, 30, 32, 36, 40, 45, 48, 60, 72, 80, 90]

@@ -3,10 +3,11 @@
 import numpy as np
 import pytest
 
-from generator.brain.derivatives import HOUR_MS, Derivatives, Pressure
+from generator.brain.derivatives import Derivatives, Pressure
 from generator.brain.engine import Engine
 from generator.brain.liquidity import Liquidity, hysteresis
 from generator.brain.weights import Weights
+from generator.catalog.durations import HOUR_MS
 from generator.catalog.text.labels import FUNDING_SHORT, UNSTEADY
 from generator.catalog.words import (
     DerivativesState,

@@ -6,8 +6,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from generator.brain.hourly import HOUR_MS, futures, trends
+from generator.brain.hourly import futures, trends
 from generator.catalog.assets import ASSETS
+from generator.catalog.durations import HOUR_MS
 from generator.catalog.words import DerivativesState, Trend
 from generator.market.bars import BAR_FIELDS, BarFrame
 from generator.market.recorded.recording import load_recording

@@ -25,9 +25,10 @@ from generator.arena.play import Lock, PlayInputs, PlayResult, PlayState, play
 from generator.arena.ranges import due_ms
 from generator.arena.scores import track_record
 from generator.arena.teacher import RunningTotals
-from generator.arena.timetable import DAY_MS, HOUR_MS, MINUTE_MS, Timetable
+from generator.arena.timetable import Timetable
 from generator.arena.values import Hour, PredictionMade, RangeForecast, Round, Tally
 from generator.brain.forecast import Forecast
+from generator.catalog.durations import DAY_MS, HOUR_MS, MINUTE_MS
 from generator.catalog.formats import iso
 from generator.catalog.words import Prediction, RoundPhase
 from generator.record.audit.audit import RECOUNTED, far_scores_of, scores_of

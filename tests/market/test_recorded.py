@@ -9,9 +9,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from generator.catalog.durations import DAY_MS, HOUR_MS
 from generator.catalog.text.answers import NEEDS_5_MINUTE_BARS
 from generator.catalog.words import SourceMode, SourceStatus
-from generator.market.bars import BAR_FIELDS, BAR_MS, DAY_MS, HOUR_MS, BarFrame
+from generator.market.bars import BAR_FIELDS, BAR_MS, BarFrame
 from generator.market.observation import Observation
 from generator.market.recorded.source import HISTORY_MS, RecordedSource
 

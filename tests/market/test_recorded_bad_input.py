@@ -8,9 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from generator.catalog.durations import HOUR_MS
 from generator.catalog.words import SourceStatus
 from generator.errors import SourceError
-from generator.market.bars import BAR_MS, HOUR_MS
+from generator.market.bars import BAR_MS
 from generator.market.recorded.files import ascending, check_candles
 from generator.market.recorded.source import RecordedSource
 from tests.market.test_recorded import (

@@ -8,8 +8,9 @@ import pytest
 from numpy.random import Generator
 
 from generator.catalog.assets import ASSETS
+from generator.catalog.durations import DAY_MS
 from generator.catalog.words import RegimeLabel, SourceMode, SourceStatus
-from generator.market.bars import BAR_FIELDS, BAR_MS, DAY_MS, BarFrame
+from generator.market.bars import BAR_FIELDS, BAR_MS, BarFrame
 from generator.market.observation import Observation
 from generator.market.simulated.market import SimulatedMarket
 from generator.market.simulated.params import REGIMES

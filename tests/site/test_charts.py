@@ -9,7 +9,8 @@ from generator.arena.ranges import HORIZONS
 from generator.arena.rates import rate
 from generator.arena.values import TrackRecord
 from generator.catalog.assets import ASSETS
-from generator.site.charts.history import DAY_MS, line_chart
+from generator.catalog.durations import DAY_MS
+from generator.site.charts.history import line_chart
 from generator.site.charts.now import fundings, live_round, usual_moves
 from generator.site.charts.plot import ROW_LABEL, ROW_VALUE, WIDTH, Chart, tick_text
 from generator.site.charts.record import coverage, rates, saved, skills

@@ -7,8 +7,9 @@ from markupsafe import Markup
 
 from generator.arena.values import Hour
 from generator.catalog.assets import ASSETS
+from generator.catalog.durations import DAY_MS, HOUR_MS
 from generator.catalog.words import SourceMode
-from generator.site.charts.history import DAY_MS, HOUR_MS, WINDOWS, Lately, history, uptime
+from generator.site.charts.history import WINDOWS, Lately, history, uptime
 from generator.site.history import FILES, card, histories, hours_csv
 from generator.site.pages.archive import days
 from generator.site.pages.render import Pages

@@ -8,7 +8,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from generator.market.bars import BAR_FIELDS, BAR_MS, DAY_MS, MINUTE_MS, BarFrame
+from generator.catalog.durations import DAY_MS, MINUTE_MS
+from generator.market.bars import BAR_FIELDS, BAR_MS, BarFrame
 from generator.market.live.client import VenueClient
 from generator.market.live.readings import CandleReading, Collector, Job, LiquidationReading
 from generator.market.live.venues import CANDLE_ORDER

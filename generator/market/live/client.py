@@ -9,13 +9,14 @@ from contextvars import ContextVar
 from email.utils import parsedate_to_datetime
 from typing import Any, Final
 
+from generator.catalog.durations import MINUTE_MS
 from generator.market.live.readings import Collector, Job, Unusable
 from generator.market.live.venues import STABLECOIN, VenueSpec
 
 ExchangeFactory = Callable[[str, dict[str, Any]], Any]
 
 IN_FLIGHT: Final = 4  # requests to one venue at once; ccxt's own limiter spaces them
-FIRST_PAUSE_MS: Final = 60_000
+FIRST_PAUSE_MS: Final = MINUTE_MS
 LONGEST_PAUSE_MS: Final = 900_000
 SLOW_DOWN: Final = "asked to slow down (429)"
 

@@ -5,7 +5,8 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Any, Final
 
-from generator.market.bars import BAR_MS, DAY_MS, HOUR_MS
+from generator.catalog.durations import DAY_MS, HOUR_MS
+from generator.market.bars import BAR_MS
 from generator.market.live.client import VenueClient
 from generator.market.live.readings import (
     DayAgoReading,

@@ -5,8 +5,8 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import ClassVar, Final, TypeVar
 
+from generator.catalog.durations import HOUR_MS, MINUTE_MS
 from generator.catalog.words import SourceStatus
-from generator.market.bars import MINUTE_MS
 from generator.market.consensus import MAX_AGE_MS
 from generator.market.observation import SourceHealth
 
@@ -22,7 +22,7 @@ MAX_AGES_MS: Final[dict[str, int]] = {
     "open_interest": 15 * MINUTE_MS,
     "liquidations": 15 * MINUTE_MS,
     "candles": 15 * MINUTE_MS,
-    "open_interest_history": 27 * 60 * MINUTE_MS,
+    "open_interest_history": 27 * HOUR_MS,
 }
 
 

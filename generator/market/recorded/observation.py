@@ -5,8 +5,9 @@ from typing import Final
 
 import numpy as np
 
+from generator.catalog.durations import DAY_MS, MINUTE_MS
 from generator.catalog.words import SourceStatus
-from generator.market.bars import DAY_MS, MINUTE_MS, BarFrame, FloatArray
+from generator.market.bars import BarFrame, FloatArray
 from generator.market.observation import AssetObservation, Funding, OpenInterest, SourceHealth
 from generator.market.recorded.files import Kind
 from generator.market.recorded.recording import STALE_INTERVALS, Recording

@@ -10,8 +10,9 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from generator.catalog.durations import HOUR_MS, MINUTE_MS
 from generator.errors import SourceError
-from generator.market.bars import BAR_FIELDS, BAR_MS, HOUR_MS, MINUTE_MS, BarFrame, FloatArray, IntArray
+from generator.market.bars import BAR_FIELDS, BAR_MS, BarFrame, FloatArray, IntArray
 from generator.market.recorded.files import Folder, Kind, Rows, ascending, find_folders
 
 BoolArray = npt.NDArray[np.bool_]

@@ -8,10 +8,11 @@ from typing import Final
 import numpy as np
 
 from generator.catalog.assets import ASSETS
+from generator.catalog.durations import DAY_MS
 from generator.catalog.text.answers import NEEDS_5_MINUTE_BARS
 from generator.catalog.words import SourceMode
 from generator.errors import SourceError
-from generator.market.bars import BAR_MS, DAY_MS, BarFrame
+from generator.market.bars import BAR_MS, BarFrame
 from generator.market.observation import Observation
 from generator.market.recorded.files import Kind
 from generator.market.recorded.observation import observe_asset, recording_health

@@ -17,8 +17,9 @@ import numpy as np
 from numpy.random import Generator
 
 from generator.catalog.assets import ASSETS
+from generator.catalog.durations import MINUTE_MS
 from generator.catalog.words import RegimeLabel
-from generator.market.bars import BAR_FIELDS, BAR_MS, MINUTE_MS, BarFrame, FloatArray
+from generator.market.bars import BAR_FIELDS, BAR_MS, BarFrame, FloatArray
 from generator.market.simulated import params
 from generator.market.simulated.random import Draws, Stream, autoregress, generator, ornstein_uhlenbeck, tail_scale
 from generator.market.simulated.schedule import regime_mix, schedule

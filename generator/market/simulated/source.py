@@ -6,8 +6,9 @@ from typing import Final
 import numpy as np
 
 from generator.catalog.assets import ASSETS
+from generator.catalog.durations import DAY_MS, MINUTE_MS
 from generator.catalog.words import SourceMode, SourceStatus
-from generator.market.bars import BAR_MS, DAY_MS, MINUTE_MS, BarFrame, FloatArray
+from generator.market.bars import BAR_MS, BarFrame, FloatArray
 from generator.market.observation import (
     AssetObservation,
     Book,

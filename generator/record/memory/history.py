@@ -8,8 +8,8 @@ from typing import Any
 from sqlalchemy import Connection, distinct, func, insert, select
 
 from generator.arena.play import RegimeRow
-from generator.arena.timetable import DAY_MS, HOUR_MS, MINUTE_MS
 from generator.arena.values import Hour
+from generator.catalog.durations import DAY_MS, HOUR_MS, MINUTE_MS
 from generator.record.memory import tables as t
 from generator.record.memory.rows import forget, upsert
 

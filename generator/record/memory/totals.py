@@ -15,8 +15,8 @@ from sqlalchemy import Connection, func, select
 from generator.arena.ranges import Counts, RangeSums, Spread, block_ms, counts_of, together
 from generator.arena.scores import Sums
 from generator.arena.teacher import COUNTING_RULE, LessonSums, PatternSums, RunningTotals, Scored
-from generator.arena.timetable import DAY_MS
 from generator.arena.values import Lesson, PredictionMade, Round
+from generator.catalog.durations import DAY_MS
 from generator.catalog.words import PatternType, RoundPhase
 from generator.record.memory import tables as t
 from generator.record.memory.rows import upsert, value_of, values_in

@@ -12,13 +12,12 @@ from markupsafe import Markup
 from generator.arena.values import Hour
 from generator.brain.reading import Range
 from generator.brain.regime import REGIMES
+from generator.catalog.durations import DAY_MS, HOUR_MS, MINUTE_MS
 from generator.catalog.text.labels import REGIME
 from generator.catalog.words import RegimeLabel
 from generator.site.charts.plot import WIDTH, Axis, Caption, Chart, Plane, axis, line, plain, text
 from generator.site.format import moment, percent, price, signed
 
-HOUR_MS: Final = 3_600_000
-DAY_MS: Final = 24 * HOUR_MS
 _PRICES: Final = (34.0, 300.0, 0.0, WIDTH)  # edges of the upper plane
 _CHANCES: Final = (366.0, 456.0, 0.0, WIDTH)
 _HEIGHT: Final = 492
@@ -155,7 +154,7 @@ def uptime(name: str, minutes: Mapping[int, int], now_ms: int, source: str) -> C
     days = range(max(min(minutes, default=today) + 1, today - 89), today + 1)  # the day of the start has no whole
     if not days:
         return None
-    whole = dict.fromkeys(days, 1440) | {today: max(1, (now_ms - today * DAY_MS) // 60_000)}
+    whole = dict.fromkeys(days, 1440) | {today: max(1, (now_ms - today * DAY_MS) // MINUTE_MS)}
     shares = {day: min(1.0, minutes.get(day, 0) / whole[day]) for day in days}
     said = {day: percent(100 * share, 2) for day, share in shares.items()}
     step = WIDTH / 90

@@ -8,10 +8,10 @@ from markupsafe import Markup
 
 from generator.arena.rates import enough, rate, share
 from generator.arena.values import Rate, Round
+from generator.catalog.durations import DAY_MS
 from generator.site.charts.plot import HEIGHT, Axis, Caption, Chart, Plane, Row, axis, row_chart, svg, text
 from generator.site.format import UNKNOWN, moment, percent, price, signed, word
 
-DAY_MS: Final = 86_400_000
 _MAX_POINTS: Final = 96
 Numbers = Mapping[str, float | None]
 _KIND: Final = Markup(' class="{}" preserveAspectRatio="none"')

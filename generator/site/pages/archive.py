@@ -7,11 +7,11 @@ from typing import Final
 
 from generator.arena.values import Hour
 from generator.catalog.assets import ASSETS, DEFAULT_ASSET
+from generator.catalog.durations import DAY_MS
 from generator.catalog.links import ARCHIVE
 from generator.catalog.pages import SitePage
 from generator.catalog.text.labels import REGIME
 from generator.catalog.words import RegimeLabel
-from generator.site.charts.history import DAY_MS
 from generator.site.format import UNKNOWN, moment, price, signed
 
 DAYS_KEPT: Final = 30  # that have a page

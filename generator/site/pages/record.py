@@ -8,9 +8,9 @@ from markupsafe import Markup
 
 from generator.arena.hourly import WINDOW_MS
 from generator.arena.rates import ENOUGH, counted, enough, rate, share
-from generator.arena.timetable import HOUR_MS
 from generator.arena.values import ArenaView, HorizonScores, PredictionMade, Rate, Rehearsal, TrackRecord
 from generator.catalog.assets import ASSETS
+from generator.catalog.durations import HOUR_MS
 from generator.compose.scores import (
     HORIZON_WORDS,
     compared,

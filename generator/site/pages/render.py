@@ -15,6 +15,7 @@ from generator.catalog import assets, counts, discovery, downloads, endpoints, l
 from generator.catalog.assets import DEFAULT_ASSET
 from generator.catalog.discovery import PAGES, SharePicture
 from generator.catalog.downloads import RecordFile
+from generator.catalog.durations import HOUR_MS
 from generator.catalog.endpoints import ENDPOINT_BY_ID
 from generator.catalog.formats import iso
 from generator.catalog.pages import SitePage
@@ -24,7 +25,7 @@ from generator.compose.context import TickContext
 from generator.compose.scores import hour_statement
 from generator.market.bars import BAR_MS
 from generator.site import format as page_format
-from generator.site.charts.history import HOUR_MS, WINDOWS
+from generator.site.charts.history import WINDOWS
 from generator.site.pages.archive import DAYS_KEPT, Day
 from generator.site.pages.arena import history, live_view, voters, who_was_right
 from generator.site.pages.asset import asset_view

@@ -5,13 +5,13 @@ from typing import Any, Final
 
 from generator.arena.values import PredictionMade
 from generator.catalog.assets import ASSET_NAMES, DEFAULT_ASSET
+from generator.catalog.durations import DAY_MS
 from generator.catalog.endpoints import ENDPOINT_BY_ID
 from generator.catalog.text.labels import REGIME
 from generator.catalog.words import RegimeLabel, SourceMode
 from generator.site.format import moment, percent, signed, usd
 
 NAME: Final = ASSET_NAMES[DEFAULT_ASSET]
-_DAY_MS: Final = 86_400_000
 
 
 def examples(
@@ -72,6 +72,6 @@ def _book(asset: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 def _realised(newest: Sequence[PredictionMade], now_ms: int) -> Iterator[tuple[str, str]]:
     """Read what the record keeps of the day before the newest hour that came due."""
     for made in newest:
-        if (said := (made.ranges or {}).get("1h")) and now_ms - made.start_ms < _DAY_MS:
+        if (said := (made.ranges or {}).get("1h")) and now_ms - made.start_ms < DAY_MS:
             hour, sigma = f"{moment(made.start_ms):%H:%M} UTC", percent(said.last_day, 2)
             yield "realised volatility", f"over the day before {hour}, {NAME}'s realised volatility was {sigma} an hour"
