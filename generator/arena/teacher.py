@@ -14,11 +14,11 @@ from generator.arena.ranges import NOTHING, Counts, RangeCase, RangeSums, new_ca
 from generator.arena.rates import ENOUGH, rate
 from generator.arena.scores import Sums, track_record
 from generator.arena.values import (
+    BacktestScores,
     Lesson,
     Pattern,
     PredictionMade,
     Rate,
-    Rehearsal,
     Round,
     TeacherMetrics,
     TrackRecord,
@@ -265,12 +265,12 @@ class RunningTotals:
         """The hourly forecasts' scores, without the backtest."""
         return track_record("hourly", self.live.hourly, warm_up=self.backtest.hourly.resolved)
 
-    def rehearsal(self) -> Rehearsal | None:
+    def backtest_scores(self) -> BacktestScores | None:
         """The scores of the backtest, None where there is none."""
         hourly, arena = self.backtest.hourly, self.backtest.arena
         if not hourly.resolved and not arena.resolved:
             return None
-        return Rehearsal(
+        return BacktestScores(
             track_record("hourly", hourly, backtest=True),
             track_record("arena", arena, backtest=True),
             self.backtest.ranges.scores(backtest=True),

@@ -320,7 +320,7 @@ class LockedCrowd:
     bursts: tuple[Burst, ...]
 
 
-class Rehearsal(NamedTuple):
+class BacktestScores(NamedTuple):
     """Scores of the backtest before the start, apart from those that count."""
 
     hourly: TrackRecord
@@ -340,7 +340,7 @@ class ArenaView:
     open: Round | None
     lessons: tuple[Lesson, ...]  # newest first, at most 20
     events: tuple[Event, ...]  # newest first, at most 10
-    teacher: TeacherMetrics  # live, as everything that is scored; `rehearsal` has the backtest
+    teacher: TeacherMetrics  # live, as everything that is scored; `backtest` has the backtest
     arena_record: TrackRecord
     hourly_record: TrackRecord
     how_far: tuple[HorizonScores, ...] = ()  # live, by horizon
@@ -356,5 +356,5 @@ class ArenaView:
     crowd: LockedCrowd | None = None  # of the live round
     patterns: tuple[Pattern, ...] = ()
     leaderboard: Leaderboard = field(default_factory=Leaderboard)
-    rehearsal: Rehearsal | None = None  # None where there was none
+    backtest: BacktestScores | None = None  # None where there was none
     refused: dict[str, int] = field(default_factory=dict)  # ballots newly refused in this tick, by reason

@@ -237,7 +237,7 @@ def how_far(view: values.ArenaView) -> HowFar:
     """Publish the scores of the ranges over every horizon."""
     return HowFar(
         resolved=sum(one.resolved for one in view.how_far),
-        warm_up=sum(one.resolved for one in view.rehearsal.how_far) if view.rehearsal else 0,
+        warm_up=sum(one.resolved for one in view.backtest.how_far) if view.backtest else 0,
         horizons=tuple(
             HorizonScores.of(
                 one,
@@ -270,7 +270,7 @@ def hour_of(scores: Iterable[values.HorizonScores]) -> values.HorizonScores | No
 
 def hour_statement(view: values.ArenaView) -> str:
     """Say what the ranges over one hour were worth so far."""
-    one, before = hour_of(view.how_far), hour_of(view.rehearsal.how_far) if view.rehearsal else None
+    one, before = hour_of(view.how_far), hour_of(view.backtest.how_far) if view.backtest else None
     said = NO_MOVES.format(horizon=HORIZON_WORDS["1h"]) if one is None else far_statement(one)
     return f"{said}{counted_apart(before.resolved if before else 0)}"
 

@@ -145,8 +145,8 @@ def test_a_round_that_is_only_sealed_in_the_log_and_published_as_ended_is_named(
 
 
 def test_what_is_said_to_be_proved_is_only_of_the_rounds_in_the_log(site: Path) -> None:
-    rehearsed = {**a_row(NOON - 3 * 3_600_000), "warm_up": True, "log_entries": []}
-    put(site, [*rows_of(site), rehearsed])
+    backtested = {**a_row(NOON - 3 * 3_600_000), "warm_up": True, "log_entries": []}
+    put(site, [*rows_of(site), backtested])
     words = " ".join(run_verify(site).output.split())
 
     assert "of the published rounds 3 are in the log as they are published, none left out since the oldest" in words

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from generator.arena.values import Rehearsal
+from generator.arena.values import BacktestScores
 from generator.catalog.assets import ASSETS
 from generator.catalog.endpoints import ENDPOINT_BY_ID
 from generator.errors import PublishError
@@ -144,21 +144,21 @@ def test_the_wheels_own_data_come_before_the_folders_around_it(tmp_path: Path) -
 
 
 def test_the_backtest_is_named_apart_and_in_no_figure_of_the_record() -> None:
-    held = replace(empty_arena(), rehearsal=Rehearsal(arena().hourly_record, arena().arena_record, how_far(36)))
+    held = replace(empty_arena(), backtest=BacktestScores(arena().hourly_record, arena().arena_record, how_far(36)))
     due = tuple(replace(made, warm_up=place >= 10 * len(ASSETS)) for place, made in enumerate(predictions(20)))
     view = record_view(held, due, "Source: a test.", NOW_MS)
 
     assert view["figure"]["number"] == "11:00 UTC"
     assert view["figure"]["how"].startswith("In a backtest before the start 86.1% of 36 moves ")
-    assert [row[:2] for row in view["rehearsal"]["rows"]] == [
+    assert [row[:2] for row in view["backtest"]["rows"]] == [
         ("Which way, each hour", "1,204"),
         ("Arena forecasts", "60"),
     ]
-    assert [(horizon, half[-11:]) for horizon, half, _ in view["rehearsal"]["far"]] == [
+    assert [(horizon, half[-11:]) for horizon, half, _ in view["backtest"]["far"]] == [
         (words, "of 36 moves") for words in ("15 minutes", "1 hour", "4 hours", "24 hours")
     ]
     assert not any(section["charts"] for section in view["sections"])
-    assert [row["rehearsed"] for row in view["grid"]] == [place >= 10 for place in range(20)]
+    assert [row["from_backtest"] for row in view["grid"]] == [place >= 10 for place in range(20)]
 
 
 def test_the_landing_page_says_one_change_of_a_day_in_cell_and_picture() -> None:

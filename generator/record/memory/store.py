@@ -215,7 +215,7 @@ class Memory:
             teacher=totals.live.lessons.metrics(),
             arena_record=totals.arena_record(),
             hourly_record=totals.hourly_record(),
-            rehearsal=self._cached("rehearsal", totals.backtest, totals.rehearsal),
+            backtest=self._cached("backtest", totals.backtest, totals.backtest_scores),
             how_far=self._cached("how far", totals.live.ranges, totals.live.ranges.scores),
             rounds=totals.phases,
             rounds_warm_up=sum(totals.backtest.phases.values()),

@@ -8,7 +8,7 @@ from markupsafe import Markup
 
 from generator.arena.hourly import WINDOW_MS
 from generator.arena.rates import ENOUGH, counted, enough, rate, share
-from generator.arena.values import ArenaView, HorizonScores, PredictionMade, Rate, Rehearsal, TrackRecord
+from generator.arena.values import ArenaView, BacktestScores, HorizonScores, PredictionMade, Rate, TrackRecord
 from generator.catalog.assets import ASSETS
 from generator.catalog.durations import HOUR_MS
 from generator.compose.scores import (
@@ -70,7 +70,7 @@ def first_due(arena: ArenaView, now_ms: int) -> datetime:
 
 
 def _backtested(arena: ArenaView) -> str:
-    hour = hour_of(arena.rehearsal.how_far) if arena.rehearsal else None
+    hour = hour_of(arena.backtest.how_far) if arena.backtest else None
     if hour is None or not hour.scores:
         return ""
     return f"In a backtest before the start {counted(hour.scores[0].inside_90, 'moves')} ended inside the 90% range."
@@ -113,7 +113,7 @@ def record_view(
                 source,
             ),
         ),
-        "rehearsal": _rehearsal(arena.rehearsal),
+        "backtest": _backtest(arena.backtest),
         "grid": _grid(due),
         "assets": ASSETS,
         "needed": ENOUGH,
@@ -124,7 +124,7 @@ def _drawn(*charts: Chart | None) -> tuple[Chart, ...]:
     return tuple(chart for chart in charts if chart is not None)
 
 
-def _rehearsal(held: Rehearsal | None) -> dict[str, Any] | None:
+def _backtest(held: BacktestScores | None) -> dict[str, Any] | None:
     if held is None:
         return None
     named = (("Which way, each hour", held.hourly), ("Arena forecasts", held.arena))
@@ -204,7 +204,7 @@ def _grid(due: Sequence[PredictionMade]) -> tuple[dict[str, Any], ...]:
         {
             "start_ms": start,
             "made": tuple(hour.get(asset) for asset in ASSETS),
-            "rehearsed": any(made.warm_up for made in hour.values()),
+            "from_backtest": any(made.warm_up for made in hour.values()),
         }
         for start, hour in sorted(by_hour.items(), reverse=True)[:GRID_HOURS]
     )

@@ -102,7 +102,7 @@ class Content(NamedTuple):
 def _record_source(view: PageView) -> tuple[object, ...]:
     arena = view.ctx.arena
     due = None if arena.how_far else first_due(arena, view.ctx.freshness.generated_ms)
-    played = (arena.teacher, arena.rehearsal, arena.arena_record)
+    played = (arena.teacher, arena.backtest, arena.arena_record)
     listed = (tuple(view.predictions), tuple(view.rounds), tuple(view.months))
     return (due, arena.hourly_record, arena.how_far, *played, *listed)
 
