@@ -13,10 +13,10 @@ import typer.main
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-from gateway.app.answers import PROBLEMS
-from gateway.app.metrics import Metrics as GatewayMetrics
 from gateway.buyer.ballots import BALLOT_PATH
 from gateway.buyer.prepare import PREPARE_PATH
+from gateway.http.answers import PROBLEMS
+from gateway.http.metrics import Metrics as GatewayMetrics
 from gateway.payments.parse import FORBIDDEN
 from gateway.settings import GatewaySettings
 from gateway.wire.ballots import Refusal

@@ -15,14 +15,14 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Mount, Route
 
-from gateway.app.answers import ALLOWED_METHODS, PROBLEMS, VARY, preflight
-from gateway.app.limits import Guard, own_names
 from gateway.app.preview import Preview
 from gateway.app.server import http_server, listen
 from gateway.app.state import GatewayState
 from gateway.buyer.page import buyer_routes
 from gateway.clock import Clock
 from gateway.errors import GatewayError
+from gateway.http.answers import ALLOWED_METHODS, PROBLEMS, VARY, preflight
+from gateway.http.limits import Guard, own_names
 from gateway.ledger.store import Ledger
 from gateway.payments.endpoint import PaidEndpoint
 from gateway.payments.purchase import Step, no_step
@@ -57,7 +57,11 @@ def build_app(
     site = Preview(settings.site_path, settings.project) if preview else None
     app = Starlette(
         routes=_routes(state, site),
-        middleware=[Middleware(Guard, project=settings.project, names=own_names(settings) if preview else None)],
+        middleware=[
+            Middleware(
+                Guard, project=settings.project, names=own_names(settings.host, settings.origin) if preview else None
+            )
+        ],
         exception_handlers={HTTPException: _http_error, Exception: _internal_error},
         lifespan=lambda _app: _lifespan(state, http),
     )

@@ -13,7 +13,7 @@ from starlette.responses import FileResponse, RedirectResponse, Response
 from starlette.staticfiles import StaticFiles
 from starlette.types import Scope
 
-from gateway.app.answers import ALLOWED_METHODS, SECURITY_HEADERS, SITE_CORS_HEADERS, preflight, problem
+from gateway.http.answers import ALLOWED_METHODS, SECURITY_HEADERS, SITE_CORS_HEADERS, preflight, problem
 from gateway.wire.media_types import ENCODINGS, content_type
 
 REASONING: Final = "/api/reasoning.php"

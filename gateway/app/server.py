@@ -22,9 +22,9 @@ import uvicorn
 from starlette.types import ASGIApp
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
-from gateway.app.answers import Encoded
-from gateway.app.limits import MAX_HEADER_BYTES
 from gateway.app.state import GatewayState
+from gateway.http.answers import Encoded
+from gateway.http.limits import MAX_HEADER_BYTES
 
 # Larger than the 64 KiB of headers that still get a proper 431; beyond it the connection is cut.
 MAX_HEAD_BYTES: Final = 128 * 1024

@@ -10,11 +10,11 @@ from sqlalchemy.exc import SQLAlchemyError
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from gateway.app.answers import FALLBACK_DISCLAIMER, problem
-from gateway.app.limits import Clients, RateLimit
-from gateway.app.metrics import Metrics
 from gateway.clock import NOT_READY_S, STOP_QUOTING_S, Clock, LastGood
 from gateway.errors import database_reason
+from gateway.http.answers import FALLBACK_DISCLAIMER, problem
+from gateway.http.limits import Clients, RateLimit
+from gateway.http.metrics import Metrics
 from gateway.ledger.store import Ledger
 from gateway.ledger.thread import MAX_WAITING, LedgerThread
 from gateway.payments.challenge import Challenge, encode_challenges
@@ -191,7 +191,7 @@ class GatewayState:
         retry_s: int | None = None,
         **members: Any,
     ) -> Response:
-        """Make a problem document of this service, see `gateway.app.answers.problem`; `retry_s` becomes Retry-After."""
+        """Make a problem document of this service, see `gateway.http.answers.problem`; `retry_s` becomes Retry-After."""
         retry = {} if retry_s is None else {"retry-after": str(retry_s)}
         return problem(
             status,

@@ -15,11 +15,11 @@ from algosdk.encoding import is_valid_address
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from gateway.app.answers import preflight
-from gateway.app.limits import RateLimit
 from gateway.app.state import GatewayState, repeat
 from gateway.buyer.account import MAX_FEE, MIN_FEE, NodeUnusable, look_up_fee
 from gateway.buyer.free_vote import TEND_S, BallotAnswer, FreeVote
+from gateway.http.answers import preflight
+from gateway.http.limits import RateLimit
 from gateway.upstream.chain import Presence
 from gateway.upstream.http_client import Answer
 from gateway.wire.algorand import KEY_BYTES, MAX_LIFE_ROUNDS, address_of, key_of, pack

@@ -18,7 +18,6 @@ from typing import Final, TypeVar
 
 import structlog
 
-from gateway.app.limits import network_of, share_of
 from gateway.buyer.places import (
     FOR_NEWCOMERS,
     FREED_BEFORE_CLOSE_MS,
@@ -31,6 +30,7 @@ from gateway.buyer.places import (
 )
 from gateway.clock import Clock
 from gateway.errors import GatewayError
+from gateway.http.limits import network_of, share_of
 from gateway.wire.ballots import SignedBallot
 from gateway.wire.inbox import EARLIER_VOTERS, OPEN_ROUND, OpenRound, unpack_voters
 

@@ -13,12 +13,12 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, HTMLResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from gateway.app.answers import preflight
 from gateway.app.state import GatewayState
 from gateway.buyer.ballots import BALLOT_PATH, BallotDesk
 from gateway.buyer.prepare import PREPARE_PATH, Prepare
 from gateway.buyer.products import DEFAULT, FLOW_BY_NAME, FLOWS, Flow
 from gateway.buyer.signer import SIGN_PATH, Signer, devnet_wallet
+from gateway.http.answers import preflight
 from gateway.vault.folder import LoadedVault, VaultProduct
 
 PAGE: Final = "/x402-buyer/"

@@ -17,11 +17,11 @@ from algosdk.encoding import is_valid_address
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from gateway.app.answers import preflight
-from gateway.app.limits import RateLimit
 from gateway.app.state import GatewayState
 from gateway.buyer.account import Account, NodeUnusable, Params, look_up
 from gateway.buyer.products import FLOW_BY_NAME
+from gateway.http.answers import preflight
+from gateway.http.limits import RateLimit
 from gateway.payments.challenge import Challenge
 from gateway.wire.groups import payment_group
 from gateway.wire.networks import Network

@@ -6,8 +6,8 @@ from urllib.parse import urlsplit
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from gateway.app.limits import is_foreign, own_names
 from gateway.app.state import GatewayState
+from gateway.http.limits import is_foreign, own_names
 from gateway.settings import GatewaySettings
 from gateway.upstream.http_client import RemoteError, call
 from gateway.wire.loopback import is_loopback
@@ -39,7 +39,7 @@ class Signer:
     def __init__(self, state: GatewayState, wallet_url: str) -> None:
         self._state = state
         self._wallet_url = wallet_url
-        self._names = own_names(state.settings)
+        self._names = own_names(state.settings.host, state.settings.origin)
 
     async def sign(self, request: Request) -> Response:
         """Answer GET: name the account, or sign a prepared payment, as X-Devnet-Wallet says."""

@@ -15,7 +15,6 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from gateway.app.limits import is_foreign, misses_host
 from gateway.app.server import http_server, listen
 from gateway.devnet.errors import DevnetError
 from gateway.devnet.facilitator import Facilitator
@@ -24,6 +23,7 @@ from gateway.devnet.keys import load_or_make
 from gateway.devnet.ledger import Ledger
 from gateway.devnet.node import node_routes
 from gateway.devnet.settings import DevnetSettings, announced
+from gateway.http.limits import is_foreign, misses_host
 from gateway.settings import DEMO_PAYEE
 from gateway.wire.networks import DEVNET
 

@@ -19,9 +19,9 @@ from typing import Any, Final, ParamSpec, TypeVar
 import structlog
 from sqlalchemy.exc import SQLAlchemyError
 
-from gateway.app.metrics import Metrics
 from gateway.clock import Clock, LastGood
 from gateway.errors import LedgerUnavailable, database_reason
+from gateway.http.metrics import Metrics
 from gateway.ledger.record import Record
 from gateway.ledger.store import Ledger
 

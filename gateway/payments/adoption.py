@@ -10,9 +10,9 @@ from typing import Any, Final
 from pydantic import AliasChoices, AliasPath, BaseModel, ConfigDict, Field, PositiveInt, ValidationError
 from sqlalchemy.exc import SQLAlchemyError
 
-from gateway.app.metrics import Metrics
 from gateway.clock import Clock
 from gateway.errors import GatewayError, IdentityTaken, database_reason
+from gateway.http.metrics import Metrics
 from gateway.ledger.owner import make_owner
 from gateway.ledger.record import KEEP_ROUNDS, Record
 from gateway.ledger.store import Ledger
@@ -33,7 +33,7 @@ def _at(indexed: str, pending: str) -> Any:
     return Field(validation_alias=AliasChoices(*paths))
 
 
-class Transfer(BaseModel):
+class ConfirmedTransfer(BaseModel):
     """A confirmed asset transfer as the chain shows it; the amount in atomic units."""
 
     model_config = ConfigDict(strict=True, frozen=True)
@@ -76,7 +76,9 @@ async def adopt(settings: GatewaySettings, http: Http, txid: str, product_id: st
     return transfer.sender
 
 
-def _write(settings: GatewaySettings, txid: str, product: VaultProduct, transfer: Transfer, clock: Clock) -> None:
+def _write(
+    settings: GatewaySettings, txid: str, product: VaultProduct, transfer: ConfirmedTransfer, clock: Clock
+) -> None:
     at_s = clock.now().timestamp()
     record = Record(
         txid=txid,
@@ -112,15 +114,15 @@ def _write(settings: GatewaySettings, txid: str, product: VaultProduct, transfer
         ledger.close()
 
 
-async def _find(chain: Chain, txid: str) -> Transfer | None:
+async def _find(chain: Chain, txid: str) -> ConfirmedTransfer | None:
     """Return a confirmed asset transfer, from the indexer or, for about 1,000 rounds, from algod; None without one."""
     indexed = await chain.indexer(f"/v2/transactions/{txid}", TIMEOUT_S)
-    if indexed is not None and indexed.status == OK and (found := read_transfer(indexed.content)):
+    if indexed is not None and indexed.status == OK and (found := read_confirmed(indexed.content)):
         return found
     pending = await chain.algod(f"/v2/transactions/pending/{txid}", TIMEOUT_S)
     if indexed is None and pending is None:
         raise GatewayError("neither the indexer nor algod answers; try again later")
-    return read_transfer(pending.content) if pending is not None and pending.status == OK else None
+    return read_confirmed(pending.content) if pending is not None and pending.status == OK else None
 
 
 async def products_on_sale(settings: GatewaySettings, clock: Clock) -> tuple[VaultProduct, ...]:
@@ -131,7 +133,7 @@ async def products_on_sale(settings: GatewaySettings, clock: Clock) -> tuple[Vau
     return tuple(loaded.products.values()) if loaded is not None else ()
 
 
-def _check(settings: GatewaySettings, product: VaultProduct, transfer: Transfer) -> None:
+def _check(settings: GatewaySettings, product: VaultProduct, transfer: ConfirmedTransfer) -> None:
     network = settings.chain_network
     expected = {
         "network": network.genesis_hash,
@@ -145,9 +147,9 @@ def _check(settings: GatewaySettings, product: VaultProduct, transfer: Transfer)
             raise GatewayError(f"this does not pay for {product.id}: its {name} is {shown}, not {wanted}")
 
 
-def read_transfer(content: Any) -> Transfer | None:
+def read_confirmed(content: Any) -> ConfirmedTransfer | None:
     """Read the answer of the indexer or of algod to a question about one transaction; None if it shows no transfer."""
     try:
-        return Transfer.model_validate(content)
+        return ConfirmedTransfer.model_validate(content)
     except ValidationError:
         return None

@@ -11,7 +11,7 @@ from x402.extensions.payment_identifier import declare_payment_identifier_extens
 from x402.http.utils import encode_payment_required_header
 from x402.schemas import PaymentRequired, PaymentRequirements
 
-from gateway.app.answers import MAX_HEADER_BYTES, Encoded, encoded, header_bytes
+from gateway.http.answers import MAX_HEADER_BYTES, Encoded, encoded, header_bytes
 from gateway.settings import GatewaySettings
 from gateway.vault.folder import LoadedVault, VaultProduct
 from gateway.wire.networks import USDC_DECIMALS

@@ -11,10 +11,9 @@ from hmac import compare_digest
 from typing import Final
 
 from gateway.ledger.record import Change, NoteRefusal, Record, Refuse, Review, Settle, Watch
-from gateway.payments.parse import Payment
-from gateway.payments.transfers import Transfer
 from gateway.upstream.chain import Finding, Presence, extend_watch
 from gateway.upstream.facilitator import SettleAnswer, SettleKind, Verdict
+from gateway.values import Payment, Transfer
 
 ALREADY_ON_CHAIN: Final = "payment_already_on_chain"
 HEADER_REPEATED: Final = "payment_header_repeated"

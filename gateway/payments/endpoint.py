@@ -8,9 +8,9 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from x402.http.utils import encode_payment_response_header
 from x402.schemas import SettleResponse
 
-from gateway.app.answers import ALLOWED_METHODS, VARY, encoded, preflight
 from gateway.app.state import GatewayState
 from gateway.errors import PaymentInvalid
+from gateway.http.answers import ALLOWED_METHODS, VARY, encoded, preflight
 from gateway.payments.challenge import Challenge
 from gateway.payments.decide import (
     ALREADY_ON_CHAIN,
@@ -27,7 +27,8 @@ from gateway.payments.decide import (
 )
 from gateway.payments.known_headers import KnownHeaders
 from gateway.payments.parse import read_payment
-from gateway.payments.transfers import Transfer, find_transfers
+from gateway.payments.transfers import find_transfers
+from gateway.values import Transfer
 from gateway.wire.networks import MAINNET
 
 SIGNATURE: Final = b"payment-signature"

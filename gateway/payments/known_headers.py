@@ -9,7 +9,7 @@ from collections import OrderedDict
 from dataclasses import replace
 from typing import Final
 
-from gateway.payments.parse import Payment
+from gateway.values import Payment
 
 MAX_HEADERS: Final = 8_192
 

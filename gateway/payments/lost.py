@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from typing import Any, Final
 from urllib.parse import quote
 
-from gateway.app.metrics import Metrics
 from gateway.clock import Clock
 from gateway.errors import GatewayError
+from gateway.http.metrics import Metrics
 from gateway.ledger.view import known_of
-from gateway.payments.adoption import OK, TIMEOUT_S, TXID, Transfer, products_on_sale, read_transfer
+from gateway.payments.adoption import OK, TIMEOUT_S, TXID, ConfirmedTransfer, products_on_sale, read_confirmed
 from gateway.settings import GatewaySettings
 from gateway.upstream.chain import Chain
 from gateway.upstream.http_client import Http
@@ -81,7 +81,7 @@ class _Search:
         self._limit = PAGE
         self.read_to = 0
 
-    async def transfers(self) -> AsyncIterator[tuple[str, Transfer]]:
+    async def transfers(self) -> AsyncIterator[tuple[str, ConfirmedTransfer]]:
         """Yield every confirmed transfer to the payee by its txid, each as often as the indexer lists it."""
         token, seen, listed = "", {""}, 0
         while True:
@@ -128,10 +128,10 @@ class _Search:
                 raise GatewayError(f"the indexer {shown}, after {listed} transfers; nothing was taken in")
             self._limit = max(self._limit // 5, 1)
 
-    def _ours(self, row: Any) -> Transfer | None:
+    def _ours(self, row: Any) -> ConfirmedTransfer | None:
         """Return a row's transfer if it pays us, whatever the indexer was asked for; None if not."""
         txid = row.get("id") if isinstance(row, dict) else None
-        transfer = read_transfer({"transaction": row})
+        transfer = read_confirmed({"transaction": row})
         if transfer is None or not isinstance(txid, str) or not TXID.fullmatch(txid):
             return None
         network = self._settings.chain_network

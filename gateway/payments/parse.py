@@ -7,7 +7,6 @@ import binascii
 import json
 import math
 import re
-from dataclasses import dataclass
 from typing import Any, Final, NoReturn
 
 import msgpack
@@ -15,7 +14,8 @@ from pydantic import ValidationError
 from x402.schemas import PaymentPayload, PaymentRequirements
 
 from gateway.errors import PaymentInvalid
-from gateway.payments.transfers import Transfer, read_transfer, receiver
+from gateway.payments.transfers import read_transfer, receiver
+from gateway.values import Payment
 from gateway.wire.algorand import (
     DECODE_ERRORS,
     KEY_BYTES,
@@ -41,31 +41,6 @@ SIGNED_KEYS: Final = frozenset({"txn", "sgnr", *SIGNATURE_KINDS})
 INTEGERS: Final = frozenset({"xaid", "aamt", "fee", "fv", "lv"})
 HASHES: Final = frozenset({"arcv", "snd", "gh", "grp", "lx", "rekey", "aclose", "asnd"})
 FORBIDDEN: Final = {"rekey": "rekey_refused", "aclose": "close_to_refused", "asnd": "clawback_refused"}
-
-
-@dataclass(frozen=True, slots=True)
-class Payment:
-    """A payment that is well-formed and whose terms hold; its amount is compared with the snapshot's price later."""
-
-    txid: str  # its identity, computed from the transaction
-    payer: str
-    amount_atomic: int
-    first_valid: int  # first round at which it can land
-    last_valid: int  # and the last
-    group: tuple[str, ...]  # base64 items; the same txid may come in another group text
-    index: int  # of the payment in the group
-    network: str  # as the client sent it
-    fee_payer: str | None  # echoed from the challenge, as the snapshot's id
-    snapshot_id: str | None
-    resource: dict[str, Any] | None  # forwarded as sent, as the extensions
-    extensions: dict[str, Any] | None
-    identifier: str | None  # of the payment-identifier extension
-    others: tuple[Transfer, ...] = ()  # what else in the group would move an asset to our payee
-
-    @property
-    def transfer(self) -> Transfer:
-        """The payment as a transfer to our payee."""
-        return Transfer(self.txid, self.payer, self.first_valid, self.last_valid, self.network)
 
 
 def read_payment(header: str, network: Network, payee: str) -> Payment:

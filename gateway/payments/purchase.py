@@ -19,9 +19,9 @@ import structlog
 from algosdk.encoding import is_valid_address
 from sqlalchemy.exc import SQLAlchemyError
 
-from gateway.app.metrics import Metrics
 from gateway.clock import Clock
 from gateway.errors import IdentityTaken, database_reason
+from gateway.http.metrics import Metrics
 from gateway.ledger.owner import Leases, make_owner
 from gateway.ledger.record import KEEP_ROUNDS, NoteRefusal, Record, Refuse, Settle
 from gateway.ledger.thread import LedgerThread
@@ -43,12 +43,11 @@ from gateway.payments.decide import (
     outcome_of,
     repeat,
 )
-from gateway.payments.parse import Payment
-from gateway.payments.transfers import Transfer
 from gateway.settings import GatewaySettings
 from gateway.upstream.chain import TIMEOUT_S, Chain, Finding, Presence
 from gateway.upstream.facilitator import Facilitator, FacilitatorOffer, SettleAnswer, SettleKind
 from gateway.upstream.http_client import RemoteError
+from gateway.values import Payment, Transfer
 from gateway.vault.folder import Body, Snapshot, Vault, VaultProduct
 
 BUSY_RETRY_S: Final = 2

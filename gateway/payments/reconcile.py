@@ -11,8 +11,8 @@ from typing import Final
 
 import structlog
 
-from gateway.app.metrics import Metrics
 from gateway.clock import Clock
+from gateway.http.metrics import Metrics
 from gateway.ledger.record import Change, Record, Refuse, Review, Settle
 from gateway.ledger.store import BEGINNING, PAGE, PURGE_LIMIT, Place
 from gateway.ledger.thread import LedgerThread

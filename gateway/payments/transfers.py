@@ -10,11 +10,11 @@ import json
 import math
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, Final
 
 import msgpack
 
+from gateway.values import Transfer
 from gateway.wire.algorand import (
     DECODE_ERRORS,
     KEY_BYTES,
@@ -37,17 +37,6 @@ _RUN: Final = re.compile(rf"[A-Za-z0-9+/_-]{{{SHORTEST},}}={{0,2}}")
 _FROM_URL_SAFE: Final = str.maketrans("-_", "+/")
 receiver: Final = functools.lru_cache(maxsize=4)(key_of)
 """Return the public key of an address."""
-
-
-@dataclass(frozen=True, slots=True)
-class Transfer:
-    """A transaction that would move an asset to our payee: signed or not, of any asset and amount."""
-
-    txid: str
-    payer: str  # empty when it names none
-    first_valid: int
-    last_valid: int
-    network: str  # as the client sent it, else ours
 
 
 def find_transfers(header: str, network: Network, payee: str) -> tuple[Transfer, ...]:

@@ -11,8 +11,8 @@ import structlog
 from prometheus_client import Counter
 from pydantic import SecretStr
 
-from gateway.app.metrics import Metrics
 from gateway.clock import Clock, LastGood, Outage
+from gateway.http.metrics import Metrics
 from gateway.settings import GatewaySettings
 from gateway.upstream.http_client import Answer, Http, RemoteError, call, describe
 from gateway.wire.algorand import DECODE_ERRORS, TRANSACTION_PREFIX, txid_of

@@ -9,11 +9,11 @@ from typing import Any, Final, TypeVar
 import structlog
 from algosdk.encoding import is_valid_address
 
-from gateway.app.metrics import Metrics
 from gateway.clock import STOP_QUOTING_S, Clock, LastGood, Outage
-from gateway.payments.parse import Payment
+from gateway.http.metrics import Metrics
 from gateway.settings import GatewaySettings
 from gateway.upstream.http_client import Answer, Http, RemoteError, call, describe
+from gateway.values import Payment
 
 # Often enough that one lost answer is not taken for an outage.
 SUPPORTED_TTL_S: Final = 20.0

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from structlog.testing import capture_logs
 
-from gateway.app.limits import Clients, Guard, RateLimit
+from gateway.http.limits import Clients, Guard, RateLimit
 from tests.support.clock import ManualClock
 from tests.support.gateway_app import REGIME, gateway_app, in_loop, until
 from tests.support.vaults import write_vault

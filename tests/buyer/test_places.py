@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from structlog.testing import capture_logs
 
-from gateway.app.limits import network_of
 from gateway.buyer.places import FOR_NEWCOMERS, FREED_BEFORE_CLOSE_MS, PER_NETWORK, PER_ROUND, Claim, NoPlace, Places
+from gateway.http.limits import network_of
 from gateway.wire.inbox import OpenRound
 
 CLOSES_MS = 1_795_298_400_000

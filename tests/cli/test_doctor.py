@@ -10,7 +10,7 @@ from subprocess import CompletedProcess
 import pytest
 from prometheus_client import generate_latest
 
-from gateway.app.metrics import Metrics
+from gateway.http.metrics import Metrics
 from gateway.ledger.store import Ledger
 from generator.cli.doctor import Check, examine
 from generator.record.memory.database import open_database

@@ -13,8 +13,8 @@ import sqlalchemy as sa
 from prometheus_client import CollectorRegistry
 from structlog.testing import capture_logs
 
-from gateway.app.metrics import Metrics
 from gateway.errors import LedgerUnavailable
+from gateway.http.metrics import Metrics
 from gateway.ledger.record import Watch
 from gateway.ledger.store import PROBE_BYTES, Ledger
 from gateway.ledger.thread import MAX_WAITING, PROBE_S, WAIT_S, LedgerThread

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from gateway.app.answers import CORS_HEADERS, PROBLEMS, SECURITY_HEADERS, SITE_CORS_HEADERS
+from gateway.http.answers import CORS_HEADERS, PROBLEMS, SECURITY_HEADERS, SITE_CORS_HEADERS
 from generator.catalog.text.answers import DISCLAIMER
 from tests.journeys.checker import run
 from tests.journeys.checks import PINNED_CACHE

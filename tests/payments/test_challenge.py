@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from gateway.app.answers import MAX_HEADER_BYTES, header_bytes
+from gateway.http.answers import MAX_HEADER_BYTES, header_bytes
 from gateway.wire.networks import DEVNET, MAINNET
 from tests.support.fake_upstream import FEE_PAYER, OTHER_SIGNER, FakeUpstream
 from tests.support.gateway_app import REGIME, gateway_app, in_loop

@@ -26,10 +26,10 @@ from gateway.payments.decide import (
     repeat,
 )
 from gateway.payments.parse import read_payment
-from gateway.payments.transfers import Transfer
 from gateway.settings import DEMO_PAYEE
 from gateway.upstream.chain import Finding, Presence
 from gateway.upstream.facilitator import SettleAnswer, SettleKind, Verdict
+from gateway.values import Transfer
 from gateway.wire.networks import DEVNET
 from tests.ledger.test_ledger import INTENT
 from tests.support.gateway_wallet import Buyer

@@ -7,7 +7,7 @@ from typing import Any
 import msgpack
 import pytest
 
-from gateway.app.metrics import Metrics
+from gateway.http.metrics import Metrics
 from gateway.settings import GatewaySettings
 from gateway.upstream.chain import Chain, Finding, Presence
 from gateway.upstream.http_client import Http

@@ -16,9 +16,8 @@ from urllib.parse import urlsplit
 import structlog
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from gateway.app.answers import problem
 from gateway.clock import Clock
-from gateway.settings import GatewaySettings
+from gateway.http.answers import problem
 from gateway.wire.loopback import is_loopback
 
 MAX_HEADER_BYTES: Final = 16 * 1024
@@ -104,9 +103,9 @@ def _too_much(method: str, headers: Iterable[tuple[bytes, bytes]]) -> int | None
     return 413 if body and method in {"GET", "HEAD", "OPTIONS"} else None
 
 
-def own_names(settings: GatewaySettings) -> frozenset[str]:
-    """Return the host names that a gateway is configured with."""
-    return frozenset({settings.host.lower(), (urlsplit(settings.origin).hostname or "").lower()})
+def own_names(host: str, origin: str) -> frozenset[str]:
+    """Return the names that a gateway is reached by: what it listens on, and the host of the URL that quotes name."""
+    return frozenset({host.lower(), (urlsplit(origin).hostname or "").lower()})
 
 
 def misses_host(http_version: str, headers: Iterable[tuple[bytes, bytes]]) -> bool:
