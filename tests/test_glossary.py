@@ -11,7 +11,7 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 GLOSSARY = ROOT / "docs" / "explain" / "glossary.md"
-SEARCHED = ("generator", "gateway", "tests", "docs", "templates", "site", "README.md", "CONTRIBUTING.md")
+SEARCHED = ("generator", "gateway", "tests", "docs", "templates", "site", "README.md", "CONTRIBUTING.md", "CHANGELOG.md")
 TEXT = {".py", ".md", ".html", ".js", ".css", ".txt", ".yaml", ".toml", ".conf", ".json", ".service", ".xml", ""}
 EXEMPT = (GLOSSARY, ROOT / "tests" / "test_glossary.py")
 ALEMBIC_VERSIONS = "migrations/versions"
@@ -43,7 +43,7 @@ class Retired:
 def pattern_of(term: str, still_right: list[str]) -> re.Pattern[str]:
     def body(text: str) -> str:
         escaped = re.escape(text).replace(r"\ ", r"[\s_-]{1,40}")
-        return re.sub(r"\bX\b", "[a-z]+", re.sub(r"\bN\b", "[0-9]+", escaped))
+        return re.sub(r"\bX\b", "[A-Za-z]+", re.sub(r"\bN\b", "[0-9]+", escaped))
 
     if term[0].isupper():
         return re.compile(rf"(?<![A-Za-z]){body(term)}(?![a-z])")

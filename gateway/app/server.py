@@ -155,7 +155,7 @@ class Connection(HttpToolsProtocol):
         return True
 
     def send_400_response(self, msg: str) -> None:
-        """Refuse what is no HTTP; it is counted, since a line of the log for each would fill a disk."""
+        """Reject malformed HTTP; count it, since a log line for each would fill a disk."""
         self.others.malformed.inc()
         super().send_400_response(msg)
 

@@ -68,7 +68,7 @@ def hostile_paths(site: Site) -> Iterator[str]:
         yield "instance is not the path"
 
 
-@check(ERRORS, "what is no HTTP request is not served")
+@check(ERRORS, "malformed HTTP is not served")
 def malformed(site: Site) -> Iterator[str]:
     for raw in NO_REQUEST:
         yield from status_is(site.origin.send(raw), {400, 404, 405, 421}, _shown(raw))

@@ -38,7 +38,7 @@ FREE = "/api/market-regime.php"
 PAID = "/api/x402-market-regime.php"
 # Answered by workerd's own HTTP reader before the Worker; at Cloudflare, by the edge before it.
 BEFORE_THE_WORKER = {
-    "what is no HTTP request is not served",
+    "malformed HTTP is not served",
     "400 of the server itself is a problem document",
 }
 FEW = (FREE, "/llms.txt", "/assets/site.css")
