@@ -39,7 +39,7 @@ from generator.catalog.links import (
 )
 from generator.catalog.products import PRODUCTS
 from generator.cli import application
-from generator.runtime.metrics import Metrics as GeneratorMetrics
+from generator.runtime.metrics import GeneratorMetrics
 from generator.settings import GeneratorSettings
 
 ROOT: Final = Path(__file__).parents[1]

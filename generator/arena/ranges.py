@@ -20,7 +20,7 @@ from typing import Final
 
 from generator.arena.outcome import PricePoint, fix_price
 from generator.arena.rates import Z_95, rate
-from generator.arena.values import Estimate, HorizonScores, Move, PredictionMade, RangeForecast, RangeScore
+from generator.arena.values import HorizonRecord, MeanInterval, Move, PredictionMade, RangeForecast, RangeForecastScore
 from generator.brain.reading import AssetReading
 from generator.catalog.durations import HOUR_MS, MINUTE_MS
 
@@ -220,7 +220,7 @@ class RangeSums:
             totals[horizon] = together((totals.get(horizon, NOTHING), counts))
         return RangeSums(totals)
 
-    def scores(self, *, backtest: bool = False) -> tuple[HorizonScores, ...]:
+    def scores(self, *, backtest: bool = False) -> tuple[HorizonRecord, ...]:
         """Return the scores of each horizon, none before the first move; the moves are live or of the `backtest`."""
         if not self.totals:
             return ()
@@ -241,17 +241,17 @@ def new_cases(before: PredictionMade | None, after: PredictionMade) -> list[Rang
     ]
 
 
-def _horizon(horizon: str, total: Counts, spread: Spread, *, backtest: bool) -> HorizonScores:
+def _horizon(horizon: str, total: Counts, spread: Spread, *, backtest: bool) -> HorizonRecord:
     resolved, void = total[:2]
     if not resolved:
-        return HorizonScores(horizon, resolved, void, spread.blocks, ())
+        return HorizonRecord(horizon, resolved, void, spread.blocks, ())
 
     found = _estimates(total, spread)
     scores = tuple(
         _score(name, total[2 + _WIDTH * place :], resolved, found[_WIDTH * place :][:_WIDTH], backtest=backtest)
         for place, name in enumerate(FORECASTERS)
     )
-    return HorizonScores(horizon, resolved, void, spread.blocks, scores)
+    return HorizonRecord(horizon, resolved, void, spread.blocks, scores)
 
 
 def _ratios(counts: Counts) -> list[tuple[int, int]]:
@@ -274,16 +274,16 @@ def _products(counts: Counts) -> Iterator[int]:
         yield from (above * above, above * below, below * below)
 
 
-def _estimates(total: Counts, spread: Spread) -> list[Estimate]:
+def _estimates(total: Counts, spread: Spread) -> list[MeanInterval]:
     """Return the scores of `_ratios` in the units that are published, with their 95% intervals."""
     found = []
     for place, (above, below) in enumerate(_ratios(total)):
         value, unit = _published(place % _WIDTH, above, below)
         half = half_width(above, below, spread.blocks, spread.products[3 * place : 3 * place + 3])
         if half is None:
-            found.append(Estimate(value))
+            found.append(MeanInterval(value))
         else:
-            found.append(Estimate(value, value - unit * half, value + unit * half))
+            found.append(MeanInterval(value, value - unit * half, value + unit * half))
     return found
 
 
@@ -297,23 +297,25 @@ def _published(kind: int, above: int, below: int) -> tuple[float, float]:
     return above / below / _E9, 1 / _E9
 
 
-def _score(name: str | None, counts: Sequence[int], n: int, found: Sequence[Estimate], *, backtest: bool) -> RangeScore:
+def _score(
+    name: str | None, counts: Sequence[int], n: int, found: Sequence[MeanInterval], *, backtest: bool
+) -> RangeForecastScore:
     inside_50, inside_90, pinball_saved, qlike_saved = found
     mean_pinball = counts[2] / (20 * len(TWENTIETHS) * _E4) / n
-    return RangeScore(
+    return RangeForecastScore(
         name or "brain",
         rate(counts[0], n, backtest=backtest, resampled=inside_50),
         rate(counts[1], n, backtest=backtest, resampled=inside_90),
         round(mean_pinball, 4),
         round(counts[3] / _E9 / n, 4) + 0.0,
-        _rounded(pinball_saved, 1) if name else Estimate(),
-        _rounded(qlike_saved, 4) if name else Estimate(),
+        _rounded(pinball_saved, 1) if name else MeanInterval(),
+        _rounded(qlike_saved, 4) if name else MeanInterval(),
     )
 
 
-def _rounded(found: Estimate, decimals: int) -> Estimate:
+def _rounded(found: MeanInterval, decimals: int) -> MeanInterval:
     ends = (found.value, found.low, found.high)
-    return Estimate(*(None if end is None else round(end, decimals) + 0.0 for end in ends))
+    return MeanInterval(*(None if end is None else round(end, decimals) + 0.0 for end in ends))
 
 
 def half_width(above: int, below: int, blocks: int, products: Sequence[int]) -> float | None:

@@ -6,13 +6,15 @@ A rate is of live play or of the backtest before it, never of both together. Bel
 from math import sqrt
 from typing import Final
 
-from generator.arena.values import Estimate, Rate
+from generator.arena.values import MeanInterval, Proportion
 
 ENOUGH: Final = 30  # cases, from which on a share says anything
 Z_95: Final = 1.959964
 
 
-def rate(hits: int, n: int, *, backtest: bool = False, effect: float = 1.0, resampled: Estimate | None = None) -> Rate:
+def rate(
+    hits: int, n: int, *, backtest: bool = False, effect: float = 1.0, resampled: MeanInterval | None = None
+) -> Proportion:
     """Return the share of `hits` among `n` cases, in percent with one decimal.
 
     Args:
@@ -21,54 +23,54 @@ def rate(hits: int, n: int, *, backtest: bool = False, effect: float = 1.0, resa
         resampled: share and interval in percent, found by leaving out blocks; otherwise the interval is Wilson's.
     """
     if n == 0:
-        return Rate(0, 0, None, None, None, backtest)
+        return Proportion(0, 0, None, None, None, backtest)
     if resampled is not None:
         ends = (_kept(resampled.value), _kept(resampled.low), _kept(resampled.high))
-        return Rate(hits, n, *ends, backtest)
+        return Proportion(hits, n, *ends, backtest)
     low, high = _wilson(hits / n, n / effect)
-    return Rate(hits, n, round(100 * (hits / n), 1), round(100 * low, 1) + 0.0, round(100 * high, 1), backtest)
+    return Proportion(hits, n, round(100 * (hits / n), 1), round(100 * low, 1) + 0.0, round(100 * high, 1), backtest)
 
 
-def part(hits: int, n: int, weighed: float | None = None) -> Rate:
+def part(hits: int, n: int, weighed: float | None = None) -> Proportion:
     """Return the share of `hits` in a whole of which every case was counted, such as a round's votes: no interval.
 
     Args:
         weighed: the share, 0..1, where some cases count for more than others; otherwise each counts once.
     """
     if n == 0:
-        return Rate(0, 0, None, None, None)
+        return Proportion(0, 0, None, None, None)
     share_of_all = hits / n if weighed is None else weighed
-    return Rate(hits, n, round(100 * share_of_all, 1), None, None)
+    return Proportion(hits, n, round(100 * share_of_all, 1), None, None)
 
 
-def enough(of: Rate) -> bool:
+def enough(of: Proportion) -> bool:
     """Return whether there are cases enough to write a share of them; people see the counts of fewer."""
     return of.n >= ENOUGH
 
 
-def share(of: Rate) -> str:
+def share(of: Proportion) -> str:
     """Write a rate that stands by itself: `42.1%`, `1 of 2`."""
     if not of.n:
         return "none yet"
     return f"{of.percent:.1f}%" if enough(of) else f"{of.hits:,} of {of.n:,}"
 
 
-def counted(of: Rate, cases: str) -> str:
+def counted(of: Proportion, cases: str) -> str:
     """Write a rate and what was counted: `42.1% of 57 rounds`, `1 of 2 rounds`."""
     return f"{share(of)} of {of.n:,} {cases}" if enough(of) else f"{share(of)} {cases}"
 
 
-def in_words(of: Rate) -> str:
+def in_words(of: Proportion) -> str:
     """Write a rate where the sentence has given n: the share with its interval, or the count: `1`."""
     return f"{share(of)}{_between(of)}" if enough(of) else f"{of.hits:,}"
 
 
-def in_full(of: Rate) -> str:
+def in_full(of: Proportion) -> str:
     """Write a rate with its n and its interval: `42.1% of 57 (95% interval 30.2 to 55.0%)`, `1 of 2`."""
     return f"{share(of)} of {of.n:,}{_between(of)}" if enough(of) else share(of)
 
 
-def _between(of: Rate) -> str:
+def _between(of: Proportion) -> str:
     return "" if of.low_percent is None else f" (95% interval {of.low_percent:.1f} to {of.high_percent:.1f}%)"
 
 

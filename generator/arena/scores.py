@@ -13,7 +13,7 @@ from math import log
 from typing import Any, Final
 
 from generator.arena.rates import ENOUGH, rate
-from generator.arena.values import Bin, PredictionMade, Round, TrackRecord
+from generator.arena.values import Bin, ForecastScores, PredictionMade, Round
 from generator.brain.forecast import Probabilities
 from generator.catalog.formats import probabilities
 from generator.catalog.words import Prediction
@@ -144,7 +144,7 @@ def bin_of(confidence: float) -> int:
     return max(i for i, low in enumerate(BIN_EDGES[:-1]) if confidence >= low)
 
 
-def track_record(kind: str, sums: Sums, *, warm_up: int = 0, backtest: bool = False) -> TrackRecord:
+def track_record(kind: str, sums: Sums, *, warm_up: int = 0, backtest: bool = False) -> ForecastScores:
     """Work out the scores from the sums, which are of live play or of the `backtest`.
 
     Scores have 4 decimals; skill is computed from those, in percent with one decimal.
@@ -159,7 +159,7 @@ def track_record(kind: str, sums: Sums, *, warm_up: int = 0, backtest: bool = Fa
         "base_rate": _mean(sums.base_rate_e8, _E8, n),
         "persistence": _mean(sums.persistence_e8, _E8, n),
     }
-    return TrackRecord(
+    return ForecastScores(
         kind=kind,
         predictions=sums.predictions,
         resolved=n,

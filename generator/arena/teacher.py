@@ -15,13 +15,13 @@ from generator.arena.rates import ENOUGH, rate
 from generator.arena.scores import Sums, track_record
 from generator.arena.values import (
     BacktestScores,
+    ForecastScores,
     Lesson,
+    LessonMetrics,
     Pattern,
     PredictionMade,
-    Rate,
+    Proportion,
     Round,
-    TeacherMetrics,
-    TrackRecord,
 )
 from generator.catalog.words import PatternType, RoundPhase
 
@@ -46,10 +46,10 @@ class LessonSums:
             patterns={**self.patterns, lesson.pattern_type: self.patterns.get(lesson.pattern_type, 0) + 1},
         )
 
-    def metrics(self, *, backtest: bool = False) -> TeacherMetrics:
+    def metrics(self, *, backtest: bool = False) -> LessonMetrics:
         """Show the counts and rates; crowd and agreement over rounds with a crowd."""
         crowds = self.total - self.patterns.get(PatternType.NO_CROWD, 0)
-        return TeacherMetrics(
+        return LessonMetrics(
             lessons_total=self.total,
             brain=rate(self.brain_hits, self.total, backtest=backtest),
             crowd=rate(self.crowd_hits, crowds, backtest=backtest),
@@ -257,11 +257,11 @@ class RunningTotals:
         """How many rounds there are of each phase, all of them."""
         return dict(Counter(self.live.phases) + Counter(self.backtest.phases))
 
-    def arena_record(self) -> TrackRecord:
+    def arena_record(self) -> ForecastScores:
         """The rounds' scores, without the backtest."""
         return track_record("arena", self.live.arena, warm_up=self.backtest.arena.resolved)
 
-    def hourly_record(self) -> TrackRecord:
+    def hourly_record(self) -> ForecastScores:
         """The hourly forecasts' scores, without the backtest."""
         return track_record("hourly", self.live.hourly, warm_up=self.backtest.hourly.resolved)
 
@@ -276,7 +276,7 @@ class RunningTotals:
             self.backtest.ranges.scores(backtest=True),
         )
 
-    def void(self) -> Rate:
+    def void(self) -> Proportion:
         """How many of the live rounds that ended were void."""
         void = self.live.phases.get(RoundPhase.VOID, 0)
         return rate(void, void + self.live.phases.get(RoundPhase.RESOLVED, 0))

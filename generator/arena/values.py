@@ -116,7 +116,7 @@ class Event:
 
 
 @dataclass(frozen=True, slots=True)
-class Rate:
+class Proportion:
     """A share of counted cases with its 95% interval, in percent; made in `rates` alone.
 
     The cases are those of live play, or (`backtest`) of the backtest before it. The share is None below one case, its
@@ -159,7 +159,7 @@ class Move:
 
 
 @dataclass(frozen=True, slots=True)
-class Estimate:
+class MeanInterval:
     """A mean with its 95% interval; None where nothing, or too little for an interval, has resolved."""
 
     value: float | None = None
@@ -168,27 +168,29 @@ class Estimate:
 
 
 @dataclass(frozen=True, slots=True)
-class RangeScore:
+class RangeForecastScore:
     """How the ranges of one forecaster did; losses in units of percent moves, lower is better."""
 
     name: str
-    inside_50: Rate
-    inside_90: Rate
+    inside_50: Proportion
+    inside_90: Proportion
     pinball: float | None
     qlike: float | None
-    pinball_saved: Estimate = field(default_factory=Estimate)  # by how many percent the brain's loss is below its
-    qlike_saved: Estimate = field(default_factory=Estimate)  # its loss minus the brain's
+    pinball_saved: MeanInterval = field(
+        default_factory=MeanInterval
+    )  # by how many percent the brain's loss is below its
+    qlike_saved: MeanInterval = field(default_factory=MeanInterval)  # its loss minus the brain's
 
 
 @dataclass(frozen=True, slots=True)
-class HorizonScores:
+class HorizonRecord:
     """The ranges over one horizon: the brain's first, then those of the simple rules; `blocks` are resampled whole."""
 
     horizon: str
     resolved: int
     void: int
     blocks: int
-    scores: tuple[RangeScore, ...]
+    scores: tuple[RangeForecastScore, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,7 +200,7 @@ class Bin:
     low_percent: float
     high_percent: float
     n: int
-    hit: Rate | None
+    hit: Proportion | None
     said_percent: float | None = None  # mean confidence of its forecasts
 
     @property
@@ -210,7 +212,7 @@ class Bin:
 
 
 @dataclass(frozen=True, slots=True)
-class TrackRecord:
+class ForecastScores:
     """Scores of resolved forecasts of one kind (`hourly`: one per asset an hour; `arena`: the rounds).
 
     Brier is three-class, 0..2, uniform 0.667. Skill is 1 - Brier / Brier(baseline), in percent, None without cases.
@@ -221,10 +223,10 @@ class TrackRecord:
     resolved: int
     void: int
     warm_up: int  # how many more were backtested before the start: counted apart, not in `resolved`
-    hit: Rate
+    hit: Proportion
     brier: float | None
     log_score: float | None
-    chance: Rate  # of always naming the outcome that was most frequent before
+    chance: Proportion  # of always naming the outcome that was most frequent before
     baselines: dict[str, float | None]  # uniform, base_rate, persistence -> Brier
     skill_percent: dict[str, float | None]  # the same keys
     bins: tuple[Bin, ...]
@@ -253,13 +255,13 @@ class PredictionMade:
     moves: Mapping[str, Move] = field(default_factory=dict)  # of the horizons that ended
 
 
-class TeacherMetrics(NamedTuple):
+class LessonMetrics(NamedTuple):
     """Counts and rates over resolved rounds, those of live play or those of the backtest."""
 
     lessons_total: int
-    brain: Rate
-    crowd: Rate  # over rounds with a crowd
-    agreement: Rate
+    brain: Proportion
+    crowd: Proportion  # over rounds with a crowd
+    agreement: Proportion
     patterns: dict[PatternType, int]
 
 
@@ -284,19 +286,19 @@ class Burst:
     new_voters: int
 
 
-class Place(NamedTuple):
+class RankedVoter(NamedTuple):
     """One place of the leaderboard; provisional below 100 resolved rounds."""
 
     place: int
     address: str
-    hit: Rate
+    hit: Proportion
     provisional: bool
 
 
-class Leaderboard(NamedTuple):
+class VoterRanking(NamedTuple):
     """The best records by the lower end of their interval, and how many voters have too few rounds for a place."""
 
-    places: tuple[Place, ...] = ()
+    places: tuple[RankedVoter, ...] = ()
     voters: int = 0
     below: int = 0
 
@@ -306,9 +308,9 @@ class Pattern(NamedTuple):
 
     when: str
     rounds: int
-    brain: Rate
-    crowd: Rate
-    both_wrong: Rate
+    brain: Proportion
+    crowd: Proportion
+    both_wrong: Proportion
     finding: str
 
 
@@ -323,12 +325,12 @@ class LockedCrowd:
 class BacktestScores(NamedTuple):
     """Scores of the backtest before the start, apart from those that count."""
 
-    hourly: TrackRecord
-    arena: TrackRecord
-    how_far: tuple[HorizonScores, ...] = ()
+    hourly: ForecastScores
+    arena: ForecastScores
+    how_far: tuple[HorizonRecord, ...] = ()
 
 
-NO_ROUNDS: Final = Rate(0, 0, None, None, None)
+NO_ROUNDS: Final = Proportion(0, 0, None, None, None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -340,21 +342,21 @@ class ArenaView:
     open: Round | None
     lessons: tuple[Lesson, ...]  # newest first, at most 20
     events: tuple[Event, ...]  # newest first, at most 10
-    teacher: TeacherMetrics  # live, as everything that is scored; `backtest` has the backtest
-    arena_record: TrackRecord
-    hourly_record: TrackRecord
-    how_far: tuple[HorizonScores, ...] = ()  # live, by horizon
+    teacher: LessonMetrics  # live, as everything that is scored; `backtest` has the backtest
+    arena_record: ForecastScores
+    hourly_record: ForecastScores
+    how_far: tuple[HorizonRecord, ...] = ()  # live, by horizon
     rounds: dict[RoundPhase, int] = field(default_factory=dict)  # all of them
     rounds_warm_up: int = 0  # how many of these the backtest played
     lessons_warm_up: int = 0  # lessons of the backtest; `teacher` does not count them
     ballots_counted: int = 0
     ballots_rejected: int = 0
-    void: Rate = NO_ROUNDS  # how many of the live rounds that ended were void
+    void: Proportion = NO_ROUNDS  # how many of the live rounds that ended were void
     log_size: int = 0
     checkpoint_digest: str | None = None
     live_simulated_tally: Tally = field(default_factory=Tally)  # the part of `live_tally` that the demo simulated
     crowd: LockedCrowd | None = None  # of the live round
     patterns: tuple[Pattern, ...] = ()
-    leaderboard: Leaderboard = field(default_factory=Leaderboard)
+    leaderboard: VoterRanking = field(default_factory=VoterRanking)
     backtest: BacktestScores | None = None  # None where there was none
     refused: dict[str, int] = field(default_factory=dict)  # ballots newly refused in this tick, by reason

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
 from generator.arena.rates import ENOUGH, part, rate
-from generator.arena.values import Burst, Leaderboard, Place, Rate, RecordCrowd, Tally
+from generator.arena.values import Burst, Proportion, RankedVoter, RecordCrowd, Tally, VoterRanking
 from generator.catalog.durations import MINUTE_MS
 from generator.catalog.words import Prediction
 
@@ -63,7 +63,7 @@ def by_record(votes: Iterable[CountedVote]) -> RecordCrowd:
     return RecordCrowd(counts.total, shares[up], shares[down], shares[flat], counts)
 
 
-def record_shares(crowd: RecordCrowd) -> tuple[Rate, Rate, Rate]:
+def record_shares(crowd: RecordCrowd) -> tuple[Proportion, Proportion, Proportion]:
     """Return the weighed shares of bullish, bearish and neutral among the voters with a record."""
     said = crowd.said
     return (
@@ -93,12 +93,12 @@ def _burst(minute: int, votes: Sequence[CountedVote]) -> Burst:
     return Burst(minute * MINUTE_MS, len(votes), most, new)
 
 
-def burst_shares(burst: Burst) -> tuple[Rate, Rate]:
+def burst_shares(burst: Burst) -> tuple[Proportion, Proportion]:
     """Return the shares of a burst's votes that were for one choice, and that came from new addresses."""
     return part(burst.same_choice, burst.votes), part(burst.new_voters, burst.votes)
 
 
-def leaderboard(voters: Iterable[Voter]) -> Leaderboard:
+def leaderboard(voters: Iterable[Voter]) -> VoterRanking:
     """Rank voters with 30 resolved rounds or more; ties go to more rounds, then to the address."""
     rated, below, total = [], 0, 0
     for voter in voters:
@@ -109,7 +109,7 @@ def leaderboard(voters: Iterable[Voter]) -> Leaderboard:
         rated.append((voter, rate(voter.hits, voter.resolved)))
     rated.sort(key=lambda pair: (-(pair[1].low_percent or 0.0), -pair[0].resolved, pair[0].address))
     places = tuple(
-        Place(number, voter.address, hit, voter.resolved < SURE_FROM)
+        RankedVoter(number, voter.address, hit, voter.resolved < SURE_FROM)
         for number, (voter, hit) in enumerate(rated[:PLACES], 1)
     )
-    return Leaderboard(places, total, below)
+    return VoterRanking(places, total, below)

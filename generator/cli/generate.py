@@ -128,10 +128,10 @@ async def _run(settings: GeneratorSettings, at: datetime | None, metrics_port: i
     from generator.runtime.app import build
     from generator.runtime.leader import Leader
     from generator.runtime.leadership import Leadership, open_lease
-    from generator.runtime.metrics import Metrics
+    from generator.runtime.metrics import GeneratorMetrics
 
     leadership = Leadership(open_lease(settings))
-    metrics = Metrics()
+    metrics = GeneratorMetrics()
     app = build(settings, SystemClock(), at, loop=loop, fence=leadership.fence)
     try:
         if metrics_port:

@@ -5,7 +5,7 @@ from typing import Final
 from pydantic import Field
 
 from generator.arena.rates import enough, share
-from generator.arena.values import TrackRecord
+from generator.arena.values import ForecastScores
 from generator.catalog.assets import ASSET_NAMES, ASSETS
 from generator.catalog.formats import change, price
 from generator.catalog.products import PRODUCT_BY_ID
@@ -273,7 +273,7 @@ def arena(ctx: TickContext) -> ReportSection:
     )
 
 
-def track_record(ctx: TickContext, record: TrackRecord) -> ReportTrackRecord:
+def track_record(ctx: TickContext, record: ForecastScores) -> ReportTrackRecord:
     """Say how past forecasts turned out, losses first."""
     wrong = tuple(
         f"{row.round_id}: said {_PREDICTED[row.brain_prediction]}, it was {_PREDICTED[row.actual_outcome]}."
@@ -291,7 +291,7 @@ def track_record(ctx: TickContext, record: TrackRecord) -> ReportTrackRecord:
     )
 
 
-def _record_text(record: TrackRecord) -> str:
+def _record_text(record: ForecastScores) -> str:
     n, right = record.hit.n, record.hit.hits
     apart = f" A backtest before the start, which does not count, made {record.warm_up}." if record.warm_up else ""
     if not n:

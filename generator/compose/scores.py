@@ -165,7 +165,7 @@ def calibration_bin(value: values.Bin) -> CalibrationBin:
     return CalibrationBin.of(value, note=None if value.hit else few)
 
 
-def track_record(record: values.TrackRecord) -> TrackRecord:
+def track_record(record: values.ForecastScores) -> TrackRecord:
     """Publish a track record."""
     return TrackRecord.of(
         record,
@@ -191,14 +191,14 @@ def track_record(record: values.TrackRecord) -> TrackRecord:
     )
 
 
-def score_limits(*records: values.TrackRecord, rounds_ended: int = 0) -> tuple[str, ...]:
+def score_limits(*records: values.ForecastScores, rounds_ended: int = 0) -> tuple[str, ...]:
     """Say that scores are null where nothing that counts has resolved yet, though `rounds_ended` are over."""
     arena = NO_ROUND_COUNTS.format(ended=rounds_ended) if rounds_ended else NO_ROUND_ENDED
     said = {"hourly": NO_SCORES, "arena": arena}
     return tuple(said.get(record.kind, NO_SCORES) for record in records if not record.resolved)
 
 
-def looks_better(record: values.TrackRecord) -> bool:
+def looks_better(record: values.ForecastScores) -> bool:
     """Return whether a record looks better than guessing: enough cases, better than the base rate and than chance.
 
     Chance is a blind guess of three, or always naming the outcome that was most frequent before.
@@ -209,7 +209,7 @@ def looks_better(record: values.TrackRecord) -> bool:
     return skill > 0 and low > max(CHANCE_PERCENT, record.chance.percent or 0.0)
 
 
-def statement(record: values.TrackRecord) -> str:
+def statement(record: values.ForecastScores) -> str:
     """Say in one plain sentence what a record shows."""
     if not record.resolved:
         return f"No forecast has resolved yet, so no score is shown.{counted_apart(record.warm_up)}"
@@ -263,7 +263,7 @@ def performance(view: values.ArenaView) -> Performance:
     return Performance.of(track_record(view.hourly_record), how_far=short)
 
 
-def hour_of(scores: Iterable[values.HorizonScores]) -> values.HorizonScores | None:
+def hour_of(scores: Iterable[values.HorizonRecord]) -> values.HorizonRecord | None:
     """Return the scores over one hour, the first figure of the record; None before the first move."""
     return next((one for one in scores if one.horizon == "1h"), None)
 
@@ -275,7 +275,7 @@ def hour_statement(view: values.ArenaView) -> str:
     return f"{said}{counted_apart(before.resolved if before else 0)}"
 
 
-def _range_score(found: values.RangeScore, n: int) -> RangeScore:
+def _range_score(found: values.RangeForecastScore, n: int) -> RangeScore:
     return RangeScore.of(
         found,
         n=n,
@@ -286,15 +286,15 @@ def _range_score(found: values.RangeScore, n: int) -> RangeScore:
     )
 
 
-def _share(of: values.Rate) -> Estimate | None:
+def _share(of: values.Proportion) -> Estimate | None:
     return None if of.percent is None else Estimate(value=of.percent, low=of.low_percent, high=of.high_percent)
 
 
-def _estimate(found: values.Estimate) -> Estimate | None:
+def _estimate(found: values.MeanInterval) -> Estimate | None:
     return None if found.value is None else Estimate.of(found)
 
 
-def far_statement(one: values.HorizonScores) -> str:
+def far_statement(one: values.HorizonRecord) -> str:
     """Say what the ranges over one horizon show, and what they do not."""
     horizon = HORIZON_WORDS[one.horizon]
     if not one.resolved:
@@ -308,7 +308,7 @@ def far_statement(one: values.HorizonScores) -> str:
     )
 
 
-def against(one: values.HorizonScores) -> str:
+def against(one: values.HorizonRecord) -> str:
     """Say how the ranges compare with those of the simple rules; better is better by both losses."""
     names: dict[str, list[str]] = {"better": [], "worse": [], "open": []}
     for rule in one.scores[1:]:
@@ -322,7 +322,7 @@ def against(one: values.HorizonScores) -> str:
     return f"{text[0].upper()}{text[1:]}."
 
 
-def compared(score: values.RangeScore) -> Literal["better", "worse", "open"]:
+def compared(score: values.RangeForecastScore) -> Literal["better", "worse", "open"]:
     """Judge the brain against a simple rule by pinball loss and QLIKE: better by both, worse by one, or open."""
     losses = (score.pinball_saved, score.qlike_saved)
     if any(loss.high is not None and loss.high < 0 for loss in losses):

@@ -13,7 +13,7 @@ from generator.market.bars import BAR_MS, BarFrame, FloatArray
 
 
 @dataclass(frozen=True, slots=True)
-class Book:
+class OrderBook:
     """Order-book context near the mid, over the venues that agree."""
 
     spread_bps: float
@@ -23,7 +23,7 @@ class Book:
 
 
 @dataclass(frozen=True, slots=True)
-class Funding:
+class FundingRate:
     """Perpetual funding, mean over venues."""
 
     rate_8h: float  # fraction per 8 hours
@@ -32,7 +32,7 @@ class Funding:
 
 
 @dataclass(frozen=True, slots=True)
-class OpenInterest:
+class OpenInterestSum:
     """Perpetual open interest, summed over venues."""
 
     contracts: float | None  # counted in coins: the part of it that only positions move, not the price
@@ -44,7 +44,7 @@ class OpenInterest:
 
 
 @dataclass(frozen=True, slots=True)
-class Liquidations:
+class LiquidationSums:
     """Liquidated positions in the last 24 hours, USD."""
 
     long_usd_24h: float
@@ -61,10 +61,10 @@ class AssetObservation:
     price_as_of_ms: int | None = None
     venues: tuple[str, ...] = ()  # venues that agree with the price
     change_24h_percent: float | None = None
-    book: Book | None = None
-    funding: Funding | None = None
-    open_interest: OpenInterest | None = None
-    liquidations: Liquidations | None = None
+    book: OrderBook | None = None
+    funding: FundingRate | None = None
+    open_interest: OpenInterestSum | None = None
+    liquidations: LiquidationSums | None = None
     limitations: tuple[str, ...] = ()
 
 

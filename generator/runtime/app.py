@@ -32,7 +32,7 @@ from generator.release.last_good import LastGood
 from generator.release.release import Releases
 from generator.release.variants import Variants
 from generator.release.vault import Vault
-from generator.runtime.market import DAYS_OF_HISTORY, Market
+from generator.runtime.market import DAYS_OF_HISTORY, MarketReader
 from generator.settings import GeneratorSettings
 from generator.site.background import BackgroundFiles
 from generator.site.pages.render import Pages
@@ -52,7 +52,7 @@ MOVED_KEY = "replay_moved_ms"
 
 
 @dataclass
-class Record:
+class RecordKeeper:
     """What is kept, and what is played for it."""
 
     arena: ArenaConfig  # rules of the rounds; an hourly recording changes them when it is opened
@@ -93,8 +93,8 @@ class App:
 
     settings: GeneratorSettings
     clock: Clock
-    market: Market
-    record: Record
+    market: MarketReader
+    record: RecordKeeper
     publisher: Publisher
 
     async def aclose(self) -> None:
@@ -145,10 +145,10 @@ def build(
         return App(
             settings=settings,
             clock=clock,
-            market=Market(
+            market=MarketReader(
                 _source(settings, memory, at, seed, loop=loop), weights, Engine(weights, ASSETS), History(ASSETS), days
             ),
-            record=Record(
+            record=RecordKeeper(
                 arena=ArenaConfig(
                     round_minutes=settings.arena.round_minutes,
                     assets=settings.arena.assets,

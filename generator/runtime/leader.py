@@ -24,7 +24,7 @@ from generator.runtime.app import App
 from generator.runtime.bootstrap import ensure_in_store
 from generator.runtime.leadership import Leadership
 from generator.runtime.market import no_progress, to_ms
-from generator.runtime.metrics import Metrics
+from generator.runtime.metrics import GeneratorMetrics
 from generator.runtime.scheduler import OnReport, Scheduler
 from generator.runtime.startup import open_market, preload
 
@@ -36,7 +36,7 @@ LONGEST_RETRY_S: Final = 600.0
 log = structlog.get_logger("emi.leader")
 
 
-class State(enum.Enum):
+class LeaderState(enum.Enum):
     """What a generator does now."""
 
     STARTING = "starting"
@@ -58,7 +58,7 @@ class Leader:
         leadership: Leadership,
         on_report: OnReport = lambda _report, _seconds: None,
         *,
-        metrics: Metrics | None = None,
+        metrics: GeneratorMetrics | None = None,
         progress: Callable[[], AbstractContextManager[Progress]] = lambda: nullcontext(no_progress),
         retry_s: float = FIRST_RETRY_S,
     ) -> None:
@@ -70,8 +70,8 @@ class Leader:
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._epoch: int | None = None  # under which the market is open; None unless LEADING
         self._resigned_until_s = 0.0
-        self.state = State.STARTING
-        self.metrics = metrics or Metrics()
+        self.state = LeaderState.STARTING
+        self.metrics = metrics or GeneratorMetrics()
         self.scheduler = Scheduler(app, on_report, self.metrics, may_tick=self.may_tick, on_fenced=self._fenced_off)
         self.scheduler.every_minute(PRELOAD_AT_SECOND, self._refresh)
         self.metrics.leading.set_function(lambda: float(self.may_tick()))
@@ -99,7 +99,7 @@ class Leader:
                 self._changed.clear()
                 await self._follow()
         finally:
-            self.state = State.STOPPING
+            self.state = LeaderState.STOPPING
             await self.scheduler.drain()
             for name in tuple(self._tasks):
                 await self._cancel(name)
@@ -108,7 +108,7 @@ class Leader:
 
     def stop(self) -> None:
         """Make `run` return after the running tick."""
-        self.state = State.STOPPING
+        self.state = LeaderState.STOPPING
         self._changed.set()
         if opening := self._tasks.get("open"):  # it may take minutes
             opening.cancel()
@@ -116,7 +116,7 @@ class Leader:
     def may_tick(self) -> bool:
         """Return whether the lease is held, and the market open under it."""
         lease = self._leadership.state()
-        return self.state is State.LEADING and lease is not None and lease.epoch == self._epoch
+        return self.state is LeaderState.LEADING and lease is not None and lease.epoch == self._epoch
 
     async def _follow(self) -> None:
         """Act on what the lease says now."""
@@ -133,17 +133,17 @@ class Leader:
             await self._lead(lease.epoch)
 
     def _stand_by(self) -> None:
-        self._epoch, self.state = None, State.STANDBY
+        self._epoch, self.state = None, LeaderState.STANDBY
 
     async def _lead(self, epoch: int) -> None:
         """Resume from where the last leader's record ends, and publish at once."""
         began_s = self._app.clock.monotonic()
-        alone = self.state is State.STARTING and not self._app.settings.lease_url
+        alone = self.state is LeaderState.STARTING and not self._app.settings.lease_url
         await self._cancel("preload")
         async with self.scheduler.one:
             if not await self._opened(epoch):
                 return
-            self._epoch, self.state = epoch, State.LEADING
+            self._epoch, self.state = epoch, LeaderState.LEADING
         if not alone:
             log.info("leading", epoch=epoch, opened_in_s=round(self._app.clock.monotonic() - began_s, 2))
         self._backfill_if_empty()
@@ -162,7 +162,7 @@ class Leader:
             self._leadership.floor = max(self._leadership.floor, error.epoch)
             self._resign()
         except GeneratorError as error:
-            if self.state is State.STARTING:
+            if self.state is LeaderState.STARTING:
                 raise
             log.warning("unable to lead; standing by", epoch=epoch, reason=str(error))
             self._resign()
@@ -180,7 +180,7 @@ class Leader:
         app.record.published.begin(to_ms(now))
 
     async def _refresh(self) -> None:
-        if self.state is State.STANDBY:
+        if self.state is LeaderState.STANDBY:
             self._spawn("preload", self._preload())
 
     async def _preload(self) -> None:
@@ -245,7 +245,7 @@ class Leader:
         return not self.scheduler.is_stuck() and self._app.clock.monotonic() >= self._resigned_until_s
 
     def _is_stopping(self) -> bool:
-        return self.state is State.STOPPING
+        return self.state is LeaderState.STOPPING
 
     def _spawn(self, name: str, work: Coroutine[None, None, None]) -> asyncio.Task[None]:
         """Start background work, unless work of this name is running."""

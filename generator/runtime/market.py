@@ -36,7 +36,7 @@ def to_ms(at: datetime) -> int:
 
 
 @dataclass
-class Market:
+class MarketReader:
     """What is known of the market. `history` and `engine` are replaced between two ticks or before one reads."""
 
     source: Source  # where observations come from

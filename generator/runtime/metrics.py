@@ -14,7 +14,7 @@ DIRECTIONS: Final = ("forward", "back")
 SECONDS: Final = (0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 50)
 
 
-class Counts(Collector):
+class LabelledCounter(Collector):
     """One counter by one label, of a fixed few values; whoever makes ticks says in `counts` where it is counted."""
 
     def __init__(self, name: str, help_text: str, label: str) -> None:
@@ -30,7 +30,7 @@ class Counts(Collector):
         yield family
 
 
-class Metrics:
+class GeneratorMetrics:
     """The generator's counters and gauges; nothing is served before `serve`."""
 
     def __init__(self) -> None:
@@ -51,8 +51,10 @@ class Metrics:
         self.lease_taken = self._gauge("emi_lease_taken", "Times the lease was got.")
         self.lease_lost = self._gauge("emi_lease_lost", "Times the lease went to another.")
         self.lease_unreached = self._gauge("emi_lease_unreached", "Requests of the lease that failed.")
-        self.ballots_refused = Counts("emi_ballots_rejected", "Ballots refused since the start, by reason.", "reason")
-        self.publish_failures = Counts(
+        self.ballots_refused = LabelledCounter(
+            "emi_ballots_rejected", "Ballots refused since the start, by reason.", "reason"
+        )
+        self.publish_failures = LabelledCounter(
             "emi_publish_failures",
             "Times a file was not made, by its kind (page, picture ...); its last good bytes stay.",
             "kind",

@@ -13,7 +13,7 @@ from generator.clock import JumpWatch
 from generator.errors import GeneratorError, LeadershipLost
 from generator.runtime.app import App
 from generator.runtime.market import to_ms
-from generator.runtime.metrics import Metrics
+from generator.runtime.metrics import GeneratorMetrics
 from generator.runtime.publication import Report
 from generator.runtime.tick import tick
 
@@ -38,7 +38,7 @@ class Scheduler:
         self,
         app: App,
         on_report: OnReport = lambda _report, _seconds: None,
-        metrics: Metrics | None = None,
+        metrics: GeneratorMetrics | None = None,
         deadline_s: float = TICK_DEADLINE_S,
         *,
         may_tick: Callable[[], bool] = lambda: True,
@@ -54,7 +54,7 @@ class Scheduler:
         self._began_s: float | None = None  # monotonic, of the running tick
         self._last_s: float | None = None  # monotonic, of the last tick begun
         self.one = asyncio.Lock()  # held by whoever makes a tick, or changes what a tick works with
-        self.metrics = metrics or Metrics()
+        self.metrics = metrics or GeneratorMetrics()
         self.metrics.running.set_function(self.running_s)
         self.metrics.ballots_refused.counts = lambda: app.record.box.refused
         self.metrics.publish_failures.counts = lambda: app.publisher.last_good.failures

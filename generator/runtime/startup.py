@@ -25,7 +25,7 @@ from generator.market.history import History
 from generator.market.source import Progress
 from generator.record.published import CHECKPOINT
 from generator.runtime.app import ORIGIN_KEY, SEEDED, App
-from generator.runtime.market import DAYS_OF_HISTORY, Market, has_read, no_progress, to_ms
+from generator.runtime.market import DAYS_OF_HISTORY, MarketReader, has_read, no_progress, to_ms
 from generator.runtime.tick import play_arena
 
 BACKTEST_HOURS: Final = 48
@@ -225,7 +225,7 @@ def _read_hour(at_ms: int, market_ms: int, reading: BrainReading, prices: Mappin
     )
 
 
-async def _hours_of(market: Market, bars: BarFrame, offset_ms: int) -> AsyncIterator[Hour]:
+async def _hours_of(market: MarketReader, bars: BarFrame, offset_ms: int) -> AsyncIterator[Hour]:
     """Let the brain read bars, and give the market at each full hour that one of them closed at, by wall time."""
     closes_ms, begin = (bars.t + BAR_MS).tolist(), 0
     for end, close_ms in enumerate(closes_ms, 1):

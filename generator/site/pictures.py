@@ -10,7 +10,7 @@ import resvg_py
 from markupsafe import Markup
 
 from generator.arena.rates import enough, rate, share
-from generator.arena.values import Rate
+from generator.arena.values import Proportion
 from generator.catalog.assets import ASSET_NAMES
 from generator.catalog.counts import ENDPOINTS_IN_WORDS
 from generator.catalog.discovery import SHARE_PICTURE, SHARE_PICTURES, SharePicture
@@ -52,7 +52,7 @@ class Drawing:
     headline: str
     text: str
     cards: tuple[tuple[str, str], ...] = ()  # at most two figures, each with what it means
-    bar: tuple[Rate, ...] = ()  # shares of bullish, neutral and bearish votes, where there are any
+    bar: tuple[Proportion, ...] = ()  # shares of bullish, neutral and bearish votes, where there are any
     as_of: str = ""  # at the foot, empty where nothing changes
     chart: Markup | str = ""  # without its letters, in place of the figures; `text` says what it shows
 
@@ -134,7 +134,7 @@ def _cards(cards: Sequence[tuple[str, str]]) -> list[dict[str, Any]]:
     return placed
 
 
-def _bar(shares: tuple[Rate, ...]) -> list[dict[str, Any]]:
+def _bar(shares: tuple[Proportion, ...]) -> list[dict[str, Any]]:
     """Place the votes side by side in one bar; a part too narrow for its label has none."""
     parts = []
     left = float(LEFT)
@@ -224,7 +224,7 @@ def _arena(ctx: TickContext, mark: str, as_of: str) -> Drawing:
     )
 
 
-def _right(who: str, of: Rate) -> tuple[str, str]:
+def _right(who: str, of: Proportion) -> tuple[str, str]:
     if not of.n:
         return share(of), f"rounds scored for {who}"
     if not enough(of):

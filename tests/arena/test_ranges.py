@@ -25,7 +25,7 @@ from generator.arena.ranges import (
     quantiles_of,
     together,
 )
-from generator.arena.values import Move, PredictionMade, RangeForecast, RangeScore
+from generator.arena.values import Move, PredictionMade, RangeForecast, RangeForecastScore
 from tests.support.arena_inputs import HOUR, MINUTE, NOON, forecast_at, inputs_at, ranges_at
 from tests.support.ranges import range_of
 
@@ -94,7 +94,7 @@ def slow_pinball(quantiles: tuple[float, ...], move: float) -> float:
     return fmean(losses)
 
 
-def summed(cases: list[tuple[RangeForecast, float]], horizon: str = "1h") -> tuple[RangeScore, ...]:
+def summed(cases: list[tuple[RangeForecast, float]], horizon: str = "1h") -> tuple[RangeForecastScore, ...]:
     counts = [
         (horizon, NOON + 4 * HOUR * place, counts_of(said, Move(1.0, move))) for place, (said, move) in enumerate(cases)
     ]

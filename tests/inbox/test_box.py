@@ -10,7 +10,7 @@ from generator.arena.ballots import BallotFile, Refusal
 from generator.inbox.box import BallotBox
 from generator.inbox.folder import Inbox
 from generator.record.memory.store import Memory
-from generator.runtime.metrics import Metrics
+from generator.runtime.metrics import GeneratorMetrics
 from tests.support.arena_inputs import HOUR, NOON, Vote, inputs_at, play_tick
 from tests.support.databases import refused_ballots, url_in
 from tests.support.gateway_app import in_loop
@@ -97,7 +97,7 @@ async def test_refusals_are_logged_in_one_line_and_counted_by_reason_in_the_metr
         (tmp_path / f"garbage{number}").write_bytes(b"?" if number % 5 else b"A" * 5_000)
     memory = Memory.open(url_in(tmp_path / "state"))
     box = BallotBox([Inbox(tmp_path)])
-    metrics = Metrics()
+    metrics = GeneratorMetrics()
     metrics.ballots_refused.counts = lambda: box.refused
 
     with capture_logs() as lines:

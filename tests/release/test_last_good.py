@@ -18,7 +18,7 @@ from generator.record.memory.store import Memory
 from generator.release.last_good import Kind, LastGood
 from generator.runtime.app import App
 from generator.runtime.bootstrap import bootstrap_files
-from generator.runtime.metrics import Metrics
+from generator.runtime.metrics import GeneratorMetrics
 from generator.runtime.tick import tick
 from generator.site.background import BackgroundFiles, StaticFiles, TickFiles
 from generator.site.charts.report import report_charts
@@ -158,7 +158,7 @@ def test_a_page_that_is_not_one_is_a_failure_too(content: bytes) -> None:
 
 def test_each_failure_is_counted_and_logged_once_until_it_is_well_again() -> None:
     last_good = LastGood()
-    metrics = Metrics()
+    metrics = GeneratorMetrics()
     metrics.publish_failures.counts = lambda: last_good.failures
 
     def make(made: Callable[[], Mapping[str, bytes]]) -> None:

@@ -15,7 +15,7 @@ from generator.errors import GeneratorError
 from generator.record.memory.store import Memory
 from generator.record.published import make_key
 from generator.runtime.app import build
-from generator.runtime.leader import Leader, State
+from generator.runtime.leader import Leader, LeaderState
 from generator.runtime.leadership import Leadership
 from generator.runtime.market import to_ms
 from generator.runtime.publication import Report
@@ -112,7 +112,7 @@ def test_a_standby_writes_nothing_and_takes_over_with_the_next_generation(state:
         before = tree(state / "site")
         async with Candidate(state, lease) as two:
             await two.until(lambda: len(two.app.market.history) > 0)
-            assert two.leader.state == State.STANDBY
+            assert two.leader.state == LeaderState.STANDBY
             two.clock.step(MINUTE)
             await two.leader.scheduler.fire()
             await two.leader._preload()  # the newest bars, every minute

@@ -15,7 +15,7 @@ from generator.clock import JumpWatch
 from generator.errors import GeneratorError, MemoryUnreadable, SourceError
 from generator.runtime.app import App
 from generator.runtime.market import to_ms
-from generator.runtime.metrics import Metrics
+from generator.runtime.metrics import GeneratorMetrics
 from generator.runtime.publication import Report
 from generator.runtime.scheduler import Scheduler
 from generator.runtime.tick import tick
@@ -24,11 +24,11 @@ from tests.support.ports import free_port
 from tests.support.services import MINUTE, SourceWith, body, opened, run
 
 
-def count(metrics: Metrics, name: str, **labels: str) -> float:
+def count(metrics: GeneratorMetrics, name: str, **labels: str) -> float:
     return metrics.registry.get_sample_value(name, labels) or 0.0
 
 
-def ticks(metrics: Metrics, outcome: str) -> float:
+def ticks(metrics: GeneratorMetrics, outcome: str) -> float:
     return count(metrics, "emi_ticks_total", outcome=outcome)
 
 
@@ -226,14 +226,14 @@ def test_a_stop_waits_for_the_running_tick(tmp_path: Path) -> None:
 
 def test_metrics_are_served_on_loopback_and_a_taken_port_is_refused() -> None:
     port = free_port()
-    metrics = Metrics()
+    metrics = GeneratorMetrics()
 
     end = metrics.serve(port)
     try:
         with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=60) as answer:
             text = answer.read().decode()
         with pytest.raises(GeneratorError, match=f"metrics port {port}"):
-            Metrics().serve(port)
+            GeneratorMetrics().serve(port)
     finally:
         end()
 

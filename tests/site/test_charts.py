@@ -7,7 +7,7 @@ import pytest
 
 from generator.arena.ranges import HORIZONS
 from generator.arena.rates import rate
-from generator.arena.values import TrackRecord
+from generator.arena.values import ForecastScores
 from generator.catalog.assets import ASSETS
 from generator.catalog.durations import DAY_MS
 from generator.site.charts.history import line_chart
@@ -23,7 +23,7 @@ MOVES: dict[str, float | None] = dict(zip(ASSETS, (0.28, 0.33, 0.36, 0.49, 0.42,
 RATES: dict[str, float | None] = dict(zip(ASSETS, (0.01, -0.02, 0.0, 0.0051, -0.0009, None, 0.1234), strict=False))
 
 
-def _record() -> TrackRecord:
+def _record() -> ForecastScores:
     return arena().hourly_record
 
 

@@ -8,7 +8,7 @@ from html import unescape
 import pytest
 
 from generator.arena.rates import rate
-from generator.arena.values import Burst, Estimate, LockedCrowd, RecordCrowd, Tally
+from generator.arena.values import Burst, LockedCrowd, MeanInterval, RecordCrowd, Tally
 from generator.catalog.assets import ASSETS
 from generator.catalog.words import SourceMode
 from generator.compose.all import compose_free
@@ -252,7 +252,7 @@ def test_the_comparison_is_true_of_its_intervals(signs: tuple[int, ...], said: s
     brain, *simple = hour.scores
     ends = {1: (1.0, 3.0), 0: (-1.0, 1.0), -1: (-3.0, -1.0)}
     changed = [
-        replace(one, pinball_saved=(found := Estimate(sum(ends[sign]) / 2, *ends[sign])), qlike_saved=found)
+        replace(one, pinball_saved=(found := MeanInterval(sum(ends[sign]) / 2, *ends[sign])), qlike_saved=found)
         for one, sign in zip(simple, signs, strict=True)
     ]
 

@@ -204,7 +204,7 @@ def test_a_rate_is_made_in_one_place() -> None:
         path.name
         for path in Path("generator").rglob("*.py")
         for node in ast.walk(ast.parse(path.read_text()))
-        if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "Rate" and not _is_read(node)
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "Proportion" and not _is_read(node)
     }
 
     assert makers == {"rates.py"} | {"values.py"}  # `NO_ROUNDS`, of which nothing was counted

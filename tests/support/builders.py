@@ -10,17 +10,17 @@ from generator.arena.values import (
     Bin,
     Burst,
     Event,
-    Leaderboard,
+    ForecastScores,
     Lesson,
+    LessonMetrics,
     LockedCrowd,
     Pattern,
-    Place,
-    Rate,
+    Proportion,
+    RankedVoter,
     RecordCrowd,
     Round,
     Tally,
-    TeacherMetrics,
-    TrackRecord,
+    VoterRanking,
 )
 from generator.brain.derivatives import NO_PRESSURE, Pressure
 from generator.brain.evidence import Evidence
@@ -60,11 +60,11 @@ from generator.compose.context import DayBefore, Freshness, Site, TickContext, T
 from generator.market.bars import BarFrame
 from generator.market.observation import (
     AssetObservation,
-    Book,
-    Funding,
-    Liquidations,
+    FundingRate,
+    LiquidationSums,
     Observation,
-    OpenInterest,
+    OpenInterestSum,
+    OrderBook,
     SourceHealth,
 )
 from tests.support.ranges import how_far
@@ -104,12 +104,12 @@ def asset_observation(asset: str, at_ms: int = NOW_MS) -> AssetObservation:
         price_as_of_ms=at_ms - 2_000,
         venues=venues,
         change_24h_percent=1.234_56 - 0.7 * place,
-        book=Book(1.234_5, 12_345_678.9 / (place + 1), 23.456 - 9 * place, venues),
-        funding=Funding(0.000_103_4 - 0.000_04 * place, ("okx", "gate"), at_ms - 60_000),
-        open_interest=OpenInterest(
+        book=OrderBook(1.234_5, 12_345_678.9 / (place + 1), 23.456 - 9 * place, venues),
+        funding=FundingRate(0.000_103_4 - 0.000_04 * place, ("okx", "gate"), at_ms - 60_000),
+        open_interest=OpenInterestSum(
             90_123.456 * (place + 1), 0.567_8, 8_123_456_789.0 / (place + 1), -1.234_5, ("okx", "gate"), at_ms - 60_000
         ),
-        liquidations=Liquidations(1_234_567.8, 987_654.3, ("okx",)) if place < 5 else None,
+        liquidations=LiquidationSums(1_234_567.8, 987_654.3, ("okx",)) if place < 5 else None,
         limitations=() if place < 5 else ("no venue publishes liquidations",),
     )
 
@@ -210,14 +210,14 @@ def reading() -> BrainReading:
     )
 
 
-def rate(n: int, percent: float) -> Rate:
+def rate(n: int, percent: float) -> Proportion:
     if not n:
-        return Rate(0, 0, None, None, None)
-    return Rate(round(n * percent / 100), n, percent, percent - 7.123, percent + 7.234)
+        return Proportion(0, 0, None, None, None)
+    return Proportion(round(n * percent / 100), n, percent, percent - 7.123, percent + 7.234)
 
 
-def record(kind: str, n: int = 321) -> TrackRecord:
-    return TrackRecord(
+def record(kind: str, n: int = 321) -> ForecastScores:
+    return ForecastScores(
         kind=kind,
         predictions=n + 7,
         resolved=n,
@@ -291,7 +291,7 @@ def arena() -> ArenaView:
         open=round_of(live_start + HOUR_MS, RoundPhase.OPEN),
         lessons=tuple(lesson(number) for number in range(1, 21)),
         events=tuple(Event(NOW_MS - i * 60_000, "round_live", "A round went live.") for i in range(10)),
-        teacher=TeacherMetrics(46, rate(46, 39.1), rate(46, 34.8), rate(46, 41.3), {PatternType.BRAIN_ONLY: 18}),
+        teacher=LessonMetrics(46, rate(46, 39.1), rate(46, 34.8), rate(46, 41.3), {PatternType.BRAIN_ONLY: 18}),
         arena_record=record("arena", 46),
         how_far=how_far(),
         hourly_record=record("hourly"),
@@ -310,7 +310,7 @@ def arena() -> ArenaView:
             Pattern(ALL, 46, rate(46, 39.1), rate(46, 34.8), rate(46, 30.4), "Neither was right more often."),
             Pattern("asset BTC", 12, rate(12, 41.7), rate(12, 33.3), rate(12, 25.0), "12 rounds: too few to tell."),
         ),
-        leaderboard=Leaderboard((Place(1, "A" * 29 + "B" * 29, rate(41, 58.5), True),), 17, 16),
+        leaderboard=VoterRanking((RankedVoter(1, "A" * 29 + "B" * 29, rate(41, 58.5), True),), 17, 16),
     )
 
 
@@ -322,7 +322,7 @@ def empty_arena() -> ArenaView:
         open=None,
         lessons=(),
         events=(),
-        teacher=TeacherMetrics(0, nothing, nothing, nothing, {}),
+        teacher=LessonMetrics(0, nothing, nothing, nothing, {}),
         arena_record=record("arena", 0),
         hourly_record=record("hourly", 0),
     )

@@ -11,12 +11,12 @@ from generator.arena.rates import rate
 from generator.arena.values import (
     ArenaView,
     Bin,
+    ForecastScores,
     Lesson,
+    LessonMetrics,
     PredictionMade,
     Round,
     Tally,
-    TeacherMetrics,
-    TrackRecord,
 )
 from generator.brain.reading import BrainReading
 from generator.catalog.assets import ASSETS
@@ -75,7 +75,7 @@ def sideways(reading: BrainReading) -> BrainReading:
 
 
 def arena(resolved: int = 1204) -> ArenaView:
-    record = TrackRecord(
+    record = ForecastScores(
         kind="hourly",
         predictions=resolved + 7,
         resolved=resolved,
@@ -104,7 +104,7 @@ def arena(resolved: int = 1204) -> ArenaView:
         lessons=lessons,
         hourly_record=record,
         arena_record=replace(record, kind="arena", resolved=60, hit=rate(21, 60)),
-        teacher=TeacherMetrics(60, rate(21, 60), rate(20, 48), rate(14, 48), {}),
+        teacher=LessonMetrics(60, rate(21, 60), rate(20, 48), rate(14, 48), {}),
         lessons_warm_up=12,
     )
 

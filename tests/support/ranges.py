@@ -3,7 +3,7 @@
 from statistics import NormalDist
 
 from generator.arena.ranges import HORIZONS, NORMAL, RangeSums, counts_of
-from generator.arena.values import HorizonScores, Move, RangeForecast
+from generator.arena.values import HorizonRecord, Move, RangeForecast
 
 HOUR_MS = 3_600_000
 
@@ -16,7 +16,7 @@ def range_of(sigma: float) -> RangeForecast:
     )
 
 
-def how_far(hours: int = 480, wider: float = 1.0) -> tuple[HorizonScores, ...]:
+def how_far(hours: int = 480, wider: float = 1.0) -> tuple[HorizonRecord, ...]:
     """Return the scores of so many hours whose moves are `wider` times what the ranges say."""
     cases = []
     for hour in range(hours):

@@ -13,16 +13,16 @@ from generator.market.live.readings import (
     FundingReading,
     InterestReading,
     LiquidationReading,
-    Quote,
+    PriceReading,
     R,
     Reading,
 )
 from generator.market.live.venues import STABLECOIN
-from generator.market.observation import AssetObservation, Book, Funding, Liquidations, OpenInterest
+from generator.market.observation import AssetObservation, FundingRate, LiquidationSums, OpenInterestSum, OrderBook
 
 
 @dataclass(frozen=True, slots=True)
-class Snapshot:
+class LiveSnapshot:
     """Readings that count at one tick, and the dollar value of the stablecoin."""
 
     readings: tuple[Reading, ...]
@@ -44,13 +44,13 @@ BASIS_UNKNOWN: Final = f"no venue quoted {STABLECOIN} in USD: 1 {STABLECOIN} is 
 
 def basis(readings: Iterable[Reading], now_ms: int) -> float | None:
     """Return USD for one unit of the stablecoin, the agreed mid of the venues that quote it; None if unknown."""
-    quoted = [one for one in readings if isinstance(one, Quote) and one.asset == STABLECOIN]
+    quoted = [one for one in readings if isinstance(one, PriceReading) and one.asset == STABLECOIN]
     return agree([VenueQuote(one.venue, one.mid, one.as_of_ms) for one in quoted], now_ms).price
 
 
-def observe_asset(asset: str, snapshot: Snapshot) -> AssetObservation:
+def observe_asset(asset: str, snapshot: LiveSnapshot) -> AssetObservation:
     """Read one asset from the snapshot; every None has its reason among the limitations."""
-    quotes = snapshot.of(Quote, asset)
+    quotes = snapshot.of(PriceReading, asset)
     in_usd = [VenueQuote(one.venue, one.mid * snapshot.rate(one.currency), one.as_of_ms) for one in quotes]
     agreed = agree(in_usd, snapshot.now_ms)
     why = _price_limits(agreed)
@@ -90,7 +90,9 @@ def _change(days: Sequence[DayReading], venues: tuple[str, ...]) -> float | None
     return median(known) if known else None
 
 
-def _book(books: Sequence[BookReading], venues: tuple[str, ...], snapshot: Snapshot) -> tuple[Book | None, list[str]]:
+def _book(
+    books: Sequence[BookReading], venues: tuple[str, ...], snapshot: LiveSnapshot
+) -> tuple[OrderBook | None, list[str]]:
     agreeing = [one for one in books if one.venue in venues]
     if not agreeing:
         return None, ["order book: no venue that agrees on the price sent one"]
@@ -102,19 +104,19 @@ def _book(books: Sequence[BookReading], venues: tuple[str, ...], snapshot: Snaps
     limits = [f"order book: {', '.join(short)} sends less than 1% of the book, depth is a lower bound"] if short else []
     imbalance = 100 * (bids - asks) / (bids + asks)
     spread = median(one.spread_bps for one in agreeing)
-    return Book(spread, bids + asks, imbalance, tuple(one.venue for one in agreeing)), limits
+    return OrderBook(spread, bids + asks, imbalance, tuple(one.venue for one in agreeing)), limits
 
 
-def _funding(rates: Sequence[FundingReading], now_ms: int) -> tuple[Funding | None, list[str]]:
+def _funding(rates: Sequence[FundingReading], now_ms: int) -> tuple[FundingRate | None, list[str]]:
     if not rates:
         return None, ["funding: no venue answered"]
     assumed = [one.venue for one in rates if not one.interval_known]
     limits = [f"funding: 8 h between payments is assumed for {', '.join(assumed)}"] if assumed else []
     as_of_ms = min(now_ms, *(one.as_of_ms for one in rates))
-    return Funding(fmean(one.rate_8h for one in rates), tuple(one.venue for one in rates), as_of_ms), limits
+    return FundingRate(fmean(one.rate_8h for one in rates), tuple(one.venue for one in rates), as_of_ms), limits
 
 
-def _interest(asset: str, snapshot: Snapshot, price: float | None) -> tuple[OpenInterest | None, list[str]]:
+def _interest(asset: str, snapshot: LiveSnapshot, price: float | None) -> tuple[OpenInterestSum | None, list[str]]:
     marks = {one.venue: one.mark for one in snapshot.of(FundingReading, asset) if one.mark}
     rate = snapshot.rate(STABLECOIN)  # contracts settle in the stablecoin
     reported = snapshot.of(InterestReading, asset)
@@ -141,7 +143,7 @@ def _interest(asset: str, snapshot: Snapshot, price: float | None) -> tuple[Open
     as_of_ms = min(snapshot.now_ms, *(one.as_of_ms for one in reported))
     coins, dollars = (sum(held.values()) if held else None for held in (contracts, usd))
     venues = tuple(dict.fromkeys((*contracts, *usd)))
-    return OpenInterest(coins, changes[0], dollars, changes[1], venues, as_of_ms), limits
+    return OpenInterestSum(coins, changes[0], dollars, changes[1], venues, as_of_ms), limits
 
 
 def _since(now: dict[str, float], then: dict[str, float]) -> float | None:
@@ -150,10 +152,12 @@ def _since(now: dict[str, float], then: dict[str, float]) -> float | None:
     return 100 * (sum(now[venue] for venue in both) / sum(then[venue] for venue in both) - 1) if both else None
 
 
-def _liquidations(reported: Sequence[LiquidationReading], snapshot: Snapshot) -> tuple[Liquidations | None, list[str]]:
+def _liquidations(
+    reported: Sequence[LiquidationReading], snapshot: LiveSnapshot
+) -> tuple[LiquidationSums | None, list[str]]:
     if not reported:
         silent = "the venue that publishes them did not answer"
         return None, [f"liquidations: {silent if snapshot.liquidations_asked else 'no venue publishes them'}"]
     rate = snapshot.rate(STABLECOIN)
     longs, shorts = sum(one.long_usd for one in reported), sum(one.short_usd for one in reported)
-    return Liquidations(longs * rate, shorts * rate, tuple(one.venue for one in reported)), []
+    return LiquidationSums(longs * rate, shorts * rate, tuple(one.venue for one in reported)), []

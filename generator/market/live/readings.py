@@ -37,7 +37,7 @@ class Reading:
 
 
 @dataclass(frozen=True, slots=True)
-class Quote(Reading):
+class PriceReading(Reading):
     """A spot mid in the currency it is quoted in."""
 
     kind: ClassVar[str] = "spot"

@@ -9,7 +9,7 @@ from generator.catalog.assets import ASSETS
 from generator.catalog.words import SourceMode
 from generator.errors import SourceError
 from generator.market.bars import BarFrame
-from generator.market.live.assets import BASIS_UNKNOWN, Snapshot, basis, observe_asset
+from generator.market.live.assets import BASIS_UNKNOWN, LiveSnapshot, basis, observe_asset
 from generator.market.live.bars import Backfill, BarKeeper, candle_job, last_closed
 from generator.market.live.client import ExchangeFactory, VenueClient, open_exchange
 from generator.market.live.derivatives import derivative_jobs
@@ -22,7 +22,7 @@ from generator.market.live.readings import (
     HealthBook,
     Job,
     LiquidationReading,
-    Quote,
+    PriceReading,
     Reading,
 )
 from generator.market.live.spot import spot_jobs
@@ -106,7 +106,7 @@ class LiveSource:
     def _compose(self, collector: Collector, now_ms: int, since_ms: int) -> Observation:
         self._carry(collector, now_ms)
         rate = basis(collector.readings, now_ms)
-        snapshot = Snapshot(
+        snapshot = LiveSnapshot(
             # In one order whoever answered first: equal answers must give equal bytes.
             tuple(sorted((*self._current(collector, now_ms), *self._carried.values()), key=lambda one: one.venue)),
             now_ms,
@@ -131,8 +131,8 @@ class LiveSource:
 
     def _current(self, collector: Collector, now_ms: int) -> list[Reading]:
         """Return this tick's prices and books; stale quotes too, for the consensus names them."""
-        fresh: list[Reading] = [*collector.of(Quote), *collector.of(DayReading), *collector.of(BookReading)]
-        return [one for one in fresh if isinstance(one, Quote) or _counts(one, now_ms)]
+        fresh: list[Reading] = [*collector.of(PriceReading), *collector.of(DayReading), *collector.of(BookReading)]
+        return [one for one in fresh if isinstance(one, PriceReading) or _counts(one, now_ms)]
 
     def _carry(self, collector: Collector, now_ms: int) -> None:
         """Keep the last answers of what is not asked, or not answered, in every tick, until they are too old."""

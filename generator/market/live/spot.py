@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any, Final
 
 from generator.market.live.client import VenueClient
-from generator.market.live.readings import BookReading, DayReading, Job, Quote, Reading, Unusable, keep_usable
+from generator.market.live.readings import BookReading, DayReading, Job, PriceReading, Reading, Unusable, keep_usable
 from generator.market.live.venues import STABLECOIN
 
 BAND: Final = 0.01  # depth counts within 1% of the mid
@@ -55,7 +55,7 @@ def _from_ticker(client: VenueClient, asset: str, ticker: dict[str, Any], now_ms
         raise Unusable("a ticker without bid or ask")
     # Kraken and Bybit stamp no time on a ticker: it is as old as the answer, that is, of this tick.
     as_of_ms = int(ticker.get("timestamp") or now_ms)
-    quote = Quote(client.spec.name, asset, as_of_ms, (float(bid) + float(ask)) / 2, _currency(client, asset))
+    quote = PriceReading(client.spec.name, asset, as_of_ms, (float(bid) + float(ask)) / 2, _currency(client, asset))
     return [quote, *_change(client, asset, ticker, now_ms)]
 
 
@@ -74,7 +74,7 @@ async def _book(client: VenueClient, asset: str, now_ms: int) -> list[Reading]:
     book = measure(spec.name, asset, as_of_ms, _currency(client, asset), bids=raw["bids"], asks=raw["asks"])
     if spec.ticker != "book":
         return [book]
-    return [Quote(spec.name, asset, as_of_ms, book.mid, book.currency), book]
+    return [PriceReading(spec.name, asset, as_of_ms, book.mid, book.currency), book]
 
 
 def _currency(client: VenueClient, asset: str) -> str:

@@ -25,7 +25,7 @@ _QUOTES: Final = frozenset({"", "USD", "USDT", "USDC", "BUSD", "FDUSD", "USDTPER
 _VENUE: Final = re.compile(r"([a-z][a-z0-9]*(?:-[a-z][a-z0-9]*)*)-\d+[mhd](?:-|$)")
 
 
-class Kind(StrEnum):
+class RecordedKind(StrEnum):
     """What a recorded file holds."""
 
     CANDLES = "candles"
@@ -33,10 +33,10 @@ class Kind(StrEnum):
     OPEN_INTEREST = "open_interest"
 
 
-HEADERS: Final[dict[Kind, tuple[str, ...]]] = {
-    Kind.CANDLES: ("ts", "open", "high", "low", "close", "volume"),
-    Kind.FUNDING: ("ts", "symbol", "funding_rate"),
-    Kind.OPEN_INTEREST: ("ts", "symbol", "sum_open_interest", "sum_open_interest_value"),
+HEADERS: Final[dict[RecordedKind, tuple[str, ...]]] = {
+    RecordedKind.CANDLES: ("ts", "open", "high", "low", "close", "volume"),
+    RecordedKind.FUNDING: ("ts", "symbol", "funding_rate"),
+    RecordedKind.OPEN_INTEREST: ("ts", "symbol", "sum_open_interest", "sum_open_interest_value"),
 }
 _COLUMNS: Final = {kind: ",".join(header) for kind, header in HEADERS.items()}
 _EXPECTED: Final = f"expected files like BTCUSDT.csv or BTCUSDT.csv.gz that begin with {' or '.join(_COLUMNS.values())}"
@@ -56,7 +56,7 @@ class Rows:
     dropped: int  # rows that were not numbers or had an impossible time
 
 
-def read_rows(path: Path) -> tuple[Kind, Rows]:
+def read_rows(path: Path) -> tuple[RecordedKind, Rows]:
     """Read a file, recognised by its header; columns are found by name, others ignored.
 
     Raises:
@@ -73,7 +73,7 @@ def read_rows(path: Path) -> tuple[Kind, Rows]:
 
 
 @contextmanager
-def _opened(path: Path) -> Iterator[tuple[Kind, list[str], Iterator[list[str]]]]:
+def _opened(path: Path) -> Iterator[tuple[RecordedKind, list[str], Iterator[list[str]]]]:
     """Open a file and give its kind, its header and the lines after it; UnreadableFileError also while they are read."""
     opener = gzip.open if path.name.endswith(".gz") else open
     try:
@@ -116,11 +116,11 @@ def ascending(t: IntArray) -> IntArray:
 
 
 @dataclass(frozen=True, slots=True)
-class Folder:
+class RecordingFolder:
     """The files of one kind in one folder; `unreadable` says for an asset whose file cannot be read why."""
 
     path: Path
-    kind: Kind
+    kind: RecordedKind
     files: dict[str, Rows]
     unreadable: dict[str, str]
 
@@ -142,7 +142,7 @@ def check_candles(roots: Sequence[Path], assets: tuple[str, ...]) -> None:
         for file in _files_of(root, assets):
             try:
                 with _opened(file) as (kind, *_):
-                    if kind is Kind.CANDLES:
+                    if kind is RecordedKind.CANDLES:
                         return
             except UnreadableFileError as error:
                 why = why or f" ({file.name}: {error})"
@@ -165,7 +165,7 @@ def _folders_of(root: Path) -> list[Path]:
     return [root, *sorted(path for path in root.iterdir() if path.is_dir() and not path.name.startswith("."))]
 
 
-def find_folders(roots: Sequence[Path], assets: tuple[str, ...]) -> dict[Kind, Folder]:
+def find_folders(roots: Sequence[Path], assets: tuple[str, ...]) -> dict[RecordedKind, RecordingFolder]:
     """Find and read the one folder of each kind under `roots`, themselves and one level below.
 
     Raises:
@@ -173,35 +173,35 @@ def find_folders(roots: Sequence[Path], assets: tuple[str, ...]) -> dict[Kind, F
     """
     if not roots:
         raise SourceError(f"a recording needs a folder of candles; {_EXPECTED}")
-    found: dict[Kind, Folder] = {}
+    found: dict[RecordedKind, RecordingFolder] = {}
     for root in dict.fromkeys(path.resolve() for path in roots):
         for folder in _in_root(root, assets):
             other = found.setdefault(folder.kind, folder)
             if other.path != folder.path:
                 raise SourceError(f"two folders of {folder.kind.value}: {other.path} and {folder.path}; give one")
-    if Kind.CANDLES not in found:
+    if RecordedKind.CANDLES not in found:
         named = ", ".join(str(root) for root in roots)
-        raise SourceError(f"no candles in {named}; expected files that begin with {_COLUMNS[Kind.CANDLES]}")
+        raise SourceError(f"no candles in {named}; expected files that begin with {_COLUMNS[RecordedKind.CANDLES]}")
     return found
 
 
-def _in_root(root: Path, assets: tuple[str, ...]) -> list[Folder]:
+def _in_root(root: Path, assets: tuple[str, ...]) -> list[RecordingFolder]:
     if not root.is_dir():
         raise SourceError(f"{root} is not a folder; {_EXPECTED}")
     try:
         read = [(path, *_in_folder(path, assets)) for path in _folders_of(root)]
     except OSError as error:
         raise SourceError(f"{root} cannot be read ({error.strerror}); {_EXPECTED}") from error
-    folders = [Folder(path, kind, files, bad) for path, kinds, bad in read for kind, files in kinds.items()]
+    folders = [RecordingFolder(path, kind, files, bad) for path, kinds, bad in read for kind, files in kinds.items()]
     if not folders:
         why = next((f" ({asset}: {reason})" for *_, bad in read for asset, reason in bad.items()), "")
         raise SourceError(f"{root} holds no market data of {', '.join(assets)}{why}; {_EXPECTED}")
     return folders
 
 
-def _in_folder(path: Path, assets: tuple[str, ...]) -> tuple[dict[Kind, dict[str, Rows]], dict[str, str]]:
+def _in_folder(path: Path, assets: tuple[str, ...]) -> tuple[dict[RecordedKind, dict[str, Rows]], dict[str, str]]:
     """Read a folder's files by what they hold, and say why an asset's file cannot be read."""
-    by_kind: dict[Kind, dict[str, Rows]] = defaultdict(dict)
+    by_kind: dict[RecordedKind, dict[str, Rows]] = defaultdict(dict)
     unreadable: dict[str, str] = {}
     for file in sorted(path.iterdir()):
         asset = _asset_of(file, assets)

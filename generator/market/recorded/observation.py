@@ -8,13 +8,13 @@ import numpy as np
 from generator.catalog.durations import DAY_MS, MINUTE_MS
 from generator.catalog.words import SourceStatus
 from generator.market.bars import BarFrame, FloatArray
-from generator.market.observation import AssetObservation, Funding, OpenInterest, SourceHealth
-from generator.market.recorded.files import Kind
+from generator.market.observation import AssetObservation, FundingRate, OpenInterestSum, SourceHealth
+from generator.market.recorded.files import RecordedKind
 from generator.market.recorded.recording import STALE_INTERVALS, Recording
 
 _TOLERANCE_MS: Final = MINUTE_MS  # venues stamp rows some milliseconds late
 _ALWAYS_MISSING: Final = ("no order book in a recording", "no liquidations in a recording")
-_WORDS: Final = {Kind.FUNDING: "funding", Kind.OPEN_INTEREST: "open interest"}
+_WORDS: Final = {RecordedKind.FUNDING: "funding", RecordedKind.OPEN_INTEREST: "open interest"}
 
 
 def observe_asset(
@@ -42,7 +42,7 @@ def observe_asset(
         asset=asset,
         price=price,
         price_as_of_ms=as_of,
-        venues=(recording.origins[Kind.CANDLES].venue,) if fresh else (),
+        venues=(recording.origins[RecordedKind.CANDLES].venue,) if fresh else (),
         change_24h_percent=_change(visible, close, int(visible.t[known[-1]]), price, limits),
         funding=funding,
         open_interest=interest,
@@ -55,7 +55,7 @@ def _utc(t_ms: int) -> str:
 
 
 def _no_price(recording: Recording, asset: str) -> str:
-    if asset in recording.origins[Kind.CANDLES].problems:
+    if asset in recording.origins[RecordedKind.CANDLES].problems:
         return f"candles of {asset} could not be read"
     if np.isfinite(recording.frame.fields["close"][:, recording.frame.assets.index(asset)]).any():
         return f"no bar of {asset} has closed yet in this recording"
@@ -71,7 +71,7 @@ def _change(visible: BarFrame, close: FloatArray, t_ms: int, price: float, limit
 
 
 def _row(
-    recording: Recording, kind: Kind, asset: str, market_ms: int, limits: list[str]
+    recording: Recording, kind: RecordedKind, asset: str, market_ms: int, limits: list[str]
 ) -> tuple[int, list[float]] | None:
     """Return time and values of the newest row that is out and fresh, or None with the reason in `limits`."""
     word = _WORDS[kind]
@@ -92,26 +92,26 @@ def _row(
     return known
 
 
-def _funding(recording: Recording, asset: str, market_ms: int, limits: list[str]) -> Funding | None:
-    known = _row(recording, Kind.FUNDING, asset, market_ms, limits)
+def _funding(recording: Recording, asset: str, market_ms: int, limits: list[str]) -> FundingRate | None:
+    known = _row(recording, RecordedKind.FUNDING, asset, market_ms, limits)
     if known is None:
         return None
-    return Funding(known[1][0], (recording.origins[Kind.FUNDING].venue,), known[0])
+    return FundingRate(known[1][0], (recording.origins[RecordedKind.FUNDING].venue,), known[0])
 
 
-def _open_interest(recording: Recording, asset: str, market_ms: int, limits: list[str]) -> OpenInterest | None:
-    known = _row(recording, Kind.OPEN_INTEREST, asset, market_ms, limits)
+def _open_interest(recording: Recording, asset: str, market_ms: int, limits: list[str]) -> OpenInterestSum | None:
+    known = _row(recording, RecordedKind.OPEN_INTEREST, asset, market_ms, limits)
     if known is None:
         return None
     day_ago_ms = known[0] - DAY_MS
-    before = recording.series[Kind.OPEN_INTEREST][asset].at(day_ago_ms + _TOLERANCE_MS)
+    before = recording.series[RecordedKind.OPEN_INTEREST][asset].at(day_ago_ms + _TOLERANCE_MS)
     changes: list[float | None] = [None, None]
     if before is None or before[0] < day_ago_ms - _TOLERANCE_MS:
         limits.append("no open interest 24 hours before")
     else:
         changes = [100.0 * (now / then - 1.0) for now, then in zip(known[1], before[1], strict=True)]
-    (contracts, usd), venue = known[1], recording.origins[Kind.OPEN_INTEREST].venue
-    return OpenInterest(contracts, changes[0], usd, changes[1], (venue,), known[0])
+    (contracts, usd), venue = known[1], recording.origins[RecordedKind.OPEN_INTEREST].venue
+    return OpenInterestSum(contracts, changes[0], usd, changes[1], (venue,), known[0])
 
 
 def recording_health(
@@ -122,7 +122,7 @@ def recording_health(
     for kind, origin in recording.origins.items():
         newest = _newest(recording, visible, kind, market_ms)
         if newest is None:
-            reason = "no bar has closed yet" if kind is Kind.CANDLES else "no row is out yet"
+            reason = "no bar has closed yet" if kind is RecordedKind.CANDLES else "no row is out yet"
             rows.append(SourceHealth(origin.venue, kind.value, SourceStatus.FAILED, None, reason))
             continue
         as_of_ms, old = newest
@@ -139,9 +139,9 @@ def recording_health(
     return (*rows, *failed)
 
 
-def _newest(recording: Recording, visible: BarFrame, kind: Kind, market_ms: int) -> tuple[int, bool] | None:
+def _newest(recording: Recording, visible: BarFrame, kind: RecordedKind, market_ms: int) -> tuple[int, bool] | None:
     """Return the time of the newest row of a kind that is out, and whether it is older than two intervals."""
-    if kind is not Kind.CANDLES:
+    if kind is not RecordedKind.CANDLES:
         out = ((row[0], one) for one in recording.series[kind].values() if (row := one.at(market_ms)) is not None)
         known = [(as_of_ms, one.is_stale(as_of_ms, market_ms)) for as_of_ms, one in out]
         return max(known, key=lambda row: row[0], default=None)

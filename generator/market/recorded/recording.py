@@ -13,14 +13,14 @@ import numpy.typing as npt
 from generator.catalog.durations import HOUR_MS, MINUTE_MS
 from generator.errors import SourceError
 from generator.market.bars import BAR_FIELDS, BAR_MS, BarFrame, FloatArray, IntArray
-from generator.market.recorded.files import Folder, Kind, Rows, ascending, find_folders
+from generator.market.recorded.files import RecordedKind, RecordingFolder, Rows, ascending, find_folders
 
 BoolArray = npt.NDArray[np.bool_]
 
 INTERVALS_MS: Final = (BAR_MS, HOUR_MS)
 STALE_INTERVALS: Final = 2
 _FUNDING_MS: Final = 8 * HOUR_MS
-_DEFAULT_CADENCE_MS: Final = {Kind.FUNDING: 8 * HOUR_MS, Kind.OPEN_INTEREST: 4 * HOUR_MS}
+_DEFAULT_CADENCE_MS: Final = {RecordedKind.FUNDING: 8 * HOUR_MS, RecordedKind.OPEN_INTEREST: 4 * HOUR_MS}
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ class Origin:
 
 
 @dataclass(frozen=True, slots=True)
-class Series:
+class RecordedSeries:
     """Values of one asset, each row known from its time until the next."""
 
     t: IntArray  # ms, strictly ascending
@@ -61,8 +61,8 @@ class Recording:
     """What the folders hold, ready to be replayed."""
 
     frame: BarFrame  # all bars, those of the future included; who replays cuts them
-    series: dict[Kind, dict[str, Series]]  # funding and open interest by asset
-    origins: dict[Kind, Origin]  # candles first
+    series: dict[RecordedKind, dict[str, RecordedSeries]]  # funding and open interest by asset
+    origins: dict[RecordedKind, Origin]  # candles first
 
     @property
     def first_ms(self) -> int:
@@ -83,7 +83,7 @@ class Recording:
         """Repeat the recording at each shift, ascending multiples of the cycle."""
         first_ms, stop_ms = self.first_ms, self.first_ms + self.cycle_ms
 
-        def repeated(one: Series) -> Series:
+        def repeated(one: RecordedSeries) -> RecordedSeries:
             inside = (one.t >= first_ms) & (one.t < stop_ms)
             t = np.concatenate([one.t[inside] + shift for shift in shifts_ms])
             return replace(one, t=t, values=np.tile(one.values[inside], (len(shifts_ms), 1)))
@@ -101,13 +101,13 @@ def load_recording(folders: Sequence[Path], assets: tuple[str, ...]) -> Recordin
         SourceError: they hold no recording; the text names the folder and what was expected.
     """
     found = find_folders(folders, assets)
-    candles = found.pop(Kind.CANDLES)
+    candles = found.pop(RecordedKind.CANDLES)
     interval_ms = _interval(candles)
     bars = {asset: _kept(rows, _possible_candles(rows, interval_ms)) for asset, rows in candles.files.items()}
     if not any(len(rows.t) for rows in bars.values()):
         raise SourceError(f"{candles.path} holds no valid candle; expected rows of ts,open,high,low,close,volume")
     frame = _frame(bars, assets, interval_ms)
-    origins, series = {Kind.CANDLES: _origin(candles, bars)}, {}
+    origins, series = {RecordedKind.CANDLES: _origin(candles, bars)}, {}
     for kind, folder in found.items():
         read = {asset: _kept(rows, _possible_values(rows, kind)) for asset, rows in folder.files.items()}
         origins[kind] = _origin(folder, read)
@@ -119,7 +119,7 @@ def load_recording(folders: Sequence[Path], assets: tuple[str, ...]) -> Recordin
     return Recording(frame, series, origins)
 
 
-def _interval(folder: Folder) -> int:
+def _interval(folder: RecordingFolder) -> int:
     """Detect the bar length: the commonest distance of rows, the same in every file."""
     seen: set[int] = set()
     for rows in folder.files.values():
@@ -146,8 +146,8 @@ def _possible_candles(rows: Rows, interval_ms: int) -> BoolArray:
     return possible
 
 
-def _possible_values(rows: Rows, kind: Kind) -> BoolArray:
-    in_range = rows.values > 0 if kind is Kind.OPEN_INTEREST else np.abs(rows.values) < 1.0
+def _possible_values(rows: Rows, kind: RecordedKind) -> BoolArray:
+    in_range = rows.values > 0 if kind is RecordedKind.OPEN_INTEREST else np.abs(rows.values) < 1.0
     possible: BoolArray = np.all(np.isfinite(rows.values) & in_range, axis=1)
     return possible
 
@@ -159,7 +159,7 @@ def _kept(rows: Rows, possible: BoolArray) -> Rows:
     return replace(rows, t=t[kept], values=values[kept], dropped=rows.dropped + len(rows.t) - len(kept))
 
 
-def _origin(folder: Folder, kept: dict[str, Rows]) -> Origin:
+def _origin(folder: RecordingFolder, kept: dict[str, Rows]) -> Origin:
     empty = {asset: "no valid row" for asset, rows in kept.items() if not len(rows.t)}
     return Origin(folder.venue, folder.unreadable | empty, sum(rows.dropped for rows in kept.values()))
 
@@ -174,11 +174,11 @@ def _frame(valid: dict[str, Rows], assets: tuple[str, ...], interval_ms: int) ->
     return BarFrame(assets, grid, fields, interval_ms)
 
 
-def _series(rows: Rows, kind: Kind) -> Series:
+def _series(rows: Rows, kind: RecordedKind) -> RecordedSeries:
     """Make a series; its cadence is the usual distance of rows in whole hours (venues stamp payments some ms late)."""
     cadence_ms = _DEFAULT_CADENCE_MS[kind]
     if len(rows.t) > 1:
         cadence_ms = max(round(float(np.median(np.diff(rows.t))) / HOUR_MS), 1) * HOUR_MS
     # The rate paid each interval, as a rate per 8 hours.
-    scale = _FUNDING_MS / cadence_ms if kind is Kind.FUNDING else 1.0
-    return Series(rows.t, rows.values * scale, cadence_ms)
+    scale = _FUNDING_MS / cadence_ms if kind is RecordedKind.FUNDING else 1.0
+    return RecordedSeries(rows.t, rows.values * scale, cadence_ms)

@@ -14,7 +14,7 @@ from generator.catalog.words import SourceMode
 from generator.errors import SourceError
 from generator.market.bars import BAR_MS, BarFrame
 from generator.market.observation import Observation
-from generator.market.recorded.files import Kind
+from generator.market.recorded.files import RecordedKind
 from generator.market.recorded.observation import observe_asset, recording_health
 from generator.market.recorded.recording import load_recording
 from generator.market.source import Progress
@@ -92,7 +92,7 @@ class RecordedSource:
             venues_needed=1,
             offset_ms=now_ms - market_ms,
             ended=ended,
-            dropped_bars=recording.origins[Kind.CANDLES].dropped,
+            dropped_bars=recording.origins[RecordedKind.CANDLES].dropped,
             limitations=() if recording.frame.interval_ms == BAR_MS else (NEEDS_5_MINUTE_BARS,),
         )
 

@@ -11,11 +11,11 @@ from generator.catalog.words import SourceMode, SourceStatus
 from generator.market.bars import BAR_MS, BarFrame, FloatArray
 from generator.market.observation import (
     AssetObservation,
-    Book,
-    Funding,
-    Liquidations,
+    FundingRate,
+    LiquidationSums,
     Observation,
-    OpenInterest,
+    OpenInterestSum,
+    OrderBook,
     SourceHealth,
 )
 from generator.market.simulated.market import SimulatedMarket
@@ -97,12 +97,12 @@ class SimulatedSource:
             price_as_of_ms=minute_ms,
             venues=VENUES,
             change_24h_percent=100.0 * (price / self.price(asset, minute_ms - DAY_MS) - 1.0),
-            book=Book(row["spread_bps"], row["depth_usd"], 100.0 * row["imbalance"], VENUES),
-            funding=Funding(row["funding"], VENUES, bar_closed_ms),
-            open_interest=OpenInterest(
+            book=OrderBook(row["spread_bps"], row["depth_usd"], 100.0 * row["imbalance"], VENUES),
+            funding=FundingRate(row["funding"], VENUES, bar_closed_ms),
+            open_interest=OpenInterestSum(
                 float(contracts[-1]), _change(contracts), float(usd[-1]), _change(usd), VENUES, bar_closed_ms
             ),
-            liquidations=Liquidations(
+            liquidations=LiquidationSums(
                 float(day.fields["liq_long_usd"][last_day, column].sum()),
                 float(day.fields["liq_short_usd"][last_day, column].sum()),
                 VENUES,

@@ -18,7 +18,7 @@ from generator.arena.published import complaint_of, digest_of, round_of_row
 from generator.arena.ranges import HORIZONS, Counts, RangeSums, counts_of, move_percent
 from generator.arena.rates import in_full
 from generator.arena.scores import Sums, track_record
-from generator.arena.values import HorizonScores, Move, RangeForecast, Round, TrackRecord
+from generator.arena.values import ForecastScores, HorizonRecord, Move, RangeForecast, Round
 from generator.catalog.formats import ms_of
 from generator.catalog.words import Prediction
 
@@ -103,11 +103,11 @@ class Audit:
                 if late is not None:
                     raise AuditError(f"the {late} range of {asset} of {start} was made and never judged")
 
-    def arena_record(self) -> TrackRecord:
+    def arena_record(self) -> ForecastScores:
         """The rounds' scores, of what is in the log alone."""
         return track_record("arena", self.arena)
 
-    def hourly_record(self) -> TrackRecord:
+    def hourly_record(self) -> ForecastScores:
         """The hourly predictions' scores, of what is in the log alone."""
         return track_record("hourly", self.hourly)
 
@@ -299,7 +299,7 @@ def real_votes(row: Mapping[str, Any]) -> int:
     return sum(votes - row["simulated_votes"][word] for word, votes in row["votes"].items())
 
 
-def score_line(name: str, record: TrackRecord) -> str:
+def score_line(name: str, record: ForecastScores) -> str:
     """Return how often the forecasts were right, and their Brier score, in one line."""
     return (
         f"{name}: right in {in_full(record.hit)}, "
@@ -307,7 +307,7 @@ def score_line(name: str, record: TrackRecord) -> str:
     )
 
 
-def scores_of(record: TrackRecord) -> dict[str, Any]:
+def scores_of(record: ForecastScores) -> dict[str, Any]:
     """Write a record's headline as it goes into the log once a day."""
     return {
         "resolved": record.resolved,
@@ -318,7 +318,7 @@ def scores_of(record: TrackRecord) -> dict[str, Any]:
     }
 
 
-def far_line(scores: HorizonScores) -> str:
+def far_line(scores: HorizonRecord) -> str:
     """Return what the ranges over one horizon were worth in one line."""
     brain, *simple = scores.scores
     others = ", ".join(f"{one.name} {one.pinball}" for one in simple)
@@ -328,7 +328,7 @@ def far_line(scores: HorizonScores) -> str:
     )
 
 
-def far_scores_of(scores: Sequence[HorizonScores]) -> dict[str, Any]:
+def far_scores_of(scores: Sequence[HorizonRecord]) -> dict[str, Any]:
     """Write the ranges' scores as they go into the log once a day."""
     return {
         one.horizon: {

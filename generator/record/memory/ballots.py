@@ -13,7 +13,7 @@ from sqlalchemy import Connection, bindparam, delete, func, insert, select, upda
 
 from generator.arena.ballots import Ballot, Refusal
 from generator.arena.play import Lock, PlayResult
-from generator.arena.values import BallotVerdict, Burst, Leaderboard, LockedCrowd, RecordCrowd, Round, Tally
+from generator.arena.values import BallotVerdict, Burst, LockedCrowd, RecordCrowd, Round, Tally, VoterRanking
 from generator.arena.voters import CountedVote, Voter, bursts, by_record, leaderboard
 from generator.catalog.words import Prediction, RoundPhase
 from generator.record.audit.recount import BallotPart
@@ -196,7 +196,7 @@ def _burst(at_ms: int, votes: int, same_choice: float, new_voters: float) -> Bur
     return Burst(at_ms, votes, same, new)
 
 
-def rank(connection: Connection) -> Leaderboard:
+def rank(connection: Connection) -> VoterRanking:
     """Rank all voters."""
     v = t.voters.c
     return leaderboard(Voter(*row) for row in connection.execute(select(v.address, v.resolved, v.hits)))

@@ -7,7 +7,7 @@ from typing import Final
 from markupsafe import Markup
 
 from generator.arena.rates import enough, rate, share
-from generator.arena.values import Rate, Round
+from generator.arena.values import Proportion, Round
 from generator.catalog.durations import DAY_MS
 from generator.site.charts.plot import HEIGHT, Axis, Caption, Chart, Plane, Row, axis, row_chart, svg, text
 from generator.site.format import UNKNOWN, moment, percent, price, signed, word
@@ -177,5 +177,5 @@ def shares(name: str, label: str, parts: Sequence[tuple[str, str, int]]) -> Mark
     return svg(f"shares-{name}", (100, 10), label, desc, pieces, _KIND.format("shares"))
 
 
-def _votes(word: str, of: Rate) -> str:
+def _votes(word: str, of: Proportion) -> str:
     return f"{word} {of.hits:,} ({share(of)})" if enough(of) else f"{word} {of.hits}"

@@ -6,7 +6,7 @@ from typing import Final
 from markupsafe import Markup
 
 from generator.arena.rates import counted, enough, share
-from generator.arena.values import Estimate, HorizonScores, Rate, TrackRecord
+from generator.arena.values import ForecastScores, HorizonRecord, MeanInterval, Proportion
 from generator.compose.scores import HORIZON_WORDS, RULE_WORDS, against
 from generator.site.charts.plot import Caption, Chart, Row, row_chart
 from generator.site.format import UNKNOWN, percent, signed
@@ -18,7 +18,7 @@ _INTERVAL: Final = "95% interval"
 _COMMON: Final = "always naming the most common outcome"
 
 
-def coverage(name: str, scores: Sequence[HorizonScores], source: Markup | str) -> Chart | None:
+def coverage(name: str, scores: Sequence[HorizonRecord], source: Markup | str) -> Chart | None:
     """Draw how many moves ended inside the 50% and the 90% range; None where no horizon has its interval."""
     known, hour = _known(scores)
     if hour is None:
@@ -39,7 +39,7 @@ def coverage(name: str, scores: Sequence[HorizonScores], source: Markup | str) -
     return row_chart(caption, "ended inside, %", rows, marks=((50.0, "50%"), (90.0, "90%")))
 
 
-def saved(name: str, scores: Sequence[HorizonScores], source: Markup | str) -> Chart | None:
+def saved(name: str, scores: Sequence[HorizonRecord], source: Markup | str) -> Chart | None:
     """Draw by how much the pinball loss is below that of each simple rule; None where no horizon has its interval."""
     known, hour = _known(scores)
     if hour is None:
@@ -61,7 +61,7 @@ def saved(name: str, scores: Sequence[HorizonScores], source: Markup | str) -> C
     return row_chart(caption, "pinball loss smaller by, %", rows, marks=((0.0, "no better"),))
 
 
-def _known(scores: Sequence[HorizonScores]) -> tuple[list[HorizonScores], HorizonScores | None]:
+def _known(scores: Sequence[HorizonRecord]) -> tuple[list[HorizonRecord], HorizonRecord | None]:
     """Return the horizons that have an interval, and the one that the title is about."""
     known = [
         one
@@ -71,7 +71,7 @@ def _known(scores: Sequence[HorizonScores]) -> tuple[list[HorizonScores], Horizo
     return known, next((one for one in known if one.horizon == "1h"), known[0] if known else None)
 
 
-def _estimated(label: str, found: Estimate) -> Row:
+def _estimated(label: str, found: MeanInterval) -> Row:
     return Row(label, found.value, percent(found.value), found.low, found.high)
 
 
@@ -80,7 +80,7 @@ def _between(low: float | None, high: float | None) -> str:
 
 
 def rates(
-    name: str, who: str, rows: Sequence[tuple[str, Rate]], source: Markup | str, chance: Rate | None = None
+    name: str, who: str, rows: Sequence[tuple[str, Proportion]], source: Markup | str, chance: Proportion | None = None
 ) -> Chart | None:
     """Draw hit rates with their intervals next to the chance level; None while too little came due.
 
@@ -105,7 +105,7 @@ def rates(
     return row_chart(caption, "came true, %", [_rate_row(*row) for row in rows], marks=((level, mark),))
 
 
-def skills(name: str, record: TrackRecord, source: Markup | str) -> Chart | None:
+def skills(name: str, record: ForecastScores, source: Markup | str) -> Chart | None:
     """Draw how much better than equal chances the Brier scores are; None when nothing came due."""
     if record.brier is None:
         return None
@@ -124,7 +124,7 @@ def skills(name: str, record: TrackRecord, source: Markup | str) -> Chart | None
     return row_chart(caption, "better than equal chances by, %", rows, marks=((0.0, "equal chances"),))
 
 
-def _brier_finding(record: TrackRecord) -> str:
+def _brier_finding(record: ForecastScores) -> str:
     """Say in one sentence how the score compares with the base rate's."""
     base = record.baselines.get("base_rate")
     if record.brier is None or base is None:
@@ -134,12 +134,12 @@ def _brier_finding(record: TrackRecord) -> str:
     return f"The brain's Brier score is {record.brier:.3f}, always giving the base rate scores {base:.3f} (lower is better)"
 
 
-def interval(rate: Rate) -> str:
+def interval(rate: Proportion) -> str:
     """Write the interval of a rate; the cases of a count are too few for one."""
     return _between(rate.low_percent, rate.high_percent) if enough(rate) else UNKNOWN
 
 
-def _rate_row(label: str, rate: Rate) -> Row:
+def _rate_row(label: str, rate: Proportion) -> Row:
     if not enough(rate):
         return Row(label, None, share(rate))
     return Row(label, rate.percent, f"{share(rate)} of {rate.n:,}", rate.low_percent, rate.high_percent)

@@ -8,7 +8,7 @@ from markupsafe import Markup
 
 from generator.arena.rates import enough, in_full, in_words, rate, share
 from generator.arena.tally import consensus_of
-from generator.arena.values import ArenaView, Burst, Rate, Round, Tally, TeacherMetrics
+from generator.arena.values import ArenaView, Burst, LessonMetrics, Proportion, Round, Tally
 from generator.arena.voters import burst_shares, record_shares
 from generator.catalog.text.labels import BIAS_MARKS
 from generator.catalog.words import PatternType
@@ -43,7 +43,7 @@ def voters(body: Mapping[str, Any]) -> dict[str, Any]:
     board: Mapping[str, Any] = body.get("leaderboard") or {}
     return {
         "places": tuple(
-            (row["place"], row["voter"], in_full(Rate(**row["hit"])), row["provisional"])
+            (row["place"], row["voter"], in_full(Proportion(**row["hit"])), row["provisional"])
             for row in board.get("places") or ()
         ),
         "counted": board.get("voters", 0),
@@ -55,7 +55,7 @@ def voters(body: Mapping[str, Any]) -> dict[str, Any]:
 
 def _pattern(row: Mapping[str, Any]) -> dict[str, Any]:
     names = {"brain": "brain", "people": "crowd", "both_wrong": "both_wrong"}
-    said = {shown: share(Rate(**row[name])) for shown, name in names.items()}
+    said = {shown: share(Proportion(**row[name])) for shown, name in names.items()}
     return {"when": row["when"], "rounds": row["rounds"], **said, "finding": row["finding"]}
 
 
@@ -129,7 +129,7 @@ def votes_words(total: Tally, simulated: Tally) -> str:
     return " ".join(["No real vote."] * (0 < total.total == simulated.total) + said)
 
 
-def crowds(teacher: TeacherMetrics, rows: Sequence[Mapping[str, Any]]) -> tuple[tuple[str, Rate], ...]:
+def crowds(teacher: LessonMetrics, rows: Sequence[Mapping[str, Any]]) -> tuple[tuple[str, Proportion], ...]:
     """Return how often the people were right; where a crowd is simulated, both apart over the rounds listed."""
     resolved = [row for row in rows if row["outcome"] and not row["warm_up"]]
     votes = [(row["outcome"], apart(Tally(**row["votes"]), Tally(**row["simulated_votes"]))) for row in resolved]

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from generator.arena.ranges import RangeSums, new_cases
 from generator.arena.rates import counted, enough, in_words, rate
-from generator.arena.values import PredictionMade, Rate
+from generator.arena.values import PredictionMade, Proportion
 from generator.catalog.assets import ASSET_NAMES
 from generator.catalog.endpoints import ENDPOINT_BY_ID
 from generator.catalog.links import reasoning_path
@@ -106,7 +106,7 @@ def _said(made: Sequence[PredictionMade], *, backtest: bool = False) -> str:
     return f"{moves} {inside}. {way}"
 
 
-def _judged(hits: Rate) -> str:
+def _judged(hits: Proportion) -> str:
     if not enough(hits):
         return ", too few to tell"
     return f" (95% interval {interval(hits)}; a blind guess gets 33.3%)"

@@ -8,7 +8,7 @@ from markupsafe import Markup
 
 from generator.arena.hourly import WINDOW_MS
 from generator.arena.rates import ENOUGH, counted, enough, rate, share
-from generator.arena.values import ArenaView, BacktestScores, HorizonScores, PredictionMade, Rate, TrackRecord
+from generator.arena.values import ArenaView, BacktestScores, ForecastScores, HorizonRecord, PredictionMade, Proportion
 from generator.catalog.assets import ASSETS
 from generator.catalog.durations import HOUR_MS
 from generator.compose.scores import (
@@ -29,7 +29,7 @@ GRID_HOURS: Final = 24
 NOT_KNOWN: Final = "Which way prices will move is not known."
 
 
-def headline(hour: HorizonScores | None) -> str:
+def headline(hour: HorizonRecord | None) -> str:
     """Say in a few words how far the ranges can be trusted, by those over one hour."""
     if hour is None or not hour.scores or hour.scores[0].inside_90.low_percent is None:
         return "Too early to tell"
@@ -76,7 +76,7 @@ def _backtested(arena: ArenaView) -> str:
     return f"In a backtest before the start {counted(hour.scores[0].inside_90, 'moves')} ended inside the 90% range."
 
 
-def direction(record: TrackRecord) -> str:
+def direction(record: ForecastScores) -> str:
     """Say what the forecasts of direction were worth, and that which way is not known while they show no skill."""
     return statement(record) if looks_better(record) else f"{NOT_KNOWN} {statement(record)}"
 
@@ -139,7 +139,7 @@ def _backtest(held: BacktestScores | None) -> dict[str, Any] | None:
     }
 
 
-def _by_asset(whole: Rate, due: Sequence[PredictionMade]) -> tuple[tuple[str, Rate], ...]:
+def _by_asset(whole: Proportion, due: Sequence[PredictionMade]) -> tuple[tuple[str, Proportion], ...]:
     rows = [("All", whole)]
     for asset in ASSETS:
         own = [made.outcome == made.prediction for made in due if made.asset == asset and not made.warm_up]
@@ -151,9 +151,9 @@ def _by_asset(whole: Rate, due: Sequence[PredictionMade]) -> tuple[tuple[str, Ra
 def _section(  # noqa: PLR0917  each is another thing
     name: str,
     title: str,
-    record: TrackRecord,
+    record: ForecastScores,
     said: str,
-    compared_rates: tuple[tuple[str, Rate], ...],
+    compared_rates: tuple[tuple[str, Proportion], ...],
     source: Markup | str,
 ) -> dict[str, Any]:
     hits = rates(f"{name}-rates", title, compared_rates, source, record.chance)
@@ -174,7 +174,7 @@ def _section(  # noqa: PLR0917  each is another thing
     }
 
 
-def _facts(record: TrackRecord) -> tuple[tuple[str, str, str], ...]:
+def _facts(record: ForecastScores) -> tuple[tuple[str, str, str], ...]:
     skill = record.skill_percent.get("base_rate")
     counts = (
         ("Came due", f"{record.resolved:,}", f"of {record.predictions:,} made, {record.void:,} void"),
