@@ -11,7 +11,17 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 GLOSSARY = ROOT / "docs" / "explain" / "glossary.md"
-SEARCHED = ("generator", "gateway", "tests", "docs", "templates", "site", "README.md", "CONTRIBUTING.md", "CHANGELOG.md")
+SEARCHED = (
+    "generator",
+    "gateway",
+    "tests",
+    "docs",
+    "templates",
+    "site",
+    "README.md",
+    "CONTRIBUTING.md",
+    "CHANGELOG.md",
+)
 TEXT = {".py", ".md", ".html", ".js", ".css", ".txt", ".yaml", ".toml", ".conf", ".json", ".service", ".xml", ""}
 EXEMPT = (GLOSSARY, ROOT / "tests" / "test_glossary.py")
 ALEMBIC_VERSIONS = "migrations/versions"

@@ -239,6 +239,18 @@ def test_with_the_clock_set_back_an_hour_old_releases_neither_vanish_nor_pile_up
     assert len(names(tmp_path)) <= 13
 
 
+def test_of_releases_that_seem_to_come_from_the_future_the_newest_twelve_are_kept(tmp_path: Path) -> None:
+    releases = opened(tmp_path)
+    for number in range(1, 31):
+        releases.publish(f"{number:012d}", FILES, now_s=10_000 + number)
+
+    before = names(tmp_path)
+    releases.publish(f"{31:012d}", FILES, now_s=6_400)
+
+    assert len(before) == 30
+    assert names(tmp_path) == {f"{number:012d}" for number in range(20, 32)}
+
+
 def test_immutable_files_lie_outside_the_release_and_are_never_written_again(tmp_path: Path) -> None:
     disk = CountingDisk()
     releases = opened(tmp_path, disk)

@@ -60,3 +60,20 @@ def test_the_two_variants_of_a_file_are_never_of_one_length() -> None:
     named = [zipped for zipped, _, _ in pairs if zipped[3]]
     assert named  # some would have been
     assert all(zlib.decompress(zipped, wbits=31) for zipped in named)
+
+
+def of_repetition_and_noise(length: int) -> bytes:
+    """Return 4,000 bytes of which so many compress to nearly nothing and the others not at all."""
+    return b"a" * length + random.Random(length).randbytes(4_000 - length)
+
+
+def test_a_variant_is_kept_only_where_it_is_a_tenth_smaller() -> None:
+    kept = {}
+    for length in range(0, 4_000, 50):
+        text = of_repetition_and_noise(length)
+        files = Variants().add({"/a.txt": text})
+        for ending, packed in ((".gz", gzip.compress(text, 4, mtime=0)), (".br", brotli.compress(text, quality=4))):
+            kept[ending, length] = (f"/a.txt{ending}" in files, len(packed) < 0.9 * len(text))
+
+    assert all(there == smaller for there, smaller in kept.values())
+    assert {there for there, _ in kept.values()} == {True, False}

@@ -1,0 +1,210 @@
+"""Published scores of the Arena, each computed a second time from its definition."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import pairwise
+from math import log, sqrt
+from statistics import fmean
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from generator.arena.play import PlayState, play
+from generator.arena.scores import ORDER, Sums, track_record
+from generator.arena.timetable import Timetable, asset_of
+from generator.arena.values import ForecastScores, PredictionMade, Proportion
+from generator.arena.voters import CountedVote, Voter, by_record
+from generator.catalog.words import Prediction, RoundPhase
+from tests.arena.test_sealing import an_open_round
+from tests.support.arena_inputs import MINUTE, NOON, inputs_at
+
+UP, DOWN, FLAT = Prediction.BULLISH, Prediction.BEARISH, Prediction.NEUTRAL
+DOWN_NEUTRAL_UP = (DOWN, FLAT, UP)
+ASSETS = ("BTC", "ETH", "SOL")
+
+
+def case(
+    chances: tuple[float, float, float],
+    outcome: Prediction | None,
+    base: tuple[float, float, float] = (0.25, 0.35, 0.4),
+    **more: object,
+) -> PredictionMade:
+    """Return a forecast of its likeliest word; chances and base rates are of down, neutral and up."""
+    word = DOWN_NEUTRAL_UP[chances.index(max(chances))]
+    made = PredictionMade("BTC", 0, 1, chances, base, word, 10.0, outcome=outcome)
+    return replace(made, **more)  # type: ignore[arg-type]
+
+
+CASES = (
+    case((0.2, 0.3, 0.5), UP, previous=UP),
+    case((0.2, 0.3, 0.5), DOWN, previous=UP),
+    case((0.6, 0.3, 0.1), UP, base=(0.1, 0.2, 0.7)),
+    case((0.3, 0.45, 0.25), FLAT, previous=FLAT),
+    case((0.995, 0.005, 0.0), FLAT, base=(0.3, 0.5, 0.2), previous=DOWN),
+)
+WAITING = case((0.2, 0.3, 0.5), None)
+VOID = case((0.2, 0.3, 0.5), None, void_reason="no end price")
+
+
+def scored(cases: Sequence[PredictionMade]) -> ForecastScores:
+    sums = Sums()
+    for made in cases:
+        sums = sums.added(made)
+    return track_record("hourly", sums)
+
+
+def chance_given(made: PredictionMade) -> float:
+    assert made.outcome is not None
+    return dict(zip(DOWN_NEUTRAL_UP, made.probabilities, strict=True))[made.outcome]
+
+
+def squared_error(chances: Sequence[float], outcome: Prediction | None) -> float:
+    return sum((p - (word is outcome)) ** 2 for p, word in zip(chances, DOWN_NEUTRAL_UP, strict=True))
+
+
+def wilson(share: float, cases: float) -> tuple[float, float]:
+    """Return the interval in percent as the two shares from which the data lie 1.96 standard errors away."""
+    z2 = 1.959964**2
+    a, b, c = 1 + z2 / cases, -(2 * share + z2 / cases), share * share  # (p - share)^2 = z^2 p (1 - p) / cases
+    root = sqrt(b * b - 4 * a * c)
+    return 100 * (-b - root) / (2 * a), 100 * (-b + root) / (2 * a)
+
+
+def test_triples_are_of_down_neutral_and_up() -> None:
+    assert ORDER == DOWN_NEUTRAL_UP
+
+
+def test_the_log_score_is_of_the_forecast_and_not_of_the_base_rate() -> None:
+    expected = fmean(-log(max(chance_given(made), 0.01)) for made in CASES)
+
+    assert scored(CASES).log_score == pytest.approx(expected, abs=6e-5)
+
+
+def test_the_brier_score_and_its_baselines_are_those_of_the_definition() -> None:
+    record = scored(CASES)
+
+    last = (0 if made.previous is made.outcome else 2 for made in CASES if made.previous)
+    assert record.brier == pytest.approx(fmean(squared_error(c.probabilities, c.outcome) for c in CASES), abs=6e-5)
+    assert record.baselines["base_rate"] == pytest.approx(
+        fmean(squared_error(made.base_rate, made.outcome) for made in CASES), abs=6e-5
+    )
+    assert record.baselines["persistence"] == pytest.approx((sum(last) + 2 / 3) / len(CASES), abs=6e-5)
+    assert record.baselines["uniform"] == 0.6667
+
+
+def test_skill_is_what_the_published_brier_score_saves_of_each_baseline() -> None:
+    record = scored(CASES)
+
+    assert record.brier is not None
+    for name, baseline in record.baselines.items():
+        assert baseline is not None
+        assert record.skill_percent[name] == round(100 - 100 * record.brier / baseline, 1)
+    assert record.skill_percent["base_rate"] != record.skill_percent["uniform"]
+
+
+def test_forecasts_are_counted_as_made_resolved_void_right_and_as_the_usual_outcome() -> None:
+    record = scored([*CASES, WAITING, VOID])
+
+    assert (record.predictions, record.resolved, record.void) == (7, 5, 1)
+    assert (record.hit.n, record.hit.hits, record.hit.percent) == (5, 2, 40.0)
+    usual = sum(DOWN_NEUTRAL_UP[made.base_rate.index(max(made.base_rate))] is made.outcome for made in CASES)
+    assert (record.chance.n, record.chance.hits, record.chance.percent) == (5, usual, 20.0 * usual)
+
+
+def test_calibration_compares_the_mean_confidence_of_a_bin_with_its_hits() -> None:
+    cases = [case((0.2, 0.3, 0.5), UP if number % 3 else DOWN) for number in range(30)]
+    cases += [case((0.27, 0.29, 0.44), UP), case((0.27, 0.296, 0.434), UP)]
+
+    bins = {part.low_percent: part for part in scored(cases).bins}
+
+    fifty, forties = bins[50.0], bins[40.0]
+    assert (fifty.high_percent, fifty.n, fifty.said_percent) == (60.0, 30, 50.0)
+    assert fifty.hit is not None
+    assert (fifty.hit.hits, fifty.hit.n) == (20, 30)
+    assert (forties.high_percent, forties.n, forties.said_percent, forties.hit) == (
+        45.0,
+        2,
+        43.7,
+        None,
+    )
+    assert [part.n for low, part in bins.items() if low not in {40.0, 50.0}] == [0] * 4
+
+
+def test_a_confidence_of_an_edge_is_in_the_bin_that_begins_there() -> None:
+    edges = [case((0.3, 0.35, 0.35), UP), case((0.3, 0.3, 0.4), UP), case((0.0, 0.0, 1.0), UP)]
+
+    assert [(part.low_percent, part.n) for part in scored(edges).bins if part.n] == [(35.0, 1), (40.0, 1), (60.0, 1)]
+
+
+HOURS = st.lists(st.integers(1, 7).flatmap(lambda n: st.tuples(st.just(n), st.integers(0, n))), min_size=5, max_size=40)
+
+
+def hits_of(hours: Sequence[tuple[int, int]]) -> Proportion:
+    """Score hours in each of which so many forecasts came due and so many of them were right."""
+    sums = Sums()
+    for n, right in hours:
+        for number in range(n):
+            sums = sums.added(case((0.2, 0.3, 0.5), UP if number < right else DOWN))
+        sums = sums.together(n, right)
+    return track_record("hourly", sums).hit
+
+
+@given(HOURS)
+def test_the_interval_takes_forecasts_of_one_hour_as_dependent(hours: list[tuple[int, int]]) -> None:
+    n, right = sum(hour[0] for hour in hours), sum(hour[1] for hour in hours)
+    share = right / n
+    if share in {0, 1}:
+        effect = max(1.0, sum(size * size for size, _ in hours) / n)
+    else:  # Kish: the variance of the rate over hours, over that of as many independent cases
+        effect = max(1.0, sum((hit - share * size) ** 2 for size, hit in hours) / (n * share * (1 - share)))
+    low, high = wilson(share, n / effect)
+
+    hit = hits_of(hours)
+
+    assert hit.low_percent == pytest.approx(low, abs=0.051)
+    assert hit.high_percent == pytest.approx(high, abs=0.051)
+
+
+def test_hours_that_balance_out_make_no_interval_narrower_than_independent_cases() -> None:
+    low, high = wilson(0.5, 40)
+
+    hit = hits_of([(2, 1)] * 20)
+
+    assert (hit.low_percent, hit.high_percent) == (round(low, 1), round(high, 1))
+
+
+@pytest.mark.parametrize("minutes", [15, 24, 60, 90])
+def test_the_assets_take_turns_in_rounds_of_any_length(minutes: int) -> None:
+    timetable = Timetable(minutes)
+    slots = [timetable.slot_at(NOON)]
+    while len(slots) < 7:
+        slots.append(timetable.next_slot(slots[-1].start_ms))
+
+    turns = [asset_of(slot, ASSETS) for slot in slots]
+
+    assert turns[0] == ASSETS[NOON // (minutes * MINUTE) % 3]
+    assert all(ASSETS.index(after) == (ASSETS.index(before) + 1) % 3 for before, after in pairwise(turns))
+
+
+def test_a_voter_weighs_as_if_right_in_ten_of_thirty_rounds_before_the_first() -> None:
+    votes = [CountedVote(UP, NOON, Voter("A", 30, 20)), CountedVote(DOWN, NOON, Voter("B", 90, 50))]
+    up = (20 + 10) / (30 + 30) - 1 / 3
+    down = (50 + 10) / (90 + 30) - 1 / 3
+
+    crowd = by_record(votes)
+
+    assert crowd.bullish == pytest.approx(up / (up + down))
+    assert crowd.bearish == pytest.approx(down / (up + down))
+
+
+@pytest.mark.parametrize(("later_ms", "phase"), [(0, RoundPhase.VOID), (-1, RoundPhase.OPEN)])
+def test_a_forecast_sealed_when_its_bar_closed_already_knew_it(later_ms: int, phase: RoundPhase) -> None:
+    now = NOON + 2 * MINUTE
+    sealed = replace(an_open_round(), opens_ms=now - MINUTE)
+    inputs = replace(inputs_at(now), next_close_ms=now - MINUTE - later_ms)
+
+    result = play(PlayState(active=(sealed,), taken=frozenset({sealed.start_ms})), inputs)
+
+    changed = {after.round_id: after.phase for _, after in result.rounds}
+    assert changed.get(sealed.round_id, RoundPhase.OPEN) is phase

@@ -1,0 +1,186 @@
+"""Every claim of skill, in every body: made where the figures allow it, and nowhere else."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from generator.arena.values import ForecastScores, HorizonRecord, MeanInterval, Proportion, RangeForecastScore
+from generator.compose.all import compose
+from tests.support.builders import full_context, rate, record
+from tests.support.walk import strings
+
+SKILL = "More than chance so far"
+NO_SKILL = "No skill is shown"
+
+
+def track(n: int = 321, *, skill: float | None = 2.5, low: float | None = 38.0, usual: float = 36.2) -> ForecastScores:
+    """Return a record of `n` forecasts; without changes all speaks for skill: 38.0 is above 34 and 36.2."""
+    made = record("hourly", 321)
+    return replace(
+        made,
+        resolved=n,
+        hit=replace(made.hit, n=n, low_percent=low, high_percent=None if low is None else 45.0),
+        chance=replace(rate(321, 36.2), percent=usual),
+        skill_percent={"uniform": 9.0, "base_rate": skill, "persistence": 45.3},
+    )
+
+
+def bodies_with(**arena: Any) -> dict[str, dict[str, Any]]:
+    """Return every free and paid body of a tick whose Arena differs in these values."""
+    ctx = full_context()
+    done = compose(replace(ctx, arena=replace(ctx.arena, **arena)))
+    return {key: body.as_json() for key, body in {**done.free, **done.paid}.items()}
+
+
+def claims(**arena: Any) -> set[str]:
+    """Return the texts of all bodies that claim skill, each once."""
+    found = (text for body in bodies_with(**arena).values() for _, text in strings(body))
+    return {text for text in found if SKILL.lower() in text.lower()}
+
+
+def test_a_record_that_beats_both_chances_and_the_base_rate_claims_more_than_chance() -> None:
+    (claim,) = claims(hourly_record=track())
+
+    assert claim.startswith(f"{SKILL}: of 321 forecasts 37.7% (95% interval 38.0 to 45.0%) came true; ")
+    assert "always naming the outcome most frequent before gets 36.2%" in claim
+    assert "That promises nothing of the next forecast." in claim
+
+
+@pytest.mark.parametrize(
+    "weak",
+    [
+        track(low=36.2),  # no better than always naming the outcome that was most frequent before
+        track(low=38.0, usual=38.0),
+        track(low=38.0, usual=44.0),
+        track(low=34.0, usual=30.0),  # no better than a blind guess among three
+        track(low=33.4, usual=30.0),
+        track(low=None),
+        track(skill=0.0),  # no better than the base rate
+        track(skill=-0.1),
+        track(skill=None),
+        track(n=29),  # too few
+        track(n=1),
+    ],
+)
+def test_no_body_claims_skill_where_one_of_the_figures_does_not_allow_it(weak: ForecastScores) -> None:
+    assert claims(hourly_record=weak) == set()
+
+
+@pytest.mark.parametrize("barely", [track(low=36.3), track(low=34.1, usual=30.0), track(skill=0.1), track(n=30)])
+def test_a_record_that_is_barely_better_claims_it(barely: ForecastScores) -> None:
+    assert len(claims(hourly_record=barely)) == 1
+
+
+def test_a_record_without_skill_says_so_with_the_same_figures() -> None:
+    shown = bodies_with(hourly_record=track(low=36.0))["/api/main-brain.php"]["public_performance"]
+
+    assert shown["statement"].startswith(f"{NO_SKILL}: of 321 forecasts 37.7% (95% interval 36.0 to 45.0%) came true")
+    assert "promises" not in shown["statement"]
+
+
+@pytest.mark.parametrize("n", [1, 29])
+def test_fewer_than_thirty_forecasts_are_too_few_to_tell(n: int) -> None:
+    shown = bodies_with(hourly_record=track(n=n))["/api/main-brain.php"]["public_performance"]
+
+    assert shown["statement"].startswith(f"Only {n} forecasts have resolved: no skill is shown, it is too few to tell.")
+
+
+def test_the_record_is_published_figure_by_figure() -> None:
+    made = track()
+
+    shown = bodies_with(hourly_record=made)["/api/main-brain.php"]["public_performance"]
+
+    assert [shown[key] for key in ("kind", "predictions", "resolved", "void", "warm_up", "n")] == [
+        "hourly", 328, 321, 2, 214, 321,
+    ]  # fmt: skip
+    assert [shown[f"hit_rate_{end}percent"] for end in ("", "low_", "high_")] == [37.7, 38.0, 45.0]
+    assert [shown[key] for key in ("chance_percent", "brier", "log_score")] == [36.2, 0.6612, 1.0912]
+    assert [shown[key] for key in ("baseline", "brier_baseline", "skill_percent")] == ["base_rate", 0.6623, 2.5]
+    assert {row["name"]: (row["n"], row["brier"], row["skill_percent"]) for row in shown["baselines"]} == {
+        "base_rate": (321, 0.6623, 2.5),
+        "uniform": (321, 0.6667, 9.0),
+        "persistence": (321, 1.21, 45.3),
+    }
+
+
+# How far
+
+
+def loss(sign: int) -> MeanInterval:
+    """Return how much a loss is below another's: surely more (1), surely less (-1), or either (0)."""
+    return {1: MeanInterval(2.0, 0.5, 3.5), 0: MeanInterval(0.2, -1.0, 1.4), -1: MeanInterval(-2.0, -3.5, -0.5)}[sign]
+
+
+def against(pinball: int, qlike: int, blocks: int = 40) -> str:
+    """Return what /api/statistics.php says of ranges that differ so from those of every simple rule."""
+    inside = Proportion(300, 320, 93.8, 91.0, 96.0)
+    brain = RangeForecastScore("brain", inside, inside, 0.1, 0.2, MeanInterval(), MeanInterval())
+    rules = tuple(
+        RangeForecastScore(name, inside, inside, 0.1, 0.2, loss(pinball), loss(qlike))
+        for name in ("last_hour", "last_day", "ewma")
+    )
+    hour = HorizonRecord("1h", 320, 0, blocks, (brain, *rules))
+    said: str = bodies_with(how_far=(hour,))["/api/statistics.php"]["main_brain"]["how_far"]["horizons"][0]["statement"]
+    return said
+
+
+@pytest.mark.parametrize(
+    ("pinball", "qlike", "verdict"),
+    [
+        (1, 1, "They scored better than ranges from all three simple rules"),
+        (-1, -1, "They scored worse than ranges from"),
+        (-1, 0, "They scored worse than ranges from"),  # worse by one loss is worse
+        (0, -1, "They scored worse than ranges from"),
+        (-1, 1, "They scored worse than ranges from"),
+        (1, -1, "They scored worse than ranges from"),
+        (1, 0, "the difference could be chance"),  # better by one loss alone is open
+        (0, 1, "the difference could be chance"),
+        (0, 0, "the difference could be chance"),
+    ],
+)
+def test_ranges_are_better_by_both_losses_and_worse_by_one(pinball: int, qlike: int, verdict: str) -> None:
+    said = against(pinball, qlike)
+
+    verdicts = ("better than", "worse than", "could be chance")
+    assert verdict in said
+    assert sum(word in said for word in verdicts) == 1
+
+
+def test_ranges_of_a_short_time_are_compared_with_nothing() -> None:
+    assert against(1, 1, blocks=9) == ("Only 320 moves over 1 hour are known, all from a short time: too few to tell.")
+    assert "better than" in against(1, 1, blocks=10)
+
+
+def test_an_interval_that_ends_at_zero_shows_no_difference() -> None:
+    ends = (MeanInterval(1.0, 0.0, 2.0), MeanInterval(-1.0, -2.0, 0.0))
+    inside = Proportion(300, 320, 93.8, 91.0, 96.0)
+    rules = tuple(RangeForecastScore("ewma", inside, inside, 0.1, 0.2, end, loss(1)) for end in ends)
+    brain = RangeForecastScore("brain", inside, inside, 0.1, 0.2, MeanInterval(), MeanInterval())
+
+    for rule in rules:
+        hour = HorizonRecord("1h", 320, 0, 40, (brain, rule))
+        said = bodies_with(how_far=(hour,))["/api/statistics.php"]["main_brain"]["how_far"]["horizons"][0]["statement"]
+        assert "better" not in said
+        assert "worse" not in said
+
+
+def test_how_far_is_published_score_by_score() -> None:
+    ctx = full_context()
+    shown = bodies_with()["/api/statistics.php"]["main_brain"]["how_far"]
+
+    assert shown["resolved"] == sum(horizon.resolved for horizon in ctx.arena.how_far)
+    for horizon, row in zip(ctx.arena.how_far, shown["horizons"], strict=True):
+        assert [row[key] for key in ("horizon", "resolved", "void", "blocks")] == [
+            horizon.horizon, horizon.resolved, horizon.void, horizon.blocks,
+        ]  # fmt: skip
+        for score, published in zip(horizon.scores, row["scores"], strict=True):
+            assert (published["name"], published["n"]) == (score.name, horizon.resolved)
+            assert (published["pinball"], published["qlike"]) == (score.pinball, score.qlike)
+            for key, part in (("inside_50_percent", score.inside_50), ("inside_90_percent", score.inside_90)):
+                assert published[key] == {"value": part.percent, "low": part.low_percent, "high": part.high_percent}
+            for key, saved in (("pinball_saved_percent", score.pinball_saved), ("qlike_saved", score.qlike_saved)):
+                expected = (
+                    None if score.name == "brain" else {"value": saved.value, "low": saved.low, "high": saved.high}
+                )
+                assert published[key] == expected
