@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from generator.arena.rates import ENOUGH, rate
 from generator.arena.values import Bin, ForecastScores, PredictionMade, Round
-from generator.brain.forecast import Probabilities
+from generator.brain.forecast import OutcomeChances
 from generator.catalog.formats import probabilities
 from generator.catalog.words import Prediction
 
@@ -30,7 +30,7 @@ Triple = tuple[float, float, float]
 ORDER: Final = (Prediction.BEARISH, Prediction.NEUTRAL, Prediction.BULLISH)  # of every triple: down, neutral, up
 
 
-def published_triple(chances: Probabilities) -> Triple:
+def published_triple(chances: OutcomeChances) -> Triple:
     """Return three chances as published: down, neutral, up; raise ValueError where they are none."""
     down, neutral, up = probabilities((chances.down, chances.neutral, chances.up))
     return down, neutral, up

@@ -84,7 +84,7 @@ def tilted(base: FloatArray, lean: FloatArray, still: FloatArray) -> FloatArray:
     return softmax(scores)
 
 
-class Direction:
+class DirectionModel:
     """Forecasts of each asset at 15 and 60 minutes that learn from the engine's own bars."""
 
     def __init__(self, assets: int, frozen: FloatArray) -> None:

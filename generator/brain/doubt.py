@@ -8,7 +8,7 @@ fault nothing changes, not by a bit: what was measured of the confidence holds f
 from dataclasses import replace
 from typing import Final, NamedTuple
 
-from generator.brain.forecast import Forecast, Probabilities
+from generator.brain.forecast import Forecast, OutcomeChances
 from generator.brain.smoothing import DAY_BARS, HOUR_BARS
 from generator.brain.volatility import IDLE_BARS, STILL_BARS
 from generator.catalog.text import readings
@@ -90,7 +90,7 @@ def doubted(forecast: Forecast, share: float) -> Forecast:
         return forecast
     chances = forecast.probabilities
     lost = chances.neutral * share
-    less = Probabilities(chances.down + 0.5 * lost, chances.neutral - lost, chances.up + 0.5 * lost)
+    less = OutcomeChances(chances.down + 0.5 * lost, chances.neutral - lost, chances.up + 0.5 * lost)
     return replace(forecast, probabilities=less, prediction=Prediction.NEUTRAL)
 
 

@@ -22,7 +22,7 @@ _FEWEST_MOVES: Final = DAY // 2 - 8
 
 
 @dataclass(frozen=True, slots=True)
-class AssetFacts:
+class AssetWeek:
     """One asset; None where unknown."""
 
     usual_day: float | None = None  # root mean square of a day's move over the days before the last, as a fraction
@@ -31,7 +31,7 @@ class AssetFacts:
 
 
 @dataclass(frozen=True, slots=True)
-class MarketFacts:
+class MarketWeek:
     """All assets together, each counted alike; None where unknown."""
 
     usual_day: float | None = None  # root mean square of a day's mean move over the days before the last, as a fraction
@@ -57,10 +57,10 @@ class Past:
         return _usual_day(np.column_stack((self._moves, _mean(self._moves))))
 
     @cached_property
-    def market(self) -> MarketFacts:
+    def market(self) -> MarketWeek:
         """The market's facts."""
         since_hour, since_share = _since(self._closes, (self.closed + 1) * QUARTER_MS)
-        return MarketFacts(
+        return MarketWeek(
             usual_day=_known(self.usual[-1]),
             since_hour=since_hour,
             since_share=since_share,
@@ -69,11 +69,11 @@ class Past:
             hour_rank=_hour_rank(self._variance),
         )
 
-    def assets(self, t_ms: int) -> list[AssetFacts]:
+    def assets(self, t_ms: int) -> list[AssetWeek]:
         """Return the facts of each asset after the bar opened at `t_ms`."""
         place = _place(self._week, t_ms)
         each = zip(self.usual[:-1].tolist(), place.tolist(), self._volume.tolist(), strict=True)
-        return [AssetFacts(*map(_known, one)) for one in each]
+        return [AssetWeek(*map(_known, one)) for one in each]
 
     def day_change(self, log_close: FloatArray) -> FloatArray:
         """Return the log change over 24 hours (up to ten minutes more), NaN where unknown, (assets,)."""

@@ -16,7 +16,7 @@ KEEP_BARS: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Probabilities:
+class OutcomeChances:
     """Chances of the three outcomes over a horizon; they sum to 1."""
 
     down: float
@@ -36,8 +36,8 @@ class Forecast:
 
     asset: str
     horizon_minutes: int
-    probabilities: Probabilities  # chances of down, neutral, up; neutral is |move| <= band
-    base_rate: Probabilities  # the causal base rates of the three, which the forecast is judged against
+    probabilities: OutcomeChances  # chances of down, neutral, up; neutral is |move| <= band
+    base_rate: OutcomeChances  # the causal base rates of the three, which the forecast is judged against
     prediction: Prediction  # a direction only as `words` says, else NEUTRAL; on data in doubt NEUTRAL
     band_bps: float  # half-width of the neutral band, from the week's moves over the horizon, in basis points
 

@@ -10,16 +10,16 @@ import numpy as np
 
 from generator.brain.bars import CleanBars, clean
 from generator.brain.derivatives import Derivatives
-from generator.brain.direction import MIN_BARS, Direction, direction_inputs
+from generator.brain.direction import MIN_BARS, DirectionModel, direction_inputs
 from generator.brain.doubt import Doubt, doubted, doubts
 from generator.brain.evidence import VOTE_LEAN, breadth_lean
 from generator.brain.facts import Past
 from generator.brain.features import REGIME_INPUTS, Features
-from generator.brain.forecast import WORDS, Forecast, Probabilities, Shown, words
+from generator.brain.forecast import WORDS, Forecast, OutcomeChances, Shown, words
 from generator.brain.liquidity import Liquidity
 from generator.brain.outlook import HORIZON_BARS, Outlook
-from generator.brain.ranges import Ranges
-from generator.brain.regime import Facts, RegimeFilter, facts_of
+from generator.brain.ranges import RangeModel
+from generator.brain.regime import RegimeFacts, RegimeFilter, facts_of
 from generator.brain.smoothing import HOUR_BARS
 from generator.brain.stress import Stress
 from generator.brain.structure import Structure, counts
@@ -58,13 +58,13 @@ class Measures:
         self.volatility = Volatility((n,))
         self.features = Features((n,))
         self.filter = RegimeFilter(n, (weights.asset, weights.market), weights.calibrations)
-        self.direction = Direction(n, weights.direction)
+        self.direction = DirectionModel(n, weights.direction)
         self.liquidity = Liquidity(n)
         self.derivatives = Derivatives(n)
         self.structure = Structure(n)
         self.week = Week(n)
         self.outlook = Outlook(n, weights.outlook)
-        self.ranges = Ranges(n, weights.outlook)
+        self.ranges = RangeModel(n, weights.outlook)
         self.stress = Stress(n)
         self.shown = Shown(n)
         self.log_close = np.full(n, np.nan)
@@ -142,7 +142,7 @@ class Measures:
         self.close_age = np.where(here, 0.0, age)
         return returns
 
-    def facts(self) -> Facts:
+    def facts(self) -> RegimeFacts:
         """Return what the regimes may not contradict after the last bar."""
         return facts_of(self._day_change(), self.structure.trend, self.stress.stressed(), self.past().usual)
 
@@ -224,7 +224,7 @@ class Measures:
         wide, word, doubt = band.tolist(), shown.tolist(), self.doubts()
         found: list[Forecast | None] = []
         for i, asset in enumerate(self.assets):
-            chance, base = Probabilities(*chances[i]), Probabilities(*bases[i])
+            chance, base = OutcomeChances(*chances[i]), OutcomeChances(*bases[i])
             one = Forecast(asset, horizon_minutes, chance, base, WORDS[int(word[i])], 1e4 * wide[i])
             found.append(doubted(one, doubt[i].share) if sound[i] else None)
         return found

@@ -28,7 +28,7 @@ _MIDDLES: Final = 0.5 * (EDGES[1:] + EDGES[:-1])
 _WORTH: Final = 1.0 / np.array(QUARTERS, dtype=np.float64)[:, None]  # of one case among overlapping horizons
 
 
-class Ranges:
+class RangeModel:
     """What came compared with what was expected; horizons are 15 minutes, 1, 4 and 24 hours."""
 
     def __init__(self, assets: int, frozen: OutlookWeights) -> None:

@@ -5,7 +5,7 @@ from typing import Final
 
 from generator.brain.derivatives import Pressure
 from generator.brain.evidence import Evidence
-from generator.brain.facts import AssetFacts, MarketFacts
+from generator.brain.facts import AssetWeek, MarketWeek
 from generator.brain.forecast import Forecast
 from generator.brain.structure import Counts
 from generator.catalog.words import (
@@ -55,7 +55,7 @@ class RegimeReading:
     trend: Trend
     volatility: VolatilityWord
     counts: Counts  # of the assets' changes over the last day
-    facts: MarketFacts
+    facts: MarketWeek
     risk_score: float | None  # 0..100, from the volatility outlook against the last week
     drivers: tuple[str, ...]  # risk drivers in words
 
@@ -85,7 +85,7 @@ class AssetReading:
     ranges: dict[str, Range] | None  # by horizon: 15m, 1h, 4h, 24h
     baselines: dict[str, float] | None  # sigma of a 5-minute bar by last_hour, last_day, ewma, as a fraction
     change: float | None  # over the last day, as a fraction
-    facts: AssetFacts
+    facts: AssetWeek
     agreement: float | None  # between families of evidence, 0..1
     coverage: float  # families present, 0..1
     evidence: tuple[Evidence, ...]

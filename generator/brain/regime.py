@@ -34,7 +34,7 @@ _DISCOUNT: Final = np.exp([[-1.0], [-1.0], [-0.9], [-0.9]])  # of the chance of 
 
 
 @dataclass(frozen=True, slots=True)
-class Facts:
+class RegimeFacts:
     """What no regime may contradict, by asset and, last, of the market; NaN where unknown, (assets + 1,)."""
 
     up: FloatArray  # share of the assets that rose over the day; of an asset itself 1 or 0
@@ -68,12 +68,12 @@ class Facts:
         )
 
 
-def facts_of(change: FloatArray, trend: FloatArray, stressed: FloatArray, usual: FloatArray) -> Facts:
+def facts_of(change: FloatArray, trend: FloatArray, stressed: FloatArray, usual: FloatArray) -> RegimeFacts:
     """Return the facts from each asset's change over the day and from what is published.
 
     Args:
         change: over the day, as a fraction, NaN where unknown, (assets,).
-        trend, stressed: see `Facts`, (assets + 1,).
+        trend, stressed: see `RegimeFacts`, (assets + 1,).
         usual: size of a usual day's move of each and, last, of their mean, as a fraction, (assets + 1,).
     """
     change = np.round(change, 4)  # as published
@@ -82,7 +82,7 @@ def facts_of(change: FloatArray, trend: FloatArray, stressed: FloatArray, usual:
     sides = np.array((change > FLAT, change < -FLAT), dtype=np.float64)
     up, down = np.column_stack((np.where(known, sides, np.nan), sides.sum(axis=1) / many))
     mean = np.where(known, change, 0.0).sum() / many
-    return Facts(
+    return RegimeFacts(
         up=up,
         down=down,
         trend=trend,
@@ -144,7 +144,7 @@ class RegimeFilter:
         self._alpha, self._recover = rates((_PUBLISHED_HALF_LIFE, _FORGET_HALF_LIFE), 0).tolist()
 
     def update(
-        self, t_ms: int, features: FloatArray, support: FloatArray, facts: Facts | None = None, steps: int = 1
+        self, t_ms: int, features: FloatArray, support: FloatArray, facts: RegimeFacts | None = None, steps: int = 1
     ) -> None:
         """Take one bar's features.
 

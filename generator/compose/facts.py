@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from generator.arena.scores import published_triple
-from generator.brain.forecast import Probabilities
+from generator.brain.forecast import OutcomeChances
 from generator.brain.reading import AssetReading, BrainReading, RegimeReading
 from generator.catalog.assets import ASSETS, DEFAULT_ASSET
 from generator.catalog.formats import change, fixed, percent, probabilities, share
@@ -129,7 +129,7 @@ def asset_sentence(ctx: TickContext, asset: str) -> str:
     return market.asset_summary(asset_facts(ctx, asset))
 
 
-def _chances(values: Probabilities) -> tuple[float, float, float]:
+def _chances(values: OutcomeChances) -> tuple[float, float, float]:
     """Return three chances as published, in percent."""
     down, neutral, up = (round(100 * one, 2) for one in published_triple(values))
     return down, neutral, up

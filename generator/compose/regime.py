@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from pydantic import Field
 
-from generator.brain.facts import MarketFacts
+from generator.brain.facts import MarketWeek
 from generator.brain.reading import RegimeReading
 from generator.brain.structure import Counts
 from generator.catalog import words
@@ -148,7 +148,7 @@ _UNREAD: Final = RegimeReading(
     trend=words.Trend.UNKNOWN,
     volatility=words.VolatilityWord.UNKNOWN,
     counts=Counts(0, 0, 0),
-    facts=MarketFacts(),
+    facts=MarketWeek(),
     risk_score=None,
     drivers=(),
 )

@@ -13,7 +13,7 @@ from generator.brain.regime import STEP_BARS
 from generator.brain.volatility import Volatility
 from generator.lab.network import Numbers
 from generator.lab.progress import tracked
-from generator.lab.simulator import Market, simulate
+from generator.lab.simulator import LabelledMarket, simulate
 
 SKIP_DAYS = 8
 BAND = 0.4307  # of a slow sigma: about the neutral band of a week
@@ -41,7 +41,7 @@ def build(jobs: Sequence[tuple[str, int]], days: int = 60) -> Dataset:
     return Dataset(**{name: np.concatenate([getattr(part, name) for part in parts], axis=-1) for name in names})
 
 
-def _stream(markets: Sequence[Market]) -> Dataset:
+def _stream(markets: Sequence[LabelledMarket]) -> Dataset:
     cleaned = clean_fields(
         {k: np.stack([m.frame.fields[k] for m in markets], axis=1) for k in ("open", "high", "low", "close", "volume")}
     )

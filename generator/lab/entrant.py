@@ -11,7 +11,7 @@ from typing import Any, Final
 from generator.brain.json_lines import SHORT
 from generator.brain.regime import LABELS, REGIMES
 from generator.errors import GeneratorError
-from generator.lab.trace import UNKNOWN, Answer, kept
+from generator.lab.trace import UNKNOWN, BarAnswer, kept
 from generator.market.bars import BAR_FIELDS, BarFrame
 
 _LABEL: Final = {label.value: number for number, label in enumerate(LABELS)}
@@ -21,7 +21,7 @@ class EntrantError(GeneratorError):
     """An entrant died, hung or answered with something else than a reading; the text says at which line."""
 
 
-def entrant(command: str, frame: BarFrame, warm_up: int, within_s: float = 30.0) -> Iterator[Answer]:
+def entrant(command: str, frame: BarFrame, warm_up: int, within_s: float = 30.0) -> Iterator[BarAnswer]:
     """Feed a program a market line by line, so that it cannot look ahead, and yield its answers after `warm_up` bars.
 
     Args:
@@ -72,13 +72,13 @@ def _exchanged(process: subprocess.Popen[bytes], bar: BarFrame, within_s: float,
         raise EntrantError(f"{line} is not JSON: {answer[:60]!r}") from error
 
 
-def _answer(said: Any, assets: tuple[str, ...], row: int, line: str) -> Answer:
+def _answer(said: Any, assets: tuple[str, ...], row: int, line: str) -> BarAnswer:
     try:
         chances = [_number(said["probs"][one.value]) for one in REGIMES]
         if min(chances) < 0.0 or abs(sum(chances) - 1.0) > 1e-3:
             raise ValueError("probs are not chances")
         forecasts = [_forecast(said["assets"][name].get("arena_60m")) for name in assets]
-        return Answer(_LABEL[said["regime"]], chances, forecasts if kept(row) else None)
+        return BarAnswer(_LABEL[said["regime"]], chances, forecasts if kept(row) else None)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise EntrantError(f"{line} is not a reading ({type(error).__name__}: {error})") from error
 

@@ -19,7 +19,7 @@ from generator.lab.peers import answers, hourly
 from generator.lab.progress import tracked
 from generator.lab.scores import Outcomes, RegimeRun, join
 from generator.lab.simulator import FAMILIES, simulate
-from generator.lab.trace import Answer, ours, outcomes, trace
+from generator.lab.trace import BarAnswer, ours, outcomes, trace
 from generator.market.bars import BAR_MS, BarFrame
 from generator.market.recorded.recording import load_recording
 
@@ -49,7 +49,7 @@ def evaluate(seeds: range, weights: Weights, *, peers: Sequence[str], entrants: 
     Raises:
         EntrantError: an entrant died or answered garbage.
     """
-    readers: dict[str, Callable[[BarFrame, int], Iterator[Answer]]] = {OURS: partial(ours, weights)}
+    readers: dict[str, Callable[[BarFrame, int], Iterator[BarAnswer]]] = {OURS: partial(ours, weights)}
     readers |= {f"`{command}`": partial(entrant, command) for command in entrants}
     runs: dict[str, dict[str, list[RegimeRun]]] = defaultdict(lambda: defaultdict(list))
     came: dict[str, dict[str, list[Outcomes]]] = defaultdict(lambda: defaultdict(list))

@@ -134,7 +134,7 @@ def _four(values: np.ndarray) -> Four:
 
 
 @dataclass(frozen=True, slots=True)
-class Market:
+class LabelledMarket:
     """Bars with the truth behind them."""
 
     frame: BarFrame  # the bars
@@ -142,7 +142,7 @@ class Market:
     moving: npt.NDArray[np.bool_]  # True inside a transition window, which is not scored
 
 
-def simulate(family: str, seed: int, days: int = 60) -> Market:
+def simulate(family: str, seed: int, days: int = 60) -> LabelledMarket:
     """Make one market of as many assets as the service reads with 5-minute bars."""
     rng = np.random.default_rng([seed, len(family), ord(family[0])])
     made = parameters(family, rng)
@@ -157,7 +157,7 @@ def simulate(family: str, seed: int, days: int = 60) -> Market:
     returns, sigma = _returns(made, blend, sigma_log, push, rng, martingale=family in DRIFTLESS)
     if made.revert_hours:
         returns = _reverted(returns, regime == RANGE, 12.0 * made.revert_hours)
-    return Market(_frame(returns, sigma, rng), regime, moving)
+    return LabelledMarket(_frame(returns, sigma, rng), regime, moving)
 
 
 def _regimes(

@@ -20,7 +20,7 @@ Forecasts = list[tuple[float, float, float, float]]
 """Chances of down, neutral and up over 60 minutes and the band in basis points, of every asset; NaN where unknown."""
 
 
-class Answer(NamedTuple):
+class BarAnswer(NamedTuple):
     """What was said of one bar: label 0..4, the chances of the four regimes, and forecasts at each quarter hour's end."""
 
     label: int
@@ -33,7 +33,7 @@ def kept(row: int) -> bool:
     return row % 3 == 2
 
 
-def ours(weights: Weights, frame: BarFrame, warm_up: int) -> Iterator[Answer]:
+def ours(weights: Weights, frame: BarFrame, warm_up: int) -> Iterator[BarAnswer]:
     """Feed our brain a market bar by bar and yield its answers after `warm_up` bars."""
     engine = Engine(weights, frame.assets)
     engine.advance(frame.rows(0, warm_up))
@@ -41,7 +41,7 @@ def ours(weights: Weights, frame: BarFrame, warm_up: int) -> Iterator[Answer]:
         engine.advance(frame.rows(row, row + 1))
         doubt = overall(engine.doubts())
         chances = [doubted_chance(one, doubt) for one in engine.filter.chances[:, -1].tolist()]
-        yield Answer(int(engine.filter.label[-1]), chances, _forecasts(engine) if kept(row) else None)
+        yield BarAnswer(int(engine.filter.label[-1]), chances, _forecasts(engine) if kept(row) else None)
 
 
 def _forecasts(engine: Engine) -> Forecasts:
@@ -60,7 +60,7 @@ class Trace(NamedTuple):
     forecasts: FloatArray  # chances of down, neutral, up and the band in basis points, (m, assets, 4)
 
 
-def trace(answers: Iterable[Answer], warm_up: int) -> Trace:
+def trace(answers: Iterable[BarAnswer], warm_up: int) -> Trace:
     """Collect the answers; the first is of the row `warm_up`."""
     label, chances, found = zip(*answers, strict=True)
     at = [row for row, one in enumerate(found, warm_up) if one is not None]

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from generator.arena.rates import rate
 from generator.arena.scores import BIN_EDGES, ORDER, Sums, log_score, published_triple, track_record
 from generator.arena.values import PredictionMade
-from generator.brain.forecast import Probabilities
+from generator.brain.forecast import OutcomeChances
 from generator.catalog.words import Prediction
 
 WORDS = st.sampled_from(list(Prediction))
@@ -101,4 +101,4 @@ def test_a_bin_below_thirty_cases_gives_no_rate() -> None:
 @pytest.mark.parametrize("wrong", [(0.5, 0.5, 0.5), (-0.1, 0.6, 0.5), (float("nan"), 0.5, 0.5), (0, 0, 0)])
 def test_an_invalid_distribution_is_refused(wrong: tuple[float, float, float]) -> None:
     with pytest.raises(ValueError, match="not probabilities"):
-        published_triple(Probabilities(*wrong))
+        published_triple(OutcomeChances(*wrong))

@@ -6,7 +6,7 @@ from functools import partial
 import numpy as np
 import pytest
 
-from generator.brain.direction import INPUTS, Direction
+from generator.brain.direction import INPUTS, DirectionModel
 from generator.brain.engine import Engine
 from generator.brain.forecast import Forecast, Shown, words
 from generator.brain.weights import Weights
@@ -29,7 +29,7 @@ def test_on_a_driftless_market_the_mixture_is_hardly_worse_than_the_base_rate() 
 def test_an_edge_that_exists_is_found() -> None:
     frozen = np.zeros((2, INPUTS))
     frozen[:, 0] = 1.0
-    direction = Direction(2, frozen)
+    direction = DirectionModel(2, frozen)
     rng = np.random.default_rng(3)
     close, inputs = np.zeros(2), np.zeros((INPUTS, 2))
     band, third = np.full(2, 0.0043), np.full(2, 1.0 / 3.0)

@@ -10,7 +10,7 @@ from generator.brain.recurrent import Recurrent
 from generator.brain.regime import LABELS, LEAD, STEP_BARS, TRANSITION, RegimeFilter, facts_of, label_of
 from generator.brain.weights import Weights
 from generator.catalog.words import RegimeLabel
-from generator.lab.simulator import DAY, Market, simulate
+from generator.lab.simulator import DAY, LabelledMarket, simulate
 from generator.market.bars import BAR_MS, FloatArray
 
 HALF_HOUR = STEP_BARS * BAR_MS
@@ -147,7 +147,7 @@ def test_facts_forbid_the_regimes_that_they_contradict(
 class Run:
     """An engine after a market of a family it was never trained on, with its label at every bar."""
 
-    market: Market
+    market: LabelledMarket
     engine: Engine
     label: list[int]
     since: list[int]

@@ -10,7 +10,7 @@ import pytest
 
 from generator.brain.engine import Engine
 from generator.brain.outlook import EDGES, HORIZON_BARS, HORIZONS, calendar
-from generator.brain.ranges import Ranges
+from generator.brain.ranges import RangeModel
 from generator.brain.stress import Stress
 from generator.brain.week import QUARTER_MS
 from generator.brain.weights import PACKAGED_OUTLOOK, Weights
@@ -76,9 +76,9 @@ def test_the_market_outlook_is_the_geometric_mean_over_assets() -> None:
     assert reading.outlook.h4 == pytest.approx(float(np.exp(np.mean(np.log(each)))))
 
 
-def learned(scale: float, quarters: int = 3000) -> tuple[Ranges, np.ndarray, np.ndarray]:
+def learned(scale: float, quarters: int = 3000) -> tuple[RangeModel, np.ndarray, np.ndarray]:
     """Return what is learned from normal moves whose sigma is `scale` times the one expected, and both."""
-    ranges, rng = Ranges(2, WEIGHTS.outlook), np.random.default_rng(4)
+    ranges, rng = RangeModel(2, WEIGHTS.outlook), np.random.default_rng(4)
     expected = np.sqrt(np.array([1.0, 4.0, 16.0, 96.0]))[:, None] * np.array([0.01, 0.02])
     close = np.zeros(2)
     for quarter in range(1, quarters):

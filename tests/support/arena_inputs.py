@@ -17,7 +17,7 @@ from generator.arena.ballots import BallotFile
 from generator.arena.play import ArenaConfig, PlayInputs, PricePoint
 from generator.arena.ranges import HORIZONS
 from generator.arena.values import ArenaView, RangeForecast
-from generator.brain.forecast import Forecast, Probabilities
+from generator.brain.forecast import Forecast, OutcomeChances
 from generator.catalog.assets import ASSETS
 from generator.catalog.words import Prediction
 from generator.cli._ballot import sign_ballot
@@ -54,9 +54,9 @@ def forecast_at(now_ms: int) -> Callable[[str, int], Forecast | None]:
 
     def forecast(asset: str, minutes: int) -> Forecast:
         lean = 0.05 * math.sin(now_ms / (17 * MINUTE) + ASSETS.index(asset))
-        chances = Probabilities(0.3 - lean, 0.37, 0.33 + lean)
+        chances = OutcomeChances(0.3 - lean, 0.37, 0.33 + lean)
         word = Prediction.BULLISH if lean > 0.02 else Prediction.BEARISH if lean < -0.02 else Prediction.NEUTRAL
-        return Forecast(asset, minutes, chances, Probabilities(0.31, 0.36, 0.33), word, 20.123456)
+        return Forecast(asset, minutes, chances, OutcomeChances(0.31, 0.36, 0.33), word, 20.123456)
 
     return forecast
 

@@ -24,8 +24,8 @@ from generator.arena.values import (
 )
 from generator.brain.derivatives import NO_PRESSURE, Pressure
 from generator.brain.evidence import Evidence
-from generator.brain.facts import BASELINES, AssetFacts, MarketFacts
-from generator.brain.forecast import Forecast, Probabilities
+from generator.brain.facts import BASELINES, AssetWeek, MarketWeek
+from generator.brain.forecast import Forecast, OutcomeChances
 from generator.brain.outlook import HORIZONS
 from generator.brain.reading import (
     AssetReading,
@@ -130,11 +130,11 @@ def observation(mode: SourceMode = SourceMode.LIVE) -> Observation:
 
 def forecast(asset: str, bias: Bias) -> Forecast:
     chances = {
-        Bias.UP: Probabilities(0.281_234_5, 0.331_111, 0.387_654_5),
-        Bias.DOWN: Probabilities(0.391_234_5, 0.321_111, 0.287_654_5),
-        Bias.FLAT: Probabilities(0.321_234_5, 0.341_111, 0.337_654_5),
+        Bias.UP: OutcomeChances(0.281_234_5, 0.331_111, 0.387_654_5),
+        Bias.DOWN: OutcomeChances(0.391_234_5, 0.321_111, 0.287_654_5),
+        Bias.FLAT: OutcomeChances(0.321_234_5, 0.341_111, 0.337_654_5),
     }[bias]
-    return Forecast(asset, 60, chances, Probabilities(0.33, 0.34, 0.33), _WORDS[bias], 21.437_8)
+    return Forecast(asset, 60, chances, OutcomeChances(0.33, 0.34, 0.33), _WORDS[bias], 21.437_8)
 
 
 def evidence() -> tuple[Evidence, ...]:
@@ -170,7 +170,7 @@ def asset_reading(asset: str) -> AssetReading:
         ranges={name: Range(-0.012_345, -0.003_456, 0.003_567, 0.012_678) for name in HORIZONS},
         baselines=dict.fromkeys(BASELINES, 0.001234),
         change=0.012_345,
-        facts=AssetFacts(usual_day=0.023_456, place_in_week=0.654_321, volume_ratio=1.234_567),
+        facts=AssetWeek(usual_day=0.023_456, place_in_week=0.654_321, volume_ratio=1.234_567),
         agreement=0.666_667,
         coverage=1.0,
         evidence=evidence(),
@@ -196,7 +196,7 @@ def reading() -> BrainReading:
             trend=Trend.UP,
             volatility=VolatilityWord.NORMAL,
             counts=Counts(5, 2, 0),
-            facts=MarketFacts(0.021_234, 3, 0.654_321, 1.234_567, 0.765_432, 0.654_321),
+            facts=MarketWeek(0.021_234, 3, 0.654_321, 1.234_567, 0.765_432, 0.654_321),
             risk_score=41.234,
             drivers=("longs pay shorts well above the usual rate", "two coins are thinly traded"),
         ),
@@ -497,7 +497,7 @@ def young_context() -> TickContext:
         trend=Trend.UNKNOWN,
         volatility=VolatilityWord.UNKNOWN,
         counts=Counts(0, 0, 0),
-        facts=MarketFacts(),
+        facts=MarketWeek(),
         risk_score=None,
         drivers=(),
     )
