@@ -39,6 +39,19 @@ def test_no_text_types_a_count_a_list_of_assets_or_a_price() -> None:
     assert found == set()
 
 
+def test_docs_type_only_prices_that_are_in_force() -> None:
+    texts = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+    in_force = {row.price_display.split()[0] for row in PRODUCTS}
+    typed = {
+        (path.relative_to(ROOT).as_posix(), amount)
+        for path in texts
+        for amount in re.findall(r"\b(0\.[0-9]+) USDC", path.read_text(encoding="utf-8"))
+    }
+
+    assert {amount for _, amount in typed} & in_force
+    assert {(path, amount) for path, amount in typed if amount not in in_force} == set()
+
+
 @pytest.mark.parametrize(
     "text", ["Nine free answers", "seven coins", "BTC, ETH, XRP", "13 endpoints", PRODUCTS[0].price_display]
 )
