@@ -26,6 +26,54 @@ def test_every_link_leads_to_a_file_and_a_heading_that_are_there() -> None:
             assert not anchor or anchor in anchors(path), f"{page}: {target}#{anchor}"
 
 
+# In back ticks: a file, a constant, a class, a function; `STATE_DIR/keys` and the like begin with the name of a setting.
+NAMED_FILE = re.compile(r"[\w.-]+(?:/[\w.{},-]+)*\.(?:py|js|css|html|json|md|toml|yaml|conf|service|timer)")
+IDENTIFIER = re.compile(r"_?[A-Z][A-Z0-9_]{3,}|[A-Z][a-z]+[A-Z]\w+(?:\.\w+)?(?:\(\))?|[a-z]+_[a-z_]+(?:\(\))?")
+OF_OTHERS = {
+    "pylock.toml", "uvicorn/protocols/http/httptools_impl.py", "header_read_timeout", "max_buffer_size",
+    "AWS_SESSION_TOKEN", "AZURE_STORAGE_ACCOUNT_KEY", "GOOGLE_SERVICE_ACCOUNT", "GOOGLE_SERVICE_ACCOUNT_KEY",
+}  # fmt: skip
+SOURCES = ("generator", "gateway", "templates", "site", "tests", ".ci", "docs/reference")
+
+
+def named_in_docs() -> set[tuple[str, str]]:
+    """Return (page, name) of what a page names in back ticks outside blocks, proofs and the reference."""
+    past = {"glossary.md", "CHANGELOG.md"}  # they name what there was
+    pages = [page for page in PAGES if page.parent.name not in {"proof", "reference"} and page.name not in past]
+    return {
+        (page.relative_to(ROOT).as_posix(), name)
+        for page in pages
+        for name in re.findall(r"`([^`\n]+)`", re.sub(r"```.*?```", "", page.read_text(), flags=re.DOTALL))
+        if name not in OF_OTHERS
+    }
+
+
+def spelled_out(name: str) -> list[str]:
+    """Return the names that `a/{b,c}.py` stands for."""
+    head, _, rest = name.partition("{")
+    inside, _, tail = rest.partition("}")
+    return [f"{head}{part}{tail}" for part in inside.split(",")] if rest else [name]
+
+
+def test_every_file_and_identifier_that_docs_name_exists() -> None:
+    files = [path for folder in SOURCES for path in (ROOT / folder).rglob("*") if path.is_file()]
+    files = [path for path in files if path.suffix not in {".pyc", ".png", ".xz"}]
+    text = "\n".join(path.read_text(errors="ignore") for path in [*files, ROOT / "pyproject.toml"])
+    words = set(re.findall(r"\w+", text))
+    places = {f"/{path.relative_to(ROOT).as_posix()}" for path in [*files, *PAGES, *ROOT.iterdir()]}
+
+    def is_known(name: str) -> bool:
+        if NAMED_FILE.fullmatch(name):
+            # A file that the program writes is known by its name, which the source holds.
+            return all(
+                any(place.endswith(f"/{part}") for place in places) or part.rpartition("/")[2] in text
+                for part in spelled_out(name)
+            )
+        return not IDENTIFIER.fullmatch(name) or set(re.findall(r"\w+", name)) <= words
+
+    assert {(page, name) for page, name in named_in_docs() if not is_known(name)} == set()
+
+
 def test_every_page_is_in_the_index() -> None:
     index = (DOCS / "README.md").read_text()
 

@@ -3,6 +3,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, get_type_hints
 
 import pytest
+from pydantic import ValidationError
 
 from generator.catalog.links import SAMPLE_REPORT
 from generator.catalog.products import PRODUCTS, Product
@@ -117,7 +118,10 @@ def test_the_bundled_answer_is_one_of_this_version(product: Product) -> None:
     content = bundled(product)
 
     sold = {name: value for name, value in content.items() if not name.startswith("sample")}
-    get_type_hints(PAID[product.id])["return"].model_validate({**sold, "payment_status": "settled"})
+    try:
+        get_type_hints(PAID[product.id])["return"].model_validate({**sold, "payment_status": "settled"})
+    except ValidationError as error:
+        pytest.fail(f"run: python -m tests.make_sample\n{error}")
     assert (content["disclaimer"], content["type"]) == (DISCLAIMER, product.type)
 
 
