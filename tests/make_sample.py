@@ -18,7 +18,7 @@ from generator.runtime.app import build
 from generator.runtime.startup import open_market
 from generator.runtime.tick import tick
 from generator.settings import GeneratorSettings
-from generator.site import sample
+from generator.site.files import sample
 from tests.support.clock import ManualClock
 from tests.support.services import without_background
 

@@ -34,10 +34,10 @@ from generator.release.variants import Variants
 from generator.release.vault import Vault
 from generator.runtime.market import DAYS_OF_HISTORY, MarketReader
 from generator.settings import GeneratorSettings
-from generator.site.background import BackgroundFiles
+from generator.site.files.background import BackgroundFiles
+from generator.site.files.sample import Samples
 from generator.site.pages.render import Pages
 from generator.site.resources import Assets
-from generator.site.sample import Samples
 from generator.wings.bucket.places import site_store, vault_store
 
 if TYPE_CHECKING:

@@ -32,12 +32,12 @@ from generator.runtime.market import to_ms
 from generator.runtime.publication import pages, rounds_file
 from generator.runtime.tick import freshness
 from generator.settings import GeneratorSettings
-from generator.site.background import static_files
-from generator.site.downloads import no_downloads
-from generator.site.feeds import feeds
+from generator.site.files.background import static_files
+from generator.site.files.downloads import no_downloads
+from generator.site.files.feeds import feeds
+from generator.site.files.sample import bundled_files
 from generator.site.pages.render import Pages, PageView
 from generator.site.resources import Assets
-from generator.site.sample import bundled_files
 
 if TYPE_CHECKING:
     from generator.wings.bucket.site import BucketSite

@@ -21,11 +21,11 @@ from generator.record.published import RecordFiles
 from generator.release.last_good import Kind, LastGood
 from generator.release.vault import Offer
 from generator.runtime.app import App
-from generator.site.background import BackgroundRelease, Bodies, TickFiles
 from generator.site.charts.report import illustrated, report_charts
-from generator.site.feeds import CHANGES_READ, feeds
+from generator.site.files.background import BackgroundRelease, Bodies, TickFiles
+from generator.site.files.feeds import CHANGES_READ, feeds
+from generator.site.files.sample import SAMPLE_PATHS
 from generator.site.pages.render import Pages, PageView
-from generator.site.sample import SAMPLE_PATHS
 
 PREDICTIONS_SHOWN: Final = 700
 

@@ -21,7 +21,7 @@ from generator.cli.buying.purchases import Purchases
 from generator.cli.buying.report import report_text
 from generator.cli.buying.web import Answer, Unanswered
 from generator.errors import GeneratorError
-from generator.site.sample import bundled_files
+from generator.site.files.sample import bundled_files
 from tests.sellers.kinds import CONTROLS, KINDS, Kind, PayeeChanges, PriceAboveTheCap
 from tests.sellers.play import DEVNET, WebOfTheTest, play, spent_by, stage
 from tests.sellers.seller import ORIGIN, PATH, PRICE, PRODUCT, Seller, answer, challenge_of, problem

@@ -9,7 +9,7 @@ from generator.catalog.links import SAMPLE_REPORT
 from generator.catalog.products import PRODUCTS, Product
 from generator.catalog.text.answers import DISCLAIMER
 from generator.compose.all import PAID
-from generator.site.sample import SAMPLE_KEY, SAMPLE_PATHS, Sample, Samples, bundled, bundled_files
+from generator.site.files.sample import SAMPLE_KEY, SAMPLE_PATHS, Sample, Samples, bundled, bundled_files
 
 REPORT = PRODUCTS[-1]
 

@@ -19,7 +19,7 @@ from generator.runtime.market import no_progress, to_ms
 from generator.runtime.startup import open_market
 from generator.runtime.tick import tick
 from generator.settings import GeneratorSettings
-from generator.site.downloads import _close, _months_until, month_of
+from generator.site.files.downloads import _close, _months_until, month_of
 from tests.decade.record import Progress, Years, rows_in
 from tests.support.clock import NOON, ManualClock
 

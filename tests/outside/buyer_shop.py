@@ -14,7 +14,7 @@ from gateway.devnet.keys import Key, new_key
 from gateway.devnet.transactions import parse_item, signed
 from gateway.settings import DEMO_PAYEE
 from gateway.wire.networks import DEVNET, MAINNET, Network
-from generator.site.sample import bundled_files
+from generator.site.files.sample import bundled_files
 from tests.support.local_servers import Shop, shop
 
 ASSETS = Path(__file__).resolve().parents[2] / "site" / "assets"

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from generator.site.sample import bundled
+from generator.site.files.sample import bundled
 from tests.outside.site_pages import BROWSED, BrowserContext, Page, Route, expect
 from tests.support.local_servers import Shop
 

@@ -8,7 +8,7 @@ import pytest
 
 from generator.catalog.words import SourceMode
 from generator.record.memory.store import Memory
-from generator.site.downloads import Downloads, downloads
+from generator.site.files.downloads import Downloads, downloads
 from tests.support.databases import url_in
 from tests.support.filled_memory import record
 from tests.support.servers import postgres

@@ -13,7 +13,7 @@ from generator.catalog.downloads import DOWNLOADS
 from generator.catalog.words import SourceMode
 from generator.release.release import Releases
 from generator.release.variants import Variants
-from generator.site.feeds import feeds
+from generator.site.files.feeds import feeds
 from tests.journeys.edges import caddy, missing, nginx
 from tests.site.test_feeds import changes
 from tests.support.page_view import SITE, rounds

@@ -20,12 +20,12 @@ from generator.runtime.app import App
 from generator.runtime.bootstrap import bootstrap_files
 from generator.runtime.metrics import GeneratorMetrics
 from generator.runtime.tick import tick
-from generator.site.background import BackgroundFiles, StaticFiles, TickFiles
 from generator.site.charts.report import report_charts
+from generator.site.files.background import BackgroundFiles, StaticFiles, TickFiles
+from generator.site.files.pictures import PICTURES
+from generator.site.files.sample import Samples
 from generator.site.pages.render import Pages
-from generator.site.pictures import PICTURES
 from generator.site.resources import Resources
-from generator.site.sample import Samples
 from tests.support.builders import full_context
 from tests.support.clock import NOON, ManualClock
 from tests.support.page_view import SITE, context

@@ -19,7 +19,7 @@ from generator.runtime.market import to_ms
 from generator.runtime.startup import open_market, preload
 from generator.runtime.tick import tick
 from generator.settings import GeneratorSettings
-from generator.site.background import BackgroundFiles, StaticFiles
+from generator.site.files.background import BackgroundFiles, StaticFiles
 from tests.runtime.test_leader import Candidate
 from tests.support.clock import NOON, ManualClock
 from tests.support.leases import FakeLease

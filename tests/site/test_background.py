@@ -20,8 +20,8 @@ from generator.errors import PublishError
 from generator.release.last_good import Kind, LastGood
 from generator.runtime.app import App
 from generator.runtime.tick import tick
-from generator.site.background import BackgroundFiles, Renewed, StaticFiles, TickFiles
-from generator.site.pictures import Pictures, pictures
+from generator.site.files.background import BackgroundFiles, Renewed, StaticFiles, TickFiles
+from generator.site.files.pictures import Pictures, pictures
 from tests.support.builders import NOW_MS, full_context
 from tests.support.clock import ManualClock
 from tests.support.disks import FailingDisk

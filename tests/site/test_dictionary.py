@@ -8,7 +8,7 @@ import pytest
 from generator.catalog.links import DICTIONARY
 from generator.catalog.scales import scale_of
 from generator.catalog.words import Word
-from generator.site.discovery import discovery
+from generator.site.files.discovery import discovery
 from generator.site.openapi.dictionary import fields
 from generator.site.openapi.paths import component_schemas
 from tests.support.page_view import SITE

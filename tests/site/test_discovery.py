@@ -15,7 +15,7 @@ from generator.catalog.links import DICTIONARY, DOCS_INDEX, SECURITY_TXT
 from generator.catalog.products import PRODUCTS
 from generator.catalog.text.answers import CAPACITY_NOTICE, CLIENT_ADVICE, DISCLAIMER, VERSION_ADVICE
 from generator.compose.all import compose
-from generator.site.discovery import discovery, security_txt
+from generator.site.files.discovery import discovery, security_txt
 from generator.site.pages.render import Pages
 from tests.support.builders import full_context
 from tests.support.page_view import SITE, view

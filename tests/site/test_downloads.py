@@ -25,7 +25,7 @@ from generator.errors import PublishError
 from generator.record.memory import tables as t
 from generator.record.memory.exports import forget_months
 from generator.record.memory.store import Memory
-from generator.site.downloads import Downloads, csv_file, downloads, hourly_row, json_lines, no_downloads
+from generator.site.files.downloads import Downloads, csv_file, downloads, hourly_row, json_lines, no_downloads
 from tests.support.filled_memory import CAME, fill, game, ms, opened, prediction, record
 
 NOON = datetime(2026, 12, 2, 12, tzinfo=UTC)

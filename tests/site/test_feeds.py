@@ -12,7 +12,7 @@ import pytest
 from generator.catalog.text.answers import DISCLAIMER
 from generator.catalog.words import SourceMode
 from generator.record.memory.history import RegimeChange
-from generator.site.feeds import CHANGES_READ, ENTRIES, feeds
+from generator.site.files.feeds import CHANGES_READ, ENTRIES, feeds
 from tests.support.builders import HOUR_MS
 from tests.support.page_view import SITE, START_MS, rounds
 

@@ -10,9 +10,9 @@ from generator.catalog.assets import ASSETS
 from generator.catalog.durations import DAY_MS, HOUR_MS
 from generator.catalog.words import SourceMode
 from generator.site.charts.history import WINDOWS, Lately, history, uptime
-from generator.site.history import FILES, card, histories, hours_csv
-from generator.site.pages.archive import days
+from generator.site.files.history import FILES, card, histories, hours_csv
 from generator.site.pages.render import Pages
+from generator.site.words.days import days
 from tests.blocks import blocks, prints
 from tests.support.builders import NOW_MS, full_context
 from tests.support.page_view import view

@@ -15,9 +15,9 @@ from generator.catalog.measured import DAYS, MARKETS, MEASURED
 from generator.catalog.pages import SitePage
 from generator.catalog.words import SourceMode
 from generator.compose.context import Freshness
-from generator.site.pages.changelog import Version, versions
 from generator.site.pages.render import Pages, PageView
 from generator.site.resources import Resources
+from generator.site.words.changelog import Version, versions
 from tests.support.builders import HOUR_MS
 from tests.support.page_view import view
 

@@ -9,12 +9,12 @@ from generator.arena.values import BacktestScores
 from generator.catalog.assets import ASSETS
 from generator.catalog.endpoints import ENDPOINT_BY_ID
 from generator.errors import PublishError
-from generator.site import format as page_format
 from generator.site.charts.now import shares, sparkline
-from generator.site.pages.docs import Reference, type_name
 from generator.site.pages.record import record_view
 from generator.site.pages.render import Pages
 from generator.site.resources import Resources
+from generator.site.words import format as page_format
+from generator.site.words.reference import Reference, type_name
 from tests.support.builders import NOW_MS, empty_arena
 from tests.support.page_view import arena, predictions, view
 from tests.support.ranges import how_far

@@ -14,7 +14,7 @@ from generator.catalog.discovery import SHARE_PICTURE, SHARE_PICTURES
 from generator.catalog.words import SourceMode
 from generator.compose.all import compose_free
 from generator.site.charts.plot import Caption, Chart
-from generator.site.pictures import Drawing, Pictures, drawings, pictures, png, svg
+from generator.site.files.pictures import Drawing, Pictures, drawings, pictures, png, svg
 from generator.site.resources import Resources
 from tests.support.builders import full_context
 from tests.support.page_view import context, free_of

@@ -23,12 +23,12 @@ from generator.compose.all import compose
 from generator.record.memory import tables as t
 from generator.record.memory.store import Memory
 from generator.site.charts.report import report_charts
-from generator.site.downloads import downloads
-from generator.site.feeds import asset_feeds, feeds
-from generator.site.format import moment
+from generator.site.files.downloads import downloads
+from generator.site.files.feeds import asset_feeds, feeds
+from generator.site.files.pictures import drawings, svg
 from generator.site.pages.render import Pages, PageView
-from generator.site.pictures import drawings, svg
 from generator.site.resources import Resources
+from generator.site.words.format import moment
 from tests.support.builders import HOUR_MS, NOW_MS
 from tests.support.databases import url_in
 from tests.support.filled_memory import fill, game, prediction

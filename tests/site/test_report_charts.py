@@ -8,9 +8,9 @@ import pytest
 
 from generator.compose.paid_human_report import ReportChart, X402HumanReportPaidResponse, paid_human_report
 from generator.site.charts.report import illustrated, report_charts
-from generator.site.format import signed
+from generator.site.files.sample import bundled
 from generator.site.openapi.paths import as_example
-from generator.site.sample import bundled
+from generator.site.words.format import signed
 from tests.support.builders import CONTEXTS, full_context
 
 SVG = "{http://www.w3.org/2000/svg}"

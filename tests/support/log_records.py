@@ -19,7 +19,7 @@ from generator.errors import LeadershipLost
 from generator.record.audit.recount import PART
 from generator.record.memory.store import Memory
 from generator.record.published import STEP, PublishedRecord, RecordFiles
-from generator.site.downloads import json_lines, ranges_row
+from generator.site.files.downloads import json_lines, ranges_row
 from tests.support.arena_inputs import CONFIG, inputs_at, play_tick
 from tests.support.databases import url_in
 

@@ -19,7 +19,7 @@ from generator.runtime.app import App, build
 from generator.runtime.market import no_progress
 from generator.runtime.startup import open_market
 from generator.settings import GeneratorSettings
-from generator.site.background import BackgroundFiles, BackgroundRelease, TickFiles
+from generator.site.files.background import BackgroundFiles, BackgroundRelease, TickFiles
 from generator.site.pages.render import Pages
 from generator.site.resources import Assets
 from tests.support.clock import ManualClock

@@ -12,11 +12,12 @@ from markupsafe import Markup
 from generator.arena.values import Hour
 from generator.brain.reading import Range
 from generator.brain.regime import REGIMES
+from generator.catalog.assets import DEFAULT_ASSET
 from generator.catalog.durations import DAY_MS, HOUR_MS, MINUTE_MS
 from generator.catalog.text.labels import REGIME
 from generator.catalog.words import RegimeLabel
 from generator.site.charts.plot import WIDTH, Axis, Caption, Chart, Plane, axis, line, plain, text
-from generator.site.format import moment, percent, price, signed
+from generator.site.words.format import moment, percent, price, signed
 
 _PRICES: Final = (34.0, 300.0, 0.0, WIDTH)  # edges of the upper plane
 _CHANCES: Final = (366.0, 456.0, 0.0, WIDTH)
@@ -62,6 +63,7 @@ WINDOWS: Final = {
         Window("30d", "30 days", 30 * DAY_MS, 3 * HOUR_MS, 3, 5 * DAY_MS, "%-d", "24h"),
     )
 }
+FIRST_CHART: Final = f"{DEFAULT_ASSET.lower()}-7d"  # that of the landing page
 
 
 @dataclass(frozen=True, slots=True)

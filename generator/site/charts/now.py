@@ -10,7 +10,7 @@ from generator.arena.rates import enough, rate, share
 from generator.arena.values import Proportion, Round
 from generator.catalog.durations import DAY_MS
 from generator.site.charts.plot import HEIGHT, Axis, Caption, Chart, Plane, Row, axis, row_chart, svg, text
-from generator.site.format import UNKNOWN, moment, percent, price, signed, word
+from generator.site.words.format import UNKNOWN, moment, percent, price, signed, word
 
 _MAX_POINTS: Final = 96
 Numbers = Mapping[str, float | None]

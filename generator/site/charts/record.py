@@ -9,7 +9,8 @@ from generator.arena.rates import counted, enough, share
 from generator.arena.values import ForecastScores, HorizonRecord, MeanInterval, Proportion
 from generator.compose.scores import HORIZON_WORDS, RULE_WORDS, against
 from generator.site.charts.plot import Caption, Chart, Row, row_chart
-from generator.site.format import UNKNOWN, percent, signed
+from generator.site.words.format import percent, signed
+from generator.site.words.record import between, interval
 
 GUESS_PERCENT: Final = 100 / 3
 UNIFORM_BRIER: Final = 2 / 3
@@ -34,7 +35,7 @@ def coverage(name: str, scores: Sequence[HorizonRecord], source: Markup | str) -
         "the 50% and the 90% ranges should be.",
         source,
         ("Horizon and range", "Ended inside", _INTERVAL),
-        tuple((row.label, row.text, _between(row.low, row.high)) for row in rows),
+        tuple((row.label, row.text, between(row.low, row.high)) for row in rows),
     )
     return row_chart(caption, "ended inside, %", rows, marks=((50.0, "50%"), (90.0, "90%")))
 
@@ -56,7 +57,7 @@ def saved(name: str, scores: Sequence[HorizonRecord], source: Markup | str) -> C
         "brain's ranges is. To the right of zero the brain is better.",
         source,
         ("Horizon and rule", "Pinball loss smaller by", _INTERVAL),
-        tuple((row.label, row.text, _between(row.low, row.high)) for row in rows),
+        tuple((row.label, row.text, between(row.low, row.high)) for row in rows),
     )
     return row_chart(caption, "pinball loss smaller by, %", rows, marks=((0.0, "no better"),))
 
@@ -73,10 +74,6 @@ def _known(scores: Sequence[HorizonRecord]) -> tuple[list[HorizonRecord], Horizo
 
 def _estimated(label: str, found: MeanInterval) -> Row:
     return Row(label, found.value, percent(found.value), found.low, found.high)
-
-
-def _between(low: float | None, high: float | None) -> str:
-    return UNKNOWN if low is None or high is None else f"{low:.1f} to {percent(high)}"
 
 
 def rates(
@@ -132,11 +129,6 @@ def _brier_finding(record: ForecastScores) -> str:
     if record.brier >= base:
         return f"Always giving the base rate would have scored {base:.3f}, the brain {record.brier:.3f}: no skill shown"
     return f"The brain's Brier score is {record.brier:.3f}, always giving the base rate scores {base:.3f} (lower is better)"
-
-
-def interval(rate: Proportion) -> str:
-    """Write the interval of a rate; the cases of a count are too few for one."""
-    return _between(rate.low_percent, rate.high_percent) if enough(rate) else UNKNOWN
 
 
 def _rate_row(label: str, rate: Proportion) -> Row:

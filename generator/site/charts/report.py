@@ -22,7 +22,7 @@ from generator.compose.paid_human_report import ReportChart, X402HumanReportPaid
 from generator.site.charts.now import fundings, usual_moves
 from generator.site.charts.plot import HEIGHT, Axis, Caption, Chart, Plane, Row, axis, row_chart
 from generator.site.charts.record import rates
-from generator.site.format import moment, percent, signed, when
+from generator.site.words.format import moment, percent, signed, when
 
 DATA_FROM: Final = {
     SourceMode.LIVE: "public exchange data",

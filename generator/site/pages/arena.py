@@ -16,7 +16,8 @@ from generator.compose.context import TickContext
 from generator.compose.rounds import crowd_by_record, live_bursts, voters_with_record
 from generator.site.charts.now import live_round, shares
 from generator.site.charts.record import rates
-from generator.site.format import UNKNOWN, count, moment, ms_of, percent, price, signed, when
+from generator.site.words.format import UNKNOWN, count, moment, ms_of, percent, price, signed, when
+from generator.site.words.votes import apart, votes_shown, votes_words
 
 HISTORY_SHOWN: Final = 48
 _MARKS: Final = {"BULLISH": BIAS_MARKS["UP"], "BEARISH": BIAS_MARKS["DOWN"], "NEUTRAL": BIAS_MARKS["FLAT"]}
@@ -67,12 +68,6 @@ def question(of: Round) -> str:
     return f"Will {of.asset} end the round more than {band} higher, more than {band} lower, or in between?"
 
 
-def apart(total: Tally, simulated: Tally) -> tuple[tuple[str, Tally], ...]:
-    """Return the votes of real and of simulated voters; who cast none is left out."""
-    real = Tally(*(getattr(total, side) - getattr(simulated, side) for side in ("bullish", "bearish", "neutral")))
-    return tuple((who, votes) for who, votes in (("real", real), ("simulated", simulated)) if votes.total)
-
-
 def crowd_words(ctx: TickContext) -> str:
     """Say in words how the live round was voted: first by those who have a record, where there are any; then all votes.
 
@@ -120,15 +115,6 @@ def _burst_words(burst: Burst) -> str:
     )
 
 
-def votes_words(total: Tally, simulated: Tally) -> str:
-    """Say how a round was voted, empty where no one did."""
-    said = [
-        f"{count(votes.total, f'{who} vote')}: {votes.bullish} bullish, {votes.neutral} neutral, {votes.bearish} bearish."
-        for who, votes in apart(total, simulated)
-    ]
-    return " ".join(["No real vote."] * (0 < total.total == simulated.total) + said)
-
-
 def crowds(teacher: LessonMetrics, rows: Sequence[Mapping[str, Any]]) -> tuple[tuple[str, Proportion], ...]:
     """Return how often the people were right; where a crowd is simulated, both apart over the rounds listed."""
     resolved = [row for row in rows if row["outcome"] and not row["warm_up"]]
@@ -144,12 +130,6 @@ def crowd_bar(ctx: TickContext) -> Markup | None:
     """Draw the votes of the live round."""
     who, votes = votes_shown(ctx)
     return shares("crowd", f"{who} votes of the live round", _by_side(votes))
-
-
-def votes_shown(ctx: TickContext) -> tuple[str, Tally]:
-    """Return whose votes of the live round are drawn, and the votes: the real ones, where there are none the simulated ones."""
-    cast = apart(ctx.arena.live_tally, ctx.arena.live_simulated_tally)
-    return (cast[0][0].capitalize(), cast[0][1]) if cast else ("Real", Tally())
 
 
 def _by_side(tally: Tally) -> tuple[tuple[str, str, int], ...]:

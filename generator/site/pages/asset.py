@@ -11,8 +11,8 @@ from generator.catalog.endpoints import ENDPOINT_BY_ID
 from generator.catalog.links import reasoning_path
 from generator.catalog.text.labels import BIAS_MARKS
 from generator.compose.scores import HORIZON_WORDS, hour_of
-from generator.site.charts.record import interval
-from generator.site.format import count, percent, price, signed
+from generator.site.words.format import count, percent, price, signed
+from generator.site.words.record import interval
 
 BEARS: Final = {
     "for": "agrees with the forecast",

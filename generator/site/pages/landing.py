@@ -16,9 +16,10 @@ from generator.compose.scores import hour_statement
 from generator.market.bars import BAR_MS
 from generator.site.charts.now import fundings, sparkline, usual_moves
 from generator.site.charts.report import hour_move, source_of
-from generator.site.format import UNKNOWN, duration, percent, price, signed, usd, word
 from generator.site.pages.arena import brain_words, crowd_bar, crowd_words, question
-from generator.site.pages.record import direction, far_figure
+from generator.site.pages.record import direction
+from generator.site.words.format import UNKNOWN, duration, percent, price, signed, usd, word
+from generator.site.words.record import far_figure
 
 _OF_BOOKS: Final = ("liquidity", "spread", "structure", "futures", "funding", "open_interest")
 Bodies = Mapping[str, Mapping[str, Any]]

@@ -1,16 +1,13 @@
 """What the track-record page shows: how far, which way, and every forecast, hit or miss."""
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime
 from typing import Any, Final
 
 from markupsafe import Markup
 
-from generator.arena.hourly import WINDOW_MS
 from generator.arena.rates import ENOUGH, counted, enough, rate, share
 from generator.arena.values import ArenaView, BacktestScores, ForecastScores, HorizonRecord, PredictionMade, Proportion
 from generator.catalog.assets import ASSETS
-from generator.catalog.durations import HOUR_MS
 from generator.compose.scores import (
     HORIZON_WORDS,
     compared,
@@ -21,9 +18,10 @@ from generator.compose.scores import (
     statement,
 )
 from generator.site.charts.plot import Chart
-from generator.site.charts.record import coverage, interval, rates, saved, skills
-from generator.site.format import UNKNOWN, moment, percent
+from generator.site.charts.record import coverage, rates, saved, skills
 from generator.site.pages.arena import crowds
+from generator.site.words.format import UNKNOWN, percent
+from generator.site.words.record import far_figure, interval
 
 GRID_HOURS: Final = 24
 NOT_KNOWN: Final = "Which way prices will move is not known."
@@ -39,41 +37,6 @@ def headline(hour: HorizonRecord | None) -> str:
     if "worse" in words:
         return "How far prices move: worse than a simple rule"
     return "How far prices move: not shown to beat every simple rule"
-
-
-def far_figure(arena: ArenaView, now_ms: int) -> dict[str, str]:
-    """Return the first figure of the record: how many moves over an hour ended inside the 90% range."""
-    hour = hour_of(arena.how_far)
-    if hour is None or not hour.scores:
-        return {
-            "number": f"{first_due(arena, now_ms):%H:%M} UTC",
-            "what": "first scores of the ranges over 1 hour",
-            "how": _backtested(arena),
-        }
-    inside = hour.scores[0].inside_90
-    ended = "moves over 1 hour ended inside the 90% range"
-    if not enough(inside):
-        return {
-            "number": share(inside),
-            "what": ended,
-            "how": f"9 in 10 would be right; fewer than {ENOUGH} say little",
-        }
-    ends = "" if inside.low_percent is None else f"95% interval {interval(inside)}; "
-    return {"number": share(inside), "what": f"of {inside.n:,} {ended}", "how": f"{ends}90% would be right"}
-
-
-def first_due(arena: ArenaView, now_ms: int) -> datetime:
-    """Return when the first move over an hour is known: an hour after the first full hour with a forecast."""
-    newest_only = arena.hourly_record.predictions <= len(ASSETS) and now_ms % HOUR_MS >= HOUR_MS - WINDOW_MS
-    hours = 2 if newest_only or not arena.hourly_record.predictions else 1
-    return moment((now_ms // HOUR_MS + hours) * HOUR_MS)
-
-
-def _backtested(arena: ArenaView) -> str:
-    hour = hour_of(arena.backtest.how_far) if arena.backtest else None
-    if hour is None or not hour.scores:
-        return ""
-    return f"In a backtest before the start {counted(hour.scores[0].inside_90, 'moves')} ended inside the 90% range."
 
 
 def direction(record: ForecastScores) -> str:

@@ -2,16 +2,13 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache, lru_cache, partial
+from functools import cache, partial
 from typing import Any, Final, NamedTuple
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape
 from markupsafe import Markup
 
 from gateway.wire.networks import NETWORKS
-from generator.arena.rates import in_full, share
 from generator.arena.values import PredictionMade
-from generator.catalog import assets, counts, discovery, downloads, endpoints, links, measured, pages, products
 from generator.catalog.assets import DEFAULT_ASSET
 from generator.catalog.discovery import PAGES, SharePicture
 from generator.catalog.downloads import RecordFile
@@ -19,41 +16,27 @@ from generator.catalog.durations import HOUR_MS
 from generator.catalog.endpoints import ENDPOINT_BY_ID
 from generator.catalog.formats import iso
 from generator.catalog.pages import SitePage
-from generator.catalog.text import answers, labels, questions
-from generator.catalog.text.glossary import glossary
+from generator.catalog.text import answers
 from generator.compose.context import TickContext
 from generator.compose.scores import hour_statement
 from generator.market.bars import BAR_MS
-from generator.site import format as page_format
-from generator.site.charts.history import WINDOWS
-from generator.site.pages.archive import DAYS_KEPT, Day
+from generator.site.charts.history import FIRST_CHART, WINDOWS
 from generator.site.pages.arena import history, live_view, voters, who_was_right
 from generator.site.pages.asset import asset_view
-from generator.site.pages.changelog import versions
-from generator.site.pages.docs import Schemas, values
+from generator.site.pages.docs import values
 from generator.site.pages.landing import landing, missing
 from generator.site.pages.linked import linked_data
 from generator.site.pages.markdown import markdown
-from generator.site.pages.record import first_due, record_view
+from generator.site.pages.record import record_view
 from generator.site.pages.terms import with_terms_linked
 from generator.site.pages.today import examples
-from generator.site.resources import Assets, Resources
+from generator.site.resources import Resources
+from generator.site.templates import environment
+from generator.site.words import format as page_format
+from generator.site.words.days import DAYS_KEPT, Day
+from generator.site.words.record import first_due
+from generator.site.words.reference import Schemas
 
-# Templates know each constant of these by its name in lower case.
-_CATALOG: Final = (
-    assets,
-    counts,
-    discovery,
-    downloads,
-    endpoints,
-    links,
-    measured,
-    products,
-    answers,
-    labels,
-    questions,
-)
-FIRST: Final = f"{DEFAULT_ASSET.lower()}-7d"  # the chart of the landing page
 _NO_TERMS: Final = ("pages/docs.html", "pages/glossary.html", "pages/changelog.html")  # without links to terms
 
 
@@ -133,7 +116,7 @@ def _status(_page: SitePage, view: PageView) -> Mapping[str, Any]:
 
 def _learn(_page: SitePage, view: PageView) -> Mapping[str, Any]:
     asset = DEFAULT_ASSET.lower()
-    return {"figures": {"regimes": view.figures.get(FIRST), "funding": view.figures.get(f"{asset}-funding")}}
+    return {"figures": {"regimes": view.figures.get(FIRST_CHART), "funding": view.figures.get(f"{asset}-funding")}}
 
 
 def _asset(page: SitePage, view: PageView) -> Mapping[str, Any]:
@@ -171,7 +154,9 @@ _DOCUMENT: Final = Content(
     lambda page, view: values(page, view.schemas, view.bodies, view.ctx.site), lambda view: (view.schemas,)
 )
 _CONTENT: Final[Mapping[str, Content]] = {
-    "pages/index.html": Content(lambda _, view: {"now": landing(view.ctx, view.bodies, view.figures.get(FIRST))}, None),
+    "pages/index.html": Content(
+        lambda _, view: {"now": landing(view.ctx, view.bodies, view.figures.get(FIRST_CHART))}, None
+    ),
     "pages/arena.html": Content(_arena, None),
     "pages/status.html": Content(_status, None),
     "pages/track_record.html": Content(_record, _record_source),
@@ -255,35 +240,3 @@ class Pages:
         said = "" if page.path == "/" else f"{answers.DISCLAIMER}\n\n"  # there it is a part of the page
         text = f"{frame['before']}\n{markdown(main, ctx.site.base_url)}\n{said}{frame['after']}"
         return {page.file: html.encode(), page.twin: text.encode()}
-
-
-@lru_cache(maxsize=8)
-def environment(resources: Resources) -> Environment:
-    """Return the one environment, which knows the catalog: escaped by default, an unknown name is an error.
-
-    A process compiles each template once, on first use.
-    """
-    env = Environment(
-        loader=FileSystemLoader(resources.templates),
-        autoescape=select_autoescape(("html", "xml", "svg"), default=False),
-        undefined=StrictUndefined,
-        auto_reload=False,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )
-    names = ("price", "percent", "signed", "usd", "word", "when", "day", "clock", "duration", "count", "left", "coded")
-    env.filters.update({name: getattr(page_format, name) for name in names}, iso=iso, rate=in_full, share=share)
-    env.filters.update(asset_path=links.asset_path, embedded=links.embedded)
-    env.globals.update(
-        {name.lower(): value for room in _CATALOG for name, value in vars(room).items() if name.isupper()}
-    )
-    env.globals.update(
-        order=[ENDPOINT_BY_ID[name] for name in endpoints.RECOMMENDED_ORDER],
-        doc_groups=list(dict.fromkeys(page.group for page in pages.DOC_PAGES)),
-        terms=glossary(),
-        windows=WINDOWS,
-        versions=versions(resources.changelog),
-        assets_version=Assets.load(resources).version,
-    )
-    return env

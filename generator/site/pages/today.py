@@ -9,7 +9,7 @@ from generator.catalog.durations import DAY_MS
 from generator.catalog.endpoints import ENDPOINT_BY_ID
 from generator.catalog.text.labels import REGIME
 from generator.catalog.words import RegimeLabel, SourceMode
-from generator.site.format import moment, percent, signed, usd
+from generator.site.words.format import moment, percent, signed, usd
 
 NAME: Final = ASSET_NAMES[DEFAULT_ASSET]
 

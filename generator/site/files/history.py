@@ -22,8 +22,8 @@ from generator.compose.inputs import observed, reading_of
 from generator.site.charts.history import WINDOWS, Lately, Point, history, line_chart, uptime
 from generator.site.charts.plot import Chart
 from generator.site.charts.report import DATA_FROM, source_of
-from generator.site.format import UNKNOWN, moment, when
-from generator.site.pages.archive import Day, days
+from generator.site.words.days import Day, days
+from generator.site.words.format import UNKNOWN, moment, when
 
 EVERY: Final = 4 * HOUR_MS  # between two points of funding and open interest
 FILES: Final = (HISTORY_CSV, BADGE, *map(embedded, ASSETS), *map(asset_feed, ASSETS))

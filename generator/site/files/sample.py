@@ -108,7 +108,7 @@ def of_day(answer: Sold) -> dict[str, Any]:
 
 def bundled(product: Product = PRODUCT_BY_ID[HUMAN_REPORT]) -> dict[str, Any]:
     """Return the sample that comes with the program: one answer of a simulated market."""
-    file = resources.files("generator.site").joinpath(BUNDLED, f"{product.buy_name}.json")
+    file = resources.files("generator.site.files").joinpath(BUNDLED, f"{product.buy_name}.json")
     note = "A bundled sample of a simulated market: no price in it is real."
     return _marked(json.loads(file.read_text(encoding="utf-8")), "bundled", note, None)
 

@@ -12,7 +12,7 @@ from generator.catalog.links import ARCHIVE
 from generator.catalog.pages import SitePage
 from generator.catalog.text.labels import REGIME
 from generator.catalog.words import RegimeLabel
-from generator.site.format import UNKNOWN, moment, price, signed
+from generator.site.words.format import UNKNOWN, moment, price, signed
 
 DAYS_KEPT: Final = 30  # that have a page
 DAYS_LISTED: Final = 366

@@ -18,15 +18,15 @@ from generator.compose.body import encode
 from generator.compose.context import Site, TickContext
 from generator.record.memory.store import Memory
 from generator.release.last_good import Kind, LastGood
-from generator.site.discovery import discovery
-from generator.site.downloads import RUNNING, Downloads, downloads, month_of
-from generator.site.feeds import asset_feeds
-from generator.site.format import moment
-from generator.site.history import FILES, Histories, histories
+from generator.site.files.discovery import discovery
+from generator.site.files.downloads import RUNNING, Downloads, downloads, month_of
+from generator.site.files.feeds import asset_feeds
+from generator.site.files.history import FILES, Histories, histories
+from generator.site.files.pictures import PICTURES, Drawing, Pictures, drawings, pictures
 from generator.site.openapi.document import openapi, openapi_yaml
 from generator.site.openapi.paths import as_example
-from generator.site.pages.archive import DAYS_KEPT, archived_since_ms, day_path
-from generator.site.pictures import PICTURES, Drawing, Pictures, drawings, pictures
+from generator.site.words.days import DAYS_KEPT, archived_since_ms, day_path
+from generator.site.words.format import moment
 
 Bodies = Mapping[str, Mapping[str, Any]]
 T = TypeVar("T")

@@ -18,13 +18,14 @@ from generator.catalog.endpoints import ENDPOINT_BY_ID
 from generator.catalog.links import ARENA, asset_path
 from generator.catalog.words import Prediction, SourceMode
 from generator.compose.context import TickContext
+from generator.site.charts.history import FIRST_CHART
 from generator.site.charts.plot import Chart
-from generator.site.format import count, moment
-from generator.site.history import attributed
-from generator.site.pages.arena import votes_shown
-from generator.site.pages.record import far_figure
-from generator.site.pages.render import FIRST, environment
+from generator.site.files.history import attributed
 from generator.site.resources import Resources
+from generator.site.templates import environment
+from generator.site.words.format import count, moment
+from generator.site.words.record import far_figure
+from generator.site.words.votes import votes_shown
 
 PICTURES: Final = {**SHARE_PICTURES, "": SHARE_PICTURE}
 MARKS: Final = {SourceMode.SIMULATED: "SIMULATED", SourceMode.RECORDED: "REPLAYED"}
@@ -162,7 +163,7 @@ def drawings(
     as_of = f"As of {now.day} {now:%b %Y, %H:%M} UTC"
     regime = _now(ctx, bodies[ENDPOINT_BY_ID["market-regime"].path], mark, as_of)
     general = {ARENA: _arena(ctx, mark, as_of), "": _general(ctx, mark)}
-    return {"/": _charted(regime, charts.get(FIRST)), **general, **dict(_assets(ctx, charts, mark, as_of))}
+    return {"/": _charted(regime, charts.get(FIRST_CHART)), **general, **dict(_assets(ctx, charts, mark, as_of))}
 
 
 def _assets(ctx: TickContext, charts: Mapping[str, Chart], mark: str, as_of: str) -> Iterator[tuple[str, Drawing]]:

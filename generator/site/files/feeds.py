@@ -19,10 +19,10 @@ from generator.catalog.words import RegimeLabel, SourceMode
 from generator.compose.body import encode
 from generator.compose.context import Site
 from generator.record.memory.history import RegimeChange
-from generator.site.format import moment, ms_of, signed, word
-from generator.site.pages.arena import votes_words
-from generator.site.pages.render import environment
 from generator.site.resources import Resources
+from generator.site.templates import environment
+from generator.site.words.format import moment, ms_of, signed, word
+from generator.site.words.votes import votes_words
 
 ENTRIES: Final = 50
 CHANGES_READ: Final = ENTRIES + 1  # the one before says what the oldest changed from

@@ -26,11 +26,12 @@ from generator.catalog.text.answers import DISCLAIMER
 from generator.compose.body import TAIL, encode
 from generator.compose.context import Site
 from generator.compose.envelope import FreeResponse, RichResponse
+from generator.site.files.search import search_index
 from generator.site.openapi.dictionary import dictionary
 from generator.site.openapi.paths import component_schemas
-from generator.site.pages.docs import next_resource, search_index, shortened
-from generator.site.pages.render import environment
 from generator.site.resources import Resources
+from generator.site.templates import environment
+from generator.site.words.reference import next_resource, shortened
 
 _TEMPLATES: Final = ("llms.txt", "llms-full.txt", "robots.txt", "sitemap.xml")
 # What every answer has, and examples leave out.
@@ -62,7 +63,7 @@ def discovery(
     return {
         **{f"/{name}": env.get_template(name).render(values).encode() for name in _TEMPLATES},
         DICTIONARY: encode(words),
-        DOCS_INDEX: encode(search_index(site, schemas)),
+        DOCS_INDEX: encode(search_index(schemas)),
         "/.well-known/api-catalog": encode(api_catalog(site.base_url)),
         "/.well-known/x402": encode(x402_resources(site)),
         **({SECURITY_TXT: security_txt(site, updated).encode()} if site.contact else {}),

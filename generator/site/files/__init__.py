@@ -1,0 +1,1 @@
+"""Files that are no page: feeds, pictures, downloads, samples, what crawlers and agents read."""

@@ -1,0 +1,56 @@
+"""The first figure of the record, and the intervals of its rates, in words."""
+
+from datetime import datetime
+
+from generator.arena.hourly import WINDOW_MS
+from generator.arena.rates import ENOUGH, counted, enough, share
+from generator.arena.values import ArenaView, Proportion
+from generator.catalog.assets import ASSETS
+from generator.catalog.durations import HOUR_MS
+from generator.compose.scores import hour_of
+from generator.site.words.format import UNKNOWN, moment, percent
+
+
+def far_figure(arena: ArenaView, now_ms: int) -> dict[str, str]:
+    """Return the first figure of the record: how many moves over an hour ended inside the 90% range."""
+    hour = hour_of(arena.how_far)
+    if hour is None or not hour.scores:
+        return {
+            "number": f"{first_due(arena, now_ms):%H:%M} UTC",
+            "what": "first scores of the ranges over 1 hour",
+            "how": _backtested(arena),
+        }
+    inside = hour.scores[0].inside_90
+    ended = "moves over 1 hour ended inside the 90% range"
+    if not enough(inside):
+        return {
+            "number": share(inside),
+            "what": ended,
+            "how": f"9 in 10 would be right; fewer than {ENOUGH} say little",
+        }
+    ends = "" if inside.low_percent is None else f"95% interval {interval(inside)}; "
+    return {"number": share(inside), "what": f"of {inside.n:,} {ended}", "how": f"{ends}90% would be right"}
+
+
+def first_due(arena: ArenaView, now_ms: int) -> datetime:
+    """Return when the first move over an hour is known: an hour after the first full hour with a forecast."""
+    newest_only = arena.hourly_record.predictions <= len(ASSETS) and now_ms % HOUR_MS >= HOUR_MS - WINDOW_MS
+    hours = 2 if newest_only or not arena.hourly_record.predictions else 1
+    return moment((now_ms // HOUR_MS + hours) * HOUR_MS)
+
+
+def _backtested(arena: ArenaView) -> str:
+    hour = hour_of(arena.backtest.how_far) if arena.backtest else None
+    if hour is None or not hour.scores:
+        return ""
+    return f"In a backtest before the start {counted(hour.scores[0].inside_90, 'moves')} ended inside the 90% range."
+
+
+def interval(rate: Proportion) -> str:
+    """Write the interval of a rate; the cases of a count are too few for one."""
+    return between(rate.low_percent, rate.high_percent) if enough(rate) else UNKNOWN
+
+
+def between(low: float | None, high: float | None) -> str:
+    """Write the ends of an interval, in percent."""
+    return UNKNOWN if low is None or high is None else f"{low:.1f} to {percent(high)}"
