@@ -3,8 +3,8 @@
 import contextlib
 import socket
 import sys
-from collections.abc import AsyncIterator
-from typing import Final
+from collections.abc import AsyncIterator, Coroutine, Iterator, Mapping
+from typing import Any, Final
 
 import structlog
 from prometheus_client import start_http_server
@@ -12,22 +12,26 @@ from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 from starlette.routing import BaseRoute, Mount, Route
 
+from gateway.app.loops import repeat, running
 from gateway.app.preview import Preview
-from gateway.app.server import http_server, listen
-from gateway.app.state import GatewayState
+from gateway.app.server import CONNECTIONS, Connection, Connections, http_server, listen
+from gateway.app.state import GatewayState, open_state
+from gateway.buyer.free_vote import TEND_S, FreeVote
 from gateway.buyer.page import buyer_routes
 from gateway.clock import Clock
 from gateway.errors import GatewayError
 from gateway.http.answers import ALLOWED_METHODS, PROBLEMS, VARY, preflight
 from gateway.http.limits import Guard, own_names
+from gateway.http.metrics import Metrics
 from gateway.ledger.store import Ledger
 from gateway.payments.endpoint import PaidEndpoint
 from gateway.payments.purchase import Step, no_step
 from gateway.settings import GatewaySettings
 from gateway.upstream.http_client import Http
+from gateway.vault.bucket import vault_files
 from gateway.wire.loopback import is_loopback
 
 PAID_PATH: Final = "/api/x402-{name}.php"
@@ -39,67 +43,118 @@ def build_app(
     *,
     clock: Clock | None = None,
     http: Http | None = None,
+    metrics: Metrics | None = None,
     preview: bool = False,
     step: Step = no_step,
 ) -> Starlette:
-    """Build the gateway, whose `state.gateway` is the `GatewayState`; nothing is opened before its lifespan starts.
+    """Build the gateway; its lifespan opens everything, and sets `state.gateway` to the `GatewayState`.
 
     Args:
         settings: checked settings.
         clock: for tests; the machine's clock by default.
         http: the client of every outgoing call; opened and closed by the lifespan by default.
+        metrics: to be served elsewhere too; new ones by default.
         preview: also serve the published site; GatewayError beyond loopback.
         step: for tests; called at each step of a purchase, see `gateway.payments.purchase`.
+
+    Raises:
+        VaultUnreadable: the environment lacks what the vault's object store needs.
     """
     if preview and not is_loopback(settings.host):
         raise GatewayError(f"--preview serves loopback only; HOST is {settings.host}")
-    state = GatewayState(settings, clock or Clock(), step)
-    site = Preview(settings.site_path, settings.project) if preview else None
+    clock = clock or Clock()
+    metrics = metrics or Metrics()
+    files = vault_files(settings.vault_dir, settings.vault_bucket)
+
+    @contextlib.asynccontextmanager
+    async def lifespan(app: Starlette) -> AsyncIterator[Mapping[str, Any]]:
+        async with contextlib.AsyncExitStack() as stack:
+            # While the facilitator verifies a payment, a node is asked about it.
+            client = http or await stack.enter_async_context(Http(connections=2 * settings.payments_at_once))
+            gateway = await stack.enter_async_context(
+                open_state(settings, clock=clock, http=client, metrics=metrics, files=files, step=step)
+            )
+            free_vote = FreeVote(settings.inbox_path, settings.free_vote_path, clock)
+            connections = Connections(
+                quotes=gateway.quotes.current,
+                clients=gateway.clients,
+                malformed=metrics.malformed,
+                payments=settings.payments_at_once,
+            )
+
+            app.state.gateway = gateway
+            app.router.routes[:] = _routes(gateway, free_vote, step, preview=preview)
+            await stack.enter_async_context(running(_loops(gateway, free_vote, connections)))
+            yield {CONNECTIONS: connections}
+
     app = Starlette(
-        routes=_routes(state, site),
         middleware=[
             Middleware(
-                Guard, project=settings.project, names=own_names(settings.host, settings.origin) if preview else None
+                Guard,
+                project=settings.project,
+                names=own_names(settings.host, settings.origin) if preview else None,
             )
         ],
         exception_handlers={HTTPException: _http_error, Exception: _internal_error},
-        lifespan=lambda _app: _lifespan(state, http),
+        lifespan=lifespan,
     )
     # A redirect would name whatever Host the request did.
     app.router.redirect_slashes = False
-    app.state.gateway = state
     return app
 
 
-def _routes(state: GatewayState, site: Preview | None) -> list[BaseRoute]:
-    async def healthz(_request: Request) -> Response:
-        vault = state.vault.current()
-        content = {"status": "ok", "generation": vault.generation if vault else None}
-        return JSONResponse(content, headers={"cache-control": "no-store"})
-
+def _routes(gateway: GatewayState, free_vote: FreeVote, step: Step, *, preview: bool) -> list[BaseRoute]:
+    paid = PaidEndpoint(
+        settings=gateway.settings,
+        vault=gateway.vault,
+        quotes=gateway.quotes,
+        purchases=gateway.purchases,
+        ledger=gateway.ledger,
+        clients=gateway.clients,
+        rate=gateway.rate,
+        metrics=gateway.metrics,
+        problems=gateway.problems,
+        step=step,
+    )
+    pages = buyer_routes(
+        settings=gateway.settings,
+        clock=gateway.clock,
+        http=gateway.http,
+        vault=gateway.vault,
+        chain=gateway.chain,
+        quotes=gateway.quotes,
+        clients=gateway.clients,
+        problems=gateway.problems,
+        free_vote=free_vote,
+    )
     routes: list[BaseRoute] = [
-        Route(PAID_PATH, PaidEndpoint(state)),
-        Route("/healthz", healthz, methods=["GET"]),
-        Route("/readyz", state.readyz, methods=["GET"]),
-        *buyer_routes(state),
+        Route(PAID_PATH, paid),
+        Route("/healthz", gateway.readiness.healthz, methods=["GET"]),
+        Route("/readyz", gateway.readiness.readyz, methods=["GET"]),
+        *pages,
     ]
-    return [*routes, Mount("/", app=site)] if site else routes
+    if preview:
+        routes.append(Mount("/", app=Preview(gateway.settings.site_path, gateway.settings.project)))
+    return routes
 
 
-@contextlib.asynccontextmanager
-async def _lifespan(state: GatewayState, http: Http | None) -> AsyncIterator[None]:
-    async with contextlib.AsyncExitStack() as stack:
-        if http is None:
-            # While the facilitator verifies a payment, a node is asked about it.
-            http = await stack.enter_async_context(Http(connections=2 * state.settings.payments_at_once))
-        await state.start(http)
-        stack.push_async_callback(state.stop)
-        yield
+def _loops(gateway: GatewayState, free_vote: FreeVote, connections: Connections) -> Iterator[Coroutine[Any, Any, None]]:
+    async def poll() -> None:
+        await gateway.quotes.encode()
+        gateway.readiness.measure()
+
+    yield repeat(poll, "the quotes could not be encoded")
+    yield repeat(gateway.ledger.tend, "the payments ledger could not be tended")
+    yield repeat(gateway.vault.refresh, "the vault could not be refreshed")
+    yield repeat(gateway.facilitator.refresh, "the offer could not be refreshed")
+    yield repeat(gateway.reconciler.step, "unknown payments cannot be looked up")
+    yield repeat(free_vote.tend, "what was counted of free ballots could not be removed", TEND_S)
+    yield connections.sweep_forever()
 
 
 def _problem_for(request: Request, status: int, headers: dict[str, str] | None = None) -> Response:
-    state: GatewayState = request.app.state.gateway
-    return state.problem(request.url.path, status, f"{PROBLEMS[status][1]}.", headers)
+    gateway: GatewayState = request.app.state.gateway
+    return gateway.problems.make(request.url.path, status, f"{PROBLEMS[status][1]}.", headers)
 
 
 async def _http_error(request: Request, error: Exception) -> Response:
@@ -119,16 +174,17 @@ def serve(settings: GatewaySettings, preview: bool = False) -> None:  # noqa: FB
     """Run the gateway, the preview on loopback only, until SIGINT or SIGTERM; a failure is one line and exit code 1."""
     try:
         _check_complete(settings)
-        app = build_app(settings, preview=preview)
+        metrics = Metrics()
+        app = build_app(settings, metrics=metrics, preview=preview)
         # Opened once beforehand: a bad file is one line, not a failed start with a traceback.
         Ledger(settings.ledger_where).close()
         with _listening(settings.host, settings.port) as listener:
-            _serve_metrics(settings, app.state.gateway)
+            _serve_metrics(settings.metrics_port, metrics)
             log.info("gateway listening", origin=settings.origin, network=settings.network, payee=settings.payee)
             with contextlib.suppress(KeyboardInterrupt):
-                # A payment under way may take verify and settle; it is never cut.
+                # A payment in flight may take verify and settle; it is never cut.
                 grace_s = int(settings.verify_timeout_seconds + settings.settle_timeout_seconds) + 5
-                http_server(app, grace_s, app.state.gateway).run(sockets=[listener])
+                http_server(app, grace_s, Connection).run(sockets=[listener])
     except GatewayError as error:
         sys.stderr.write(f"emi gateway: {error}\n")
         raise SystemExit(1) from None
@@ -147,10 +203,10 @@ def _check_complete(settings: GatewaySettings) -> None:
             raise GatewayError(f"EMI_{name.upper()} is not set: without it no payment can be settled or proven")
 
 
-def _serve_metrics(settings: GatewaySettings, state: GatewayState) -> None:
-    if settings.metrics_port is None:
+def _serve_metrics(port: int | None, metrics: Metrics) -> None:
+    if port is None:
         return
     try:
-        start_http_server(settings.metrics_port, addr="127.0.0.1", registry=state.metrics.registry)
+        start_http_server(port, addr="127.0.0.1", registry=metrics.registry)
     except OSError as error:
-        raise GatewayError(f"EMI_METRICS_PORT {settings.metrics_port} cannot be used: {error.strerror}") from error
+        raise GatewayError(f"EMI_METRICS_PORT {port} cannot be used: {error.strerror}") from error

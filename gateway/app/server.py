@@ -15,16 +15,18 @@ import logging
 import resource
 import socket
 from collections import Counter
+from collections.abc import Callable, Mapping
 from types import SimpleNamespace
-from typing import Any, ClassVar, Final
+from typing import Any, Final, Literal
 
 import uvicorn
+from prometheus_client import Counter as PrometheusCounter
 from starlette.types import ASGIApp
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
-from gateway.app.state import GatewayState
 from gateway.http.answers import Encoded
-from gateway.http.limits import MAX_HEADER_BYTES
+from gateway.http.limits import MAX_HEADER_BYTES, Clients
+from gateway.payments.challenge import Challenge
 
 # Larger than the 64 KiB of headers that still get a proper 431; beyond it the connection is cut.
 MAX_HEAD_BYTES: Final = 128 * 1024
@@ -48,6 +50,8 @@ TOO_LARGE: Final = STATUS_LINE[431] + b"content-length: 0\r\nconnection: close\r
 # What a client does wrong is answered and no news for the operator; a failure of the application still is.
 QUIET: Final = logging.getLogger("gateway.http")
 QUIET.setLevel(logging.ERROR)
+CONNECTIONS: Final = "connections"
+"""Under this name the lifespan of a gateway hands its `Connections` to the server."""
 # A request with one of these is looked at by the application.
 NOT_PLAIN: Final = frozenset(
     {b"payment-signature", b"x-payment", b"content-length", b"transfer-encoding", b"expect", b"upgrade"}
@@ -55,23 +59,38 @@ NOT_PLAIN: Final = frozenset(
 
 
 class Connections:
-    """Every open connection of a gateway, and the loop that closes those that take too long."""
+    """Every open connection of a gateway, and the loop that closes those that take too long.
 
-    def __init__(self, state: GatewayState) -> None:
-        self._state = state
+    Args:
+        quotes: returns the challenges that may be sent right now, by path.
+        clients: who really asks.
+        malformed: counts what is not HTTP.
+        payments: how many payments may be in flight.
+    """
+
+    def __init__(
+        self,
+        *,
+        quotes: Callable[[], Mapping[str, Challenge]],
+        clients: Clients,
+        malformed: PrometheusCounter,
+        payments: int,
+    ) -> None:
+        self._quotes = quotes
+        self._clients = clients
         self._made_of: tuple[object, object] = (None, None)
         self._challenges: dict[bytes, bytes] = {}
-        self.malformed = state.metrics.malformed
+        self.malformed = malformed
         self.open: set[Connection] = set()
         self._of: Counter[str] = Counter()
-        self.most = _clients_at_once(state.settings.payments_at_once)
+        self.most = _clients_at_once(payments)
 
     def challenge(self, url: bytes, server_headers: list[tuple[bytes, bytes]]) -> bytes | None:
         """Return the finished challenge for a request target without query, if it may be quoted now.
 
         The server's own headers (Date) are another list when they change.
         """
-        quotes = self._state.quotes()
+        quotes = self._quotes()
         if quotes is not self._made_of[0] or server_headers is not self._made_of[1]:
             self._made_of = (quotes, server_headers)
             self._challenges = {path.encode(): _wire(one.answer, server_headers) for path, one in quotes.items()}
@@ -96,7 +115,7 @@ class Connections:
 
     def group(self, client: tuple[str, int] | None) -> str | None:
         """Return whose share of the connections a client takes, None for one who has no limit of its own."""
-        return self._state.clients.group(client)
+        return self._clients.group(client)
 
     async def sweep_forever(self) -> None:
         """Close what is past its time, once a second, until cancelled."""
@@ -109,9 +128,9 @@ class Connections:
 
 
 class Connection(HttpToolsProtocol):
-    """One connection; `http_server` binds it to a gateway."""
+    """One connection of a gateway, whose lifespan hands over the `Connections` that it belongs to."""
 
-    others: ClassVar[Connections]
+    others: Connections
     group: str | None = None
     _deadline: float | None = None
     _stalled_since: float | None = None
@@ -122,6 +141,7 @@ class Connection(HttpToolsProtocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Begin, with limited time for the first request."""
         self.logger = QUIET
+        self.others = self.app_state[CONNECTIONS]
         super().connection_made(transport)
         self.group = self.others.group(self.client)
         if not self.others.admit(self):
@@ -273,20 +293,19 @@ def listen(host: str, port: int) -> socket.socket:
     return listener
 
 
-def http_server(app: ASGIApp, grace_s: int, state: GatewayState | None = None) -> uvicorn.Server:
+def http_server(
+    app: ASGIApp, grace_s: int, protocol: type[asyncio.Protocol] | Literal["auto"] = "auto"
+) -> uvicorn.Server:
     """Make the server of an application; its `run` takes the sockets and returns after SIGINT or SIGTERM.
 
-    Requests may take `grace_s` to finish once it was asked to stop. With the state of a gateway its challenges are
-    answered at once and its clients are limited.
+    Args:
+        app: the application.
+        grace_s: how long requests may take to finish once the server was asked to stop.
+        protocol: `Connection` for a gateway: its challenges are answered at once and its clients are limited.
     """
-    protocol: type[asyncio.Protocol] | None = None
-    if state is not None:
-        connections = Connections(state)
-        state.background.append(connections.sweep_forever)
-        protocol = type("GatewayConnection", (Connection,), {"others": connections})
     config = uvicorn.Config(
         app,
-        http=protocol or "auto",
+        http=protocol,
         ws="none",
         access_log=False,
         server_header=False,

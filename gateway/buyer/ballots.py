@@ -15,12 +15,13 @@ from algosdk.encoding import is_valid_address
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from gateway.app.state import GatewayState, repeat
 from gateway.buyer.account import MAX_FEE, MIN_FEE, NodeUnusable, look_up_fee
-from gateway.buyer.free_vote import TEND_S, BallotAnswer, FreeVote
-from gateway.http.answers import preflight
-from gateway.http.limits import RateLimit
-from gateway.upstream.chain import Presence
+from gateway.buyer.free_vote import BallotAnswer, FreeVote
+from gateway.clock import Clock
+from gateway.http.answers import Problems, preflight
+from gateway.http.limits import Clients, RateLimit
+from gateway.settings import GatewaySettings
+from gateway.upstream.chain import Chain, Presence
 from gateway.upstream.http_client import Answer
 from gateway.wire.algorand import KEY_BYTES, MAX_LIFE_ROUNDS, address_of, key_of, pack
 from gateway.wire.ballots import (
@@ -108,10 +109,24 @@ class BallotDesk:
     every other path of this gateway; a page of another origin cannot send that header.
     """
 
-    def __init__(self, state: GatewayState) -> None:
-        self._state = state
-        self._rate = RateLimit(min(PER_MINUTE, state.settings.rate_limit_per_minute), state.clock)
-        self._free = FreeVote(state.settings.inbox_path, state.settings.free_vote_path, state.clock)
+    def __init__(
+        self,
+        *,
+        settings: GatewaySettings,
+        clock: Clock,
+        chain: Chain,
+        clients: Clients,
+        problems: Problems,
+        free_vote: FreeVote,
+    ) -> None:
+        self._network = settings.chain_network
+        self._arena = settings.arena_address
+        self._clock = clock
+        self._chain = chain
+        self._clients = clients
+        self._problems = problems
+        self._free = free_vote
+        self._rate = RateLimit(min(PER_MINUTE, settings.rate_limit_per_minute), clock)
         self._running = 0
 
     async def show(self, request: Request) -> Response:
@@ -121,21 +136,17 @@ class BallotDesk:
         try:
             content = await self._answer(request)
         except BallotAnswer as answer:
-            return self._state.problem(
+            return self._problems.make(
                 request.url.path, answer.status, answer.text, retry_s=answer.retry_s, reason=answer.reason
             )
         headers = {"cache-control": "no-store", "vary": "X-Ballot", "x-content-type-options": "nosniff"}
         return JSONResponse(content, headers=headers)
 
-    async def tend(self) -> None:
-        """Keep nothing of a round that is closed, for as long as the gateway runs."""
-        await repeat(self._free.tend, "what was counted of free ballots could not be removed", TEND_S)
-
     async def _answer(self, request: Request) -> dict[str, Any]:
         signed = request.headers.get(HEADER)
         if signed is None and not request.query_params:
             return await self._free.state()
-        address = self._state.clients.address(request.scope)
+        address = self._clients.address(request.scope)
         wait_s = self._rate.take(address)
         if wait_s is not None:
             raise BallotAnswer(429, "too_many", "Too many ballots came from this address.", wait_s)
@@ -150,16 +161,26 @@ class BallotDesk:
             self._running -= 1
 
     async def _prepare(self, asked: Mapping[str, str]) -> dict[str, Any]:
-        settings, now = self._state.settings, self._state.clock.now()
-        voter, round_id, choice = _address(asked.get("voter", "")), asked.get("round", ""), asked.get("choice", "")
+        now = self._clock.now()
+        voter = _address(asked.get("voter", ""))
+        round_id = asked.get("round", "")
+        choice = asked.get("choice", "")
         way = asked.get("way", WAYS[0])
         if way not in WAYS or choice not in CHOICES:
             _refuse("choice: BULLISH, NEUTRAL or BEARISH; way: free or chain.")
         closes = check_open(round_id, now)
         lease = lease_of(key_of(voter), round_id, _change(asked.get("change", "0")))
-        network, arena = settings.chain_network, settings.arena_address
-        fields: dict[str, Any] = {"type": "pay", "snd": key_of(voter), "rcv": key_of(arena), "fv": 1, "lv": 1}
-        fields |= {"gh": network.genesis_hash_bytes, "note": note_of(round_id, choice), "lx": lease}
+
+        fields: dict[str, Any] = {
+            "type": "pay",
+            "snd": key_of(voter),
+            "rcv": key_of(self._arena),
+            "fv": 1,
+            "lv": 1,
+            "gh": self._network.genesis_hash_bytes,
+            "note": note_of(round_id, choice),
+            "lx": lease,
+        }
         if way == "free":
             await self._free.check_open(round_id)
         else:
@@ -167,8 +188,8 @@ class BallotDesk:
         return {
             "voter": voter,
             "closes": closes.strftime("%Y-%m-%dT%H:%M:%SZ"),
-            "arena": arena,
-            "genesis_hash": network.genesis_hash,
+            "arena": self._arena,
+            "genesis_hash": self._network.genesis_hash,
             "fee": fields.get("fee", 0),
             "transaction": base64.b64encode(pack(fields)).decode(),
         }
@@ -176,26 +197,25 @@ class BallotDesk:
     async def _fee_and_validity(self, left_s: float) -> dict[str, int]:
         """Let it be valid until about the close: a copy that is published after it cannot be sent for the voter's fee."""
         try:
-            params = await look_up_fee(self._state.chain, self._state.settings.chain_network)
+            params = await look_up_fee(self._chain, self._network)
         except NodeUnusable as error:
             raise BallotAnswer(503, "no_node", f"Ballots cannot be handed on now: {error}.", RETRY_S) from None
         life = min(MAX_LIFE_ROUNDS, math.ceil(left_s / BLOCK_S) + SPARE_BLOCKS)
         return {"fee": params.min_fee, "fv": params.last_round, "lv": params.last_round + life}
 
     async def _take(self, signed: str, address: str) -> dict[str, Any]:
-        settings = self._state.settings
-        ballot = checked_ballot(signed, settings.chain_network, settings.arena_address, self._state.clock.now())
+        ballot = checked_ballot(signed, self._network, self._arena, self._clock.now())
         if ballot.is_free:
             await self._free.add(ballot, address)
         else:
-            answer = await self._state.chain.algod("/v2/transactions", TIMEOUT_S, ballot.raw)
+            answer = await self._chain.algod("/v2/transactions", TIMEOUT_S, ballot.raw)
             if answer is None or answer.status != OK:
                 await self._check_known(ballot, answer)
         return {"txid": ballot.txid, "voter": ballot.voter, "round_id": ballot.round_id, "choice": ballot.choice}
 
     async def _check_known(self, ballot: SignedBallot, answer: Answer | None) -> None:
         """Take a ballot that the node has already for a submitted one: the page may ask twice."""
-        if await self._state.chain.glance(ballot.txid) in {Presence.FOUND, Presence.POOLED}:
+        if await self._chain.glance(ballot.txid) in {Presence.FOUND, Presence.POOLED}:
             return
         if answer is None or answer.status != REFUSED:
             text = "The node gave no answer. Send the same ballot again: it cannot count twice."

@@ -13,13 +13,19 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, HTMLResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from gateway.app.state import GatewayState
 from gateway.buyer.ballots import BALLOT_PATH, BallotDesk
+from gateway.buyer.free_vote import FreeVote
 from gateway.buyer.prepare import PREPARE_PATH, Prepare
 from gateway.buyer.products import DEFAULT, FLOW_BY_NAME, FLOWS, Flow
-from gateway.buyer.signer import SIGN_PATH, Signer, devnet_wallet
-from gateway.http.answers import preflight
-from gateway.vault.folder import LoadedVault, VaultProduct
+from gateway.buyer.signer import SIGN_PATH, DevnetSigner, devnet_wallet
+from gateway.clock import Clock
+from gateway.http.answers import Problems, preflight
+from gateway.http.limits import Clients
+from gateway.payments.quotes import Quotes
+from gateway.settings import GatewaySettings
+from gateway.upstream.chain import Chain
+from gateway.upstream.http_client import Http
+from gateway.vault.folder import LoadedVault, Vault, VaultProduct
 
 PAGE: Final = "/x402-buyer/"
 LENT_WORDS: Final = "devnet on this machine, under the test network's name"
@@ -51,22 +57,37 @@ POLICY_WITH_BUNDLE: Final = (
 )
 
 
-def buyer_routes(state: GatewayState) -> list[BaseRoute]:
+def buyer_routes(
+    *,
+    settings: GatewaySettings,
+    clock: Clock,
+    http: Http,
+    vault: Vault,
+    chain: Chain,
+    quotes: Quotes,
+    clients: Clients,
+    problems: Problems,
+    free_vote: FreeVote,
+) -> list[BaseRoute]:
     """Return the routes of the page; the one that signs exists only on a devnet of this machine."""
-    bundle = WalletBundle(state.settings.state_dir)
-    page = _Page(state, bundle)
-    desk = BallotDesk(state)
-    state.background.append(desk.tend)
+    bundle = WalletBundle(settings.state_dir)
+    page = _Page(settings=settings, clock=clock, vault=vault, quotes=quotes, problems=problems, bundle=bundle)
+    prepare = Prepare(settings=settings, clock=clock, chain=chain, quotes=quotes, clients=clients, problems=problems)
+    desk = BallotDesk(
+        settings=settings, clock=clock, chain=chain, clients=clients, problems=problems, free_vote=free_vote
+    )
     routes: list[BaseRoute] = [
         Route(PAGE, page.show, methods=["GET", "OPTIONS"]),
         Route(PAGE.rstrip("/"), _redirect),
-        Route(PREPARE_PATH, Prepare(state).show, methods=["GET", "OPTIONS"]),
+        Route(PREPARE_PATH, prepare.show, methods=["GET", "OPTIONS"]),
         Route(BALLOT_PATH, desk.show, methods=["GET", "OPTIONS"]),
         Route(BUNDLE_PATH, bundle.show),
     ]
-    devnet = devnet_wallet(state.settings)
-    if devnet is not None:
-        routes.append(Route(SIGN_PATH, Signer(state, devnet).sign))
+
+    wallet_url = devnet_wallet(settings)
+    if wallet_url is not None:
+        signer = DevnetSigner(settings=settings, http=http, problems=problems, wallet_url=wallet_url)
+        routes.append(Route(SIGN_PATH, signer.sign))
     return routes
 
 
@@ -78,8 +99,21 @@ async def _redirect(request: Request) -> Response:
 class _Page:
     """Render the terms of one product."""
 
-    def __init__(self, state: GatewayState, bundle: WalletBundle) -> None:
-        self._state = state
+    def __init__(
+        self,
+        *,
+        settings: GatewaySettings,
+        clock: Clock,
+        vault: Vault,
+        quotes: Quotes,
+        problems: Problems,
+        bundle: WalletBundle,
+    ) -> None:
+        self._settings = settings
+        self._clock = clock
+        self._vault = vault
+        self._quotes = quotes
+        self._problems = problems
         self._bundle = bundle
         self._templates = _load_templates(_templates())
 
@@ -88,19 +122,19 @@ class _Page:
         if request.method == "OPTIONS":
             return preflight()
         flow = FLOW_BY_NAME.get(request.query_params.get("product", DEFAULT), FLOW_BY_NAME[DEFAULT])
-        vault = self._state.vault.current()
+        vault = self._vault.current()
         product = next((one for one in vault.products.values() if one.id == flow.product), None) if vault else None
-        reason = self._state.no_quote_reason(product.path if product else "")
+        reason = self._quotes.no_quote_reason(product.path if product else "")
         if vault is None or product is None or reason is not None:
             why = {"reason": reason or "this product is not in what was last published"}
             return self._render(request, "unavailable.html", self._common(vault, flow) | why, 503)
         return self._render(request, "page.html", self._common(vault, flow) | self._terms(vault, product), 200)
 
     def _common(self, vault: LoadedVault | None, flow: Flow) -> dict[str, Any]:
-        settings = self._state.settings
+        settings = self._settings
         return {
             "project": settings.project,
-            "disclaimer": self._state.disclaimer,
+            "disclaimer": self._problems.disclaimer,
             "source_mode": vault.source_mode if vault else None,
             "stale_minutes": self._stale_minutes(vault),
             "flow": flow,
@@ -113,11 +147,12 @@ class _Page:
 
     def _stale_minutes(self, vault: LoadedVault | None) -> int | None:
         """Return how old the data is once its time is over, None before; it may be sold for a while longer."""
-        now = self._state.clock.now()
+        now = self._clock.now()
         return None if vault is None or now <= vault.valid_until else int(vault.age_s(now) // 60)
 
     def _terms(self, vault: LoadedVault, product: VaultProduct) -> dict[str, Any]:
-        settings, bundle = self._state.settings, self._bundle.version()
+        settings = self._settings
+        bundle = self._bundle.version()
         wallet = devnet_wallet(settings)
         lent = wallet is not None and settings.network == "testnet"
         return {

@@ -17,12 +17,15 @@ from algosdk.encoding import is_valid_address
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from gateway.app.state import GatewayState
 from gateway.buyer.account import Account, NodeUnusable, Params, look_up
 from gateway.buyer.products import FLOW_BY_NAME
-from gateway.http.answers import preflight
-from gateway.http.limits import RateLimit
+from gateway.clock import Clock
+from gateway.http.answers import Problems, preflight
+from gateway.http.limits import Clients, RateLimit
 from gateway.payments.challenge import Challenge
+from gateway.payments.quotes import Quotes
+from gateway.settings import GatewaySettings
+from gateway.upstream.chain import Chain
 from gateway.wire.groups import payment_group
 from gateway.wire.networks import Network
 
@@ -39,9 +42,22 @@ ATTEMPT: Final = re.compile(r"(?:[A-Za-z0-9_-]{16,64})?")
 class Prepare:
     """Answer GET /x402-buyer/prepare."""
 
-    def __init__(self, state: GatewayState) -> None:
-        self._state = state
-        self._rate = RateLimit(min(PER_MINUTE, state.settings.rate_limit_per_minute), state.clock)
+    def __init__(
+        self,
+        *,
+        settings: GatewaySettings,
+        clock: Clock,
+        chain: Chain,
+        quotes: Quotes,
+        clients: Clients,
+        problems: Problems,
+    ) -> None:
+        self._network = settings.chain_network
+        self._chain = chain
+        self._quotes = quotes
+        self._clients = clients
+        self._problems = problems
+        self._rate = RateLimit(min(PER_MINUTE, settings.rate_limit_per_minute), clock)
         self._running = 0
 
     async def show(self, request: Request) -> Response:
@@ -52,33 +68,32 @@ class Prepare:
         flow, payer, attempt = asked.get("product", ""), asked.get("address", ""), asked.get("attempt", "")
         complaint = _complaint(flow, payer, attempt)
         if complaint:
-            return self._state.problem(request.url.path, 400, complaint)
-        wait_s = self._rate.take(self._state.clients.address(request.scope))
+            return self._problems.make(request.url.path, 400, complaint)
+        wait_s = self._rate.take(self._clients.address(request.scope))
         if wait_s is not None:
             text = "Too many payments were prepared from this address."
-            return self._state.problem(request.url.path, 429, text, retry_s=wait_s)
+            return self._problems.make(request.url.path, 429, text, retry_s=wait_s)
         product = FLOW_BY_NAME[flow].product
-        quote = next((one for one in self._state.quotes().values() if one.product.id == product), None)
+        quote = next((one for one in self._quotes.current().values() if one.product.id == product), None)
         if quote is None:
-            return self._state.problem(request.url.path, 503, "Quotes are temporarily unavailable.", retry_s=RETRY_S)
+            return self._problems.make(request.url.path, 503, "Quotes are temporarily unavailable.", retry_s=RETRY_S)
         return await self._prepared(request, quote, payer, _lease(product, payer, attempt))
 
     async def _prepared(self, request: Request, quote: Challenge, payer: str, lease: bytes | None) -> Response:
         if self._running >= MAX_AT_ONCE:
             text = "Too many payments are being prepared; nothing was signed."
-            return self._state.problem(request.url.path, 503, text, retry_s=RETRY_S)
+            return self._problems.make(request.url.path, 503, text, retry_s=RETRY_S)
         self._running += 1
         try:
-            network = self._state.settings.chain_network
-            account, params = await look_up(self._state.chain, payer, network)
+            account, params = await look_up(self._chain, payer, self._network)
         except NodeUnusable as error:
             text = f"The account cannot be checked: {error}. Nothing was signed."
-            return self._state.problem(request.url.path, 503, text, retry_s=RETRY_S)
+            return self._problems.make(request.url.path, 503, text, retry_s=RETRY_S)
         finally:
             self._running -= 1
-        content = _answer(quote, payer, account, network)
+        content = _answer(quote, payer, account, self._network)
         if content["obstacle"] is None:
-            content["payment"] = await asyncio.to_thread(_payment, quote, payer, params, network, lease)
+            content["payment"] = await asyncio.to_thread(_payment, quote, payer, params, self._network, lease)
         return JSONResponse(content, headers={"cache-control": "no-store", "x-content-type-options": "nosniff"})
 
 

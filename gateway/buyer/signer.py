@@ -6,10 +6,10 @@ from urllib.parse import urlsplit
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from gateway.app.state import GatewayState
+from gateway.http.answers import Problems
 from gateway.http.limits import is_foreign, own_names
 from gateway.settings import GatewaySettings
-from gateway.upstream.http_client import RemoteError, call
+from gateway.upstream.http_client import Http, RemoteError, call
 from gateway.wire.loopback import is_loopback
 from gateway.wire.networks import DEVNET, TESTNET
 
@@ -33,13 +33,14 @@ def devnet_wallet(settings: GatewaySettings) -> str | None:
     return f"{origin}/wallet" if lent or settings.chain_network == DEVNET else None
 
 
-class Signer:
+class DevnetSigner:
     """Pass the page's questions on to the devnet's wallet, which pays play money."""
 
-    def __init__(self, state: GatewayState, wallet_url: str) -> None:
-        self._state = state
+    def __init__(self, *, settings: GatewaySettings, http: Http, problems: Problems, wallet_url: str) -> None:
+        self._http = http
+        self._problems = problems
         self._wallet_url = wallet_url
-        self._names = own_names(state.settings.host, state.settings.origin)
+        self._names = own_names(settings.host, settings.origin)
 
     async def sign(self, request: Request) -> Response:
         """Answer GET: name the account, or sign a prepared payment, as X-Devnet-Wallet says."""
@@ -55,7 +56,7 @@ class Signer:
         headers = {name: request.headers.get(name, "")} if name else {}
         url = f"{self._wallet_url}/{path}"
         try:
-            answer = await call(self._state.http, "POST", url, timeout_s=SIGN_TIMEOUT_S, headers=headers)
+            answer = await call(self._http, "POST", url, timeout_s=SIGN_TIMEOUT_S, headers=headers)
         except RemoteError:
             return self._refused(request, "the devnet does not answer; nothing was signed", 503)
         content = answer.content if isinstance(answer.content, dict) else {}
@@ -64,4 +65,4 @@ class Signer:
         return JSONResponse(content, headers={"cache-control": "no-store"})
 
     def _refused(self, request: Request, text: str, status: int = 400) -> Response:
-        return self._state.problem(request.url.path, status, text)
+        return self._problems.make(request.url.path, status, text)

@@ -1,7 +1,7 @@
 """Answers: the headers of all, problem documents (RFC 9457), and finished bytes for the paid paths."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -116,6 +116,46 @@ def problem(
         media_type="application/problem+json",
         headers={"cache-control": "no-store", **CORS_HEADERS, **SECURITY_HEADERS, **(headers or {})},
     )
+
+
+class Problems:
+    """Make problem documents of one service, with the educational notice that is in force.
+
+    Args:
+        project: the service's name.
+        notice: returns the vault's notice, None while there is no vault.
+    """
+
+    def __init__(self, project: str, notice: Callable[[], str | None]) -> None:
+        self._project = project
+        self._notice = notice
+
+    @property
+    def disclaimer(self) -> str:
+        """The vault's educational notice, or ours while there is none."""
+        notice = self._notice()
+        return FALLBACK_DISCLAIMER if notice is None else notice
+
+    def make(
+        self,
+        path: str,
+        status: int,
+        detail: str,
+        headers: dict[str, str] | None = None,
+        retry_s: int | None = None,
+        **members: Any,
+    ) -> Response:
+        """Make a problem document about a request for a path, see `problem`; `retry_s` becomes Retry-After."""
+        retry = {} if retry_s is None else {"retry-after": str(retry_s)}
+        return problem(
+            status,
+            detail,
+            instance=path,
+            project=self._project,
+            disclaimer=self.disclaimer,
+            headers={**(headers or {}), **retry},
+            **members,
+        )
 
 
 def preflight() -> Response:

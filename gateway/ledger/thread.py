@@ -146,7 +146,15 @@ class Batches:
 
 
 class LedgerThread:
-    """Run the methods of a ledger that is open in threads, in batches."""
+    """Run the methods of a ledger that is open in threads, in batches.
+
+    Args:
+        ledger: open.
+        clock: of the process.
+        metrics: of the process.
+        most: how many reads may wait, and how many writes.
+        round_now: returns the chain's round as far as it is known, to be noted with first deliveries.
+    """
 
     def __init__(
         self,
@@ -154,6 +162,7 @@ class LedgerThread:
         clock: Clock | None = None,
         metrics: Metrics | None = None,
         most: int = MAX_WAITING,
+        round_now: Callable[[], int | None] = lambda: None,
     ) -> None:
         self.ledger = ledger
         self._clock = clock or Clock()
@@ -166,8 +175,7 @@ class LedgerThread:
         self._reads = Batches("reads", ledger.read_all, ledger.cut, most)
         self._writes = Batches("writes", ledger.write_all, ledger.cut, most)
         self._deliveries: Counter[str] = Counter()
-        self.round_now: Callable[[], int | None] = lambda: None
-        """Return the chain's round as far as it is known, to be noted with first deliveries."""
+        self._round_now = round_now
 
     def limit(self, seconds: float) -> None:
         """Set how long a read or a write, and the end of each thread, is waited for."""
@@ -232,7 +240,7 @@ class LedgerThread:
             return
         counts, self._deliveries = self._deliveries, Counter()
         try:
-            await self.write(self.ledger.count_deliveries, counts, self.round_now())
+            await self.write(self.ledger.count_deliveries, counts, self._round_now())
         except SQLAlchemyError as error:
             # Only a count: kept for the next flush, and no reason to fail.
             log.warning("deliveries could not be counted", reason=database_reason(error))

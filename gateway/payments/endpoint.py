@@ -8,9 +8,11 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from x402.http.utils import encode_payment_response_header
 from x402.schemas import SettleResponse
 
-from gateway.app.state import GatewayState
 from gateway.errors import PaymentInvalid
-from gateway.http.answers import ALLOWED_METHODS, VARY, encoded, preflight
+from gateway.http.answers import ALLOWED_METHODS, VARY, Problems, encoded, preflight
+from gateway.http.limits import Clients, RateLimit
+from gateway.http.metrics import Metrics
+from gateway.ledger.thread import LedgerThread
 from gateway.payments.challenge import Challenge
 from gateway.payments.decide import (
     ALREADY_ON_CHAIN,
@@ -27,8 +29,12 @@ from gateway.payments.decide import (
 )
 from gateway.payments.known_headers import KnownHeaders
 from gateway.payments.parse import read_payment
+from gateway.payments.purchase import Purchases, Step
+from gateway.payments.quotes import Quotes
 from gateway.payments.transfers import find_transfers
+from gateway.settings import GatewaySettings
 from gateway.values import Transfer
+from gateway.vault.folder import Vault
 from gateway.wire.networks import MAINNET
 
 SIGNATURE: Final = b"payment-signature"
@@ -51,12 +57,34 @@ VARY_HEADER: Final = {"vary": VARY.decode()}
 
 
 class PaidEndpoint:
-    """Serve every paid path as a raw ASGI application."""
+    """Serve every paid path as a raw ASGI application; `step` as in `gateway.payments.purchase`."""
 
-    def __init__(self, state: GatewayState) -> None:
-        self._state = state
-        self._network = state.settings.chain_network
-        self._payee = state.settings.payee
+    def __init__(
+        self,
+        *,
+        settings: GatewaySettings,
+        vault: Vault,
+        quotes: Quotes,
+        purchases: Purchases,
+        ledger: LedgerThread,
+        clients: Clients,
+        rate: RateLimit,
+        metrics: Metrics,
+        problems: Problems,
+        step: Step,
+    ) -> None:
+        self._network = settings.chain_network
+        self._payee = settings.payee
+        self._contact = settings.contact
+        self._vault = vault
+        self._quotes = quotes
+        self._purchases = purchases
+        self._ledger = ledger
+        self._clients = clients
+        self._rate = rate
+        self._metrics = metrics
+        self._problems = problems
+        self._step = step
         self._known = KnownHeaders()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -74,7 +102,7 @@ class PaidEndpoint:
             answer = self._deliver(outcome) if isinstance(outcome, Delivered) else self._answer(scope, outcome)
         await answer(scope, receive, send)
         if isinstance(outcome, Delivered):
-            self._state.step("delivered")
+            self._step("delivered")
 
     def _other_method(self, scope: Scope) -> ASGIApp:
         if scope["method"] == "HEAD":
@@ -91,8 +119,8 @@ class PaidEndpoint:
         return challenge.answer if isinstance(challenge, Challenge) else challenge
 
     def _challenge(self, scope: Scope) -> Challenge | ASGIApp:
-        reason = self._state.no_quote_reason(scope["path"])
-        challenge = self._state.challenges.get(scope["path"])
+        reason = self._quotes.no_quote_reason(scope["path"])
+        challenge = self._quotes.at(scope["path"])
         if reason is None and challenge is not None:
             return challenge
         if not self._is_product(scope["path"]):
@@ -100,17 +128,17 @@ class PaidEndpoint:
         return self._unavailable(scope, reason or "no quote can be made", RETRY_S)
 
     def _is_product(self, path: str) -> bool:
-        vault = self._state.vault.current()
+        vault = self._vault.current()
         return vault is None or path in vault.products
 
     async def _pay(self, scope: Scope, headers: Sequence[bytes]) -> Outcome:
         admit = self._admission(scope)
         path = scope["path"]
         known = self._known.find(headers[0], path) if len(headers) == 1 else None
-        repeated = None if known is None else await self._state.purchases.repeated(path, known)
+        repeated = None if known is None else await self._purchases.repeated(path, known)
         if repeated is not None:
-            self._state.metrics.known_headers.inc()
-            self._state.step("decoded")
+            self._metrics.known_headers.inc()
+            self._step("decoded")
             return repeated
         try:
             if len(headers) > 1:
@@ -118,16 +146,16 @@ class PaidEndpoint:
             payment = read_payment(headers[0].decode("latin-1"), self._network, self._payee)
         except PaymentInvalid as error:
             return await self._refuse_unread(Refused(error.code, error.text), scope, admit)
-        self._state.step("decoded")
-        outcome = await self._state.purchases.buy(path, payment, admit)
+        self._step("decoded")
+        outcome = await self._purchases.buy(path, payment, admit)
         if isinstance(outcome, Delivered):
             self._known.add(headers[0], path, payment)
         return outcome
 
     def _admission(self, scope: Scope) -> Callable[[], int | None]:
         """Return what counts an attempt of the client's address, and returns seconds to wait when too many came."""
-        address = self._state.clients.address(scope)
-        return lambda: self._state.rate.take(address)
+        address = self._clients.address(scope)
+        return lambda: self._rate.take(address)
 
     async def _refuse_v1(self, scope: Scope) -> Outcome:
         refusal = Refused("unsupported_x402_version", "send the payment in PAYMENT-SIGNATURE, as x402 version 2 does")
@@ -141,7 +169,7 @@ class PaidEndpoint:
         transfers = self._transfers(scope)
         if not transfers:
             return refusal
-        return await self._state.purchases.refuse(refusal, transfers, admit)
+        return await self._purchases.refuse(refusal, transfers, admit)
 
     def _transfers(self, scope: Scope) -> list[Transfer]:
         """Return every transfer to our payee in a request's payment headers, of either version."""
@@ -153,7 +181,7 @@ class PaidEndpoint:
 
     def _deliver(self, outcome: Delivered) -> ASGIApp:
         record = outcome.record
-        self._state.ledger.delivered(record.txid)
+        self._ledger.delivered(record.txid)
         receipt = _delivery_receipt(record.network, record.txid, record.payer)
         return encoded(200, outcome.content, [(b"cache-control", record.cache_control.encode()), receipt])
 
@@ -176,7 +204,7 @@ class PaidEndpoint:
                 return self._unavailable(scope, reason, wait_s)
 
     def _withhold(self, scope: Scope, outcome: Withheld) -> ASGIApp:
-        contact = self._state.settings.contact
+        contact = self._contact
         ask = ASK_OPERATOR.format(contact=contact or "the operator of this service", txid=outcome.txid)
         members: dict[str, Any] = {"reason": outcome.reason, "txid": outcome.txid} | (
             {"contact": contact} if contact else {}
@@ -199,7 +227,7 @@ class PaidEndpoint:
     def _problem(
         self, scope: Scope, status: int, detail: str, headers: dict[str, str] | None = None, **members: Any
     ) -> ASGIApp:
-        return self._state.problem(scope["path"], status, detail, {**VARY_HEADER, **(headers or {})}, **members)
+        return self._problems.make(scope["path"], status, detail, {**VARY_HEADER, **(headers or {})}, **members)
 
 
 def _sent(scope: Scope, header: bytes) -> list[bytes]:

@@ -74,7 +74,7 @@ class Reconciler:
     """Look payments up that no buyer waits for; it never asks the facilitator, and leaves those in flight alone."""
 
     def __init__(
-        self, clock: Clock, chain: Chain, ledger: LedgerThread, purchases: Purchases, metrics: Metrics
+        self, *, clock: Clock, chain: Chain, ledger: LedgerThread, purchases: Purchases, metrics: Metrics
     ) -> None:
         self._clock = clock
         self._chain = chain

@@ -221,6 +221,10 @@ class Vault:
         """Return the newest good vault, None when there never was one."""
         return self._loaded
 
+    def disclaimer(self) -> str | None:
+        """Return the educational notice of what is held, None while nothing is."""
+        return None if self._loaded is None else self._loaded.disclaimer
+
     def age_s(self) -> float | None:
         """Return seconds since the vault was written, None without one; below zero when its time is to come.
 

@@ -91,15 +91,15 @@ async def test_liveness_asks_nothing_of_the_outside(tmp_path: Path) -> None:
 async def test_a_change_is_logged_once_and_a_start_is_none(tmp_path: Path) -> None:
     async with gateway_app(tmp_path, vault=None) as home:
         with capture_logs() as logs:
-            home.state._measure()
+            home.state.readiness.measure()
             write_vault(tmp_path / "vault")
             await home.state.refresh()
             for step_s in (0, 61, 1):
                 home.clock.step(step_s)
-                home.state._measure()
+                home.state.readiness.measure()
             home.state.ledger.written.ok()
             home.state.facilitator.supported.ok()
-            home.state._measure()
+            home.state.readiness.measure()
 
     assert [(line["log_level"], line["event"]) for line in logs if "ready" in line["event"]] == [
         ("error", "not ready"),

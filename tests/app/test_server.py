@@ -65,17 +65,18 @@ class Client:
             await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"3")]})
             await send({"type": "http.response.body", "body": b"app"})
 
-        config = http_server(app, 1, home.state).config
+        config = http_server(app, 1, Connection).config
         self.server = ServerState()
         self.server.default_headers = [(b"date", b"Fri, 20 Nov 2026 12:00:00 GMT")]
-        self.connection = cast("type[Connection]", config.http)(config, self.server, {})
+        self.connection = cast("type[Connection]", config.http)(config, self.server, home.running.handed)
         self.wire = Wire()
         self.others: list[Connection] = []
         self.connection.connection_made(self.wire)
 
     def another(self, peer: str) -> Wire:
         """Open one more connection to the same gateway."""
-        wire, connection = Wire(peer), type(self.connection)(self.connection.config, self.server, {})
+        wire = Wire(peer)
+        connection = Connection(self.connection.config, self.server, self.connection.app_state)
         self.others.append(connection)
         connection.connection_made(wire)
         return wire
@@ -122,7 +123,10 @@ async def test_uvicorn_still_has_what_the_connection_extends(tmp_path: Path) -> 
     plain.on_message_begin()
 
     needs: list[tuple[object, str]] = [
-        (plain, "client config cycle flow headers expect_100_continue logger loop parser pipeline server_state"),
+        (
+            plain,
+            "app_state client config cycle flow headers expect_100_continue logger loop parser pipeline server_state",
+        ),
         (plain, "timeout_keep_alive_task transport url connection_lost data_received eof_received on_header"),
         (plain, "on_headers_complete on_message_begin on_message_complete pause_writing send_400_response"),
         (plain.flow, "write_paused"),

@@ -13,7 +13,7 @@ from algosdk.encoding import msgpack_decode, msgpack_encode
 from algosdk.transaction import PaymentTxn, SuggestedParams
 from starlette.testclient import TestClient
 
-from gateway.buyer.ballots import MAX_AT_ONCE, PER_MINUTE, BallotDesk, checked_ballot
+from gateway.buyer.ballots import MAX_AT_ONCE, PER_MINUTE, checked_ballot
 from gateway.buyer.free_vote import BallotAnswer
 from gateway.settings import DEMO_PAYEE, GatewaySettings
 from gateway.upstream.chain import Presence
@@ -24,7 +24,7 @@ from gateway.wire.networks import DEVNET, TESTNET
 from generator.arena.ballots import BallotFile, Poll, judge, note_of
 from generator.catalog.words import Prediction
 from tests.arena.test_ballots import OPEN
-from tests.support.buyer_pages import ROUND, FakeNode, idle_state, page_client
+from tests.support.buyer_pages import ROUND, FakeNode, ballot_desk, page_client
 from tests.support.clock import ManualClock
 
 KEY = generate_account()[0]
@@ -132,7 +132,7 @@ def node_of(**answers: Any) -> FakeNode:
 
 
 def page(node: FakeNode, client: str = "testclient") -> TestClient:
-    return page_client(BallotDesk(idle_state(clock=ManualClock(NOW), chain=node)).show, client)
+    return page_client(ballot_desk(clock=ManualClock(NOW), chain=node).show, client)
 
 
 def asking(way: str = "chain", **changes: str) -> str:
@@ -226,7 +226,7 @@ def test_too_many_from_one_address_are_429() -> None:
 
 def test_too_many_at_once_are_turned_away() -> None:
     node = node_of()
-    relay = BallotDesk(idle_state(clock=ManualClock(NOW), chain=node))
+    relay = ballot_desk(clock=ManualClock(NOW), chain=node)
     relay._running = MAX_AT_ONCE
 
     assert page_client(relay.show).get("/b", headers={"X-Ballot": ballot()}).status_code == 503

@@ -11,7 +11,7 @@ from gateway.buyer.page import POLICY
 from generator.cli import buyer_wallets
 from generator.cli.buyer_wallets import make
 from generator.errors import GeneratorError
-from tests.buyer.test_page import page_of, state_of
+from tests.buyer.test_page import page_of, selling
 
 SCRIPT = b"export const pera = () => 0;" * 1_000
 
@@ -24,7 +24,7 @@ def put(folder: Path, content: bytes = SCRIPT) -> None:
 
 @pytest.fixture
 def client(tmp_path: Path) -> TestClient:
-    return page_of(state_of(tmp_path))
+    return page_of(selling(tmp_path))
 
 
 def test_without_the_bundle_the_policy_is_strict_and_the_page_offers_no_such_wallet(client: TestClient) -> None:

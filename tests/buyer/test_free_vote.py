@@ -17,7 +17,6 @@ from nacl.signing import SigningKey
 from starlette.testclient import TestClient
 from structlog.testing import capture_logs
 
-from gateway.buyer.ballots import BallotDesk
 from gateway.buyer.free_vote import BallotAnswer, FreeVote, _EarlierVoters, add_file
 from gateway.buyer.places import PER_ADDRESS, PER_ROUND, Claim, Places
 from gateway.settings import GatewaySettings
@@ -31,7 +30,7 @@ from generator.cli._ballot import sign_ballot
 from generator.inbox.folder import Inbox
 from tests.arena.test_ballots import OPEN, POLL, none_known
 from tests.buyer.test_ballot_relay import NOW, broken, node_of
-from tests.support.buyer_pages import idle_state, page_client
+from tests.support.buyer_pages import ballot_desk, page_client
 from tests.support.clock import ManualClock
 
 TAKING = OpenRound(OPEN.round_id, OPEN.start_ms, int(NOW.timestamp() * 1000))
@@ -66,7 +65,7 @@ def vote(round_id: str = OPEN.round_id, arena: str = DEMO_ARENA) -> str:
 
 def gateway(inbox: Inbox, client: str = "203.0.113.7", **settings: Any) -> TestClient:
     of = GatewaySettings(state_dir=inbox.folder.parent, arena={"inbox_url": str(inbox.folder)}, **settings)
-    return page_client(BallotDesk(idle_state(of, ManualClock(NOW), chain=node_of())).show, client)
+    return page_client(ballot_desk(of, ManualClock(NOW), node_of()).show, client)
 
 
 def free_vote(inbox: Inbox, clock: ManualClock | None = None) -> FreeVote:

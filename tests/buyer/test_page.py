@@ -2,6 +2,7 @@ import asyncio
 import base64
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -11,14 +12,17 @@ from algosdk import encoding, transaction
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
-from gateway.app.state import GatewayState
 from gateway.buyer.page import buyer_routes
 from gateway.buyer.products import FLOWS, Flow
 from gateway.buyer.signer import SIGN_PATH, devnet_wallet
 from gateway.clock import Clock
 from gateway.devnet.transactions import check_signature, parse_item
+from gateway.http.answers import FALLBACK_DISCLAIMER, Problems
+from gateway.http.limits import Clients
 from gateway.settings import DEMO_PAYEE, GatewaySettings
 from gateway.upstream.http_client import Http
+from gateway.vault.bucket import vault_files
+from gateway.vault.folder import Vault
 from gateway.wire.networks import DEVNET, MAINNET
 from generator.catalog.links import BUYER_PAGES
 from generator.catalog.products import PRODUCT_BY_ID, PRODUCTS, Product
@@ -28,7 +32,7 @@ from generator.compose.main_brain import X402MainBrainPaidResponse
 from generator.compose.paid_atlas import IntelligenceLayer, X402AtlasPaidResponse
 from generator.compose.paid_human_report import HumanReport
 from generator.compose.regime import X402PaidResponse
-from tests.support.buyer_pages import idle_state
+from tests.support.buyer_pages import FakeQuotes
 from tests.support.local_servers import devnet_at
 from tests.support.vaults import write_sample_vault
 
@@ -43,33 +47,52 @@ class ClientOfEachCall:
             return await http.exchange(method, url, **options)
 
 
-def state_of(folder: Path, *, vault: bool = True, refusal: str | None = None, **settings: Any) -> GatewayState:
-    """Return a state that quotes what is in its vault, unless there is a reason not to."""
+@dataclass
+class Selling:
+    """What the page shows: a vault, unless there is a reason to quote nothing of it."""
+
+    settings: GatewaySettings
+    vault: Vault
+    refusal: str | None
+
+
+def selling(folder: Path, *, vault: bool = True, refusal: str | None = None, **settings: Any) -> Selling:
     defaults: dict[str, Any] = {"state_dir": folder, "facilitator_url": "http://127.0.0.1:9/facilitator"}
     found = GatewaySettings(**({"project": "A Project & Sons"} | defaults | settings))
     if vault:
         write_sample_vault(found.vault_dir)
-    state = idle_state(found, Clock(), http=ClientOfEachCall(), no_quote_reason=lambda _: refusal)
-    asyncio.run(state.vault.refresh())
-    return state
+    held = Vault(vault_files(found.vault_dir, found.vault_bucket), Clock(), found.vault_max_age_seconds)
+    asyncio.run(held.refresh())
+    return Selling(found, held, refusal)
 
 
-def page_of(state: GatewayState) -> TestClient:
-    return TestClient(Starlette(routes=buyer_routes(state)), base_url="http://localhost", follow_redirects=False)
+def page_of(sold: Selling) -> TestClient:
+    parts: dict[str, Any] = {
+        "settings": sold.settings,
+        "clock": Clock(),
+        "http": ClientOfEachCall(),
+        "vault": sold.vault,
+        "chain": None,
+        "quotes": FakeQuotes(refusal=sold.refusal),
+        "clients": Clients(()),
+        "problems": Problems(sold.settings.project, sold.vault.disclaimer),
+        "free_vote": None,
+    }
+    return TestClient(Starlette(routes=buyer_routes(**parts)), base_url="http://localhost", follow_redirects=False)
 
 
 @pytest.fixture
 def shown(tmp_path: Path) -> Iterator[TestClient]:
-    with page_of(state_of(tmp_path)) as client:
+    with page_of(selling(tmp_path)) as client:
         yield client
 
 
 def test_the_page_states_price_network_payee_fee_and_quote_before_it_asks(tmp_path: Path) -> None:
-    state = state_of(tmp_path)
-    vault = state.vault.current()
+    shop = selling(tmp_path)
+    vault = shop.vault.current()
     assert vault is not None
 
-    text = page_of(state).get("/x402-buyer/").text
+    text = page_of(shop).get("/x402-buyer/").text
 
     body = vault.newest.bodies["x402-atlas-human-report"]
     for found in (
@@ -173,31 +196,31 @@ def test_every_asset_that_the_page_names_is_in_the_repository(shown: TestClient)
 
 @pytest.mark.parametrize("refusal", [None, "the data is too old to sell"])
 def test_without_an_honest_quote_the_page_is_503_and_says_why(tmp_path: Path, refusal: str | None) -> None:
-    state = state_of(tmp_path, vault=refusal is not None, refusal=refusal)
+    shop = selling(tmp_path, vault=refusal is not None, refusal=refusal)
 
-    answer = page_of(state).get("/x402-buyer/")
+    answer = page_of(shop).get("/x402-buyer/")
 
     assert answer.status_code == 503
     assert answer.headers["retry-after"] == "30"
     assert answer.headers["cache-control"] == "no-store"
     assert (refusal or "not in what was last published") in answer.text
-    assert state.disclaimer in answer.text
+    assert (shop.vault.disclaimer() or FALLBACK_DISCLAIMER) in answer.text
 
 
 def test_data_past_its_time_is_marked_stale_with_its_age(tmp_path: Path) -> None:
-    state = state_of(tmp_path)
-    fresh = page_of(state).get("/x402-buyer/").text
-    write_sample_vault(state.settings.vault_dir, now=datetime.now(UTC) - timedelta(minutes=7, seconds=5))
-    asyncio.run(state.vault.refresh())
+    shop = selling(tmp_path)
+    fresh = page_of(shop).get("/x402-buyer/").text
+    write_sample_vault(shop.settings.vault_dir, now=datetime.now(UTC) - timedelta(minutes=7, seconds=5))
+    asyncio.run(shop.vault.refresh())
 
     assert "Stale." not in fresh
-    assert "The latest data are 7 minutes old" in page_of(state).get("/x402-buyer/").text
+    assert "The latest data are 7 minutes old" in page_of(shop).get("/x402-buyer/").text
 
 
 def test_off_the_devnet_there_is_no_signing_route_and_no_devnet_wallet(tmp_path: Path) -> None:
     for network in ("testnet", "mainnet"):
-        state = state_of(tmp_path, network=network)
-        client = page_of(state)
+        shop = selling(tmp_path, network=network)
+        client = page_of(shop)
 
         assert client.get(SIGN_PATH).status_code == 404
         assert 'value="devnet"' not in client.get("/x402-buyer/").text
@@ -212,7 +235,7 @@ def test_off_the_devnet_there_is_no_signing_route_and_no_devnet_wallet(tmp_path:
 def test_a_devnet_under_the_test_networks_name_has_its_wallet_on_the_page(
     tmp_path: Path, algod: str | None, offered: bool
 ) -> None:
-    client = page_of(state_of(tmp_path, network="testnet", algod_url=algod))
+    client = page_of(selling(tmp_path, network="testnet", algod_url=algod))
 
     text = client.get("/x402-buyer/").text
 
@@ -222,7 +245,7 @@ def test_a_devnet_under_the_test_networks_name_has_its_wallet_on_the_page(
 
 
 def test_a_devnet_that_is_down_is_503_and_nothing_is_signed(tmp_path: Path) -> None:
-    with page_of(state_of(tmp_path, facilitator_url="http://127.0.0.1:9/facilitator")) as client:
+    with page_of(selling(tmp_path, facilitator_url="http://127.0.0.1:9/facilitator")) as client:
         answer = client.get(SIGN_PATH, headers={"X-Devnet-Wallet": "account"})
 
     assert answer.status_code == 503
@@ -238,7 +261,7 @@ def unsigned(sender: str, gh: str = DEVNET.genesis_hash) -> str:
 
 def test_the_devnet_wallet_names_its_account_and_signs_what_was_prepared_for_it(tmp_path: Path) -> None:
     with devnet_at(tmp_path) as (devnet, ledger):
-        with page_of(state_of(tmp_path, facilitator_url=f"{devnet}/facilitator")) as client:
+        with page_of(selling(tmp_path, facilitator_url=f"{devnet}/facilitator")) as client:
             account = client.get(SIGN_PATH, headers={"X-Devnet-Wallet": "account"}).json()["address"]
             asked = unsigned(account)
             answer = client.get(SIGN_PATH, headers={"X-Devnet-Wallet": "sign", "X-Unsigned": asked})
@@ -259,7 +282,7 @@ def signing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[TestClie
     folder = tmp_path_factory.mktemp("signing")
     with (
         devnet_at(folder) as (devnet, _ledger),
-        page_of(state_of(folder, facilitator_url=f"{devnet}/facilitator")) as client,
+        page_of(selling(folder, facilitator_url=f"{devnet}/facilitator")) as client,
     ):
         yield client, client.get(SIGN_PATH, headers={"X-Devnet-Wallet": "account"}).json()["address"]
 

@@ -10,17 +10,19 @@ from starlette.applications import Starlette
 from starlette.routing import Route
 from starlette.testclient import TestClient
 
-from gateway.app.state import GatewayState
 from gateway.buyer.prepare import MAX_AT_ONCE, PER_MINUTE, Prepare
 from gateway.devnet.keys import new_key
 from gateway.devnet.transactions import parse_item, signed
+from gateway.http.answers import Problems
+from gateway.http.limits import Clients
 from gateway.payments.challenge import Challenge, encode_challenges
 from gateway.payments.parse import read_payment
 from gateway.settings import DEMO_PAYEE, GatewaySettings
 from gateway.upstream.http_client import Answer
 from gateway.wire.algorand import group_id_of
 from gateway.wire.networks import DEVNET, MAINNET
-from tests.support.buyer_pages import PRICE, ROUND, FakeNode, holding, idle_state, page_client, params
+from tests.support.buyer_pages import PRICE, ROUND, FakeNode, FakeQuotes, holding, page_client, params
+from tests.support.clock import ManualClock
 from tests.support.gateway_app import in_loop
 from tests.support.vaults import write_vault
 from tests.vault.test_vault import load
@@ -42,14 +44,25 @@ def node() -> FakeNode:
     return FakeNode(BUYER.address)
 
 
-@pytest.fixture
-def selling(challenges: dict[str, Challenge], node: FakeNode) -> GatewayState:
-    return idle_state(chain=node, quotes=lambda: challenges)
+def prepare(challenges: dict[str, Challenge], node: Any = None, clock: ManualClock | None = None) -> Prepare:
+    return Prepare(
+        settings=GatewaySettings(),
+        clock=clock or ManualClock(),
+        chain=node,
+        quotes=FakeQuotes(challenges),  # type: ignore[arg-type]
+        clients=Clients(()),
+        problems=Problems("A project", lambda: None),
+    )
 
 
 @pytest.fixture
-def client(selling: GatewayState) -> TestClient:
-    return page_client(Prepare(selling).show)
+def selling(challenges: dict[str, Challenge], node: FakeNode) -> Prepare:
+    return prepare(challenges, node)
+
+
+@pytest.fixture
+def client(selling: Prepare) -> TestClient:
+    return page_client(selling.show)
 
 
 def test_the_group_pays_the_newest_quote_exactly_and_only_the_wallet_is_missing(client: TestClient) -> None:
@@ -198,12 +211,12 @@ def test_a_question_that_cannot_be_understood_is_400_and_no_node_is_asked(
 
 
 def test_one_address_prepares_thirty_a_minute_and_learns_when_it_may_again() -> None:
-    state = idle_state()
-    client = page_client(Prepare(state).show, "203.0.113.9")
+    clock = ManualClock()
+    client = page_client(prepare({}, clock=clock).show, "203.0.113.9")
 
     before = [client.get(QUESTION) for _ in range(PER_MINUTE)]
     refused = client.get(QUESTION)
-    state.clock.step(3)  # type: ignore[attr-defined]
+    clock.step(3)
     after = client.get(QUESTION)
 
     assert {(answer.status_code, answer.headers["retry-after"]) for answer in (*before, after)} == {(503, "5")}
@@ -212,7 +225,7 @@ def test_one_address_prepares_thirty_a_minute_and_learns_when_it_may_again() -> 
 
 
 @in_loop
-async def test_a_crowd_that_waits_for_a_slow_node_is_bounded(selling: GatewayState, node: FakeNode) -> None:
+async def test_a_crowd_that_waits_for_a_slow_node_is_bounded(selling: Prepare, node: FakeNode) -> None:
     full = asyncio.Event()
 
     async def slow() -> Any:
@@ -222,7 +235,7 @@ async def test_a_crowd_that_waits_for_a_slow_node_is_bounded(selling: GatewaySta
         return params()
 
     node.params = slow
-    transport = httpx2.ASGITransport(app=Starlette(routes=[Route("/b", Prepare(selling).show)]))
+    transport = httpx2.ASGITransport(app=Starlette(routes=[Route("/b", selling.show)]))
     async with httpx2.AsyncClient(transport=transport, base_url="http://gateway") as client:
         answers = await asyncio.gather(*(client.get(QUESTION) for _ in range(48)))
 

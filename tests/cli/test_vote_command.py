@@ -13,7 +13,7 @@ from starlette.responses import JSONResponse
 from starlette.routing import Route
 from typer.testing import CliRunner
 
-from gateway.buyer.ballots import BALLOT_PATH, BallotDesk
+from gateway.buyer.ballots import BALLOT_PATH
 from gateway.devnet.errors import DevnetError
 from gateway.settings import GatewaySettings
 from gateway.wire.inbox import OpenRound
@@ -25,7 +25,7 @@ from generator.cli.vote import vote
 from generator.errors import GeneratorError
 from generator.inbox.folder import Inbox
 from tests.arena.test_ballots import OPEN, POLL, none_known
-from tests.support.buyer_pages import idle_state
+from tests.support.buyer_pages import ballot_desk
 from tests.support.clock import ManualClock
 from tests.support.local_servers import answering, serving
 
@@ -150,10 +150,9 @@ def test_over_http_the_ballot_is_signed_for_that_arena_and_handed_in(tmp_path: P
     inbox = Inbox(tmp_path / "theirs")
     inbox.announce(OpenRound(OPEN.round_id, FAR_MS, FAR_MS))
     settings = GatewaySettings(state_dir=tmp_path, arena={"inbox_url": str(inbox.folder)})
-    state = idle_state(settings, ManualClock(NOW))
     routes = [
         Route("/api/human-consensus.php", lambda _: JSONResponse({"open_round": OURS})),
-        Route(BALLOT_PATH, BallotDesk(state).show),
+        Route(BALLOT_PATH, ballot_desk(settings, ManualClock(NOW)).show),
     ]
     with serving(Starlette(routes=routes)) as url:
         code, output, _ = run(tmp_path, "BULLISH", "--url", url)

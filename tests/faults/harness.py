@@ -30,6 +30,7 @@ from gateway.wire.networks import DEVNET
 from tests.faults.proxy import FaultProxy
 from tests.support.clock import ManualClock
 from tests.support.gateway_wallet import encode_header
+from tests.support.lifespans import RunningApp
 from tests.support.resolvers import NAME, Names, black_hole, loopback_addresses
 from tests.support.vaults import GENERATION, PATHS, write_vault
 
@@ -47,7 +48,7 @@ BEGINS = FIRST_ROUND_AT + (20_000_000 + 4 / 7) * ROUND_S  # in the middle of a r
 class FaultHarness:
     """The parts that a scenario touches."""
 
-    state: GatewayState
+    running: RunningApp
     proxy: FaultProxy
     ledger: Ledger
     clock: ManualClock
@@ -56,6 +57,11 @@ class FaultHarness:
     buyer: Key = field(default_factory=new_key)
     _replaced: dict[str, datetime] = field(default_factory=dict)
     _newest: str = GENERATION
+
+    @property
+    def state(self) -> GatewayState:
+        """The gateway's parts, others after a restart."""
+        return self.running.state
 
     async def sign(self) -> SignedPayment:
         """Ask for the price and sign a payment of it, as a wallet would."""
@@ -113,8 +119,7 @@ class FaultHarness:
 
     async def restart(self) -> None:
         """Stop the gateway and start it again on the same disk."""
-        await self.state.stop()
-        await self.state.start(self.state.facilitator._http)
+        await self.running.restart()
         self.state.chain.glance_timeout_s = PATIENT_GLANCE_S
 
     async def pass_last_round_of(self, payment: SignedPayment) -> None:
@@ -180,11 +185,11 @@ async def harness(folder: Path, *, dead_address: bool = False, **settings: Any) 
         app = build_app(outside(folder, url, **settings), clock=clock, http=http)
         transport = httpx2.ASGITransport(app=app, client=("203.0.113.9", 40_000), raise_app_exceptions=False)
         async with (
-            app.router.lifespan_context(app),
+            RunningApp(app) as running,
             httpx2.AsyncClient(transport=transport, base_url="http://gateway") as client,
         ):
-            app.state.gateway.chain.glance_timeout_s = PATIENT_GLANCE_S
-            yield FaultHarness(app.state.gateway, proxy, devnet.state.ledger, clock, client, folder)
+            running.state.chain.glance_timeout_s = PATIENT_GLANCE_S
+            yield FaultHarness(running, proxy, devnet.state.ledger, clock, client, folder)
 
 
 def outside(folder: Path, url: str, **settings: Any) -> GatewaySettings:

@@ -99,7 +99,7 @@ async def a_minute(on: FaultHarness) -> None:
         await on.state.ledger.tend()
         with contextlib.suppress(Exception):  # the loop of the gateway logs it and continues
             await on.state.reconciler.step()
-    on.state._measure()
+    on.state.readiness.measure()
 
 
 async def alarms(on: FaultHarness) -> list[str]:
@@ -220,10 +220,10 @@ async def ledger_lost(scene: Scene) -> AsyncIterator[None]:
 @asynccontextmanager
 async def started_without_the_ledger(scene: Scene) -> AsyncIterator[None]:
     """Lose every file and start again, as after a restore that forgot them; the payer writes, the operator adopts."""
-    await scene.on.state.stop()
+    await scene.on.running.stop()
     for name in FILES:
         (scene.on.folder / name).unlink(missing_ok=True)
-    await scene.on.state.start(scene.on.state.facilitator._http)
+    await scene.on.running.start()
     yield
     await _adopt(scene, scene.paid.txid)
 
@@ -231,11 +231,11 @@ async def started_without_the_ledger(scene: Scene) -> AsyncIterator[None]:
 @asynccontextmanager
 async def ledger_of_yesterday(scene: Scene) -> AsyncIterator[None]:
     """Restore a copy that was made before the payment; the payer writes, the operator adopts."""
-    await scene.on.state.stop()
+    await scene.on.running.stop()
     for name in FILES:
         (scene.on.folder / name).unlink(missing_ok=True)
     await asyncio.to_thread(Ledger(scene.on.folder / FILES[0]).close)
-    await scene.on.state.start(scene.on.state.facilitator._http)
+    await scene.on.running.start()
     yield
     await _adopt(scene, scene.paid.txid)
 
@@ -255,12 +255,12 @@ async def ledger_replaced(scene: Scene) -> AsyncIterator[None]:
     (folder / "backup").replace(folder / FILES[0])
     await scene.on.state.ledger.tend()
     yield
-    await scene.on.state.stop()
+    await scene.on.running.stop()
     for name in FILES:
         (folder / name).unlink(missing_ok=True)
     (folder / "newest").replace(folder / FILES[0])
     (folder / "newest-wal").replace(folder / FILES[1])
-    await scene.on.state.start(scene.on.state.facilitator._http)
+    await scene.on.running.start()
 
 
 @asynccontextmanager

@@ -10,7 +10,7 @@ import pytest
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from gateway.app.application import build_app
-from gateway.app.server import http_server
+from gateway.app.server import Connection, http_server
 from gateway.settings import GatewaySettings
 from generator.catalog.assets import ASSETS
 from generator.catalog.discovery import ONCE_PREFIXES
@@ -77,7 +77,7 @@ def previewed(folder: Path, devnet: str, broken: Broken | None = None) -> Iterat
     app = build_app(settings, preview=True)
     if broken is not None:
         broken.app = app
-    server = http_server(app, 5, app.state.gateway) if broken is None else http_server(broken, 5)
+    server = http_server(app, 5, Connection) if broken is None else http_server(broken, 5)
     with running(server, listener) as origin:
         yield origin
 

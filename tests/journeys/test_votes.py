@@ -15,7 +15,6 @@ from algosdk.encoding import msgpack_decode, msgpack_encode
 from algosdk.transaction import PaymentTxn, SuggestedParams
 from typer.testing import CliRunner
 
-from gateway.buyer.ballots import BallotDesk
 from gateway.settings import GatewaySettings
 from gateway.wire.algorand import DEMO_ARENA
 from generator.arena.ballots import note_of
@@ -29,7 +28,7 @@ from generator.record.audit.recount import path_of
 from generator.runtime.tick import tick
 from tests.devnet.test_ballots import asking
 from tests.support.arena_inputs import GENESIS, voter
-from tests.support.buyer_pages import idle_state, page_client
+from tests.support.buyer_pages import ballot_desk, page_client
 from tests.support.clock import NOON, ManualClock
 from tests.support.databases import refused_ballots
 from tests.support.devnet_app import DevnetApp, devnet_app
@@ -47,7 +46,7 @@ def by_inbox(inbox: Path, by: int, choice: Prediction, clock: ManualClock) -> No
 def by_gateway(inbox: Path, by: int, choice: Prediction, clock: ManualClock) -> None:
     """Vote as a browser does: ask what to sign, sign it, hand it in."""
     settings = GatewaySettings(state_dir=inbox.parent, arena={"inbox_url": str(inbox)})
-    page = page_client(BallotDesk(idle_state(settings, clock)).show)
+    page = page_client(ballot_desk(settings, clock).show)
     asked = {"voter": address_from_private_key(voter(by)), "round": ROUND, "choice": str(choice)}
     unsigned = msgpack_decode(page.get("/b", params=asked).json()["transaction"])
     (signed,) = AccountTransactionSigner(voter(by)).sign_transactions([unsigned], [0])

@@ -75,7 +75,7 @@ def on_disk(folder: Path, *statements: str) -> None:
 
 async def reasons(home: GatewayHarness) -> list[str]:
     """Return why nothing is sold, and check that quotes and metrics say the same."""
-    home.state._measure()
+    home.state.readiness.measure()
     answer, quote = await home.get("/readyz"), await home.get()
     found: list[str] = [] if answer.status_code == 200 else answer.json()["reasons"]
     closed = home.state.metrics.registry.get_sample_value("emi_ledger_fault")
@@ -112,9 +112,9 @@ async def test_damage_is_over_only_after_a_restart_that_finds_the_file_whole(tmp
         later = await reasons(home)
         await home.restart()
         still = await reasons(home)
-        await home.state.stop()
+        await home.running.stop()
         (tmp_path / "backup").rename(tmp_path / NAME)
-        await home.state.start(home.state.http)
+        await home.running.start()
         healed = await reasons(home)
         sold = await home.send(home.buyer.pay())
 

@@ -14,7 +14,7 @@ import pytest
 
 from gateway.settings import DEMO_PAYEE
 from generator.catalog.links import BUYER_PAGES
-from tests.buyer.test_page import page_of, state_of
+from tests.buyer.test_page import page_of, selling
 from tests.outside.buyer_shop import ARC0001, ARC0027, LUTE_PAGE, MAINNET, Wallet, provider
 from tests.outside.site_pages import BROWSED, MODULES, Browser, BrowserContext, Page, Route, expect
 from tests.support.gateway_wallet import decode_header
@@ -545,7 +545,7 @@ def test_where_nothing_is_for_sale_a_payment_on_its_way_is_finished_and_read(
     shop: Shop, context: BrowserContext, tmp_path: Path
 ) -> None:
     with ThreadPoolExecutor(1) as apart:  # the browser's own loop runs in this thread
-        closed = apart.submit(lambda: page_of(state_of(tmp_path, vault=False)).get(PAGE)).result()
+        closed = apart.submit(lambda: page_of(selling(tmp_path, vault=False)).get(PAGE)).result()
     wallet = Wallet(shop)
     with_wallet(context, wallet)
     sent = Sent(context, "lost")

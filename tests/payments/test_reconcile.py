@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from structlog.testing import capture_logs
 
-from gateway.app.state import repeat
+from gateway.app.loops import repeat
 from gateway.errors import LedgerUnavailable
 from gateway.ledger.record import Settle
 from gateway.ledger.store import PAGE, PURGE_LIMIT

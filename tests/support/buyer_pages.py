@@ -1,6 +1,7 @@
-"""The parts of a gateway behind the buyer's pages: a state that was never started, and a node of dictated answers."""
+"""The parts of a gateway behind the buyer's pages: its answers to a browser, and a node of dictated answers."""
 
 import inspect
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -8,8 +9,12 @@ from starlette.applications import Starlette
 from starlette.routing import Route
 from starlette.testclient import TestClient
 
-from gateway.app.state import GatewayState
+from gateway.buyer.ballots import BallotDesk
+from gateway.buyer.free_vote import FreeVote
 from gateway.clock import Clock
+from gateway.http.answers import Problems
+from gateway.http.limits import Clients
+from gateway.payments.challenge import Challenge
 from gateway.settings import GatewaySettings
 from gateway.upstream.chain import Presence
 from gateway.upstream.http_client import Answer
@@ -20,11 +25,32 @@ PRICE = 100_000
 ROUND = 77_000
 
 
-def idle_state(settings: GatewaySettings | None = None, clock: Clock | None = None, **parts: Any) -> GatewayState:
-    """Return a gateway's state without ledger, loops and outside, some of its parts replaced."""
-    state = GatewayState(settings or GatewaySettings(), clock or ManualClock())
-    vars(state).update(parts)
-    return state
+@dataclass
+class FakeQuotes:
+    """Quotes that a test dictates: the challenges by path, and why there are none."""
+
+    challenges: Mapping[str, Challenge] = field(default_factory=dict)
+    refusal: str | None = None
+
+    def current(self) -> Mapping[str, Challenge]:
+        return self.challenges
+
+    def no_quote_reason(self, _path: str = "") -> str | None:
+        return self.refusal
+
+
+def ballot_desk(settings: GatewaySettings | None = None, clock: Clock | None = None, chain: Any = None) -> BallotDesk:
+    """Return the desk of a gateway that has no other parts."""
+    settings = settings or GatewaySettings()
+    clock = clock or ManualClock()
+    return BallotDesk(
+        settings=settings,
+        clock=clock,
+        chain=chain,
+        clients=Clients(settings.trusted_proxies),
+        problems=Problems(settings.project, lambda: None),
+        free_vote=FreeVote(settings.inbox_path, settings.free_vote_path, clock),
+    )
 
 
 def holding(**changes: Any) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from gateway.wire.networks import DEVNET
 from tests.support.clock import ManualClock
 from tests.support.fake_upstream import FakeUpstream
 from tests.support.gateway_wallet import Buyer, Signed
+from tests.support.lifespans import RunningApp
 from tests.support.vaults import PATHS, write_vault
 
 P = ParamSpec("P")
@@ -47,12 +48,16 @@ async def until(holds: Callable[[], bool]) -> None:
 class GatewayHarness:
     """The parts that a test touches."""
 
-    state: GatewayState
+    running: RunningApp
     upstream: FakeUpstream
     clock: ManualClock
     client: httpx2.AsyncClient
     buyer: Buyer
     folder: Path
+
+    @property
+    def state(self) -> GatewayState:
+        return self.running.state
 
     async def get(self, path: str = REGIME, **headers: str) -> httpx2.Response:
         wire = {name.replace("_", "-"): value for name, value in headers.items()}
@@ -67,9 +72,8 @@ class GatewayHarness:
         await self.state.ledger.tend()
 
     async def restart(self) -> None:
-        """Stop and start the gateway's state on the same disk, as after a clean end or a crash."""
-        await self.state.stop()
-        await self.state.start(self.state.facilitator._http)
+        """Stop and start the gateway on the same disk, as after a clean end or a crash."""
+        await self.running.restart()
 
 
 @asynccontextmanager
@@ -101,10 +105,10 @@ async def gateway_app(
         app = build_app(checked, clock=clock, step=step)
         transport = httpx2.ASGITransport(app=app, client=client, raise_app_exceptions=False)
         async with (
-            app.router.lifespan_context(app),
+            RunningApp(app) as running,
             httpx2.AsyncClient(transport=transport, base_url="http://gateway") as http,
         ):
-            yield GatewayHarness(app.state.gateway, upstream, clock, http, Buyer(), folder)
+            yield GatewayHarness(running, upstream, clock, http, Buyer(), folder)
 
 
 @asynccontextmanager

@@ -12,7 +12,6 @@ from aiohttp import web
 from obstore.store import MemoryStore
 from structlog.testing import capture_logs
 
-from gateway.app.state import GatewayState
 from gateway.errors import VaultUnreadable
 from gateway.settings import GatewaySettings
 from gateway.vault.bucket import BucketFiles, vault_files
@@ -215,10 +214,11 @@ async def test_a_gateway_starts_while_its_store_is_down_and_sells_once_it_is_the
 ) -> None:
     async with home(tmp_path, monkeypatch) as at:
         at.store.how = "503"
-        state = GatewayState(GatewaySettings(state_dir=tmp_path / "state", vault_url=URL), at.clock)
-        assert not await state.vault.refresh()
-        assert state.no_quote_reason() == "no data has been published yet"
+        settings = GatewaySettings(state_dir=tmp_path / "state", vault_url=URL)
+        vault = Vault(vault_files(settings.vault_dir, settings.vault_bucket), at.clock, settings.vault_max_age_seconds)
+        assert not await vault.refresh()
+        assert vault.fault() == "no data has been published yet"
         write_vault(tmp_path)
         at.store.how = ""
         at.clock.step(BucketFiles.poll_s)
-        assert await state.vault.refresh()
+        assert await vault.refresh()

@@ -1,0 +1,113 @@
+"""Whether a sale is possible: every reason why not, in metrics, in the log and at /readyz."""
+
+from typing import Any, Final
+
+import structlog
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+
+from gateway.clock import NOT_READY_S, LastGood
+from gateway.http.answers import Problems
+from gateway.http.metrics import Metrics
+from gateway.ledger.thread import LedgerThread
+from gateway.payments.quotes import Quotes
+from gateway.upstream.chain import Chain
+from gateway.upstream.facilitator import Facilitator
+from gateway.vault.folder import Vault
+
+RETRY_S: Final = 5
+log = structlog.get_logger("gateway")
+
+
+class Readiness:
+    """Look at the parts that a sale needs."""
+
+    def __init__(
+        self,
+        *,
+        vault: Vault,
+        facilitator: Facilitator,
+        chain: Chain,
+        ledger: LedgerThread,
+        quotes: Quotes,
+        metrics: Metrics,
+        problems: Problems,
+    ) -> None:
+        self._vault = vault
+        self._facilitator = facilitator
+        self._chain = chain
+        self._ledger = ledger
+        self._quotes = quotes
+        self._metrics = metrics
+        self._problems = problems
+        self._reasons_before: list[str] | None = None
+
+    def measure(self) -> None:
+        """Set the gauges, and log what changed of whether the gateway is ready."""
+        metrics = self._metrics
+        age_s = self._vault.age_s()
+        metrics.vault_age.set(-1 if age_s is None else age_s)
+        metrics.facilitator_age.set(self._facilitator.supported.age_s())
+        metrics.facilitator_failing.set(self._facilitator.failing_s())
+        metrics.chain_failing.set(self._chain.failing_s())
+        metrics.ledger_age.set(self._ledger.written.age_s())
+        metrics.ledger_fault.set(1 if self._ledger.fault() else 0)
+        metrics.quoting.set(0 if self._quotes.no_quote_reason() else 1)
+        self._log_changes()
+
+    def _log_changes(self) -> None:
+        """Log what changed since the last look; a start that is not ready yet is not logged."""
+        reasons = self._reasons()
+        before = self._reasons_before
+        self._metrics.ready.set(0 if reasons else 1)
+
+        if reasons and before is not None and reasons != before:
+            log.error("not ready", reasons=reasons)
+        elif before and not reasons:
+            log.info("ready again")
+
+        if before is not None or not reasons:
+            self._reasons_before = reasons
+
+    def _reasons(self) -> list[str]:
+        """Return every reason why a sale fails now, or would soon; none when the gateway is ready."""
+        faults = (
+            self._ledger.fault(),
+            _overdue(self._ledger.written, "the payments ledger has taken no write"),
+            self._vault.fault(),
+            self._quotes.blocked,
+            self._chain.fault(),
+            _overdue(self._facilitator.supported, "the facilitator has given no good answer to /supported"),
+            None if self._facilitator.last_offer() else "the facilitator has not offered this network yet",
+        )
+        return [reason for reason in faults if reason is not None]
+
+    async def readyz(self, _request: Request) -> Response:
+        """Answer 200 when a sale is possible, else 503 with every reason."""
+        vault = self._vault.current()
+        facts: dict[str, Any] = {
+            "generation": vault.generation if vault else None,
+            "vault_age_seconds": _seconds(self._vault.age_s()),
+            "facilitator_supported_age_seconds": _seconds(self._facilitator.supported.age_s()),
+            "ledger_write_age_seconds": _seconds(self._ledger.written.age_s()),
+        }
+
+        reasons = self._reasons()
+        if not reasons:
+            return JSONResponse({"status": "ready", **facts}, headers={"cache-control": "no-store"})
+        detail = "No sale is possible right now."
+        return self._problems.make("/readyz", 503, detail, retry_s=RETRY_S, reasons=reasons, **facts)
+
+    async def healthz(self, _request: Request) -> Response:
+        """Answer 200 while the process runs, with the generation that it holds."""
+        vault = self._vault.current()
+        content = {"status": "ok", "generation": vault.generation if vault else None}
+        return JSONResponse(content, headers={"cache-control": "no-store"})
+
+
+def _overdue(success: LastGood, sentence: str) -> str | None:
+    return f"{sentence} for over {NOT_READY_S:.0f} s" if success.age_s() > NOT_READY_S else None
+
+
+def _seconds(age_s: float | None) -> float | None:
+    return None if age_s is None else round(age_s, 1)
