@@ -1,0 +1,476 @@
+"""Every column of the pages shows the figure of the body of the same release, read back from the HTML."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import cache
+from html import unescape
+from typing import Any
+
+import pytest
+
+from generator.arena.values import PredictionMade
+from generator.catalog.assets import ASSETS
+from generator.catalog.links import asset_path
+from generator.catalog.words import SourceMode
+from generator.compose.all import compose_free
+from generator.compose.context import TickContext
+from generator.site.pages.render import Pages
+from tests.support import builders
+from tests.support.builders import HOUR_MS, NOW_MS
+from tests.support.page_view import context, free_of, predictions, rounds, view
+
+MINUS = "\N{MINUS SIGN}"
+DASH = "\N{EN DASH}"
+MARKS = {"UP": "▲", "FLAT": DASH, "DOWN": "▼"}
+UNITS = {"bn": 1e9, "m": 1e6, "k": 1e3}
+NUMBER = re.compile(rf"([+{MINUS}]?)\$?([\d,]+)(?:\.(\d+))?\s?(bn|m|k)?\b")
+CONTEXTS = {
+    "known": context,
+    "full": builders.full_context,
+    "missing asset": builders.missing_asset_context,
+    "candles only": builders.candles_only_context,
+    "hourly": builders.hourly_context,
+    "young": builders.young_context,
+    "nothing": builders.everything_missing_context,
+}
+
+
+@cache
+def html_of(name: str = "known") -> dict[str, str]:
+    return rendered(CONTEXTS[name]())
+
+
+def rendered(ctx: TickContext, due: tuple[PredictionMade, ...] | None = None) -> dict[str, str]:
+    made = predictions() if due is None else due
+    of = replace(view(), ctx=ctx, bodies=free_of(ctx), rounds=rounds(), predictions=made)
+    return {path: html.decode() for path, html in Pages().render(of).items() if path.endswith("html")}
+
+
+@cache
+def bodies_of(name: str = "known") -> dict[str, Any]:
+    return {path: body.as_json() for path, body in compose_free(CONTEXTS[name]()).items()}
+
+
+def body(endpoint: str, name: str = "known") -> dict[str, Any]:
+    found: dict[str, Any] = next(one for one in bodies_of(name).values() if one.get("endpoint") == endpoint)
+    return found
+
+
+def plain(html: str) -> str:
+    """Return the text of a piece of HTML as readers see it."""
+    seen = re.sub(r"<svg.*?</svg>", " ", html, flags=re.DOTALL)
+    text = unescape(re.sub(r"<[^>]+>", " ", seen)).replace("\N{NO-BREAK SPACE}", " ")
+    return re.sub(r"\s+([,.%;])", r"\1", re.sub(r"\s+", " ", text)).strip()
+
+
+def table(html: str, caption: str) -> list[dict[str, str]]:
+    """Return the rows of the tables with a caption, each as heading -> text."""
+    rows = []
+    for part in re.findall(r"<table.*?</table>", html, re.DOTALL):
+        if plain(part.split("</caption>")[0].split("<caption>")[1]) == caption:
+            head, lines = part.split("</thead>")
+            names = [plain(cell) for cell in re.findall(r"<th\b.*?</th>", head, re.DOTALL)]
+            for line in re.findall(r"<tr.*?</tr>", lines, re.DOTALL):
+                cells = [plain(cell) for _, cell in re.findall(r"<(t[hd])\b.*?>(.*?)</\1>", line, re.DOTALL)]
+                rows.append(dict(zip(names, cells, strict=True)))
+    return rows
+
+
+def facts(html: str, section: str) -> dict[str, str]:
+    """Return what the list of facts of one section says, name -> value."""
+    part = html.split(f'aria-labelledby="{section}"')[1].split("</dl>", maxsplit=1)[0]
+    found = re.findall(r"<dt>(.*?)</dt><dd\b[^>]*>(.*?)</dd>", part, re.DOTALL)
+    return {plain(name): plain(value) for name, value in found}
+
+
+def shows(text: str, value: float | None, *, places: int | None = None, digits: int = 3) -> bool:
+    """Return whether a text shows a number, rounded to these places or to as many digits; `unknown` for None alone."""
+    if value is None:
+        return text == "unknown"
+    match = NUMBER.match(text)
+    if match is None:
+        return False
+    sign, whole, rest, unit = match.groups()
+    scale = UNITS.get(unit or "", 1.0)
+    number = float(f"{whole.replace(',', '')}.{rest or 0}") * scale * (-1 if sign == MINUS else 1)
+    last = scale * 10.0 ** -len(rest or "")
+    is_exact = abs(number - value) <= last / 2 * 1.000001
+    if places is not None:
+        return is_exact and len(rest or "") == places
+    return is_exact and (abs(value) == 0 or last / abs(value) < 2 * 10.0 ** (1 - digits) or abs(value - number) < 1e-9)
+
+
+def signed(text: str, value: float | None, places: int = 2) -> bool:
+    """Return whether a text shows a change in percent with its sign."""
+    if value is None:
+        return text == "unknown"
+    rounded = round(value, places)
+    begins = {1: "+", -1: MINUS, 0: "0"}[(rounded > 0) - (rounded < 0)]
+    return shows(text, value, places=places) and text.startswith(begins) and text.endswith("%")
+
+
+def worded(text: str, word: str | None) -> bool:
+    """Return whether a text is a word of the body; `unavailable` is unknown."""
+    return text == ("unknown" if word in {None, "unavailable"} else str(word).replace("_", " "))
+
+
+def each_asset(name: str, caption: str) -> Iterator[tuple[str, dict[str, str]]]:
+    rows = table(html_of(name)["/index.html"], caption)
+    assert [row["Asset"].split()[0] for row in rows] == list(ASSETS)
+    yield from zip(ASSETS, rows, strict=True)
+
+
+@pytest.mark.parametrize("name", CONTEXTS)
+def test_the_landing_page_shows_the_price_and_forecast_of_each_asset(name: str) -> None:
+    for asset, row in each_asset(name, "Price, change, forecast and its chance for each asset"):
+        coin = body("main-brain", name)["coins"][asset]
+
+        assert shows(row["Price"], coin["price"], digits=5), (asset, row)
+        assert signed(row["24 h"], coin["change_24h"]), (asset, row)
+        assert row["Forecast"] == ("unknown" if coin["bias"] is None else f"{MARKS[coin['bias']]} {coin['bias']}")
+        assert shows(row["Chance"], coin["confidence"], places=1), (asset, row)
+
+
+@pytest.mark.parametrize("name", ["known", "full", "missing asset", "hourly"])
+def test_the_landing_page_shows_liquidity_and_futures_of_each_asset(name: str) -> None:
+    for asset, row in each_asset(name, "Liquidity and futures of each asset"):
+        pool = body("liquidity-lite", name)["assets"][asset]
+        futures = body("derivatives", name)["assets"][asset]
+        funding, interest = futures["funding"] or {}, futures["open_interest"] or {}
+
+        assert worded(row["Liquidity"], pool["liquidity_context"]), (asset, row)
+        assert worded(row["Structure"], pool["market_structure"]), (asset, row)
+        assert shows(row["Spread"].removesuffix(" bps"), pool["spread_bps"]), (asset, row)
+        assert worded(row["Futures"], futures["state"]), (asset, row)
+        assert signed(row["Funding, 8 h"], funding.get("rate_8h_percent"), 4), (asset, row)
+        assert shows(row["Open interest"], interest.get("usd")), (asset, row)
+
+
+@pytest.mark.parametrize("name", ["candles only", "nothing"])
+def test_a_table_of_books_and_futures_in_which_nothing_is_known_is_left_out(name: str) -> None:
+    html = html_of(name)["/index.html"]
+
+    futures = body("derivatives", name)["assets"].values()
+    words = {word for pool in body("liquidity-lite", name)["assets"].values() for word in (pool["market_structure"],)}
+    is_known = words != {"unknown"} or any(row["funding"] for row in futures)
+    assert bool(table(html, "Liquidity and futures of each asset")) is is_known
+    assert ("are unknown for all assets" in html) is not is_known
+
+
+@pytest.mark.parametrize("name", CONTEXTS)
+def test_the_landing_page_shows_the_regime_fact_by_fact(name: str) -> None:
+    shown = facts(html_of(name)["/index.html"], "now")
+    regime = body("market-regime", name)["regime"]
+    is_known = regime["label"] != "unknown"
+
+    assert shows(shown["Confidence"], regime["confidence"] if is_known else None, places=1)
+    assert shown["State"].lower() == regime["state"].lower()
+    assert worded(shown["Volatility"], regime["volatility"])
+    assert shows(shown["Risk score"], regime["risk_score"], places=1)
+    assert worded(shown["Trend"], regime["trend"])
+    assert shows(shown["Breadth"], regime["breadth_percent"], places=1)
+    hours, minutes = divmod(regime["dwell_minutes"] or 0, 60)
+    assert shown["In this regime for"] == (f"{hours} h {minutes} min" if is_known else "unknown")
+
+
+def test_the_landing_page_repeats_what_the_bodies_say_of_the_market() -> None:
+    text = plain(html_of()["/index.html"])
+
+    for endpoint in ("market-regime", "derivatives"):
+        assert body(endpoint)["summary"].split(". ")[-1].rstrip(".") in text, endpoint
+    assert body("market-regime")["headline"] in text
+    assert body("main-brain")["public_performance"]["statement"] in text
+    assert body("main-brain")["public_performance"]["how_far"]["statement"] in text
+
+
+# An asset
+
+
+def page_of(asset: str) -> str:
+    return f"{asset_path(asset)}index.html"
+
+
+@pytest.mark.parametrize("name", ["known", "full", "missing asset", "hourly"])
+@pytest.mark.parametrize("asset", ["BTC", "SOL", "HBAR"])
+def test_the_page_of_an_asset_begins_with_its_price_and_change(name: str, asset: str) -> None:
+    heading = plain(re.findall(r"<h1.*?</h1>", html_of(name)[page_of(asset)])[0])
+    coin = body("main-brain", name)["coins"][asset]
+
+    price, change = heading.removesuffix(" over 24 hours").split(": ")[1].rsplit(", ", 1)
+    assert shows(price, coin["price"], digits=5)
+    assert signed(change, coin["change_24h"])
+
+
+@pytest.mark.parametrize("asset", ASSETS)
+def test_the_page_of_an_asset_shows_each_chance_next_to_its_base_rate(asset: str) -> None:
+    rows = table(
+        html_of()[page_of(asset)],
+        "Chances over the next hour, and how often each came true lately",
+    )
+    reasoning = bodies_of()[f"/api/reasoning/{asset}.json"]["reasoning"]
+
+    keys = {"▲ UP": "up", f"{DASH} FLAT": "neutral", "▼ DOWN": "down"}
+    assert [row["Outcome"] for row in rows] == list(keys)
+    for row in rows:
+        key = keys[row["Outcome"]]
+        assert shows(row["Chance"], 100 * reasoning["probabilities"][key], places=1)
+        assert shows(row["Base rate"], 100 * reasoning["base_rates"][key], places=1)
+
+
+@pytest.mark.parametrize("asset", ["BTC", "ALGO"])
+def test_the_page_of_an_asset_shows_its_ranges_in_percent_and_as_prices(asset: str) -> None:
+    rows = table(html_of()[page_of(asset)], "Where the price should end, 50 and 90 times in 100")
+    coin = body("main-brain")["coins"][asset]
+
+    words = {"15m": "15 minutes", "1h": "1 hour", "4h": "4 hours", "24h": "24 hours"}
+    assert [row["Over the next"] for row in rows] == [words[horizon] for horizon in coin["ranges"]]
+    for row, ends in zip(_cells(asset), coin["ranges"].values(), strict=True):
+        for prices, percents, level in ((row[1], row[2], "50"), (row[3], row[4], "90")):
+            for text, money, end in zip(percents.split(" to "), prices.split(" to "), ("low", "high"), strict=True):
+                moved = ends[f"{end}_{level}"]
+                assert signed(text, moved)
+                assert shows(money, coin["price"] * (1 + moved / 100), digits=5)
+
+
+def _cells(asset: str) -> list[list[str]]:
+    """Return the table of ranges by place: two of its columns have one heading."""
+    part = html_of()[page_of(asset)].split("50 and 90 times in 100</caption>")[1]
+    lines = part.split("</table>")[0].split("<tbody>")[1]
+    return [
+        [plain(cell) for _, cell in re.findall(r"<(t[hd])\b.*?>(.*?)</\1>", line, re.DOTALL)]
+        for line in re.findall(r"<tr.*?</tr>", lines, re.DOTALL)
+    ]
+
+
+def test_the_page_of_an_asset_gives_each_reason_with_how_it_bears_on_the_forecast() -> None:
+    text = plain(html_of()[page_of("BTC")])
+    reasons = bodies_of()["/api/reasoning/BTC.json"]["reasoning"]["reasons"]
+
+    bears = {"for": "agrees with the forecast", "against": "does not agree"}
+    bears |= {"neutral": "says nothing either way", "missing": "not known"}
+    assert reasons
+    for row in reasons:
+        assert f"{row['text']} {bears[row['bears_on_call']]}" in text
+    agree, against = (sum(row["bears_on_call"] == word for row in reasons) for word in ("for", "against"))
+    assert f"{agree} signs agree with this forecast, {against} do not." in text
+    for said in body("derivatives")["assets"]["BTC"]["evidence"]:
+        assert said in text
+
+
+def test_the_page_of_an_asset_counts_its_own_forecasts_that_came_true() -> None:
+    mine = [made for made in predictions() if made.asset == "ETH" and made.outcome is not None and not made.warm_up]
+    right = sum(made.outcome == made.prediction for made in mine)
+
+    text = plain(html_of()[page_of("ETH")])
+
+    share = f"{100 * right / len(mine):.1f}% of {len(mine)}" if len(mine) >= 30 else f"{right} of {len(mine)}"
+    assert f"Which way: {share} forecasts were right" in text
+
+
+# The Arena
+
+
+def test_the_arena_shows_the_live_round_fact_by_fact() -> None:
+    shown = facts(html_of()["/arena/index.html"], "live")
+    shared = body("shared-intelligence")
+    prices, current = shared["price"], shared["round"]
+
+    assert shown["Time left"] == current["timer"]
+    assert shows(shown["Started at"], prices["start"], digits=5)
+    assert shows(shown["Now"], prices["now"], digits=5)
+    assert signed(shown["Since the start"], prices["change_bps"] / 100)
+    assert shows(shown["Neutral band"].removeprefix("±"), current["band_bps"] / 100, places=2)
+
+
+def test_the_arena_shows_the_brains_chances_of_the_live_round() -> None:
+    chances = body("shared-intelligence")["brain_snapshot"]["probabilities"]
+    up, neutral, down = (f"{100 * chances[key]:.1f}%" for key in ("up", "neutral", "down"))
+
+    text = plain(html_of()["/arena/index.html"])
+
+    assert f"Chances: bullish {up}, neutral {neutral}, bearish {down}." in text
+
+
+def test_the_arena_shows_how_many_voted_for_what() -> None:
+    live = context().arena.live_tally
+
+    text = plain(html_of()["/arena/index.html"])
+
+    assert f"bullish {live.bullish} of 21, neutral {live.neutral} of 21, bearish {live.bearish} of 21" in text
+
+
+def test_the_arena_lists_each_finished_round_as_published() -> None:
+    rows = table(html_of()["/arena/index.html"], "Finished rounds, newest first")
+    played = rounds()[:48]
+
+    assert len(rows) == len(played)
+    for row, published in zip(rows, played, strict=True):
+        came, said = published["outcome"], published["forecast"]["prediction"]
+        marks = {"BULLISH": "▲", "BEARISH": "▼", "NEUTRAL": DASH}
+        verdict = "" if came is None else " ✓ right" if said == came else " ✗ wrong"
+        assert row["Brain"] == f"{marks[said]} {said.lower()}{verdict}"
+        assert row["Outcome"].startswith(f"{marks[came]} {came.lower()}" if came else "void: too few venues")
+        moved = published["change_bps"]
+        assert signed(row["Move"], None if moved is None else moved / 100)
+        total = sum(published["votes"].values())
+        assert row["Votes"] == (f"{total} real" if total else "0")
+        assert row["People"].startswith("▲ bullish" if total else "none")
+        assert row["Round"].startswith(published["asset"])
+        assert ("backtest" in row["Round"]) is published["warm_up"]
+
+
+def test_the_arena_shows_patterns_and_places_of_the_published_lessons() -> None:
+    lessons = body("teacher-lessons")
+    patterns = table(html_of()["/arena/index.html"], "How often brain and people were right, by kind of round")
+    places = table(html_of()["/arena/index.html"], "Voters by the lower end of their 95% interval")
+
+    assert [row["Rounds"] for row in patterns] == [row["when"] for row in lessons["patterns"]]
+    for row, published in zip(patterns, lessons["patterns"], strict=True):
+        assert row["Count"] == str(published["rounds"])
+        for heading, key in (("Brain right", "brain"), ("People right", "crowd"), ("Both wrong", "both_wrong")):
+            rate = published[key]
+            few = f"{rate['hits']} of {rate['n']}"
+            assert row[heading] == (f"{rate['percent']:.1f}%" if rate["n"] >= 30 else few)
+    for row, published in zip(places, lessons["leaderboard"]["places"], strict=True):
+        hit = published["hit"]
+        assert (row["Place"], row["Voter"]) == (str(published["place"]), published["voter"])
+        assert row["Right"].startswith(f"{hit['percent']:.1f}% of {hit['n']} (95% interval")
+        assert row["Right"].endswith("provisional") is published["provisional"]
+
+
+# The record
+
+
+def test_the_record_shows_every_score_of_the_ranges_as_published() -> None:
+    rows = table(html_of()["/track-record/index.html"], "Ranges and the moves that came, by horizon")
+    horizons = body("statistics")["main_brain"]["how_far"]["horizons"]
+
+    published = [(horizon, score) for horizon in horizons for score in horizon["scores"]]
+    assert len(rows) == len(published)
+    words = {"15m": "15 minutes", "1h": "1 hour", "4h": "4 hours", "24h": "24 hours"}
+    for row, (horizon, score) in zip(rows, published, strict=True):
+        assert (row["Horizon"], row["Forecaster"]) == (words[horizon["horizon"]], score["name"].replace("_", " "))
+        assert row["Moves"] == f"{horizon['resolved']:,}"
+        assert shows(row["Inside 50%"], score["inside_50_percent"]["value"], places=1)
+        assert shows(row["Inside 90%"], score["inside_90_percent"]["value"], places=1)
+        assert row["Pinball loss"] == f"{score['pinball']:.4f}"
+        assert row["QLIKE"] == f"{score['qlike']:.4f}"
+
+
+def test_the_record_shows_every_score_of_the_forecasts_as_published() -> None:
+    shown = facts(html_of()["/track-record/index.html"], "hourly")
+    published = body("main-brain")["public_performance"]
+
+    assert shown["Came due"] == f"{published['resolved']:,}"
+    assert shows(shown["Came true"], published["hit_rate_percent"], places=1)
+    assert shows(shown["Chance level"], published["chance_percent"], places=1)
+    assert shows(shown["Brier score"], published["brier"], places=4)
+    assert shows(shown["Skill"], published["skill_percent"], places=1)
+    assert shows(shown["Log score"], published["log_score"], places=4)
+
+
+def test_the_record_shows_each_level_of_confidence_with_what_came_true() -> None:
+    rows = table(html_of()["/track-record/index.html"], "Confidence that was given, and how often it came true")
+    bins = [part for part in body("main-brain")["public_performance"]["calibration"] if part["hit"]]
+
+    rows = rows[: len(bins)]
+    assert len(rows) == len(bins) == 2
+    for row, part in zip(rows, bins, strict=True):
+        assert shows(row["Mean confidence"], part["said_percent"], places=1)
+        assert row["Forecasts"] == f"{part['n']:,}"
+        assert shows(row["Came true"], part["hit"]["percent"], places=1)
+        low, high = part["hit"]["low_percent"], part["hit"]["high_percent"]
+        assert row["95% interval"] == f"{low:.1f} to {high:.1f}%"
+        assert row["Confidence inside it"] == ("yes" if low <= part["said_percent"] <= high else "no")
+
+
+def test_the_first_figure_of_the_record_is_the_share_inside_the_90_percent_range() -> None:
+    html = html_of()["/track-record/index.html"]
+    hour = body("main-brain")["public_performance"]["how_far"]
+
+    number = plain(re.findall(r'<p class="number">(.*?)</p>', html)[0])
+    what = plain(re.findall(r'<p class="what">(.*?)</p>', html)[0])
+
+    assert shows(number, hour["inside_90_percent"]["value"], places=1)
+    ends = f"{hour['inside_90_percent']['low']:.1f} to {hour['inside_90_percent']['high']:.1f}%"
+    assert (
+        what == f"of {hour['n']:,} moves over 1 hour ended inside the 90% range 95% interval {ends}; 90% would be right"
+    )
+    assert number in plain(html_of()["/index.html"])
+
+
+# The status page
+
+
+def test_the_status_page_shows_each_source_as_published() -> None:
+    text = plain(html_of()["/status/index.html"])
+
+    for row in body("market-regime")["freshness"]["sources"]:
+        assert f"{row['name']} {row['kind'].replace('_', ' ')} {row['status']}" in text
+
+
+# Today's examples
+
+
+def terms(ctx: TickContext, due: tuple[PredictionMade, ...] | None = None) -> dict[str, str]:
+    """Return the sentence of each term of the glossary that has one today."""
+    html = rendered(ctx, due)["/glossary/index.html"]
+    found = re.findall(r"<dt[^>]*>(.*?)</dt>(.*?)(?=<dt|</dl>)", html, re.DOTALL)
+    said = {plain(term): re.findall(r"((?:Today|In the replay): .*)", plain(meaning)) for term, meaning in found}
+    return {term: examples[0] for term, examples in said.items() if examples}
+
+
+def test_the_glossary_s_examples_are_the_figures_of_the_bodies() -> None:
+    ctx = context()
+    made = terms(ctx)
+    regime, coin = body("market-regime")["regime"], body("main-brain")["coins"]["BTC"]
+    futures, book = body("derivatives")["assets"]["BTC"], body("liquidity-lite")["assets"]["BTC"]
+    hour = {end: f"{'+' if of > 0 else MINUS}{abs(of):.2f}%" for end, of in coin["ranges"]["1h"].items()}
+
+    text = " ".join(made.values())
+
+    assert (
+        f"confidence in the regime is {regime['confidence']:.1f}%, in Bitcoin's forecast {coin['confidence']:.1f}%"
+        in text
+    )
+    for times, level in (("nine times in ten", "90"), ("one time in two", "50")):
+        assert (
+            f"{times}, Bitcoin should end the next hour between {hour[f'low_{level}']} and {hour[f'high_{level}']}"
+            in text
+        )
+    assert f"futures on {futures['open_interest']['contracts']:,.0f} BTC are open, worth $8.12 bn" in text
+    assert f"Bitcoin's best bid and best ask are {book['spread_bps']:.2f} basis points apart" in text
+    assert "bids and asks worth $12.3 m rest within 1% of Bitcoin's price" in text
+
+
+@pytest.mark.parametrize(
+    ("rate", "who"), [(0.0002, "longs pay shorts"), (-0.0002, "shorts pay longs"), (0.0, "neither side pays")]
+)
+def test_the_example_of_funding_says_who_pays(rate: float, who: str) -> None:
+    ctx = context()
+    seen = ctx.observation.assets["BTC"]
+    assert seen.funding is not None
+    changed = replace(seen, funding=replace(seen.funding, rate_8h=rate))
+    assets = {**ctx.observation.assets, "BTC": changed}
+
+    made = terms(replace(ctx, observation=replace(ctx.observation, assets=assets)))
+
+    sign = "+" if rate > 0 else MINUS if rate < 0 else ""
+    assert f"Bitcoin's funding is {sign}{abs(100 * rate):.4f}% per 8 hours: {who}." in " ".join(made.values())
+
+
+@pytest.mark.parametrize("hours", [23, 25])
+def test_realised_volatility_is_of_the_newest_hour_while_it_is_of_today(hours: int) -> None:
+    due = tuple(made for made in predictions() if made.start_ms <= NOW_MS - (hours - 1) * HOUR_MS)
+    newest = next(made for made in due if made.asset == "BTC")
+
+    text = " ".join(terms(context(), due).values())
+
+    assert newest.ranges is not None
+    sigma = newest.ranges["1h"].last_day
+    assert (f"Bitcoin's realised volatility was {sigma:.2f}% an hour" in text) is (hours < 24)
+
+
+def test_in_a_replay_the_examples_are_of_the_replay() -> None:
+    assert all(text.startswith("In the replay: ") for text in terms(context(SourceMode.RECORDED)).values())
