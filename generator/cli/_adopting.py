@@ -133,20 +133,22 @@ def _settings() -> GatewaySettings:
 
 
 def _show(payment: LostPayment) -> None:
-    products = " or ".join(NAMES[one] for one in payment.products) or "(no product costs this)"
-    print(
-        f"lost     {payment.txid}  round {payment.round}  {usdc_amount(payment.amount_atomic)} USDC  {payment.payer}  {products}"
-    )
+    products = " or ".join(NAMES[product] for product in payment.products) or "(no product costs this)"
+    amount = usdc_amount(payment.amount_atomic)
+    print(f"lost     {payment.txid}  round {payment.round}  {amount} USDC  {payment.payer}  {products}")
 
 
 def _summary(search: Search, chosen: Sequence[object], failed: int, *, dry_run: bool) -> str:
-    several = sum(len(one.products) > 1 for one in search.lost)
-    none = sum(not one.products for one in search.lost)
+    lost = len(search.lost)
+    several = sum(len(payment.products) > 1 for payment in search.lost)
+    none = sum(not payment.products for payment in search.lost)
     taken = len(chosen) - failed
-    facts = [
-        f"{len(search.lost)} lost, {search.known} known to the ledger; the indexer has read up to round {search.read_to}",
-        f"{taken} would be adopted" if dry_run else f"{taken} adopted, {len(search.lost) - taken} left",
-    ]
+
+    facts = [f"{lost} lost, {search.known} known to the ledger; the indexer has read up to round {search.read_to}"]
+    if dry_run:
+        facts.append(f"{taken} would be adopted")
+    else:
+        facts.append(f"{taken} adopted, {lost - taken} left")
     if several and len(chosen) < len(search.lost) - none:
         facts.append("an amount that fits several products needs --product, or an answer")
     if none:

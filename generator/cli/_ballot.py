@@ -47,14 +47,17 @@ def find_open_round(origin: str | None, site: Path, wanted: str | None) -> tuple
         GeneratorError: nothing is published, no round is open, or it is another than the wanted one.
     """
     body = read_json(Published(origin or site), "/api/human-consensus.php")
-    found = body.get("open_round") if isinstance(body, dict) else None
-    if not isinstance(found, dict) or not isinstance(found.get("round_id"), str):
+    open_round = body.get("open_round") if isinstance(body, dict) else None
+    if not isinstance(open_round, dict) or not isinstance(open_round.get("round_id"), str):
         raise GeneratorError(
             "no round takes votes now; the next opens when the brain has a forecast, try again in a minute"
         )
-    round_id, closes = found["round_id"], str(found.get("closes"))
+
+    round_id = open_round["round_id"]
+    closes = str(open_round.get("closes"))
     if wanted not in {None, round_id}:
         raise GeneratorError(f"round {wanted} does not take votes; {round_id} does, until {closes}")
+
     try:
         closed = datetime.fromisoformat(closes) <= datetime.now(UTC)
     except (ValueError, TypeError):
@@ -79,8 +82,9 @@ def load_key(path: Path) -> str:
 def count_change(key_file: Path, round_id: str, choice: Prediction) -> int:
     """Return how often the vote of a key in a round was changed before this choice, and note it next to the key.
 
-    The same choice again changes nothing: it is the same ballot, which counts once, so that a vote whose answer was lost
-    may be sent again. It is noted before anything is signed: no number is used for the same choice twice in between others.
+    The same choice again changes nothing: it is the same ballot, which counts once, so that a vote whose answer was
+    lost may be sent again. It is noted before anything is signed: no number is used for the same choice twice in
+    between others.
 
     Raises:
         GeneratorError: it was changed as often as a round takes, or cannot be noted.

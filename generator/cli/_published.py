@@ -51,9 +51,10 @@ class Published:
             self._release = f"/releases/{(self.where / 'current').readlink().name}"
 
     def read(self, path: str) -> bytes | None:
-        """Return what is published at `path` (with a leading slash), None if nothing is; PublishedError says why not."""
+        """Return what is published at `path` (with a leading slash), None if nothing is; PublishedError: why not."""
+        changes = not path.startswith(ONCE_PREFIXES)
         try:
-            pinned = self._found(self._release + path) if self._release and not path.startswith(ONCE_PREFIXES) else None
+            pinned = self._found(self._release + path) if self._release and changes else None
             return pinned or self._found(path)
         except urllib.error.URLError as error:
             raise PublishedError(unreachable(str(self.where), error)) from None
@@ -61,7 +62,9 @@ class Published:
             raise PublishedError(f"{self.where}{path} cannot be read: {error}") from None
 
     def _found(self, path: str) -> bytes | None:
-        return _fetch(self.where.rstrip("/") + path) if isinstance(self.where, str) else self._open(self.where, path)
+        if isinstance(self.where, str):
+            return _fetch(self.where.rstrip("/") + path)
+        return self._open(self.where, path)
 
     @staticmethod
     def _open(folder: Path, path: str) -> bytes | None:
@@ -106,7 +109,9 @@ def service_origin(settings: GeneratorSettings | GatewaySettings) -> str:
 def local_origin(host: str, port: int) -> str:
     """Return where a gateway that listens on `host` answers on its own machine."""
     name = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104  what a gateway listens on
-    return f"http://{f'[{name}]' if ':' in name else name}:{port}"
+    if ":" in name:
+        name = f"[{name}]"
+    return f"http://{name}:{port}"
 
 
 def unreachable(url: str, error: urllib.error.URLError) -> str:

@@ -48,7 +48,8 @@ def replay_start(settings: GeneratorSettings, at: str | None, *, loop: bool) -> 
     """Return the market time at which a recording starts, None for its own; without an offset it is UTC.
 
     Raises:
-        GeneratorError: --at is not a time, it or --loop is given where there is nothing to replay, or no folder has candles.
+        GeneratorError: --at is not a time, it or --loop is given where there is nothing to replay, or no folder has
+            candles.
     """
     if (at is not None or loop) and settings.source != SourceMode.RECORDED:
         raise GeneratorError("--at and --loop move a recording: use them with --source recorded --data DIR")
@@ -112,11 +113,13 @@ def _names(kind: type[BaseModel], prefix: str = PREFIX) -> Iterator[tuple[str, b
 def _check_known(name: str, known: Mapping[str, bool], where: str) -> None:
     if name in known:
         return
+
     last = name.removeprefix(PREFIX)
     nested = [other for other in known if other.endswith(f"__{last}")]
     meant = nested or difflib.get_close_matches(name, known, n=1, cutoff=0.85)
-    said = f"did you mean {' or '.join(meant)}?" if meant else f"valid: {', '.join(sorted(known))}"
-    raise GeneratorError(f"{where}: unknown setting {name}; {said}")
+    if meant:
+        raise GeneratorError(f"{where}: unknown setting {name}; did you mean {' or '.join(meant)}?")
+    raise GeneratorError(f"{where}: unknown setting {name}; valid: {', '.join(sorted(known))}")
 
 
 def _file() -> dict[Any, Any]:
@@ -148,27 +151,32 @@ def _tree(data: Mapping[Any, Any], known: Mapping[str, bool], prefix: str = PREF
             continue
         if value is None:
             continue
+
         _check_known(name, known, FILE)
         if name in os.environ:
             continue
+
         if isinstance(value, list):
             values[place] = ",".join(map(str, value))
+        elif isinstance(value, int | float) and not isinstance(value, bool):  # `port: true` is not port 1
+            values[place] = value
         else:
-            plain = isinstance(value, int | float) and not isinstance(value, bool)  # `port: true` is not port 1
-            values[place] = value if plain else str(value)
+            values[place] = str(value)
     return values
 
 
 def _one_line(error: ValidationError, values: Mapping[str, Any]) -> str:
+    """Return the first error as `EMI_X is VALUE (from ...): what is allowed`, without the value of a secret."""
     first = error.errors(include_url=False)[0]
-    place = [str(part) for part in first["loc"] if isinstance(part, str)]
-    name = PREFIX + "__".join(place).upper()
+    given = first["input"]
     message = first["msg"].removeprefix("Value error, ")
-    secret = known_names().get(name, False)
-    scalar = place and isinstance(first["input"], str | int | float | bool)
-    secret = secret or "@" in str(first["input"])  # a URL with credentials
-    shown = f" is {first['input']!r}" if scalar and not secret else ""
-    where = f" (from {FILE} or a flag)" if place and place[0] in values else ""
+    place = [str(part) for part in first["loc"] if isinstance(part, str)]
     if not place:
         return message  # of several settings together
+
+    name = PREFIX + "__".join(place).upper()
+    is_secret = known_names().get(name, False) or "@" in str(given)  # a URL with credentials
+    is_scalar = isinstance(given, str | int | float | bool)
+    shown = f" is {given!r}" if is_scalar and not is_secret else ""
+    where = f" (from {FILE} or a flag)" if place[0] in values else ""
     return f"{name}{shown}{where}: {message[0].lower() + message[1:]}"

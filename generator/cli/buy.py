@@ -70,7 +70,7 @@ def buy(  # noqa: PLR0917
 
 
 async def _buy(order: Order, state_dir: Path, abandon_txid: str | None, *, json_only: bool) -> None:
-    """Buy and print while no other `emi buy` does on the same state: two would both find nothing unfinished, and sign."""
+    """Buy and print while no other `emi buy` does on the same state: two would find nothing unfinished, and sign."""
     from generator.cli.buying.purchase import Context, abandon, purchase
     from generator.cli.buying.purchases import Purchases
     from generator.cli.buying.web import open_web

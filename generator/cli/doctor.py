@@ -1,16 +1,17 @@
 """`emi doctor`: is the service alive and fresh?"""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from http import HTTPStatus
 from http.client import HTTPException
 from typing import Annotated, Any, Final
 
 import typer
 
 from generator.catalog.endpoints import ENDPOINTS
-from generator.catalog.products import PRODUCTS
+from generator.catalog.products import PRODUCTS, Product
 from generator.cli._published import fetch, local_origin, service_origin
 from generator.cli._urls import origin_of
 from generator.errors import GeneratorError
@@ -28,7 +29,6 @@ ALARMS: Final = (
 )
 FAILURES: Final = ("emi_facilitator_failures_total", "emi_chain_failures_total", "emi_ledger_failures_total")
 RESTORE: Final = "stop its program and restore the backup"
-MARKS: Final = {True: "ok  ", False: "BAD ", None: "--  "}
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +38,13 @@ class Check:
     what: str
     good: bool | None
     found: str
+
+    @property
+    def mark(self) -> str:
+        """What its line begins with."""
+        if self.good is None:
+            return "--  "
+        return "ok  " if self.good else "BAD "
 
 
 def doctor(
@@ -49,8 +56,8 @@ def doctor(
     Of the configured origin, or one of this machine, the gateway is asked directly as well, and its metrics where
     EMI_METRICS_PORT is set.
 
-    With --state no origin is asked: the files of the payments ledger and of the memory are read to their end, also while
-    both programs run. Daily is often enough.
+    With --state no origin is asked: the files of the payments ledger and of the memory are read to their end, also
+    while both programs run. Daily is often enough.
 
     Example: emi doctor --url https://api.example.org
     """
@@ -61,8 +68,10 @@ def doctor(
 
 def _report(checks: Sequence[Check]) -> None:
     for check in checks:
-        print(f"{MARKS[check.good]} {check.what}: {check.found}")
-    raise typer.Exit(1 if any(check.good is False for check in checks) else 0)
+        print(f"{check.mark} {check.what}: {check.found}")
+
+    failed = any(check.good is False for check in checks)
+    raise typer.Exit(1 if failed else 0)
 
 
 def _examine_origin(url: str | None) -> list[Check]:
@@ -71,15 +80,18 @@ def _examine_origin(url: str | None) -> list[Check]:
     from gateway.wire.loopback import is_loopback
     from generator.cli._settings import gateway_settings, generator_settings
 
-    settings, gateway = generator_settings(), gateway_settings()
+    settings = generator_settings()
+    gateway = gateway_settings()
     configured = service_origin(settings)
     origin = origin_of(url) if url else configured
-    if origin == configured or is_loopback(urlsplit(origin).hostname or ""):
-        metrics = f"http://127.0.0.1:{gateway.metrics_port}/metrics" if gateway.metrics_port else None
-        # A running `emi up` is its own gateway, whatever else listens on the configured port.
-        gateways = [local_origin(gateway.host, gateway.port)] if configured == settings.origin else []
-        return examine(origin, gateways, metrics)
-    return examine(origin)
+
+    if origin != configured and not is_loopback(urlsplit(origin).hostname or ""):
+        return examine(origin)
+
+    # A running `emi up` is its own gateway, whatever else listens on the configured port.
+    gateways = [local_origin(gateway.host, gateway.port)] if configured == settings.origin else []
+    metrics = f"http://127.0.0.1:{gateway.metrics_port}/metrics" if gateway.metrics_port else None
+    return examine(origin, gateways, metrics)
 
 
 def examine_state() -> list[Check]:
@@ -95,10 +107,17 @@ def examine_state() -> list[Check]:
         if isinstance(where, str) and not where.startswith(SQLITE):
             checks.append(Check(name, None, "not a file; PostgreSQL checks its own, see pg_amcheck"))
             continue
+
         path = sqlite_path(where)
-        if path.is_file():
-            found = check_file(path)
-            checks.append(Check(f"{name} {path}", found is None, "whole" if found is None else f"{found}; {RESTORE}"))
+        if not path.is_file():
+            continue
+
+        damage = check_file(path)
+        if damage is None:
+            checks.append(Check(f"{name} {path}", True, "whole"))
+        else:
+            checks.append(Check(f"{name} {path}", False, f"{damage}; {RESTORE}"))
+
     if not checks:
         raise GeneratorError(f"there is neither a payments ledger nor a memory in {settings.state_dir}")
     return checks
@@ -117,43 +136,65 @@ def examine(origin: str, gateways: Sequence[str] = (), metrics: str | None = Non
     status, body = _get(f"{origin}/status.json")
     if isinstance(status, str):
         return [Check(origin, False, f"{status}; is it running?")]
+
     checks = [_fresh(status, body)]
+
     for endpoint in ENDPOINTS:
         status, body = _get(origin + endpoint.path)
-        good = status == 200 and isinstance(body, dict) and body.get("success") is True
+        good = status == HTTPStatus.OK and isinstance(body, dict) and body.get("success") is True
         checks.append(Check(endpoint.path, good, f"{status}"))
+
     for path in ("/openapi.json", "/openapi.yaml", "/llms.txt", "/robots.txt", "/sitemap.xml"):
         status, _ = _get(origin + path)
-        checks.append(Check(path, status == 200, f"{status}"))
-    for product in PRODUCTS:
-        status, body = _get(origin + product.path)
-        amounts = [option.get("amount") for option in body.get("accepts", [])] if isinstance(body, dict) else []
-        good = status == 402 and amounts == [str(product.price_atomic)] * 2
-        asked = f", asks {' or '.join(map(str, amounts))} atomic units" if amounts else ""
-        checks.append(Check(product.path, good, f"{status}, {product.price_display}" if good else f"{status}{asked}"))
-    return [*checks, *_ready([origin, *gateways]), *(_measured(metrics) if metrics else ())]
+        checks.append(Check(path, status == HTTPStatus.OK, f"{status}"))
+
+    checks += [_challenge(origin, product) for product in PRODUCTS]
+    checks += _ready([origin, *gateways])
+    if metrics:
+        checks += _measured(metrics)
+    return checks
+
+
+def _challenge(origin: str, product: Product) -> Check:
+    """Ask for a product without paying: 402, with two options at the price of the catalog."""
+    status, body = _get(origin + product.path)
+    options = body.get("accepts", []) if isinstance(body, dict) else []
+    amounts = [option.get("amount") for option in options]
+
+    if status == HTTPStatus.PAYMENT_REQUIRED and amounts == [str(product.price_atomic)] * 2:
+        return Check(product.path, True, f"{status}, {product.price_display}")
+    if amounts:
+        return Check(product.path, False, f"{status}, asks {' or '.join(map(str, amounts))} atomic units")
+    return Check(product.path, False, f"{status}")
 
 
 def _ready(origins: Sequence[str]) -> list[Check]:
+    """Return what the first gateway that can be reached says of a sale."""
     for origin in origins:
         status, body = _get(f"{origin}/readyz")
-        body = body if isinstance(body, dict) else {}
-        if status == 200 and body.get("status") == "ready":
+        if not isinstance(body, dict):
+            continue
+        if status == HTTPStatus.OK and body.get("status") == "ready":
             return [Check("/readyz", True, "a sale is possible")]
         reasons = body.get("reasons")
-        if status == 503 and isinstance(reasons, list):
+        if status == HTTPStatus.SERVICE_UNAVAILABLE and isinstance(reasons, list):
             return [Check("/readyz", False, str(reason)) for reason in reasons]
+
     return [Check("/readyz", None, "not reachable from here; run this where the gateway runs")]
 
 
 def _measured(url: str) -> Iterator[Check]:
     """Yield an alarm for each metric that is past its limit, and what failed since the gateway's start."""
+    from prometheus_client.parser import text_string_to_metric_families
+
     try:
-        rows = [line.rpartition(" ") for line in fetch(url)[1].decode().splitlines() if line[:1] != "#"]
-        values = {name: float(value) for name, _, value in rows}
+        families = list(text_string_to_metric_families(fetch(url)[1].decode()))
     except (OSError, ValueError, HTTPException) as error:
         yield Check("metrics", None, f"not readable: {getattr(error, 'reason', error)}")
         return
+
+    samples = [sample for family in families for sample in family.samples]
+    values = {_written(sample.name, sample.labels): sample.value for sample in samples}
     for name, most, meaning in ALARMS:
         if values.get(name, 0) > most:
             yield Check(name, False, f"{values[name]:.0f} {meaning}")
@@ -161,8 +202,14 @@ def _measured(url: str) -> Iterator[Check]:
     yield Check("metrics", True, f"failed since the start: {', '.join(failed) or 'nothing'}")
 
 
+def _written(name: str, labels: Mapping[str, str]) -> str:
+    """Return a metric as the page of metrics writes it: `name{label="value"}`."""
+    inside = ",".join(f'{label}="{value}"' for label, value in labels.items())
+    return f"{name}{{{inside}}}" if inside else name
+
+
 def _fresh(status: int, body: Any) -> Check:
-    if status != 200 or not isinstance(body, dict):
+    if status != HTTPStatus.OK or not isinstance(body, dict):
         return Check("/status.json", False, f"{status}")
     try:
         until = datetime.fromisoformat(body["valid_until"])
@@ -170,9 +217,12 @@ def _fresh(status: int, body: Any) -> Check:
         return Check("/status.json", False, "no valid_until")
     if body.get("generation") == FIRST_GENERATION:
         return Check("freshness", False, "the bootstrap release: the generator has made no tick yet")
-    late = (datetime.now(UTC) - until).total_seconds()
-    said = f"{body.get('source_mode')}, {body.get('status')}, tick {body.get('tick_id')}"
-    return Check("freshness", late <= 0, said if late <= 0 else f"STALE for {late:.0f} s; {said}")
+
+    late_s = (datetime.now(UTC) - until).total_seconds()
+    state = f"{body.get('source_mode')}, {body.get('status')}, tick {body.get('tick_id')}"
+    if late_s > 0:
+        return Check("freshness", False, f"STALE for {late_s:.0f} s; {state}")
+    return Check("freshness", True, state)
 
 
 def _get(url: str) -> tuple[int | str, Any]:

@@ -61,7 +61,8 @@ def schedule(
 def bootstrap() -> None:
     """Publish a release that says 'not started yet' where nothing was published, so that an edge never starts empty.
 
-    Needs no market, memory or network; a site that has a release is left alone. In an object store the first leader does it.
+    Needs no market, memory or network; a site that has a release is left alone. In an object store the first leader
+    does it.
 
     Example: EMI_STATE_DIR=/var/lib/emi emi bootstrap && systemctl start nginx
     """
@@ -72,8 +73,12 @@ def bootstrap() -> None:
     settings = generator_settings()
     if settings.site_url is not None:
         raise GeneratorError(f"in {settings.site_url} the generator that leads first lays it down, at its start")
-    laid, where = ensure(settings, datetime.now(UTC)), settings.site_path / "current"
-    print(f"bootstrap release laid down: {where}" if laid else f"nothing to do: {where} is published")
+
+    where = settings.site_path / "current"
+    if ensure(settings, datetime.now(UTC)):
+        print(f"bootstrap release laid down: {where}")
+    else:
+        print(f"nothing to do: {where} is published")
 
 
 def _prepared(
@@ -105,17 +110,21 @@ async def _once(settings: GeneratorSettings, at: datetime | None, hours: int) ->
 
     clock = SystemClock()
     leadership = Leadership(open_lease(settings))
-    app = build(settings, clock, at - timedelta(hours=hours) if at else None, fence=leadership.fence)
+    start = at - timedelta(hours=hours) if at else None
+    app = build(settings, clock, start, fence=leadership.fence)
     leadership.floor = app.record.memory.epoch()
+    # Until a lease that was left behind has expired.
+    patience_s = settings.lease_ttl_seconds + 2 if settings.lease_url else 0.5
+
     try:
-        # Until a lease that was left behind has expired.
-        with leadership.held(settings.lease_ttl_seconds + 2 if settings.lease_url else 0.5):
+        with leadership.held(patience_s):
             app.record.memory.claim()
             app.record.published.check()
             now = clock.now()
             ensure_in_store(app, now)
             with progress_bar() as progress:
                 await open_market(app, now, progress, hours or None)
+
             began_s = clock.monotonic()
             print_report(await make(app, now), clock.monotonic() - began_s)
     finally:

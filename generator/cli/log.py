@@ -68,7 +68,10 @@ def rotate(
     from generator.record.published import add_key, drop_old_keys
 
     path = _known()
-    signer = drop_old_keys(path) if finish else add_key(path)
-    print(
-        f"{'signs alone' if finish else 'signs along with the old one'} from the next start: {signer.verifier.text}\n\n{NEXT}"
-    )
+    if finish:
+        signer = drop_old_keys(path)
+        signs = "signs alone"
+    else:
+        signer = add_key(path)
+        signs = "signs along with the old one"
+    print(f"{signs} from the next start: {signer.verifier.text}\n\n{NEXT}")

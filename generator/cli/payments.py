@@ -54,8 +54,13 @@ def list_payments(
         return
     for row in rows:
         print("  ".join(str(row[name] or "-") for name in SHOWN))
-    if not rows:
-        print("no payments" if state is State.all else f"no payments are {state}", file=sys.stderr)
+
+    if rows:
+        return
+    if state is State.all:
+        print("no payments", file=sys.stderr)
+    else:
+        print(f"no payments are {state}", file=sys.stderr)
 
 
 @payments_app.command("show")
@@ -110,9 +115,10 @@ def adopt(
     Whoever presents such a payment next gets what it bought: the snapshot it quotes, or the newest. Its amount must be
     the product's price.
 
-    With --since the indexer is asked for every transfer to the payee, and the amount says which product it bought. Where
-    it fits several, the one that --product names is taken, else you are asked; with --all and no terminal it is left.
-    Name the round of the newest payment in the restored ledger: its `intent_round` in `emi payments list --json --limit 1`.
+    With --since the indexer is asked for every transfer to the payee, and the amount says which product it bought.
+    Where it fits several, the one that --product names is taken, else you are asked; with --all and no terminal it is
+    left. Name the round of the newest payment in the restored ledger: its `intent_round` in
+    `emi payments list --json --limit 1`.
 
     Example: emi payments adopt TXID --product atlas
 
@@ -146,8 +152,11 @@ def _ledger() -> LedgerView:
 def _row(stored: dict[str, Any]) -> dict[str, Any]:
     """Return a stored payment as it is shown; its identifier is what a payer proves a purchase with: no one sees it."""
     row = dict(stored)
-    row["state"] = "unknown" if row["state"] == "intent" else row["state"]
-    row["identifier"] = None if row["identifier"] is None else "set"
+    if row["state"] == "intent":
+        row["state"] = "unknown"
+    if row["identifier"] is not None:
+        row["identifier"] = "set"
+
     for name in ("created_at", "closed_at"):
         if row[name] is not None:
             row[name] = datetime.fromtimestamp(row[name], UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
@@ -161,4 +170,6 @@ def _write_jsonl(rows: Iterable[dict[str, Any]]) -> None:
 
 def _plain_cell(value: Any) -> Any:
     # A spreadsheet runs cells that begin like a formula.
-    return f"'{value}" if isinstance(value, str) and value[:1] in {"=", "+", "-", "@"} else value
+    if isinstance(value, str) and value[:1] in {"=", "+", "-", "@"}:
+        return f"'{value}"
+    return value

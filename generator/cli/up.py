@@ -112,6 +112,7 @@ def up(
 
     if as_network not in {None, "testnet"}:
         raise GeneratorError(f"--as is {as_network!r}; allowed: testnet (without it: a devnet with ids of its own)")
+
     folders = tuple(data) if data else None
     settings = generator_settings(source=source, data_dir=folders, port=port, network=as_network)
     replay_start(settings, at, loop=loop)
@@ -122,15 +123,24 @@ def up(
         raise GeneratorError(f"--as {as_network} is for the local devnet: EMI_FACILITATOR_URL must not be set")
     if not facilitator:
         _refuse_wrong_money(settings)
-    market = ["--source", settings.source or SourceMode.SIMULATED, *(["--loop"] if loop else [])]
-    market += [flag for folder in settings.data_dir for flag in ("--data", str(folder))] + (["--at", at] if at else [])
+
+    market = ["--source", settings.source or SourceMode.SIMULATED]
+    if loop:
+        market.append("--loop")
+    for folder in settings.data_dir:
+        market += ["--data", str(folder)]
+    if at:
+        market += ["--at", at]
+
     with StateLock(settings.state_dir, "up", note=local_origin(settings.host, settings.port)):
         try:
             _probe(settings.host, settings.port)
         except OSError as error:
             where = f"port {settings.port} on {settings.host}"
             raise GeneratorError(f"{where} cannot be used: {error.strerror}; choose another with --port") from error
-        raise typer.Exit(_supervise(settings, market, None if facilitator else _free_port(settings.port + 1)))
+
+        devnet = None if facilitator else _free_port(settings.port + 1)
+        raise typer.Exit(_supervise(settings, market, devnet))
 
 
 def _refuse_wrong_money(settings: GeneratorSettings) -> None:
@@ -161,20 +171,24 @@ def _supervise(settings: GeneratorSettings, market: list[str], devnet: int | Non
     }
     commands = {"schedule": ["schedule", *market], "gateway": ["gateway", "--preview"]}
     if devnet:
-        root, network = f"http://127.0.0.1:{devnet}", settings.network or "devnet"
+        root = f"http://127.0.0.1:{devnet}"
+        network = settings.network or "devnet"
         places = {"FACILITATOR": "facilitator", "ALGOD": "algod", "INDEXER": "indexer"}
         environment |= {f"EMI_{name}_URL": f"{root}/{path}" for name, path in places.items()} | {"EMI_NETWORK": network}
         commands["devnet"] = ["devnet", "--port", str(devnet), "--as", network]
-    before = _published(settings)
+
     stopping: list[int] = []
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda got, _frame: stopping.append(got))
+
+    before = _published(settings)
     children: list[Child] = []
     try:
         for name, arguments in commands.items():
             children.append(Child(name, arguments, environment, shown=name == "schedule"))
         for child in children:
             child.follow()
+
         if _wait_ready(settings, before, children, stopping):
             _welcome(settings, market[1], devnet)
         return _watch(children, stopping)
@@ -208,22 +222,32 @@ def _watch(children: list[Child], stopping: list[int]) -> int:
     while not stopping:
         for child in children:
             code = child.exit_code()
-            if code is not None:
-                child.end()
-                last = " Its last lines:\n" + "\n".join(f"  {line}" for line in child.last) if child.last else ""
-                line = f"emi: {child.name} ended with code {code}; everything is stopped.{last}"
-                print(line, file=sys.stderr, flush=True)
-                return 1
+            if code is None:
+                continue
+
+            child.end()
+            ended = f"emi: {child.name} ended with code {code}; everything is stopped."
+            if child.last:
+                ended += " Its last lines:\n" + "\n".join(f"  {line}" for line in child.last)
+            print(ended, file=sys.stderr, flush=True)
+            return 1
         time.sleep(POLL_S)
+
     print("\nemi: stopping after the running tick ...", flush=True)
     return 0
 
 
 def _welcome(settings: GeneratorSettings, source: str, devnet: int | None) -> None:
-    origin, emi = local_origin(settings.host, settings.port), _own_name()
+    origin = local_origin(settings.host, settings.port)
+    emi = _own_name()
     marks = {"simulated": "a SIMULATED market, not real prices", "recorded": "a RECORDED market, replayed"}
-    known = "with the test network's ids" if settings.network == "testnet" else "official clients need --as testnet"
-    money = f"\n            play money: http://127.0.0.1:{devnet} ({known})" if devnet else ""
+
+    money = bought_with = ""
+    if devnet:
+        ids = "with the test network's ids" if settings.network == "testnet" else "official clients need --as testnet"
+        money = f"\n            play money: http://127.0.0.1:{devnet} ({ids})"
+        bought_with = "; play money"
+
     print(
         f"""
   {settings.project} is up: {marks.get(source, "live market data")}.
@@ -232,7 +256,7 @@ def _welcome(settings: GeneratorSettings, source: str, devnet: int | None) -> No
   Read      curl {origin}/api/market-regime.php
             curl '{origin}/api/reasoning.php?asset=ETH'
   Buy       {emi} buy market-regime
-            (also main-brain, atlas, atlas-human-report{"; play money" if devnet else ""})
+            (also main-brain, atlas, atlas-human-report{bought_with})
             {origin}/x402-buyer/
   Build     {origin}{QUICKSTART}{money}
   Vote      {emi} vote up
@@ -248,7 +272,9 @@ def _own_name() -> str:
     """Return how this shell reaches the command: `emi`, its path, or Python with the module."""
     if shutil.which("emi"):
         return "emi"
-    return f"{sys.executable} -m generator.cli" if sys.argv[0].endswith(".py") else sys.argv[0]
+    if sys.argv[0].endswith(".py"):
+        return f"{sys.executable} -m generator.cli"
+    return sys.argv[0]
 
 
 def _free_port(wanted: int) -> int:

@@ -30,19 +30,28 @@ def verify(
     from generator.record.published import CHECKPOINT
 
     settings = generator_settings()
-    place: str | Path = origin_of(url) if url else Path(where) if where else settings.site_path
+    place: str | Path
+    if url:
+        place = origin_of(url)
+    elif where:
+        place = Path(where)
+    else:
+        place = settings.site_path
+
     site = Published(place)
     if not url and site.read(STATUS_JSON) is None and site.read(CHECKPOINT) is None:
         raise GeneratorError(f"there is no published site in {place}; --url reads the one of a service that runs")
     site.pin()
-    file = record.SeenFile(seen or settings.state_dir / "seen", str(place) if url else str(Path(place).resolve()))
-    before = file.load()
+
+    name = str(place) if url else str(Path(place).resolve())
+    file = record.SeenFile(seen or settings.state_dir / "seen", name)
     try:
-        log = record.open_log(site.read, before, key)
+        log = record.open_log(site.read, file.load(), key)
         with progress_bar() as progress:
             found = record.verify_all(log, read_json(site), site.read, progress)
     except record.VerifyError as error:
         typer.echo(f"emi: {error}", err=True)
         raise typer.Exit(1) from None
+
     print(*found.lines, found.proves, sep="\n")
     found.remember(file)

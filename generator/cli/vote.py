@@ -16,8 +16,8 @@ def vote(  # noqa: PLR0917  typer passes by name
 ) -> None:
     """Vote in the Arena round that takes votes now: free, without a wallet.
 
-    A throwaway key is made on first use. The ballot is a signed payment of zero that no one can submit. To vote on chain,
-    use the Arena page. The last vote before the close counts.
+    A throwaway key is made on first use. The ballot is a signed payment of zero that no one can submit. To vote on
+    chain, use the Arena page. The last vote before the close counts.
 
     Example: emi vote up --url http://127.0.0.1:8402
     """
@@ -55,12 +55,14 @@ def vote(  # noqa: PLR0917  typer passes by name
         done = f"{origin} has it, and counts it when votes close"
     else:
         folder = inbox or settings.inbox_path
-        address, network = settings.arena.address or DEMO_ARENA, NETWORKS[settings.network or "devnet"]
+        address = settings.arena.address or DEMO_ARENA
+        network = NETWORKS[settings.network or "devnet"]
         txid, data = sign_ballot(key, voted, word, address, network.genesis_hash, change=change)
         done = f"dropped as {drop(folder, txid, data)}; "
         if is_read(folder, voted):
             done += "the service that reads this folder counts it with its next tick"
         else:
             done += "no service reads this folder now: it counts only if one does before the close (`emi up`)"
+
     print(f"{word} in round {voted}; votes close {closes}\nballot {txid}: {done}")
     print(f"counted ballots, after the close: {origin}/files/ballots/{voted}.json; the result: {origin}/arena/")

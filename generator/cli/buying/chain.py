@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from gateway.devnet.settings import IDENTITIES
@@ -32,13 +33,14 @@ class Finding:
 
 
 async def identity(web: Web, node: str) -> tuple[Network, int]:
-    """Return which network a node belongs to, and its last round; GeneratorError when it is not a devnet of this service."""
+    """Return which network a node belongs to, and its last round; GeneratorError: not a devnet of this service."""
     try:
         answer = await web.get(f"{node}/algod/v2/transactions/params")
     except Unanswered as problem:
         raise GeneratorError(
             f"nothing was paid: the devnet at {node} does not answer ({problem}); name it with --devnet-url"
         ) from problem
+
     params = _object(answer)
     for network in IDENTITIES.values():
         if params.get("genesis-hash") == network.genesis_hash and type(params.get("last-round")) is int:
@@ -59,17 +61,18 @@ async def look_up(web: Web, node: str, purchase: Purchase) -> Finding:
     except Unanswered as problem:
         return Finding("unknown", f"the node at {node} does not answer ({problem})")
 
-    network = next((one for one in IDENTITIES.values() if purchase.network in one.forms), None)
+    network = next((network for network in IDENTITIES.values() if purchase.network in network.forms), None)
     if network is None or params.get("genesis-hash") != network.genesis_hash:
         return Finding("unknown", f"the node at {node} belongs to another network than the payment")
     confirmed = _confirmed(pending, _object(pending)) or _confirmed(indexed, _object(indexed).get("transaction"))
     if confirmed:
         return Finding("landed", f"the chain has it, in round {confirmed}")
 
-    absent = _misses(pending) and indexed.status == 404
-    rounds = [found for found in (params.get("last-round"), health.get("round")) if type(found) is int]
+    absent = _misses(pending) and indexed.status == HTTPStatus.NOT_FOUND
+    rounds = [last for last in (params.get("last-round"), health.get("round")) if type(last) is int]
     if not absent or len(rounds) != 2:
         return Finding("unknown", f"the node at {node} does not say whether the chain has it")
+
     left = purchase.last_valid + MARGIN_ROUNDS - min(rounds)
     if left < 0:
         return Finding("never", "the chain does not have it and cannot take it any more")
@@ -79,15 +82,19 @@ async def look_up(web: Web, node: str, purchase: Purchase) -> Finding:
 
 def _confirmed(answer: Answer, found: Any) -> int:
     """Return the round in which an answer says that a transaction was confirmed, 0 when it does not."""
-    confirmed = found.get("confirmed-round") if isinstance(found, dict) else None
-    return confirmed if answer.status == 200 and type(confirmed) is int and confirmed > 0 else 0
+    if answer.status != HTTPStatus.OK or not isinstance(found, dict):
+        return 0
+    confirmed = found.get("confirmed-round")
+    return confirmed if type(confirmed) is int and confirmed > 0 else 0
 
 
 def _misses(pending: Answer) -> bool:
     """Return whether a node neither has a transaction nor may still commit it from its pool."""
-    return pending.status == 404 or (pending.status == 200 and bool(_object(pending).get("pool-error")))
+    if pending.status == HTTPStatus.NOT_FOUND:
+        return True
+    return pending.status == HTTPStatus.OK and bool(_object(pending).get("pool-error"))
 
 
 def _object(answer: Answer) -> dict[str, Any]:
-    body = answer.json() if answer.status == 200 else None
+    body = answer.json() if answer.status == HTTPStatus.OK else None
     return body if isinstance(body, dict) else {}

@@ -102,14 +102,18 @@ def _check_resource(resource: Any, url: str) -> None:
     named = resource.get("url") if isinstance(resource, dict) else None
     if not isinstance(named, str):
         raise OfferRefused("the offer does not name what it sells")
+
     try:
-        ours, theirs = urlsplit(url), urlsplit(named)
+        ours = urlsplit(url)
+        theirs = urlsplit(named)
         same_origin = origin_key(named) == origin_key(url) and theirs.username is None
     except ValueError:
         raise OfferRefused(f"the offer names {_shown(named)}, which is not a URL") from None
+
     if not same_origin:
         raise OfferRefused(
-            f"the offer is of {_shown(named)}, but {url} was asked; if that is the service's own name, use it with --url"
+            f"the offer is of {_shown(named)}, but {url} was asked; "
+            "if that is the service's own name, use it with --url"
         )
     if theirs.path != ours.path:
         raise OfferRefused(f"the offer sells {_shown(theirs.path)}, but {ours.path} was asked for")
@@ -117,11 +121,13 @@ def _check_resource(resource: Any, url: str) -> None:
 
 def _offer(accepts: Any, network: Network) -> dict[str, Any]:
     """Return the first offer on a network; every other one there must say the same."""
-    if not isinstance(accepts, list) or not all(isinstance(one, dict) for one in accepts):
+    if not isinstance(accepts, list) or not all(isinstance(option, dict) for option in accepts):
         raise OfferRefused("the offer has no list of ways to pay")
-    mine = [one for one in accepts if one.get("scheme") == "exact" and one.get("network") in network.forms]
+
+    mine = [option for option in accepts if option.get("scheme") == "exact" and option.get("network") in network.forms]
     if not mine:
         raise OfferRefused(f"the seller takes no payment on {network.full}, the only network of this wallet")
+
     first: dict[str, Any] = mine[0]
     for other in mine[1:]:
         if other | {"network": ""} != first | {"network": ""}:
@@ -130,9 +136,13 @@ def _offer(accepts: Any, network: Network) -> dict[str, Any]:
 
 
 def _quote(quote: Any, offer: dict[str, Any]) -> tuple[str, str]:
-    found = quote if isinstance(quote, dict) else {}
+    """Return the snapshot and the SHA-256 that an offer quotes."""
+    if not isinstance(quote, dict):
+        quote = {}
     extra = offer.get("extra")
-    snapshot_id, sha256 = found.get("snapshotId"), found.get("sha256")
+    snapshot_id = quote.get("snapshotId")
+    sha256 = quote.get("sha256")
+
     if not isinstance(sha256, str) or not SHA256.fullmatch(sha256):
         raise OfferRefused("the offer does not state the SHA-256 of what it sells")
     if not isinstance(snapshot_id, str) or not isinstance(extra, dict) or extra.get("snapshotId") != snapshot_id:

@@ -106,7 +106,7 @@ async def purchase(order: Order, context: Context) -> Bought:
 
 
 def abandon(purchases: Purchases, txid: str) -> None:
-    """Forget a payment that brought nothing, so that another may be signed; GeneratorError when there is no such one."""
+    """Forget a payment that brought nothing, so that another may be signed; GeneratorError: there is no such one."""
     found = purchases.find(txid)
     if found is None:
         raise GeneratorError(f"no payment {txid} is kept in {purchases.path(txid).parent}")
@@ -246,7 +246,7 @@ async def _delivered(order: Order, context: Context, signed: Purchase, answer: A
 
 
 async def _refused(order: Order, context: Context, signed: Purchase, answer: Answer) -> None:
-    """Say how a payment ended to which the seller answered with another challenge; the chain decides, not the seller."""
+    """Report how a payment ended that the seller answered with another challenge: the chain decides, not the seller."""
     receipt = receipt_of(answer)
     reason = (receipt or {}).get("errorReason")
     words = f"its reason: {ascii(reason)[:120] if reason else answer.reason()}"

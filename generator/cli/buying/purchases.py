@@ -31,9 +31,9 @@ class Purchase:
         network: as the offer names it.
         payer: the throwaway wallet's address.
         amount_atomic: atomic units.
-        status: `signed` until something is known, or it was shown; `paid`: the chain or the seller says that it settled, and the
-            document is not here; `settled`: receipt, txid, digest and quote agree; `refused`: it never settled and
-            cannot any more; `abandoned`: the buyer said to forget it.
+        status: `signed` until something is known, or it was shown; `paid`: the chain or the seller says that it
+            settled, and the document is not here; `settled`: receipt, txid, digest and quote agree; `refused`: it
+            never settled and cannot any more; `abandoned`: the buyer said to forget it.
         receipt: the decoded PAYMENT-RESPONSE, when there was one.
         body: what was delivered, when it was JSON.
         payee: who gets the money.

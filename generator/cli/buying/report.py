@@ -12,7 +12,7 @@ EVIDENCE: Final = {"used": "Used", "missing": "Missing", "disagreeing": "Disagre
 
 
 def report_text(body: Any) -> str | None:
-    """Return a bought body as text, None where it has no report; without the charts and the glossary, which JSON has."""
+    """Return a bought body as text, None where it has no report; charts and the glossary are in the JSON alone."""
     report = body.get("report") if isinstance(body, dict) else None
     if not isinstance(report, dict):
         return None
