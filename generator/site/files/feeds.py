@@ -35,7 +35,7 @@ CONFIDENCE_NOTE: Final = (
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class FeedEntry:
     """One piece of news; `at` is its ISO time, `facts` for machines."""
 
     id: str
@@ -53,24 +53,45 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
-class _Publisher:
+class _FeedSource:
     """Whose news it is, and of which market."""
 
     site: Site
     mode: SourceMode
 
-    def entry(  # noqa: PLR0917  each is another thing
-        self, name: str, at: str, title: str, path: str, tags: tuple[str, ...], said: tuple[str, ...], **facts: Any
-    ) -> Entry:
-        """Make an entry; `facts` has `warm_up` last."""
-        warm_up = facts.pop("warm_up")
-        return Entry(
+    def entry(
+        self,
+        name: str,
+        *,
+        at: str,
+        title: str,
+        path: str,
+        tags: tuple[str, ...],
+        paragraphs: tuple[str, ...],
+        warm_up: bool,
+        **facts: Any,
+    ) -> FeedEntry:
+        """Make an entry.
+
+        Args:
+            name: unique among all entries of the service, and part of the id for good.
+            at: ISO time of what it reports.
+            path: of the page that shows more.
+        """
+        if self.mode in MARKS:
+            title = f"{MARKS[self.mode]}: {title}"
+        tags = (*tags, str(self.mode))
+        if warm_up:
+            tags = (*tags, "warm-up")
+            paragraphs = (*paragraphs, WARM_UP)
+
+        return FeedEntry(
             id=self.id(name),
             at=at,
-            title=f"{MARKS[self.mode]}: {title}" if self.mode in MARKS else title,
+            title=title,
             url=self.site.base_url + path,
-            tags=(*tags, str(self.mode), *(["warm-up"] * warm_up)),
-            paragraphs=(*said, *([WARM_UP] * warm_up), self.notice),
+            tags=tags,
+            paragraphs=(*paragraphs, self.notice),
             facts={**facts, "source_mode": str(self.mode), "warm_up": warm_up},
         )
 
@@ -88,7 +109,10 @@ class _Publisher:
     def notice(self) -> str:
         """What no entry goes without."""
         banner = MODE_BANNERS.get(str(self.mode))
-        return DISCLAIMER if banner is None else f"{banner[0]}. {banner[1]} {DISCLAIMER}"
+        if banner is None:
+            return DISCLAIMER
+        title, text = banner
+        return f"{title}. {text} {DISCLAIMER}"
 
 
 def feeds(
@@ -105,11 +129,12 @@ def feeds(
         changes: of the regime, newest first, `CHANGES_READ` at most.
         at: aware time of the tick; only its day shows, and only while there is no news at all.
     """
-    publisher = _Publisher(site, mode)
-    entries = _newest([*_of_rounds(publisher, rounds[: 2 * ENTRIES]), *_of_changes(publisher, changes)])
+    source = _FeedSource(site, mode)
+    entries = _newest([*_of_rounds(source, rounds[: 2 * ENTRIES]), *_of_changes(source, changes)])
+
     return {
-        FEED_JSON: encode(_json_feed(publisher, entries)),
-        FEED_ATOM: _atom(publisher, entries, at, "", FEED_ATOM),
+        FEED_JSON: encode(_json_feed(source, entries)),
+        FEED_ATOM: _atom(source, entries, at, "", FEED_ATOM),
     }
 
 
@@ -119,151 +144,187 @@ def asset_feeds(
     """Return path -> bytes of the feed of each asset: its rounds, and moves that left their 90% range.
 
     Args:
+        rounds: rows of `/arena/rounds.json`, newest first.
         due: hourly forecasts that came due, newest first.
+        at: as of `feeds`.
     """
-    publisher, made = _Publisher(site, mode), {}
+    source = _FeedSource(site, mode)
+    files = {}
     for asset in ASSETS:
-        entries = [*_of_rounds(publisher, [row for row in rounds if row["asset"] == asset][:ENTRIES])]
-        entries += _of_misses(publisher, [one for one in due if one.asset == asset])
-        made[asset_feed(asset)] = _atom(publisher, _newest(entries), at, asset, asset_feed(asset))
-    return made
+        its_rounds = [row for row in rounds if row["asset"] == asset][:ENTRIES]
+        its_forecasts = [made for made in due if made.asset == asset]
+        entries = _newest([*_of_rounds(source, its_rounds), *_of_misses(source, its_forecasts)])
+
+        path = asset_feed(asset)
+        files[path] = _atom(source, entries, at, asset, path)
+    return files
 
 
-def _newest(entries: Sequence[Entry]) -> tuple[Entry, ...]:
+def _newest(entries: Sequence[FeedEntry]) -> tuple[FeedEntry, ...]:
     return tuple(sorted(entries, key=lambda entry: (entry.at, entry.id), reverse=True)[:ENTRIES])
 
 
-def _of_misses(publisher: _Publisher, due: Sequence[PredictionMade]) -> Iterator[Entry]:
+def _of_misses(source: _FeedSource, due: Sequence[PredictionMade]) -> Iterator[FeedEntry]:
+    """Give an entry for each move over an hour that ended outside of its 90% range."""
     for made in due:
-        came, said = made.moves.get("1h"), (made.ranges or {}).get("1h")
-        if not came or not said or came.move is None or said.low_90 <= came.move <= said.high_90:
+        outcome = made.moves.get("1h")
+        forecast = (made.ranges or {}).get("1h")
+        if outcome is None or forecast is None or outcome.move is None:
             continue
-        start, end = moment(made.start_ms), moment(made.end_ms)
-        yield publisher.entry(
+        if forecast.low_90 <= outcome.move <= forecast.high_90:
+            continue
+
+        start = moment(made.start_ms)
+        end = moment(made.end_ms)
+        moved = f"{made.asset} {signed(outcome.move)} from {start:%H:%M} to {end:%H:%M} UTC"
+        yield source.entry(
             f"range:{made.asset}:{start:%Y%m%dT%H%M%SZ}",
-            iso(made.end_ms),
-            f"{made.asset} {signed(came.move)} from {start:%H:%M} to {end:%H:%M} UTC: outside its 90% range",
-            asset_path(made.asset),
-            ("range", made.asset),
-            (
-                f"The 90% range for this hour was {signed(said.low_90)} to {signed(said.high_90)}.",
+            at=iso(made.end_ms),
+            title=f"{moved}: outside its 90% range",
+            path=asset_path(made.asset),
+            tags=("range", made.asset),
+            paragraphs=(
+                f"The 90% range for this hour was {signed(forecast.low_90)} to {signed(forecast.high_90)}.",
                 "One hour in ten is expected to end outside.",
             ),
             warm_up=made.warm_up,
         )
 
 
-def _of_rounds(publisher: _Publisher, rounds: Sequence[Mapping[str, Any]]) -> Iterator[Entry]:
+def _of_rounds(source: _FeedSource, rounds: Sequence[Mapping[str, Any]]) -> Iterator[FeedEntry]:
     for row in rounds:
-        if row["phase"] == "resolved" and row["forecast"] and row["lesson"]:  # never without, but no tick hangs on it
-            yield _of_round(publisher, row)
+        # A resolved round has both; should one ever be missing, the tick goes on without this entry.
+        if row["phase"] == "resolved" and row["forecast"] and row["lesson"]:
+            yield _of_round(source, row)
 
 
-def _of_round(publisher: _Publisher, row: Mapping[str, Any]) -> Entry:
-    lesson, forecast = row["lesson"], row["forecast"]
+def _of_round(source: _FeedSource, row: Mapping[str, Any]) -> FeedEntry:
+    lesson = row["lesson"]
+    brain = row["forecast"]["prediction"]
     people = lesson["human_consensus"]
-    said = "no votes" if people == "NONE" else f"crowd {people}"
-    start, end = moment(ms_of(row["start"])), moment(ms_of(row["end"]))
-    return publisher.entry(
+    crowd = "no votes" if people == "NONE" else f"crowd {people}"
+    start = moment(ms_of(row["start"]))
+    end = moment(ms_of(row["end"]))
+
+    return source.entry(
         f"round:{row['round_id']}",
-        row["end"],
-        f"{row['asset']}, {start:%H:%M} to {end:%H:%M} UTC: outcome {row['outcome']}; "
-        f"brain {forecast['prediction']}, {said}",
-        f"{ARENA}#{row['round_id']}",
-        ("arena", row["asset"]),
-        (_moved(row, start, end), _said(row)),
+        at=row["end"],
+        title=(f"{row['asset']}, {start:%H:%M} to {end:%H:%M} UTC: outcome {row['outcome']}; brain {brain}, {crowd}"),
+        path=f"{ARENA}#{row['round_id']}",
+        tags=("arena", row["asset"]),
+        paragraphs=(_move_of_round(row, start, end), _forecast_and_votes(row)),
+        warm_up=row["warm_up"],
         kind="round",
         round_id=row["round_id"],
         asset=row["asset"],
         outcome=row["outcome"],
-        brain_prediction=forecast["prediction"],
+        brain_prediction=brain,
         human_consensus=people,
         brain_correct=lesson["brain_correct"],
         crowd_correct=lesson["crowd_correct"],
         change_bps=row["change_bps"],
-        warm_up=row["warm_up"],
     )
 
 
-def _moved(row: Mapping[str, Any], start: datetime, end: datetime) -> str:
+def _move_of_round(row: Mapping[str, Any], start: datetime, end: datetime) -> str:
     return (
         f"{row['asset']} moved {signed(row['change_bps'] / 100)} from {start:%d %b %Y, %H:%M} to {end:%H:%M} UTC. "
         f"A move of less than {row['forecast']['band_bps'] / 100:.2f}% either way counts as NEUTRAL."
     )
 
 
-def _said(row: Mapping[str, Any]) -> str:
-    forecast, votes, simulated = row["forecast"], Tally(**row["votes"]), Tally(**row["simulated_votes"])
-    said = votes_words(votes, simulated) or "No one voted."
-    return f"The brain gave {forecast['prediction']} a chance of {percent(forecast['confidence'])}%, sealed before the vote. {said}"
+def _forecast_and_votes(row: Mapping[str, Any]) -> str:
+    forecast = row["forecast"]
+    chance = f"a chance of {percent(forecast['confidence'])}%"
+    votes = votes_words(Tally(**row["votes"]), Tally(**row["simulated_votes"])) or "No one voted."
+    return f"The brain gave {forecast['prediction']} {chance}, sealed before the vote. {votes}"
 
 
-def _of_changes(publisher: _Publisher, changes: Sequence[RegimeChange]) -> Iterator[Entry]:
+def _of_changes(source: _FeedSource, changes: Sequence[RegimeChange]) -> Iterator[FeedEntry]:
+    """Give an entry for each change whose regime before is known; the first regime of all has none before."""
+    first_of_all_is_read = len(changes) < CHANGES_READ
     for after, before in pairwise([*changes, None]):
-        if after is not None and (before is not None or len(changes) < CHANGES_READ):
-            yield _of_change(publisher, after, before)
+        if after is not None and (before is not None or first_of_all_is_read):
+            yield _of_change(source, after, before)
 
 
-def _of_change(publisher: _Publisher, after: RegimeChange, before: RegimeChange | None) -> Entry:
+def _of_change(source: _FeedSource, after: RegimeChange, before: RegimeChange | None) -> FeedEntry:
     now = word(after.label)
-    named = (("confidence", share(after.confidence)), ("risk score", after.risk_score))
-    numbers = [f"{name} {percent(value)} of 100" for name, value in named if value is not None]
-    figures = f" {', '.join(numbers).capitalize()}." if numbers else ""
-    return publisher.entry(
+    if before is None:
+        title = f"First regime: {now}"
+        previous_label = None
+    else:
+        title = f"The regime changed from {word(before.label)} to {now}"
+        previous_label = before.label
+
+    figures = (("confidence", share(after.confidence)), ("risk score", after.risk_score))
+    known = [f"{name} {percent(value)} of 100" for name, value in figures if value is not None]
+    figures_words = f" {', '.join(known).capitalize()}." if known else ""
+
+    return source.entry(
         f"regime:{moment(after.at_ms):%Y%m%dT%H%M%SZ}",
-        iso(after.at_ms),
-        f"First regime: {now}" if before is None else f"The regime changed from {word(before.label)} to {now}",
-        "/",
-        ("regime", after.mode),
-        (f"The regime is now {REGIME[RegimeLabel(after.label)]}.{figures} {CONFIDENCE_NOTE}",),
+        at=iso(after.at_ms),
+        title=title,
+        path="/",
+        tags=("regime", after.mode),
+        paragraphs=(f"The regime is now {REGIME[RegimeLabel(after.label)]}.{figures_words} {CONFIDENCE_NOTE}",),
+        warm_up=after.warm_up,
         kind="regime",
         label=after.label,
         mode=after.mode,
-        previous_label=None if before is None else before.label,
+        previous_label=previous_label,
         confidence=share(after.confidence),
         risk_score=percent(after.risk_score),
-        warm_up=after.warm_up,
     )
 
 
-def _atom(publisher: _Publisher, entries: Sequence[Entry], at: datetime, asset: str, path: str) -> bytes:
-    """Write a feed, of one asset or of all."""
+def _atom(source: _FeedSource, entries: Sequence[FeedEntry], at: datetime, asset: str, path: str) -> bytes:
+    """Write a feed, of one asset or (an empty `asset`) of all."""
+    values = {
+        "site": source.site,
+        "notice": source.notice,
+        # Without news the time changes once a day, so that a feed in which nothing happens keeps its bytes.
+        "updated": entries[0].at if entries else f"{at.astimezone(UTC):%Y-%m-%d}T00:00:00Z",
+        "entries": entries,
+        "atom": path,
+    }
+    if asset:
+        values |= {
+            "feed_id": source.id(f"feed:{asset}"),
+            "title": f"{asset}: {source.title}",
+            "home": asset_path(asset),
+            "json": "",
+        }
+    else:
+        values |= {"feed_id": source.id("feed"), "title": source.title, "home": "/", "json": FEED_JSON}
+
     template = environment(Resources.locate()).get_template("feeds/feed.xml")
-    return template.render(
-        site=publisher.site,
-        feed_id=publisher.id(f"feed:{asset}" if asset else "feed"),
-        title=f"{asset}: {publisher.title}" if asset else publisher.title,
-        notice=publisher.notice,
-        updated=entries[0].at if entries else f"{at.astimezone(UTC):%Y-%m-%d}T00:00:00Z",
-        entries=entries,
-        atom=path,
-        home=asset_path(asset) if asset else "/",
-        json="" if asset else FEED_JSON,
-    ).encode()
+    return template.render(values).encode()
 
 
-def _json_feed(publisher: _Publisher, entries: Sequence[Entry]) -> dict[str, Any]:
-    base, project = publisher.site.base_url, publisher.site.project
+def _json_feed(source: _FeedSource, entries: Sequence[FeedEntry]) -> dict[str, Any]:
+    base = source.site.base_url
+    items = [
+        {
+            "id": entry.id,
+            "url": entry.url,
+            "title": entry.title,
+            "content_html": str(entry.html),
+            "summary": entry.paragraphs[0],
+            "date_published": entry.at,
+            "tags": list(entry.tags),
+            "_emi": {"about": base + METHODOLOGY, **entry.facts},
+        }
+        for entry in entries
+    ]
     return {
         "version": "https://jsonfeed.org/version/1.1",
-        "title": publisher.title,
+        "title": source.title,
         "home_page_url": f"{base}/",
         "feed_url": base + FEED_JSON,
-        "description": publisher.notice,
+        "description": source.notice,
         "favicon": f"{base}/favicon.svg",
-        "authors": [{"name": project, "url": f"{base}/"}],
+        "authors": [{"name": source.site.project, "url": f"{base}/"}],
         "language": "en",
-        "items": [
-            {
-                "id": entry.id,
-                "url": entry.url,
-                "title": entry.title,
-                "content_html": str(entry.html),
-                "summary": entry.paragraphs[0],
-                "date_published": entry.at,
-                "tags": list(entry.tags),
-                "_emi": {"about": base + METHODOLOGY, **entry.facts},
-            }
-            for entry in entries
-        ],
+        "items": items,
     }
