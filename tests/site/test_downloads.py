@@ -25,7 +25,7 @@ from generator.errors import PublishError
 from generator.record.memory import tables as t
 from generator.record.memory.exports import forget_months
 from generator.record.memory.store import Memory
-from generator.site.files.downloads import Downloads, csv_file, downloads, hourly_row, json_lines, no_downloads
+from generator.site.files.downloads import Downloads, downloads, hourly_row, json_lines, no_downloads, series_csv
 from tests.support.filled_memory import CAME, fill, game, ms, opened, prediction, record
 
 NOON = datetime(2026, 12, 2, 12, tzinfo=UTC)
@@ -135,7 +135,7 @@ def test_csv_is_that_of_rfc_4180() -> None:
     row = {"asset": 'a "b", c\nd', "start": None, "end": 1}
     fields = HOURLY_FIELDS[:3]
 
-    data = csv_file(fields, [row])
+    data = series_csv(fields, [row])
 
     assert data == b'asset,start,end\r\n"a ""b"", c\nd",,1\r\n'
     assert table(data) == [{"asset": row["asset"], "start": "", "end": "1"}]
@@ -143,7 +143,7 @@ def test_csv_is_that_of_rfc_4180() -> None:
 
 @pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1"])
 def test_no_text_begins_a_formula_in_a_spreadsheet(text: str) -> None:
-    data = csv_file(HOURLY_FIELDS[:1], [{"asset": text}])
+    data = series_csv(HOURLY_FIELDS[:1], [{"asset": text}])
 
     assert table(data) == [{"asset": f"'{text}"}]
 
@@ -151,7 +151,7 @@ def test_no_text_begins_a_formula_in_a_spreadsheet(text: str) -> None:
 def test_numbers_below_zero_stay_numbers() -> None:
     row = hourly_row(prediction("BTC", ms("2026-12-01 01:00")), SourceMode.LIVE)
 
-    assert table(csv_file(HOURLY_FIELDS, [row]))[0]["change_bps"] == "-2.8"
+    assert table(series_csv(HOURLY_FIELDS, [row]))[0]["change_bps"] == "-2.8"
 
 
 def test_a_file_of_json_lines_without_rows_is_not_empty() -> None:

@@ -5,9 +5,7 @@ record of a month ever be another one (a memory that was lost and begun again), 
 Which files hold a month is noted in the memory once they are published.
 """
 
-import csv
 import hashlib
-import io
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -25,12 +23,13 @@ from generator.record.memory.exports import Exports, Span
 from generator.release.check import MAX_FILE_BYTES
 from generator.release.values import NOTHING
 from generator.release.variants import WORTH, pack
+from generator.site.files.csv_file import csv_file
 
 Rows = Sequence[Mapping[str, Any]]
+_SIDES: Final = ("down", "neutral", "up")  # in the order of a forecast's probabilities
 DIGITS: Final = 12  # of the digest, in a name
 # What the release holds of the record apart from packed variants.
 RUNNING: Final = (*(f"{TRACK_RECORD}{series.name}.{ending}" for series in SERIES for ending, _, _ in FORMATS), SUMS)
-_FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")  # a spreadsheet takes a text that begins like this for a formula
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,23 +62,36 @@ def downloads(exports: Exports, mode: SourceMode, at: datetime, max_bytes: int =
         MemoryUnreadable: the record cannot be read.
         PublishError: a file would be larger than `max_bytes`.
     """
-    noted = {month: [RecordFile(**row) for row in json.loads(text)] for month, text in sorted(exports.notes().items())}
+    months_noted = exports.notes().items()
+    noted = {month: [RecordFile(**row) for row in json.loads(text)] for month, text in sorted(months_noted)}
     current = month_of(at)
-    over = [month for month in _months_until(exports.first_ms(), current) if not _is_complete(exports, noted, month)]
-    since = over[-1] if over and _after(over[-1]) == current else current
+    months_over = _months_until(exports.first_ms(), current)
+    unfinished = [month for month in months_over if not _is_complete(exports, noted, month)]
+
+    once: dict[str, bytes] = {}
+    notes: dict[str, str] = {}
+    for month in unfinished:
+        closed = _close(exports, month, mode)
+        if closed is not None:
+            once, notes = closed
+            break
+
+    since = current
+    if unfinished and _after(unfinished[-1]) == current:
+        since = unfinished[-1]
     running = exports.span(_begin(since), _begin(_after(current)))
-    once, notes = next(filter(None, (_close(exports, month, mode) for month in over)), ({}, {}))
     months = tuple(file for files in noted.values() for file in files)
-    made = Downloads(_files(running, months, mode), once, notes, months)
-    for path, data in (*made.files.items(), *once.items()):
+    files = _running_files(running, months, mode)
+
+    for path, data in (*files.items(), *once.items()):
         if len(data) > max_bytes:
             raise PublishError(f"{path} is larger than {max_bytes} bytes")
-    return made
+    return Downloads(files, once, notes, months)
 
 
 def no_downloads(mode: SourceMode) -> Downloads:
     """Return the files of a record that has nothing in it yet."""
-    return Downloads(_files(Span((), (), 0), (), mode))
+    return Downloads(_running_files(Span((), (), 0), (), mode))
 
 
 def month_of(at: datetime) -> str:
@@ -87,13 +99,18 @@ def month_of(at: datetime) -> str:
     return at.astimezone(UTC).strftime("%Y-%m")
 
 
-def _files(span: Span, months: Sequence[RecordFile], mode: SourceMode) -> dict[str, bytes]:
-    made = _made(span, mode, None)
-    files = {row.path: data for row, data in made}
-    for path, data in list(files.items()):
-        packed = zip((".gz", ".br"), pack(data), strict=True)
-        files |= {path + ending: small for ending, small in packed if len(small) < WORTH * len(data)}
-    files[SUMS] = "".join(f"{row.sha256}  {row.name}\n" for row in (*(row for row, _ in made), *months)).encode()
+def _running_files(span: Span, months: Sequence[RecordFile], mode: SourceMode) -> dict[str, bytes]:
+    """Return the files of the running month, packed where that is worth it, and the digests of all months."""
+    made = _record_files(span, mode, None)
+    files: dict[str, bytes] = {}
+    for row, data in made:
+        files[row.path] = data
+        for ending, packed in zip((".gz", ".br"), pack(data), strict=True):
+            if len(packed) < WORTH * len(data):
+                files[row.path + ending] = packed
+
+    listed = (*(row for row, _ in made), *months)
+    files[SUMS] = "".join(f"{row.sha256}  {row.name}\n" for row in listed).encode()
     return files
 
 
@@ -102,37 +119,54 @@ def _close(exports: Exports, month: str, mode: SourceMode) -> tuple[dict[str, by
     span = exports.span(_begin(month), _begin(_after(month)))
     if span.waiting:
         return None
-    made = _made(span, mode, month)
+
+    made = _record_files(span, mode, month)
+    files = {row.path: data for row, data in made}
     note = json.dumps([asdict(row) for row, _ in made], separators=(",", ":"))
-    return {row.path: data for row, data in made}, {month: note}
+    return files, {month: note}
 
 
-def _made(span: Span, mode: SourceMode, month: str | None) -> list[tuple[RecordFile, bytes]]:
+def _record_files(span: Span, mode: SourceMode, month: str | None) -> list[tuple[RecordFile, bytes]]:
     """Make the files of a month that is over, or (None) of the running one."""
-    rows: dict[str, Rows] = {
+    rows_of: dict[str, Rows] = {
         "ranges": [ranges_row(made, mode) for made in span.hourly if made.ranges],
         "hourly": [hourly_row(made, mode) for made in span.hourly],
         "rounds": [{**row, "source_mode": str(mode)} for row in span.rounds],
     }
-    made = []
+    files = []
     for series in SERIES:
-        mine = rows[series.name]
-        for ending, data in (("csv", csv_file(series.fields, mine)), ("jsonl", json_lines(mine))):
+        rows = rows_of[series.name]
+        for ending, data in (("csv", series_csv(series.fields, rows)), ("jsonl", json_lines(rows))):
             digest = hashlib.sha256(data).hexdigest()
-            folder, tag = (f"{MONTHS}{month}/", f"-{month}-{digest[:DIGITS]}") if month else (TRACK_RECORD, "")
-            path = f"{folder}{series.name}{tag}.{ending}"
-            made.append((RecordFile(path, series.name, ending, len(mine), len(data), digest, month), data))
-    return made
+            if month is None:
+                path = f"{TRACK_RECORD}{series.name}.{ending}"
+            else:
+                path = f"{MONTHS}{month}/{series.name}-{month}-{digest[:DIGITS]}.{ending}"
+
+            file = RecordFile(
+                path=path,
+                series=series.name,
+                ending=ending,
+                rows=len(rows),
+                bytes=len(data),
+                sha256=digest,
+                month=month,
+            )
+            files.append((file, data))
+    return files
 
 
 def _is_complete(exports: Exports, noted: Mapping[str, Sequence[RecordFile]], month: str) -> bool:
     """Return whether the files noted for a month hold all of it (a clock set back may have added to it)."""
-    rows = {row.series: row.rows for row in noted.get(month, ())}
-    return bool(rows) and exports.ended(_begin(month), _begin(_after(month))) == (rows["hourly"], rows["rounds"])
+    rows = {file.series: file.rows for file in noted.get(month, ())}
+    if not rows:
+        return False
+    return exports.ended(_begin(month), _begin(_after(month))) == (rows["hourly"], rows["rounds"])
 
 
 def hourly_row(made: PredictionMade, mode: SourceMode) -> dict[str, Any]:
     """Return an hourly forecast as it is given away; the numbers are those that it was scored with."""
+    resolved = made.outcome is not None
     return {
         "asset": made.asset,
         "start": iso(made.start_ms),
@@ -141,22 +175,26 @@ def hourly_row(made: PredictionMade, mode: SourceMode) -> dict[str, Any]:
         "source_mode": str(mode),
         "warm_up": made.warm_up,
         "prediction": str(made.prediction),
-        "probabilities": dict(zip(("down", "neutral", "up"), made.probabilities, strict=True)),
-        "base_rate": dict(zip(("down", "neutral", "up"), made.base_rate, strict=True)),
+        "probabilities": dict(zip(_SIDES, made.probabilities, strict=True)),
+        "base_rate": dict(zip(_SIDES, made.base_rate, strict=True)),
         "previous_outcome": None if made.previous is None else str(made.previous),
         "band_bps": made.band_bps,
         "start_price": made.start_price,
         "end_price": made.end_price,
         "change_bps": made.change_bps,
-        "outcome": None if made.outcome is None else str(made.outcome),
-        "correct": None if made.outcome is None else made.outcome == made.prediction,
+        "outcome": str(made.outcome) if resolved else None,
+        "correct": made.outcome == made.prediction if resolved else None,
         "void_reason": made.void_reason,
     }
 
 
 def ranges_row(made: PredictionMade, mode: SourceMode) -> dict[str, Any]:
     """Return the ranges of one asset and hour, in percent, with the moves that came; null where one is still open."""
-    forecasts = made.ranges or {}
+    ranges = {}
+    for horizon, forecast in (made.ranges or {}).items():
+        move = made.moves.get(horizon) or Move()
+        ranges[horizon] = {**asdict(forecast), **asdict(move)}
+
     return {
         "asset": made.asset,
         "start": iso(made.start_ms),
@@ -164,20 +202,14 @@ def ranges_row(made: PredictionMade, mode: SourceMode) -> dict[str, Any]:
         "source_mode": str(mode),
         "warm_up": made.warm_up,
         "start_price": made.start_price,
-        "ranges": {
-            name: {**asdict(said), **asdict(made.moves.get(name) or Move())} for name, said in forecasts.items()
-        },
+        "ranges": ranges,
     }
 
 
-def csv_file(fields: Sequence[Field], rows: Rows) -> bytes:
-    """Write RFC 4180: a header, lines that end in CRLF, quotes where they are needed; no text begins a formula."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\r\n")
-    writer.writerow([column.name for column in fields])
-    places = [column.keys for column in fields]
-    writer.writerows([_cell(_value(row, keys)) for keys in places] for row in rows)
-    return text.getvalue().encode()
+def series_csv(fields: Sequence[Field], rows: Rows) -> bytes:
+    """Write a series as CSV; a field leads to its value in a row, and is empty where the way there ends in null."""
+    columns = [field.name for field in fields]
+    return csv_file(columns, ([_value(row, field.keys) for field in fields] for row in rows))
 
 
 def json_lines(rows: Rows) -> bytes:
@@ -194,21 +226,14 @@ def _value(row: Mapping[str, Any], keys: tuple[str, ...]) -> Any:
     return value
 
 
-def _cell(value: Any) -> Any:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    # Numbers stay: a minus sign before digits begins no formula.
-    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
-
-
 def _months_until(first_ms: int | None, current: str) -> list[str]:
     """Return the months from that of a time up to the one before the current, oldest first."""
     month = current if first_ms is None else month_of(datetime.fromtimestamp(first_ms / 1000, UTC))
-    found = []
+    months = []
     while month < current:
-        found.append(month)
+        months.append(month)
         month = _after(month)
-    return found
+    return months
 
 
 def _begin(month: str) -> int:
@@ -218,5 +243,6 @@ def _begin(month: str) -> int:
 
 
 def _after(month: str) -> str:
+    """Return the month after a month."""
     year, number = map(int, month.split("-"))
     return f"{year + number // 12:04d}-{number % 12 + 1:02d}"

@@ -1,11 +1,10 @@
 """The market over time as files and figures: charts of each window and asset, the numbers as CSV, pictures to embed."""
 
-import csv
-import io
+import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Any, Final
 
 from markupsafe import Markup, escape
 
@@ -19,17 +18,22 @@ from generator.catalog.text.labels import REGIME
 from generator.catalog.words import RegimeLabel, SourceMode
 from generator.compose.context import TickContext
 from generator.compose.inputs import observed, reading_of
-from generator.site.charts.history import WINDOWS, Lately, Point, history, line_chart, uptime
+from generator.site.charts.history import WINDOWS, Lately, Point, Window, history, line_chart, uptime
 from generator.site.charts.plot import Chart
 from generator.site.charts.report import DATA_FROM, source_of
+from generator.site.files.csv_file import csv_file
 from generator.site.words.days import Day, days
 from generator.site.words.format import UNKNOWN, moment, when
 
+WEEK: Final = "7d"  # the window in which every asset is drawn
 EVERY: Final = 4 * HOUR_MS  # between two points of funding and open interest
 FILES: Final = (HISTORY_CSV, BADGE, *map(embedded, ASSETS), *map(asset_feed, ASSETS))
 _HOVER: Final = re.compile(r'<rect class="hour"[^>]*/>')
 _CLASS: Final = re.compile(r'class="([a-z0-9_ -]+)"')
-_INK, _SOFT, _LINE, _ACCENT = "#1c2426", "#55605f", "#dcd9d0", "#0b6470"
+_INK: Final = "#1c2426"
+_SOFT: Final = "#55605f"
+_LINE: Final = "#dcd9d0"
+_ACCENT: Final = "#0b6470"
 _HALO: Final = f'fill="{_SOFT}" font-size="11" stroke="#fbfaf7" stroke-width="3" paint-order="stroke"'
 _LOOKS: Final = {
     "tick": _HALO,
@@ -51,6 +55,10 @@ _LOOKS: Final = {
     "r-mark": 'stroke="#6b3208" stroke-width="1.6"',
     "r-dot": 'fill="#e9dcff"',
 }
+_BADGE_MARKS: Final[Mapping[SourceMode, str]] = {
+    SourceMode.SIMULATED: " (simulated)",
+    SourceMode.RECORDED: " (replayed)",
+}
 _FONT: Final = 'font-family="Open Sans, system-ui, sans-serif"'
 _CARD: Final = (
     f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 680 560" width="680" height="560" {_FONT} role="img">'
@@ -61,9 +69,10 @@ _CARD: Final = (
 )
 _BADGE: Final = (
     f'<svg xmlns="http://www.w3.org/2000/svg" width="{{width}}" height="20" {_FONT} role="img" font-size="12">'
-    "<title>Crypto market: {said}</title>"
-    f'<rect width="{{width}}" height="20" rx="4" fill="{_ACCENT}"/><rect width="{{right}}" height="20" rx="4" fill="{_INK}"/>'
-    '<g fill="#fff"><text x="8" y="14">crypto market</text><text x="{text}" y="14">{said}</text></g></svg>'
+    "<title>Crypto market: {regime}</title>"
+    f'<rect width="{{width}}" height="20" rx="4" fill="{_ACCENT}"/>'
+    f'<rect width="{{right}}" height="20" rx="4" fill="{_INK}"/>'
+    '<g fill="#fff"><text x="8" y="14">crypto market</text><text x="{text}" y="14">{regime}</text></g></svg>'
 )
 
 
@@ -87,25 +96,50 @@ def histories(
         published: every hour since the start, without those of a backtest.
         minutes: with a published tick, by the number of the day.
     """
-    source, backtested = source_of(ctx), _source(ctx, hours)
-    windows = [(DEFAULT_ASSET, name) for name in WINDOWS] + [(asset, "7d") for asset in ASSETS[1:]]
-    drawn = [
-        history(f"{asset.lower()}-{name}", WINDOWS[name], _lately(ctx, asset, hours, name), backtested)
-        for asset, name in windows
-    ]
-    for asset in ASSETS:
-        funding = [(at, 100 * value) for at, value in _series(ctx, asset, "funding", EVERY)]
-        interest, name = _series(ctx, asset, "open_interest", EVERY), asset.lower()
-        unit, held = "% per 8 hours", f"{asset} open interest, contracts"
-        drawn.append(line_chart(f"{name}-funding", f"{asset} funding, {unit}", unit, funding, source))
-        drawn.append(line_chart(f"{name}-interest", held, f"contracts, in {asset}", interest, source))
+    drawn = [*_price_charts(ctx, hours), *_futures_charts(ctx)]
     drawn.append(uptime("uptime", minutes, ctx.freshness.generated_ms, "Source: own record of ticks."))
     charts = {chart.caption.name: chart for chart in drawn if chart is not None}
-    cards = {embedded(asset): card(charts.get(f"{asset.lower()}-7d"), asset, ctx).encode() for asset in ASSETS}
-    before = [hour for hour in hours if hour.warm_up and _day_of(hour) < _day_of(published[0])] if published else hours
-    lines = days([*before, *published], ctx.freshness.generated_ms)
-    files = {HISTORY_CSV: hours_csv(hours), BADGE: badge(hours, ctx).encode(), **cards}
-    return Histories(charts, {name: escape(chart) for name, chart in charts.items()}, files, lines)
+
+    files = {HISTORY_CSV: hours_csv(hours), BADGE: badge(hours, ctx).encode()}
+    for asset in ASSETS:
+        files[embedded(asset)] = card(charts.get(_week_of(asset)), asset, ctx).encode()
+
+    # A day that was published is listed as it was published, however much of it a backtest read as well.
+    backtested = hours
+    if published:
+        backtested = [hour for hour in hours if hour.warm_up and _day_of(hour) < _day_of(published[0])]
+    listed = days([*backtested, *published], ctx.freshness.generated_ms)
+
+    figures = {name: escape(chart) for name, chart in charts.items()}
+    return Histories(charts, figures, files, listed)
+
+
+def _price_charts(ctx: TickContext, hours: Sequence[Hour]) -> Iterator[Chart | None]:
+    """Draw the default asset over every window, and the others over a week."""
+    source = _source_of_regimes(ctx, hours)
+    for asset in ASSETS:
+        for window in WINDOWS.values():
+            if asset == DEFAULT_ASSET or window.name == WEEK:
+                yield history(f"{asset.lower()}-{window.name}", window, _lately(ctx, asset, hours, window), source)
+
+
+def _futures_charts(ctx: TickContext) -> Iterator[Chart | None]:
+    """Draw funding and open interest of each asset."""
+    source = source_of(ctx)
+    unit = "% per 8 hours"
+    for asset in ASSETS:
+        name = asset.lower()
+        funding = [(at, 100 * rate) for at, rate in _series(ctx, asset, "funding", EVERY)]
+        yield line_chart(f"{name}-funding", f"{asset} funding, {unit}", unit, funding, source)
+
+        interest = _series(ctx, asset, "open_interest", EVERY)
+        title = f"{asset} open interest, contracts"
+        yield line_chart(f"{name}-interest", title, f"contracts, in {asset}", interest, source)
+
+
+def _week_of(asset: str) -> str:
+    """Return the name of an asset's chart over a week."""
+    return f"{asset.lower()}-{WEEK}"
 
 
 def _day_of(hour: Hour) -> int:
@@ -114,64 +148,81 @@ def _day_of(hour: Hour) -> int:
 
 def hours_csv(hours: Sequence[Hour]) -> bytes:
     """Write the hours as CSV: what was published first in each, or read by the backtest at its beginning."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\r\n")
-    chances, prices = (f"chance_{label}" for label in REGIMES), (f"price_{asset}" for asset in ASSETS)
-    writer.writerow(["at", "market_time", "warm_up", "regime", *chances, *prices])
-    for hour in hours:
-        said = iso(hour.at_ms), iso(hour.market_ms), str(hour.warm_up).lower(), hour.label
-        known = (hour.prices.get(asset, "") for asset in ASSETS)
-        writer.writerow([*said, *(hour.chances or ("",) * len(REGIMES)), *known])
-    return text.getvalue().encode()
+    chances = (f"chance_{label}" for label in REGIMES)
+    prices = (f"price_{asset}" for asset in ASSETS)
+    columns = ["at", "market_time", "warm_up", "regime", *chances, *prices]
+    return csv_file(columns, map(_hour_row, hours))
+
+
+def _hour_row(hour: Hour) -> list[Any]:
+    chances = hour.chances or (None,) * len(REGIMES)
+    prices = (hour.prices.get(asset) for asset in ASSETS)
+    return [iso(hour.at_ms), iso(hour.market_ms), hour.warm_up, hour.label, *chances, *prices]
 
 
 def badge(hours: Sequence[Hour], ctx: TickContext) -> str:
     """Draw the regime as a badge."""
-    newest = hours[-1] if hours else None
-    said = REGIME[RegimeLabel(newest.label)] if newest else UNKNOWN
-    mark = {SourceMode.SIMULATED: " (simulated)", SourceMode.RECORDED: " (replayed)"}.get(ctx.observation.mode, "")
-    return _BADGE.format(said=f"{said}{mark}", width=104 + 13 * len(said + mark) // 2, right=96, text=102)
+    regime = REGIME[RegimeLabel(hours[-1].label)] if hours else UNKNOWN
+    regime += _BADGE_MARKS.get(ctx.observation.mode, "")
+    return _BADGE.format(regime=regime, width=104 + 13 * len(regime) // 2, right=96, text=102)
 
 
 def card(chart: Chart | None, asset: str, ctx: TickContext) -> str:
     """Draw a chart as a picture of its own; its colours are attributes, as a policy may forbid styles."""
-    finding = chart.caption.finding if chart else f"{asset}: no prices are known yet"
-    inner = attributed(chart.inner) if chart else Markup("")
-    made = f"{moment(ctx.freshness.generated_ms):%-d %b %Y, %H:%M} UTC"
-    about = f"{ctx.site.project}, {DATA_FROM[ctx.observation.mode]}, {made}. For learning only."
+    if chart is None:
+        finding = f"{asset}: no prices are known yet"
+        inner = Markup("")
+    else:
+        finding = chart.caption.finding
+        inner = attributed(chart.inner)
+
+    drawn_at = f"{moment(ctx.freshness.generated_ms):%-d %b %Y, %H:%M} UTC"
+    about = f"{ctx.site.project}, {DATA_FROM[ctx.observation.mode]}, {drawn_at}. For learning only."
     return _CARD.format(finding=finding, inner=inner, about=escape(about))
 
 
 def attributed(inner: Markup) -> Markup:
     """Replace the classes of a drawing by attributes, and leave out what only answers a pointer."""
     plain = _HOVER.sub("", str(inner))
-    return Markup(_CLASS.sub(lambda found: _LOOKS[found[1].split()[0]], plain))  # noqa: S704  ours, escaped when made
+    styled = _CLASS.sub(lambda match: _LOOKS[match[1].split()[0]], plain)
+    return Markup(styled)  # noqa: S704  ours, escaped when made
 
 
-def _lately(ctx: TickContext, asset: str, hours: Sequence[Hour], window: str) -> Lately:
-    read = reading_of(ctx, asset)
-    closes, seen = _series(ctx, asset, "close", WINDOWS[window].step_ms), observed(ctx, asset)
-    if seen.price is not None and seen.price_as_of_ms is not None and closes and seen.price_as_of_ms > closes[-1][0]:
-        closes.append((seen.price_as_of_ms, seen.price))
-    return Lately(asset, ctx.observation.market_ms, closes, hours, read.ranges if read else None)
+def _lately(ctx: TickContext, asset: str, hours: Sequence[Hour], window: Window) -> Lately:
+    """Return an asset's closes up to its newest price, which is more recent than the last closed bar."""
+    closes = _series(ctx, asset, "close", window.step_ms)
+    newest = observed(ctx, asset)
+    if newest.price is not None and newest.price_as_of_ms is not None and closes:
+        last_ms, _ = closes[-1]
+        if newest.price_as_of_ms > last_ms:
+            closes.append((newest.price_as_of_ms, newest.price))
+
+    reading = reading_of(ctx, asset)
+    ranges = reading.ranges if reading else None
+    return Lately(asset, ctx.observation.market_ms, closes, hours, ranges)
 
 
 def _series(ctx: TickContext, asset: str, name: str, every_ms: int) -> list[Point]:
-    """Return (close time, value) of known bars, one each `every_ms` counted from the newest."""
+    """Return (close time in ms, value) of known bars, one each `every_ms` counted from the newest, oldest first."""
     bars = ctx.bars
     if bars is None or not len(bars):
         return []
+
     step = max(1, every_ms // bars.interval_ms)
-    times = bars.t[::-1][::step][::-1] + bars.interval_ms
-    values = bars.fields[name][:, bars.assets.index(asset)][::-1][::step][::-1]
-    return [(at, value) for at, value in zip(times.tolist(), values.tolist(), strict=True) if value == value]  # noqa: PLR0124  not NaN
+    newest_first = slice(None, None, -step)
+    times = (bars.t[newest_first] + bars.interval_ms)[::-1]
+    values = bars.fields[name][newest_first, bars.assets.index(asset)][::-1]
+    points = zip(times.tolist(), values.tolist(), strict=True)
+    return [(at, value) for at, value in points if not math.isnan(value)]
 
 
-def _source(ctx: TickContext, hours: Sequence[Hour]) -> Markup:
-    said = source_of(ctx)
-    first = next((hour for hour in hours if not hour.warm_up), None)
+def _source_of_regimes(ctx: TickContext, hours: Sequence[Hour]) -> Markup:
+    """Say where the prices come from, and which of the regimes are a backtest."""
+    source = source_of(ctx)
     if not any(hour.warm_up for hour in hours):
-        return said
-    if first is None:
-        return said + " The regimes shown are a backtest: nothing was published yet."
-    return said + Markup(" Regimes before {} are a backtest.").format(when(first.market_ms))
+        return source
+
+    first_published = next((hour for hour in hours if not hour.warm_up), None)
+    if first_published is None:
+        return source + " The regimes shown are a backtest: nothing was published yet."
+    return source + Markup(" Regimes before {} are a backtest.").format(when(first_published.market_ms))
