@@ -19,6 +19,7 @@ from generator.catalog.words import SourceMode, SourceStatus
 from generator.compose.all import compose_free
 from generator.compose.body import encode
 from generator.compose.context import DayBefore, Site, TickContext, Ticks
+from generator.compose.free import FreeBodies
 from generator.errors import PublishError
 from generator.market.bars import BarFrame
 from generator.market.observation import AssetObservation, Observation, SourceHealth
@@ -29,7 +30,7 @@ from generator.release.values import FIRST_GENERATION
 from generator.release.variants import Variants
 from generator.runtime.app import App, site_of
 from generator.runtime.market import to_ms
-from generator.runtime.publication import pages, rounds_file
+from generator.runtime.publication import page_files, rounds_file
 from generator.runtime.tick import freshness
 from generator.settings import GeneratorSettings
 from generator.site.files.background import static_files
@@ -106,15 +107,19 @@ def bootstrap_files(site: Site, mode: SourceMode, at: datetime, renderer: Pages 
     """
     context = _context(site, mode, at)
     last_good = LastGood()
-    free = {path: body.as_json() for path, body in compose_free(context).items()}
+    free = compose_free(context)
     static = last_good.attempt(Kind.DISCOVERY, lambda: static_files(site, {}, at), OPENAPI_JSON)
-    view = PageView(context, free, static.schemas if static else {})
+    view = PageView(ctx=context, bodies=FreeBodies(free), schemas=static.schemas if static else {})
     downloads = {
         SUMS: lambda: no_downloads(mode).files,
         ROUNDS_JSON: lambda: rounds_file(site.project, []),
         "samples": bundled_files,
     }
-    files = {**Assets.load().files, **(static.files if static else {}), **pages(renderer or Pages(), view, last_good)}
+    files = {
+        **Assets.load().files,
+        **(static.files if static else {}),
+        **page_files(renderer or Pages(), view, last_good),
+    }
     files |= last_good.attempt(Kind.FEED, lambda: feeds(site, mode, (), (), at), "feeds") or {}
     for name, download in downloads.items():
         files |= last_good.attempt(Kind.DOWNLOAD, download, name) or {}

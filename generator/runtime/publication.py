@@ -8,26 +8,28 @@ from typing import Any, Final
 from generator.arena.values import Hour
 from generator.catalog.discovery import FEEDS, MENU
 from generator.catalog.durations import HOUR_MS
-from generator.catalog.endpoints import ENDPOINT_BY_ID
 from generator.catalog.formats import iso, price, share
-from generator.catalog.links import ROUNDS_JSON, ROUNDS_PUBLISHED, STATUS_JSON
+from generator.catalog.links import ROUNDS_JSON, ROUNDS_PUBLISHED
 from generator.catalog.products import HUMAN_REPORT
 from generator.catalog.text.answers import DISCLAIMER
 from generator.compose.all import Composed
-from generator.compose.body import Body, encode
+from generator.compose.body import encode
 from generator.compose.context import TickContext
+from generator.compose.free import FreeBodies
 from generator.compose.paid_human_report import X402HumanReportPaidResponse
 from generator.record.published import RecordFiles
 from generator.release.last_good import Kind, LastGood
 from generator.release.vault import Offer
 from generator.runtime.app import App
 from generator.site.charts.report import illustrated, report_charts
-from generator.site.files.background import BackgroundRelease, Bodies, TickFiles
+from generator.site.files.background import BackgroundRelease, TickFiles
 from generator.site.files.feeds import CHANGES_READ, feeds
 from generator.site.files.sample import SAMPLE_PATHS
 from generator.site.pages.render import Pages, PageView
 
 PREDICTIONS_SHOWN: Final = 700
+PaidJson = Mapping[str, Mapping[str, Any]]
+"""The paid bodies as they are encoded, by product id."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,89 +48,99 @@ class Report:
 
 def publish(app: App, context: TickContext, composed: Composed, record: RecordFiles, at: datetime) -> Report:
     """Publish one tick; PublishError: vault or site could not be written, and readers still see the last release."""
+    publisher = app.publisher
     generation = context.freshness.generation
+
+    # Every byte, before the first of them is written.
     tick = _tick_files(app, context, composed)
-    background = app.publisher.background.files(tick, at)
-    sold = {product: body for product, body in tick.paid.items() if product not in composed.unavailable}
-    samples = app.publisher.last_good.make(Kind.DOWNLOAD, SAMPLE_PATHS, lambda: app.publisher.samples.files(sold, at))
-    files = app.publisher.variants.add(
+    background = publisher.background.files(tick, at)
+    paid = {product: body.as_json() for product, body in tick.paid.items()}
+    samples = _samples(app, paid, composed, at)
+    files = publisher.variants.add(
         {**_files(app, tick, background, at), **samples, **record.in_release},
-        lasting={*background.lasting, *app.publisher.assets.files, ROUNDS_JSON, *SAMPLE_PATHS},
+        lasting={*background.lasting, *publisher.assets.files, ROUNDS_JSON, *SAMPLE_PATHS},
     )
     once = {**record.immutable, **background.record.once}
-    app.publisher.checker.check(generation, files)
-    app.publisher.checker.check_paid(generation, tick.paid)
-    app.publisher.vault.publish(_offer(app, context, composed, tick.paid))
-    written = app.publisher.releases.publish(generation, files, at.timestamp(), once, record.again)
+
+    # A fault in one of them refuses the whole tick.
+    publisher.checker.check(generation, files)
+    publisher.checker.check_paid(generation, paid)
+
+    # The vault first: what the new pages offer can be bought as soon as they are seen.
+    publisher.vault.publish(_offer(app, context, composed, paid))
+    written = publisher.releases.publish(generation, files, at.timestamp(), once, record.again)
+
+    # Noted only now that it is seen: a tick that failed above is as if it had not been.
     app.record.published.done(record, context.freshness.tick_id, generation, context.freshness.generated_ms)
-    _keep_hour(app, context, tick)
-    app.publisher.background.published(background, tick, at)
-    return _report(context, tick.free[STATUS_JSON]["status"], len(files), written)
+    _keep_hour(app, tick)
+    publisher.background.published(background, tick, at)
+    return _report(tick, files=len(files), written=written)
 
 
 def _tick_files(app: App, context: TickContext, composed: Composed) -> TickFiles:
-    """Draw the report's charts, and put the bodies together as they are published and sold."""
+    """Draw the report's charts, and put together what the files of this tick are made from."""
     last_good = app.publisher.last_good
+    memory = app.record.memory
+
     charts = report_charts(context, lambda name, draw: last_good.attempt(Kind.PICTURE, draw, name))
     report = composed.paid[HUMAN_REPORT]
     assert isinstance(report, X402HumanReportPaidResponse)
-    paid = {**composed.paid, HUMAN_REPORT: illustrated(report, charts)}
-    hours = app.record.memory.hours(context.freshness.generated_ms)
-    played = app.record.memory.resolved_rounds(ROUNDS_PUBLISHED)
-    due = app.record.memory.settled_predictions(PREDICTIONS_SHOWN)
-    return TickFiles(context, _plain(composed.free), _plain(paid), hours, played, due)
+
+    return TickFiles(
+        context=context,
+        free=FreeBodies(composed.free),
+        paid={**composed.paid, HUMAN_REPORT: illustrated(report, charts)},
+        hours=memory.hours(context.freshness.generated_ms),
+        rounds=memory.resolved_rounds(ROUNDS_PUBLISHED),
+        due=memory.settled_predictions(PREDICTIONS_SHOWN),
+    )
+
+
+def _samples(app: App, paid: PaidJson, composed: Composed, at: datetime) -> dict[str, bytes]:
+    sold = {product: body for product, body in paid.items() if product not in composed.unavailable}
+    return app.publisher.last_good.make(Kind.DOWNLOAD, SAMPLE_PATHS, lambda: app.publisher.samples.files(sold, at))
 
 
 def _files(app: App, tick: TickFiles, background: BackgroundRelease, at: datetime) -> dict[str, bytes]:
-    """Make every file but those of the record's log: path -> bytes, without packed variants."""
-    context, last_good, played, due = tick.context, app.publisher.last_good, tick.rounds, tick.due
+    """Make every file but the samples and those of the record's log: path -> bytes, without packed variants."""
+    context = tick.context
+    publisher = app.publisher
+    last_good = publisher.last_good
+
     news = last_good.make(
         Kind.FEED,
         [feed.path for feed in FEEDS],
         lambda: feeds(
-            context.site, context.observation.mode, played, app.record.memory.regime_changes(CHANGES_READ), at
+            context.site,
+            context.observation.mode,
+            tick.rounds,
+            app.record.memory.regime_changes(CHANGES_READ),
+            at,
         ),
     )
-    rounds = last_good.make(Kind.DOWNLOAD, (ROUNDS_JSON,), lambda: rounds_file(app.publisher.site.project, played))
+    rounds = last_good.make(Kind.DOWNLOAD, (ROUNDS_JSON,), lambda: rounds_file(publisher.site.project, tick.rounds))
     view = PageView(
-        context,
-        tick.free,
-        background.static.schemas,
-        played,
-        due,
-        background.pictures.shares,
-        background.record.months,
-        background.histories.figures,
-        background.histories.days,
+        ctx=context,
+        bodies=tick.free,
+        schemas=background.static.schemas,
+        rounds=tick.rounds,
+        predictions=tick.due,
+        shares=background.pictures.shares,
+        months=background.record.months,
+        figures=background.histories.figures,
+        days=background.histories.days,
     )
-    bodies = {path: encode(body) for path, body in tick.free.items()}
     return {
-        **app.publisher.assets.files,
+        **publisher.assets.files,
         **background.files,
-        **pages(app.publisher.pages, view, last_good),
-        **bodies,
+        **page_files(publisher.pages, view, last_good),
+        **{path: encode(body) for path, body in tick.free.by_path.items()},
         **rounds,
         **news,
     }
 
 
-def _keep_hour(app: App, context: TickContext, tick: TickFiles) -> None:
-    """Keep the market as it is published first in an hour."""
-    at_ms, memory = context.freshness.generated_ms, app.record.memory
-    if any(hour.at_ms // HOUR_MS >= at_ms // HOUR_MS for hour in memory.hours(at_ms)[-1:]):
-        return
-    body, seen = tick.free[ENDPOINT_BY_ID["market-regime"].path], context.observation
-    chances = body["regime"]["probabilities"]
-    prices = {asset: value for asset, one in seen.assets.items() if (value := price(one.price)) is not None}
-    shares = None if chances is None else tuple(chances.values())
-    memory.keep_hours([Hour(at_ms, seen.market_ms, body["regime"]["label"], shares, body["headline"], prices)])
-
-
-def _plain(bodies: Mapping[str, Body]) -> dict[str, dict[str, Any]]:
-    return {name: body.as_json() for name, body in bodies.items()}
-
-
-def pages(renderer: Pages, view: PageView, last_good: LastGood) -> dict[str, bytes]:
+def page_files(renderer: Pages, view: PageView, last_good: LastGood) -> dict[str, bytes]:
     """Return path -> bytes of every page and its twin; one that cannot be rendered stays as it was."""
     files: dict[str, bytes] = {}
     for page, render in renderer.each(view):
@@ -142,9 +154,9 @@ def rounds_file(project: str, rows: Sequence[Mapping[str, Any]]) -> dict[str, by
     return {ROUNDS_JSON: encode(body)}
 
 
-def _offer(app: App, context: TickContext, composed: Composed, paid: Bodies) -> Offer:
+def _offer(app: App, context: TickContext, composed: Composed, paid: PaidJson) -> Offer:
     freshness = context.freshness
-    head: dict[str, Any] = {
+    head = {
         "tick_id": freshness.tick_id,
         "generated_at": iso(freshness.generated_ms),
         "valid_until": iso(freshness.valid_until_ms),
@@ -154,20 +166,52 @@ def _offer(app: App, context: TickContext, composed: Composed, paid: Bodies) -> 
         "assets_version": app.publisher.assets.version,
         "menu": MENU,
     }
-    as_of = iso(context.observation.market_ms)
-    sold = {product: encode(body) for product, body in paid.items()}
-    return Offer(freshness.generation, head, as_of, sold, composed.challenges, composed.bazaar, composed.unavailable)
+    return Offer(
+        generation=freshness.generation,
+        head=head,
+        as_of=iso(context.observation.market_ms),
+        bodies={product: encode(body) for product, body in paid.items()},
+        challenges=composed.challenges,
+        bazaar=composed.bazaar,
+        unavailable=composed.unavailable,
+    )
 
 
-def _report(context: TickContext, status: str, files: int, written: int) -> Report:
+def _keep_hour(app: App, tick: TickFiles) -> None:
+    """Keep the market as it is published first in an hour."""
+    context = tick.context
+    at_ms = context.freshness.generated_ms
+    memory = app.record.memory
+
+    kept = memory.hours(at_ms)
+    if kept and kept[-1].at_ms // HOUR_MS >= at_ms // HOUR_MS:
+        return
+
+    market = tick.free.market_regime
+    chances = market.regime.probabilities
+    prices = {asset: price(seen.price) for asset, seen in context.observation.assets.items()}
+    hour = Hour(
+        at_ms=at_ms,
+        market_ms=context.observation.market_ms,
+        label=market.regime.label.value,
+        chances=tuple(chances.model_dump().values()) if chances else None,
+        headline=market.headline,
+        prices={asset: known for asset, known in prices.items() if known is not None},
+    )
+    memory.keep_hours([hour])
+
+
+def _report(tick: TickFiles, *, files: int, written: int) -> Report:
+    context = tick.context
     regime = context.reading.regime if context.reading else None
+    live = context.arena.live
     return Report(
         tick_id=context.freshness.tick_id,
         generation=context.freshness.generation,
         files=files,
         written=written,
-        status=status,
+        status=tick.free.status.status.value,
         regime=regime.label.value if regime else "unknown",
         confidence_percent=share(regime.confidence) if regime else None,
-        round_id=context.arena.live.round_id if context.arena.live else None,
+        round_id=live.round_id if live else None,
     )

@@ -20,6 +20,7 @@ from generator.catalog.words import MarketState
 from generator.compose.all import compose
 from generator.compose.context import TickContext
 from generator.compose.facts import market_facts, read_facts
+from generator.compose.free import FreeBodies
 from generator.compose.regime import market_state
 from generator.market.bars import BAR_MS, BarFrame, FloatArray
 from generator.site.pages.render import Pages, PageView
@@ -167,7 +168,7 @@ def _check_bodies(found: Found, ctx: TickContext) -> None:
     for name, moved in _changes(encoded):
         if moved != change(ctx.observation.assets[name].change_24h_percent):
             found.add("two changes of one asset", f"{name} {moved}")
-    page = Pages().render(PageView(ctx, {name: encoded[name] for name in composed.free}))["/index.html"].decode()
+    page = Pages().render(PageView(ctx=ctx, bodies=FreeBodies(composed.free)))["/index.html"].decode()
     if next(iter(headlines)).replace("'", "&#39;") not in page:
         found.add("a page with another headline", next(iter(headlines)))
 

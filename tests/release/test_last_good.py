@@ -13,6 +13,7 @@ from structlog.testing import capture_logs
 
 from generator.catalog.endpoints import ENDPOINTS
 from generator.catalog.words import SourceMode
+from generator.compose.free import FreeBodies
 from generator.errors import LeadershipLost
 from generator.record.memory.store import Memory
 from generator.release.last_good import Kind, LastGood
@@ -134,7 +135,9 @@ def test_pictures_that_cannot_be_drawn_stay_as_published() -> None:
     paths = [row.path for row in PICTURES.values()]
     last_good = LastGood(shown=lambda asked: {path: b"as published" for path in asked if path in paths})
 
-    found = BackgroundFiles(deaf, last_good).files(TickFiles(context(), {}, {}), NOON)  # no bodies: nothing to draw
+    found = BackgroundFiles(deaf, last_good).files(
+        TickFiles(context(), FreeBodies({}), {}), NOON
+    )  # no bodies: nothing to draw
 
     assert {path: found.files.get(path) for path in paths} == dict.fromkeys(paths, b"as published")
     assert last_good.failures[Kind.PICTURE] == 2  # the share pictures and those of the history

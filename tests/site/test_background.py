@@ -16,6 +16,8 @@ import pytest
 from generator.arena.values import Hour
 from generator.catalog.assets import ASSETS
 from generator.compose.all import compose
+from generator.compose.body import Body
+from generator.compose.free import FreeBodies
 from generator.errors import PublishError
 from generator.release.last_good import Kind, LastGood
 from generator.runtime.app import App
@@ -182,27 +184,32 @@ def test_examples_are_those_of_the_first_tick_of_a_day() -> None:
 
     context = full_context()
     done = compose(context)
-    free, paid = ({name: body.as_json() for name, body in bodies.items()} for bodies in (done.free, done.paid))
     files = BackgroundFiles(FakeMemory(), static=static)  # type: ignore[arg-type]
     noon = datetime(2026, 11, 20, 12, tzinfo=UTC)
 
     for at in (noon, noon + timedelta(minutes=1), noon + timedelta(days=1)):
-        made_of = TickFiles(context, {**free, "/at": {"at": at}}, paid)
+        made_of = TickFiles(context, FreeBodies({**done.free, "/at": At(at=f"{at:%H:%M on %d}")}), done.paid)
         files.published(files.files(made_of, at), made_of, at)
     files._pool.submit(int).result()
     files.close()
 
-    assert [examples["/at"]["at"] for examples in made] == [noon, noon + timedelta(days=1)]
-    assert made[0].keys() == {*free, *paid, "/at"}
+    assert [examples["/at"]["at"] for examples in made] == ["12:00 on 20", "12:00 on 21"]
+    assert made[0].keys() == {*done.free, *done.paid, "/at"}
 
 
 def test_the_sitemap_names_no_day_whose_page_goes_today() -> None:
     day = 86_400_000
     hours = tuple(Hour(NOW_MS - back * day, 0, "range", None, "", {}) for back in reversed(range(1, 40)))
 
-    paths = TickFiles(full_context(), {}, {}, hours).days()
+    paths = TickFiles(full_context(), FreeBodies({}), {}, hours).days()
 
     assert (paths[0], paths[-1], len(paths)) == ("/archive/2026-11-19/", "/archive/2026-10-22/", 29)
+
+
+class At(Body):
+    """A body that says when it was made."""
+
+    at: str
 
 
 class FakeMemory:

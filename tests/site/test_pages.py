@@ -11,11 +11,11 @@ from generator.catalog.endpoints import ENDPOINTS, Endpoint
 from generator.catalog.products import PRODUCTS, Product
 from generator.catalog.text.answers import DISCLAIMER, WHAT_THIS_IS_NOT
 from generator.catalog.words import SourceMode
-from generator.compose.all import compose_free
-from generator.site.pages.render import Pages, PageView
+from generator.site.pages.render import Pages
 from generator.site.resources import Assets
+from tests.support.bodies import composed
 from tests.support.builders import CONTEXTS
-from tests.support.page_view import schemas, view
+from tests.support.page_view import schemas, view, view_of, with_body
 
 # The only links to elsewhere: where money of the test network comes from.
 FAUCETS = ("https://bank.testnet.algorand.network/", "https://faucet.circle.com/")
@@ -167,10 +167,9 @@ def test_the_open_rounds_forecast_stays_hidden(pages: Pages) -> None:
 
 def test_names_from_outside_are_escaped(pages: Pages) -> None:
     base = view()
-    bodies = {path: dict(body) for path, body in base.bodies.items()}
-    bodies["/api/market-regime.php"]["summary"] = "<script>alert(1)</script>"
+    body = base.bodies.market_regime.model_copy(update={"summary": "<script>alert(1)</script>"})
 
-    files = pages.render(replace(base, bodies=bodies))
+    files = pages.render(with_body(base, "/api/market-regime.php", body))
 
     assert not any(b"<script>alert" in html for html in files.values())
 
@@ -208,10 +207,13 @@ def test_docs_explain_every_field_of_every_answer(row: Endpoint | Product) -> No
 
 
 def test_docs_show_an_answer_of_this_tick_and_no_paid_one(pages: Pages) -> None:
-    base = view()
-    paid = {product.path: {"secret": "paid words"} for product in PRODUCTS}
+    shown = view()
+    for product in PRODUCTS:
+        shown = with_body(
+            shown, product.path, composed("full").paid[product.id].model_copy(update={"headline": "paid words"})
+        )
 
-    files = pages.render(replace(base, bodies={**base.bodies, **paid}))
+    files = pages.render(shown)
 
     assert '"trend": "sideways"' in _text(files["/docs/market-regime/index.html"])
     assert not any(b"paid words" in content for content in files.values())
@@ -246,9 +248,6 @@ def test_every_asset_that_pages_ask_for_is_published() -> None:
 
 
 def test_reasons_for_what_is_missing_name_their_assets(pages: Pages) -> None:
-    ctx = CONTEXTS["missing_asset"]()
-    bodies = {path: body.model_dump(mode="json") for path, body in compose_free(ctx).items()}
-
-    text = _text(pages.render(PageView(ctx, bodies))["/status/index.html"])
+    text = _text(pages.render(view_of(CONTEXTS["missing_asset"]()))["/status/index.html"])
 
     assert "HBAR: no venue lists it now" in text

@@ -11,14 +11,13 @@ from generator.arena.rates import rate
 from generator.arena.values import Burst, LockedCrowd, MeanInterval, RecordCrowd, Tally
 from generator.catalog.assets import ASSETS
 from generator.catalog.words import SourceMode
-from generator.compose.all import compose_free
 from generator.compose.scores import against, hour_of
 from generator.site.pages.arena import burst_words, record_words
 from generator.site.pages.record import headline
 from generator.site.pages.render import Pages, PageView
 from tests.support import builders
 from tests.support.builders import CONTEXTS, NOW_MS, SEALED_PROBABILITIES, SEALED_SALT
-from tests.support.page_view import arena, predictions, rounds, view
+from tests.support.page_view import arena, predictions, rounds, view, view_of
 from tests.support.ranges import how_far
 
 EMPTY = view(SourceMode.LIVE, known=False, empty=True)
@@ -92,7 +91,7 @@ def test_nothing_of_a_sealed_forecast_is_on_the_arena_page() -> None:
     ctx = CONTEXTS["full"]()
     base = view()
 
-    html = Pages().render(PageView(ctx, base.bodies, base.schemas))["/arena/index.html"].decode()
+    html = Pages().render(replace(base, ctx=ctx))["/arena/index.html"].decode()
 
     assert SEALED_SALT not in html
     assert not [chance for chance in SEALED_PROBABILITIES if f"{100 * chance:.1f}" in _text(html.encode())]
@@ -167,10 +166,7 @@ def test_an_arena_where_nothing_was_played_says_so() -> None:
 
 @pytest.mark.parametrize("name", CONTEXTS)
 def test_pages_of_every_state_have_no_holes(name: str) -> None:
-    context = CONTEXTS[name]()
-    bodies = {path: body.as_json() for path, body in compose_free(context).items()}
-
-    files = Pages().render(PageView(context, bodies, rounds=rounds(3), predictions=predictions(2)))
+    files = Pages().render(replace(view_of(CONTEXTS[name](), rounds(3), predictions(2)), schemas={}))
 
     for path in ("/", "/arena/", "/track-record/", "/learn/", "/status/"):
         # "None yet." and "None has ended yet." are sentences of ours; a hole is alone.

@@ -18,12 +18,12 @@ from generator.catalog import examples
 from generator.catalog.endpoints import ENDPOINTS, Endpoint
 from generator.catalog.money import usdc_amount
 from generator.catalog.products import PRODUCTS, Product
-from generator.compose.all import compose_free
-from generator.site.pages.render import Pages, PageView
+from generator.compose.body import encode
+from generator.site.pages.render import Pages
 from tests.support.builders import CONTEXTS
 from tests.support.gateway_app import gateway_app, in_loop
 from tests.support.gateway_wallet import decode_header
-from tests.support.page_view import schemas, view
+from tests.support.page_view import view, view_of
 from tests.support.processes import REPOSITORY
 
 
@@ -49,12 +49,13 @@ class _Origin(BaseHTTPRequestHandler):
 def page() -> Iterator[str]:
     """The pages of the documentation of an origin that runs."""
     ctx = CONTEXTS["full"]()
-    bodies = {path: body.as_json() for path, body in compose_free(ctx).items()}
-    handler = type("Origin", (_Origin,), {"bodies": {path: json.dumps(body).encode() for path, body in bodies.items()}})
+    shown = view_of(ctx)
+    answers = {path: encode(body) for path, body in shown.bodies.by_path.items()}
+    handler = type("Origin", (_Origin,), {"bodies": answers})
     server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     site = replace(ctx.site, base_url=f"http://127.0.0.1:{server.server_port}")
-    files = Pages().render(PageView(replace(ctx, site=site), bodies, schemas()))
+    files = Pages().render(replace(shown, ctx=replace(ctx, site=site)))
     yield "".join(content.decode() for path, content in files.items() if re.fullmatch("/docs/.*html", path))
     server.shutdown()
     server.server_close()

@@ -165,7 +165,7 @@ def test_the_landing_page_says_one_change_of_a_day_in_cell_and_picture() -> None
     of = view()
     html = Pages().render(of)["/index.html"].decode()
 
-    for asset, coin in of.bodies["/api/main-brain.php"]["coins"].items():
-        change = page_format.signed(coin["change_24h"])
+    for asset, coin in of.bodies.main_brain.coins.items():
+        change = page_format.signed(coin.change_24h)
         assert f"{asset}: {change} over 24 hours" in html
         assert f">{change}<" in html

@@ -12,12 +12,12 @@ from markupsafe import Markup
 from generator.arena.rates import rate
 from generator.catalog.discovery import SHARE_PICTURE, SHARE_PICTURES
 from generator.catalog.words import SourceMode
-from generator.compose.all import compose_free
+from generator.compose.regime import market_regime
 from generator.site.charts.plot import Caption, Chart
 from generator.site.files.pictures import Drawing, Pictures, drawings, pictures, png, svg
 from generator.site.resources import Resources
 from tests.support.builders import full_context
-from tests.support.page_view import context, free_of
+from tests.support.page_view import context
 
 SMALL = 100_000
 RESOURCES = Resources.locate()
@@ -36,7 +36,7 @@ LONG = Drawing(
 
 def words(mode: SourceMode = SourceMode.LIVE, **of: Any) -> dict[str, Drawing]:
     ctx = context(mode, **of)
-    return drawings(ctx, free_of(ctx))
+    return drawings(ctx, market_regime(ctx))
 
 
 @pytest.fixture(scope="module")
@@ -137,12 +137,10 @@ def test_long_words_are_shortened_inside_the_picture() -> None:
 
 def test_the_share_picture_shows_the_chart_and_says_the_same_in_words() -> None:
     context = full_context()
-    bodies = {path: body.as_json() for path, body in compose_free(context).items()}
-
     caption = Caption("btc-7d", "BTC +1.20% in 7 days. Most frequent regime: range", "", "", ())
     chart = Chart(caption, Markup('<line class="grid"/><text class="tick">1</text>'), 1)
 
-    drawing = drawings(context, bodies, {"btc-7d": chart})["/"]
+    drawing = drawings(context, market_regime(context), {"btc-7d": chart})["/"]
 
     assert "BTC +1.20% in 7 days." in drawing.alt()
     assert '<line stroke="#dcd9d0"/></svg>' in svg(drawing, Resources.locate())
@@ -151,7 +149,7 @@ def test_the_share_picture_shows_the_chart_and_says_the_same_in_words() -> None:
 def test_the_picture_of_an_asset_has_the_finding_of_its_chart_as_headline() -> None:
     caption = Caption("eth-7d", "ETH +1.20% in 7 days. Most frequent regime: range, 9 of 9 hours", "", "", ())
 
-    drawn = drawings(ctx := context(), free_of(ctx), {"eth-7d": Chart(caption, Markup("<line/>"), 1)})
+    drawn = drawings(ctx := context(), market_regime(ctx), {"eth-7d": Chart(caption, Markup("<line/>"), 1)})
 
     assert (drawn["/asset/eth/"].headline, drawn["/asset/eth/"].text) == (
         "ETH +1.20% in 7 days",

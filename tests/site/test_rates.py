@@ -20,19 +20,20 @@ from generator.catalog.assets import ASSETS
 from generator.catalog.endpoints import ENDPOINT_BY_ID
 from generator.catalog.words import SourceMode
 from generator.compose.all import compose
+from generator.compose.regime import market_regime
 from generator.record.memory import tables as t
 from generator.record.memory.store import Memory
 from generator.site.charts.report import report_charts
 from generator.site.files.downloads import downloads
 from generator.site.files.feeds import asset_feeds, feeds
 from generator.site.files.pictures import drawings, svg
-from generator.site.pages.render import Pages, PageView
+from generator.site.pages.render import Pages
 from generator.site.resources import Resources
 from generator.site.words.format import moment
 from tests.support.builders import HOUR_MS, NOW_MS
 from tests.support.databases import url_in
 from tests.support.filled_memory import fill, game, prediction
-from tests.support.page_view import context, schemas
+from tests.support.page_view import context, view_of
 from tests.support.walk import leaves
 
 START_MS: Final = NOW_MS // HOUR_MS * HOUR_MS
@@ -91,14 +92,14 @@ def _released(memory: Memory, made: list[PredictionMade], live: int) -> Release:
     ctx = replace(context(SourceMode.LIVE), arena=memory.view(NOW_MS))
     done = compose(ctx)
     bodies = {name: body.as_json() for name, body in {**done.free, **done.paid}.items()}
-    free = {name: body.as_json() for name, body in done.free.items()}
+    drawn = drawings(ctx, market_regime(ctx))
     rounds, due = memory.resolved_rounds(500), memory.settled_predictions(5_000)
 
     at, resources = moment(NOW_MS), Resources.locate()
-    files: dict[str, bytes | str] = {**Pages().render(PageView(ctx, free, schemas(), rounds, due))}
+    files: dict[str, bytes | str] = {**Pages().render(view_of(ctx, rounds, due))}
     files |= feeds(ctx.site, SourceMode.LIVE, rounds, (), at) | asset_feeds(ctx.site, SourceMode.LIVE, rounds, due, at)
-    files |= {f"picture of {page}": svg(drawing, resources) for page, drawing in drawings(ctx, free).items()}
-    files |= {f"words of {page}": drawing.alt() for page, drawing in drawings(ctx, free).items()}
+    files |= {f"picture of {page}": svg(drawing, resources) for page, drawing in drawn.items()}
+    files |= {f"words of {page}": drawing.alt() for page, drawing in drawn.items()}
     files |= {f"report {one.name}": one.svg + one.title for one in report_charts(ctx, lambda _name, draw: draw())}
     files |= _lines(memory, at)
 

@@ -6,7 +6,7 @@ from generator.catalog.text.glossary import LINKED, anchor, glossary
 from generator.catalog.words import SourceMode
 from generator.site.pages.render import Pages
 from generator.site.pages.terms import with_terms_linked
-from tests.support.page_view import view
+from tests.support.page_view import view, with_body
 
 FUNDING = '<a class="term" href="/glossary/#term-funding">'
 
@@ -37,13 +37,17 @@ def test_no_meaning_uses_only_the_word_it_explains() -> None:
 
 
 def test_the_glossary_gives_today_s_example_from_the_bodies_of_the_release() -> None:
-    futures = view().bodies["/api/derivatives.php"]["assets"]["BTC"]
-    negative = view()
-    negative.bodies["/api/derivatives.php"]["assets"]["BTC"]["funding"]["rate_8h_percent"] = -0.02
+    base = view()
+    body = base.bodies.derivatives
+    futures = body.assets["BTC"]
+    assert futures.funding is not None
+    falling = futures.funding.model_copy(update={"rate_8h_percent": -0.02})
+    assets = {**body.assets, "BTC": futures.model_copy(update={"funding": falling})}
+    negative = with_body(base, "/api/derivatives.php", body.model_copy(update={"assets": assets}))
 
-    shown, turned = (Pages().render(one)["/glossary/index.md"].decode() for one in (view(), negative))
+    shown, turned = (Pages().render(one)["/glossary/index.md"].decode() for one in (base, negative))
 
-    rate = futures["funding"]["rate_8h_percent"]
+    rate = futures.funding.rate_8h_percent
     assert rate > 0
     assert f"Today: Bitcoin's funding is +{rate:.4f}% per 8 hours: longs pay shorts." in shown
     assert "Today: Bitcoin's funding is \N{MINUS SIGN}0.0200% per 8 hours: shorts pay longs." in turned

@@ -1,6 +1,7 @@
 """A tick to render: typed context, and the bodies in the contract's shape."""
 
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cache
@@ -31,7 +32,9 @@ from generator.catalog.words import (
     Trend,
 )
 from generator.compose.all import MODELS, compose_free
+from generator.compose.body import Body
 from generator.compose.context import TickContext
+from generator.compose.free import FreeBodies
 from generator.market.observation import SourceHealth
 from generator.site.pages.render import PageView
 from tests.support import builders
@@ -48,8 +51,22 @@ SOURCES = (
 
 def view(mode: SourceMode = SourceMode.SIMULATED, *, known: bool = True, empty: bool = False) -> PageView:
     ctx = context(mode, known=known, empty=empty)
-    free = free_of(ctx)
-    return PageView(ctx, free, schemas()) if empty else PageView(ctx, free, schemas(), rounds(), predictions())
+    if empty:
+        return view_of(ctx)
+    return view_of(ctx, rounds(), predictions())
+
+
+def view_of(
+    ctx: TickContext, rounds: Sequence[Mapping[str, Any]] = (), predictions: Sequence[PredictionMade] = ()
+) -> PageView:
+    """The pages of a tick and what was played before it."""
+    bodies = FreeBodies(compose_free(ctx))
+    return PageView(ctx=ctx, bodies=bodies, schemas=schemas(), rounds=rounds, predictions=predictions)
+
+
+def with_body(base: PageView, path: str, body: Body) -> PageView:
+    """The same with one body instead."""
+    return replace(base, bodies=FreeBodies({**base.bodies.by_path, path: body}))
 
 
 def context(mode: SourceMode = SourceMode.SIMULATED, *, known: bool = True, empty: bool = False) -> TickContext:
@@ -117,10 +134,6 @@ def rounds(number: int = 60) -> list[dict[str, Any]]:
 def predictions(hours: int = 40) -> tuple[PredictionMade, ...]:
     """Hourly forecasts that came due, newest first; some void."""
     return tuple(prediction(asset, START_MS - back * HOUR_MS) for back in range(1, hours + 1) for asset in ASSETS)
-
-
-def free_of(ctx: TickContext) -> dict[str, dict[str, Any]]:
-    return {path: body.as_json() for path, body in compose_free(ctx).items()}
 
 
 @cache

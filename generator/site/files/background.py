@@ -14,8 +14,9 @@ from generator.arena.values import Hour, PredictionMade
 from generator.catalog.discovery import DISCOVERY_FILES
 from generator.catalog.links import ARENA, DOCS_INDEX, OPENAPI_JSON, OPENAPI_YAML
 from generator.catalog.words import RoundPhase
-from generator.compose.body import encode
+from generator.compose.body import Body, encode
 from generator.compose.context import Site, TickContext
+from generator.compose.free import FreeBodies
 from generator.record.memory.store import Memory
 from generator.release.last_good import Kind, LastGood
 from generator.site.files.discovery import discovery
@@ -28,7 +29,6 @@ from generator.site.openapi.paths import as_example
 from generator.site.words.days import DAYS_KEPT, archived_since_ms, day_path
 from generator.site.words.format import moment
 
-Bodies = Mapping[str, Mapping[str, Any]]
 T = TypeVar("T")
 CHARTS_S: Final = 900
 PICTURES_S: Final = 3600
@@ -50,8 +50,8 @@ class TickFiles:
     """What these files are made from."""
 
     context: TickContext
-    free: Bodies  # by path, as published
-    paid: Bodies  # by product id
+    free: FreeBodies
+    paid: Mapping[str, Body]  # by product id
     hours: tuple[Hour, ...] = ()
     rounds: Sequence[Mapping[str, Any]] = ()
     due: Sequence[PredictionMade] = ()
@@ -63,7 +63,7 @@ class TickFiles:
 
     def examples(self) -> dict[str, Any]:
         """Return the bodies as OpenAPI shows them."""
-        return {name: as_example(body) for name, body in {**self.free, **self.paid}.items()}
+        return {name: as_example(body.as_json()) for name, body in {**self.free.by_path, **self.paid}.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,7 +195,7 @@ class BackgroundFiles:
 
     def _drawn(self, tick: TickFiles) -> Pictures:
         lately = self._histories.value
-        found = drawings(tick.context, tick.free, lately.charts if lately else {})
+        found = drawings(tick.context, tick.free.market_regime, lately.charts if lately else {})
         if self._pictures.value is None:  # no start waits for those of the assets
             found = {page: found[page] for page in ("/", ARENA, "")}
         return self._draw(found)

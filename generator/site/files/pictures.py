@@ -14,10 +14,10 @@ from generator.arena.values import Proportion
 from generator.catalog.assets import ASSET_NAMES
 from generator.catalog.counts import ENDPOINTS_IN_WORDS
 from generator.catalog.discovery import SHARE_PICTURE, SHARE_PICTURES, SharePicture
-from generator.catalog.endpoints import ENDPOINT_BY_ID
 from generator.catalog.links import ARENA, asset_path
 from generator.catalog.words import Prediction, SourceMode
 from generator.compose.context import TickContext
+from generator.compose.regime import MarketRegimeResponse
 from generator.site.charts.history import FIRST_CHART
 from generator.site.charts.plot import Chart
 from generator.site.files.history import attributed
@@ -155,13 +155,13 @@ def _wrapped(text: str, size: int, room: float, most: int) -> list[str]:
 
 
 def drawings(
-    ctx: TickContext, bodies: Mapping[str, Mapping[str, Any]], charts: Mapping[str, Chart] = NO_CHARTS
+    ctx: TickContext, market: MarketRegimeResponse, charts: Mapping[str, Chart] = NO_CHARTS
 ) -> dict[str, Drawing]:
     """Put into words what the pictures of a tick show."""
     mark = MARKS.get(ctx.observation.mode, "")
     now = moment(ctx.freshness.generated_ms)
     as_of = f"As of {now.day} {now:%b %Y, %H:%M} UTC"
-    regime = _now(ctx, bodies[ENDPOINT_BY_ID["market-regime"].path], mark, as_of)
+    regime = _now(ctx, market, mark, as_of)
     general = {ARENA: _arena(ctx, mark, as_of), "": _general(ctx, mark)}
     return {"/": _charted(regime, charts.get(FIRST_CHART)), **general, **dict(_assets(ctx, charts, mark, as_of))}
 
@@ -185,17 +185,17 @@ def _charted(drawing: Drawing, chart: Chart | None) -> Drawing:
     return replace(drawing, cards=(), text=f"{chart.caption.finding.split('. ')[0]}.", chart=shapes)
 
 
-def _now(ctx: TickContext, body: Mapping[str, Any], mark: str, as_of: str) -> Drawing:
-    regime = body["regime"]
+def _now(ctx: TickContext, market: MarketRegimeResponse, mark: str, as_of: str) -> Drawing:
     kicker = {"SIMULATED": "The crypto market as simulated", "REPLAYED": "The crypto market as recorded"}
-    sure, figure = regime["confidence"], far_figure(ctx.arena, ctx.freshness.generated_ms)
-    said = str(body["summary"]).removeprefix(str(body["headline"])).strip()
+    sure = market.regime.confidence
+    figure = far_figure(ctx.arena, ctx.freshness.generated_ms)
+    said = market.summary.removeprefix(market.headline).strip()
     cards = [] if sure is None else [(f"{sure:.1f}", "confidence in this regime, out of 100")]
     return Drawing(
         project=ctx.site.project,
         mark=mark,
         kicker=kicker.get(mark, "The crypto market now"),
-        headline=str(body["headline"]),
+        headline=market.headline,
         text=said if sure is not None else "The regime is unknown at the moment.",
         cards=(*cards, (figure["number"], figure["what"])),
         as_of=as_of,

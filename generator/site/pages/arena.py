@@ -13,7 +13,9 @@ from generator.arena.voters import burst_shares, record_shares
 from generator.catalog.text.labels import BIAS_MARKS
 from generator.catalog.words import PatternType
 from generator.compose.context import TickContext
-from generator.compose.rounds import crowd_by_record, live_bursts, voters_with_record
+from generator.compose.rounds import RoundPrice, crowd_by_record, live_bursts, voters_with_record
+from generator.compose.scores import Rate
+from generator.compose.teacher_lessons import TeacherLessonsResponse, TeacherPattern
 from generator.site.charts.now import live_round, shares
 from generator.site.charts.record import rates
 from generator.site.words.format import UNKNOWN, count, moment, ms_of, percent, price, signed, when
@@ -39,25 +41,34 @@ class Answer:
     right: bool | None
 
 
-def voters(body: Mapping[str, Any]) -> dict[str, Any]:
+def voters(body: TeacherLessonsResponse) -> dict[str, Any]:
     """Work out leaderboard and patterns from the published teacher-lessons answer."""
-    board: Mapping[str, Any] = body.get("leaderboard") or {}
+    board = body.leaderboard
     return {
         "places": tuple(
-            (row["place"], row["voter"], in_full(Proportion(**row["hit"])), row["provisional"])
-            for row in board.get("places") or ()
+            (place.place, place.voter, in_full(_proportion(place.hit)), place.provisional) for place in board.places
         ),
-        "counted": board.get("voters", 0),
-        "too_few": board.get("below_30", 0),
-        "note": board.get("note", ""),
-        "patterns": tuple(_pattern(row) for row in body.get("patterns") or ()),
+        "counted": board.voters,
+        "too_few": board.below_30,
+        "note": board.note,
+        "patterns": tuple(map(_pattern, body.patterns)),
     }
 
 
-def _pattern(row: Mapping[str, Any]) -> dict[str, Any]:
-    names = {"brain": "brain", "people": "crowd", "both_wrong": "both_wrong"}
-    said = {shown: share(Proportion(**row[name])) for shown, name in names.items()}
-    return {"when": row["when"], "rounds": row["rounds"], **said, "finding": row["finding"]}
+def _pattern(pattern: TeacherPattern) -> dict[str, Any]:
+    return {
+        "when": pattern.when,
+        "rounds": pattern.rounds,
+        "brain": share(_proportion(pattern.brain)),
+        "people": share(_proportion(pattern.crowd)),
+        "both_wrong": share(_proportion(pattern.both_wrong)),
+        "finding": pattern.finding,
+    }
+
+
+def _proportion(published: Rate) -> Proportion:
+    """Return a published rate as the value that is written in words."""
+    return Proportion(**published.model_dump())
 
 
 def question(of: Round) -> str:
@@ -149,14 +160,13 @@ def brain_words(live: Round | None) -> str:
     return f"{live.prediction}, with a chance of {percent(live.confidence_percent)}"
 
 
-def live_view(ctx: TickContext, body: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Work out the live round."""
+def live_view(ctx: TickContext, published: RoundPrice) -> dict[str, Any] | None:
+    """Work out the live round; `published` is the price of its asset in the shared-intelligence answer."""
     live = ctx.arena.live
     if live is None:
         return None
-    prices = body.get("price") or {}
-    now_price = prices.get("now")
-    moved_bps = prices.get("change_bps")
+    now_price = published.now
+    moved_bps = published.change_bps
     who, votes = votes_shown(ctx)
     return {
         "round": live,

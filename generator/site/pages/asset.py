@@ -7,60 +7,65 @@ from generator.arena.ranges import RangeSums, new_cases
 from generator.arena.rates import counted, enough, in_words, rate
 from generator.arena.values import PredictionMade, Proportion
 from generator.catalog.assets import ASSET_NAMES
-from generator.catalog.endpoints import ENDPOINT_BY_ID
-from generator.catalog.links import reasoning_path
 from generator.catalog.text.labels import BIAS_MARKS
+from generator.catalog.words import Bias, Side
+from generator.compose.coins import MoveRange
+from generator.compose.free import FreeBodies
+from generator.compose.main_brain import Reasoning
 from generator.compose.scores import HORIZON_WORDS, hour_of
 from generator.site.words.format import count, percent, price, signed
 from generator.site.words.record import interval
 
 BEARS: Final = {
-    "for": "agrees with the forecast",
-    "against": "does not agree",
-    "neutral": "says nothing either way",
-    "missing": "not known",
+    Side.FOR: "agrees with the forecast",
+    Side.AGAINST: "does not agree",
+    Side.NEUTRAL: "says nothing either way",
+    Side.MISSING: "not known",
 }
 
 
-def asset_view(asset: str, bodies: Mapping[str, Mapping[str, Any]], due: Sequence[PredictionMade]) -> dict[str, Any]:
+def asset_view(asset: str, bodies: FreeBodies, due: Sequence[PredictionMade]) -> dict[str, Any]:
     """Return what pages/asset.html reads; `due` are forecasts of all assets that came due or were void, newest first."""
-    coin = bodies[ENDPOINT_BY_ID["main-brain"].path]["coins"][asset]
-    futures = bodies[ENDPOINT_BY_ID["derivatives"].path]["assets"][asset]
-    reasoning = bodies[reasoning_path(asset)]["reasoning"]
-    reasons = reasoning.get("reasons") or ()
+    coin = bodies.main_brain.coins[asset]
+    futures = bodies.derivatives.assets[asset]
+    reasoning = bodies.reasoning(asset).reasoning
     return {
         "asset": asset,
         "name": ASSET_NAMES[asset],
-        "price": price(coin["price"]),
-        "change": signed(coin["change_24h"]),
-        "summary": reasoning.get("summary") or "",
+        "price": price(coin.price),
+        "change": signed(coin.change_24h),
+        "summary": reasoning.summary,
         "chances": _chances(reasoning),
-        "ranges": _ranges(coin.get("ranges") or {}, coin["price"]),
-        "reasons": tuple((row["text"], BEARS[row["bears_on_call"]]) for row in reasons),
-        "signs": _signs([row["bears_on_call"] for row in reasons]),
-        "futures": tuple(futures.get("evidence") or ()),
+        "ranges": _ranges(coin.ranges or {}, coin.price),
+        "reasons": tuple((reason.text, BEARS[reason.bears_on_call]) for reason in reasoning.reasons),
+        "signs": _signs([reason.bears_on_call for reason in reasoning.reasons]),
+        "futures": futures.evidence or (),
         "record": asset_record(asset, due),
     }
 
 
-def _chances(reasoning: Mapping[str, Any]) -> tuple[tuple[str, str, str], ...]:
-    chances, base = reasoning.get("probabilities"), reasoning.get("base_rates")
+def _chances(reasoning: Reasoning) -> tuple[tuple[str, str, str], ...]:
+    """Return each outcome with its chance and how often it came up before; empty without a forecast."""
+    chances = reasoning.probabilities
+    base = reasoning.base_rates
     if chances is None or base is None:
         return ()
-    names = (("up", "UP"), ("neutral", "FLAT"), ("down", "DOWN"))
+
+    outcomes = (
+        (Bias.UP, chances.up, base.up),
+        (Bias.FLAT, chances.neutral, base.neutral),
+        (Bias.DOWN, chances.down, base.down),
+    )
     return tuple(
-        (f"{BIAS_MARKS[word]} {word}", percent(100 * chances[key]), percent(100 * base[key])) for key, word in names
+        (f"{BIAS_MARKS[bias]} {bias}", percent(100 * chance), percent(100 * usual)) for bias, chance, usual in outcomes
     )
 
 
-def _ranges(ranges: Mapping[str, Mapping[str, float]], now: float | None) -> tuple[tuple[str, ...], ...]:
-    """Return each horizon with its two ranges, as prices and in percent."""
+def _ranges(ranges: Mapping[str, MoveRange], now: float | None) -> tuple[tuple[str, ...], ...]:
+    """Return each horizon with its 50% and its 90% range, each as prices and in percent."""
     return tuple(
-        (
-            HORIZON_WORDS[horizon],
-            *(text for level in ("50", "90") for text in _ends(row[f"low_{level}"], row[f"high_{level}"], now)),
-        )
-        for horizon, row in ranges.items()
+        (HORIZON_WORDS[horizon], *_ends(move.low_50, move.high_50, now), *_ends(move.low_90, move.high_90, now))
+        for horizon, move in ranges.items()
     )
 
 
@@ -69,31 +74,39 @@ def _ends(low: float, high: float, now: float | None) -> tuple[str, str]:
     return prices, f"{signed(low)} to {signed(high)}"
 
 
-def _signs(bears: Sequence[str]) -> str:
-    agree, against = bears.count("for"), bears.count("against")
+def _signs(bears: Sequence[Side]) -> str:
+    agree = bears.count(Side.FOR)
+    against = bears.count(Side.AGAINST)
     if not agree and not against:
         return "No sign speaks for or against this forecast."
-    verb = "agrees" if agree == 1 else "agree"
-    return f"{count(agree, 'sign')} {verb} with this forecast, {against} {'does' if against == 1 else 'do'} not."
+
+    agree_verb = "agrees" if agree == 1 else "agree"
+    against_verb = "does" if against == 1 else "do"
+    return f"{count(agree, 'sign')} {agree_verb} with this forecast, {against} {against_verb} not."
 
 
 def asset_record(asset: str, due: Sequence[PredictionMade]) -> str:
     """Say what the ranges and forecasts of one asset were worth over the newest hours that are listed."""
-    mine = [made for made in due if made.asset == asset and made.outcome is not None]
-    live = [made for made in mine if not made.warm_up]
+    resolved = [prediction for prediction in due if prediction.asset == asset and prediction.outcome is not None]
+    live = [prediction for prediction in resolved if not prediction.warm_up]
     if live:
-        return _said(live)
-    tested = _said(mine, backtest=True) if mine else ""
-    return f"None of its forecasts has been scored yet. {tested}".strip()
+        return _worth(live)
+
+    none_yet = "None of its forecasts has been scored yet."
+    if not resolved:
+        return none_yet
+    return f"{none_yet} {_worth(resolved, backtest=True)}"
 
 
-def _said(made: Sequence[PredictionMade], *, backtest: bool = False) -> str:
+def _worth(resolved: Sequence[PredictionMade], *, backtest: bool = False) -> str:
     """Say what forecasts were worth; all of them are live, or of the backtest."""
     tested = ", in a backtest before the start," if backtest else ""
-    hits = rate(sum(one.outcome == one.prediction for one in made), len(made), backtest=backtest)
+
+    right = sum(prediction.outcome == prediction.prediction for prediction in resolved)
+    hits = rate(right, len(resolved), backtest=backtest)
     way = f"Which way{tested.rstrip(',')}: {counted(hits, 'forecasts')} were right{_judged(hits)}."
 
-    sums = RangeSums().plus(case for one in made for case in new_cases(None, one))
+    sums = RangeSums().plus(case for prediction in resolved for case in new_cases(None, prediction))
     hour = hour_of(sums.scores(backtest=backtest))
     if hour is None or not hour.scores:
         return way

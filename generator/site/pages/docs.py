@@ -12,6 +12,7 @@ from generator.catalog.endpoints import ENDPOINT_BY_ID, Endpoint
 from generator.catalog.links import QUICKSTART
 from generator.catalog.pages import TYPES, SitePage
 from generator.catalog.products import PRODUCT_BY_ID, PRODUCTS
+from generator.compose.body import Body
 from generator.compose.context import Site
 from generator.site.words.reference import Reference, Schemas, next_resource, shortened
 
@@ -21,7 +22,7 @@ _ABOUT: Final = frozenset({"purpose", "endpoint_role", "agent_guidance", "usage_
 _LANGUAGES: Final = ("curl", "python", "javascript")
 
 
-def values(page: SitePage, schemas: Schemas, bodies: Mapping[str, Mapping[str, Any]], site: Site) -> dict[str, Any]:
+def values(page: SitePage, schemas: Schemas, bodies: Mapping[str, Body], site: Site) -> dict[str, Any]:
     """Return what the template of a page of the documentation reads.
 
     Args:
@@ -31,7 +32,8 @@ def values(page: SitePage, schemas: Schemas, bodies: Mapping[str, Mapping[str, A
     reference = Reference(schemas)
     name = page.path.split("/")[2]
     if name in ENDPOINT_BY_ID:
-        return _endpoint(ENDPOINT_BY_ID[name], reference, bodies, site.base_url)
+        endpoint = ENDPOINT_BY_ID[name]
+        return _endpoint(endpoint, reference, bodies.get(endpoint.path), site.base_url)
     if name in PRODUCT_BY_ID:
         product = PRODUCT_BY_ID[name]
         programs = {name: getattr(examples, f"paid_{name}")(site.base_url, product) for name in _LANGUAGES}
@@ -41,13 +43,14 @@ def values(page: SitePage, schemas: Schemas, bodies: Mapping[str, Mapping[str, A
     return {"parts": reference.shared() if page.path == TYPES else ()}
 
 
-def _endpoint(
-    endpoint: Endpoint, reference: Reference, bodies: Mapping[str, Mapping[str, Any]], base_url: str
-) -> dict[str, Any]:
+def _endpoint(endpoint: Endpoint, reference: Reference, body: Body | None, base_url: str) -> dict[str, Any]:
     name, path = next_resource(endpoint)
     parts = reference.of(endpoint)
-    own = {row.name for row in parts[0].fields}
-    body = {key: value for key, value in bodies.get(endpoint.path, {}).items() if key in own - _ABOUT}
+
+    answer = body.as_json() if body else {}
+    own = {row.name for row in parts[0].fields} - _ABOUT
+    shown = {key: value for key, value in answer.items() if key in own}
+
     return {
         "endpoint": endpoint,
         "parts": parts,
@@ -55,7 +58,7 @@ def _endpoint(
         "next_name": name,
         "next_path": path,
         "programs": {name: getattr(examples, name)(base_url, endpoint) for name in _LANGUAGES},
-        "answer": _written(body) if body else None,
+        "answer": _written(shown) if shown else None,
     }
 
 

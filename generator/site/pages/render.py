@@ -13,11 +13,11 @@ from generator.catalog.assets import DEFAULT_ASSET
 from generator.catalog.discovery import PAGES, SharePicture
 from generator.catalog.downloads import RecordFile
 from generator.catalog.durations import HOUR_MS
-from generator.catalog.endpoints import ENDPOINT_BY_ID
 from generator.catalog.formats import iso
 from generator.catalog.pages import SitePage
 from generator.catalog.text import answers
 from generator.compose.context import TickContext
+from generator.compose.free import FreeBodies
 from generator.compose.scores import hour_statement
 from generator.market.bars import BAR_MS
 from generator.site.charts.history import FIRST_CHART, WINDOWS
@@ -40,19 +40,19 @@ from generator.site.words.reference import Schemas
 _NO_TERMS: Final = ("pages/docs.html", "pages/glossary.html", "pages/changelog.html")  # without links to terms
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PageView:
     """What the pages are made from.
 
     Args:
-        bodies: path -> the free body published there, as plain values.
+        bodies: the free answers of the same tick.
         schemas: model name -> JSON schema, from the published OpenAPI.
         predictions: hourly forecasts that came due or were void, newest first.
         shares: page path -> the picture it shows where it is shared; the other pages show that of "".
     """
 
     ctx: TickContext
-    bodies: Mapping[str, Mapping[str, Any]]
+    bodies: FreeBodies
     schemas: Schemas = field(default_factory=dict)
     rounds: Sequence[Mapping[str, Any]] = ()
     predictions: Sequence[PredictionMade] = ()
@@ -60,10 +60,6 @@ class PageView:
     months: Sequence[RecordFile] = ()
     figures: Mapping[str, Markup] = field(default_factory=dict)
     days: Sequence[Day] = ()
-
-    def body(self, endpoint: str) -> Mapping[str, Any]:
-        """Return the answer of an endpoint."""
-        return self.bodies[ENDPOINT_BY_ID[endpoint].path]
 
     def share(self, page: SitePage) -> SharePicture | None:
         """Return the picture of a page."""
@@ -100,12 +96,12 @@ def _record(_page: SitePage, view: PageView) -> Mapping[str, Any]:
 
 def _arena(_page: SitePage, view: PageView) -> Mapping[str, Any]:
     return {
-        "live": live_view(view.ctx, view.body("shared-intelligence")),
-        "crowd": view.body("human-consensus"),
+        "live": live_view(view.ctx, view.bodies.shared_intelligence.price),
+        "crowd": view.bodies.human_consensus,
         "network": NETWORKS[view.ctx.site.network],
         "rows": history(view.rounds),
         "right": who_was_right(view.ctx.arena, view.rounds, "Source: resolved rounds since the start."),
-        "voters": voters(view.body("teacher-lessons")),
+        "voters": voters(view.bodies.teacher_lessons),
     }
 
 
@@ -151,7 +147,7 @@ def _nothing(*_: object) -> Mapping[str, Any]:
 _PLAIN: Final = Content(_nothing, lambda _: ())
 # The answers are those of the tick that made the page: at a start, and each day.
 _DOCUMENT: Final = Content(
-    lambda page, view: values(page, view.schemas, view.bodies, view.ctx.site), lambda view: (view.schemas,)
+    lambda page, view: values(page, view.schemas, view.bodies.by_path, view.ctx.site), lambda view: (view.schemas,)
 )
 _CONTENT: Final[Mapping[str, Content]] = {
     "pages/index.html": Content(
