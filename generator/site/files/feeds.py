@@ -193,7 +193,7 @@ def _of_misses(source: _FeedSource, due: Sequence[PredictionMade]) -> Iterator[F
 
 def _of_rounds(source: _FeedSource, rounds: Sequence[Mapping[str, Any]]) -> Iterator[FeedEntry]:
     for row in rounds:
-        # A resolved round has both; should one ever be missing, the tick goes on without this entry.
+        # A resolved round has both; should one ever be missing, no tick fails for it.
         if row["phase"] == "resolved" and row["forecast"] and row["lesson"]:
             yield _of_round(source, row)
 
