@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, get_type_hints
 
@@ -9,7 +10,7 @@ from generator.catalog.links import SAMPLE_REPORT
 from generator.catalog.products import PRODUCTS, Product
 from generator.catalog.text.answers import DISCLAIMER
 from generator.compose.all import PAID
-from generator.site.files.sample import SAMPLE_KEY, SAMPLE_PATHS, Sample, Samples, bundled, bundled_files
+from generator.site.files.sample import SAMPLE_KEY, SAMPLE_PATHS, Sample, Samples, Sold, bundled, bundled_files, of_day
 
 REPORT = PRODUCTS[-1]
 
@@ -123,6 +124,17 @@ def test_the_bundled_answer_is_one_of_this_version(product: Product) -> None:
     except ValidationError as error:
         pytest.fail(f"run: python -m tests.make_sample\n{error}")
     assert (content["disclaimer"], content["type"]) == (DISCLAIMER, product.type)
+
+
+@pytest.mark.parametrize("product", PRODUCTS, ids=lambda product: product.id)
+def test_a_sample_states_the_price_that_is_in_force_when_it_is_served(product: Product) -> None:
+    dearer = replace(product, price_atomic=150_000)
+    sold = Sold(NOON.date(), bundled(product))
+
+    for content in (bundled(dearer), of_day(sold, dearer)):
+        assert content["price"] == "0.15 USDC"
+        assert content.get("price_atomic", 150_000) == 150_000
+        assert '"price_atomic": 100000' not in json.dumps(content)
 
 
 def test_the_bundled_report_begins_with_its_headline() -> None:

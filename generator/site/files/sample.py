@@ -86,7 +86,8 @@ class Sample:
 
     def _content(self) -> bytes:
         if not self._file:
-            self._file = encode(of_day(self._sample) if self._sample else bundled(self.product))
+            sample = of_day(self._sample, self.product) if self._sample else bundled(self.product)
+            self._file = encode(sample)
         return self._file
 
     def _note(self, key: str, answer: Sold) -> None:
@@ -100,17 +101,17 @@ class Sample:
             return None  # written by another version: the next day brings a new one
 
 
-def of_day(answer: Sold) -> dict[str, Any]:
-    """Return the sample that is an answer which was for sale on its day."""
+def of_day(answer: Sold, product: Product) -> dict[str, Any]:
+    """Return the sample that is an answer which was for sale on its day, at the price in force now."""
     note = f"A sample: the last full answer of {answer.day.isoformat()}, as it was sold on that day."
-    return _marked(answer.body, "last_of_day", note, answer.day.isoformat())
+    return _marked(answer.body, product, "last_of_day", note, answer.day.isoformat())
 
 
 def bundled(product: Product = PRODUCT_BY_ID[HUMAN_REPORT]) -> dict[str, Any]:
     """Return the sample that comes with the program: one answer of a simulated market."""
     file = resources.files("generator.site.files").joinpath(BUNDLED, f"{product.buy_name}.json")
     note = "A bundled sample of a simulated market: no price in it is real."
-    return _marked(json.loads(file.read_text(encoding="utf-8")), "bundled", note, None)
+    return _marked(json.loads(file.read_text(encoding="utf-8")), product, "bundled", note, None)
 
 
 def bundled_files() -> dict[str, bytes]:
@@ -122,6 +123,18 @@ def _with_first_address(files: dict[str, bytes]) -> dict[str, bytes]:
     return {**files, SAMPLE_REPORT: files[PRODUCT_BY_ID[HUMAN_REPORT].sample]}
 
 
-def _marked(body: Mapping[str, Any], kind: str, note: str, day: str | None) -> dict[str, Any]:
+def _marked(body: Mapping[str, Any], product: Product, kind: str, note: str, day: str | None) -> dict[str, Any]:
     head = {"sample": kind, "sample_day": day, "sample_note": note}
-    return {"success": True, **head, **body, "payment_status": PAYMENT_STATUS}
+    return {"success": True, **head, **_at_price_of(product, body), "payment_status": PAYMENT_STATUS}
+
+
+def _at_price_of(product: Product, body: Mapping[str, Any]) -> dict[str, Any]:
+    """Return an answer with the price that its product has now wherever it states one: a sample is older than that."""
+    price = {"price": product.price_display, "price_atomic": product.price_atomic}
+    priced = {name: price.get(name, value) for name, value in body.items()}
+
+    report = priced.get("report")
+    if isinstance(report, dict) and isinstance(report.get("receipt"), dict):
+        receipt = report["receipt"] | {"price_atomic": product.price_atomic}
+        priced["report"] = report | {"receipt": receipt}
+    return priced
