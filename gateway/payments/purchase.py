@@ -45,7 +45,7 @@ from gateway.payments.decide import (
 )
 from gateway.settings import GatewaySettings
 from gateway.upstream.chain import TIMEOUT_S, Chain, Finding, Presence
-from gateway.upstream.facilitator import Facilitator, FacilitatorOffer, SettleAnswer, SettleKind
+from gateway.upstream.facilitator import Facilitator, FacilitatorOffer, SettleAnswer, SettleKind, Verdict
 from gateway.upstream.http_client import RemoteError
 from gateway.values import Payment, Transfer
 from gateway.vault.folder import Body, Snapshot, Vault, VaultProduct
@@ -322,13 +322,11 @@ class Purchases:
 
     async def _verify(self, payment: Payment, quote: Quote, terms: dict[str, Any], admit: Admit) -> Outcome:
         try:
-            asking = asyncio.ensure_future(self._chain.glance(payment.txid, TIMEOUT_S))
-            verdict = await self._facilitator.verify(payment, terms)
-            finding = Finding(await asking, None, indexed=False)
+            verdict, finding = await self._ask_at_once(payment, terms)
         except RemoteError as error:
-            asking.cancel()
             log.warning("verify failed", txid=payment.txid, reason=str(error))
             return Unavailable("the facilitator cannot verify right now; the same payment works later")
+
         decision = decide(None, finding, verdict)
         if decision.action is Action.SETTLE:
             self._step("verified")
@@ -342,6 +340,30 @@ class Purchases:
         if record is not None:
             return await self._finish(quote.product.path, payment, record)
         return outcome_of(decision, None, payment)
+
+    async def _ask_at_once(self, payment: Payment, terms: dict[str, Any]) -> tuple[Verdict, Finding]:
+        """Ask the facilitator to verify and the node about the txid; what fails ends the other question.
+
+        Raises:
+            RemoteError: the facilitator gave no readable answer.
+        """
+        unreadable: Exception | None = None
+        failure: Exception | None = None
+        try:
+            async with asyncio.TaskGroup() as questions:
+                presence = questions.create_task(self._chain.glance(payment.txid, TIMEOUT_S))
+                verdict = await self._facilitator.verify(payment, terms)
+        except* RemoteError as group:
+            unreadable = group.exceptions[0]
+        except* Exception as group:  # noqa: BLE001 - raised again below
+            failure = group.exceptions[0]
+
+        # Alone and as it was raised: no one further up has to know that two were asked.
+        if unreadable is not None:
+            raise unreadable
+        if failure is not None:
+            raise failure
+        return verdict, Finding(presence.result(), None, indexed=False)
 
     async def _accept(self, payment: Payment, quote: Quote, terms: dict[str, Any], admit: Admit) -> Outcome:
         intent = self._intent(payment, quote, await self._chain.current_round())

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from gateway.upstream.http_client import RemoteError
 from gateway.wire.networks import DEVNET
 from tests.ledger.test_owner import dead_owner
 from tests.support.fake_upstream import OTHER_SIGNER, FakeUpstream
@@ -43,6 +44,57 @@ async def test_nothing_reaches_the_ledger_before_verify_succeeded(tmp_path: Path
     assert answer.status_code == 402
     assert "insufficient_funds" in answer.json()["error"]
     assert home.upstream.asked("/settle") == []
+
+
+@pytest.mark.parametrize(
+    ("failure", "status"), [(RemoteError("no answer"), 503), (ZeroDivisionError(), 500), (OSError("odd"), 500)]
+)
+@in_loop
+async def test_no_question_to_the_node_outlives_the_request_whose_verify_failed(
+    failure: Exception, status: int, tmp_path: Path
+) -> None:
+    async with gateway_app(tmp_path) as home:
+        asked: asyncio.Future[asyncio.Task[Any] | None] = asyncio.Future()
+
+        async def hangs(*_: object) -> None:
+            asked.set_result(asyncio.current_task())
+            await asyncio.Event().wait()
+
+        async def fails(*_: object) -> None:
+            await asked
+            raise failure
+
+        home.state.chain.glance = hangs  # type: ignore[method-assign, assignment]
+        home.state.facilitator.verify = fails  # type: ignore[method-assign, assignment]
+        answer = await home.send(home.buyer.pay())
+        question = await asked
+
+        assert question is not None
+        assert question.done()
+    assert answer.status_code == status
+    assert "PAYMENT-REQUIRED" not in answer.headers
+
+
+@in_loop
+async def test_a_failure_while_the_node_is_asked_ends_verify_too(tmp_path: Path) -> None:
+    async with gateway_app(tmp_path) as home:
+        ended = asyncio.Event()
+
+        async def fails(*_: object) -> None:
+            raise ZeroDivisionError
+
+        async def hangs(*_: object) -> None:
+            try:
+                await asyncio.Event().wait()
+            finally:
+                ended.set()
+
+        home.state.chain.glance = fails  # type: ignore[method-assign, assignment]
+        home.state.facilitator.verify = hangs  # type: ignore[method-assign, assignment]
+        answer = await home.send(home.buyer.pay())
+
+        assert ended.is_set()
+    assert (answer.status_code, home.upstream.asked("/settle")) == (500, [])
 
 
 @pytest.mark.parametrize("sent", DEVNET.forms)
