@@ -12,6 +12,7 @@ import asyncio
 import threading
 from collections import Counter
 from collections.abc import Callable, Sequence
+from datetime import datetime
 from functools import partial
 from queue import SimpleQueue
 from typing import Any, Final, ParamSpec, TypeVar
@@ -22,8 +23,8 @@ from sqlalchemy.exc import SQLAlchemyError
 from gateway.clock import Clock, LastGood
 from gateway.errors import LedgerUnavailable, database_reason
 from gateway.http.metrics import Metrics
-from gateway.ledger.record import Record
-from gateway.ledger.store import Ledger
+from gateway.ledger.record import Change, Record
+from gateway.ledger.store import Ledger, Place
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -201,6 +202,42 @@ class LedgerThread:
         """
         result: T = await self._counted("write", self._writes, partial(method, *args, **kwargs))
         return result
+
+    async def find(self, txid: str) -> Record | None:
+        """Return a payment with its body, None when it is not known."""
+        return await self.run(self.ledger.find, txid)
+
+    async def find_identifier(self, identifier: str) -> str | None:
+        """Return the txid that holds a payment identifier, None when it is free."""
+        return await self.run(self.ledger.find_identifier, identifier)
+
+    async def open_payments(self, after: Place) -> list[Record]:
+        """Return a page of payments whose outcome is not known, see `Ledger.open_payments`."""
+        return await self.run(self.ledger.open_payments, after)
+
+    async def unproven(self, after: Place, since_round: int) -> list[Record]:
+        """Return a page of what was closed on the facilitator's word, see `Ledger.unproven`."""
+        return await self.run(self.ledger.unproven, after, since_round)
+
+    async def count_open(self) -> tuple[int, int | None]:
+        """Return how many payments are open, and the earliest round at which an intent of them was written."""
+        return await self.run(self.ledger.count_open)
+
+    async def apply(self, txid: str, change: Change, at: datetime) -> bool:
+        """Change durably what is known of a payment, see `Ledger.apply`; False when it is not as the change needs it."""
+        return await self.write(self.ledger.apply, txid, change, at)
+
+    async def begin_settle(self, txid: str, holder: str, attempt: int, owner: str) -> bool:
+        """Become the one process that asks the facilitator about an intent, see `Ledger.begin_settle`."""
+        return await self.write(self.ledger.begin_settle, txid, holder, attempt, owner)
+
+    async def attach_body(self, txid: str, snapshot_id: str, sha256: str, content: bytes, keep_round: int) -> bool:
+        """Choose durably what an adopted payment bought, see `Ledger.attach_body`; False when that was done before."""
+        return await self.write(self.ledger.attach_body, txid, snapshot_id, sha256, content, keep_round)
+
+    async def purge(self, passed_round: int) -> int:
+        """Drop a page of bodies that no payment needs, see `Ledger.purge`; return how many went."""
+        return await self.write(self.ledger.purge, passed_round)
 
     async def write_intent(self, intent: Record) -> None:
         """Await `Ledger.write_intent`; one that fails stops every further sale until probes show that it would not.

@@ -190,7 +190,7 @@ class Purchases:
         return outcome
 
     async def _take(self, path: str, payment: Payment, admit: Admit) -> Outcome:
-        record = await self._ledger.run(self._ledger.ledger.find, payment.txid)
+        record = await self._ledger.find(payment.txid)
         if record is not None and record.state == "settled":
             return await self._finish(path, payment, record)
         # The whole way is one slot, so that no intent waits for its settle.
@@ -259,8 +259,7 @@ class Purchases:
 
         The request was counted once: each look-up beyond its first is counted as a further one.
         """
-        find = self._ledger.ledger.find
-        sightings = [Sighting(transfer, await self._ledger.run(find, transfer.txid)) for transfer in transfers]
+        sightings = [Sighting(transfer, await self._ledger.find(transfer.txid)) for transfer in transfers]
         if any(fate_of(sighting) in {Fate.PAID, Fate.OPEN} for sighting in sightings):
             return sightings
         counted = False
@@ -274,7 +273,7 @@ class Purchases:
             transfer = sighting.transfer
             finding = await self._chain.trace(transfer.txid, transfer.last_valid)
             # Read after the chain: what another process took meanwhile is in the ledger before it is on the chain.
-            record = sighting.record or await self._ledger.run(find, transfer.txid)
+            record = sighting.record or await self._ledger.find(transfer.txid)
             sightings[place] = Sighting(transfer, record, finding)
             if fate_of(sightings[place]) is not Fate.UNPAID:
                 break
@@ -317,7 +316,7 @@ class Purchases:
         identifier = payment.identifier
         if identifier is None:
             return False
-        holder = await self._ledger.run(self._ledger.ledger.find_identifier, identifier)
+        holder = await self._ledger.find_identifier(identifier)
         return holder not in {None, payment.txid}
 
     async def _verify(self, payment: Payment, quote: Quote, terms: dict[str, Any], admit: Admit) -> Outcome:
@@ -336,7 +335,7 @@ class Purchases:
             refusal = Refused(decision.reason, "the facilitator refused it", payment.network, payment.payer)
             return await self._refuse_new(quote.product.path, payment, refusal, admit)
         # Another process may have taken it meanwhile.
-        record = await self._ledger.run(self._ledger.ledger.find, payment.txid)
+        record = await self._ledger.find(payment.txid)
         if record is not None:
             return await self._finish(quote.product.path, payment, record)
         return outcome_of(decision, None, payment)
@@ -371,7 +370,7 @@ class Purchases:
             await self._ledger.write_intent(intent)
         except IdentityTaken:
             # Another process was first with this txid, or with this identifier.
-            record = await self._ledger.run(self._ledger.ledger.find, payment.txid)
+            record = await self._ledger.find(payment.txid)
             if record is not None:
                 return await self._finish(quote.product.path, payment, record)
             if await self._identifier_taken(payment):
@@ -481,7 +480,7 @@ class Purchases:
         if change is None:
             return decision, record
         try:
-            written = await self._ledger.write(self._ledger.ledger.apply, record.txid, change, self._clock.now())
+            written = await self._ledger.apply(record.txid, change, self._clock.now())
         except SQLAlchemyError as error:
             if isinstance(change, Refuse | NoteRefusal):
                 raise
@@ -497,7 +496,7 @@ class Purchases:
                 record = replace(record, reason=change.reason, refusal_round=change.round)
             return decision, record
         # Another process closed it, or asks the facilitator about it: theirs counts.
-        latest = await self._ledger.run(self._ledger.ledger.find, record.txid)
+        latest = await self._ledger.find(record.txid)
         if latest is None or latest.state == "intent":
             return PENDING, record
         return decide(latest, None, None), latest
@@ -551,14 +550,13 @@ class Purchases:
         """Become the one process that asks the facilitator about an intent."""
         if not self.leases.is_over(record):
             return False
-        ledger = self._ledger.ledger
-        return await self._ledger.write(ledger.begin_settle, record.txid, record.owner, record.settles, self._owner)
+        return await self._ledger.begin_settle(record.txid, record.owner, record.settles, self._owner)
 
     async def _wait_for_peer(self, record: Record, until: float) -> Record | None:
         """Return the row as soon as another process has closed it, or asks no more; None when the time is over."""
         while self._clock.monotonic() < until:
             await asyncio.sleep(PEER_POLL_S)
-            latest = await self._ledger.run(self._ledger.ledger.find, record.txid)
+            latest = await self._ledger.find(record.txid)
             if latest is not None and (latest.state != "intent" or self.leases.is_over(latest)):
                 return latest
         return None
@@ -572,12 +570,11 @@ class Purchases:
             body = snapshot.bodies.get(record.product) if snapshot is not None else None
             if snapshot is not None and body is not None:
                 reached = await self._chain.current_round() or 0
-                ledger = self._ledger.ledger
                 keep = max(record.last_valid, reached) + KEEP_ROUNDS
                 attach = (record.txid, snapshot.snapshot_id, body.sha256, body.content, keep)
-                await self._ledger.write(ledger.attach_body, *attach)
+                await self._ledger.attach_body(*attach)
                 # Read again: another process may have been first, and its choice counts.
-                chosen = await self._ledger.run(ledger.find, record.txid)
+                chosen = await self._ledger.find(record.txid)
                 return None if chosen is None or chosen.awaits_body else chosen
         return None
 

@@ -103,7 +103,7 @@ class Reconciler:
         return closed
 
     async def _open_and_due(self) -> list[Record]:
-        records = await self._ledger.run(self._ledger.ledger.open_payments, self.open.after)
+        records = await self._ledger.open_payments(self.open.after)
         for record in records:
             self._first_seen.setdefault(record.txid, self._clock.monotonic())
         still_open = self.open.next_page(records, records[-1].created_at if records else None)
@@ -117,7 +117,7 @@ class Reconciler:
 
     async def _unproven_and_due(self) -> list[Record]:
         since = (self._chain.last_round or 0) - HORIZON_ROUNDS
-        records = await self._ledger.run(self._ledger.ledger.unproven, self.unproven.after, since)
+        records = await self._ledger.unproven(self.unproven.after, since)
         if self.unproven.next_page(records, records[-1].closed_at if records else None) is not None:
             # Seldom, since no one waits for it.
             self._recheck_at = self._clock.monotonic() + RECHECK_EVERY_S
@@ -135,9 +135,7 @@ class Reconciler:
         change = decision.change
         if record.state == "intent" and decision.action in {Action.SETTLE, Action.PENDING}:
             self._report_unclosable(record, finding)
-        if change is None or not await self._ledger.write(
-            self._ledger.ledger.apply, record.txid, change, self._clock.now()
-        ):
+        if change is None or not await self._ledger.apply(record.txid, change, self._clock.now()):
             return False
         self._report(record, change)
         return record.state == "intent" and isinstance(change, Settle | Refuse)
@@ -162,7 +160,7 @@ class Reconciler:
             log.error("payment stays unknown: algod forgot, and no indexer answers for it", txid=record.txid)
 
     async def _measure(self) -> None:
-        count, oldest_round = await self._ledger.run(self._ledger.ledger.count_open)
+        count, oldest_round = await self._ledger.count_open()
         self._metrics.unknown_open.set(count)
         self._metrics.unknown_oldest.set(self._age_s(oldest_round) if count else 0)
         self._metrics.unclosable.set(len(self._unclosable))
@@ -191,4 +189,4 @@ class Reconciler:
             return
         dropped = PURGE_LIMIT
         while dropped == PURGE_LIMIT:
-            dropped = await self._ledger.write(self._ledger.ledger.purge, min(before, reached))
+            dropped = await self._ledger.purge(min(before, reached))

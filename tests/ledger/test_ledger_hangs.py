@@ -61,7 +61,7 @@ async def test_an_intent_that_is_written_late_is_never_settled_by_who_got_503(tm
         async with hung(home, "INSERT INTO payments"):
             refused = await home.send(payment)
         await until(lambda: not home.state.ledger._writes._stalled)
-        late = await home.state.ledger.run(home.state.ledger.ledger.find, payment.txid)
+        late = await home.state.ledger.find(payment.txid)
         settles = len(home.upstream.asked("/settle"))
 
         again = await home.send(payment)
