@@ -91,8 +91,10 @@ def _imported(module: str, *, at_once: bool) -> Iterator[str]:
         elif isinstance(node, ast.ImportFrom):
             assert node.module is not None, f"{module}: imports are written out"
             assert node.level == 0, f"{module}: imports are written out"
-            if node.module == "urllib":
-                yield from (f"urllib.{alias.name}" for alias in node.names)
+            if node.module in {"http", "urllib"}:
+                # Only parts of these touch the network.
+                yield from (f"{node.module}.{alias.name}" for alias in node.names)
+                continue
             for alias in node.names:
                 whole = f"{node.module}.{alias.name}"
                 yield whole if whole in FILES else node.module
@@ -108,6 +110,8 @@ def _effects(module: str) -> Iterator[str]:
     for name in imported(module):
         if name == "urllib.request":
             yield "network"
+        elif name == "http.HTTPStatus":
+            continue
         elif (first := name.split(".")[0]) in EFFECT:
             yield EFFECT[first]
     for node in ast.walk(tree_of(module)):

@@ -19,7 +19,7 @@ from gateway.app.loops import repeat, running
 from gateway.app.preview import Preview
 from gateway.app.server import CONNECTIONS, Connection, Connections, http_server, listen
 from gateway.app.state import GatewayState, open_state
-from gateway.buyer.free_vote import TEND_S, FreeVote
+from gateway.buyer.free_vote import FORGET_EVERY_S, FreeVote
 from gateway.buyer.page import buyer_routes
 from gateway.clock import Clock
 from gateway.errors import GatewayError
@@ -144,11 +144,13 @@ def _loops(gateway: GatewayState, free_vote: FreeVote, connections: Connections)
         gateway.readiness.measure()
 
     yield repeat(poll, "the quotes could not be encoded")
-    yield repeat(gateway.ledger.tend, "the payments ledger could not be tended")
+    yield repeat(gateway.ledger.run_maintenance, "the payments ledger could not be tended")
     yield repeat(gateway.vault.refresh, "the vault could not be refreshed")
     yield repeat(gateway.facilitator.refresh, "the offer could not be refreshed")
     yield repeat(gateway.reconciler.step, "unknown payments cannot be looked up")
-    yield repeat(free_vote.tend, "what was counted of free ballots could not be removed", TEND_S)
+    yield repeat(
+        free_vote.forget_closed_rounds, "what was counted of free ballots could not be removed", FORGET_EVERY_S
+    )
     yield connections.sweep_forever()
 
 

@@ -175,7 +175,7 @@ class Connection(HttpToolsProtocol):
         return True
 
     def send_400_response(self, msg: str) -> None:
-        """Reject malformed HTTP; count it, since a log line for each would fill a disk."""
+        """Reject malformed HTTP; count it, do not log it: a line for each would fill a disk."""
         self.others.malformed.inc()
         super().send_400_response(msg)
 
@@ -203,7 +203,7 @@ class Connection(HttpToolsProtocol):
         self._deadline = self.loop.time() + REQUEST_TIMEOUT_S
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """Take a header; what comes after a chunked body is none."""
+        """Take a header of the head; trailers are ignored."""
         if self._in_head:
             super().on_header(name, value)
 

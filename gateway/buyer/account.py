@@ -2,6 +2,7 @@
 
 import asyncio
 from dataclasses import dataclass
+from http import HTTPStatus
 from typing import Any, Final, NoReturn
 
 from algosdk.encoding import is_valid_address
@@ -12,8 +13,6 @@ from gateway.upstream.http_client import Answer
 from gateway.wire.networks import Network
 
 TIMEOUT_S: Final = 3.0
-OK: Final = 200
-NOT_FOUND: Final = 404
 MAX_AMOUNT: Final = 1 << 64
 MAX_ROUND: Final = 1 << 62
 MIN_FEE: Final = 1_000
@@ -94,7 +93,7 @@ def _params(answer: Answer | None, network: Network) -> Params:
 
 
 def _account(account: Answer | None, holding: Answer | None, address: str, asset: int) -> Account:
-    content = {} if account is not None and account.status == NOT_FOUND else _object(account)
+    content = {} if account is not None and account.status == HTTPStatus.NOT_FOUND else _object(account)
     if content and content.get("address") != address:
         _refuse("the node answered for another account")
     held = _holding(holding, asset)
@@ -112,7 +111,7 @@ def _account(account: Answer | None, holding: Answer | None, address: str, asset
 
 def _holding(answer: Answer | None, asset: int) -> dict[str, Any] | None:
     """Return the account's holding; None when the node says that there is none."""
-    if answer is not None and answer.status == NOT_FOUND:
+    if answer is not None and answer.status == HTTPStatus.NOT_FOUND:
         return None
     held = _object(answer).get("asset-holding")
     if not isinstance(held, dict) or held.get("asset-id") != asset:
@@ -121,7 +120,7 @@ def _holding(answer: Answer | None, asset: int) -> dict[str, Any] | None:
 
 
 def _object(answer: Answer | None) -> dict[str, Any]:
-    if answer is None or answer.status != OK or not isinstance(answer.content, dict):
+    if answer is None or answer.status != HTTPStatus.OK or not isinstance(answer.content, dict):
         _refuse("the node does not answer")
     found: dict[str, Any] = answer.content
     return found

@@ -9,6 +9,7 @@ import math
 import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
+from http import HTTPStatus
 from typing import Any, Final, NoReturn
 
 from algosdk.encoding import is_valid_address
@@ -43,8 +44,6 @@ PER_MINUTE: Final = 30
 MAX_AT_ONCE: Final = 16
 RETRY_S: Final = 5
 TIMEOUT_S: Final = 4.0
-OK: Final = 200
-REFUSED: Final = 400
 BLOCK_S: Final = 2.8
 SPARE_BLOCKS: Final = 10
 # What a node's own words hold, and what the page gets instead.
@@ -209,15 +208,15 @@ class BallotDesk:
             await self._free.add(ballot, address)
         else:
             answer = await self._chain.algod("/v2/transactions", TIMEOUT_S, ballot.raw)
-            if answer is None or answer.status != OK:
+            if answer is None or answer.status != HTTPStatus.OK:
                 await self._check_known(ballot, answer)
         return {"txid": ballot.txid, "voter": ballot.voter, "round_id": ballot.round_id, "choice": ballot.choice}
 
     async def _check_known(self, ballot: SignedBallot, answer: Answer | None) -> None:
         """Take a ballot that the node has already for a submitted one: the page may ask twice."""
-        if await self._chain.glance(ballot.txid) in {Presence.FOUND, Presence.POOLED}:
+        if await self._chain.pending_status(ballot.txid) in {Presence.FOUND, Presence.POOLED}:
             return
-        if answer is None or answer.status != REFUSED:
+        if answer is None or answer.status != HTTPStatus.BAD_REQUEST:
             text = "The node gave no answer. Send the same ballot again: it cannot count twice."
             raise BallotAnswer(503, "no_node", text, RETRY_S)
         words = answer.content.get("message") if isinstance(answer.content, dict) else None

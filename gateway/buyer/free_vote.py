@@ -37,7 +37,7 @@ from gateway.wire.inbox import EARLIER_VOTERS, OPEN_ROUND, OpenRound, unpack_vot
 MARGIN_MS: Final = 2_000
 """Before the close: what is added must be there when the tick that locks the round reads the folder."""
 RETRY_S: Final = 60
-TEND_S: Final = 10.0
+FORGET_EVERY_S: Final = 10.0
 OFF: Final = "The free vote is off: no generator reads ballots from this gateway now."
 STALE: Final = (
     "The service has stopped: it last read votes at {:%Y-%m-%d %H:%M} UTC. Nothing was taken; vote again once it runs."
@@ -126,7 +126,7 @@ class FreeVote:
         if refusal is not None:
             raise self._answer(refusal, taking)
 
-    async def tend(self) -> None:
+    async def forget_closed_rounds(self) -> None:
         """Throw the key of a closed round away, and with it what was known of its voters' networks."""
         now_ms = self._now_ms()
         await self._in_thread(lambda: self._places.forget(now_ms))

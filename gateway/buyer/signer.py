@@ -1,5 +1,6 @@
 """Let the devnet's throwaway wallet sign for the page of this gateway. No key is held here."""
 
+from http import HTTPStatus
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -60,7 +61,7 @@ class DevnetSigner:
         except RemoteError:
             return self._refused(request, "the devnet does not answer; nothing was signed", 503)
         content = answer.content if isinstance(answer.content, dict) else {}
-        if answer.status != 200 or not content:
+        if answer.status != HTTPStatus.OK or not content:
             return self._refused(request, str(content.get("message", "the devnet's wallet did not sign this")))
         return JSONResponse(content, headers={"cache-control": "no-store"})
 

@@ -81,7 +81,7 @@ class Sockets:
         sa.event.listen(engine, "connect", self._opened)
         sa.event.listen(engine, "close", self._closed)
 
-    def cut(self) -> None:
+    def abort(self) -> None:
         """Shut every connection down; never blocks."""
         with self._lock:
             for one in self._sockets.values():

@@ -110,10 +110,10 @@ class Ledger:
         if self.fault is not None:
             raise LedgerUnavailable(self.fault)
 
-    def cut(self) -> None:
+    def abort_connections(self) -> None:
         """Make whatever waits for PostgreSQL fail at once; called from another thread, never blocks."""
         if self._sockets:
-            self._sockets.cut()
+            self._sockets.abort()
 
     def probe(self) -> None:
         """Write as much as an intent does, durably, and where it does: a row of payments is put in and taken out."""

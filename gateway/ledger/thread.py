@@ -29,7 +29,7 @@ from gateway.ledger.store import Ledger, Place
 P = ParamSpec("P")
 T = TypeVar("T")
 Waiting = tuple[asyncio.Future[Any], Callable[[], Any]]
-# More than the payments that are on their way at once ask for; past it an answer would come too late.
+# More than the payments that are in flight at once ask for; past it an answer would come too late.
 MAX_WAITING: Final = 2_048
 # Past the database's own limits, so that mostly it says itself what is wrong. Clients give up after some 5 s.
 WAIT_S: Final = 5.0
@@ -47,7 +47,7 @@ class Batches:
         name: of the thread.
         work: does a batch and returns the result or the exception of each call.
         most: how many calls may wait.
-        on_stall: called in the loop when a batch takes longer than `limit_s`; it must not block. The batch fails for
+        on_stall: called in the loop when a batch takes longer than `timeout_s`; it must not block. The batch fails for
             all who wait, and until it ends every call fails at once.
     """
 
@@ -58,7 +58,7 @@ class Batches:
         on_stall: Callable[[], None],
         most: int,
     ) -> None:
-        self.limit_s = WAIT_S
+        self.timeout_s = WAIT_S
         self._most = most
         self._name = name
         self._do = work
@@ -84,11 +84,11 @@ class Batches:
             self._loop.call_soon(self._send)
         return future
 
-    async def close(self, limit_s: float) -> bool:
+    async def close(self, timeout_s: float) -> bool:
         """End the thread after what is queued; return False when it does not end in time."""
         self._queue.put(None)
         try:
-            await asyncio.wait_for(self._ended.wait(), limit_s)
+            await asyncio.wait_for(self._ended.wait(), timeout_s)
         except TimeoutError:
             return False
         return True
@@ -98,13 +98,13 @@ class Batches:
             self._busy = False
             return
         batch, self._waiting = self._waiting, []
-        self._timer = self._loop.call_later(self.limit_s, self._stall, batch)
+        self._timer = self._loop.call_later(self.timeout_s, self._stall, batch)
         self._queue.put(batch)
 
     def _stall(self, batch: list[Waiting]) -> None:
         """Fail all who wait; the thread may still do the batch, what it has not begun is dropped."""
         self._stalled = True
-        log.error("the payments ledger does not answer", thread=self._name, seconds=self.limit_s)
+        log.error("the payments ledger does not answer", thread=self._name, seconds=self.timeout_s)
         failed, self._waiting = [*batch, *self._waiting], []
         for future, _ in failed:
             if not future.done():
@@ -173,14 +173,14 @@ class LedgerThread:
         self._probe_at = self._clock.monotonic() + PROBE_S
         self._no_intent: str | None = None
         self._good_probes = 0
-        self._reads = Batches("reads", ledger.read_all, ledger.cut, most)
-        self._writes = Batches("writes", ledger.write_all, ledger.cut, most)
+        self._reads = Batches("reads", ledger.read_all, ledger.abort_connections, most)
+        self._writes = Batches("writes", ledger.write_all, ledger.abort_connections, most)
         self._deliveries: Counter[str] = Counter()
         self._round_now = round_now
 
-    def limit(self, seconds: float) -> None:
+    def set_timeout(self, seconds: float) -> None:
         """Set how long a read or a write, and the end of each thread, is waited for."""
-        self._reads.limit_s = self._writes.limit_s = seconds
+        self._reads.timeout_s = self._writes.timeout_s = seconds
 
     def fault(self) -> str | None:
         """Return a sentence for the operator when nothing new may be sold, else None.
@@ -283,7 +283,7 @@ class LedgerThread:
             log.warning("deliveries could not be counted", reason=database_reason(error))
             self._deliveries.update(counts)
 
-    async def tend(self) -> None:
+    async def run_maintenance(self) -> None:
         """Look after the file and the counts; called every second, also when there are no buyers."""
         await self._check_file()
         await self.flush()
@@ -322,8 +322,8 @@ class LedgerThread:
     async def close(self) -> None:
         """Write what is counted and close the database, unless it does not answer: then leave it as after a kill."""
         await self.flush()
-        limit_s = self._writes.limit_s
-        ended = await asyncio.gather(*(user.close(limit_s) for user in (self._reads, self._writes)))
+        timeout_s = self._writes.timeout_s
+        ended = await asyncio.gather(*(user.close(timeout_s) for user in (self._reads, self._writes)))
         if all(ended):
             await asyncio.to_thread(self.ledger.close)
         else:

@@ -5,6 +5,7 @@ knows that the ledger was lost, vouches for it; the amount says which products i
 """
 
 import re
+from http import HTTPStatus
 from typing import Any, Final
 
 from pydantic import AliasChoices, AliasPath, BaseModel, ConfigDict, Field, PositiveInt, ValidationError
@@ -24,7 +25,6 @@ from gateway.vault.folder import Vault, VaultProduct
 
 TIMEOUT_S: Final = 10.0
 TXID: Final = re.compile(r"[A-Z2-7]{52}")
-OK: Final = 200
 
 
 def _at(indexed: str, pending: str) -> Any:
@@ -117,12 +117,12 @@ def _write(
 async def _find(chain: Chain, txid: str) -> ConfirmedTransfer | None:
     """Return a confirmed asset transfer, from the indexer or, for about 1,000 rounds, from algod; None without one."""
     indexed = await chain.indexer(f"/v2/transactions/{txid}", TIMEOUT_S)
-    if indexed is not None and indexed.status == OK and (found := read_confirmed(indexed.content)):
+    if indexed is not None and indexed.status == HTTPStatus.OK and (found := read_confirmed(indexed.content)):
         return found
     pending = await chain.algod(f"/v2/transactions/pending/{txid}", TIMEOUT_S)
     if indexed is None and pending is None:
         raise GatewayError("neither the indexer nor algod answers; try again later")
-    return read_confirmed(pending.content) if pending is not None and pending.status == OK else None
+    return read_confirmed(pending.content) if pending is not None and pending.status == HTTPStatus.OK else None
 
 
 async def products_on_sale(settings: GatewaySettings, clock: Clock) -> tuple[VaultProduct, ...]:

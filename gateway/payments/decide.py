@@ -1,7 +1,7 @@
 """What becomes of a payment: decided and named here, and nowhere else; no I/O.
 
-An outcome is settled, refused or unknown. Unknown never becomes refused but by proof, settled never ends, and no one
-who may have paid is shown a challenge again: a mistake here is a second charge or a lost one.
+An outcome is settled, refused or unknown. Only proof moves unknown to refused; settled is terminal. No one who may have
+paid is shown a challenge again: a mistake here is a second charge or a lost one.
 """
 
 from collections.abc import Sequence
@@ -70,13 +70,13 @@ def decide(record: Record | None, finding: Finding | None, answer: Verdict | Set
                             found            anything               DELIVER               settled, chain
                             absent           refusal                REFUSE its reason     refused, absent
                             absent           anything else          REFUSE expired        refused, absent
-                            pooled, unclear  success                DELIVER               settled, facilitator
+                            pooled, unknown  success                DELIVER               settled, facilitator
                             not yet          success                PENDING               -
                             not yet          refusal                KEEP_ASKING           the refusal and its round
-                            unclear          refusal                PENDING               -
+                            unknown          refusal                PENDING               -
                             not yet          in doubt               PENDING               -
                             not yet          nothing                SETTLE (again)        watch
-                            unclear          in doubt, nothing      PENDING               -
+                            unknown          in doubt, nothing      PENDING               -
     intent, refusal noted   absent           nothing                REFUSE its reason     refused, absent
                             held             nothing                REFUSE its reason     refused, before_broadcast
                             otherwise        nothing                PENDING               watch
@@ -90,7 +90,7 @@ def decide(record: Record | None, finding: Finding | None, answer: Verdict | Set
       before_broadcast      found            -                      DELIVER               settled, chain
                             absent           -                      REFUSE its reason     refused, absent
                             not yet          -                      REFUSE its reason     watch
-                            unclear          -                      PENDING               -
+                            unknown          -                      PENDING               -
     refused, absent         anything         -                      REFUSE its reason     -
     ```
 
@@ -160,7 +160,7 @@ def _decide_intent(record: Record, finding: Finding | None, answer: Verdict | Se
 def _decide_answered(record: Record, finding: Finding, answer: Verdict | SettleAnswer) -> Decision:
     """Decide about an intent that the chain neither has nor can never have, after the facilitator's answer."""
     success = isinstance(answer, SettleAnswer) and answer.kind is SettleKind.SUCCESS
-    if success and finding.presence in {Presence.POOLED, Presence.UNCLEAR}:
+    if success and finding.presence in {Presence.POOLED, Presence.UNKNOWN}:
         return _deliver(record, Settle(FACILITATOR))
     refusal = _refusal(record, answer)
     if refusal is not None and finding.presence is Presence.ABSENT and finding.round is not None:
@@ -285,7 +285,7 @@ class Fate(Enum):
 
     PAID = "paid, or on its way to the chain"
     OPEN = "accepted here, and its outcome not known"
-    UNCLEAR = "no one can say yet"
+    UNKNOWN = "no one can say yet"
     UNPAID = "not paid"
 
 
@@ -302,7 +302,7 @@ def fate_of(sighting: Sighting) -> Fate:
       before_broadcast         not yet: a node that follows has nothing, its last round to come   UNPAID
                                absent: ten rounds past its last, and the indexer has nothing      UNPAID
                                the same of algod alone, less than 900 rounds after its first      UNPAID
-                               anything else: down, behind, dropped by a pool, too late to know   UNCLEAR
+                               anything else: down, behind, dropped by a pool, too late to know   UNKNOWN
     ```
 
     *Not yet* proves nothing, since whoever holds the signed transfer can still send it. A payer is asked to sign another
@@ -319,13 +319,13 @@ def _fate_on_chain(transfer: Transfer, finding: Finding | None) -> Fate:
     if _is_sent(finding):
         return Fate.PAID
     if finding is None or finding.presence is not Presence.ABSENT or finding.round is None:
-        return Fate.UNCLEAR
+        return Fate.UNKNOWN
     not_yet = finding.following and finding.round <= transfer.last_valid
     # Before its first round it cannot have landed: algod's 404s count from there on.
     watched = extend_watch(transfer.first_valid, finding)
     if not_yet or finding.proves_absence(transfer.last_valid, watched):
         return Fate.UNPAID
-    return Fate.UNCLEAR
+    return Fate.UNKNOWN
 
 
 def judge(refusal: Refused, sightings: Sequence[Sighting]) -> Outcome:
@@ -338,7 +338,7 @@ def judge(refusal: Refused, sightings: Sequence[Sighting]) -> Outcome:
     PAID            anything else                            Withheld, payment_already_on_chain
     OPEN            several headers, a group that pays twice Withheld, as above
     OPEN            anything else                            Pending
-    UNCLEAR         anything                                 Pending
+    UNKNOWN         anything                                 Pending
     (all UNPAID)    anything                                 the refusal
     ```
     """

@@ -6,6 +6,7 @@ pages, cap them, list transfers of others, or read behind the chain.
 
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
+from http import HTTPStatus
 from typing import Any, Final
 from urllib.parse import quote
 
@@ -13,7 +14,7 @@ from gateway.clock import Clock
 from gateway.errors import GatewayError
 from gateway.http.metrics import Metrics
 from gateway.ledger.view import known_of
-from gateway.payments.adoption import OK, TIMEOUT_S, TXID, ConfirmedTransfer, products_on_sale, read_confirmed
+from gateway.payments.adoption import TIMEOUT_S, TXID, ConfirmedTransfer, products_on_sale, read_confirmed
 from gateway.settings import GatewaySettings
 from gateway.upstream.chain import Chain
 from gateway.upstream.http_client import Http
@@ -121,7 +122,7 @@ class _Search:
             if token:
                 query += f"&next={quote(token, safe='')}"
             answer = await self._chain.indexer(f"/v2/transactions?{query}", TIMEOUT_S)
-            if answer is not None and answer.status == OK:
+            if answer is not None and answer.status == HTTPStatus.OK:
                 return answer.fields
             if self._limit == 1:
                 shown = "does not answer" if answer is None else f"answers with status {answer.status}"

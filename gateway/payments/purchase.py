@@ -63,6 +63,7 @@ ASK_TIMEOUT_S: Final = 0.5
 MAX_REMEMBERED_BYTES: Final = 32 * 1024 * 1024
 LEDGER_UNUSABLE: Final = "the payments ledger cannot be used right now; the same payment works later"
 NOTHING_TO_DELIVER: Final = "the payment is settled, and there is nothing to deliver yet; the same one works later"
+TOO_MANY: Final = "too many payments in progress"
 PENDING: Final = Decision(Action.PENDING)
 Admit = Callable[[], int | None]
 Step = Callable[[str], None]
@@ -82,6 +83,15 @@ class Quote:
     product: VaultProduct
     snapshot: Snapshot
     body: Body
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What is known of a payment that the ledger has."""
+
+    record: Record
+    finding: Finding | None = None  # what the chain showed, None when it was not asked since the answer
+    answer: SettleAnswer | None = None  # the facilitator's, when it was asked just now
 
 
 class Purchases:
@@ -153,7 +163,7 @@ class Purchases:
             while (working := self._in_flight.get(transfer.txid)) is not None:
                 await asyncio.wait({working[1]})
         if not await self._slot():
-            return self._counted(Unavailable("too many payments are on their way", BUSY_RETRY_S))
+            return self._counted(Unavailable(TOO_MANY, BUSY_RETRY_S))
         try:
             sightings = await self._sight(transfers, admit)
             outcome = sightings if isinstance(sightings, Limited) else judge(refusal, sightings)
@@ -195,7 +205,7 @@ class Purchases:
             return await self._finish(path, payment, record)
         # The whole way is one slot, so that no intent waits for its settle.
         if not await self._slot():
-            return Unavailable("too many payments are on their way", BUSY_RETRY_S)
+            return Unavailable(TOO_MANY, BUSY_RETRY_S)
         try:
             return await (self._finish(path, payment, record) if record else self._begin(path, payment, admit))
         finally:
@@ -350,7 +360,7 @@ class Purchases:
         failure: Exception | None = None
         try:
             async with asyncio.TaskGroup() as questions:
-                presence = questions.create_task(self._chain.glance(payment.txid, TIMEOUT_S))
+                presence = questions.create_task(self._chain.pending_status(payment.txid, TIMEOUT_S))
                 verdict = await self._facilitator.verify(payment, terms)
         except* RemoteError as group:
             unreadable = group.exceptions[0]
@@ -408,29 +418,39 @@ class Purchases:
         """
         if record.path != path and record.state != "refused":
             return outcome_elsewhere(PENDING, record)
-        finding: Finding | None = None
-        until: float | None = None
+
+        known = Evidence(record, answer=answer)
+        settle_until: float | None = None
         while True:
-            decision, record = await self._write(decide(record, finding, answer), record)
-            if decision.action is Action.ASK_CHAIN:
-                finding = await self._ask_chain(record, answer)
-            elif decision.action is Action.KEEP_ASKING:
-                finding, answer = await self._keep_asking(record), None
-            elif decision.action is Action.CHOOSE_BODY:
-                chosen = await self._choose_body(payment, record)
-                if chosen is None:
-                    return Unavailable(NOTHING_TO_DELIVER)
-                record = chosen
-            elif decision.action is Action.SETTLE:
-                until = until or self._clock.monotonic() + self.leases.seconds
-                asked = await self._settle_again(payment, record, until)
-                if asked is None:
-                    return await self._ended(PENDING, record, payment, None)
-                finding, (record, answer) = None, asked
-            elif record.path != path:
-                return outcome_elsewhere(decision, record)
-            else:
-                return await self._ended(decision, record, payment, answer)
+            decision, latest = await self._write(decide(known.record, known.finding, known.answer), known.record)
+            known = replace(known, record=latest)
+
+            match decision.action:
+                case Action.ASK_CHAIN:
+                    known = replace(known, finding=await self._ask_chain(known.record, known.answer))
+
+                case Action.KEEP_ASKING:
+                    # The refusal is noted in the row by now, where `decide` reads it.
+                    known = Evidence(known.record, finding=await self._keep_asking(known.record))
+
+                case Action.CHOOSE_BODY:
+                    chosen = await self._choose_body(payment, known.record)
+                    if chosen is None:
+                        return Unavailable(NOTHING_TO_DELIVER)
+                    known = replace(known, record=chosen)
+
+                case Action.SETTLE:
+                    # Waiting for other processes is limited once, however often they take turns.
+                    settle_until = settle_until or self._clock.monotonic() + self.leases.seconds
+                    asked_again = await self._settle_again(payment, known.record, settle_until)
+                    if asked_again is None:
+                        return await self._ended(PENDING, known.record, payment, None)
+                    known = asked_again
+
+                case _:
+                    if known.record.path != path:
+                        return outcome_elsewhere(decision, known.record)
+                    return await self._ended(decision, known.record, payment, known.answer)
 
     async def _repeat(self, delivered: Delivered, path: str, payment: Payment) -> Outcome:
         """Repeat what this process delivered before; a first delivery that could not be dated is dated now."""
@@ -445,7 +465,7 @@ class Purchases:
         """Return the chain's round where a repeat depends on it, None where it does not or no node answers."""
         if record.identifier is not None:
             return None
-        return await self._chain.current_round(self._chain.glance_timeout_s)
+        return await self._chain.current_round(self._chain.quick_timeout_s)
 
     async def _ended(
         self, decision: Decision, record: Record, payment: Payment, answer: SettleAnswer | None
@@ -511,8 +531,10 @@ class Purchases:
             if decide(record, finding, answer).action is not Action.PENDING:
                 return finding
             await self._clock.sleep(ASK_EVERY_S)
-        denied = await self._chain.denied(record.txid)
-        return Finding(Presence.ABSENT if denied else Presence.UNCLEAR, None, indexed=False)
+
+        # It showed nothing for as long as a buyer waits: does that count?
+        absent = await self._chain.confirms_absence(record.txid)
+        return Finding(Presence.ABSENT if absent else Presence.UNKNOWN, None, indexed=False)
 
     async def _keep_asking(self, record: Record) -> Finding:
         """Ask until a noted refusal is certain or the payment is found, at most as long as a client waits.
@@ -530,9 +552,7 @@ class Purchases:
             if self._clock.monotonic() >= until:
                 return replace(finding, held=True)
 
-    async def _settle_again(
-        self, payment: Payment, record: Record, until: float
-    ) -> tuple[Record, SettleAnswer | None] | None:
+    async def _settle_again(self, payment: Payment, record: Record, until: float) -> Evidence | None:
         """Ask the facilitator about an intent once more, or wait while another process does; None when neither works.
 
         Without an answer the row is as another process left it.
@@ -540,11 +560,14 @@ class Purchases:
         offer = self._facilitator.last_offer()
         if offer is None:
             return None
+
         if not await self._take_over(record):
             latest = await self._wait_for_peer(record, until)
-            return None if latest is None else (latest, None)
+            return None if latest is None else Evidence(latest)
+
         terms = self._terms(payment, offer, record.price_atomic, record.snapshot_id)
-        return replace(record, owner=self._owner, settles=record.settles + 1), await self._settle(payment, terms)
+        ours = replace(record, owner=self._owner, settles=record.settles + 1)
+        return Evidence(ours, answer=await self._settle(payment, terms))
 
     async def _take_over(self, record: Record) -> bool:
         """Become the one process that asks the facilitator about an intent."""

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import Enum
+from http import HTTPStatus
 from typing import Any, Final
 
 import msgpack
@@ -18,15 +19,13 @@ from gateway.upstream.http_client import Answer, Http, RemoteError, call, descri
 from gateway.wire.algorand import DECODE_ERRORS, TRANSACTION_PREFIX, txid_of
 
 TIMEOUT_S: Final = 4.0
-# A buyer waits for a glance: a node that takes longer is as good as down.
-GLANCE_TIMEOUT_S: Final = 1.0
+# A buyer waits for the answer: a node that takes longer is as good as down.
+QUICK_TIMEOUT_S: Final = 1.0
 ROUND_TTL_S: Final = 2.0
 # About 20 rounds: near enough for what is counted in hundreds of them.
 RECENT_S: Final = 60.0
-NOT_FOUND: Final = 404
 # A token that is wrong, an address that is blocked, too many questions: no answer to what was asked.
-DENIED: Final = frozenset({401, 403, 429})
-OK: Final = 200
+DENIED: Final = frozenset({HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN, HTTPStatus.TOO_MANY_REQUESTS})
 # How far past its last valid round absence must be seen before it counts.
 MARGIN_ROUNDS: Final = 10
 # Past this no single look at algod says anything any more.
@@ -41,7 +40,6 @@ FOREIGN: Final = "algod is on another network than EMI_NETWORK: nothing that it 
 MAX_ROUND: Final = 1 << 62
 # A node whose last block is older, or that is catching up, does not see what has just landed.
 MAX_STANDSTILL_NS: Final = 30 * 10**9
-SERVER_ERROR: Final = 500
 log = structlog.get_logger("gateway.chain")
 
 
@@ -50,7 +48,7 @@ class Presence(Enum):
 
     FOUND = "found"
     ABSENT = "absent"
-    UNCLEAR = "unclear"
+    UNKNOWN = "unknown"
     POOLED = "pooled"
     """It waits in a pool, which proves neither."""
     DROPPED = "dropped"
@@ -99,7 +97,7 @@ def extend_watch(watched_round: int | None, finding: Finding) -> int | None:
 
 
 class NodeClient:
-    """Algod or the indexer: its calls, and a log line and a count of those that fail; its URL is None if there is none."""
+    """HTTP client of algod or of the indexer; counts failures, logs the first of a streak. Without a URL it asks nothing."""
 
     def __init__(self, http: Http, url: str | None, headers: dict[str, str], failures: Counter, clock: Clock) -> None:
         self._http = http
@@ -126,7 +124,7 @@ class NodeClient:
         except RemoteError as error:
             self._failed(str(error))
             return None
-        if answer.status >= SERVER_ERROR or answer.status in DENIED:
+        if answer.status >= HTTPStatus.INTERNAL_SERVER_ERROR or answer.status in DENIED:
             self._failed(describe(method, url, headers, answer))
         else:
             self._said = ""
@@ -145,14 +143,14 @@ class NodeClient:
             )
         except Exception:  # noqa: BLE001 - whatever it was, a fresh connection is tried next, and that failure is counted
             return None
-        content = _shown(raw, txid) if status == OK else None
+        content = _shown(raw, txid) if status == HTTPStatus.OK else None
         if content is None:
             return None
         confirmed, error = content.get("confirmed-round"), content.get("pool-error", "")
         return _read_pending({"confirmed-round": confirmed, "pool-error": error})
 
     def _failed(self, reason: str) -> None:
-        """Count every failure, and log the first of a row."""
+        """Count every failure, and log the first of a streak."""
         self._failures.inc()
         self.outage.failed()
         level = "info" if self._worked.starting() else "warning"
@@ -166,7 +164,7 @@ class Chain:
 
     def __init__(self, settings: GatewaySettings, http: Http, clock: Clock, metrics: Metrics) -> None:
         self._clock = clock
-        self.glance_timeout_s = GLANCE_TIMEOUT_S
+        self.quick_timeout_s = QUICK_TIMEOUT_S
         failures = metrics.chain_failures
         algod_token = _token("X-Algo-API-Token", settings.algod_token)
         self.algod = NodeClient(http, settings.algod_url, algod_token, failures.labels("algod"), clock)
@@ -206,20 +204,20 @@ class Chain:
     async def lookup(self, txid: str, timeout_s: float = TIMEOUT_S) -> Finding:
         """Look a transaction up, with `timeout_s` for each of the calls; one on the chain is that payment, whoever sent it.
 
-        It is found, absent, or unclear when any part could not be asked or it waits in a pool.
+        It is found, absent, or unknown when any part could not be asked or it waits in a pool.
         """
         # The round is read first: what is absent after reading R was absent at R.
         reached, following = await self._reached(timeout_s)
-        pending = await self.glance(txid, timeout_s)
+        pending = await self.pending_status(txid, timeout_s)
         if pending in {Presence.POOLED, Presence.DROPPED}:
-            pending = Presence.UNCLEAR
+            pending = Presence.UNKNOWN
         if pending is Presence.FOUND or self.indexer.url is None:
             return Finding(pending, reached, indexed=False, following=following)
         indexed = await self._indexed(txid, timeout_s)
         if indexed is Presence.FOUND:
             return Finding(indexed, reached, indexed=True, following=following)
         both = pending is Presence.ABSENT and indexed is Presence.ABSENT
-        return Finding(Presence.ABSENT if both else Presence.UNCLEAR, reached, indexed=both, following=following)
+        return Finding(Presence.ABSENT if both else Presence.UNKNOWN, reached, indexed=both, following=following)
 
     async def trace(self, txid: str, last_valid: int) -> Finding:
         """Look for a transaction that was never accepted here, shortly: at algod, in its pool too.
@@ -227,31 +225,31 @@ class Chain:
         Past its last valid round algod may have forgotten it: then an indexer is asked as well, as `lookup` does.
         """
         # The round is read first, as in `lookup`.
-        reached, following = await self._algod_round(self.glance_timeout_s)
-        presence = await self.glance(txid)
+        reached, following = await self._algod_round(self.quick_timeout_s)
+        presence = await self.pending_status(txid)
         if presence is not Presence.ABSENT or reached is None or reached <= last_valid:
             return Finding(presence, reached, indexed=False, following=following)
-        return await self.lookup(txid, self.glance_timeout_s)
+        return await self.lookup(txid, self.quick_timeout_s)
 
-    async def glance(self, txid: str, timeout_s: float | None = None) -> Presence:
+    async def pending_status(self, txid: str, timeout_s: float | None = None) -> Presence:
         """Ask algod alone, and by default only shortly, whether a transaction is found, pooled, dropped or absent."""
         path = f"/v2/transactions/pending/{txid}"
-        return _presence(await self.algod(path, timeout_s or self.glance_timeout_s), _read_pending)
+        return _presence(await self.algod(path, timeout_s or self.quick_timeout_s), _read_pending)
 
     async def confirm(self, txid: str) -> Presence:
-        """Ask algod about a transaction that it should have by now, as `glance` does, sparing a connection where it has.
+        """Ask algod about a transaction that it should have by now, as `pending_status` does, sparing a connection where it has.
 
         The question goes over a kept connection, where any answer can be a stray one. So only an answer that holds the
         transaction itself is believed, by the txid that its bytes give; everything else, a 404 too, is asked for again
         over a fresh one.
         """
-        presence = await self.algod.show(txid, self.glance_timeout_s)
-        return presence or await self.glance(txid)
+        presence = await self.algod.show(txid, self.quick_timeout_s)
+        return presence or await self.pending_status(txid)
 
-    async def denied(self, txid: str) -> bool:
+    async def confirms_absence(self, txid: str) -> bool:
         """Return whether algod's repeated 404s count: it follows the chain, and no indexer knows better."""
         (reached, following), indexed = await asyncio.gather(
-            self._algod_round(self.glance_timeout_s), self._indexed(txid, self.glance_timeout_s)
+            self._algod_round(self.quick_timeout_s), self._indexed(txid, self.quick_timeout_s)
         )
         return reached is not None and following and indexed is not Presence.FOUND
 
@@ -263,7 +261,7 @@ class Chain:
         if self.indexer.url is None or algod is None:
             return algod, following
         answer = await self.indexer("/health", timeout_s)
-        if answer is None or answer.status != OK:
+        if answer is None or answer.status != HTTPStatus.OK:
             # A 404 here is a wrong address, and would make every transaction look absent.
             return None, following
         behind = answer.fields.get("round")
@@ -289,7 +287,7 @@ class Chain:
         if await self._is_foreign(timeout_s):
             return None, False
         answer = await self.algod("/v2/status", timeout_s)
-        content = answer.fields if answer is not None and answer.status == OK else {}
+        content = answer.fields if answer is not None and answer.status == HTTPStatus.OK else {}
         value = content.get("last-round")
         if type(value) is not int or not 0 <= value < MAX_ROUND:
             return None, _follows(content)
@@ -309,10 +307,10 @@ def _shown(raw: bytes, txid: str) -> Mapping[str, Any] | None:
 
 def _presence(answer: Answer | None, read: Callable[[Mapping[str, Any]], Presence]) -> Presence:
     if answer is None:
-        return Presence.UNCLEAR
-    if answer.status == NOT_FOUND:
+        return Presence.UNKNOWN
+    if answer.status == HTTPStatus.NOT_FOUND:
         return Presence.ABSENT
-    return read(answer.fields) if answer.status == OK else Presence.UNCLEAR
+    return read(answer.fields) if answer.status == HTTPStatus.OK else Presence.UNKNOWN
 
 
 def _read_pending(content: Mapping[str, Any]) -> Presence:
@@ -320,13 +318,13 @@ def _read_pending(content: Mapping[str, Any]) -> Presence:
         return Presence.FOUND
     error = content.get("pool-error")
     if not isinstance(error, str):
-        return Presence.UNCLEAR
+        return Presence.UNKNOWN
     return Presence.DROPPED if error else Presence.POOLED
 
 
 def _read_indexed(content: Mapping[str, Any]) -> Presence:
     row = content.get("transaction")
-    return Presence.FOUND if isinstance(row, dict) and _positive(row.get("confirmed-round")) else Presence.UNCLEAR
+    return Presence.FOUND if isinstance(row, dict) and _positive(row.get("confirmed-round")) else Presence.UNKNOWN
 
 
 def _follows(status: Mapping[str, Any]) -> bool:

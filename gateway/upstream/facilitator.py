@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
+from http import HTTPStatus
 from typing import Any, Final, TypeVar
 
 import structlog
@@ -18,9 +19,6 @@ from gateway.values import Payment
 # Often enough that one lost answer is not taken for an outage.
 SUPPORTED_TTL_S: Final = 20.0
 SUPPORTED_RETRY_S: Final = 2.0
-BAD_REQUEST: Final = 400
-SERVER_ERROR: Final = 500
-OK: Final = 200
 T = TypeVar("T")
 log = structlog.get_logger("gateway.facilitator")
 
@@ -116,7 +114,7 @@ class Facilitator:
         except RemoteError as error:
             return self._complain("no answer", str(error))
         kinds = answer.fields.get("kinds")
-        if answer.status != OK or not isinstance(kinds, list):
+        if answer.status != HTTPStatus.OK or not isinstance(kinds, list):
             return self._complain("unreadable", self._unreadable("GET", "/supported", answer))
         self._offer = self._read_offer(kinds, answer.fields.get("signers"))
         if self._offer is None:
@@ -181,7 +179,7 @@ class Facilitator:
         found = read(answer)
         if found is None:
             # A 4xx to verify is about this payment alone: no payer may make it look down to all the others.
-            if path == "/settle" or not BAD_REQUEST <= answer.status < SERVER_ERROR:
+            if path == "/settle" or not HTTPStatus.BAD_REQUEST <= answer.status < HTTPStatus.INTERNAL_SERVER_ERROR:
                 outage.failed()
             raise RemoteError(self._unreadable("POST", path, answer))
         outage.ok()
@@ -215,7 +213,10 @@ def _signers(signers: Any) -> frozenset[str]:
 
 
 def encode_request(payment: Payment, requirements: dict[str, Any]) -> bytes:
-    """Encode the body of verify and settle: our terms, extensions and resource as the client sent them."""
+    """Encode the body of verify and settle: our terms, extensions and resource as the client sent them.
+
+    Not by x402's models: these drop members of the resource that they do not know, and write the others in their order.
+    """
     group = {"paymentGroup": payment.group, "paymentIndex": payment.index}
     sent: dict[str, Any] = {"x402Version": 2, "payload": group, "accepted": requirements}
     if payment.resource is not None:
@@ -228,7 +229,11 @@ def encode_request(payment: Payment, requirements: dict[str, Any]) -> bytes:
 
 def _read_verdict(answer: Answer) -> Verdict | None:
     valid = answer.fields.get("isValid")
-    if answer.status >= SERVER_ERROR or type(valid) is not bool or (valid and answer.status != OK):
+    if (
+        answer.status >= HTTPStatus.INTERNAL_SERVER_ERROR
+        or type(valid) is not bool
+        or (valid and answer.status != HTTPStatus.OK)
+    ):
         return None
     return Verdict(valid, _text(answer.fields.get("invalidReason")) or "invalid_payload")
 
@@ -236,7 +241,11 @@ def _read_verdict(answer: Answer) -> Verdict | None:
 def _read_settle(answer: Answer) -> SettleAnswer | None:
     content = answer.fields
     success = content.get("success")
-    if answer.status >= SERVER_ERROR or type(success) is not bool or (success and answer.status != OK):
+    if (
+        answer.status >= HTTPStatus.INTERNAL_SERVER_ERROR
+        or type(success) is not bool
+        or (success and answer.status != HTTPStatus.OK)
+    ):
         return None
     if success:
         return SettleAnswer(SettleKind.SUCCESS, "")

@@ -9,6 +9,7 @@ import asyncio
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from http import HTTPStatus
 from importlib.metadata import version
 from types import TracebackType
 from typing import Any, Final, Self
@@ -142,7 +143,7 @@ async def call(
     try:
         content = json.loads(raw)
     except (ValueError, RecursionError) as error:
-        if status == 200:
+        if status == HTTPStatus.OK:
             raise RemoteError(describe(method, url, headers, Answer(status, None, raw))) from error
         content = None
     return Answer(status, content, raw)

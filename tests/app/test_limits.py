@@ -172,7 +172,7 @@ async def test_500_buyers_are_with_the_facilitator_at_the_same_time(tmp_path: Pa
     async with gateway_app(
         tmp_path, rate_limit_per_minute=600, verify_timeout_seconds=60, settle_timeout_seconds=120
     ) as home:
-        home.state.ledger.limit(60)
+        home.state.ledger.set_timeout(60)
         home.upstream.hold = asyncio.Event()
         buying = [asyncio.create_task(home.send(home.buyer.pay())) for _ in range(500)]
 

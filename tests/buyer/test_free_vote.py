@@ -267,7 +267,7 @@ def test_once_votes_are_closed_a_gateway_keeps_nothing_of_their_networks(inbox: 
     before = counts.stat().st_size
     clock.step(timedelta(minutes=10))
 
-    asyncio.run(started_later.tend())
+    asyncio.run(started_later.forget_closed_rounds())
 
     assert (before > 0, counts.read_bytes()) == (True, b"")
 

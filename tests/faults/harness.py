@@ -40,7 +40,7 @@ MONEY = 5_000_000
 LIMITS = ("verify_timeout_seconds", "settle_timeout_seconds")
 PAYEE_MARGIN_ROUNDS = 20
 # A node of this process is slow when the machine is busy: only its faults shall make it look down.
-PATIENT_GLANCE_S = 10.0
+PATIENT_TIMEOUT_S = 10.0
 BEGINS = FIRST_ROUND_AT + (20_000_000 + 4 / 7) * ROUND_S  # in the middle of a round
 
 
@@ -115,12 +115,12 @@ class FaultHarness:
         self._newest = f"{int(self._newest) + 1:012}"
         write_vault(self.folder / "vault", generation=self._newest, at=now, older=self._replaced)
         await self.state.refresh()
-        await self.state.ledger.tend()
+        await self.state.ledger.run_maintenance()
 
     async def restart(self) -> None:
         """Stop the gateway and start it again on the same disk."""
         await self.running.restart()
-        self.state.chain.glance_timeout_s = PATIENT_GLANCE_S
+        self.state.chain.quick_timeout_s = PATIENT_TIMEOUT_S
 
     async def pass_last_round_of(self, payment: SignedPayment) -> None:
         """Pass time until a payment can land no more."""
@@ -188,7 +188,7 @@ async def harness(folder: Path, *, dead_address: bool = False, **settings: Any) 
             RunningApp(app) as running,
             httpx2.AsyncClient(transport=transport, base_url="http://gateway") as client,
         ):
-            running.state.chain.glance_timeout_s = PATIENT_GLANCE_S
+            running.state.chain.quick_timeout_s = PATIENT_TIMEOUT_S
             yield FaultHarness(running, proxy, devnet.state.ledger, clock, client, folder)
 
 

@@ -96,7 +96,7 @@ async def a_minute(on: FaultHarness) -> None:
     for look in range(LOOKS + 1):
         on.clock.step(LOOK_S if look else 0)
         await on.state.refresh()
-        await on.state.ledger.tend()
+        await on.state.ledger.run_maintenance()
         with contextlib.suppress(Exception):  # the loop of the gateway logs it and continues
             await on.state.reconciler.step()
     on.state.readiness.measure()
@@ -174,7 +174,7 @@ async def ledger_full(scene: Scene) -> AsyncIterator[None]:
     yield
     connection.exec_driver_sql("PRAGMA query_only = 0")
     connection.rollback()
-    await scene.on.state.ledger.tend()
+    await scene.on.state.ledger.run_maintenance()
 
 
 @asynccontextmanager
@@ -183,7 +183,7 @@ async def payments_take_no_row(scene: Scene) -> AsyncIterator[None]:
     on_disk(scene.on.folder, REFUSE)
     yield
     on_disk(scene.on.folder, "drop trigger refuse")
-    await scene.on.state.ledger.tend()
+    await scene.on.state.ledger.run_maintenance()
 
 
 @asynccontextmanager
@@ -198,11 +198,11 @@ async def ledger_damaged(scene: Scene) -> AsyncIterator[None]:
 @asynccontextmanager
 async def ledger_hangs(scene: Scene) -> AsyncIterator[None]:
     ledger = scene.on.state.ledger
-    ledger.limit(0.05)
+    ledger.set_timeout(0.05)
     hang = Hang(ledger.ledger)
     yield
     hang.end()
-    ledger.limit(WAIT_S)
+    ledger.set_timeout(WAIT_S)
     await until(lambda: not ledger._writes._stalled and not ledger._reads._stalled)
 
 
@@ -211,7 +211,7 @@ async def ledger_lost(scene: Scene) -> AsyncIterator[None]:
     """Lose every file; afterwards the operator adopts what was paid."""
     for name in FILES:
         (scene.on.folder / name).unlink()
-    await scene.on.state.ledger.tend()
+    await scene.on.state.ledger.run_maintenance()
     yield
     await scene.on.restart()
     await _adopt(scene, scene.paid.txid)
@@ -253,7 +253,7 @@ async def ledger_replaced(scene: Scene) -> AsyncIterator[None]:
     shutil.copy(folder / FILES[0], folder / "newest")
     shutil.copy(folder / FILES[1], folder / "newest-wal")
     (folder / "backup").replace(folder / FILES[0])
-    await scene.on.state.ledger.tend()
+    await scene.on.state.ledger.run_maintenance()
     yield
     await scene.on.running.stop()
     for name in FILES:

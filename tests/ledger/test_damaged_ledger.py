@@ -108,7 +108,7 @@ async def test_damage_is_over_only_after_a_restart_that_finds_the_file_whole(tmp
             await home.send(home.buyer.pay())
         seen = await reasons(home)
         for _ in range(5):
-            await home.state.ledger.tend()
+            await home.state.ledger.run_maintenance()
         later = await reasons(home)
         await home.restart()
         still = await reasons(home)
@@ -162,7 +162,7 @@ async def test_two_good_probes_in_a_row_end_it_and_one_does_not(tmp_path: Path) 
         closed = []
         for change in ("drop trigger refuse", REFUSE, "drop trigger refuse", "select 1"):
             on_disk(tmp_path, change)
-            await home.state.ledger.tend()
+            await home.state.ledger.run_maintenance()
             closed.append(bool(await reasons(home)))
         sold = await home.send(home.buyer.pay())
 

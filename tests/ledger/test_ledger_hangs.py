@@ -41,13 +41,13 @@ class Hang:
 
 @asynccontextmanager
 async def hung(home: GatewayHarness, beginning: str = "") -> AsyncIterator[Hang]:
-    home.state.ledger.limit(0.05)
+    home.state.ledger.set_timeout(0.05)
     hang = Hang(home.state.ledger.ledger, beginning)
     try:
         yield hang
     finally:
         hang.end()
-        home.state.ledger.limit(WAIT_S)
+        home.state.ledger.set_timeout(WAIT_S)
 
 
 def failures(registry: CollectorRegistry, kind: str) -> float | None:
@@ -91,7 +91,7 @@ async def test_a_payment_that_settled_is_delivered_when_the_ledger_hangs_meanwhi
 @in_loop
 async def test_the_end_waits_for_no_hung_ledger(tmp_path: Path) -> None:
     thread = LedgerThread(Ledger(tmp_path / "payments.sqlite3"))
-    thread.limit(0.01)
+    thread.set_timeout(0.01)
     hang = Hang(thread.ledger)
     thread.delivered(INTENT.txid)
 
@@ -106,7 +106,7 @@ async def test_the_end_waits_for_no_hung_ledger(tmp_path: Path) -> None:
 async def test_callers_of_a_stuck_thread_fail_at_once_and_are_served_when_it_is_free(tmp_path: Path) -> None:
     ledger = Ledger(tmp_path / "payments.sqlite3")
     thread = LedgerThread(ledger)
-    thread.limit(0.01)
+    thread.set_timeout(0.01)
     over = threading.Event()
     with pytest.raises(LedgerUnavailable):
         await thread.write(over.wait, 60)
@@ -115,7 +115,7 @@ async def test_callers_of_a_stuck_thread_fail_at_once_and_are_served_when_it_is_
         thread._writes.wait(lambda: None)
     over.set()
     await until(lambda: not thread._writes._stalled)
-    thread.limit(WAIT_S)
+    thread.set_timeout(WAIT_S)
     await thread.write(ledger.write_intent, INTENT)
 
     assert ledger.find(INTENT.txid) is not None
@@ -126,14 +126,14 @@ async def test_callers_of_a_stuck_thread_fail_at_once_and_are_served_when_it_is_
 async def test_what_waits_behind_a_stuck_write_is_dropped_and_not_written_late(tmp_path: Path) -> None:
     ledger = Ledger(tmp_path / "payments.sqlite3")
     thread = LedgerThread(ledger)
-    thread.limit(0.05)
+    thread.set_timeout(0.05)
     over = threading.Event()
     first = asyncio.ensure_future(thread.write(over.wait, 60))
     await asyncio.sleep(0.001)
     behind = asyncio.ensure_future(thread.write(ledger.write_intent, INTENT))
 
     results = await asyncio.gather(first, behind, return_exceptions=True)
-    thread.limit(WAIT_S)
+    thread.set_timeout(WAIT_S)
     over.set()
     await thread.close()
 
@@ -161,7 +161,7 @@ async def test_a_probe_proves_every_ten_seconds_that_an_intent_would_fit(tmp_pat
     stored: list[bytes] = []
     for _ in range(3):
         clock.step(PROBE_S)
-        await thread.tend()
+        await thread.run_maintenance()
         stored += [row[0] for row in ledger._reader.exec_driver_sql("select content from probe")]
         ledger._reader.rollback()
 
@@ -183,7 +183,7 @@ async def test_a_ledger_that_takes_no_row_shows_though_smaller_writes_succeed(tm
     for _ in range(7):
         clock.step(PROBE_S)
         with capture_logs() as logs:
-            await thread.tend()
+            await thread.run_maintenance()
         await thread.write(ledger.apply, INTENT.txid, Watch(7), clock.now())
 
     assert thread.written.age_s() == 7 * PROBE_S

@@ -177,7 +177,7 @@ def test_a_probe_is_one_row_for_all_gateways(url: str) -> None:
 async def hang(server: Postgres, url: str) -> None:
     ledger = Ledger(url)
     thread = LedgerThread(ledger)
-    thread.limit(0.5)
+    thread.set_timeout(0.5)
     await thread.write(ledger.write_intent, INTENT)
     with server.hung():
         calls = [thread.run(ledger.find, INTENT.txid) for _ in range(10)]
@@ -185,7 +185,7 @@ async def hang(server: Postgres, url: str) -> None:
             *calls, thread.write(ledger.apply, INTENT.txid, Watch(7), START), return_exceptions=True
         )
     await until(lambda: not thread._writes._stalled and not thread._reads._stalled)
-    thread.limit(60)
+    thread.set_timeout(60)
 
     assert {type(result) for result in results} == {LedgerUnavailable}
     assert await thread.run(ledger.find, INTENT.txid) is not None

@@ -64,7 +64,7 @@ FINDINGS: dict[str, Finding | None] = {
     "not yet, no round": replace(NOT_YET, round=None),
     "pooled": Finding(Presence.POOLED, None, indexed=False),
     "dropped": Finding(Presence.DROPPED, None, indexed=False),
-    "unclear": Finding(Presence.UNCLEAR, 1_111, indexed=False),
+    "unknown": Finding(Presence.UNKNOWN, 1_111, indexed=False),
 }
 ABSENT = {"absent", "absent, watched"}
 ANSWERS: dict[str, Verdict | SettleAnswer | None] = {
@@ -86,8 +86,8 @@ NOTED = Decision(Action.KEEP_ASKING, NoteRefusal("insufficient_funds", 1_002))
 TABLE = [
     ("new", "found", "valid", Decision(Action.WITHHOLD, None, "payment_already_on_chain")),
     ("new", "pooled", "invalid", Decision(Action.WITHHOLD, None, "payment_already_on_chain")),
-    ("new", "unclear", "invalid", Decision(Action.ASK_CHAIN, None, "insufficient_funds")),
-    ("new", "unclear", "valid", Decision(Action.SETTLE)),
+    ("new", "unknown", "invalid", Decision(Action.ASK_CHAIN, None, "insufficient_funds")),
+    ("new", "unknown", "valid", Decision(Action.SETTLE)),
     ("in flight", "not asked", "none", Decision(Action.ASK_CHAIN)),
     ("in flight", "not asked", "success", Decision(Action.ASK_CHAIN)),
     ("in flight", "found", "unreadable", Decision(DELIVER, Settle("chain"))),
@@ -97,17 +97,17 @@ TABLE = [
     ("in flight", "absent", "late failure", REFUSE_ABSENT),
     ("settled again", "absent", "refusal", REFUSE_ABSENT),
     ("in flight", "pooled", "success", Decision(DELIVER, Settle("facilitator"))),
-    ("in flight", "unclear", "success", Decision(DELIVER, Settle("facilitator"))),
+    ("in flight", "unknown", "success", Decision(DELIVER, Settle("facilitator"))),
     ("in flight", "not yet", "success", PENDING),
     ("in flight", "dropped", "success", PENDING),
     ("in flight", "not yet", "refusal", NOTED),
     ("in flight", "not yet, no round", "refusal", PENDING),
-    ("in flight", "unclear", "refusal", PENDING),
+    ("in flight", "unknown", "refusal", PENDING),
     ("in flight", "not yet", "late failure", PENDING),
     ("in flight", "not yet", "refusal that names a transaction", PENDING),
     ("in flight", "not yet", "unreadable", PENDING),
     ("in flight", "not yet", "none", Decision(Action.SETTLE, Watch(1_002))),
-    ("in flight", "unclear", "none", PENDING),
+    ("in flight", "unknown", "none", PENDING),
     ("settled again", "not yet", "refusal", PENDING),
     ("settled again", "not yet", "none", Decision(Action.SETTLE, Watch(1_002))),
     ("refusal noted", "not asked", "none", Decision(Action.ASK_CHAIN)),
@@ -119,7 +119,7 @@ TABLE = [
     ("refusal noted", "not yet, by a node behind", "none", Decision(Action.PENDING, Watch(1_003))),
     ("refusal noted", "not yet, held", "none", REFUSE_BEFORE),
     ("refusal noted", "not yet, held, by a node behind", "none", Decision(Action.PENDING, Watch(1_002))),
-    ("refusal noted", "unclear", "none", PENDING),
+    ("refusal noted", "unknown", "none", PENDING),
     ("refusal noted, settled again", "not yet, held", "none", Decision(Action.SETTLE, Watch(1_002))),
     ("confirmed, unseen", "not asked", "none", Decision(DELIVER)),
     ("confirmed, unseen", "found", "none", Decision(DELIVER, Review("facilitator", "chain"))),
@@ -134,7 +134,7 @@ TABLE = [
     ("refused", "found", "none", Decision(DELIVER, Settle("chain"))),
     ("refused", "absent", "none", replace(REPEAT_REFUSAL, change=Review("before_broadcast", "absent"))),
     ("refused", "not yet", "none", replace(REPEAT_REFUSAL, change=Watch(1_002))),
-    ("refused", "unclear", "none", PENDING),
+    ("refused", "unknown", "none", PENDING),
     ("expired", "not asked", "none", Decision(Action.REFUSE, None, "payment_expired")),
     ("expired", "found", "success", Decision(Action.REFUSE, None, "payment_expired")),
 ]
@@ -179,7 +179,7 @@ def test_a_row_is_settled_only_by_the_chain_or_by_a_success_that_nothing_denies(
     for name, finding, answer, decision in every_case():
         if isinstance(decision.change, Settle):
             by_chain = decision.change == Settle("chain") and finding == "found"
-            by_facilitator = answer == "success" and finding in {"pooled", "unclear"}
+            by_facilitator = answer == "success" and finding in {"pooled", "unknown"}
             assert by_chain or by_facilitator, (name, finding, answer)
 
 
@@ -246,7 +246,7 @@ def expected_fate(record: str, finding: str) -> Fate:
         return Fate.OPEN
     if record == "expired" or finding in NOT_PAID:
         return Fate.UNPAID
-    return Fate.PAID if finding in SURE else Fate.UNCLEAR
+    return Fate.PAID if finding in SURE else Fate.UNKNOWN
 
 
 @pytest.mark.parametrize("record", RECORDS)
@@ -260,7 +260,7 @@ def test_each_row_of_the_table_of_transfers_that_are_not_taken(record: str, find
 FATES = {
     Fate.PAID: Sighting(TRANSFER, RECORDS["settled"]),
     Fate.OPEN: Sighting(TRANSFER, RECORDS["in flight"]),
-    Fate.UNCLEAR: Sighting(TRANSFER, None, FINDINGS["unclear"]),
+    Fate.UNKNOWN: Sighting(TRANSFER, None, FINDINGS["unknown"]),
     Fate.UNPAID: Sighting(TRANSFER, None, SIGHTINGS["not yet"]),
 }
 PENDING_503 = Pending("A" * 52, "algorand:x", "P" * 58)
@@ -310,10 +310,10 @@ def test_one_without_identifier_is_repeated_for_an_hour(
     [
         ("settled", "not asked", Refused),
         ("body gone", "not asked", Refused),
-        ("in flight", "unclear", Pending),
+        ("in flight", "unknown", Pending),
         ("refused", "found", Refused),
         ("refused", "not yet", Refused),
-        ("refused", "unclear", Pending),
+        ("refused", "unknown", Pending),
         ("expired", "not asked", Refused),
     ],
 )

@@ -64,7 +64,7 @@ async def test_no_question_to_the_node_outlives_the_request_whose_verify_failed(
             await asked
             raise failure
 
-        home.state.chain.glance = hangs  # type: ignore[method-assign, assignment]
+        home.state.chain.pending_status = hangs  # type: ignore[method-assign, assignment]
         home.state.facilitator.verify = fails  # type: ignore[method-assign, assignment]
         answer = await home.send(home.buyer.pay())
         question = await asked
@@ -89,7 +89,7 @@ async def test_a_failure_while_the_node_is_asked_ends_verify_too(tmp_path: Path)
             finally:
                 ended.set()
 
-        home.state.chain.glance = fails  # type: ignore[method-assign, assignment]
+        home.state.chain.pending_status = fails  # type: ignore[method-assign, assignment]
         home.state.facilitator.verify = hangs  # type: ignore[method-assign, assignment]
         answer = await home.send(home.buyer.pay())
 

@@ -92,7 +92,7 @@ class FakeNode:
             found = await found()
         return found if found is None or isinstance(found, Answer) else Answer(200, found)
 
-    async def glance(self, _txid: str) -> Presence:
+    async def pending_status(self, _txid: str) -> Presence:
         return self.known
 
 

@@ -69,7 +69,7 @@ class GatewayHarness:
     async def refresh(self) -> None:
         """Do what the loops do within seconds: look for a new vault and offer, and write to the ledger."""
         await self.state.refresh()
-        await self.state.ledger.tend()
+        await self.state.ledger.run_maintenance()
 
     async def restart(self) -> None:
         """Stop and start the gateway on the same disk, as after a clean end or a crash."""

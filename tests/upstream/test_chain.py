@@ -38,7 +38,7 @@ async def test_both_404s_after_a_round_are_absence_at_that_round() -> None:
 
 @pytest.mark.parametrize(
     ("confirmed", "looks", "presence"),
-    [(5_000, 0, Presence.FOUND), (5_000, 1, Presence.FOUND), (0, 0, Presence.UNCLEAR)],
+    [(5_000, 0, Presence.FOUND), (5_000, 1, Presence.FOUND), (0, 0, Presence.UNKNOWN)],
     ids=["at the node", "at the indexer alone", "in the pool"],
 )
 @in_loop
@@ -73,7 +73,7 @@ async def test_an_indexers_wrong_address_whose_every_answer_is_404_proves_nothin
         (Finding(Presence.ABSENT, 111, indexed=False), None, False),
         (Finding(Presence.ABSENT, 111, indexed=False), 111, True),
         (Finding(Presence.ABSENT, 111, indexed=False), 110, False),
-        (Finding(Presence.UNCLEAR, 999, indexed=True), 999, False),
+        (Finding(Presence.UNKNOWN, 999, indexed=True), 999, False),
         (Finding(Presence.FOUND, 999, indexed=True), 999, False),
     ],
 )
