@@ -1,22 +1,17 @@
-"""Opening a memory: new, foreign, corrupt, of another version, unreachable."""
+"""Opening a memory: new, foreign, corrupt, unreachable; of an older or newer schema: test_schema.py."""
 
-import os
 import shutil
 import sqlite3
 from contextlib import closing
 from pathlib import Path
 
 import pytest
-from sqlalchemy import Engine, event
 
 from generator.errors import MemoryUnreadable
 from generator.record.memory.database import open_database
 from generator.record.memory.store import Memory
-from generator.record.memory.tables import SCHEMA_VERSION
-from tests.support.arena_inputs import HOUR, MINUTE, NOON, hours, inputs_at, play_tick
-from tests.support.databases import dump, url_in
-
-DIED = 17
+from tests.support.arena_inputs import HOUR, NOON, hours, inputs_at, play_tick
+from tests.support.databases import url_in
 
 
 @pytest.fixture(scope="module")
@@ -114,88 +109,6 @@ def test_of_a_large_memory_only_what_every_tick_reads_is_checked(tmp_path: Path,
 
     with pytest.raises(MemoryUnreadable, match="not a readable database"):
         open_database(url_in(tmp_path), checked_whole=4096)
-
-
-@pytest.mark.parametrize("version", ["0", "99", "abc"])
-def test_another_schema_version_is_refused_untouched(tmp_path: Path, filled: Path, version: str) -> None:
-    run_sql(filled, f"UPDATE meta SET value = '{version}' WHERE key = 'schema_version'")
-    before = dump(url_in(tmp_path))
-
-    assert f"has schema version {version}, this program knows {SCHEMA_VERSION}" in complaint(url_in(tmp_path))
-    assert dump(url_in(tmp_path)) == before
-
-
-def made_older(path: Path) -> None:
-    """Take away what the schema before ranges did not have: columns, an index, and the totals that are kept."""
-    lacking = [f"ALTER TABLE predictions DROP COLUMN {name}" for name in ("ranges", "moves", "due_ms")]
-    version = "UPDATE meta SET value = '4' WHERE key = 'schema_version'"
-    run_sql(path, "DROP INDEX predictions_by_due", "DROP TABLE running_totals", *lacking, version)
-
-
-def rows_of(path: Path) -> list[tuple[object, ...]]:
-    with closing(sqlite3.connect(path)) as connection:
-        connection.row_factory = sqlite3.Row
-        kept = [dict(row) for row in connection.execute("SELECT * FROM predictions ORDER BY id")]
-    return [tuple(value for name, value in row.items() if name not in {"ranges", "moves", "due_ms"}) for row in kept]
-
-
-def test_a_memory_from_before_ranges_keeps_its_record_and_continues_with_them(tmp_path: Path, filled: Path) -> None:
-    made_older(filled)
-    before = rows_of(filled)
-
-    memory = Memory.open(url_in(tmp_path))
-
-    assert rows_of(filled) == before
-    assert memory.view(NOON).hourly_record.resolved > 0
-    play_tick(memory, inputs_at(NOON + 10 * HOUR + 55 * MINUTE))
-    play_tick(memory, inputs_at(NOON + 11 * HOUR))
-    view = play_tick(memory, inputs_at(NOON + 12 * HOUR))
-    assert [one.resolved for one in view.how_far] == [0, 7, 0, 0]
-    assert [one.void for one in view.how_far] == [7, 0, 0, 0]
-    memory.close()
-
-
-def test_a_memory_without_kept_totals_gets_them_at_its_first_start(tmp_path: Path, filled: Path) -> None:
-    version = "UPDATE meta SET value = '6' WHERE key = 'schema_version'"
-    run_sql(filled, "DROP TABLE running_totals", "DROP INDEX ballot_sheets_due", version)
-
-    memory = Memory.open(url_in(tmp_path))
-
-    assert list(memory.count_again()) == [(1, 1)]
-    assert list(memory.count_again()) == []
-    memory.close()
-    with closing(sqlite3.connect(filled)) as connection:
-        found = connection.execute("SELECT name FROM sqlite_master WHERE name = 'ballot_sheets_due'").fetchall()
-    assert found == [("ballot_sheets_due",)]
-
-
-def test_a_process_that_dies_while_it_migrates_leaves_a_memory_that_opens(tmp_path: Path, filled: Path) -> None:
-    made_older(filled)
-    before, deaths = rows_of(filled), 0
-
-    while os.waitstatus_to_exitcode(os.waitpid(_opened_until(deaths, url_in(tmp_path)), 0)[1]) == DIED:
-        deaths += 1
-        assert rows_of(filled) == before
-
-    assert deaths > 5
-    Memory.open(url_in(tmp_path)).close()
-    assert rows_of(filled) == before
-
-
-def _opened_until(statements: int, url: str) -> int:
-    """Open a memory in a process that ends before one of its statements; return its id."""
-    pid = os.fork()
-    if pid:
-        return pid
-    left = iter(range(statements))
-
-    @event.listens_for(Engine, "before_cursor_execute")
-    def die(*_: object) -> None:
-        if next(left, None) is None:
-            os._exit(DIED)
-
-    Memory.open(url)
-    os._exit(0)
 
 
 def test_another_programs_database_is_refused_untouched(tmp_path: Path) -> None:

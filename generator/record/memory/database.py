@@ -13,12 +13,12 @@ from typing import Any, Final
 from sqlalchemy import Connection, Engine, create_engine, event, inspect, select
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
-from sqlalchemy.schema import CreateColumn, CreateIndex
 
 from gateway.wire.space import NO_INODES, has_no_inodes, reason_of
 from generator.errors import LeadershipLost, MemoryUnreadable
 from generator.record.memory import tables
 from generator.record.memory.rows import put_meta
+from generator.record.memory.schema import bring_up_to_date
 
 MAKING_LOCK: Final = 0x454D4901  # any number of ours: two generators that start on a new database wait for each other
 IDLE_LIMIT_MS: Final = 3000
@@ -118,25 +118,7 @@ def _check(connection: Connection, name: str, checked_whole: int) -> None:
     present = set(inspect(connection).get_table_names()) - {LEASE_TABLE}
     if connection.dialect.name == "sqlite" and present:
         _check_pages(connection, name, present, checked_whole)
-    if not present:
-        tables.metadata.create_all(connection)
-        connection.execute(tables.meta.insert().values(key=tables.SCHEMA_KEY, value=tables.SCHEMA_VERSION))
-        return
-    if tables.meta.name not in present:
-        raise MemoryUnreadable(f"memory {name} is another program's database; name another file in MEMORY_URL")
-    found = connection.execute(select(tables.meta.c.value).where(tables.meta.c.key == tables.SCHEMA_KEY)).scalar()
-    if found in tables.ADDED_TO:
-        tables.metadata.create_all(connection)
-        _add_columns(connection)
-        connection.execute(
-            tables.meta.update().where(tables.meta.c.key == tables.SCHEMA_KEY), {"value": tables.SCHEMA_VERSION}
-        )
-        return
-    if found != tables.SCHEMA_VERSION:
-        raise MemoryUnreadable(
-            f"memory {name} has schema version {found}, this program knows {tables.SCHEMA_VERSION}: "
-            "run the version that wrote it, or move the file away to start again; nothing was changed"
-        )
+    bring_up_to_date(connection, name, present)
 
 
 def _check_pages(connection: Connection, name: str, present: set[str], checked_whole: int) -> None:
@@ -152,19 +134,6 @@ def _check_pages(connection: Connection, name: str, present: set[str], checked_w
         verdict = connection.exec_driver_sql(f"PRAGMA quick_check({part})").scalar()
         if verdict != "ok":
             raise MemoryUnreadable(_corrupt(name, str(verdict).splitlines()[-1]))
-
-
-def _add_columns(connection: Connection) -> None:
-    """Give an older table of predictions the columns that it lacks, and all tables their indexes; rows stay as they are."""
-    table = tables.predictions
-    present = {column["name"] for column in inspect(connection).get_columns(table.name)}
-    for column in table.columns:
-        if column.name not in present:
-            definition = CreateColumn(column).compile(dialect=connection.dialect)
-            connection.exec_driver_sql(f"alter table {table.name} add column {definition}")
-    for table in tables.metadata.sorted_tables:
-        for index in table.indexes:
-            connection.execute(CreateIndex(index, if_not_exists=True))
 
 
 def _use_wal(engine: Engine) -> None:

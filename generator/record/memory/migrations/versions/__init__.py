@@ -1,0 +1,1 @@
+"""How the memory's schema became what it is."""

@@ -1,0 +1,88 @@
+"""Which schema a memory has, and how it comes to the newest: made at once, stamped, or brought there by migrations.
+
+The schema is noted in Alembic's table, of a name of ours, so that the payments ledger takes no memory for its own.
+Programs from before that table know only `schema_version` in `meta`: it is kept equal, so that they still open a memory
+of their schema and refuse a newer one. All of it is done in the transaction that is open, so that no half remains.
+"""
+
+import re
+from pathlib import Path
+from typing import Final
+
+import sqlalchemy as sa
+from sqlalchemy import Connection
+
+from generator.errors import MemoryUnreadable
+from generator.record.memory import tables
+from generator.record.memory.rows import put_meta
+
+OLDEST: Final = "4"
+"""The oldest schema that is brought up to date; every later change of a table comes with its migration."""
+_FORM: Final = re.compile(r"[1-9][0-9]{0,3}")
+
+
+def bring_up_to_date(connection: Connection, name: str, present: set[str]) -> None:
+    """Make the tables of an empty database, or bring those of an older memory to the newest schema.
+
+    Args:
+        name: the database, for people.
+        present: its tables, but for those of others that may use it too.
+
+    Raises:
+        MemoryUnreadable: it is another program's, or of a schema that is not upgraded. Nothing was changed.
+    """
+    if not present:
+        tables.metadata.create_all(connection)
+        _stamp(connection, tables.SCHEMA_VERSION)
+        put_meta(connection, tables.SCHEMA_KEY, tables.SCHEMA_VERSION)
+        return
+
+    if tables.meta.name not in present:
+        raise MemoryUnreadable(f"memory {name} is another program's database; name another file in MEMORY_URL")
+
+    is_stamped = tables.stamp.name in present
+    version = _stamped_version(connection) if is_stamped else _noted_version(connection)
+    if not _can_upgrade(version):
+        raise MemoryUnreadable(
+            f"memory {name} has schema version {version}, this program knows {tables.SCHEMA_VERSION}: "
+            "run the version that wrote it, or move the file away to start again; nothing was changed"
+        )
+
+    if not is_stamped:
+        _stamp(connection, str(version))
+    if version != tables.SCHEMA_VERSION:
+        _migrate(connection)
+        put_meta(connection, tables.SCHEMA_KEY, tables.SCHEMA_VERSION)
+
+
+def _stamped_version(connection: Connection) -> str | None:
+    return connection.execute(sa.select(tables.stamp.c.version_num)).scalar_one_or_none()
+
+
+def _noted_version(connection: Connection) -> str | None:
+    """Return what a program from before the stamp noted."""
+    query = sa.select(tables.meta.c.value).where(tables.meta.c.key == tables.SCHEMA_KEY)
+    return connection.execute(query).scalar()
+
+
+def _can_upgrade(version: str | None) -> bool:
+    if version is None or not _FORM.fullmatch(version):
+        return False
+    return int(OLDEST) <= int(version) <= int(tables.SCHEMA_VERSION)
+
+
+def _stamp(connection: Connection, version: str) -> None:
+    tables.stamp.create(connection)
+    connection.execute(sa.insert(tables.stamp).values(version_num=version))
+
+
+def _migrate(connection: Connection) -> None:
+    # Imported here: nearly every start finds the newest schema, or an empty database, and needs none of it.
+    from alembic import command  # noqa: PLC0415
+    from alembic.config import Config  # noqa: PLC0415
+
+    config = Config()
+    config.set_main_option("script_location", str(Path(__file__).with_name("migrations")))
+    config.attributes["connection"] = connection
+    config.attributes["version_table"] = tables.stamp.name
+    command.upgrade(config, tables.SCHEMA_VERSION)

@@ -1,0 +1,252 @@
+"""A memory of an earlier schema is brought to today's, one of today's is stamped, any other is refused untouched."""
+
+import os
+import shutil
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from alembic import command
+from alembic.autogenerate import compare_metadata
+from alembic.config import Config
+from alembic.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from sqlalchemy import Engine, create_engine, event
+
+from generator.errors import MemoryUnreadable
+from generator.record.memory import tables as t
+from generator.record.memory.schema import OLDEST
+from generator.record.memory.store import Memory
+from tests.support.arena_inputs import HOUR, MINUTE, NOON, hours, inputs_at, play_tick
+from tests.support.databases import url_in
+
+DIED = 17
+MIGRATIONS = Path(__file__).parents[2] / "generator" / "record" / "memory" / "migrations"
+LATER_COLUMNS = ("ranges", "moves", "due_ms")
+# What takes a memory from each schema to the one before.
+UNDONE = {
+    "7": ("DROP TABLE running_totals", "DROP INDEX ballot_sheets_due"),
+    "6": ("DROP TABLE hours",),
+    "5": (
+        "DROP INDEX predictions_by_due",
+        *(f"ALTER TABLE predictions DROP COLUMN {name}" for name in LATER_COLUMNS),
+    ),
+}
+
+
+def config() -> Config:
+    """Return the migrations as Alembic reads them."""
+    made = Config()
+    made.set_main_option("script_location", str(MIGRATIONS))
+    made.attributes["version_table"] = t.stamp.name
+    return made
+
+
+def run_sql(path: Path, *statements: str) -> None:
+    with closing(sqlite3.connect(path)) as connection, connection:
+        for statement in statements:
+            connection.execute(statement)
+
+
+def dump(path: Path) -> list[str]:
+    with closing(sqlite3.connect(path)) as connection:
+        return list(connection.iterdump())
+
+
+def schema_of(path: Path) -> tuple[str, str]:
+    """Return what Alembic's table says, and what programs from before it read."""
+    with closing(sqlite3.connect(path)) as connection:
+        [stamped] = connection.execute("SELECT version_num FROM memory_version").fetchall()
+        [noted] = connection.execute("SELECT value FROM meta WHERE key = 'schema_version'").fetchall()
+    return stamped[0], noted[0]
+
+
+def make_older(path: Path, version: str) -> None:
+    """Leave a memory as a program of this schema had it, from before the stamp."""
+    undone = [statement for newer, all_of in UNDONE.items() if newer > version for statement in all_of]
+    noted = f"UPDATE meta SET value = '{version}' WHERE key = 'schema_version'"
+    run_sql(path, "DROP TABLE memory_version", *undone, noted)
+
+
+def rows_of(path: Path) -> list[tuple[object, ...]]:
+    """Return the predictions without what later schemas know of them."""
+    with closing(sqlite3.connect(path)) as connection:
+        connection.row_factory = sqlite3.Row
+        kept = [dict(row) for row in connection.execute("SELECT * FROM predictions ORDER BY id")]
+    return [tuple(value for name, value in row.items() if name not in LATER_COLUMNS) for row in kept]
+
+
+def differences(engine: Engine) -> list[object]:
+    """Return in what a database differs from the tables of this program."""
+    with engine.connect() as connection:
+        context = MigrationContext.configure(connection, opts={"version_table": t.stamp.name})
+        found: list[object] = compare_metadata(context, t.metadata)
+    return found
+
+
+@pytest.fixture(scope="module")
+def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A memory with ten hours in it."""
+    folder = tmp_path_factory.mktemp("played")
+    memory = Memory.open(url_in(folder))
+    with memory.batch():
+        for now in hours(NOON, 10):
+            play_tick(memory, inputs_at(now))
+    memory.close()
+    return folder / "memory.sqlite3"
+
+
+@pytest.fixture
+def filled(played: Path, tmp_path: Path) -> Path:
+    """A copy of it in this test's folder."""
+    return Path(shutil.copy(played, tmp_path / "memory.sqlite3"))
+
+
+def make_oldest(engine: Engine) -> None:
+    """Make the tables of the oldest schema that is upgraded."""
+    oldest = config()
+    with engine.begin() as connection:
+        oldest.attributes["connection"] = connection
+        command.upgrade(oldest, OLDEST)
+
+
+def test_the_newest_migration_and_the_oldest_are_those_that_the_program_names() -> None:
+    script = ScriptDirectory.from_config(config())
+
+    assert (script.get_heads(), script.get_bases()) == ([t.SCHEMA_VERSION], [OLDEST])
+
+
+def test_a_memory_that_was_migrated_has_the_tables_and_indexes_of_a_new_one(tmp_path: Path) -> None:
+    engine = create_engine(url_in(tmp_path))
+    make_oldest(engine)
+
+    Memory.open(url_in(tmp_path)).close()
+
+    assert differences(engine) == []
+    engine.dispose()
+
+
+def test_a_new_memory_is_stamped_with_the_schema_that_an_earlier_program_reads_too(filled: Path) -> None:
+    assert schema_of(filled) == (t.SCHEMA_VERSION, t.SCHEMA_VERSION)
+
+
+@pytest.mark.parametrize("version", ["4", "5", "6", "7"])
+def test_a_memory_of_each_earlier_program_is_stamped_and_has_todays_tables(
+    tmp_path: Path, filled: Path, version: str
+) -> None:
+    make_older(filled, version)
+    before = rows_of(filled)
+
+    Memory.open(url_in(tmp_path)).close()
+
+    assert rows_of(filled) == before
+    assert schema_of(filled) == (t.SCHEMA_VERSION, t.SCHEMA_VERSION)
+    engine = create_engine(url_in(tmp_path))
+    assert differences(engine) == []
+    engine.dispose()
+
+
+def test_a_memory_that_the_first_schemas_began_gets_the_indexes_that_it_lacks(tmp_path: Path, filled: Path) -> None:
+    make_older(filled, "4")
+    run_sql(filled, "DROP INDEX predictions_by_start", "DROP INDEX ix_log_entries_kind")
+
+    Memory.open(url_in(tmp_path)).close()
+
+    engine = create_engine(url_in(tmp_path))
+    assert differences(engine) == []
+    engine.dispose()
+
+
+def test_a_memory_of_today_without_a_stamp_differs_by_it_alone(tmp_path: Path, filled: Path) -> None:
+    stamped = dump(filled)
+    make_older(filled, "7")
+    unstamped = dump(filled)
+
+    Memory.open(url_in(tmp_path)).close()
+
+    assert sorted(dump(filled)) == sorted(stamped)
+    assert {line for line in stamped if line not in unstamped} == {line for line in stamped if t.stamp.name in line}
+
+
+@pytest.mark.parametrize("version", ["0", "3", "8", "99", "abc", "07"])
+@pytest.mark.parametrize("is_stamped", [True, False])
+def test_another_schema_is_refused_untouched(tmp_path: Path, filled: Path, version: str, is_stamped: bool) -> None:
+    run_sql(filled, f"UPDATE meta SET value = '{version}' WHERE key = 'schema_version'")
+    stamp = f"UPDATE memory_version SET version_num = '{version}'"
+    run_sql(filled, stamp if is_stamped else "DROP TABLE memory_version")
+    before = dump(filled)
+
+    with pytest.raises(MemoryUnreadable) as caught:
+        Memory.open(url_in(tmp_path))
+
+    assert str(caught.value) == (
+        f"memory {filled} has schema version {version}, this program knows {t.SCHEMA_VERSION}: run the version that "
+        "wrote it, or move the file away to start again; nothing was changed"
+    )
+    assert dump(filled) == before
+
+
+def test_a_memory_from_before_ranges_keeps_its_record_and_continues_with_them(tmp_path: Path, filled: Path) -> None:
+    make_older(filled, "4")
+    before = rows_of(filled)
+
+    memory = Memory.open(url_in(tmp_path))
+
+    assert rows_of(filled) == before
+    assert memory.view(NOON).hourly_record.resolved > 0
+    play_tick(memory, inputs_at(NOON + 10 * HOUR + 55 * MINUTE))
+    play_tick(memory, inputs_at(NOON + 11 * HOUR))
+    view = play_tick(memory, inputs_at(NOON + 12 * HOUR))
+    assert [one.resolved for one in view.how_far] == [0, 7, 0, 0]
+    assert [one.void for one in view.how_far] == [7, 0, 0, 0]
+    memory.close()
+
+
+def test_a_memory_without_kept_totals_gets_them_at_its_first_start(tmp_path: Path, filled: Path) -> None:
+    make_older(filled, "6")
+
+    memory = Memory.open(url_in(tmp_path))
+
+    assert list(memory.count_again()) == [(1, 1)]
+    assert list(memory.count_again()) == []
+    memory.close()
+
+
+@pytest.mark.parametrize(("version", "statements"), [("4", 15), ("7", 3)])
+def test_a_process_that_dies_while_it_migrates_leaves_a_memory_that_opens(
+    tmp_path: Path, filled: Path, version: str, statements: int
+) -> None:
+    make_older(filled, version)
+    before, deaths = dump(filled), 0
+
+    while os.waitstatus_to_exitcode(os.waitpid(_opened_until(deaths, url_in(tmp_path)), 0)[1]) == DIED:
+        deaths += 1
+        if schema_of_if_stamped(filled) is None:
+            assert dump(filled) == before
+
+    assert deaths > statements
+    Memory.open(url_in(tmp_path)).close()
+    assert schema_of(filled) == (t.SCHEMA_VERSION, t.SCHEMA_VERSION)
+
+
+def schema_of_if_stamped(path: Path) -> tuple[str, str] | None:
+    with closing(sqlite3.connect(path)) as connection:
+        is_stamped = connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'memory_version'").fetchall()
+    return schema_of(path) if is_stamped else None
+
+
+def _opened_until(statements: int, url: str) -> int:
+    """Open a memory in a process that ends before one of its statements; return its id."""
+    pid = os.fork()
+    if pid:
+        return pid
+    left = iter(range(statements))
+
+    @event.listens_for(Engine, "before_cursor_execute")
+    def die(*_: object) -> None:
+        if next(left, None) is None:
+            os._exit(DIED)
+
+    Memory.open(url)
+    os._exit(0)
