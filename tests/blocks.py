@@ -3,12 +3,14 @@
 `python -m tests.blocks` lists the blocks that no test runs. The language after the fence says what a block is:
 
     sh     typed as it is; `<!-- not run: reason -->` on the line before it says that no test can
-    text   right after an `sh` block: what that prints, but for its numbers; `…` is whatever is left out. Elsewhere a drawing
+    text   right after an `sh` block: what that prints, but for its numbers; `…` is whatever is left out. Elsewhere a
+           drawing
     ini    settings, a line each: their names and values are checked
     nft    rules of a firewall, which only root can check
     caddyfile  lines of a Caddyfile; tests/outside/test_edges.py runs Caddy with them
 
-tests/test_blocks.py checks what can be checked of every block without running it, tests/outside/test_docs_run.py types them.
+tests/test_blocks.py checks what can be checked of every block without running it; tests/outside/test_docs_run.py types
+them.
 """
 
 import re

@@ -26,7 +26,7 @@ def test_every_link_leads_to_a_file_and_a_heading_that_are_there() -> None:
             assert not anchor or anchor in anchors(path), f"{page}: {target}#{anchor}"
 
 
-# In back ticks: a file, a constant, a class, a function; `STATE_DIR/keys` and the like begin with the name of a setting.
+# In back ticks: a file, a constant, a class or a function.
 NAMED_FILE = re.compile(r"[\w.-]+(?:/[\w.{},-]+)*\.(?:py|js|css|html|json|md|toml|yaml|conf|service|timer)")
 IDENTIFIER = re.compile(r"_?[A-Z][A-Z0-9_]{3,}|[A-Z][a-z]+[A-Z]\w+(?:\.\w+)?(?:\(\))?|[a-z]+_[a-z_]+(?:\(\))?")
 OF_OTHERS = {

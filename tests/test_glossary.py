@@ -1,4 +1,7 @@
-"""Retired words of docs/explain/glossary.md occur nowhere else; `python -m tests.test_glossary [FOLDER]` lists the lines."""
+"""Retired words of docs/explain/glossary.md occur nowhere else.
+
+`python -m tests.test_glossary [FOLDER]` lists the lines that hold one.
+"""
 
 import re
 import sys

@@ -1,4 +1,7 @@
-"""Half a day of rounds with restarts and kills; docs/explain/arena.md has the figures of a month (days=30, step_minutes=10)."""
+"""Half a day of rounds with restarts and kills.
+
+docs/explain/arena.md has the figures of a month (days=30, step_minutes=10).
+"""
 
 from pathlib import Path
 

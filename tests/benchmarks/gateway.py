@@ -1,7 +1,8 @@
-"""Print what the gateway and the official middleware do in a second of processor time: python -m tests.benchmarks.gateway.
+"""Print what the gateway and the official middleware do in a second of processor time.
 
 What counts is requests per CPU-second of the server's own process, from /proc/<pid>/stat: it says little about the
-neighbours on the machine. `python -m tests.benchmarks.gateway burst` lets 500 buyers pay at once. OFFICIAL_PYTHON names an interpreter with x402-avm[avm,httpx,fastapi]==2.0.2 and uvicorn.
+neighbours on the machine. `python -m tests.benchmarks.gateway burst` lets 500 buyers pay at once. OFFICIAL_PYTHON names
+an interpreter with x402-avm[avm,httpx,fastapi]==2.0.2 and uvicorn.
 """
 
 import asyncio

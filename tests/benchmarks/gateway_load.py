@@ -1,4 +1,7 @@
-"""Send requests as fast as answers come, and count what came back. Run: -m ...gateway_load URL WORKERS COUNT PAYMENTS."""
+"""Send requests as fast as answers come, and count what came back.
+
+Run: -m tests.benchmarks.gateway_load URL WORKERS COUNT PAYMENTS.
+"""
 
 import asyncio
 import json

@@ -115,7 +115,8 @@ COIN = AssetFacts(
 
 def test_an_asset_says_what_it_did_how_far_it_may_move_and_which_way() -> None:
     assert asset_summary(COIN) == (
-        "Solana is up 1.2% on the day and without a clear trend. Nine times in ten, it should end the next hour between "
+        "Solana is up 1.2% on the day and without a clear trend. "
+        "Nine times in ten, it should end the next hour between "
         "-0.50% and +0.50%. No direction stands out: up 31.0%, flat 38.0%, down 31.0%."
     )
 
@@ -124,7 +125,8 @@ def test_a_direction_comes_with_its_base_rate_and_what_backs_it() -> None:
     up = replace(COIN, forecast=Bias.UP, chances=(29.0, 33.0, 38.0), points=(("the trend", "market breadth"), ()))
 
     assert asset_summary(up).endswith(
-        "A move up is the likeliest of three outcomes: 38.0%, usually 33.0%; the trend and market breadth point that way."
+        "A move up is the likeliest of three outcomes: 38.0%, usually 33.0%; "
+        "the trend and market breadth point that way."
     )
 
 

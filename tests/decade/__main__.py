@@ -1,8 +1,8 @@
 """What years of record cost, and what one day does: `python -m tests.decade [--years N] [--folder DIR]`.
 
-It writes the record straight into a memory, starts a generator on it, lets it tick, counts the record again and verifies
-what is published, each in a process of its own, and prints a table. It fails where a start or an ordinary minute takes
-more than twice what it does over one day, in CPU seconds, or a start more than twice the memory.
+It writes the record straight into a memory, starts a generator on it, lets it tick, counts the record again and
+verifies what is published, each in a process of its own, and prints a table. It fails where a start or an ordinary
+minute takes more than twice what it does over one day, in CPU seconds, or a start more than twice the memory.
 """
 
 import argparse

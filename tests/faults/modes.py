@@ -386,6 +386,7 @@ LIES = (
             rule="unaccepted",
         ),
         (0, 0, 0, 2),
-        "neither node nor pool had it 2 s after the verdict, and a payer without money needs that answer; later it is 409",
+        "neither node nor pool had it 2 s after the verdict, and a payer without money needs that answer; "
+        "later it is 409",
     ),
 )

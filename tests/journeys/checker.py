@@ -154,7 +154,8 @@ def text(rows: Sequence[Row]) -> Iterator[str]:
             yield f"\n{group}"
         yield f"  {row.verdict:<9} {row.requests:>4}  {row.name}{f' -- {row.detail}' if row.detail else ''}"
     counts = {verdict: sum(row.verdict == verdict for row in rows) for verdict in ("yes", "no", "cannot", "not asked")}
-    yield f"\n{', '.join(f'{count} {word}' for word, count in counts.items())}; {sum(row.requests for row in rows)} requests"
+    verdicts = ", ".join(f"{count} {word}" for word, count in counts.items())
+    yield f"\n{verdicts}; {sum(row.requests for row in rows)} requests"
 
 
 def main() -> int:

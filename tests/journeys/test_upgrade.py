@@ -1,4 +1,4 @@
-"""A state folder of an earlier version keeps working: its record, payments and signed log are kept (tests/support/states)."""
+"""A state folder of an earlier version (tests/support/states) keeps working, with record, payments and signed log."""
 
 import asyncio
 import base64

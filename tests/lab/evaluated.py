@@ -16,7 +16,8 @@ import json, sys
 for line in sys.stdin:
     bar = json.loads(line)
     probs = dict.fromkeys(("risk_on", "risk_off", "range", "high_volatility"), 0.25)
-    print(json.dumps({"regime": "transition", "probs": probs, "assets": {name: {} for name in bar["assets"]}}), flush=True)
+    reading = {"regime": "transition", "probs": probs, "assets": {name: {} for name in bar["assets"]}}
+    print(json.dumps(reading), flush=True)
 """
 
 

@@ -100,18 +100,32 @@ globalThis.algorand = {
 """
 ARC0027 = """
 for (const [method, answer] of Object.entries({
-  discover: () => ({ name: "Fake", providerId: "fake-1", networks: [{ genesisHash: PLAN.hash, genesisId: "x", methods: PLAN.methods || [] }] }),
-  enable: () => ({ accounts: PLAN.accounts.map((address) => ({ address })), genesisHash: PLAN.hash, providerId: "fake-1" }),
+  discover: () => {
+    const network = { genesisHash: PLAN.hash, genesisId: "x", methods: PLAN.methods || [] };
+    return { name: "Fake", providerId: "fake-1", networks: [network] };
+  },
+  enable: () => {
+    const accounts = PLAN.accounts.map((address) => ({ address }));
+    return { accounts, genesisHash: PLAN.hash, providerId: "fake-1" };
+  },
   sign_transactions: async (params) => {
     if (PLAN.sign === "decline") throw { code: 4001, message: "canceled" };
-    return { providerId: "fake-1", stxns: await Promise.all(params.txns.map((one) => (one.signers?.length === 0 ? null : globalThis.signWith(one.txn)))) };
+    const signed = params.txns.map((one) => (one.signers?.length === 0 ? null : globalThis.signWith(one.txn)));
+    return { providerId: "fake-1", stxns: await Promise.all(signed) };
   },
 })) {
   addEventListener(`arc0027:${method}:request`, async (event) => {
     const { id, params } = event.detail;
-    const reply = (reply_) => dispatchEvent(new CustomEvent(`arc0027:${method}:response`, { detail: JSON.stringify({ id: "r", requestId: id, ...reply_ }) }));
+    const reply = (content) => {
+      const detail = JSON.stringify({ id: "r", requestId: id, ...content });
+      dispatchEvent(new CustomEvent(`arc0027:${method}:response`, { detail }));
+    };
     reply({ result: "of somebody else's request", requestId: "other" });
-    try { reply({ result: await answer(params) }); } catch (error) { reply({ error: { code: error.code || 4100, message: error.message } }); }
+    try {
+      reply({ result: await answer(params) });
+    } catch (error) {
+      reply({ error: { code: error.code || 4100, message: error.message } });
+    }
   });
 }
 """

@@ -1,4 +1,4 @@
-"""A browser, and a running `emi up`, for the tests that look at pages; without playwright, whoever imports this skips."""
+"""A browser and a running `emi up` for the tests that look at pages; without playwright, whoever imports this skips."""
 
 import os
 from collections.abc import Iterator

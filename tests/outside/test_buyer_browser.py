@@ -713,7 +713,8 @@ def test_the_keyboard_alone_buys_and_the_focus_is_always_seen(shop: Shop, contex
     for _ in range(40):
         page.keyboard.press("Tab")
         name, outline = page.evaluate(
-            "[document.activeElement.id || document.activeElement.value, getComputedStyle(document.activeElement).outlineStyle]"
+            "[document.activeElement.id || document.activeElement.value,"
+            " getComputedStyle(document.activeElement).outlineStyle]"
         )
         unmarked += [name] if outline == "none" else []
         if name == "pay":

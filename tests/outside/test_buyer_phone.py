@@ -33,8 +33,11 @@ def phone(request: pytest.FixtureRequest, browser: Browser) -> Iterator[BrowserC
 def bar(page: Page) -> list[str]:
     """Return the words of the buttons that are fixed to the foot, once they are found to leave the page free."""
     found: list[dict[str, float | str]] = page.evaluate(
-        """() => [...document.querySelectorAll('.paybar, .ownbar')].filter((one) => getComputedStyle(one).position === 'fixed')
-          .map((one) => ({ height: one.offsetHeight, bottom: one.getBoundingClientRect().bottom, text: one.innerText.trim() }))"""
+        """() => [...document.querySelectorAll('.paybar, .ownbar')]
+          .filter((bar) => getComputedStyle(bar).position === 'fixed')
+          .map((bar) => ({
+            height: bar.offsetHeight, bottom: bar.getBoundingClientRect().bottom, text: bar.innerText.trim(),
+          }))"""
     )
     assert all(float(one["height"]) <= MOST_PX and one["bottom"] == HEIGHT for one in found), found
     assert page.evaluate("document.documentElement.scrollWidth") <= page.evaluate("innerWidth")

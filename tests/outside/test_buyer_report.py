@@ -1,4 +1,4 @@
-"""The report in a browser: its charts are seen, heard, printed and saved, and a picture can be nothing but a picture."""
+"""The report in a browser: its charts are seen, heard, printed and saved; a picture can be nothing but a picture."""
 
 import json
 from typing import Any

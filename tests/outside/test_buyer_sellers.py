@@ -1,4 +1,4 @@
-"""The buyer page's own code, served honestly, against an API that lies: at most one payment, and no lie called settled."""
+"""The buyer page's own code, served honestly, against an API that lies: at most one payment, no lie called settled."""
 
 import base64
 import hashlib
@@ -213,7 +213,8 @@ def test_the_pages_digests_are_those_of_the_standard(shop: Shop, context: Browse
 
     found = page.evaluate(
         "async (text) => { const { sha256, sha512_256 } = await import('/assets/buyer-hash.js');"
-        " const bytes = Uint8Array.from(atob(text), (one) => one.charCodeAt(0)); return [sha256(bytes), sha512_256(bytes)]; }",
+        " const bytes = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));"
+        " return [sha256(bytes), sha512_256(bytes)]; }",
         base64.b64encode(content).decode(),
     )
 

@@ -97,7 +97,8 @@ def test_texts_of_a_document_are_read_as_texts_and_not_in_columns(browser: Brows
         assert one["wrong_if"] in page.inner_text("#report")
         assert one["name"] in written
     narrow = page.evaluate(
-        "[...document.querySelectorAll('#report td, #report dd')].filter((one) => one.innerText.length > 60 && one.clientWidth < 200)"
+        "[...document.querySelectorAll('#report td, #report dd')]"
+        ".filter((cell) => cell.innerText.length > 60 && cell.clientWidth < 200)"
         ".map((one) => one.innerText)"
     )
     assert narrow == []

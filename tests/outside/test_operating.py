@@ -1,4 +1,4 @@
-"""What is installed on a machine: the systemd units, the Containerfile and the compose file, as far as no engine runs."""
+"""What is installed on a machine: systemd units, Containerfile and compose file, as far as no engine runs."""
 
 import grp
 import os

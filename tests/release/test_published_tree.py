@@ -1,4 +1,4 @@
-"""A whole published release and vault, as the generator writes them: valid, closed, and nothing internal in any file."""
+"""A whole published release and vault, as the generator writes them: valid, closed, nothing internal in any file."""
 
 import asyncio
 import gzip
@@ -126,7 +126,7 @@ def test_only_the_reading_of_the_minute_holds_the_numbers_of_a_sealed_forecast(s
 
 
 def test_before_the_lock_only_the_brain_s_own_reading_comes_close_to_the_seal(state: Path) -> None:
-    """docs/explain/arena.md says so: the view of the next hour is public; that it is the sealed one is not said anywhere."""
+    """As docs/explain/arena.md says: the view of the next hour is public; that it is the sealed one is said nowhere."""
     sealed = sealed_round(state)
     assert sealed.probabilities is not None
     chances = [f"{chance:.4f}".rstrip("0") for chance in sealed.probabilities]

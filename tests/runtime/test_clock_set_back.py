@@ -1,4 +1,4 @@
-"""A clock that was ahead and is set right: readings restart, and what was sealed meanwhile and has not ended is void."""
+"""A clock that was ahead and is set right: readings restart; what was sealed meanwhile and has not ended is void."""
 
 from collections.abc import Sequence
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Print what a buyer loses to sellers that lie: `python -m tests.sellers [SEEDS]`, 200 seeds of each kind by default."""
+"""Print what a buyer loses to sellers that lie: `python -m tests.sellers [SEEDS]`, else 200 seeds of each kind."""
 
 import sys
 import tempfile

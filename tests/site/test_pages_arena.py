@@ -235,7 +235,8 @@ def test_the_headline_claims_no_more_than_the_intervals_allow(hours: int, words:
         (
             (1, 0, -1),
             (
-                "They scored better than ranges from the last hour and worse than ranges from EWMA; against the last day the "
+                "They scored better than ranges from the last hour and worse than ranges from EWMA; "
+                "against the last day the "
                 "difference could be chance."
             ),
         ),

@@ -1,4 +1,6 @@
-"""No published rate mixes the backtest with live play, and none below 30 cases is written as one: a whole release walked.
+"""No published rate mixes the backtest with live play, and none below 30 cases is written as one.
+
+A whole release is walked.
 
 What each rate may count is worked out here from the rows of the record, apart from the sums that the program keeps.
 """

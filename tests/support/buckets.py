@@ -1,4 +1,4 @@
-"""An object store in memory that can fail: before storing, after storing without an answer, for a while, or for good."""
+"""An object store in memory that can fail: before storing, after storing without an answer, for a while, for good."""
 
 import threading
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Several machines in miniature: generators and gateways over one PostgreSQL and one object store, with readers, buyers."""
+"""Several machines in miniature: generators and gateways over one PostgreSQL and one object store, readers, buyers."""
 
 import contextlib
 import json

@@ -70,7 +70,7 @@ def with_body(base: PageView, path: str, body: Body) -> PageView:
 
 
 def context(mode: SourceMode = SourceMode.SIMULATED, *, known: bool = True, empty: bool = False) -> TickContext:
-    """Return a tick's context: all is known, or as on hourly bars (`known` False), or before the first price (`empty`)."""
+    """Return a tick's context: all is known, as on hourly bars (`known` False), or before the first price (`empty`)."""
     made = builders.everything_missing_context() if empty else builders.full_context(mode)
     observation, seen = made.observation, arena()
     if not known:
@@ -202,7 +202,10 @@ def _lesson(number: int) -> Lesson:
         brain_correct=1 - number % 2,
         crowd_correct=number % 2,
         pattern_type=PatternType.BRAIN_ONLY,
-        summary="Bitcoin rose 0.04% in the hour, within the neutral band of ±0.23%. The brain was right: it expected a small move.",
+        summary=(
+            "Bitcoin rose 0.04% in the hour, within the neutral band of ±0.23%. "
+            "The brain was right: it expected a small move."
+        ),
         created_ms=START_MS - number * HOUR_MS,
         warm_up=False,
     )
