@@ -1,6 +1,7 @@
 """The one environment that renders the templates of pages, feeds, pictures and discovery files."""
 
 from functools import lru_cache
+from types import ModuleType
 from typing import Final
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape
@@ -13,23 +14,23 @@ from generator.catalog.text import answers, labels, questions
 from generator.catalog.text.glossary import glossary
 from generator.site.charts.history import WINDOWS
 from generator.site.resources import Assets, Resources
-from generator.site.words import format as page_format
+from generator.site.words import format as words
 from generator.site.words.changelog import versions
 
-# Templates know each constant of these by its name in lower case.
-_CATALOG: Final = (
-    assets,
-    counts,
-    discovery,
-    downloads,
-    endpoints,
-    links,
-    measured,
-    products,
-    answers,
-    labels,
-    questions,
-)
+# Tables and texts of the catalog, which templates read by the name of their module: `{{ links.HISTORY }}`.
+_CATALOG: Final[dict[str, ModuleType]] = {
+    "answers": answers,
+    "assets": assets,
+    "counts": counts,
+    "discovery": discovery,
+    "downloads": downloads,
+    "endpoints": endpoints,
+    "labels": labels,
+    "links": links,
+    "measured": measured,
+    "products": products,
+    "questions": questions,
+}
 
 
 @lru_cache(maxsize=8)
@@ -47,12 +48,28 @@ def environment(resources: Resources) -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    names = ("price", "percent", "signed", "usd", "word", "when", "day", "clock", "duration", "count", "left", "coded")
-    env.filters.update({name: getattr(page_format, name) for name in names}, iso=iso, rate=in_full, share=share)
-    env.filters.update(asset_path=links.asset_path, embedded=links.embedded)
-    env.globals.update(
-        {name.lower(): value for room in _CATALOG for name, value in vars(room).items() if name.isupper()}
+    env.filters.update(
+        {
+            "asset_path": links.asset_path,
+            "clock": words.clock,
+            "coded": words.coded,
+            "count": words.count,
+            "day": words.day,
+            "duration": words.duration,
+            "embedded": links.embedded,
+            "iso": iso,
+            "left": words.left,
+            "percent": words.percent,
+            "price": words.price,
+            "rate": in_full,
+            "share": share,
+            "signed": words.signed,
+            "usd": words.usd,
+            "when": words.when,
+            "word": words.word,
+        }
     )
+    env.globals.update(_CATALOG)
     env.globals.update(
         order=[ENDPOINT_BY_ID[name] for name in endpoints.RECOMMENDED_ORDER],
         doc_groups=list(dict.fromkeys(page.group for page in pages.DOC_PAGES)),
