@@ -18,7 +18,7 @@ from generator.compose.context import TickContext
 from generator.site.pages.render import Pages
 from tests.support import builders
 from tests.support.builders import HOUR_MS, NOW_MS
-from tests.support.page_view import context, free_of, predictions, rounds, view
+from tests.support.page_view import context, predictions, rounds, view_of
 
 MINUS = "\N{MINUS SIGN}"
 DASH = "\N{EN DASH}"
@@ -43,8 +43,8 @@ def html_of(name: str = "known") -> dict[str, str]:
 
 def rendered(ctx: TickContext, due: tuple[PredictionMade, ...] | None = None) -> dict[str, str]:
     made = predictions() if due is None else due
-    of = replace(view(), ctx=ctx, bodies=free_of(ctx), rounds=rounds(), predictions=made)
-    return {path: html.decode() for path, html in Pages().render(of).items() if path.endswith("html")}
+    files = Pages().render(view_of(ctx, rounds(), made))
+    return {path: html.decode() for path, html in files.items() if path.endswith("html")}
 
 
 @cache
