@@ -15,8 +15,8 @@ from gateway.ledger.store import Ledger
 from generator.cli.doctor import Check, examine
 from generator.record.memory.database import open_database
 from tests.ledger.test_damaged_ledger import damage, fill
-from tests.ledger.test_ledger import INTENT
 from tests.support import local_servers
+from tests.support.intents import INTENT
 from tests.support.ports import free_port
 from tests.support.processes import emi_here
 

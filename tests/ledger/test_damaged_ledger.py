@@ -18,8 +18,8 @@ from structlog.testing import capture_logs
 from gateway.errors import IdentityTaken
 from gateway.ledger.store import DAMAGED, Ledger
 from gateway.ledger.thread import NO_INTENT
-from tests.ledger.test_ledger import INTENT
 from tests.support.gateway_app import GatewayHarness, gateway_app, in_loop
+from tests.support.intents import INTENT
 
 NAME = "payments.sqlite3"
 ROWS = 3_000

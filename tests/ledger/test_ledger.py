@@ -9,30 +9,10 @@ import pytest
 import sqlalchemy as sa
 
 from gateway.errors import IdentityTaken, LedgerUnreadable
-from gateway.ledger.record import KEEP_ROUNDS, NoteRefusal, Record, Refuse, Review, Settle
+from gateway.ledger.record import NoteRefusal, Record, Refuse, Review, Settle
 from gateway.ledger.store import Ledger
+from tests.support.intents import INTENT
 from tests.support.vaults import START
-
-INTENT = Record(
-    txid="A" * 52,
-    state="intent",
-    product="x402-atlas",
-    path="/api/x402-atlas.php",
-    cache_control="no-store",
-    snapshot_id="000000000001",
-    sha256="0" * 64,
-    content=b"{}",
-    price_atomic=20_000,
-    payer="P" * 58,
-    network="algorand:x",
-    identifier=None,
-    last_valid=1_100,
-    intent_round=1_000,
-    watched_round=1_000,
-    owner="me",
-    created_at=START.timestamp(),
-    keep_round=1_100 + KEEP_ROUNDS,
-)
 
 
 def ledger_with(path: Path, *intents: Record) -> Ledger:
@@ -131,6 +111,37 @@ def test_a_settled_payment_is_never_refused_and_a_refused_one_may_be_found(tmp_p
     ]
 
     assert steps == [True, True, False, False]
+
+
+def test_an_attempt_is_not_taken_over_once_its_holder_began_the_next_one(tmp_path: Path) -> None:
+    ledger = ledger_with(tmp_path, INTENT)
+    assert ledger.begin_settle(INTENT.txid, "me", 1, "me")
+
+    taken = ledger.begin_settle(INTENT.txid, "me", 1, "other")
+
+    record = ledger.find(INTENT.txid)
+    assert record is not None
+    assert (taken, record.owner, record.settles) == (False, "me", 2)
+
+
+def test_the_first_body_that_an_adopted_payment_gets_is_the_one_it_bought(tmp_path: Path) -> None:
+    ledger = ledger_with(tmp_path)
+    ledger.adopt(replace(INTENT, state="settled", evidence="adopted", sha256="", snapshot_id="", content=None))
+
+    chosen = [
+        ledger.attach_body(INTENT.txid, snapshot, digest * 64, content, keep)
+        for snapshot, digest, content, keep in (
+            ("000000000001", "1", b"{1}", 50_000),
+            ("000000000002", "2", b"{2}", 60_000),
+        )
+    ]
+
+    record = ledger.find(INTENT.txid)
+    assert record is not None
+    assert chosen == [True, False]
+    assert (record.content, record.snapshot_id, record.sha256, record.keep_round) == (
+        b"{1}", "000000000001", "1" * 64, 50_000,
+    )  # fmt: skip
 
 
 def test_of_two_processes_that_take_an_attempt_over_one_does(tmp_path: Path) -> None:

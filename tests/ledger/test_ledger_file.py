@@ -11,8 +11,9 @@ from structlog.testing import capture_logs
 
 from gateway.errors import LedgerUnavailable
 from gateway.ledger.store import GONE, Ledger
-from tests.ledger.test_ledger import INTENT, ledger_with
+from tests.ledger.test_ledger import ledger_with
 from tests.support.gateway_app import gateway_app, in_loop
+from tests.support.intents import INTENT
 
 NAME = "payments.sqlite3"
 

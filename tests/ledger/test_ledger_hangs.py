@@ -18,9 +18,9 @@ from gateway.http.metrics import Metrics
 from gateway.ledger.record import Watch
 from gateway.ledger.store import PROBE_BYTES, Ledger
 from gateway.ledger.thread import MAX_WAITING, PROBE_S, WAIT_S, LedgerThread
-from tests.ledger.test_ledger import INTENT
 from tests.support.clock import ManualClock
 from tests.support.gateway_app import GatewayHarness, gateway_app, in_loop, until
+from tests.support.intents import INTENT
 
 
 class Hang:

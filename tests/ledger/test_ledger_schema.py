@@ -20,7 +20,8 @@ from gateway.ledger.schema import OLDEST
 from gateway.ledger.store import Ledger
 from gateway.ledger.tables import REVISION, metadata
 from gateway.ledger.view import LedgerView
-from tests.ledger.test_ledger import INTENT, ledger_with
+from tests.ledger.test_ledger import ledger_with
+from tests.support.intents import INTENT
 
 NAME = "payments.sqlite3"
 NEVER = 1_000

@@ -10,8 +10,8 @@ import sqlalchemy as sa
 from gateway.errors import IdentityTaken
 from gateway.ledger.store import Ledger
 from gateway.ledger.thread import LedgerThread
-from tests.ledger.test_ledger import INTENT
 from tests.support.gateway_app import in_loop
+from tests.support.intents import INTENT
 
 
 def intents(count: int) -> list[str]:

@@ -18,9 +18,9 @@ from gateway.ledger.thread import LedgerThread
 from gateway.ledger.view import LedgerView
 from tests.faults.market import Market, gateway, market
 from tests.faults.test_kill import at_once
-from tests.ledger.test_ledger import INTENT
 from tests.ledger.test_ledger_schema import make_old
 from tests.support.gateway_app import in_loop, until
+from tests.support.intents import INTENT
 from tests.support.servers import Postgres, make_database, postgres
 from tests.support.vaults import START
 

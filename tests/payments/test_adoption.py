@@ -15,10 +15,10 @@ from gateway.payments.adoption import adopt
 from gateway.settings import DEMO_PAYEE, GatewaySettings
 from gateway.upstream.http_client import Http
 from gateway.wire.networks import DEVNET
-from tests.ledger.test_ledger import INTENT
 from tests.support.clock import ManualClock
 from tests.support.gateway_app import BRAIN, REGIME, GatewayHarness, gateway_app, in_loop
 from tests.support.gateway_wallet import Signed
+from tests.support.intents import INTENT
 from tests.support.vaults import GENERATION, PRICES, START, body_of, write_vault
 
 PRODUCT = "x402-market-regime"

@@ -6,10 +6,11 @@ from pathlib import Path
 import pytest
 
 from gateway.ledger.owner import Leases
-from tests.ledger.test_ledger import INTENT, ledger_with
+from tests.ledger.test_ledger import ledger_with
 from tests.support.clock import ManualClock
 from tests.support.gateway_app import GatewayHarness, gateway_app, in_loop
 from tests.support.gateway_wallet import Signed
+from tests.support.intents import INTENT
 
 SIX_HOURS_S = 6 * 3_600
 LEASE_S = 17.0

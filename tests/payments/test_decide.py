@@ -31,8 +31,8 @@ from gateway.upstream.chain import Finding, Presence
 from gateway.upstream.facilitator import SettleAnswer, SettleKind, Verdict
 from gateway.values import Transfer
 from gateway.wire.networks import DEVNET
-from tests.ledger.test_ledger import INTENT
 from tests.support.gateway_wallet import Buyer
+from tests.support.intents import INTENT
 
 SECRET = "order_0123456789abcdef"
 RECORDS: dict[str, Record | None] = {

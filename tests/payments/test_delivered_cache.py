@@ -3,8 +3,8 @@ from pathlib import Path
 
 from gateway.payments.decide import Delivered
 from gateway.payments.purchase import MAX_REMEMBERED_BYTES
-from tests.ledger.test_ledger import INTENT
 from tests.support.gateway_app import gateway_app, in_loop
+from tests.support.intents import INTENT
 
 
 @in_loop

@@ -15,10 +15,10 @@ from gateway.payments.lost import PAGE, find_lost
 from gateway.settings import DEMO_PAYEE
 from gateway.upstream.http_client import Http
 from gateway.wire.networks import DEVNET
-from tests.ledger.test_ledger import INTENT
 from tests.payments.test_adoption import settings_in
 from tests.support.clock import ManualClock
 from tests.support.gateway_app import in_loop
+from tests.support.intents import INTENT
 
 REACHED = 9_000
 Page = dict[str, Any]

@@ -14,7 +14,7 @@ from gateway.ledger.record import Refuse, Settle
 from gateway.ledger.store import Ledger
 from gateway.ledger.view import LedgerView
 from generator.cli.payments import payments_app
-from tests.ledger.test_ledger import INTENT
+from tests.support.intents import INTENT
 from tests.support.processes import emi
 from tests.support.vaults import START
 

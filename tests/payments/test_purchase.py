@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from gateway.settings import GatewaySettings
 from gateway.upstream.http_client import RemoteError
 from gateway.wire.networks import DEVNET
 from tests.ledger.test_owner import dead_owner
@@ -44,6 +45,30 @@ async def test_nothing_reaches_the_ledger_before_verify_succeeded(tmp_path: Path
     assert answer.status_code == 402
     assert "insufficient_funds" in answer.json()["error"]
     assert home.upstream.asked("/settle") == []
+
+
+@in_loop
+async def test_as_many_payments_are_in_progress_as_the_setting_says_and_the_next_is_503(tmp_path: Path) -> None:
+    async with gateway_app(tmp_path, payments_at_once=2) as home:
+        home.upstream.hold = asyncio.Event()
+        buying = [asyncio.create_task(home.send(home.buyer.pay())) for _ in range(2)]
+        await until(lambda: len(home.upstream.asked("/settle")) == 2)
+
+        refused = await home.send(home.buyer.pay())
+        unread = await home.get(PAYMENT_SIGNATURE=home.buyer.pay(amount=1).header)
+        home.upstream.hold.set()
+        paid = await asyncio.gather(*buying)
+        later = await home.send(home.buyer.pay())
+
+    assert (refused.status_code, refused.headers["retry-after"]) == (503, "2")
+    assert refused.json()["detail"] == "Too many payments in progress."
+    assert unread.status_code == 503
+    assert [answer.status_code for answer in (*paid, later)] == [200] * 3
+    assert len(home.upstream.asked("/settle")) == 3
+
+
+def test_1024_payments_may_be_in_progress_unless_the_operator_says_otherwise() -> None:
+    assert GatewaySettings().payments_at_once == 1_024
 
 
 @pytest.mark.parametrize(

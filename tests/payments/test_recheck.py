@@ -5,9 +5,9 @@ from pathlib import Path
 from gateway.ledger.record import Settle
 from gateway.ledger.store import PAGE
 from gateway.payments.reconcile import HORIZON_ROUNDS
-from tests.ledger.test_ledger import INTENT
 from tests.support.gateway_app import GatewayHarness, gateway_app, in_loop
 from tests.support.gateway_wallet import Signed
+from tests.support.intents import INTENT
 
 PAST_LAST_VALID = 5_511
 

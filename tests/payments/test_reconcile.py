@@ -11,9 +11,10 @@ from gateway.errors import LedgerUnavailable
 from gateway.ledger.record import Settle
 from gateway.ledger.store import PAGE, PURGE_LIMIT
 from gateway.payments.reconcile import Reconciler
-from tests.ledger.test_ledger import INTENT, ledger_with
+from tests.ledger.test_ledger import ledger_with
 from tests.support.gateway_app import GatewayHarness, gateway_app, in_loop
 from tests.support.gateway_wallet import Signed
+from tests.support.intents import INTENT
 from tests.support.vaults import START
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from gateway.http.metrics import Metrics
 from gateway.settings import GatewaySettings
-from gateway.upstream.chain import Chain, Finding, Presence
+from gateway.upstream.chain import Chain, Finding, Presence, extend_watch
 from gateway.upstream.http_client import Http
 from gateway.wire.networks import DEVNET, TESTNET
 from tests.support.clock import ManualClock
@@ -79,6 +79,23 @@ async def test_an_indexers_wrong_address_whose_every_answer_is_404_proves_nothin
 )
 def test_absence_is_proven_only_ten_rounds_past_last_valid(finding: Finding, watched: int | None, proof: bool) -> None:
     assert finding.proves_absence(100, watched) is proof
+
+
+@pytest.mark.parametrize(
+    ("watched", "finding", "end"),
+    [
+        (1_000, Finding(Presence.ABSENT, 1_005, indexed=False), 1_005),
+        # A node that is behind says 404 of an earlier round: what was watched stays watched.
+        (1_000, Finding(Presence.ABSENT, 990, indexed=False), 1_000),
+        (1_000, Finding(Presence.ABSENT, 1_900, indexed=False), 1_900),
+        (1_000, Finding(Presence.ABSENT, 1_901, indexed=False), None),
+        (1_000, Finding(Presence.ABSENT, None, indexed=False), 1_000),
+        (1_000, Finding(Presence.UNKNOWN, 1_005, indexed=False), 1_000),
+        (None, Finding(Presence.ABSENT, 1_005, indexed=False), None),
+    ],
+)
+def test_a_watch_only_grows_and_ends_with_a_gap(watched: int | None, finding: Finding, end: int | None) -> None:
+    assert extend_watch(watched, finding) == end
 
 
 @pytest.mark.parametrize("value", [2**62, 10**30, -1, True, "5000", 5.0, None])
