@@ -16,8 +16,8 @@ from gateway.ledger.view import LedgerView
 from gateway.payments.lost import LostPayment
 from generator.cli._adopting import choose
 from generator.cli.buy import product_named
-from tests.payments.test_lost import page, row, txid_of
 from tests.support import local_servers
+from tests.support.indexers import page, row, txid_of
 from tests.support.processes import REPOSITORY, clean_environment, emi_here
 from tests.support.vaults import write_vault
 

@@ -1,6 +1,5 @@
 """Payments that only the chain knows: the operator takes them in, their payers get what they paid for."""
 
-import json
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -12,26 +11,18 @@ from gateway.errors import GatewayError
 from gateway.ledger.record import KEEP_ROUNDS
 from gateway.ledger.store import Ledger
 from gateway.payments.adoption import adopt
-from gateway.settings import DEMO_PAYEE, GatewaySettings
-from gateway.upstream.http_client import Http
+from gateway.settings import DEMO_PAYEE
 from gateway.wire.networks import DEVNET
 from tests.support.clock import ManualClock
 from tests.support.gateway_app import BRAIN, REGIME, GatewayHarness, gateway_app, in_loop
 from tests.support.gateway_wallet import Signed
+from tests.support.indexers import Nodes, row, settings_in
 from tests.support.intents import INTENT
 from tests.support.vaults import GENERATION, PRICES, START, body_of, write_vault
 
 PRODUCT = "x402-market-regime"
 TXID = "T" * 52
-INDEXED = {
-    "transaction": {
-        "sender": "P" * 58,
-        "confirmed-round": 1_010,
-        "last-valid": 1_100,
-        "genesis-hash": DEVNET.genesis_hash,
-        "asset-transfer-transaction": {"receiver": DEMO_PAYEE, "asset-id": DEVNET.asset_id, "amount": 10_000},
-    }
-}
+INDEXED = {"transaction": row(10, 10_000, id=TXID, last_valid=1_100)}
 PENDING = {
     "confirmed-round": 1_010,
     "pool-error": "",
@@ -46,33 +37,6 @@ PENDING = {
         }
     },
 }
-
-
-class Nodes(Http):
-    """An indexer at /i and an algod at /a that give one answer each; None is a 404."""
-
-    def __init__(self, indexed: Any = None, pending: Any = None) -> None:
-        self._answers = {"i": indexed, "a": pending}
-
-    async def exchange(
-        self,
-        method: str,
-        url: str,
-        *,
-        headers: Mapping[str, str],
-        body: bytes | None,
-        timeout_s: float,
-        kept: bool = False,
-    ) -> tuple[int, bytes]:
-        answer = self._answers[url.split("/")[3]]
-        return (404, b"{}") if answer is None else (200, json.dumps(answer).encode())
-
-
-def settings_in(folder: Path, **changes: Any) -> GatewaySettings:
-    (folder / "vault").mkdir()
-    write_vault(folder / "vault")
-    nodes = {"algod_url": "http://127.0.0.1:1/a", "indexer_url": "http://127.0.0.1:1/i", **changes}
-    return GatewaySettings(state_dir=folder, **nodes)
 
 
 def changed(indexed: Mapping[str, Any], **transfer: Any) -> dict[str, Any]:

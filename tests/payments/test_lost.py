@@ -1,11 +1,8 @@
 """What the indexer lists and the ledger lacks, whatever the indexer makes of the question."""
 
-import json
-from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
@@ -13,73 +10,11 @@ from gateway.errors import GatewayError
 from gateway.ledger.store import Ledger
 from gateway.payments.lost import PAGE, find_lost
 from gateway.settings import DEMO_PAYEE
-from gateway.upstream.http_client import Http
 from gateway.wire.networks import DEVNET
-from tests.payments.test_adoption import settings_in
 from tests.support.clock import ManualClock
 from tests.support.gateway_app import in_loop
+from tests.support.indexers import INDEXER, REACHED, Indexer, listing, page, row, settings_in, txid_of
 from tests.support.intents import INTENT
-
-REACHED = 9_000
-Page = dict[str, Any]
-
-
-def txid_of(number: int) -> str:
-    return f"{'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'[number % 32]}{'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'[number // 32]}" * 26
-
-
-def row(number: int, amount: Any = 20_000, **changes: Any) -> dict[str, Any]:
-    moved = {"receiver": DEMO_PAYEE, "asset-id": DEVNET.asset_id, "amount": amount}
-    made = {
-        "id": txid_of(number),
-        "sender": "P" * 58,
-        "confirmed-round": 1_000 + number,
-        "last-valid": 2_000 + number,
-        "genesis-hash": DEVNET.genesis_hash,
-        "asset-transfer-transaction": {**moved, **changes.pop("moved", {})},
-    }
-    return {**made, **{name.replace("_", "-"): value for name, value in changes.items()}}
-
-
-def page(rows: list[Any], token: str | None = None, reached: Any = REACHED) -> Page:
-    return {"transactions": rows, "current-round": reached, **({} if token is None else {"next-token": token})}
-
-
-class Indexer(Http):
-    """An indexer that answers by what it was asked for: its query, and how often it was asked before."""
-
-    def __init__(self, answer: Callable[[Mapping[str, str], int], tuple[int, Any] | Exception]) -> None:
-        self._answer = answer
-        self.queries: list[Mapping[str, str]] = []
-
-    async def exchange(
-        self,
-        method: str,
-        url: str,
-        *,
-        headers: Mapping[str, str],
-        body: bytes | None,
-        timeout_s: float,
-        kept: bool = False,
-    ) -> tuple[int, bytes]:
-        query = {name: values[0] for name, values in parse_qs(urlsplit(url).query).items()}
-        self.queries.append(query)
-        answer = self._answer(query, len(self.queries) - 1)
-        if isinstance(answer, Exception):
-            raise answer
-        status, content = answer
-        return status, content if isinstance(content, bytes) else json.dumps(content).encode()
-
-
-def listing(*rows: Any) -> Indexer:
-    """List rows as an indexer does: as many as were asked for, and a token after each page but an empty one."""
-
-    def answer(query: Mapping[str, str], _asked: int) -> tuple[int, Any]:
-        begin = int(query.get("next", "0"))
-        shown = list(rows[begin : begin + int(query["limit"])])
-        return 200, page(shown, str(begin + len(shown)) if shown else None)
-
-    return Indexer(answer)
 
 
 async def lost(indexer: Indexer, folder: Path, since: int = 0, **changes: Any) -> list[tuple[str, tuple[str, ...]]]:
@@ -141,7 +76,7 @@ async def test_an_empty_or_short_page_that_names_a_next_one_is_not_the_last(tmp_
 @in_loop
 async def test_a_page_that_is_too_large_or_slow_is_asked_for_in_smaller_ones(failure: Any, tmp_path: Path) -> None:
     whole = listing(*(row(number) for number in range(9)))
-    indexer = Indexer(lambda query, asked: failure if int(query["limit"]) > 5 else whole._answer(query, asked))
+    indexer = Indexer(lambda query, asked: failure if int(query["limit"]) > 5 else whole.answer(query, asked))
 
     found = await lost(indexer, tmp_path)
 
@@ -213,6 +148,6 @@ async def test_without_an_indexer_or_a_vault_the_search_says_what_is_missing(tmp
     with pytest.raises(GatewayError, match="set EMI_INDEXER_URL"):
         await find_lost(settings, listing(), 0, ManualClock())
     (tmp_path / "vault" / "manifest.json").unlink()
-    indexed = settings.model_copy(update={"indexer_url": "http://127.0.0.1:1/i"})
+    indexed = settings.model_copy(update={"indexer_url": INDEXER})
     with pytest.raises(GatewayError, match="the vault sells nothing"):
         await find_lost(indexed, listing(), 0, ManualClock())

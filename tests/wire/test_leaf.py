@@ -2,8 +2,11 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
-MODULES = "algorand", "ballots", "inbox", "loopback", "media_types", "networks", "object_store", "space"
+from gateway import wire
+
+MODULES = sorted(path.stem for path in Path(next(iter(wire.__path__))).glob("*.py") if path.stem != "__init__")
 HEAVY = "numpy", "ccxt", "starlette", "obstore", "generator", "pydantic"
 
 
