@@ -23,7 +23,12 @@ from tests.support.services import opened
 
 STATES: Final = Path(__file__).parents[1] / "support" / "states"
 AFTER: Final = datetime(2026, 11, 20, 14, 3, tzinfo=UTC)  # a minute after the state was left
-PORTS: Final = {"173e726": 20_200, "5720b69": 21_200}  # of the origin that the log of each is named after
+PORTS: Final = {
+    "173e726": 20_200,
+    "5720b69": 21_200,
+    "e321992": 20_000,
+}  # of the origin that the log of each is named after
+SEEDS: Final = {"e321992": 2061}
 DROPPED: Final = {"settling_until", "keep_until"}  # wall times of payments, which schema 0005 no longer has
 HISTORY: Final = {
     "memory": ("rounds", "lessons", "predictions", "ballots", "log_entries", "voters"),
@@ -59,15 +64,17 @@ def verify(state: Path) -> Any:
     return emi_here("verify", str(state / "site"), "--seen", str(state / "seen"), cwd=state)
 
 
-def port_of(state: Path) -> int:
-    return PORTS[state.parent.name[:7]]
+def settings_of(state: Path) -> GeneratorSettings:
+    """Return the settings that the state was made with; its market's seed was drawn at its first start, if at all."""
+    version = state.parent.name[:7]
+    return GeneratorSettings(state_dir=state, port=PORTS[version], seed=SEEDS.get(version))
 
 
 async def _tick(state: Path) -> None:
-    clock, settings = ManualClock(AFTER), GeneratorSettings(state_dir=state, port=port_of(state))
+    clock, settings = ManualClock(AFTER), settings_of(state)
     leadership = Leadership(open_lease(settings))
     with leadership.held(wait_s=0):
-        async with opened(state, clock, settings, fence=leadership.fence) as app:
+        async with opened(state, clock, settings, fence=leadership.fence, background=True) as app:
             app.record.memory.claim()
             app.record.published.check()
             await tick(app, clock.now())
