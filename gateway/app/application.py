@@ -69,8 +69,11 @@ def build_app(
     @contextlib.asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[Mapping[str, Any]]:
         async with contextlib.AsyncExitStack() as stack:
-            # While the facilitator verifies a payment, a node is asked about it.
-            client = http or await stack.enter_async_context(Http(connections=2 * settings.payments_at_once))
+            client = http
+            if client is None:
+                # While the facilitator verifies a payment, a node is asked about it.
+                client = await stack.enter_async_context(Http(connections=2 * settings.payments_at_once))
+
             gateway = await stack.enter_async_context(
                 open_state(settings, clock=clock, http=client, metrics=metrics, files=files, step=step)
             )

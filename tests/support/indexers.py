@@ -13,7 +13,7 @@ from tests.support.vaults import write_vault
 
 INDEXER: Final = "http://127.0.0.1:1/i"
 ALGOD: Final = "http://127.0.0.1:1/a"
-NOT_FOUND: Final = (404, {})
+NOT_FOUND: Final[tuple[int, Any]] = (404, {})
 REACHED: Final = 9_000
 """The round up to which the indexer has read."""
 Page = dict[str, Any]

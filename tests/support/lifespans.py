@@ -14,7 +14,7 @@ class RunningApp:
 
     def __init__(self, app: Starlette) -> None:
         self.app = app
-        self.handed: Mapping[str, Any] = {}
+        self.handed: dict[str, Any] = {}
         """What the lifespan hands to the server."""
         self._lifespan: AbstractAsyncContextManager[Mapping[str, Any] | None] | None = None
 
@@ -25,7 +25,7 @@ class RunningApp:
 
     async def start(self) -> None:
         self._lifespan = self.app.router.lifespan_context(self.app)
-        self.handed = await self._lifespan.__aenter__() or {}
+        self.handed = dict(await self._lifespan.__aenter__() or {})
 
     async def stop(self) -> None:
         if self._lifespan is not None:
