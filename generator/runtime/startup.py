@@ -26,7 +26,7 @@ from generator.market.source import Progress
 from generator.record.published import CHECKPOINT
 from generator.runtime.app import ORIGIN_KEY, SEEDED, App
 from generator.runtime.market import DAYS_OF_HISTORY, MarketReader, has_read, no_progress, to_ms
-from generator.runtime.tick import play_arena
+from generator.runtime.tick import backtest_arena
 
 BACKTEST_HOURS: Final = 48
 LOG_EVERY_PERCENT: Final = 10
@@ -247,7 +247,7 @@ async def _backtest(app: App, start: datetime, end: datetime, progress: Progress
         for done, moment in enumerate(moments, 1):
             observation = await app.market.observe(moment)
             reading = app.market.read(observation)
-            play_arena(app, observation, reading, moment, warm_up=True)
+            backtest_arena(app, observation, reading, moment)
             if reading is not None and moment.minute == 0:
                 prices = {asset: seen.price for asset, seen in observation.assets.items()}
                 app.record.memory.keep_hours([_read_hour(to_ms(moment), observation.market_ms, reading, prices)])

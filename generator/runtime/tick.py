@@ -7,9 +7,9 @@ from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from gateway.wire.inbox import MOST_VOTERS, OpenRound
-from generator.arena.ballots import BallotFile
+from generator.arena.ballots import BallotFile, judge
 from generator.arena.outcome import PricePoint
-from generator.arena.play import PlayInputs, RegimeRow
+from generator.arena.play import PlayInputs, RegimeRow, play
 from generator.arena.ranges import ranges_of
 from generator.arena.values import ArenaView, RangeForecast
 from generator.brain.hourly import futures, trends
@@ -21,12 +21,14 @@ from generator.compose.all import compose
 from generator.compose.context import DayBefore, Freshness, TickContext, Ticks
 from generator.compose.regime import changes, worded
 from generator.market.observation import Observation
+from generator.record.memory.store import TickTransaction
 from generator.runtime.app import MOVED_KEY, OFFSET_KEY, App
 from generator.runtime.market import SOURCES_DEADLINE_S, to_ms
 from generator.runtime.publication import Report, publish
 
 VALID_S: Final = 180
 SPARK_POINTS: Final = 288
+MOVED: Final = "the replay was moved to another market time"
 
 
 async def tick(app: App, at: datetime, sources_s: float = SOURCES_DEADLINE_S) -> Report:
@@ -36,24 +38,24 @@ async def tick(app: App, at: datetime, sources_s: float = SOURCES_DEADLINE_S) ->
             app.market.observe(at, sources_s), app.record.box.collect(_lock_ms(app, at))
         )
         reading = app.market.read(observation)
-        await breathe()
+        await yield_to_event_loop()
         arena, number = play_arena(app, observation, reading, at, ballots)
     except BaseException:
         app.record.box.put_back()
         raise
-    await breathe()
+    await yield_to_event_loop()
     record = app.record.published.prepare()
     context = describe(app, observation, reading, replace(arena, checkpoint_digest=record.digest), at, number)
     facts = worded(context)
     context = replace(context, changed=changes(app.publisher.worded, facts))
     composed = compose(context)
-    await breathe()
+    await yield_to_event_loop()
     report = publish(app, context, composed, record, at)
     app.publisher.worded = facts
     return report
 
 
-async def breathe() -> None:
+async def yield_to_event_loop() -> None:
     """Let a deadline that passed while a step blocked the thread end the tick here, between two steps.
 
     Twice: in the first turn of the loop the deadline's timer comes after this task's own next step.
@@ -75,22 +77,79 @@ def play_arena(
     reading: BrainReading | None,
     at: datetime,
     ballots: Sequence[BallotFile] = (),
+) -> tuple[ArenaView, int]:
+    """Play a live tick in one transaction, with the brain's state; return the Arena after it and its release's number."""
+    app.record.published.begin(to_ms(at))
+    inputs = play_inputs(app, observation, reading, at, ballots)
+    brain_state = app.market.engine.dump() if reading is not None else None
+    published_ms = app.record.memory.last_published_ms()
+    newest = max(app.publisher.releases.generation(), app.publisher.vault.generation())
+
+    with app.record.memory.tick() as transaction:
+        arena = play_tick(transaction, inputs, brain_state, published_ms)
+        _note_replay(transaction, observation, inputs)
+        number = transaction.reserve_generation(newest)
+
+    app.record.box.put_away(arena.refused)  # only now: what is counted is on disk
+    _announce(app, arena, at)
+    return arena, number
+
+
+def backtest_arena(app: App, observation: Observation, reading: BrainReading | None, at: datetime) -> None:
+    """Play one step of the backtest: no ballots, no log, no release, and what is made is marked `warm_up`."""
+    inputs = play_inputs(app, observation, reading, at, warm_up=True)
+    brain_state = app.market.engine.dump() if reading is not None else None
+
+    with app.record.memory.tick() as transaction:
+        play_tick(transaction, inputs, brain_state)
+        _note_replay(transaction, observation, inputs)
+
+
+def play_tick(
+    transaction: TickTransaction,
+    inputs: PlayInputs,
+    brain_state: bytes | None = None,
+    published_ms: int | None = None,
+) -> ArenaView:
+    """Count ballots, then load, play and store: the same tick again changes nothing.
+
+    Args:
+        brain_state: the engine's, None where it read nothing; the one stored before stays then.
+        published_ms: wall time of the last published tick; None where nothing is published, as in a backtest.
+    """
+    refused = _count_ballots(transaction, inputs)
+
+    state = transaction.load(inputs, published_ms)
+    result = play(state, inputs)
+    transaction.store(result, inputs, brain_state)
+
+    return replace(transaction.view(inputs.now_ms), refused=refused)
+
+
+def _count_ballots(transaction: TickTransaction, inputs: PlayInputs) -> dict[str, int]:
+    """Judge the ballots and store the valid ones; return how many were newly refused, by reason."""
+    if not inputs.ballots:
+        return {}
+    verdicts, valid = judge(inputs.ballots, transaction.poll(inputs), transaction.known_txids)
+    return transaction.store_ballots(inputs.ballots, verdicts, valid)
+
+
+def play_inputs(
+    app: App,
+    observation: Observation,
+    reading: BrainReading | None,
+    at: datetime,
+    ballots: Sequence[BallotFile] = (),
     *,
     warm_up: bool = False,
-) -> tuple[ArenaView, int]:
-    """Count ballots, move the rounds, resolve what is due: all in one transaction, with the brain's state.
-
-    Return the Arena after it, and the number reserved for this tick's release; 0 in a backtest, which makes none.
-    """
-    moved = _moved(app, observation)
-    if not warm_up:
-        app.record.published.begin(to_ms(at))
+) -> PlayInputs:
+    """Put together what the rules of the Arena need of this tick."""
     prices = {
         asset: PricePoint(seen.price, len(seen.venues))
         for asset, seen in observation.assets.items()
         if seen.price is not None
     }
-    inputs = PlayInputs(
+    return PlayInputs(
         now_ms=to_ms(at),
         prices=prices,
         venues_needed=observation.venues_needed,
@@ -103,25 +162,54 @@ def play_arena(
         ranges=_ranges(reading),
         regime=_regime_row(reading),
         warm_up=warm_up,
-        interrupted="the replay was moved to another market time" if moved else None,
+        interrupted=MOVED if _is_moved(app, observation) else None,
         next_close_ms=None if warm_up else _next_close_ms(observation),
     )
-    published_ms = None if warm_up else app.record.memory.last_published_ms()
-    newest = 0 if warm_up else max(app.publisher.releases.generation(), app.publisher.vault.generation())
-    brain_state = app.market.engine.dump() if reading is not None else None
-    with app.record.memory.tick() as record:
-        view = record.play(inputs, brain_state, published_ms)
-        if observation.mode == SourceMode.RECORDED:
-            record.note(OFFSET_KEY, str(observation.offset_ms))
-            if moved:
-                record.note(MOVED_KEY, str(to_ms(at)))
-        number = 0 if warm_up else record.reserve_generation(newest)
-    app.record.box.put_away(view.refused)  # only now: what is counted is on disk
-    if not warm_up:
-        taking = view.open if view.open is not None and view.open.phase is RoundPhase.OPEN else None
-        said = None if taking is None else OpenRound(taking.round_id, taking.start_ms, to_ms(at))
-        app.record.box.announce(said, app.record.memory.earlier_voters(MOST_VOTERS))
-    return view, number
+
+
+def _is_moved(app: App, observation: Observation) -> bool:
+    """Return whether a recording is now replayed from elsewhere: what is under way would mix two markets."""
+    if observation.mode != SourceMode.RECORDED:
+        return False
+    kept = app.record.memory.meta(OFFSET_KEY)
+    return kept is not None and kept != str(observation.offset_ms)
+
+
+def _note_replay(transaction: TickTransaction, observation: Observation, inputs: PlayInputs) -> None:
+    """Note where a recording is replayed, and when it was moved last."""
+    if observation.mode != SourceMode.RECORDED:
+        return
+    transaction.note(OFFSET_KEY, str(observation.offset_ms))
+    if inputs.interrupted is not None:
+        transaction.note(MOVED_KEY, str(inputs.now_ms))
+
+
+def _announce(app: App, arena: ArenaView, at: datetime) -> None:
+    """Say which round takes votes now, and who voted in an earlier one."""
+    open_round = None
+    if arena.open is not None and arena.open.phase is RoundPhase.OPEN:
+        open_round = OpenRound(arena.open.round_id, arena.open.start_ms, to_ms(at))
+    app.record.box.announce(open_round, app.record.memory.earlier_voters(MOST_VOTERS))
+
+
+def _next_close_ms(observation: Observation) -> int:
+    """Return the wall time at which the bar closes that is open now."""
+    step_ms = observation.bar_interval_ms
+    return (observation.market_ms // step_ms + 1) * step_ms + observation.offset_ms
+
+
+def _ranges(reading: BrainReading | None) -> dict[str, dict[str, RangeForecast]]:
+    if reading is None:
+        return {}
+    by_asset = {asset: ranges_of(asset_reading) for asset, asset_reading in reading.assets.items()}
+    return {asset: ranges for asset, ranges in by_asset.items() if ranges is not None}
+
+
+def _regime_row(reading: BrainReading | None) -> RegimeRow | None:
+    if reading is None:
+        return None
+    regime = reading.regime
+    return regime.label, MODE_OF_REGIME[regime.label], regime.confidence, regime.risk_score
 
 
 def describe(  # noqa: PLR0917
@@ -151,31 +239,12 @@ def describe(  # noqa: PLR0917
     )
 
 
-def _moved(app: App, observation: Observation) -> bool:
-    """Return whether a recording is now replayed from elsewhere: what is under way would mix two markets."""
-    if observation.mode != SourceMode.RECORDED:
-        return False
-    kept = app.record.memory.meta(OFFSET_KEY)
-    return kept is not None and kept != str(observation.offset_ms)
-
-
-def _next_close_ms(observation: Observation) -> int:
-    """Return the wall time at which the bar closes that is open now."""
-    step_ms = observation.bar_interval_ms
-    return (observation.market_ms // step_ms + 1) * step_ms + observation.offset_ms
-
-
 def _day_before(app: App, now_ms: int) -> DayBefore:
     """Return what was said a day ago, unless a replay was moved since: that was another market."""
     if int(app.record.memory.meta(MOVED_KEY) or 0) > now_ms - DAY_MS:
         return DayBefore()
     label, confidence, risk_score = app.record.memory.day_before(now_ms)
     return DayBefore(None if label is None else RegimeLabel(label), confidence, risk_score)
-
-
-def _ranges(reading: BrainReading | None) -> dict[str, dict[str, RangeForecast]]:
-    found = {asset: ranges_of(one) for asset, one in reading.assets.items()} if reading else {}
-    return {asset: ranges for asset, ranges in found.items() if ranges is not None}
 
 
 def freshness(at: datetime, number: int, offset_ms: int | None) -> Freshness:
@@ -188,10 +257,3 @@ def freshness(at: datetime, number: int, offset_ms: int | None) -> Freshness:
         valid_until_ms=to_ms(at) + VALID_S * 1000,
         offset_ms=offset_ms,
     )
-
-
-def _regime_row(reading: BrainReading | None) -> RegimeRow | None:
-    if reading is None:
-        return None
-    regime = reading.regime
-    return regime.label, MODE_OF_REGIME[regime.label], regime.confidence, regime.risk_score

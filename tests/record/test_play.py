@@ -14,6 +14,7 @@ from generator.catalog.assets import ASSETS
 from generator.catalog.words import Prediction, RoundPhase
 from generator.inbox.folder import Inbox
 from generator.record.memory.store import Memory
+from generator.runtime import tick
 from tests.support.arena_inputs import CONFIG, HOUR, MINUTE, NOON, Vote, hours, inputs_at, play_tick
 from tests.support.databases import dump, reopen, url_in
 
@@ -150,8 +151,8 @@ def test_the_brains_state_is_stored_with_the_tick(memory: Memory) -> None:
     play_tick(memory, inputs_at(OPENED))
     assert memory.brain_state() == str(OPENED).encode()
 
-    with memory.tick() as record:
-        record.play(inputs_at(OPENED + MINUTE))
+    with memory.tick() as transaction:
+        tick.play_tick(transaction, inputs_at(OPENED + MINUTE))
     assert memory.brain_state() == str(OPENED).encode()
 
 

@@ -17,7 +17,7 @@ from generator.record.memory import tables as t
 from generator.runtime.app import App, build
 from generator.runtime.market import to_ms
 from generator.runtime.startup import open_market, preload
-from generator.runtime.tick import tick
+from generator.runtime.tick import play_tick, tick
 from generator.settings import GeneratorSettings
 from generator.site.files.background import BackgroundFiles, StaticFiles
 from tests.runtime.test_leader import Candidate
@@ -175,8 +175,8 @@ def test_a_brain_state_of_other_weights_is_not_used_and_nothing_is_lost(tmp_path
                 now_ms=0, prices={}, venues_needed=1, price_basis="", forecast=lambda *_: None, config=app.record.arena,
                 ballots=(), salt=app.record.salt,
             )  # fmt: skip
-            with app.record.memory.tick() as record:
-                record.play(inputs, b"of another version")
+            with app.record.memory.tick() as transaction:
+                play_tick(transaction, inputs, b"of another version")
         async with opened(tmp_path, clock) as app:
             report = await tick(app, clock.step(MINUTE))
         assert report.regime != "unknown"

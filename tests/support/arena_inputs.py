@@ -22,6 +22,7 @@ from generator.catalog.assets import ASSETS
 from generator.catalog.words import Prediction
 from generator.cli._ballot import sign_ballot
 from generator.record.memory.store import Memory
+from generator.runtime import tick
 from tests.support.ranges import range_of
 
 MINUTE = 60_000
@@ -102,8 +103,8 @@ def inputs_at(
 
 def play_tick(memory: Memory, inputs: PlayInputs, published_ms: int | None = None) -> ArenaView:
     """Play one tick in a transaction of its own."""
-    with memory.tick() as record:
-        return record.play(inputs, str(inputs.now_ms).encode(), published_ms)
+    with memory.tick() as transaction:
+        return tick.play_tick(transaction, inputs, str(inputs.now_ms).encode(), published_ms)
 
 
 def ticks(start_ms: int, minutes: int, step: int = 1) -> Iterable[int]:

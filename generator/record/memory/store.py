@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from functools import partial
 from typing import Any, TypeVar
 
 from sqlalchemy import Connection, Engine, select
 
-from generator.arena.ballots import Poll, judge
+from generator.arena.ballots import Ballot, BallotFile, Poll
 from generator.arena.life import shown_at
-from generator.arena.play import PlayInputs, play
+from generator.arena.play import PlayInputs, PlayResult, PlayState
 from generator.arena.teacher import RunningTotals
-from generator.arena.values import ArenaView, Hour, PredictionMade, Tally
+from generator.arena.values import ArenaView, BallotVerdict, Hour, PredictionMade, Tally
 from generator.catalog.words import RoundPhase
 from generator.lease import Fence, one_writer
 from generator.record.audit.recount import BallotPart
@@ -311,49 +310,63 @@ class Memory:
 
 
 class TickTransaction:
-    """The transaction of one tick; made by `Memory.tick`."""
+    """The transaction of one tick; made by `Memory.tick`, and nothing of it is stored unless all of it is."""
 
     def __init__(self, memory: Memory, connection: Connection) -> None:
         self._memory = memory
         self._connection = connection
 
-    def play(self, inputs: PlayInputs, brain_state: bytes | None = None, published_ms: int | None = None) -> ArenaView:
-        """Judge ballots, play rounds, store what changed, and log what no backtest played. Again it changes nothing.
+    def poll(self, inputs: PlayInputs) -> Poll:
+        """Return what ballots are judged against: the rounds as they are before this tick moves them."""
+        active = {item.round_id: item for item in rounds.active_rounds(self._connection)}
+        forms = log.ballot_forms(self._connection, active)
+        return Poll(inputs.config.address, inputs.config.genesis_hash, active, inputs.now_ms, forms)
+
+    def known_txids(self, txids: frozenset[str]) -> frozenset[str]:
+        """Return which transaction ids were counted before."""
+        return ballots.known_txids(self._connection, txids)
+
+    def store_ballots(
+        self, files: Iterable[BallotFile], verdicts: Iterable[BallotVerdict], valid: Sequence[Ballot]
+    ) -> dict[str, int]:
+        """Store valid ballots; return how many were newly refused, by reason."""
+        ballots.store_ballots(self._connection, valid)
+        on_chain = frozenset(file.name for file in files if file.confirmed)
+        return ballots.count_refusals(self._connection, verdicts, on_chain)
+
+    def load(self, inputs: PlayInputs, published_ms: int | None) -> PlayState:
+        """Load what the pure rules need.
 
         `published_ms` is the wall time of the last published tick; None where nothing is published, as in a backtest.
         """
+        last_regime = history.last_regime(self._connection)
+        return rounds.load_state(self._connection, inputs, last_regime, published_ms)
+
+    def store(self, result: PlayResult, inputs: PlayInputs, brain_state: bytes | None) -> None:
+        """Store what changed, and log what no backtest played."""
         connection, memory, now_ms = self._connection, self._memory, inputs.now_ms
-        refused = self._count(inputs)
-        regime = history.last_regime(connection)
-        result = play(rounds.load_state(connection, inputs, regime, published_ms), inputs)
         before = memory.totals(connection)
         totals = before.after(result.rounds, result.predictions, result.lessons, partial(ranges_of_block, connection))
+
         rounds.store_result(connection, result)
         if totals != before:
             kept_totals.store(connection, totals)
         ballots.store_crowds(connection, result)
         ballots.line_up(connection, result)
         memory.keep(totals)
+
         if not inputs.warm_up:
             memory.keep(log_state=log.record_tick(connection, memory.log_state(connection), result, totals, now_ms))
+
         if inputs.regime is not None:
-            history.store_regime(connection, now_ms, inputs.regime, regime, warm_up=inputs.warm_up)
+            last_regime = history.last_regime(connection)
+            history.store_regime(connection, now_ms, inputs.regime, last_regime, warm_up=inputs.warm_up)
         if brain_state is not None:
             upsert(connection, t.brain_state, {"id": 1}, {"at_ms": now_ms, "state": brain_state})
-        return replace(memory.view_in(connection, now_ms), refused=refused)
 
-    def _count(self, inputs: PlayInputs) -> dict[str, int]:
-        """Store valid ballots; return how many were newly refused, by reason."""
-        if not inputs.ballots:
-            return {}
-        connection, config = self._connection, inputs.config
-        active = {item.round_id: item for item in rounds.active_rounds(connection)}
-        forms = log.ballot_forms(connection, active)
-        poll = Poll(config.address, config.genesis_hash, active, inputs.now_ms, forms)
-        verdicts, found = judge(inputs.ballots, poll, lambda txids: ballots.known_txids(connection, txids))
-        ballots.store_ballots(connection, found)
-        on_chain = frozenset(file.name for file in inputs.ballots if file.confirmed)
-        return ballots.count_refusals(connection, verdicts, on_chain)
+    def view(self, now_ms: int) -> ArenaView:
+        """Return the Arena as it is after what was stored here."""
+        return self._memory.view_in(self._connection, now_ms)
 
     def note(self, key: str, value: str) -> None:
         """Note a value."""
