@@ -338,3 +338,13 @@ async def test_every_step_is_reported_so_that_a_process_can_be_killed_there(tmp_
         "decoded", "verified", "intent_written", "settle_answered", "settled_written", "delivered",
     ]  # fmt: skip
     assert steps[len(first) :] == ["decoded", "delivered"]
+
+
+@in_loop
+async def test_as_many_payments_are_in_flight_as_the_setting_says(tmp_path: Path) -> None:
+    async with gateway_app(tmp_path, payments_at_once=3) as home:
+        home.upstream.settle_delay_s = 0.2
+
+        answers = await asyncio.gather(*(home.send(home.buyer.pay()) for _ in range(5)))
+
+    assert sorted(answer.status_code for answer in answers) == [200, 200, 200, 503, 503]

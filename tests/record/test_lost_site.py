@@ -135,3 +135,15 @@ def test_months_that_were_given_away_are_closed_again_and_so_given_away_again(re
 
     assert list(kept) == ["2026-10", "2026-11"]
     assert record.memory.exports().notes() == {}
+
+
+def test_behind_a_checkpoint_that_is_larger_than_the_log_every_tile_is_published(record: Record) -> None:
+    signer = read_keys(record.key_file)[0]
+    larger = Checkpoint(signer.verifier.name, record.log_size + WIDTH, bytes(32))
+    record.published.resume(larger.signed([signer]))
+
+    for _ in range(record.log_size // STEP + 1):
+        last = release(record)
+
+    assert head_of(last.checkpoint).size == record.log_size
+    assert missing_tiles(record) == []

@@ -1,0 +1,140 @@
+"""The tool that changes the source: what it changes, what it leaves alone, and that its table is up to date."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.mutants.__main__ import draw, fixed, holds, table
+from tests.mutants.fixed import FIXED, SURVIVORS, Fixed, find
+from tests.mutants.rooms import ROOMS
+from tests.mutants.run import Mutant, Outcome
+from tests.mutants.sites import Site, compiles, sites
+
+SILENT = '''
+"""A docstring with 1 number."""
+from typing import TYPE_CHECKING, Final, Literal
+import structlog
+if TYPE_CHECKING:
+    LIMIT = 3
+__all__ = ["a", "b"]
+log = structlog.get_logger("room")
+def f(x: Literal["up", 1]) -> Literal[2]:
+    """Return 3."""
+    log.info("it is 4", number=5)
+    (log.info if x else log.warning)("it is 6")
+    assert x == 7, "eight"
+    for _ in zip(x, x, strict=True):
+        raise ValueError("it is not 9")
+    raise KeyError(f"it is {x + 10}")
+'''
+
+
+def changed(text: str) -> set[tuple[str, str]]:
+    return {(site.before, site.after) for site in sites(text)}
+
+
+@pytest.mark.parametrize(
+    ("text", "changes"),
+    [
+        ("a < b", {("<", "<="), ("<", ">=")}),
+        ("a is not b", {("is not", "is")}),
+        ("a  not   in b", {("not   in", "in")}),
+        ("a == b != c", {("==", "!="), ("!=", "==")}),
+        ("a and b or c", {("and", "or"), ("or", "and")}),
+        ("not (a)", {("not", "")}),
+        ("-a + b", {("-", ""), ("+", "-")}),
+        ("a += b", {("+=", "-=")}),
+        ("a * b / c", {("*", "/"), ("/", "*")}),
+        ("x = 12", {("12", "13")}),
+        ("x = 180_000", {("180_000", "360000")}),
+        ("x = 0.9", {("0.9", "1.8")}),
+        ("x = True", {("True", "False")}),
+        ("x = 'usd'", {("'usd'", "'usdXX'")}),
+        ("x = f'{a:.1f}%'", {("1", "2"), ("'", "XX'")}),
+        ("def f(a, b):\n    return b", {("b", "a")}),
+        ("def f(a):\n    c = g(a)\n    return a", {("a", "c")}),
+        ("def f(self):\n    return self.a", {("self.a", "None")}),
+        ("a < b  # < 3", {("<", "<="), ("<", ">=")}),
+        ("'a' + b", {("'a'", "'aXX'")}),
+    ],
+)
+def test_every_comparison_constant_boolean_name_and_sign_is_a_place(text: str, changes: set[tuple[str, str]]) -> None:
+    assert changed(text) == changes
+
+
+def test_a_change_that_leaves_a_syntax_error_is_not_drawn() -> None:
+    (at_the_begin,), (after_a_name,) = sites("not (a)"), sites("x = not (a)")
+
+    assert not compiles("not (a)", at_the_begin)
+    assert compiles("x = not (a)", after_a_name)
+
+
+def test_what_no_test_can_notice_is_left_alone() -> None:
+    assert changed(SILENT) == set()
+
+
+def test_a_change_is_made_in_its_place_alone_also_after_other_alphabets() -> None:
+    text = 'x = "\N{GREEK SMALL LETTER MU}" if a < 1 else b < 1\n'
+
+    made = [site.applied(text.encode()).decode() for site in sites(text) if site.after == "<="]
+
+    assert made == [text.replace("a <", "a <="), text.replace("b <", "b <=")]
+
+
+@pytest.mark.parametrize("room", ["chain", "log"])
+def test_the_same_seed_draws_the_same_places(room: str) -> None:
+    drawn, again, other = draw(room, 12, 7), draw(room, 12, 7), draw(room, 12, 8)
+
+    assert drawn == again != other
+    assert len(drawn) == 12
+
+
+def test_every_fixed_mutation_is_still_found_and_changes_something() -> None:
+    found, lost = fixed(list(ROOMS))
+
+    assert lost == []
+    assert (len(found), len(SURVIVORS)) == (44, 20)
+    assert all(mutant.site.before != mutant.site.after for mutant in found)
+
+
+def test_a_fixed_mutation_is_found_by_its_syntax_and_not_by_its_line_breaks(tmp_path: Path) -> None:
+    source = tmp_path / "a.py"
+    source.write_text(
+        "def g():\n    return max(1, 2)\n\ndef f():\n    return max(\n        1,  # why\n        2,\n    )\n"
+    )
+
+    place = find(Fixed("scores", "f", "max(1, 2)", "1", "no maximum"), [source])
+    lost = find(Fixed("scores", "f", "max(1, 3)", "1", "no maximum"), [source])
+
+    assert place is not None
+    assert place[1].line == 5
+    assert place[1].applied(source.read_bytes()).decode().endswith("    return (1)\n")
+    assert lost is None
+
+
+def result(noticed_by: str, what: str = "") -> tuple[Mutant, Outcome]:
+    site = Site("sign", 3, 0, 1, "+", "-")
+    return Mutant("scores", Path("generator/arena/a.py"), site, what), Outcome(noticed_by, 1.0)
+
+
+def test_one_in_twenty_of_those_drawn_may_survive_and_none_of_the_fixed() -> None:
+    caught, alive = result("a test"), result("")
+
+    assert holds([*[caught] * 19, alive])
+    assert not holds([*[caught] * 18, alive])
+    assert holds([result("a test", "twice the prior")])
+    assert not holds([*[caught] * 19, result("", "twice the prior")])
+
+
+def test_the_table_names_each_survivor_with_its_place_and_its_change() -> None:
+    text = table([result("a test"), result(""), result("", "twice the prior")])
+
+    assert "scores                         1     2     50%" in text
+    assert "fixed                          0     1      0%" in text
+    assert "  scores: generator/arena/a.py:3: + -> - twice the prior" in text
+    assert "survived: 2" in text
+
+
+def test_150_places_are_drawn_in_all() -> None:
+    assert {row.room for row in FIXED} <= set(ROOMS)
+    assert sum(room.drawn for room in ROOMS.values()) == 150
