@@ -123,8 +123,10 @@ class GatewaySettings(BaseSettings):
     arena: ArenaAddress = ArenaAddress()
     facilitator_url: HttpUrl | None = Field(
         default=None,
-        description="x402 facilitator; `emi up` starts the devnet's, `emi gateway` needs one. On mainnet this and the two "
-        "nodes are `https://`, or on loopback.",
+        description=(
+            "x402 facilitator; `emi up` starts the devnet's, `emi gateway` needs one. On mainnet this and the two nodes "
+            "are `https://`, or on loopback."
+        ),
     )
     facilitator_token: SecretStr | None = Field(default=None, description="Sent as a bearer token, never shown.")
     algod_url: HttpUrl | None = Field(
@@ -141,7 +143,9 @@ class GatewaySettings(BaseSettings):
         default=1_024,
         ge=1,
         le=16_384,
-        description="Payments on their way at once, and connections to facilitator and nodes; more are 503 with Retry-After.",
+        description=(
+            "Payments on their way at once, and connections to facilitator and nodes; more are 503 with Retry-After."
+        ),
     )
     vault_max_age_seconds: int = Field(
         default=900, ge=60, le=86_400, description="Age past which a quote is not sold (503)."
@@ -150,7 +154,9 @@ class GatewaySettings(BaseSettings):
         default=600,
         ge=1,
         le=1_000_000,
-        description="Payment attempts of one address; more is 429 with Retry-After. Loopback and repeats are not counted.",
+        description=(
+            "Payment attempts of one address; more is 429 with Retry-After. Loopback and repeats are not counted."
+        ),
     )
     trusted_proxies: Annotated[tuple[str, ...], NoDecode, BeforeValidator(_ip_networks)] = Field(
         default=(),
@@ -161,7 +167,9 @@ class GatewaySettings(BaseSettings):
         default=None,
         ge=1,
         le=65535,
-        description="Prometheus metrics of the gateway, on loopback; the generator's: `emi schedule --metrics-port PORT`.",
+        description=(
+            "Prometheus metrics of the gateway, on loopback; the generator's: `emi schedule --metrics-port PORT`."
+        ),
     )
     log_format: Literal["console", "json"] = "console"
 
@@ -251,7 +259,7 @@ class GatewaySettings(BaseSettings):
         return self.pay_to or DEMO_PAYEE
 
     def quote_refusal(self, source_mode: str) -> str | None:
-        """Say in one line why no quote may be made of a vault of this source mode (live, recorded, simulated), if so."""
+        """Say why no quote may be made of a vault of this source mode (live, recorded, simulated), if so."""
         if self.network != "mainnet" or self.base_is_loopback:
             return None
         if self.payee == DEMO_PAYEE:

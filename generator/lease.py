@@ -1,8 +1,9 @@
 """A lease: who of several generators may write, with an epoch that rises with every new holder.
 
 The fence is checked right before anything moves that readers see, or that the record keeps: after a writer's bytes are
-on disk, before its pointer moves; inside a transaction, before it is committed. The epoch that it returns is stored with
-the pointer, so that a writer that was suspended between the check and the write can still be distinguished from the leader.
+on disk, before its pointer moves; inside a transaction, before it is committed. The epoch that it returns is stored
+with the pointer, so that a writer that was suspended between the check and the write can still be distinguished from
+the leader.
 """
 
 from collections.abc import Callable

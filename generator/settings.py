@@ -44,8 +44,10 @@ class ArenaSettings(BaseModel):
     assets: Listed[str] = Field(("BTC",), description="Assets of the rounds, comma-separated; several take turns.")
     inbox_url: str | None = Field(
         None,
-        description="Folder of signed ballots, which several machines may share; unset: STATE_DIR/inbox. What is read there "
-        "is removed, so it must lie apart from site and vault.",
+        description=(
+            "Folder of signed ballots, which several machines may share; unset: STATE_DIR/inbox. What is read there is "
+            "removed, so it must lie apart from site and vault."
+        ),
     )
     address: str | None = Field(
         None, description="Algorand address that ballots are sent to; unset: one without a key."
@@ -85,7 +87,7 @@ class ArenaSettings(BaseModel):
 
 
 class GeneratorSettings(BaseSettings):
-    """What `emi tick` and `emi schedule` need. Unknown names are refused by the command line, which knows both programs."""
+    """What `emi tick` and `emi schedule` need; the command line, which knows both programs, refuses unknown names."""
 
     model_config = SettingsConfigDict(env_prefix="EMI_", env_nested_delimiter="__", extra="ignore", frozen=True)
 
@@ -98,27 +100,41 @@ class GeneratorSettings(BaseSettings):
     )
     vault_url: str | None = Field(
         None,
-        description="What is for sale: `file:///` and an absolute path, or an object store that is not the site's; unset: STATE_DIR/vault.",
+        description=(
+            "What is for sale: `file:///` and an absolute path, or an object store that is not the site's; "
+            "unset: STATE_DIR/vault."
+        ),
     )
     memory_url: str | None = Field(
         None,
-        description="SQLAlchemy URL of the generator's memory; unset: SQLite in STATE_DIR. A corrupt file is named and left alone.",
+        description=(
+            "SQLAlchemy URL of the generator's memory; unset: SQLite in STATE_DIR. A corrupt file is named "
+            "and left alone."
+        ),
     )
     lease_url: str | None = Field(
         None,
-        description="`postgresql+psycopg://…` in which several generators elect a leader; unset: a lock file in STATE_DIR.",
+        description=(
+            "`postgresql+psycopg://…` in which several generators elect a leader; unset: a lock file in STATE_DIR."
+        ),
     )
     lease_ttl_seconds: float = Field(
         3, ge=1, le=300, description="Time after which an unresponsive leader is replaced."
     )
     base_url: str | None = Field(
         None,
-        description="Public origin, in every link and challenge; unset: `http://127.0.0.1:PORT`. A public one needs SOURCE and NETWORK.",
+        description=(
+            "Public origin, in every link and challenge; unset: `http://127.0.0.1:PORT`. A public one needs "
+            "SOURCE and NETWORK."
+        ),
     )
     project: str = Field(DEFAULT_PROJECT, min_length=1, max_length=80, description="Name in every answer.")
     contact: str = Field(
         "",
-        description="Contact in OpenAPI, security.txt and on pages: a URL, an e-mail address, or both with a comma between; unset: none is named.",
+        description=(
+            "Contact in OpenAPI, security.txt and on pages: a URL, an e-mail address, or both with a comma "
+            "between; unset: none is named."
+        ),
     )
     source_url: str | None = Field(
         None,
@@ -130,8 +146,10 @@ class GeneratorSettings(BaseSettings):
     seed: int | None = Field(
         None,
         ge=0,
-        description="Seed of the simulated market and crowd, kept with the record; unset: one whose market is quiet at the "
-        "first start. Another seed needs another STATE_DIR.",
+        description=(
+            "Seed of the simulated market and crowd, kept with the record; unset: one whose market is quiet at the "
+            "first start. Another seed needs another STATE_DIR."
+        ),
     )
     source: SourceMode | None = Field(None, description="Where prices come from; unset: simulated.")
     data_dir: Listed[Path] = Field((), description="Folders of a recording, comma-separated.")
@@ -147,7 +165,10 @@ class GeneratorSettings(BaseSettings):
     indexer_token: SecretStr | None = Field(None, description="Token of the indexer.")
     log_key_file: Path | None = Field(
         None,
-        description="Key of the transparency log; unset: STATE_DIR/keys/log.key, made at the first start. A key that never signed the log stops the start.",
+        description=(
+            "Key of the transparency log; unset: STATE_DIR/keys/log.key, made at the first start. A key "
+            "that never signed the log stops the start."
+        ),
     )
     log_format: Literal["console", "json"] = Field("console", description="Form of the log lines.")
 

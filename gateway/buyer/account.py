@@ -50,7 +50,9 @@ class Account:
             return "not_opted_in"
         if self.frozen:
             return "asset_frozen"
-        return "too_little_usdc" if self.asset_atomic < price_atomic else None
+        if self.asset_atomic < price_atomic:
+            return "too_little_usdc"
+        return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +86,9 @@ def _params(answer: Answer | None, network: Network) -> Params:
     content = _object(answer)
     if content.get("genesis-hash") != network.genesis_hash:
         _refuse("the node belongs to another network than this service")
-    last_round, fee = content.get("last-round"), content.get("min-fee", MIN_FEE)
+
+    last_round = content.get("last-round")
+    fee = content.get("min-fee", MIN_FEE)
     if type(last_round) is not int or not 0 < last_round < MAX_ROUND:
         _refuse("the node does not say which round it is")
     if type(fee) is not int or not 0 <= fee <= MAX_FEE:
@@ -93,19 +97,25 @@ def _params(answer: Answer | None, network: Network) -> Params:
 
 
 def _account(account: Answer | None, holding: Answer | None, address: str, asset: int) -> Account:
-    content = {} if account is not None and account.status == HTTPStatus.NOT_FOUND else _object(account)
+    is_new = account is not None and account.status == HTTPStatus.NOT_FOUND
+    content = {} if is_new else _object(account)
     if content and content.get("address") != address:
         _refuse("the node answered for another account")
+
     held = _holding(holding, asset)
     auth = content.get("auth-addr")
     if auth is not None and not (isinstance(auth, str) and is_valid_address(auth)):
         _refuse("the node names a signer that is not an address")
     micro_algos = _amount(content.get("amount", 0))
+
     if held is None:
         return Account(micro_algos > 0, opted_in=False, asset_atomic=0, frozen=False, auth_address=auth)
-    frozen = held.get("is-frozen") is True
     return Account(
-        exists=True, opted_in=True, asset_atomic=_amount(held.get("amount")), frozen=frozen, auth_address=auth
+        exists=True,
+        opted_in=True,
+        asset_atomic=_amount(held.get("amount")),
+        frozen=held.get("is-frozen") is True,
+        auth_address=auth,
     )
 
 

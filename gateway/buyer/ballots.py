@@ -72,12 +72,14 @@ def checked_ballot(text: str, network: Network, arena: str, now: datetime) -> Si
         check_form(ballot)
     except RefusedError as error:
         _refuse(f"This ballot cannot count: {error.refusal}.")
+
     transaction = ballot.transaction
     if not ballot.is_free:
         if not MIN_FEE <= transaction.get("fee", 0) <= MAX_FEE:
             _refuse(f"A ballot on chain pays a fee of {MIN_FEE} to {MAX_FEE} micro-ALGO.")
         if not 0 <= transaction.get("lv", 0) - transaction.get("fv", 0) <= MAX_LIFE_ROUNDS:
             _refuse("The ballot's rounds of validity make no sense.")
+
     if not ballot.is_signed():
         _refuse("The signature is not the sender's; ballots of rekeyed and shared accounts are not counted.")
     check_open(ballot.round_id, now)
@@ -90,9 +92,9 @@ def _refuse(text: str) -> NoReturn:
 
 def check_open(round_id: str, now: datetime) -> datetime:
     """Return when votes close, as the round's name says; raise BallotAnswer when they are, or it names no round."""
-    found = ROUND_ID.fullmatch(round_id)
+    named = ROUND_ID.fullmatch(round_id)
     try:
-        closes = datetime.strptime(found[1] if found else "", "%Y%m%d-%H%M%S").replace(tzinfo=UTC)
+        closes = datetime.strptime(named[1] if named else "", "%Y%m%d-%H%M%S").replace(tzinfo=UTC)
     except ValueError:
         raise BallotAnswer(400, "no_ballot", "round: as in open_round of /api/human-consensus.php.") from None
     if now >= closes:
@@ -145,12 +147,14 @@ class BallotDesk:
         signed = request.headers.get(HEADER)
         if signed is None and not request.query_params:
             return await self._free.state()
+
         address = self._clients.address(request.scope)
         wait_s = self._rate.take(address)
         if wait_s is not None:
             raise BallotAnswer(429, "too_many", "Too many ballots came from this address.", wait_s)
         if self._running >= MAX_AT_ONCE:
             raise BallotAnswer(503, "busy", "Too many ballots are under way; nothing was sent.", RETRY_S)
+
         self._running += 1
         try:
             if signed is None:
@@ -184,6 +188,7 @@ class BallotDesk:
             await self._free.check_open(round_id)
         else:
             fields |= await self._fee_and_validity((closes - now).total_seconds())
+
         return {
             "voter": voter,
             "closes": closes.strftime("%Y-%m-%dT%H:%M:%SZ"),
@@ -194,7 +199,7 @@ class BallotDesk:
         }
 
     async def _fee_and_validity(self, left_s: float) -> dict[str, int]:
-        """Let it be valid until about the close: a copy that is published after it cannot be sent for the voter's fee."""
+        """Let it be valid until about the close: a copy published after it cannot be sent for the voter's fee."""
         try:
             params = await look_up_fee(self._chain, self._network)
         except NodeUnusable as error:
@@ -219,6 +224,7 @@ class BallotDesk:
         if answer is None or answer.status != HTTPStatus.BAD_REQUEST:
             text = "The node gave no answer. Send the same ballot again: it cannot count twice."
             raise BallotAnswer(503, "no_node", text, RETRY_S)
+
         words = answer.content.get("message") if isinstance(answer.content, dict) else None
         for part, reason, text in REFUSALS:
             if isinstance(words, str) and part in words:

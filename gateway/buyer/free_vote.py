@@ -84,12 +84,13 @@ class FreeVote:
     async def taking(self) -> OpenRound:
         """Return the round that takes votes; raise BallotAnswer where no generator reads what is added."""
         try:
-            found = OpenRound.of(await asyncio.to_thread((self._folder / OPEN_ROUND).read_bytes))
+            announced = OpenRound.of(await asyncio.to_thread((self._folder / OPEN_ROUND).read_bytes))
         except (OSError, ValueError):
             raise BallotAnswer(503, "off", OFF, RETRY_S) from None
-        if not found.is_read(self._now_ms()):
-            raise BallotAnswer(503, "stale", STALE.format(_time(found.read_ms)), RETRY_S)
-        return found
+
+        if not announced.is_read(self._now_ms()):
+            raise BallotAnswer(503, "stale", STALE.format(_time(announced.read_ms)), RETRY_S)
+        return announced
 
     async def state(self) -> dict[str, str]:
         """Return whether the free vote is `on`, `off`, or `full` for who never voted, with a sentence that says why."""
@@ -97,6 +98,7 @@ class FreeVote:
             taking = await self.taking()
         except BallotAnswer as answer:
             return {"free_vote": "off", "reason": answer.reason, "detail": answer.text}
+
         why = await asyncio.to_thread(self._places.full, taking, self._now_ms())
         if why is None:
             return {"free_vote": "on"}
@@ -123,6 +125,7 @@ class FreeVote:
         except OSError as error:
             log.warning("a free ballot cannot be added to the inbox", reason=error.strerror)
             raise BallotAnswer(503, "off", "The free vote is off: this ballot could not be stored.", RETRY_S) from None
+
         if refusal is not None:
             raise self._answer(refusal, taking)
 
@@ -182,7 +185,7 @@ def _time(at_ms: int) -> datetime:
 
 
 def add_file(folder: Path, name: str, data: bytes) -> None:
-    """Add a file in one step and keep one that is there; the folder may let this user neither list nor remove others."""
+    """Add a file in one step and keep one that is there; this user may be unable to list or remove others."""
     draft = folder / f".{name}.{secrets.token_hex(4)}.tmp"
     try:
         with draft.open("xb") as file:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import gzip
 import stat
+from http import HTTPStatus
 from pathlib import Path
 from typing import Any, Final
 
@@ -51,8 +52,8 @@ POLICY: Final = (
 # Both wallets draw a dialog with its own styles and pictures, and speak over their bridges.
 POLICY_WITH_BUNDLE: Final = (
     "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; "
-    "font-src data:; connect-src 'self' data: https://wc.perawallet.app wss://*.perawallet.app https://static.defly.app "
-    "wss://*.defly.app https://bridge.walletconnect.org wss://*.bridge.walletconnect.org; "
+    "font-src data:; connect-src 'self' data: https://wc.perawallet.app wss://*.perawallet.app "
+    "https://static.defly.app wss://*.defly.app https://bridge.walletconnect.org wss://*.bridge.walletconnect.org; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
 
@@ -121,13 +122,16 @@ class _Page:
         """Show the product of `?product=`, or say why nothing can be sold now."""
         if request.method == "OPTIONS":
             return preflight()
+
         flow = FLOW_BY_NAME.get(request.query_params.get("product", DEFAULT), FLOW_BY_NAME[DEFAULT])
         vault = self._vault.current()
-        product = next((one for one in vault.products.values() if one.id == flow.product), None) if vault else None
+        on_sale = vault.products.values() if vault else ()
+        product = next((product for product in on_sale if product.id == flow.product), None)
         reason = self._quotes.no_quote_reason(product.path if product else "")
         if vault is None or product is None or reason is not None:
             why = {"reason": reason or "this product is not in what was last published"}
             return self._render(request, "unavailable.html", self._common(vault, flow) | why, 503)
+
         return self._render(request, "page.html", self._common(vault, flow) | self._terms(vault, product), 200)
 
     def _common(self, vault: LoadedVault | None, flow: Flow) -> dict[str, Any]:
@@ -140,7 +144,7 @@ class _Page:
             "flow": flow,
             "here": PAGE,
             "menu": vault.menu if vault and vault.menu else (("Home", "/"),),
-            "links": [(f"{PAGE}?product={one.name}" if one.name != DEFAULT else PAGE, one) for one in FLOWS],
+            "links": [(_address(flow), flow) for flow in FLOWS],
             "version": f"?v={vault.assets_version}" if vault and vault.assets_version else "",
             "play_money": settings.network != "mainnet",
         }
@@ -148,7 +152,9 @@ class _Page:
     def _stale_minutes(self, vault: LoadedVault | None) -> int | None:
         """Return how old the data is once its time is over, None before; it may be sold for a while longer."""
         now = self._clock.now()
-        return None if vault is None or now <= vault.valid_until else int(vault.age_s(now) // 60)
+        if vault is None or now <= vault.valid_until:
+            return None
+        return int(vault.age_s(now) // 60)
 
     def _terms(self, vault: LoadedVault, product: VaultProduct) -> dict[str, Any]:
         settings = self._settings
@@ -176,11 +182,19 @@ class _Page:
     def _render(self, request: Request, name: str, values: dict[str, Any], status: int) -> Response:
         policy = POLICY_WITH_BUNDLE if self._bundle.version() else POLICY
         headers = PAGE_HEADERS | {"content-security-policy": policy, "vary": "Accept-Encoding"}
-        headers |= {"retry-after": "30"} if status == 503 else {}
+        if status == HTTPStatus.SERVICE_UNAVAILABLE:
+            headers["retry-after"] = "30"
+
         content = self._templates.get_template(name).render(values).encode()
         if "gzip" in request.headers.get("accept-encoding", ""):
-            content, headers["content-encoding"] = gzip.compress(content, 6), "gzip"
+            content = gzip.compress(content, 6)
+            headers["content-encoding"] = "gzip"
         return HTMLResponse(content, status_code=status, headers=headers)
+
+
+def _address(flow: Flow) -> str:
+    """Return the page's path for one product; the default one's is the page itself."""
+    return PAGE if flow.name == DEFAULT else f"{PAGE}?product={flow.name}"
 
 
 class WalletBundle:
@@ -196,10 +210,12 @@ class WalletBundle:
     def version(self) -> str | None:
         """Return a word that changes with the bundle, None when there is none."""
         try:
-            found = self._script.stat()
+            status = self._script.stat()
         except OSError:
             return None
-        return f"{found.st_mtime_ns:x}" if stat.S_ISREG(found.st_mode) and found.st_size else None
+        if not stat.S_ISREG(status.st_mode) or not status.st_size:
+            return None
+        return f"{status.st_mtime_ns:x}"
 
     async def show(self, _request: Request) -> Response:
         """Serve the script; 404 without one."""

@@ -10,12 +10,12 @@ round and goes with it. No address is stored. A lock on the file makes check and
 
 What is unknown is neither zero nor a reason to turn everybody away:
 
-- A line that cannot be read, such as one cut short by a power cut, is a newcomer's ballot from a network of its own: the
-  count of the round is right, and no network is charged.
+- A line that cannot be read, such as one cut short by a power cut, is a newcomer's ballot from a network of its own:
+  the count of the round is right, and no network is charged.
 - Without its first line the hashes mean nothing, and may be of another round. Each further line counts the same way, as
   at most 250, and networks begin at zero.
-- A file that is there and cannot be read at all counts as if newcomers had taken their places. Earlier voters have theirs,
-  and five minutes before the close everybody has.
+- A file that is there and cannot be read at all counts as if newcomers had taken their places. Earlier voters have
+  theirs, and five minutes before the close everybody has.
 - Where no file can be kept, this process counts by itself, as it does where the file was removed under it.
 """
 
@@ -180,8 +180,8 @@ class Places:
     def take(self, taking: OpenRound, claim: Claim, now_ms: float, store: Callable[[], None]) -> NoPlace | None:
         """Give a ballot a place and store it, or return why there is none; what `store` raises leaves the place free.
 
-        The ballot is stored before its place is written: power that goes in between leaves a ballot without a line, never
-        a line without a ballot, and the same ballot sent again gets its line.
+        The ballot is stored before its place is written: power that goes in between leaves a ballot without a line,
+        never a line without a ballot, and the same ballot sent again gets its line.
         """
         file = self._open()
         try:

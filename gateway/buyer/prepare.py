@@ -61,20 +61,25 @@ class Prepare:
         self._running = 0
 
     async def show(self, request: Request) -> Response:
-        """Tell what an account can do, and the group that it has to sign for the newest quote."""
+        """Show what an account can do, and the group that it has to sign for the newest quote."""
         if request.method == "OPTIONS":
             return preflight()
         asked = request.query_params
-        flow, payer, attempt = asked.get("product", ""), asked.get("address", ""), asked.get("attempt", "")
+        flow = asked.get("product", "")
+        payer = asked.get("address", "")
+        attempt = asked.get("attempt", "")
         complaint = _complaint(flow, payer, attempt)
         if complaint:
             return self._problems.make(request.url.path, 400, complaint)
+
         wait_s = self._rate.take(self._clients.address(request.scope))
         if wait_s is not None:
             text = "Too many payments were prepared from this address."
             return self._problems.make(request.url.path, 429, text, retry_s=wait_s)
+
         product = FLOW_BY_NAME[flow].product
-        quote = next((one for one in self._quotes.current().values() if one.product.id == product), None)
+        quotes = self._quotes.current().values()
+        quote = next((quote for quote in quotes if quote.product.id == product), None)
         if quote is None:
             return self._problems.make(request.url.path, 503, "Quotes are temporarily unavailable.", retry_s=RETRY_S)
         return await self._prepared(request, quote, payer, _lease(product, payer, attempt))
@@ -83,6 +88,7 @@ class Prepare:
         if self._running >= MAX_AT_ONCE:
             text = "Too many payments are being prepared; nothing was signed."
             return self._problems.make(request.url.path, 503, text, retry_s=RETRY_S)
+
         self._running += 1
         try:
             account, params = await look_up(self._chain, payer, self._network)
@@ -91,6 +97,7 @@ class Prepare:
             return self._problems.make(request.url.path, 503, text, retry_s=RETRY_S)
         finally:
             self._running -= 1
+
         content = _answer(quote, payer, account, self._network)
         if content["obstacle"] is None:
             content["payment"] = await asyncio.to_thread(_payment, quote, payer, params, self._network, lease)
@@ -102,12 +109,16 @@ def _complaint(flow: str, payer: str, attempt: str) -> str:
         return f"product: one of {', '.join(FLOW_BY_NAME)}."
     if not is_valid_address(payer):
         return "address: the 58 characters of an Algorand address."
-    return "" if ATTEMPT.fullmatch(attempt) else "attempt: 16 to 64 of A-Z a-z 0-9 - _, or nothing."
+    if not ATTEMPT.fullmatch(attempt):
+        return "attempt: 16 to 64 of A-Z a-z 0-9 - _, or nothing."
+    return ""
 
 
 def _lease(product: str, payer: str, attempt: str) -> bytes | None:
     """Return under what the chain takes one payment only: two tabs with one attempt cannot both pay."""
-    return hashlib.sha256(f"{product}\n{payer}\n{attempt}".encode()).digest() if attempt else None
+    if not attempt:
+        return None
+    return hashlib.sha256(f"{product}\n{payer}\n{attempt}".encode()).digest()
 
 
 def _answer(quote: Challenge, payer: str, account: Account, network: Network) -> dict[str, Any]:
@@ -129,13 +140,15 @@ def _answer(quote: Challenge, payer: str, account: Account, network: Network) ->
 
 
 def _payment(quote: Challenge, payer: str, params: Params, network: Network, lease: bytes | None) -> dict[str, Any]:
-    """Build the group that pays a quote: the fee payer's part first, then the payment, whose txid no signature changes."""
-    rounds = params.last_round, params.last_round + VALID_ROUNDS
+    """Build the group that pays a quote: the fee payer's part, then the payment, whose txid no signature changes."""
+    rounds = (params.last_round, params.last_round + VALID_ROUNDS)
     note = f"x402 {quote.product.id} {secrets.token_hex(8)}".encode()
     group = payment_group(quote.required["accepts"][0], payer, network, rounds, params.min_fee, note, lease)
+
+    # Decoded and encoded once more: standard padded base64 without line breaks, as wallets and clients send it.
+    wire = [base64.b64decode(encoding.msgpack_encode(transaction)) for transaction in group]
     return {
-        # Decoded and encoded once more: standard padded base64 without line breaks, as wallets and clients send it.
-        "group": [base64.b64encode(base64.b64decode(encoding.msgpack_encode(item))).decode() for item in group],
+        "group": [base64.b64encode(part).decode() for part in wire],
         "sign": [PAYMENT_INDEX],
         "index": PAYMENT_INDEX,
         "txid": group[PAYMENT_INDEX].get_txid(),

@@ -53,6 +53,7 @@ class DevnetSigner:
             return self._refused(request, "only this gateway's own page may ask for a devnet signature")
         if action not in ACTIONS:
             return self._refused(request, f"X-Devnet-Wallet: one of {', '.join(ACTIONS)}")
+
         path, name = ACTIONS[action]
         headers = {name: request.headers.get(name, "")} if name else {}
         url = f"{self._wallet_url}/{path}"
@@ -60,6 +61,7 @@ class DevnetSigner:
             answer = await call(self._http, "POST", url, timeout_s=SIGN_TIMEOUT_S, headers=headers)
         except RemoteError:
             return self._refused(request, "the devnet does not answer; nothing was signed", 503)
+
         content = answer.content if isinstance(answer.content, dict) else {}
         if answer.status != HTTPStatus.OK or not content:
             return self._refused(request, str(content.get("message", "the devnet's wallet did not sign this")))

@@ -46,7 +46,9 @@ def serve(settings: DevnetSettings, say: Callable[[str], None]) -> None:
         in_use = problem.errno == errno.EADDRINUSE
         why = "is in use; choose another with --port" if in_use else f"cannot be taken: {problem}"
         raise DevnetError(f"port {settings.port} on {HOST} {why}") from problem
-    origin, network = f"http://{HOST}:{settings.port}", settings.identity
+
+    origin = f"http://{HOST}:{settings.port}"
+    network = settings.identity
     try:
         app = build_devnet(settings)
         with announced(settings.state_path.parent, origin):
@@ -67,6 +69,7 @@ def build_devnet(settings: DevnetSettings, *, now: Callable[[], float] = time.ti
     # identity has its own key, so that no account of the devnet's own network is ever known on another.
     suffix = "" if settings.identity == DEVNET else f"-{settings.identity.name}"
     page_key = load_or_make(keys / f"page-wallet{suffix}.key")
+
     ledger = Ledger(settings.state_path, settings.identity, now)
     ledger.fund(fee_key.address, FEE_PAYER_MICRO_ALGOS, 0)
     for payee in (DEMO_PAYEE, *settings.payees):
@@ -104,11 +107,12 @@ class Guard:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the request on, or answer 400, 403 or 421."""
-        found = _refusal(scope) if scope["type"] == "http" else None
-        if found is None:
+        refusal = _refusal(scope) if scope["type"] == "http" else None
+        if refusal is None:
             await self._app(scope, receive, send)
             return
-        status, message = found
+
+        status, message = refusal
         await JSONResponse({"error": "refused", "message": message}, status)(scope, receive, send)
 
 
@@ -117,8 +121,9 @@ def _refusal(scope: Scope) -> tuple[int, str] | None:
         return 400, "an HTTP/1.1 request names exactly one Host"
     if is_foreign(scope["headers"], ()):
         return 421, "ask the devnet by a loopback name, such as localhost"
+
     headers = Headers(scope=scope)
-    host = headers.get("host")
-    if headers.get("origin") not in {None, f"http://{host}"} or headers.get("sec-fetch-site") == "cross-site":
+    own_origin = f"http://{headers.get('host')}"
+    if headers.get("origin") not in {None, own_origin} or headers.get("sec-fetch-site") == "cross-site":
         return 403, "the devnet takes nothing from pages of other sites"
     return None

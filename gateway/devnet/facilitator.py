@@ -70,6 +70,7 @@ class Facilitator:
             return JSONResponse({"error": "invalid_request", "message": str(problem)[:500]}, status_code=400)
         if asked.x402Version != 2:
             return JSONResponse({"error": "invalid_x402_version"}, status_code=400)
+
         answer = self._settle if request.url.path.endswith("/settle") else self._verify
         return JSONResponse(answer(asked.paymentPayload, asked.paymentRequirements))
 
@@ -100,11 +101,13 @@ class Facilitator:
             raise Refused("unsupported_scheme")
         if not payload.accepted.network == requirements.network == self._network:
             raise Refused("network_mismatch", f"this facilitator settles {self._network}")
+
         items, payment = _read_group(payload.payload)
         payer = payment.sender
         _check_payment(payment, requirements, payer)
         if requirements.extra.get("feePayer"):
             items = self._sign_fee(items, requirements.extra["feePayer"], payer)
+
         try:
             play(items)
         except LedgerRefusal as refusal:
@@ -115,37 +118,44 @@ class Facilitator:
         """Return the group with the fee payer's own transaction signed: a reasonable fee, and nothing else."""
         if named != self._key.address:
             raise Refused("fee_payer_not_managed_by_facilitator", payer=payer)
+
         # Only the first is signed: a second transaction in the fee payer's name has no signature and fails.
         place = next((place for place, item in enumerate(items) if item.sender == named), None)
         if place is None:
             raise Refused(f"{PREFIX}_missing_fee_payer", payer=payer)
+
         fields = items[place].fields
         if fields["type"] != "pay" or items[place].receiver != named or fields.get("fee", 0) > MAX_FEE:
             raise Refused(f"{PREFIX}_fee_payer_transaction_invalid", payer=payer)
         if fields.get("amt", 0):
             raise Refused(f"{PREFIX}_fee_payer_has_amount", payer=payer)
+
         return [*items[:place], signed(items[place], self._key.secret), *items[place + 1 :]]
 
 
 def _read_group(inner: Mapping[str, Any]) -> tuple[list[Item], Item]:
     """Return all transactions of a payload, and the payment among them."""
-    group, index = inner.get("paymentGroup"), inner.get("paymentIndex")
+    group = inner.get("paymentGroup")
+    index = inner.get("paymentIndex")
     if not isinstance(group, list) or not group:
         raise Refused(f"{PREFIX}_empty_group")
     if len(group) > MAX_GROUP:
         raise Refused(f"{PREFIX}_group_too_large")
     if type(index) is not int or not 0 <= index < len(group):
         raise Refused(f"{PREFIX}_payment_index")
+
     try:
-        items = [parse_item(base64.b64decode(one, validate=True)) for one in group]
+        items = [parse_item(base64.b64decode(encoded, validate=True)) for encoded in group]
     except (Malformed, TypeError, ValueError) as problem:
         raise Refused(f"{PREFIX}_group_decode_failed", str(problem)) from problem
     return items, items[index]
 
 
 def _check_payment(payment: Item, requirements: PaymentRequirements, payer: str) -> None:
+    """Raise Refused unless the payment moves the asset, to the payee, by exactly the amount."""
     fields = payment.fields
     amount = str(fields.get("aamt", 0))
+
     if fields["type"] != "axfer" or str(fields.get("xaid", 0)) != requirements.asset:
         raise Refused(f"{PREFIX}_asset_id_mismatch", payer=payer)
     if payment.receiver != requirements.pay_to:

@@ -46,7 +46,9 @@ def wallet_routes(ledger: Ledger, page_key: Key) -> Mount:
             return refusal(400, "what is to be signed is not a transaction")
         if item.sender != page_key.address or item.fields.get("gh") != ledger.identity.genesis_hash_bytes:
             return refusal(400, "this wallet signs only its own transactions on the devnet")
-        return JSONResponse({"signed": base64.b64encode(signed(item, page_key.secret).wire).decode()})
+
+        wire = signed(item, page_key.secret).wire
+        return JSONResponse({"signed": base64.b64encode(wire).decode()})
 
     posts = (("/new", new), ("/account", account), ("/sign-prepared", sign_prepared))
     paths = [Route(path, answer, methods=["POST"]) for path, answer in posts]

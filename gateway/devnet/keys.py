@@ -43,6 +43,7 @@ def load_or_make(path: Path) -> Key:
         secret = path.read_text(encoding="ascii").strip()
     except (OSError, UnicodeDecodeError) as problem:
         raise DevnetError(f"key file {path}: {problem}") from problem
+
     try:
         address = account.address_from_private_key(secret)
         if len(address) != 58:

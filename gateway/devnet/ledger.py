@@ -89,6 +89,7 @@ class Ledger:
             self._database = sqlite3.connect(path, timeout=10, isolation_level=None, check_same_thread=False)
         except (OSError, sqlite3.Error) as problem:
             raise DevnetError(f"devnet state {path}: {problem}") from problem
+
         try:
             # A commit survives kill -9 by the write-ahead log; only a power cut may take the last payments back.
             self._database.executescript(f"PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; {SCHEMA}")
@@ -139,9 +140,9 @@ class Ledger:
             WHERE address = ? AND ? IN ('', role) AND round >= ? AND (round, position) < (?, ?)
             ORDER BY round DESC, position DESC"""
         for _, _, txid in self._database.execute(sql, (address, role, min_round, *after)):
-            found = self.transaction(txid)
-            if found is not None:
-                yield found
+            transaction = self.transaction(txid)
+            if transaction is not None:
+                yield transaction
 
     def micro_algos(self, address: str) -> int:
         """Return an account's balance in micro-ALGO, 0 when it was never seen."""
@@ -174,10 +175,13 @@ class Ledger:
         _check_group(items)
         current = self.rounds.current()
         last = self._one("SELECT max(position) FROM transactions WHERE round = ?", current)
-        for position, item in enumerate(items, 0 if last is None else last + 1):
+        first_free = 0 if last is None else last + 1
+
+        for position, item in enumerate(items, first_free):
             self._check_header(item, current)
             check_signature(item)
             self._apply(item)
+
             last_valid = min(item.fields["lv"], MAX_NUMBER)
             row = (item.txid, current, position, item.sender, last_valid, item.fields.get("lx"), item.wire)
             self._database.execute("INSERT INTO transactions VALUES (?, ?, ?, ?, ?, ?, ?)", row)
@@ -191,11 +195,14 @@ class Ledger:
         if fields.get("gh") != self.identity.genesis_hash_bytes:
             named = base64.b64encode(fields.get("gh", b"")).decode()
             raise LedgerRefusal(f"tx.GenesisHash {named} does not match the ledger's {self.identity.genesis_hash}")
-        first, last = fields.get("fv", 0), fields.get("lv", 0)
+
+        first = fields.get("fv", 0)
+        last = fields.get("lv", 0)
         if not first <= at_round <= last:
             raise LedgerRefusal(f"txn dead: round {at_round} outside of {first}--{last}")
         if self.is_committed(item.txid):
             raise LedgerRefusal(f"transaction already in ledger: {item.txid}")
+
         sql = "SELECT max(last_valid) FROM transactions WHERE sender = ? AND lease = ?"
         if "lx" in fields and (self._one(sql, item.sender, fields["lx"]) or 0) >= at_round:
             raise LedgerRefusal(f"transaction {item.txid} using an overlapping lease")
@@ -205,13 +212,17 @@ class Ledger:
         unsupported = sorted({"rekey", "close", "aclose", "asnd"} & fields.keys())
         if unsupported:
             raise LedgerRefusal(f"transaction {item.txid}: the devnet does not do {', '.join(unsupported)}")
-        have, fee, amount = self.micro_algos(item.sender), fields.get("fee", 0), fields.get("amt", 0)
+
+        have = self.micro_algos(item.sender)
+        fee = fields.get("fee", 0)
+        amount = fields.get("amt", 0)
         if fee + amount > have:
             raise LedgerRefusal(
                 f"transaction {item.txid}: overspend (account {item.sender}, "
                 f"data {{MicroAlgos:{have}}}, tried to spend {{{fee + amount}}})"
             )
         self._set_algos(item.sender, have - fee - amount)
+
         if fields["type"] == "pay":
             self._set_algos(item.receiver, self.micro_algos(item.receiver) + amount)
         else:
@@ -231,6 +242,7 @@ class Ledger:
             raise LedgerRefusal(
                 f"transaction {item.txid}: receiver error: must optin, asset {asset} missing from {item.receiver}"
             )
+
         self._set_holding(item.sender, have - amount)
         self._set_holding(item.receiver, (self.holding(item.receiver) or 0) + amount)
 
@@ -244,9 +256,11 @@ class Ledger:
 def _check_group(items: Sequence[Item]) -> None:
     if not 0 < len(items) <= MAX_GROUP:
         raise LedgerRefusal(f"group has {len(items)} transactions; 1 to {MAX_GROUP} are allowed")
+
     named = [item.fields.get("grp") for item in items]
     if named != [None] and set(named) != {group_id_of([item.fields for item in items])}:
         raise LedgerRefusal("transactionGroup: incomplete group or wrong group id")
+
     fees = sum(item.fields.get("fee", 0) for item in items)
     if fees < MIN_FEE * len(items):
         raise LedgerRefusal(f"txgroup had {fees} in fees, which is less than the minimum {len(items)} * {MIN_FEE}")

@@ -28,7 +28,7 @@ def node_routes(ledger: Ledger) -> list[BaseRoute]:
 
     The official JavaScript client asks for /v2 at the root of a node's origin whatever path its URL has.
     """
-    node, indexer = _Node(ledger), _Indexer(ledger)
+    node = _Node(ledger)
     algod = [
         Route("/v2/status", node.status),
         Route("/v2/transactions", node.send, methods=["POST"]),
@@ -38,6 +38,8 @@ def node_routes(ledger: Ledger) -> list[BaseRoute]:
         Route("/v2/accounts/{address}", node.account),
         Route("/v2/accounts/{address}/assets/{asset:int}", node.holding),
     ]
+
+    indexer = _Indexer(ledger)
     indexed = [
         Route("/health", indexer.health),
         Route("/v2/transactions", indexer.transactions),
@@ -86,15 +88,17 @@ class _Node:
     async def simulate(self, request: Request) -> Response:
         try:
             transactions = msgpack.unpackb(await request.body(), raw=False)["txn-groups"][0]["txns"]
-            items = [parse_item(pack(one)) for one in transactions]
+            items = [parse_item(pack(transaction)) for transaction in transactions]
         except (ValueError, TypeError, LookupError, AttributeError, Malformed) as problem:
             return refusal(400, f"failed to decode the simulate request: {problem}")
+
         results = [{"txn-result": {"pool-error": "", "txn": _shown(request, item)}} for item in items]
         group: dict[str, Any] = {"txn-results": results}
         try:
             self._ledger.simulate(items)
         except LedgerRefusal as problem:
             group |= {"failure-message": str(problem), "failed-at": [0]}
+
         return _answer(request, {"version": 2, "last-round": self._ledger.rounds.current(), "txn-groups": [group]})
 
     async def pending(self, request: Request) -> Response:
@@ -118,17 +122,19 @@ class _Node:
 
     def _holdings(self, address: str) -> list[dict[str, Any]]:
         amount = self._ledger.holding(address)
-        held = {"asset-id": self._ledger.identity.asset_id, "amount": amount, "is-frozen": False}
-        return [] if amount is None else [held]
+        if amount is None:
+            return []
+        return [{"asset-id": self._ledger.identity.asset_id, "amount": amount, "is-frozen": False}]
 
 
 def _shown(request: Request, item: Item) -> Any:
     """Return a transaction as a node shows it: as it was signed, or in JSON with byte fields as addresses or base64."""
     if _packed(request):
         return msgpack.unpackb(item.wire, raw=False)
-    fields = {
-        key: encoding.encode_address(value) if key in ADDRESSES else _text(value) for key, value in item.fields.items()
-    }
+
+    fields = {}
+    for key, value in item.fields.items():
+        fields[key] = encoding.encode_address(value) if key in ADDRESSES else _text(value)
     return {"sig": _text(item.signature), "txn": fields}
 
 
@@ -144,6 +150,11 @@ def _packed(request: Request) -> bool:
 
 def _text(value: Any) -> Any:
     return base64.b64encode(value).decode() if isinstance(value, bytes) else value
+
+
+def _fits(item: Item, kind: str | None, note_prefix: bytes) -> bool:
+    """Return whether a transaction is of the type asked for, if any, and its note begins so."""
+    return kind in {None, item.fields["type"]} and item.fields.get("note", b"").startswith(note_prefix)
 
 
 class _Indexer:
@@ -169,19 +180,18 @@ class _Indexer:
                 raise ValueError("unable to parse address: 'address'")
             token = query.get("next")
             after = struct.unpack("<QI", base64.urlsafe_b64decode(token)) if token else (MAX_NUMBER, 0)
-            since, limit = (int(query.get(name, default)) for name, default in (("min-round", 0), ("limit", PAGE)))
+            since = int(query.get("min-round", 0))
+            limit = int(query.get("limit", PAGE))
             prefix = base64.b64decode(query.get("note-prefix", ""), validate=True)
-            rows = self._ledger.search(query["address"], query.get("address-role", ""), since, after)
             kind = query.get("tx-type")
-            fitting = (
-                found
-                for found in rows
-                if kind in {None, found.item.fields["type"]} and found.item.fields.get("note", b"").startswith(prefix)
-            )
+
+            rows = self._ledger.search(query["address"], query.get("address-role", ""), since, after)
+            fitting = (row for row in rows if _fits(row.item, kind, prefix))
             page = list(islice(fitting, min(limit, PAGE)))
         except (ValueError, OverflowError, struct.error) as problem:
             return refusal(400, f"invalid input: {problem}")
-        content: dict[str, Any] = {"transactions": [self._row(one) for one in page]}
+
+        content: dict[str, Any] = {"transactions": [self._row(row) for row in page]}
         if page:  # after the last page too, as indexers do: only an empty one has none
             place = struct.pack("<QI", page[-1].round, page[-1].position)
             content["next-token"] = base64.urlsafe_b64encode(place).decode()
@@ -199,7 +209,8 @@ class _Indexer:
 
     def _row(self, found: Committed) -> dict[str, Any]:
         """Return a committed transaction in the indexer's words; only what was signed."""
-        item, fields = found.item, found.item.fields
+        item = found.item
+        fields = item.fields
         content: dict[str, Any] = {
             "id": item.txid,
             "tx-type": fields["type"],
@@ -214,6 +225,7 @@ class _Indexer:
         }
         names = {"gen": "genesis-id", "grp": "group", "note": "note", "lx": "lease"}
         content |= {name: _text(fields[key]) for key, name in names.items() if key in fields}
+
         moved = {"receiver": item.receiver, "close-amount": 0}
         if fields["type"] == "pay":
             return content | {"payment-transaction": {"amount": fields.get("amt", 0), **moved}}

@@ -54,12 +54,15 @@ class Item:
     @property
     def receiver(self) -> str:
         """The address that ALGO or the asset goes to."""
-        return address_of(self.fields.get("rcv" if self.fields["type"] == "pay" else "arcv", bytes(32)))
+        key = "rcv" if self.fields["type"] == "pay" else "arcv"
+        return address_of(self.fields.get(key, bytes(32)))
 
     @property
     def wire(self) -> bytes:
         """The bytes that a node takes, or, as the official clients send an unsigned part, the bare transaction."""
-        return self.packed if self.signature is None else pack({"sig": self.signature, "txn": dict(self.fields)})
+        if self.signature is None:
+            return self.packed
+        return pack({"sig": self.signature, "txn": dict(self.fields)})
 
 
 def parse_item(raw: bytes) -> Item:
@@ -103,15 +106,18 @@ def check_signature(item: Item) -> None:
 
 
 def _to_item(value: Any) -> Item:
-    fields = value if "type" in value else value["txn"]
-    if fields is not value and not value.keys() <= {"sig", "txn"}:
+    is_bare = "type" in value
+    fields = value if is_bare else value["txn"]
+    if not is_bare and not value.keys() <= {"sig", "txn"}:
         raise Malformed(f"the devnet checks sig only, not {sorted(value)}")
+
     types = FIELDS.get(fields["type"])
     if types is None:
         raise Malformed(f"transaction type {fields['type']!r}: the devnet knows pay and axfer only")
-    for name, found in fields.items():
-        if type(found) is not types.get(name) or (type(found) is int and found < 0):
+    for name, content in fields.items():
+        if type(content) is not types.get(name) or (type(content) is int and content < 0):
             raise Malformed(f"msgpack decode error: field {name} is unknown or has a wrong value")
+
     if "snd" not in fields:
         raise Malformed("transaction has no sender")
-    return Item(fields, None if fields is value else value.get("sig"))
+    return Item(fields, None if is_bare else value.get("sig"))

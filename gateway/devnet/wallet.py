@@ -67,6 +67,7 @@ def pay(  # noqa: PLR0917
         challenge = decode_payment_required_header(header)
     except (ValueError, AttributeError, RecursionError) as problem:
         raise WalletError("the 402 answer carries no readable PAYMENT-REQUIRED header") from problem
+
     if not isinstance(challenge, PaymentRequired):
         raise WalletError("the 402 answer is not of x402 version 2")
     offer = _choose(challenge, identity, max_amount_atomic)
@@ -74,15 +75,18 @@ def pay(  # noqa: PLR0917
 
 
 def _choose(challenge: PaymentRequired, identity: Network, max_amount_atomic: int) -> PaymentRequirements:
-    mine = [one for one in challenge.accepts if one.scheme == "exact" and one.network in identity.forms]
+    """Return the first offer on the wallet's network, or raise WalletError with what is wrong with it."""
+    mine = [offer for offer in challenge.accepts if offer.scheme == "exact" and offer.network in identity.forms]
     if not mine:
-        networks = ", ".join(sorted({one.network for one in challenge.accepts})) or "none"
+        networks = ", ".join(sorted({offer.network for offer in challenge.accepts})) or "none"
         raise WalletError(f"the seller takes payment on {networks}; this throwaway wallet pays only on {identity.full}")
+
     offer = mine[0]
-    numbers = [one for one in (offer.asset, offer.amount) if one.isascii() and one.isdigit() and len(one) < 20]
+    numbers = [text for text in (offer.asset, offer.amount) if text.isascii() and text.isdigit() and len(text) < 20]
     addresses = (offer.pay_to, offer.extra.get("feePayer", offer.pay_to))
     if len(numbers) != 2 or not all(map(encoding.is_valid_address, addresses)):
         raise WalletError("the seller's offer is malformed: asset, amount, payTo or feePayer cannot be read")
+
     if int(offer.asset) != identity.asset_id:
         raise WalletError(f"the seller asks for asset {offer.asset}; this wallet pays only {identity.asset_id} (USDC)")
     if int(offer.amount) > max_amount_atomic:
@@ -106,9 +110,11 @@ def sign(  # noqa: PLR0917
     accepted = offer.model_dump(by_alias=True)
     last_valid = last_round + valid_rounds
     note = f"emi-buy-{time.time_ns()}".encode()
+
     parts = payment_group(accepted, key.address, identity, (last_round, last_valid), MIN_FEE, note)
     items = [parse_item(base64.b64decode(encoding.msgpack_encode(part))) for part in parts]
     items[-1] = signed(items[-1], key.secret)
+
     payload = PaymentPayload(
         payload={
             "paymentGroup": [base64.b64encode(item.wire).decode() for item in items],
