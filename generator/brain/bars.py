@@ -39,8 +39,9 @@ def clean(frame: BarFrame, assets: tuple[str, ...]) -> CleanBars:
     """Clean a frame into the columns `assets`; assets it does not carry are missing throughout."""
     if frame.assets == assets:
         return clean_fields(frame.fields)
-    where = {name: i for i, name in enumerate(frame.assets)}
-    picked = [where.get(name, -1) for name in assets]
+
+    places = {name: column for column, name in enumerate(frame.assets)}
+    picked = [places.get(name, -1) for name in assets]
     columns = {name: _pick(frame.fields[name], picked) for name in BAR_FIELDS if name in frame.fields}
     return clean_fields(columns)
 
@@ -52,7 +53,12 @@ def _pick(values: FloatArray, picked: list[int]) -> FloatArray:
 
 
 def clean_fields(fields: dict[str, FloatArray]) -> CleanBars:
-    """Clean arrays of any shape (n, ..., assets), named as in `BAR_FIELDS`."""
+    """Clean arrays of any shape (n, ..., assets), named as in `BAR_FIELDS`; fields that are absent are unknown.
+
+    >>> bars = clean_fields({"close": np.array([[100.0], [-1.0]]), "volume": np.array([[-5.0], [2.0]])})
+    >>> bars.log_close.round(2).tolist(), bars.extra["volume"].tolist(), bars.dropped.tolist()
+    ([[4.61], [nan]], [[nan], [2.0]], [0.0, 1.0])
+    """
     shape = fields["close"].shape
     nothing = np.full(shape, np.nan)
     every = np.concatenate([fields.get(name, nothing) for name in _NAMES], dtype=np.float64)
@@ -60,18 +66,24 @@ def clean_fields(fields: dict[str, FloatArray]) -> CleanBars:
     wide = (-1, *(1,) * len(shape))
     inside = every >= _LOWEST.reshape(wide)
     inside &= every <= _HIGHEST.reshape(wide)
-    extra = dict(zip(_BOUNDS, np.where(inside, every, np.nan)[len(_PRICES) :], strict=True))
-    start, close, high, low = every[: len(_PRICES)]
-    possible = inside[1]
+
     # A comparison with an unknown price is False, so that only known ones break a bar.
+    start, close, high, low = every[: len(_PRICES)]
     rest = np.array((start, high, low))
     broken = ((rest <= 1e-12) | (rest >= 1e15)).any(axis=0) | (high < low)
+    possible = inside[_PRICES.index("close")]
     scale = np.where(possible, close, 1.0)  # an impossible close may overflow when multiplied
     broken |= (scale * (1.0 - 1e-9) > high) | (scale * (1.0 + 1e-9) < low)
-    ok = possible & ~broken
-    log_close = np.where(ok, np.log(scale), np.nan)
+    sound = possible & ~broken
+
     edges = np.array((high, low))
-    ranged = ok & np.isfinite(edges).all(axis=0)
+    ranged = sound & np.isfinite(edges).all(axis=0)
     top, bottom = np.where(ranged, np.log(np.where(ranged, edges, 1.0)), np.nan)
-    dropped = (~ok & ~np.isnan(close)).sum(axis=-1).astype(np.float64)
-    return CleanBars(log_close, top, bottom, _PARKINSON * (top - bottom) ** 2, extra, dropped)
+    return CleanBars(
+        log_close=np.where(sound, np.log(scale), np.nan),
+        top=top,
+        bottom=bottom,
+        range_variance=_PARKINSON * (top - bottom) ** 2,
+        extra=dict(zip(_BOUNDS, np.where(inside, every, np.nan)[len(_PRICES) :], strict=True)),
+        dropped=(~sound & ~np.isnan(close)).sum(axis=-1).astype(np.float64),
+    )

@@ -14,7 +14,8 @@ from generator.market.bars import FloatArray
 
 USUAL: Final = 0.7  # mean of the highest chance on the markets that taught
 KEEP: Final = 0.5 ** (1.0 / (7 * 48))  # of the clarity each half hour: a half-life of a week
-_COLDEST, _HOTTEST = 0.5, 2.0
+_COLDEST: Final = 0.5
+_HOTTEST: Final = 2.0
 _TINY: Final = 1e-9
 
 
@@ -30,19 +31,32 @@ PLAIN: Final = Calibration()
 
 
 def temperature(level: FloatArray | float, slope: FloatArray | float, clarity: FloatArray) -> FloatArray:
-    """Return the temperature of each column."""
+    """Return the temperature of each column.
+
+    >>> temperature(0.0, -1.0, np.array([0.5, USUAL, 0.9])).round(2).tolist()
+    [1.22, 1.0, 0.82]
+    """
     return clipped(np.exp(level + slope * (clarity - USUAL)), _COLDEST, _HOTTEST)
 
 
 def tempered(chances: FloatArray, heat: FloatArray) -> FloatArray:
-    """Return the chances, (4, ...), made bolder by a temperature below 1 and more doubtful by one above."""
+    """Return the chances, (4, ...), made bolder by a temperature below 1 and more doubtful by one above.
+
+    >>> chances = np.array([0.7, 0.1, 0.1, 0.1])
+    >>> [float(tempered(chances, np.array(heat))[0].round(2)) for heat in (0.5, 1.0, 2.0)]
+    [0.94, 0.7, 0.47]
+    """
     scores: FloatArray = np.log(np.maximum(chances, _TINY))
     scores /= heat
     return softmax(scores)
 
 
 def softmax(scores: FloatArray) -> FloatArray:
-    """Return chances from scores, (classes, ...); the array itself, changed in place."""
+    """Return chances from scores, (classes, ...); the array itself, changed in place.
+
+    >>> softmax(np.log([1.0, 3.0])).tolist()
+    [0.25, 0.75]
+    """
     scores -= np.maximum.reduce(scores)
     np.exp(scores, out=scores)
     scores /= np.add.reduce(scores)

@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import dataclass
-from typing import Final
+from typing import ClassVar, Final
 
 import numpy as np
 
@@ -74,9 +74,14 @@ class Pressure:
     def limitations(self) -> tuple[str, ...]:
         """What is unknown, in words."""
         if self.state is DerivativesState.UNAVAILABLE:
-            return (FUNDING_ODD if self.odd else NO_FUTURES,)
-        young = () if self.rank is not None else (FUNDING_SHORT,)
-        return young if self.steady else (*young, UNSTEADY)
+            return (FUNDING_ODD,) if self.odd else (NO_FUTURES,)
+
+        missing = []
+        if self.rank is None:
+            missing.append(FUNDING_SHORT)
+        if not self.steady:
+            missing.append(UNSTEADY)
+        return tuple(missing)
 
 
 NO_PRESSURE: Final = Pressure(DerivativesState.UNAVAILABLE, 0.0, None)
@@ -85,6 +90,20 @@ NO_PRESSURE: Final = Pressure(DerivativesState.UNAVAILABLE, 0.0, None)
 class Derivatives:
     """Funding and open contracts of each asset; arrays are (k, assets) or (assets,)."""
 
+    STATE: ClassVar[tuple[str, ...]] = (
+        "funding",
+        "interest",
+        "last",
+        "month",
+        "day",
+        "hour",
+        "age",
+        "count",
+        "word",
+        "held",
+        "odd",
+    )
+
     def __init__(self, assets: int, bars_an_hour: int = HOUR_BARS) -> None:
         self.funding = np.zeros((1, assets))  # over an hour
         self.interest = np.zeros((2, assets))  # log, over an hour and over half a day
@@ -92,52 +111,66 @@ class Derivatives:
         self.month = np.full((_EIGHTS, assets), np.nan)  # last funding of each 8 hours
         self.day = np.full((25, assets), np.nan)  # log of open contracts at the end of each hour
         self.hour = np.full(1, -1.0)  # of the last bar, since 1970
-        self.age = np.full((2, assets), 1e6)
+        self.age = np.full((2, assets), 1e6)  # bars since funding and open contracts were last given
         self.count = np.zeros((2, assets))
         self.word = np.zeros((2, assets))  # -1 shorts, 0 balanced, 1 longs; -1 leaving, 0, 1 building
         self.held = np.zeros((len(_STATES), assets))  # share of the last hours in which each state held
-        self._rank: FloatArray | None = None  # of the last funding after the last bar
         self.odd = np.zeros(assets)  # 1 where the last known funding was so large that it may be a fault
+
+        self._rank: FloatArray | None = None  # of the last funding after the last bar
         self._holds = _HOLDS * bars_an_hour
         self._alpha_funding = rates((bars_an_hour,), 1)
         self._alpha_interest = rates((bars_an_hour, 12 * bars_an_hour), 1)
         self._alpha_held = 1.0 - 0.5 ** (1.0 / (2 * bars_an_hour))
 
     def update(self, t_ms: int, funding: FloatArray, contracts: FloatArray) -> None:
-        """Take one bar that opened at `t_ms`; NaN leaves what is known, until it is too old."""
+        """Take one bar that opened at `t_ms`; NaN leaves what is known, until it is too old.
+
+        Args:
+            t_ms: open time of the bar.
+            funding: rate per 8 hours, as a fraction, (assets,).
+            contracts: open interest, in any unit that stays the same, (assets,).
+        """
         self._rank = None
         self._turn(t_ms // HOUR_MS)
         given = np.array((funding, contracts))
         seen = np.isfinite(given)
         if not np.count_nonzero(seen) and not np.count_nonzero(self.count):
             return  # a market without futures
+
         self.odd = np.where(seen[0], np.abs(funding) > _WILD, self.odd)
         given[0] = np.minimum(np.maximum(given[0], -_WILD), _WILD)  # not to dominate for hours after
+        given = np.where(seen, given, _NOTHING)
+        given[1] = np.log(given[1])
         weight = seen.astype(np.float64)
         self.count += weight
         self.age = np.where(seen, 0.0, self.age + 1.0)
-        given = np.where(seen, given, _NOTHING)
-        given[1] = np.log(given[1])
         self.last = np.where(seen, given, self.last)
         Pace(self.count[0], weight[0]).step(self.funding, given[:1], self._alpha_funding)
         Pace(self.count[1], weight[1]).step(self.interest, given[1], self._alpha_interest)
+
         known = self.age <= self._holds
         hour = int(self.hour[0])
         self.month[hour // 8 % _EIGHTS] = np.where(known[0], self.last[0], np.nan)
         self.day[hour % 25] = np.where(known[1], self.last[1], np.nan)
-        ranks = self._ranks()
-        self.word = np.array((self._crowd(ranks[0]), self._leverage()))
-        self._rank = ranks[1]
-        self.held += ((self._state(ranks[1]) == np.arange(len(_STATES))[:, None]) - self.held) * self._alpha_held
+
+        smoothed_rank, self._rank = self._ranks()
+        self.word = np.array((self._crowd(smoothed_rank), self._leverage()))
+        holds = self._state(self._rank) == np.arange(len(_STATES))[:, None]
+        self.held += (holds - self.held) * self._alpha_held
 
     def _turn(self, hour: int) -> None:
-        """Empty the places of the hours that begin now or were missed."""
+        """Empty the places of the hours that begin now or were missed; `hour` counts since 1970."""
         before = int(self.hour[0])
-        if hour != before:
-            self.day[[one % 25 for one in range(max(before + 1, hour - 24), hour + 1)]] = np.nan
-            eight = hour // 8
-            self.month[[one % _EIGHTS for one in range(max(before // 8 + 1, eight - _EIGHTS + 1), eight + 1)]] = np.nan
-            self.hour[0] = hour
+        if hour == before:
+            return
+
+        hours = np.arange(max(before + 1, hour - 24), hour + 1)
+        self.day[hours % 25] = np.nan
+        eighth = hour // 8
+        eighths = np.arange(max(before // 8 + 1, eighth - _EIGHTS + 1), eighth + 1)
+        self.month[eighths % _EIGHTS] = np.nan
+        self.hour[0] = hour
 
     def _ranks(self) -> FloatArray:
         """Return the share of the last 30 days below the smoothed and the last funding, ties counted half, (2, assets).
@@ -146,9 +179,10 @@ class Derivatives:
         """
         eighth = int(self.hour[0]) // 8
         others = self.month[:, None].copy()
-        others[eighth % _EIGHTS] = np.nan
+        others[eighth % _EIGHTS] = np.nan  # a rate is not compared with itself
         known = np.isfinite(others).sum(axis=0)
         share = np.where(known >= _FEWEST, 1.0 / np.maximum(known, 1), np.nan)
+
         funding = np.array((self.funding[0], self.last[0]))
         lower = (others < funding).sum(axis=0) + 0.5 * (others == funding).sum(axis=0)
         out: FloatArray = lower * share
@@ -156,8 +190,12 @@ class Derivatives:
 
     def _crowd(self, rank: FloatArray) -> FloatArray:
         """Return 1 where longs pay unusually much, -1 where shorts do."""
-        paid, share = np.array((self.funding[0], -self.funding[0])), np.array((rank, 1.0 - rank))
-        was, unranked = self.word[0] == np.array([[1.0], [-1.0]]), np.isnan(share)
+        # Rows are longs and shorts.
+        paid = np.array((self.funding[0], -self.funding[0]))
+        share = np.array((rank, 1.0 - rank))
+        was = self.word[0] == np.array([[1.0], [-1.0]])
+        unranked = np.isnan(share)
+
         extreme = unranked | (share >= np.where(was, _RANK_LEAVE, _RANK_ENTER))
         side = extreme & (paid >= np.where(was, _LEAVE, _ENTER + _UNRANKED * unranked))
         word: FloatArray = side[0].astype(np.float64) - side[1]
@@ -167,7 +205,8 @@ class Derivatives:
         """Return 1 where contracts have risen over a day and still stand above their half-day mean, -1 the reverse."""
         change = self.last[1] - self.day[(int(self.hour[0]) + 1) % 25]
         lately = self.interest[0] - self.interest[1]
-        return hysteresis(self.word[1], np.where(change * lately > 0.0, change, 0.0), _BUILT, _KEPT)
+        lasting = np.where(change * lately > 0.0, change, 0.0)
+        return hysteresis(self.word[1], lasting, _BUILT, _KEPT)
 
     def _state(self, rank: FloatArray) -> FloatArray:
         """Return the index of each asset's state; a crowd outranks a change of contracts.
@@ -177,9 +216,11 @@ class Derivatives:
         known = self.age <= self._holds
         known[0] &= self.odd == 0.0
         crowd, leverage = self.word * known
+
         longs = (crowd > 0) & (self.last[0] > _USUAL) & ~(rank < _RANK_LEAVE)
         shorts = (crowd < 0) & (self.last[0] < 0.0) & ~(rank > 1.0 - _RANK_LEAVE)
-        moved = np.where(leverage > 0, 4, np.where(leverage < 0, 5, known[0]))
+        balanced = known[0]  # 1 where funding is known, else 0: unavailable
+        moved = np.where(leverage > 0, 4, np.where(leverage < 0, 5, balanced))
         state: FloatArray = np.where(longs, 2, np.where(shorts, 3, moved))
         return state
 
@@ -188,8 +229,14 @@ class Derivatives:
         rank = self._ranks()[1] if self._rank is None else self._rank
         state = self._state(rank)
         steady = self.held[state, np.arange(len(state))]
+
         columns = zip(state.tolist(), steady.tolist(), rank.tolist(), self.odd.tolist(), strict=True)
         return [
-            Pressure(_STATES[at], held, None if math.isnan(share) else share, bool(odd))
+            Pressure(
+                state=_STATES[at],
+                steadiness=held,
+                rank=None if math.isnan(share) else share,
+                odd=bool(odd),
+            )
             for at, held, share, odd in columns
         ]

@@ -6,7 +6,7 @@ follows fixed share (Herbster and Warmuth 1998). The online logit learns only fr
 """
 
 from collections.abc import Callable
-from typing import Final
+from typing import ClassVar, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -19,13 +19,22 @@ from generator.catalog.durations import MINUTE_MS
 from generator.market.bars import BAR_MS, FloatArray
 
 _TRENDS: Final = slice(AT["trend_1h"], AT["trend_20h"] + 1)
-_SHORT, _LONG, _VOLUME = AT["volatility_30m"], AT["volatility_18h"], AT["volume"]
+_MARKET_TREND: Final = AT["trend_8h"]
+_SHORT: Final = AT["volatility_30m"]
+_LONG: Final = AT["volatility_18h"]
+_VOLUME: Final = AT["volume"]
 HORIZON_MINUTES: Final = (15, 60)
 ODD: Final = 8  # inputs that change sign with the market: they lean up or down
 INPUTS: Final = 11  # the rest say whether it will move
 MIN_BARS: Final = DAY_BARS // 2
 _SLOTS: Final = (0, 1, 1)  # horizon of each pending slot: one of 15 minutes, two of 60 that start half an hour apart
-_ROW: Final = INPUTS + 8  # inputs, log close, band, stillness by the outlook, online lean and stillness, base rates
+# Rows of a pending forecast: first its inputs, then
+_CLOSE: Final = INPUTS  # log close at its start
+_BAND: Final = INPUTS + 1  # half-width of the neutral band
+_CALM: Final = INPUTS + 2  # stillness by the outlook
+_SIDES: Final = slice(INPUTS + 3, INPUTS + 5)  # lean and stillness by the online logit
+_BASE: Final = slice(INPUTS + 5, INPUTS + 8)  # base rates
+_ROW: Final = INPUTS + 8
 _PRIOR: Final = np.array([0.33, 0.34, 0.33])
 # Of each expert: trust before any outcome, strength of the outlook, of the frozen lean and of the online logit.
 _EXPERTS: Final = (
@@ -43,17 +52,15 @@ _POOL: Final = 200.0  # cases that the first guess of the base rate counts for
 _ASYMMETRY: Final = 0.25  # how much of the difference between past rises and falls the base rate keeps
 _OWN: Final = 400.0  # cases before an asset's own base rate counts as much as the pool's
 _FORGET: Final = (0.5 ** (1.0 / (30 * 96)), 0.5 ** (1.0 / (30 * 48)))
-_INDEPENDENT: Final = (
-    1.75,
-    1.0,
-)  # how many independent cases one resolution of correlated, overlapping assets is worth
-_SHARE: Final = 0.0002
-_RATE: Final = 0.01
+_TOGETHER: Final = 1.75  # how many independent cases the assets of one moment are worth: they move together
+_INDEPENDENT: Final = (_TOGETHER, 1.0)  # the same by horizon; hours overlap besides
+_SHARE: Final = 0.0002  # of all trust that each outcome shares out evenly
+_RATE: Final = 0.01  # of the online logit
 _DECAY: Final = 0.0005
 
 
 def direction_inputs(features: Features, tilt: FloatArray, imbalance: FloatArray) -> FloatArray:
-    """Return the inputs, (11, ..., assets).
+    """Return the inputs of the logits, (11, ..., assets): first the eight that change sign with the market.
 
     Args:
         features: after this bar.
@@ -61,12 +68,15 @@ def direction_inputs(features: Features, tilt: FloatArray, imbalance: FloatArray
         imbalance: of the book, -1..1, NaN where unknown.
     """
     now = features.current[..., :-1]
+    market_trend = features.current[_MARKET_TREND, ..., -1:]
+
     out = np.empty((INPUTS, *imbalance.shape))
     out[:4] = now[_TRENDS] / 3.0
-    out[4] = features.current[_TRENDS.stop - 2, ..., -1:] / 3.0
+    out[4] = market_trend / 3.0
     out[5] = features.last[..., :-1] / 3.0
     out[6] = tilt[..., -1:]
     out[7] = np.where(np.isfinite(imbalance), imbalance, 0.0)
+
     out[8] = clipped(now[_SHORT] - now[_LONG], -3.0, 3.0)
     out[9] = now[_VOLUME]
     out[10] = 1.0
@@ -74,12 +84,23 @@ def direction_inputs(features: Features, tilt: FloatArray, imbalance: FloatArray
 
 
 def outcomes_of(moves: FloatArray, band: FloatArray) -> npt.NDArray[np.int64]:
-    """Return 0 down, 1 neutral, 2 up for log moves against the half-width of the neutral band."""
+    """Return 0 down, 1 neutral, 2 up for log moves against the half-width of the neutral band.
+
+    >>> outcomes_of(np.array([-0.02, 0.005, 0.02]), np.array([0.01, 0.01, 0.01])).tolist()
+    [0, 1, 2]
+    """
     return 1 + (moves > band).astype(np.int64) - (moves < -band).astype(np.int64)
 
 
 def tilted(base: FloatArray, lean: FloatArray, still: FloatArray) -> FloatArray:
-    """Return base rates (3, ...) moved by a lean up and a stillness, normalised."""
+    """Return base rates, (3, ...), moved by a lean up and a stillness in log odds, normalised.
+
+    >>> usual = np.array([0.25, 0.5, 0.25])
+    >>> tilted(usual, np.array(0.0), np.array(0.0)).tolist()
+    [0.25, 0.5, 0.25]
+    >>> tilted(usual, np.array(0.5), np.array(0.0)).round(2).tolist()
+    [0.14, 0.47, 0.39]
+    """
     scores: FloatArray = np.log(base) + np.array((-lean, still, lean))
     return softmax(scores)
 
@@ -87,26 +108,34 @@ def tilted(base: FloatArray, lean: FloatArray, still: FloatArray) -> FloatArray:
 class DirectionModel:
     """Forecasts of each asset at 15 and 60 minutes that learn from the engine's own bars."""
 
+    STATE: ClassVar[tuple[str, ...]] = ("counts", "mixture", "online", "pending", "due", "resolved")
+
     def __init__(self, assets: int, frozen: FloatArray) -> None:
         """Start with the first guess of the base rates; `frozen` are weights trained offline, (2, 11)."""
-        self.counts = np.zeros((2, 3, assets))
-        self.mixture = np.log(np.tile(_TRUST[:, 0], (2, 1)))
-        self.online = np.zeros((2, INPUTS))
+        self.counts = np.zeros((2, 3, assets))  # fading counts of down, neutral, up, per horizon
+        self.mixture = np.log(np.tile(_TRUST[:, 0], (2, 1)))  # log trust in each expert
+        self.online = np.zeros((2, INPUTS))  # weights of the online logit
         self.pending = np.full((len(_SLOTS), _ROW, assets), np.nan)
-        self.due = np.zeros(len(_SLOTS))
+        self.due = np.zeros(len(_SLOTS))  # close time at which each pending forecast is resolved, ms
         self.resolved = np.zeros(2)  # asset outcomes learned, per horizon
         self._frozen = frozen
 
     def base(self, horizon: int) -> FloatArray:
-        """Return the causal base rates, (3, assets): an asset's own, shrunk towards all assets'."""
+        """Return the causal base rates, (3, assets): an asset's own, shrunk towards all assets'.
+
+        Rises and falls are moved towards each other: a drift of the last weeks rarely lasts.
+        """
         counts = self.counts[horizon]
+        assets = counts.shape[1]
+
         # Assets move together: seven outcomes of one quarter of an hour are worth about two, not seven.
-        pool = np.add.reduce(counts, axis=1) * (min(1.75, counts.shape[1]) / counts.shape[1]) + _POOL * _PRIOR
-        half = 0.5 * (1.0 - _ASYMMETRY) * (pool[2] - pool[0])  # a drift of the last weeks rarely lasts
+        pool = np.add.reduce(counts, axis=1) * (min(_TOGETHER, assets) / assets) + _POOL * _PRIOR
+        half = 0.5 * (1.0 - _ASYMMETRY) * (pool[2] - pool[0])
         pool = (pool + np.array([half, 0.0, -half])) / np.add.reduce(pool)
+
         shift = 0.5 * (1.0 - _ASYMMETRY) * (counts[2] - counts[0])
-        counts = np.array((counts[0] + shift, counts[1], counts[2] - shift))
-        out: FloatArray = (counts + _OWN * pool[:, None]) / (np.add.reduce(counts) + _OWN)
+        own = np.array((counts[0] + shift, counts[1], counts[2] - shift))
+        out: FloatArray = (own + _OWN * pool[:, None]) / (np.add.reduce(own) + _OWN)
         return out
 
     def mixed(self, horizon: int, inputs: FloatArray, within: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -116,10 +145,13 @@ class DirectionModel:
         """
         base = self.base(horizon)
         calm = _calmer(within, base)
-        chances = self._experts(horizon, np.log(base), inputs, (calm, *_sides(self.online[horizon], inputs)))
+        lean, still = _sides(self.online[horizon], inputs)
+        chances = self._experts(horizon, np.log(base), inputs, (calm, lean, still))
+
         weight = np.exp(self.mixture[horizon])
         weight /= np.add.reduce(weight)
-        return (weight @ chances.reshape(len(weight), -1)).reshape(base.shape), base
+        mixture = (weight @ chances.reshape(len(weight), -1)).reshape(base.shape)
+        return mixture, base
 
     def _experts(
         self, horizon: int, usual: FloatArray, inputs: FloatArray, sides: tuple[FloatArray, FloatArray, FloatArray]
@@ -130,9 +162,10 @@ class DirectionModel:
             usual: log of the base rates; sides: stillness by the outlook, lean and stillness by the online logit.
         """
         calm, lean, still = sides
-        sure = self._frozen[horizon, :ODD] @ inputs[:ODD]
-        scores = np.empty((3, len(_EXPERTS), *sure.shape))
-        scores[2] = _FROZEN * sure + _ONLINE * lean
+        frozen_lean = self._frozen[horizon, :ODD] @ inputs[:ODD]
+
+        scores = np.empty((3, len(_EXPERTS), *frozen_lean.shape))
+        scores[2] = _FROZEN * frozen_lean + _ONLINE * lean
         np.negative(scores[2], out=scores[0])
         scores[1] = _FAR * calm + _ONLINE * still
         scores += usual[:, None]
@@ -157,70 +190,94 @@ class DirectionModel:
         """
         if not quarter_is_over(t_ms):
             return
+
         close_ms = t_ms + BAR_MS
         for slot, horizon in enumerate(_SLOTS):
             if self.due[slot] == close_ms:
                 self._learn(horizon, self.pending[slot], log_close)
+
         start = np.where(ready, log_close, np.nan)
         self._start(0, close_ms, start, inputs, band(0))
         if close_ms % (2 * QUARTER_MS) == 0:
-            self._start(1 + close_ms // (2 * QUARTER_MS) % 2, close_ms, start, inputs, band(1))
+            slot = 1 + close_ms // (2 * QUARTER_MS) % 2  # the two slots of an hour take turns
+            self._start(slot, close_ms, start, inputs, band(1))
 
     def _start(
         self, slot: int, close_ms: int, start: FloatArray, inputs: FloatArray, band: tuple[FloatArray, FloatArray]
     ) -> None:
         """Write down a forecast before its horizon starts."""
         horizon = _SLOTS[slot]
-        base, row = self.base(horizon), self.pending[slot]
+        width, within = band
+        base = self.base(horizon)
+
+        row = self.pending[slot]
         row[:INPUTS] = inputs
-        row[INPUTS] = np.where(np.isfinite(band[0]), start, np.nan)
-        row[INPUTS + 1], row[INPUTS + 2] = band[0], _calmer(band[1], base)
-        row[INPUTS + 3 : INPUTS + 5] = _sides(self.online[horizon], inputs)
-        row[INPUTS + 5 :] = base
+        row[_CLOSE] = np.where(np.isfinite(width), start, np.nan)
+        row[_BAND] = width
+        row[_CALM] = _calmer(within, base)
+        row[_SIDES] = _sides(self.online[horizon], inputs)
+        row[_BASE] = base
         self.due[slot] = close_ms + HORIZON_MINUTES[horizon] * MINUTE_MS
 
     def _learn(self, horizon: int, row: FloatArray, log_close: FloatArray) -> None:
         """Score the experts on the outcome, then move the base rates and the online logit."""
-        moves = log_close - row[INPUTS]
+        moves = log_close - row[_CLOSE]
         known = np.isfinite(moves)
         if not known.all():
-            row, moves = row[:, known], moves[known]
+            row = row[:, known]
+            moves = moves[known]
         if not moves.size:
             return
-        limit, inputs = row[INPUTS + 1], row[:INPUTS]
+
+        band = row[_BAND]
         hit = np.empty((3, moves.size))
-        hit[0], hit[2] = moves < -limit, moves > limit
+        hit[0] = moves < -band
+        hit[2] = moves > band
         hit[1] = 1.0 - hit[0] - hit[2]
-        calm, lean, still = row[INPUTS + 2 : INPUTS + 5]
-        chances = self._experts(horizon, np.log(row[INPUTS + 5 :]), inputs, (calm, lean, still))
+
+        # What each expert gave then, from what was written down then.
+        inputs = row[:INPUTS]
+        calm = row[_CALM]
+        lean, still = row[_SIDES]
+        chances = self._experts(horizon, np.log(row[_BASE]), inputs, (calm, lean, still))
         scores = np.log(np.add.reduce(chances * hit, axis=1))
         self._remix(horizon, np.add.reduce(scores, axis=1) / moves.size)
         self._descend(horizon, inputs, hit - chances[-1])
+
         counts = self.counts[horizon]
         counts *= _FORGET[horizon]
         counts[:, known] += hit
         self.resolved[horizon] += moves.size
 
     def _remix(self, horizon: int, gain: FloatArray) -> None:
-        """Move the mixture towards the experts that did better, and share a little with all."""
+        """Move the mixture towards the experts that did better, and share a little with all.
+
+        `gain` is each expert's mean log score over the assets, (experts,).
+        """
         raw = self.mixture[horizon] + _INDEPENDENT[horizon] * gain
         share = np.exp(raw - np.maximum.reduce(raw))
         self.mixture[horizon] = np.log((1.0 - _SHARE) * share / np.add.reduce(share) + _SHARE * _TRUST[:, 0])
 
     def _descend(self, horizon: int, inputs: FloatArray, error: FloatArray) -> None:
-        """Take one step of the online logit along the gradient of the log score."""
-        lean, still = error[2] - error[0], error[1]
+        """Take one step of the online logit along the gradient of the log score; `error` is (3, cases)."""
+        lean = error[2] - error[0]
+        still = error[1]
         steps = np.concatenate((inputs[:ODD] * lean, inputs[ODD:] * still))
         gradient = np.add.reduce(steps, axis=1) / lean.size
         self.online[horizon] += _RATE * gradient - _DECAY * self.online[horizon]
 
 
 def _sides(weights: FloatArray, inputs: FloatArray) -> tuple[FloatArray, FloatArray]:
-    return weights[:ODD] @ inputs[:ODD], weights[ODD:] @ inputs[ODD:]
+    """Return the lean up and the stillness that weights, (11,), give inputs, (11, assets)."""
+    lean = weights[:ODD] @ inputs[:ODD]
+    still = weights[ODD:] @ inputs[ODD:]
+    return lean, still
 
 
 def _calmer(within: FloatArray, base: FloatArray) -> FloatArray:
     """Return how much likelier neutral is by the outlook than usual, in log odds."""
     chance = clipped(within, 0.01, 0.99)
-    out: FloatArray = np.log(chance / (1.0 - chance)) - np.log(base[1] / (1.0 - base[1]))
+    odds = chance / (1.0 - chance)
+    usual = base[1] / (1.0 - base[1])
+    out: FloatArray = np.log(odds) - np.log(usual)
     return np.where(np.isfinite(out), out, 0.0)

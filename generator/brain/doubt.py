@@ -44,61 +44,93 @@ def doubts(
     """Return the doubt in every asset's data after the last bar.
 
     Args:
-        bars: closes that counted; age: bars since the last close; all (assets,).
-        capped: bars until a capped jump is forgotten.
+        bars: closes that counted, (assets,).
+        age: bars since the last close, (assets,).
+        capped: bars until a capped jump is forgotten, (assets,).
         idle: bars in a row without a move, and without a trade, (2, assets).
-        odd: 1 where funding may be a fault.
+        odd: 1 where funding may be a fault, (assets,).
     """
-    columns = zip(*(column.tolist() for column in (bars, age, capped, odd, *idle)), strict=True)
+    still, untraded = idle.tolist()
+    columns = zip(bars.tolist(), age.tolist(), capped.tolist(), odd.tolist(), still, untraded, strict=True)
     return tuple(_doubt(*faults) if seen else UNSEEN for seen, *faults in columns)
 
 
 def _doubt(age: float, capped: float, odd: float, still: float, idle: float) -> Doubt:
-    """Return the doubt in one asset's data; faults add up as independent chances do."""
-    found = []
+    """Return the doubt in one asset's data; faults add up as independent chances do: 1 - (1 - a)(1 - b)."""
+    faults = []
     if age:
-        fresh = age <= HOUR_BARS
-        found.append((min(_MISSED * age, _GONE), readings.LAST_MISSING if fresh else readings.STALE))
+        reason = readings.LAST_MISSING if age <= HOUR_BARS else readings.STALE
+        faults.append((min(_MISSED * age, _GONE), reason))
     if capped:
-        found.append((_CAPPED * capped / DAY_BARS, readings.CAPPED))
+        faults.append((_CAPPED * capped / DAY_BARS, readings.CAPPED))
     if still >= STILL_BARS:
-        found.append((_FROZEN, readings.FROZEN))
+        faults.append((_FROZEN, readings.FROZEN))
     if idle >= IDLE_BARS:
-        found.append((_IDLE, readings.NO_TRADES))
+        faults.append((_IDLE, readings.NO_TRADES))
     if odd:
-        found.append((_WILD, readings.WILD_FUNDING))
+        faults.append((_WILD, readings.WILD_FUNDING))
+    if not faults:
+        return NONE
+
     sound = 1.0
-    for share, _ in found:
+    for share, _ in faults:
         sound *= 1.0 - share
-    return Doubt(1.0 - sound, tuple(reason for _, reason in found)) if found else NONE
+    return Doubt(share=1.0 - sound, reasons=tuple(reason for _, reason in faults))
 
 
 def overall(every: tuple[Doubt, ...]) -> float:
-    """Return the doubt in the market's data: the mean over the assets that ever came."""
-    shares = [one.share for one in every if one.known]
+    """Return the doubt in the market's data: the mean over the assets that ever came.
+
+    >>> overall((Doubt(0.5, ("its price is stuck",)), NONE, UNSEEN))
+    0.25
+    """
+    shares = [doubt.share for doubt in every if doubt.known]
     return sum(shares) / len(shares) if shares else 0.0
 
 
 def doubted_chance(chance: float, share: float) -> float:
-    """Return a regime's chance, moved towards an even one of four by the doubt."""
-    return _EVEN + (chance - _EVEN) * (1.0 - share) if share else chance
+    """Return a regime's chance, moved towards an even one of four by the doubt.
+
+    >>> [doubted_chance(0.75, share) for share in (0.0, 0.5, 1.0)]
+    [0.75, 0.5, 0.25]
+    """
+    if not share:
+        return chance
+    return _EVEN + (chance - _EVEN) * (1.0 - share)
 
 
 def doubted(forecast: Forecast, share: float) -> Forecast:
     """Return a forecast that claims no direction; what its neutral class loses goes to the two others alike."""
     if not share:
         return forecast
+
     chances = forecast.probabilities
     lost = chances.neutral * share
-    less = OutcomeChances(chances.down + 0.5 * lost, chances.neutral - lost, chances.up + 0.5 * lost)
-    return replace(forecast, probabilities=less, prediction=Prediction.NEUTRAL)
+    less_sure = OutcomeChances(
+        down=chances.down + 0.5 * lost,
+        neutral=chances.neutral - lost,
+        up=chances.up + 0.5 * lost,
+    )
+    return replace(forecast, probabilities=less_sure, prediction=Prediction.NEUTRAL)
 
 
 def named(every: tuple[Doubt, ...], assets: tuple[str, ...]) -> list[str]:
-    """Name for the market which assets have which fault; a missing price is named elsewhere."""
-    out = []
-    for reason in dict.fromkeys(reason for one in every for reason in one.reasons if reason != readings.STALE):
-        whose = [name for name, one in zip(assets, every, strict=True) if reason in one.reasons]
-        who = ", ".join(whose) if len(whose) <= _NAMED else f"{len(whose)} of {len(assets)} assets"
-        out.append(reason if len(whose) == len(assets) else f"{who}: {reason}")
-    return out
+    """Name for the market which assets have which fault; a missing price is named elsewhere.
+
+    >>> stuck = Doubt(0.6, ("the price has not moved for hours",))
+    >>> named((stuck, NONE, stuck), ("BTC", "ETH", "XRP"))
+    ['BTC, XRP: the price has not moved for hours']
+    """
+    reasons = dict.fromkeys(reason for doubt in every for reason in doubt.reasons)
+    reasons.pop(readings.STALE, None)
+
+    sentences = []
+    for reason in reasons:
+        faulty = [name for name, doubt in zip(assets, every, strict=True) if reason in doubt.reasons]
+        if len(faulty) == len(assets):
+            sentences.append(reason)
+        elif len(faulty) <= _NAMED:
+            sentences.append(f"{', '.join(faulty)}: {reason}")
+        else:
+            sentences.append(f"{len(faulty)} of {len(assets)} assets: {reason}")
+    return sentences

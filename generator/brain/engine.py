@@ -19,7 +19,7 @@ from generator.brain.reading import (
     RegimeReading,
     VolatilityOutlook,
 )
-from generator.brain.regime import LABELS, REGIMES, TRANSITION, dwell_minutes, facts_of, label_of
+from generator.brain.regime import LABELS, REGIMES, TRANSITION, RegimeFacts, dwell_minutes, facts_of, label_of
 from generator.brain.smoothing import DAY_BARS, HOUR_BARS
 from generator.brain.structure import SIGN, counts
 from generator.catalog.text import labels, readings
@@ -55,68 +55,92 @@ class Engine(Measures):
         Args:
             day: each asset's log change over exactly 24 hours where the observation has it, NaN elsewhere, (assets,).
         """
-        return None if self.t_ms is None else _Assembly(self, self.t_ms, day).reading()
+        if self.t_ms is None:
+            return None
+        return _Assembly(self, self.t_ms, day).reading()
 
 
 class _Assembly:
     """What every measure says after one bar; lists run over the assets and, where a market has it too, end with it."""
 
-    def __init__(self, by: Measures, t_ms: int, day: FloatArray | None) -> None:
-        past, stale = by.past(), by.close_age > HOUR_BARS
-        here = np.where(stale, np.nan, by.log_close)
-        moved = past.day_change(here)
+    def __init__(self, measures: Measures, t_ms: int, day: FloatArray | None) -> None:
+        """Ask every measure once; `day` as for `Engine.reading`."""
+        self.measures = measures
+        self.t_ms = t_ms
+        self.past = measures.past()
+
+        # The day's change, from outside where that is known, decides what trend words may say.
+        stale = measures.close_age > HOUR_BARS
+        log_close = np.where(stale, np.nan, measures.log_close)
+        moved = self.past.day_change(log_close)
         if day is not None:
             moved = np.where(np.isfinite(day), day, moved)
-        self.by, self.t_ms, self.past = by, t_ms, past
         self.change = np.round(np.expm1(moved), 4).astype(np.float64)  # as published, NaN where unknown
         self.counts = counts(self.change)
-        self.bars = by.features.count.tolist()
-        self.fresh = (~stale & (by.features.count[:-1] > 0.0)).tolist()
-        self.moving = int(np.count_nonzero(by.volatility.fresh()))
-        self.seen = by.volatility.count[0].tolist()
-        self.doubt = by.doubts()
-        self.forecast = by.forecasts(SHOWN_MINUTES)
-        self.pressure = by.derivatives.readings()
-        self.context, self.lean = by.liquidity.reading()
-        self.trend, self.structure = by.structure.reading(t_ms, here, past, self.change)
-        self.risk, self.word = by.stress.reading()
-        self.push = by.features.pushes()
-        sigma = by.sigma().T
+
+        # How much is known of each asset, and how far it is to be trusted.
+        self.bars = measures.features.count.tolist()
+        self.fresh = (~stale & (measures.features.count[:-1] > 0.0)).tolist()
+        self.moving = int(np.count_nonzero(measures.volatility.fresh()))
+        self.seen = measures.volatility.count[0].tolist()
+        self.doubt = measures.doubts()
+
+        # What each measure says.
+        self.forecast = measures.forecasts(SHOWN_MINUTES)
+        self.pressure = measures.derivatives.readings()
+        self.context, self.lean = measures.liquidity.reading()
+        self.trend, self.structure = measures.structure.reading(t_ms, log_close, self.past, self.change)
+        self.risk, self.word = measures.stress.reading()
+        self.push = measures.features.pushes()
+        self.label = [LABELS[int(label)] for label in measures.filter.label.tolist()]
+        self.confidence = measures.filter.confidence().tolist()
+
+        # How far prices may move, and what happened.
+        sigma = measures.sigma().T
         self.sigma: list[list[float]] = sigma.tolist()
-        self.reach: list[list[list[float]]] = (sigma[..., None] * by.ranges.widths()).tolist()
-        self.facts = past.assets(t_ms)
-        self.baselines = past.baselines(by.volatility.variance[1])
-        self.label = [LABELS[int(one)] for one in by.filter.label.tolist()]
-        self.confidence = by.filter.confidence().tolist()
+        self.reach: list[list[list[float]]] = (sigma[..., None] * measures.ranges.widths()).tolist()
+        self.facts = self.past.assets(t_ms)
+        self.baselines = self.past.baselines(measures.volatility.variance[1])
 
     def reading(self) -> BrainReading:
         """Return what the brain says."""
-        assets = {name: self._asset(name, column) for column, name in enumerate(self.by.assets)}
-        forecasts = [one.forecast for one in assets.values() if one.forecast]
-        agreements = [one.agreement for one in assets.values() if one.agreement is not None]
-        known = [row for row, one in zip(self.sigma, assets.values(), strict=True) if one.outlook]
-        sigma = np.exp(np.add.reduce(np.log(known)) / len(known)).tolist() if known else None
-        learned = int(self.by.direction.resolved.sum())
+        assets = {name: self._asset(name, column) for column, name in enumerate(self.measures.assets)}
+        forecasts = [asset.forecast for asset in assets.values() if asset.forecast]
+        agreements = [asset.agreement for asset in assets.values() if asset.agreement is not None]
+        learned = int(self.measures.direction.resolved.sum())
+
         return BrainReading(
             t_ms=self.t_ms,
-            bars_seen=self.by.counters.bars,
+            bars_seen=self.measures.counters.bars,
             regime=self._regime(),
-            outlook=VolatilityOutlook(*sigma) if sigma else None,
-            direction=_direction([one.bias for one in assets.values() if one.forecast]),
-            confidence=self._forecast_confidence([one.confidence for one in forecasts]),
+            outlook=self._market_outlook([asset.outlook is not None for asset in assets.values()]),
+            direction=_direction([asset.bias for asset in assets.values() if asset.forecast]),
+            confidence=self._forecast_confidence([forecast.confidence for forecast in forecasts]),
             agreement=_mean(agreements),
-            coverage=_mean([one.coverage for one in assets.values()]) or 0.0,
+            coverage=_mean([asset.coverage for asset in assets.values()]) or 0.0,
             assets=assets,
-            learning=LearningReading(learned, "learning" if learned else "idle"),
+            learning=LearningReading(resolved=learned, status="learning" if learned else "idle"),
             limitations=self._market_limits(),
         )
 
+    def _market_outlook(self, expected: list[bool]) -> VolatilityOutlook | None:
+        """Return the geometric mean of the outlooks of the assets that have one, None without any."""
+        rows = [row for row, has_outlook in zip(self.sigma, expected, strict=True) if has_outlook]
+        if not rows:
+            return None
+        sigma = np.exp(np.add.reduce(np.log(rows)) / len(rows))
+        return VolatilityOutlook(*sigma.tolist())
+
     def _asset(self, name: str, column: int) -> AssetReading:
-        forecast, fresh, pressure = self.forecast[column], self.fresh[column], self.pressure[column]
+        """Return what is said of one asset; words that need more bars than it has are unknown."""
+        fresh = self.fresh[column]
+        has_hour = fresh and self.seen[column] >= HOUR_BARS
+        has_outlook = fresh and self.seen[column] >= MIN_BARS
+
+        forecast = self.forecast[column]
         bias = _BIAS[forecast.prediction] if forecast else None
-        seen, doubt = self.seen[column], self.doubt[column].share
-        placed, expected = fresh and seen >= HOUR_BARS, fresh and seen >= MIN_BARS
-        trend = self.trend[column] if placed else Trend.UNKNOWN
+        pressure = self.pressure[column]
+        trend = self.trend[column] if has_hour else Trend.UNKNOWN
         volatility = self.word[column] if fresh else VolatilityWord.UNKNOWN
         evidence, agreement, coverage = gather(
             bias,
@@ -124,26 +148,32 @@ class _Assembly:
             volatility=volatility,
             derivatives=pressure.shown,
             vote=pressure.vote,
-            push=self.push[column] if placed else None,
+            push=self.push[column] if has_hour else None,
             breadth=breadth_lean(self.counts),
             book=self.lean[column],
         )
+
+        regime, regime_confidence = RegimeLabel.UNKNOWN, None
+        if fresh:
+            regime = self.label[column]
+            regime_confidence = doubted_chance(self.confidence[column], self.doubt[column].share)
+
         return AssetReading(
             asset=name,
             bias=bias or Bias.FLAT,
             forecast=forecast,
-            regime=self.label[column] if fresh else RegimeLabel.UNKNOWN,
-            regime_confidence=doubted_chance(self.confidence[column], doubt) if fresh else None,
+            regime=regime,
+            regime_confidence=regime_confidence,
             trend=trend,
-            structure=self.structure[column] if placed else MarketStructure.UNKNOWN,
+            structure=self.structure[column] if has_hour else MarketStructure.UNKNOWN,
             liquidity=self.context[column],
             derivatives=pressure.shown,
             vote=pressure.vote,
             pressure=pressure,
             volatility=volatility,
-            outlook=VolatilityOutlook(*self.sigma[column]) if expected else None,
-            ranges=_ranges(self.reach[column]) if expected else None,
-            baselines=self.baselines[column] if expected else None,
+            outlook=VolatilityOutlook(*self.sigma[column]) if has_outlook else None,
+            ranges=_ranges(self.reach[column]) if has_outlook else None,
+            baselines=self.baselines[column] if has_outlook else None,
             change=None if math.isnan(self.change[column]) else float(self.change[column]),
             facts=self.facts[column],
             agreement=agreement,
@@ -154,25 +184,28 @@ class _Assembly:
         )
 
     def _regime(self) -> RegimeReading:
-        doubt, market, breadth = overall(self.doubt), self.by.filter, breadth_lean(self.counts)
+        """Return the market's regime; its filter has the market in the last column."""
         volatility = self.word[-1] if self.moving else VolatilityWord.UNKNOWN
         trend = self.trend[-1] if self.moving and self.bars[-1] >= HOUR_BARS else Trend.UNKNOWN
-        stressed = np.nan if volatility is VolatilityWord.UNKNOWN else float(volatility in ROUGH)
-        trends, stress, usual = (
-            np.full(len(self.change) + 1, one, dtype=np.float64)
-            for one in (SIGN.get(trend, np.nan), stressed, self.past.market.usual_day)
-        )
-        facts = facts_of(self.change, trends, stress, usual)
-        label = int(label_of(market.chances[:, -1:], facts.allowed()[:, -1:], market.label[-1:])[0])
-        since_ms, before = int(market.since[-1]) + BAR_MS, int(market.previous[-1])
-        if LABELS[label] is not self.label[-1]:
+
+        regimes = self.measures.filter
+        allowed = self._market_facts(trend, volatility).allowed()
+        label = int(label_of(regimes.chances[:, -1:], allowed[:, -1:], regimes.label[-1:])[0])
+        if LABELS[label] is self.label[-1]:
+            since_ms = int(regimes.since[-1]) + BAR_MS
+            before = int(regimes.previous[-1])
+        else:
             # Prices of this minute, which the bars do not have, forbid the label of the last bar.
-            since_ms, before = self.t_ms + BAR_MS, int(market.label[-1])
-        chances = market.chances[:, -1].tolist()
+            since_ms = self.t_ms + BAR_MS
+            before = int(regimes.label[-1])
+
+        chances = regimes.chances[:, -1].tolist()
+        shown_chance = max(chances) if label == TRANSITION else chances[label]
+        doubt = overall(self.doubt)
         return RegimeReading(
             label=LABELS[label],
-            posterior={regime: doubted_chance(one, doubt) for regime, one in zip(REGIMES, chances, strict=True)},
-            confidence=doubted_chance(max(chances) if label == TRANSITION else chances[label], doubt),
+            posterior={regime: doubted_chance(chance, doubt) for regime, chance in zip(REGIMES, chances, strict=True)},
+            confidence=doubted_chance(shown_chance, doubt),
             since_ms=since_ms,
             dwell_minutes=dwell_minutes(self.t_ms, since_ms),
             previous=LABELS[before] if before >= 0 else None,
@@ -181,16 +214,29 @@ class _Assembly:
             counts=self.counts,
             facts=self.past.market,
             risk_score=self.risk[-1] if self.moving else None,
-            drivers=self._drivers(volatility, breadth),
+            drivers=self._drivers(volatility),
         )
 
-    def _drivers(self, volatility: VolatilityWord, breadth: int | None) -> tuple[str, ...]:
+    def _market_facts(self, trend: Trend, volatility: VolatilityWord) -> RegimeFacts:
+        """Return what the market's label may not contradict: the published words, and changes as they are published."""
+        columns = len(self.change) + 1
+        stressed = np.nan if volatility is VolatilityWord.UNKNOWN else float(volatility in ROUGH)
+        return facts_of(
+            self.change,
+            trend=np.full(columns, SIGN.get(trend, np.nan), dtype=np.float64),
+            stressed=np.full(columns, stressed, dtype=np.float64),
+            usual=np.full(columns, self.past.market.usual_day, dtype=np.float64),
+        )
+
+    def _drivers(self, volatility: VolatilityWord) -> tuple[str, ...]:
         """Return the risk drivers in words."""
-        books, futures = _shared(self.context), _shared([one.shown for one in self.pressure])
+        books = _shared(self.context)
+        futures = _shared([pressure.shown for pressure in self.pressure])
+
         drivers = []
         if volatility in ROUGH:
             drivers.append(labels.EXPECTED[volatility])
-        if breadth == -1:
+        if breadth_lean(self.counts) == -1:
             drivers.append(labels.BREADTH[-1])
         if books is LiquidityContext.THIN:
             drivers.append(labels.LIQUIDITY[LiquidityContext.THIN].most)
@@ -200,10 +246,14 @@ class _Assembly:
 
     def _forecast_confidence(self, confidences: list[float]) -> float | None:
         """Return the mean confidence of the forecasts, less the doubt in the assets that have none any more."""
-        known = [(one.share, has) for one, has in zip(self.doubt, self.forecast, strict=True) if one.known]
-        lost = sum(share for share, forecast in known if forecast is None)
         mean = _mean(confidences)
-        return mean * (1.0 - lost / len(known)) if mean is not None and lost else mean
+        known = [
+            (doubt.share, forecast) for doubt, forecast in zip(self.doubt, self.forecast, strict=True) if doubt.known
+        ]
+        lost = sum(share for share, forecast in known if forecast is None)
+        if mean is None or not lost:
+            return mean
+        return mean * (1.0 - lost / len(known))
 
     def _limits(self, column: int) -> tuple[str, ...]:
         """Return what is missing for one asset."""
@@ -219,20 +269,28 @@ class _Assembly:
         return (*missing, *self.doubt[column].reasons)
 
     def _market_limits(self) -> tuple[str, ...]:
-        missing, counters = [], self.by.counters
-        if self.moving < len(self.by.assets):
+        """Return what is missing for the market."""
+        missing = []
+        if self.moving < len(self.measures.assets):
             missing.append(readings.SOME_MISSING if self.moving else readings.NOTHING_FRESH)
-        missing += named(self.doubt, self.by.assets)
+        missing += named(self.doubt, self.measures.assets)
         if self.bars[-1] < _REGIME_BARS:
             missing.append(readings.SHORT_REGIME)
+        counters = self.measures.counters
         if counters.gaps > counters.bars // 20:
             missing.append(readings.GAPS)
         return tuple(missing)
 
 
 def _ranges(reach: list[list[float]]) -> dict[str, Range]:
+    """Return the ranges by horizon from the log moves that half and nine tenths stay within."""
     return {
-        name: Range(*(math.expm1(log) for log in (-most, -half, half, most)))
+        name: Range(
+            low_90=math.expm1(-most),
+            low_50=math.expm1(-half),
+            high_50=math.expm1(half),
+            high_90=math.expm1(most),
+        )
         for name, (half, most) in zip(HORIZONS, reach, strict=True)
     }
 
@@ -244,10 +302,14 @@ def _shared(words: list[_Word]) -> _Word | None:
 
 def _direction(biases: list[Bias]) -> Bias:
     """Return the word of most assets, FLAT on a tie or without any."""
-    up, down, flat = (biases.count(word) for word in (Bias.UP, Bias.DOWN, Bias.FLAT))
+    up = biases.count(Bias.UP)
+    down = biases.count(Bias.DOWN)
+    flat = biases.count(Bias.FLAT)
     if up > max(down, flat):
         return Bias.UP
-    return Bias.DOWN if down > max(up, flat) else Bias.FLAT
+    if down > max(up, flat):
+        return Bias.DOWN
+    return Bias.FLAT
 
 
 def _mean(values: list[float]) -> float | None:

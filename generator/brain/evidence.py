@@ -38,10 +38,18 @@ class Evidence:
 
 
 def breadth_lean(counts: Counts) -> int | None:
-    """Return 1 where most of the known assets are up over the day, -1 where most are down; None where none is known."""
+    """Return 1 where two thirds of the known assets are up over the day, -1 where they are down; None with none known.
+
+    >>> [breadth_lean(Counts(up, 7 - up, 0)) for up in (5, 4, 2)]
+    [1, 0, -1]
+    """
     if not counts.known:
         return None
-    return int(3 * counts.up >= 2 * counts.known) - int(3 * counts.down >= 2 * counts.known)
+    if 3 * counts.up >= 2 * counts.known:
+        return 1
+    if 3 * counts.down >= 2 * counts.known:
+        return -1
+    return 0
 
 
 def gather(
@@ -59,27 +67,37 @@ def gather(
 
     Args:
         bias: None where it is too early for a forecast.
-        push: of the last hours, 1, 0 or -1; None where unknown. book: the same of the order book's tilt.
+        push: of the last hours, 1, 0 or -1; None where unknown.
         breadth: see `breadth_lean`.
+        book: lean of the order book, as `push`.
     """
-    leans = (_TREND[trend], push, None, breadth, book, VOTE_LEAN[vote])
-    texts = (
-        labels.TREND[trend],
-        labels.MOMENTUM[push],
-        labels.EXPECTED[volatility],
-        labels.BREADTH[breadth],
-        labels.BOOK[book],
-        labels.DERIVATIVES[derivatives].reading,
-    )
     shown = _SIGN[bias or Bias.FLAT]
-    sides = [_side(lean, shown) for lean in leans]
-    points = [None if lean is None else _POINTS[lean] for lean in leans]
-    if volatility is not VolatilityWord.UNKNOWN:
-        sides[FAMILIES.index("volatility")] = Side.NEUTRAL  # it says how far, never which way
-    evidence = tuple(Evidence(*one) for one in zip(FAMILIES, sides, points, texts, strict=True))
-    with_it, against, missing = (sides.count(side) for side in (Side.FOR, Side.AGAINST, Side.MISSING))
-    agreement = with_it / (with_it + against) if with_it + against else None
-    return evidence, agreement, (len(sides) - missing) / len(sides)
+    evidence = (
+        _family("trend", _TREND[trend], labels.TREND[trend], shown),
+        _family("momentum", push, labels.MOMENTUM[push], shown),
+        _volatility_family(volatility),
+        _family("breadth", breadth, labels.BREADTH[breadth], shown),
+        _family("liquidity", book, labels.BOOK[book], shown),
+        _family("derivatives", VOTE_LEAN[vote], labels.DERIVATIVES[derivatives].reading, shown),
+    )
+
+    sides = [family.side for family in evidence]
+    backing = sides.count(Side.FOR)
+    leaning = backing + sides.count(Side.AGAINST)
+    agreement = backing / leaning if leaning else None
+    coverage = (len(sides) - sides.count(Side.MISSING)) / len(sides)
+    return evidence, agreement, coverage
+
+
+def _family(name: str, lean: int | None, text: str, shown: int) -> Evidence:
+    points = None if lean is None else _POINTS[lean]
+    return Evidence(family=name, side=_side(lean, shown), points=points, text=text)
+
+
+def _volatility_family(word: VolatilityWord) -> Evidence:
+    """Return the family that says how far, never which way."""
+    side = Side.MISSING if word is VolatilityWord.UNKNOWN else Side.NEUTRAL
+    return Evidence(family="volatility", side=side, points=None, text=labels.EXPECTED[word])
 
 
 def _side(lean: int | None, shown: int) -> Side:

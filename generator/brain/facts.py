@@ -71,9 +71,12 @@ class Past:
 
     def assets(self, t_ms: int) -> list[AssetWeek]:
         """Return the facts of each asset after the bar opened at `t_ms`."""
-        place = _place(self._week, t_ms)
-        each = zip(self.usual[:-1].tolist(), place.tolist(), self._volume.tolist(), strict=True)
-        return [AssetWeek(*map(_known, one)) for one in each]
+        places = _place(self._week, t_ms).tolist()
+        columns = zip(self.usual[:-1].tolist(), places, self._volume.tolist(), strict=True)
+        return [
+            AssetWeek(usual_day=_known(usual), place_in_week=_known(place), volume_ratio=_known(ratio))
+            for usual, place, ratio in columns
+        ]
 
     def day_change(self, log_close: FloatArray) -> FloatArray:
         """Return the log change over 24 hours (up to ten minutes more), NaN where unknown, (assets,)."""
@@ -86,7 +89,8 @@ class Past:
         NaN where less than half of them is known.
         """
         end = t_ms // HOUR_MS * HOUR - 1
-        high, low = (self._week.last(end, DAY, field) for field in (HIGH, LOW))
+        high = self._week.last(end, DAY, HIGH)
+        low = self._week.last(end, DAY, LOW)
         enough = np.isfinite(high).sum(axis=0) >= DAY // 2
         return (
             np.where(enough, np.fmax.reduce(high, axis=0), np.nan),
@@ -98,13 +102,14 @@ class Past:
 
         Between multiples of a quarter hour it lies on the square root of time.
         """
-        quarters, more = divmod(minutes, 15)
+        quarters, rest = divmod(minutes, 15)
         low = self._band(quarters)
-        if not more:
+        if not rest:
             return low
-        share = (math.sqrt(minutes) - math.sqrt(15 * quarters)) / (
-            math.sqrt(15 * quarters + 15) - math.sqrt(15 * quarters)
-        )
+
+        low_root = math.sqrt(15 * quarters)
+        high_root = math.sqrt(15 * quarters + 15)
+        share = (math.sqrt(minutes) - low_root) / (high_root - low_root)
         out: FloatArray = (1.0 - share) * low + share * self._band(quarters + 1)
         return out
 
@@ -114,11 +119,11 @@ class Past:
         Args:
             ewma: variance of a bar with a half-life of two hours, (assets,).
         """
-        found = np.sqrt(np.array((*self._realised, ewma))).T.tolist()
-        return [
-            dict(zip(BASELINES, one, strict=True)) if all(0.0 < value < math.inf for value in one) else None
-            for one in found
-        ]
+        baselines: list[dict[str, float] | None] = []
+        for sigmas in np.sqrt(np.array((*self._realised, ewma))).T.tolist():
+            known = all(0.0 < sigma < math.inf for sigma in sigmas)
+            baselines.append(dict(zip(BASELINES, sigmas, strict=True)) if known else None)
+        return baselines
 
     @cached_property
     def _closes(self) -> FloatArray:
@@ -126,8 +131,9 @@ class Past:
 
     @cached_property
     def _moves(self) -> FloatArray:
-        """The moves of each hour up to now, oldest first."""
-        return np.diff(self._closes[::-HOUR][::-1], axis=0)
+        """The log moves of each hour up to now, oldest first, (167, assets)."""
+        hourly = self._closes[::-HOUR][::-1]
+        return np.diff(hourly, axis=0)
 
     @cached_property
     def _volume(self) -> FloatArray:
@@ -141,18 +147,27 @@ class Past:
     def _realised(self) -> tuple[FloatArray, FloatArray]:
         """Mean variance of a bar over the last hour and the last day."""
         variance = self._variance[-DAY:] / BARS
-        return variance[-HOUR:].mean(axis=0), _mean(variance.T)
+        last_hour = variance[-HOUR:].mean(axis=0)
+        last_day = _mean(variance.T)
+        return last_hour, last_day
 
     def _band(self, quarters: int) -> FloatArray:
+        """Return the band over so many quarter hours, remembered for this quarter hour."""
         if quarters not in self._bands:
-            closes = self._last(CLOSE)
-            moves = np.abs(closes[quarters:] - closes[:-quarters])
-            seen = np.count_nonzero(np.isfinite(moves), axis=0)
-            half = np.maximum(seen - 1, 0) // 2
-            sizes = np.partition(np.where(np.isfinite(moves), moves, np.inf), np.unique(half), axis=0)
-            middle = sizes[half, np.arange(len(half))]
-            self._bands[quarters] = np.where((seen >= _FEWEST_MOVES) & (middle > 0.0), BAND * middle, np.nan)
+            self._bands[quarters] = self._median_band(quarters)
         return self._bands[quarters]
+
+    def _median_band(self, quarters: int) -> FloatArray:
+        """Work out a band: the lower median of the moves that are known, without sorting all of them."""
+        closes = self._last(CLOSE)
+        moves = np.abs(closes[quarters:] - closes[:-quarters])
+        known = np.isfinite(moves)
+        seen = np.count_nonzero(known, axis=0)
+
+        half = np.maximum(seen - 1, 0) // 2
+        sizes = np.partition(np.where(known, moves, np.inf), np.unique(half), axis=0)
+        middle = sizes[half, np.arange(len(half))]
+        return np.where((seen >= _FEWEST_MOVES) & (middle > 0.0), BAND * middle, np.nan)
 
     def _last(self, field: int) -> FloatArray:
         return self._week.last(self.closed, WEEK, field)
@@ -178,16 +193,22 @@ def _mean(values: FloatArray) -> FloatArray:
 def _usual_day(moves: FloatArray) -> FloatArray:
     """Return the root mean square of a day's move from the hourly moves before the last day, (columns,)."""
     before = moves[:-24]
-    seen = np.isfinite(before).sum(axis=0)
-    square = np.where(np.isfinite(before), before**2, 0.0).sum(axis=0)
-    return np.where(seen >= 24 * (_FEWEST_DAYS - 1), np.sqrt(24.0 * square / np.maximum(seen, 1)), np.nan)
+    known = np.isfinite(before)
+    seen = known.sum(axis=0)
+    square = np.where(known, before**2, 0.0).sum(axis=0)
+
+    enough = seen >= 24 * (_FEWEST_DAYS - 1)
+    return np.where(enough, np.sqrt(24.0 * square / np.maximum(seen, 1)), np.nan)
 
 
 def _place(week: Week, t_ms: int) -> FloatArray:
+    """Return where the last close lies between the week's low, 0, and its high, 1, (assets,), NaN where unknown."""
     now = t_ms // QUARTER_MS
-    high, low = (week.last(now, WEEK, field) for field in (HIGH, LOW))
+    high = week.last(now, WEEK, HIGH)
     known = np.isfinite(high).sum(axis=0) >= _FEWEST_DAYS * DAY
-    top, bottom = np.fmax.reduce(high, axis=0), np.fmin.reduce(low, axis=0)
+    top = np.fmax.reduce(high, axis=0)
+    bottom = np.fmin.reduce(week.last(now, WEEK, LOW), axis=0)
+
     room = top - bottom
     last = _filled(week.last(now, HOUR + 1, CLOSE))[-1]
     return np.where(known & (room > 0), (last - bottom) / np.where(room > 0, room, 1.0), np.nan)
@@ -196,9 +217,11 @@ def _place(week: Week, t_ms: int) -> FloatArray:
 def _ratios(volume: FloatArray) -> FloatArray:
     """Return the last day's volume over the week's mean day, (assets,)."""
     seen = np.isfinite(volume)
+    quarters = seen.sum(axis=0)
     total = np.where(seen, volume, 0.0)
-    mean = DAY * total.sum(axis=0) / np.maximum(seen.sum(axis=0), 1)
-    known = (seen.sum(axis=0) >= _FEWEST_DAYS * DAY) & (seen[-DAY:].sum(axis=0) >= 0.9 * DAY) & (mean > 0)
+    mean = DAY * total.sum(axis=0) / np.maximum(quarters, 1)
+
+    known = (quarters >= _FEWEST_DAYS * DAY) & (seen[-DAY:].sum(axis=0) >= 0.9 * DAY) & (mean > 0)
     return np.where(known, total[-DAY:].sum(axis=0) / np.where(mean > 0, mean, 1.0), np.nan)
 
 
@@ -209,6 +232,7 @@ def _since(closes: FloatArray, close_ms: int) -> tuple[int | None, float | None]
     day = path[-DAY - 1] if len(path) > DAY else math.nan
     if not math.isfinite(day) or day == 0.0:
         return None, None
+
     for hours in range(1, _RECENT_HOURS + 1):
         share = float(path[-1 - last_hour - HOUR * hours] / day)
         if share >= _MOST:
@@ -219,28 +243,35 @@ def _since(closes: FloatArray, close_ms: int) -> tuple[int | None, float | None]
 def _correlation(moves: FloatArray) -> float | None:
     """Return the mean correlation over the pairs of columns without a gap, None with fewer than three of them."""
     whole = moves[:, np.isfinite(moves).all(axis=0)]
-    whole = whole[:, np.ptp(whole, axis=0) > 0] if len(whole) == 24 else whole[:, :0]
-    if whole.shape[1] < 3:
+    if len(whole) != 24:
         return None
+    whole = whole[:, np.ptp(whole, axis=0) > 0]
+    many = whole.shape[1]
+    if many < 3:
+        return None
+
+    # The squared length of the sum of unit vectors is their number plus twice the correlations of all pairs.
     apart = whole - whole.mean(axis=0)
-    total, many = (apart / np.sqrt((apart**2).sum(axis=0))).sum(axis=1), whole.shape[1]
+    total = (apart / np.sqrt((apart**2).sum(axis=0))).sum(axis=1)
     return float((total @ total - many) / (many * (many - 1)))
 
 
 def _hour_rank(variance: FloatArray) -> float | None:
     """Return the share of the week's hours with less realised variance than the last, over all assets."""
-    hours = _mean(np.log(np.maximum(variance, 1e-12)).reshape(-1, variance.shape[1]))
-    known = hours.reshape(-1, HOUR)
-    level = known.mean(axis=1)
-    level = level[np.isfinite(level)]
-    if len(level) < 24 * _FEWEST_DAYS or not math.isfinite(float(known[-1].mean())):
+    quarters = _mean(np.log(np.maximum(variance, 1e-12)).reshape(-1, variance.shape[1]))
+    hours = quarters.reshape(-1, HOUR).mean(axis=1)
+    known = hours[np.isfinite(hours)]
+    if len(known) < 24 * _FEWEST_DAYS or not math.isfinite(float(hours[-1])):
         return None
-    return float((level[:-1] < level[-1]).mean())
+    return float((known[:-1] < known[-1]).mean())
 
 
 def _median(values: FloatArray) -> float:
+    """Return the median of the known values, NaN where fewer than half are known."""
     known = values[np.isfinite(values)]
-    return float(np.median(known)) if 2 * known.size >= values.size and known.size else math.nan
+    if not known.size or 2 * known.size < values.size:
+        return math.nan
+    return float(np.median(known))
 
 
 def _known(value: float) -> float | None:

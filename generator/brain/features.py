@@ -6,7 +6,7 @@ variance ratio, efficiency, jump share, downside share and autocorrelation are m
 because their level differs between markets. A month's squared trends tell a market with drifts from one without.
 """
 
-from typing import Final
+from typing import ClassVar, Final
 
 import numpy as np
 
@@ -38,6 +38,11 @@ PLAIN: Final = (
 )  # fmt: skip
 REGIME_INPUTS: Final = PLAIN[:-1]  # not volume: how it goes with volatility differs too much between markets
 AT: Final = {name: place for place, name in enumerate(PLAIN)}
+_VOLATILITIES: Final = slice(AT["volatility_30m"], AT["volatility_18h"] + 1)
+_TREND_ROWS: Final = slice(AT["trend_1h"], AT["trend_48h"] + 1)
+_SIZE_ROWS: Final = slice(AT["size_8h"], AT["size_20h"] + 1)
+_BASELINE_ROWS: Final = slice(AT[BASELINES[0]], AT[BASELINES[-1]] + 1)
+_TRENDINESS_ROWS: Final = slice(AT["trendiness_8h"], AT["trendiness_20h"] + 1)
 _PUSH: Final = 0.8
 _FIRST_SIZE: Final = 2 * _TRENDS
 _FIRST_LOG: Final = _FIRST_SIZE + 2
@@ -47,6 +52,8 @@ _FIRST_SHAPE: Final = _FIRST_LOG + len(_LOG_HALF_LIVES)
 class Features:
     """Running measures of each asset and, in the last column, of the market; arrays are (k, ..., assets + 1)."""
 
+    STATE: ClassVar[tuple[str, ...]] = ("levels", "baseline", "long", "last", "count")  # `refresh` fills `current`
+
     def __init__(self, shape: tuple[int, ...]) -> None:
         """Start empty; `shape` is (..., assets)."""
         wide = (*shape[:-1], shape[-1] + 1)
@@ -55,7 +62,14 @@ class Features:
         self.long = np.zeros((3, *wide))  # squares: log volatility against the month, trends over 8 and 20 hours
         self.last = np.zeros(wide)  # u of the last return
         self.count = np.zeros(wide)
-        half_lives = TREND_HALF_LIVES * 2 + TREND_HALF_LIVES[2:4] + _LOG_HALF_LIVES + (_SHAPE_HALF_LIFE,) * _SHAPES
+
+        half_lives = (
+            *TREND_HALF_LIVES,  # means of u
+            *TREND_HALF_LIVES,  # and of its square
+            *TREND_HALF_LIVES[2:4],  # means of z
+            *_LOG_HALF_LIVES,
+            *(_SHAPE_HALF_LIFE,) * _SHAPES,
+        )
         dimensions = len(wide)
         self._alpha = rates(half_lives, dimensions)
         self._alpha_baseline = rates((7 * DAY_BARS,), dimensions)
@@ -72,34 +86,48 @@ class Features:
         self.count += wide
         pace = Pace(self.count, wide)
         self._take(np.where(seen, returns, 0.0), volatility, np.maximum(total, 1.0), pace, wide)
+
+        fresh = volatility.fresh()
         energy = self._energy()
-        fresh, trends, logs = volatility.fresh(), self._trends(energy), self._logs()
+        trends = self._trends(energy)
         shapes = self._shapes(fresh, energy)
         pace.step(self.baseline, shapes, self._alpha_baseline)
+
+        logs = self._logs()
         away = logs[1] - logs[5]
         pace.step(self.long, np.array((away, trends[2], trends[3])) ** 2, self._alpha_long)
+
         self._fill(trends, shapes, volatility, fresh)
 
     def _take(
         self, returns: FloatArray, volatility: Volatility, many: FloatArray, pace: Pace, seen: FloatArray
     ) -> None:
-        """Move the means by one bar; the market is the mean over the `many` assets that have one."""
+        """Move the means by one bar; the market is the mean over the `many` assets that have one.
+
+        The rows of `raw` are z, the return in slow sigmas; w, in sigmas of the last two hours; and the log volatility.
+        """
         raw = np.empty((3, *self.count.shape))
         own = raw[..., :-1]
         own[0] = clipped(returns / np.maximum(volatility.slow_sigma(), 1e-7), -_Z_LIMIT, _Z_LIMIT)
         own[1] = returns / np.maximum(np.sqrt(volatility.variance[1]), 1e-7)
         own[2] = volatility.bar_level()
         raw[..., -1:] = np.add.reduce(own, axis=-1, keepdims=True) / many
-        z, w = raw[0], raw[1]
+
+        z, w, log_volatility = raw
         u = w / np.sqrt(1.0 + (w / _SOFT) ** 2)
         square = u * u
         values = np.empty(self.levels.shape)
-        values[:_TRENDS], values[_TRENDS:_FIRST_SIZE] = u, square
+        values[:_TRENDS] = u
+        values[_TRENDS:_FIRST_SIZE] = square
         values[_FIRST_SIZE:_FIRST_LOG] = z
-        values[_FIRST_LOG:_FIRST_SHAPE] = raw[2]
+        values[_FIRST_LOG:_FIRST_SHAPE] = log_volatility
         shape = values[_FIRST_SHAPE:]
-        shape[:3] = np.abs(u), square * (u < 0.0), u * self.last
-        shape[3:] = np.minimum(w * w, _Z_LIMIT**2), self.levels[0] ** 2
+        shape[0] = np.abs(u)
+        shape[1] = square * (u < 0.0)
+        shape[2] = u * self.last
+        shape[3] = np.minimum(w * w, _Z_LIMIT**2)
+        shape[4] = self.levels[0] ** 2
+
         pace.step(self.levels, values, self._alpha)
         self.last = np.where(seen > 0.0, u, self.last)
 
@@ -113,7 +141,10 @@ class Features:
         return np.maximum(self.levels[_TRENDS:_FIRST_SIZE], _TINY)
 
     def _trends(self, energy: FloatArray) -> FloatArray:
-        """Return the t-statistics of the trends."""
+        """Return the t-statistics of the trends, (5, ..., assets + 1), within 6 of 0.
+
+        A mean of half-life h has (2 - alpha) / alpha independent values, as many as a plain mean of equal variance.
+        """
         self._worth = np.minimum(self._effective, 2.0 * np.maximum(self.count, 1.0))
         return clipped(self.levels[:_TRENDS] * np.sqrt(self._worth / energy), -6.0, 6.0)
 
@@ -123,33 +154,43 @@ class Features:
 
     def refresh(self, volatility: Volatility) -> None:
         """Fill `current` with the plain features of the present state."""
-        fresh, energy = volatility.fresh(), self._energy()
+        fresh = volatility.fresh()
+        energy = self._energy()
         self._fill(self._trends(energy), self._shapes(fresh, energy), volatility, fresh)
 
     def _fill(self, trends: FloatArray, shapes: FloatArray, volatility: Volatility, fresh: FloatArray) -> None:
-        out, logs = self.current, self._logs()
-        out[:4] = logs[:4] - logs[4]
-        out[4 : 4 + _TRENDS] = trends
-        at = 4 + _TRENDS
-        out[at : at + 2] = clipped(self.levels[_FIRST_SIZE:_FIRST_LOG] * np.sqrt(self._worth[2:4]), -12.0, 12.0)
-        out[at + 2 : at + 2 + len(BASELINES)] = shapes - self.baseline
-        at += 2 + len(BASELINES)
-        out[at] = _mean(np.tanh(trends[2, ..., :-1]), fresh)
-        out[at + 1] = logs[2] - logs[5]
-        out[at + 2] = clipped((logs[1] - logs[5]) / np.maximum(np.sqrt(self.long[0]), _LEAST_SPREAD), -4.0, 4.0)
-        out[at + 3 : at + 5] = clipped(self.long[1:], _USUAL_TREND, 9.0)
+        """Fill `current`, in the order of `PLAIN`."""
+        out = self.current
+        logs = self._logs()
+        sizes = self.levels[_FIRST_SIZE:_FIRST_LOG] * np.sqrt(self._worth[2:4])
+
+        out[_VOLATILITIES] = logs[:4] - logs[4]
+        out[_TREND_ROWS] = trends
+        out[_SIZE_ROWS] = clipped(sizes, -12.0, 12.0)
+        out[_BASELINE_ROWS] = shapes - self.baseline
+        out[AT["breadth"]] = _mean(np.tanh(trends[2, ..., :-1]), fresh)
+
+        out[AT["volatility_month"]] = logs[2] - logs[5]
+        spread = np.maximum(np.sqrt(self.long[0]), _LEAST_SPREAD)
+        out[AT["volatility_scaled"]] = clipped((logs[1] - logs[5]) / spread, -4.0, 4.0)
+        out[_TRENDINESS_ROWS] = clipped(self.long[1:], _USUAL_TREND, 9.0)
+
         volume = volatility.volume_levels()[0]
-        out[at + 5, ..., :-1] = volume
-        out[at + 5, ..., -1:] = _mean(volume, fresh)
+        out[AT["volume"], ..., :-1] = volume
+        out[AT["volume"], ..., -1:] = _mean(volume, fresh)
 
     def _shapes(self, fresh: FloatArray, square: FloatArray) -> FloatArray:
         """Return the measures that are later compared with their own week, in the order of `BASELINES`."""
-        levels = self.levels
-        shape, energy = levels[_FIRST_SHAPE:], square[2]
+        size, falls, lagged, raw_energy, hourly_square = self.levels[_FIRST_SHAPE:]
+        energy = square[2]
+
         out = np.empty((len(BASELINES), *self.count.shape))
         out[:3] = _together(square[1:4], fresh)
-        out[3] = np.abs(levels[2]) / np.maximum(shape[0], _TINY)
-        out[4:6], out[6], out[7] = shape[1:3] / energy, 12.0 * shape[4] / energy, shape[3] / energy
+        out[3] = np.abs(self.levels[2]) / np.maximum(size, _TINY)  # efficiency: the way made over the way gone
+        out[4] = falls / energy
+        out[5] = lagged / energy
+        out[6] = 12.0 * hourly_square / energy  # variance of hours over that of twelve bars
+        out[7] = raw_energy / energy
         return clipped(out, -6.0, 6.0)
 
 
@@ -160,7 +201,10 @@ def _mean(values: FloatArray, fresh: FloatArray) -> FloatArray:
 
 
 def _together(square: FloatArray, fresh: FloatArray) -> FloatArray:
-    """Return the mean correlation from the market's share of the assets' energy; 0 for one asset."""
+    """Return the mean correlation from the market's share of the assets' energy; 0 for one asset.
+
+    The mean of n series of equal variance and mean correlation c has the share (1 + (n - 1) c) / n of their variance.
+    """
     share = square[..., -1:] / np.maximum(_mean(square[..., :-1], fresh), _TINY)
     many = np.add.reduce(fresh, axis=-1, keepdims=True)
     return np.asarray((many * share - 1.0) / np.maximum(many - 1.0, 1.0) * (many > 1.0))

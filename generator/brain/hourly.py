@@ -30,11 +30,17 @@ def futures(frame: BarFrame) -> dict[str, Pressure]:
 
 
 def _word(closes: FloatArray) -> Trend:
+    """Return the trend of the closes of some hours, oldest first, (n,); gaps are left out."""
     returns = np.diff(np.log(closes[np.isfinite(closes) & (closes > 0)]))
     if returns.size < FEWEST:
         return Trend.UNKNOWN
-    spread, mean = float(returns.std(ddof=1)), float(returns.mean())
+    spread = float(returns.std(ddof=1))
     if spread == 0:
         return Trend.SIDEWAYS
-    score = mean / spread * returns.size**0.5
-    return Trend.UP if score > CLEAR else Trend.DOWN if score < -CLEAR else Trend.SIDEWAYS
+
+    score = float(returns.mean()) / spread * returns.size**0.5
+    if score > CLEAR:
+        return Trend.UP
+    if score < -CLEAR:
+        return Trend.DOWN
+    return Trend.SIDEWAYS

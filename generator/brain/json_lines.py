@@ -38,6 +38,7 @@ class JsonLinesReader:
             if not assets:
                 raise BarError("the first bar must name at least one asset")
             self._engine = Engine(self._weights, tuple(assets))
+
         engine = self._engine
         reading = engine.update(_frame(engine.assets, t_ms, assets))
         if reading is None:
@@ -46,6 +47,7 @@ class JsonLinesReader:
 
 
 def _checked(bar: Any) -> tuple[int, dict[str, dict[str, Any]]]:
+    """Return the open time and the values of each asset; raise BarError where they have another form."""
     if not isinstance(bar, dict) or not isinstance(bar.get("assets"), dict):
         raise BarError('expected {"t": ms, "assets": {...}}')
     t_ms = bar.get("t")
@@ -58,10 +60,11 @@ def _checked(bar: Any) -> tuple[int, dict[str, dict[str, Any]]]:
 
 
 def _frame(assets: tuple[str, ...], t_ms: int, given: dict[str, dict[str, Any]]) -> BarFrame:
-    fields = {
-        name: np.array([[_number(given.get(asset, {}), SHORT.get(name, name)) for asset in assets]])
-        for name in BAR_FIELDS
-    }
+    """Return a frame of one bar; assets that were not `given` are unknown."""
+    fields = {}
+    for name in BAR_FIELDS:
+        key = SHORT.get(name, name)
+        fields[name] = np.array([[_number(given.get(asset, {}), key) for asset in assets]])
     return BarFrame(assets, np.array([t_ms], dtype=np.int64), fields)
 
 
@@ -79,7 +82,8 @@ def _number(values: dict[str, Any], name: str) -> float:
 
 
 def _answer(t_ms: int, reading: BrainReading, arena: list[Forecast | None]) -> dict[str, Any]:
-    outlook = reading.outlook
+    outlook = astuple(reading.outlook) if reading.outlook else (None,) * len(HORIZONS)
+    assets = zip(reading.assets.items(), arena, strict=True)
     return {
         "t": t_ms,
         "regime": reading.regime.label.value,
@@ -87,25 +91,22 @@ def _answer(t_ms: int, reading: BrainReading, arena: list[Forecast | None]) -> d
         "probs": {label.value: reading.regime.posterior[label] for label in REGIMES},
         "bias": READ_BIAS[reading.direction],
         "bias_confidence": reading.confidence,
-        "volatility_outlook": dict(
-            zip(HORIZONS, astuple(outlook) if outlook else (None,) * len(HORIZONS), strict=True)
-        ),
-        "assets": {
-            name: _asset(asset, forecast) for (name, asset), forecast in zip(reading.assets.items(), arena, strict=True)
-        },
+        "volatility_outlook": dict(zip(HORIZONS, outlook, strict=True)),
+        "assets": {name: _asset(asset, forecast) for (name, asset), forecast in assets},
     }
 
 
 def _asset(asset: AssetReading, forecast: Forecast | None) -> dict[str, Any]:
     hour = asset.forecast
+    ranges: dict[str, Any] = dict.fromkeys(HORIZONS)
+    if asset.ranges:
+        ranges = {name: [1e4 * edge for edge in astuple(reach)] for name, reach in asset.ranges.items()}
+
     return {
         "liquidity": READ_LIQUIDITY[asset.liquidity],
         "derivatives": READ_DERIVATIVES[asset.pressure.state],
         "arena": asdict(forecast.probabilities) if forecast else None,
         "band_bps": forecast.band_bps if forecast else None,
         "arena_60m": {**asdict(hour.probabilities), "band_bps": hour.band_bps} if hour else None,
-        "ranges": {
-            name: [1e4 * edge for edge in astuple(one)] if one else None
-            for name, one in (asset.ranges or dict.fromkeys(HORIZONS)).items()
-        },
+        "ranges": ranges,
     }

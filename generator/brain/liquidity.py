@@ -4,7 +4,7 @@ Thin and deep begin half-way between the week's mean and the mean of what lies a
 words need not be equally common.
 """
 
-from typing import Final
+from typing import ClassVar, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -25,9 +25,11 @@ _TILTED: Final = 0.15  # imbalance from which a book leans to one side
 class Liquidity:
     """Smoothed liquidity of each asset; arrays are (k, assets) or (assets,)."""
 
+    STATE: ClassVar[tuple[str, ...]] = ("level", "week", "far", "word", "count", "age", "imbalance", "imbalance_age")
+
     def __init__(self, assets: int) -> None:
-        self.level = np.zeros((1, assets))
-        self.week = np.zeros((1, assets))
+        self.level = np.zeros((1, assets))  # log depth less log spread, over a quarter of an hour
+        self.week = np.zeros((1, assets))  # its mean over a week
         self.far = np.full((2, assets), 2.0 * _FIRST)  # mean distance of what is thin, and of what is deep
         self.word = np.zeros(assets)  # -1 thin, 0 normal, 1 deep
         self.count = np.zeros(assets)
@@ -42,16 +44,25 @@ class Liquidity:
     def update(
         self, depth_usd: FloatArray, spread_bps: FloatArray, imbalance: FloatArray, volatility: FloatArray
     ) -> None:
-        """Take one bar; `volatility` is the log volatility of the last hours against the week."""
+        """Take one bar.
+
+        Args:
+            depth_usd: on both sides near the middle, (assets,), NaN where unknown.
+            spread_bps: likewise, in basis points.
+            imbalance: likewise, -1 only asks to 1 only bids.
+            volatility: log volatility of the last hours against the week, (assets,).
+        """
         book = depth_usd / spread_bps
         seen = np.isfinite(book)  # no bound lets a quotient overflow, so both are known
         weight = seen.astype(np.float64)
         self.count += weight
         self.age = np.where(seen, 0.0, self.age + 1.0)
+
         raw = np.log(np.where(seen, book, 1.0)) + _CLEARED * volatility
         pace = Pace(self.count, weight)
         pace.step(self.level, raw[None], self._alpha_level)
         pace.step(self.week, self.level, self._alpha_week)
+
         self._take_imbalance(imbalance)
         self._reword(seen)
 
@@ -67,6 +78,7 @@ class Liquidity:
         out = np.array((-away, away))
         beyond = (out > np.maximum(0.5 * self.far, _LEAST)) & seen
         self.far += beyond * (out - self.far) * self._alpha_far
+
         thin, deep = np.maximum(0.5 * self.far, _LEAST)
         edge = np.where(away < 0.0, thin, deep)
         self.word = hysteresis(self.word, away, (1.0 + _BAND) * edge, (1.0 - _BAND) * edge)
@@ -82,13 +94,22 @@ class Liquidity:
             _WORDS[int(word)] if here else LiquidityContext.UNKNOWN
             for word, here in zip(self.word.tolist(), known, strict=True)
         ]
-        tilts = zip(self.known_imbalance().tolist(), known, strict=True)
-        lean = [int(tilt >= _TILTED) - int(tilt <= -_TILTED) if here else None for tilt, here in tilts]
-        return context, lean
+        leans = [
+            int(tilt >= _TILTED) - int(tilt <= -_TILTED) if here else None
+            for tilt, here in zip(self.known_imbalance().tolist(), known, strict=True)
+        ]
+        return context, leans
 
 
 def hysteresis(word: FloatArray, score: FloatArray, enter: float | FloatArray, leave: float | FloatArray) -> FloatArray:
-    """Return -1, 0 or 1: enter past `enter`, leave again below `leave`."""
-    size, side = np.abs(score), np.sign(score)
-    out: FloatArray = side * ((size >= enter) | ((size >= leave) & (side == word)))
+    """Return -1, 0 or 1: enter past `enter`, leave again below `leave`.
+
+    >>> now = np.array([0.0, 1.0, 1.0, 1.0])
+    >>> hysteresis(now, score=np.array([0.8, 0.8, 0.4, -1.5]), enter=1.2, leave=0.7).tolist()
+    [0.0, 1.0, 0.0, -1.0]
+    """
+    size = np.abs(score)
+    side = np.sign(score)
+    stays = (size >= leave) & (side == word)
+    out: FloatArray = side * ((size >= enter) | stays)
     return out

@@ -4,7 +4,7 @@ import json
 import math
 import zlib
 from dataclasses import dataclass
-from typing import Any, Final, Self
+from typing import Any, ClassVar, Final, Protocol, Self
 
 import numpy as np
 
@@ -30,10 +30,17 @@ from generator.market.bars import BAR_MS, BarFrame, FloatArray
 
 SHOWN_MINUTES: Final = 60  # horizon of the forecasts in a reading
 _JOIN_BARS: Final = 3  # a return over a gap of at most this many bars is still used, scaled to one bar
-_MINUTES: Final = np.log(5.0 * np.array(HORIZON_BARS))
+_LOG_MINUTES: Final = np.log(5.0 * np.array(HORIZON_BARS))  # of the outlook's horizons
 _ROUNDS: Final = (15, 60)  # minutes: horizons that the direction learns
 _STRESS_HORIZON: Final = 2  # four hours
 _STATE_FORMAT: Final = 4
+
+
+class Part(Protocol):
+    """What is followed bar by bar and survives a restart."""
+
+    STATE: ClassVar[tuple[str, ...]]
+    """Names of the arrays of doubles that `dump` saves, in the order of the file; the rest is worked out from them."""
 
 
 @dataclass(slots=True)
@@ -49,12 +56,15 @@ class Counters:
 class Measures:
     """Every measure of some assets, the columns to read. One instance belongs to one thread."""
 
+    STATE: ClassVar[tuple[str, ...]] = ("log_close", "close_age")
+
     def __init__(self, weights: Weights, assets: tuple[str, ...]) -> None:
         """Start with no history."""
-        n = len(assets)
         self.assets = assets
         self.weights = weights
         self.counters = Counters()
+
+        n = len(assets)
         self.volatility = Volatility((n,))
         self.features = Features((n,))
         self.filter = RegimeFilter(n, (weights.asset, weights.market), weights.calibrations)
@@ -67,6 +77,7 @@ class Measures:
         self.ranges = RangeModel(n, weights.outlook)
         self.stress = Stress(n)
         self.shown = Shown(n)
+
         self.log_close = np.full(n, np.nan)
         self.close_age = np.full(n, 1e6)  # bars since `log_close`
         self._t: int | None = None
@@ -82,15 +93,19 @@ class Measures:
 
         Late, doubled and out-of-order rows are ignored and counted; hours instead of 5 minutes are not read at all.
         """
-        if frame.interval_ms == BAR_MS and len(frame):
-            bars = clean(frame, self.assets)
-            for row, t_ms in enumerate(frame.t.tolist()):
-                self._feed(int(t_ms), bars, row)
+        if frame.interval_ms != BAR_MS or not len(frame):
+            return
+        bars = clean(frame, self.assets)
+        for row, t_ms in enumerate(frame.t.tolist()):
+            self._feed(int(t_ms), bars, row)
 
     def _feed(self, t_ms: int, bars: CleanBars, row: int) -> None:
-        if t_ms % BAR_MS or t_ms < 0 or (self._t is not None and t_ms <= self._t):
+        """Take one row of `bars` if its time is on the grid and after the last one, else count it as late."""
+        on_grid = t_ms >= 0 and t_ms % BAR_MS == 0
+        if not on_grid or (self._t is not None and t_ms <= self._t):
             self.counters.late += 1
             return
+
         steps = 1 if self._t is None else (t_ms - self._t) // BAR_MS
         self._t = t_ms
         self.counters.bars += 1
@@ -101,43 +116,63 @@ class Measures:
     def _measure(self, t_ms: int, bars: CleanBars, row: int, steps: int) -> None:
         """Let every part take the row, in the order in which they need each other."""
         self._skip(steps - 1)
-        extra = bars.extra
-        returns = self._returns(bars.log_close[row])
-        self.volatility.update(returns, bars.range_variance[row], extra["volume"][row])
+        log_close = bars.log_close[row]
+        range_variance = bars.range_variance[row]
+        extra = {name: values[row] for name, values in bars.extra.items()}
+
+        # Volatility first: everything else is measured in units of it.
+        returns = self._returns(log_close)
+        self.volatility.update(returns, range_variance, extra["volume"])
         self.features.update(returns, self.volatility)
+
+        # What the assets' own data say.
+        self.liquidity.update(
+            extra["depth_usd"], extra["spread_bps"], extra["imbalance"], volatility=self.volatility.levels()[1]
+        )
+        self.derivatives.update(t_ms, extra["funding"], extra["open_interest"])
+        self.structure.update(self.features)
+        volume_and_variance = np.array((extra["volume"], bar_variance(returns, range_variance)))
+        self.week.update(t_ms, log_close, bars.top[row], bars.bottom[row], volume_and_variance)
+
+        # How far prices may move.
+        self.outlook.update(t_ms, self.volatility)
         fresh = self.volatility.fresh()
+        log_volatility = self.outlook.level[_STRESS_HORIZON] + 0.5 * self.volatility.slow[0]
+        self.stress.update(t_ms, log_volatility, fresh)
+
+        # The regime, which may not contradict any of that.
         informative = fresh * self.volatility.moving()
         support = self.features.count * np.append(informative, informative.max())
-        depth, spread, imbalance = (extra[name][row] for name in ("depth_usd", "spread_bps", "imbalance"))
-        self.liquidity.update(depth, spread, imbalance, self.volatility.levels()[1])
-        self.derivatives.update(t_ms, extra["funding"][row], extra["open_interest"][row])
-        self.structure.update(self.features)
-        more = np.array((extra["volume"][row], bar_variance(returns, bars.range_variance[row])))
-        self.week.update(t_ms, bars.log_close[row], bars.top[row], bars.bottom[row], more)
-        self.outlook.update(t_ms, self.volatility)
-        self.stress.update(t_ms, self.outlook.level[_STRESS_HORIZON] + 0.5 * self.volatility.slow[0], fresh)
         self.filter.update(t_ms, self.features.current[: len(REGIME_INPUTS)], support, self.facts(), steps)
+
+        # Last what learns from outcomes: it scores what it said before, then says the next.
         ready = self.ready()
-        self.ranges.update(t_ms, bars.log_close[row], self.outlook.sigma, ready)
+        self.ranges.update(t_ms, log_close, self.outlook.sigma, ready)
         inputs = self.inputs()
-        self.direction.update(t_ms, bars.log_close[row], inputs, self.round, ready)
-        chance, base = self.direction.mixed(1, inputs, self.round(1)[1])
+        self.direction.update(t_ms, log_close, inputs, self.round, ready)
+        _, within = self.round(1)
+        chance, base = self.direction.mixed(1, inputs, within)
         self.shown.update(chance, words(chance, base, self._balance))
 
     def _skip(self, missing: int) -> None:
         """Let everything that is dated grow older by bars that never came."""
-        if missing:
-            self.close_age += missing
-            self.volatility.age += missing
-            self.liquidity.age += missing
-            self.liquidity.imbalance_age += missing
-            self.derivatives.age += missing
+        if not missing:
+            return
+        self.close_age += missing
+        self.volatility.age += missing
+        self.liquidity.age += missing
+        self.liquidity.imbalance_age += missing
+        self.derivatives.age += missing
 
     def _returns(self, log_close: FloatArray) -> FloatArray:
-        """Return log returns per bar, NaN where this bar or the one before is missing for too long."""
-        here = np.isfinite(log_close)
+        """Return log returns per bar, NaN where this bar or the one before is missing for too long.
+
+        A return over a short gap is divided by the square root of its bars: variance grows with time.
+        """
         age = self.close_age + 1.0
         returns = np.where(age <= _JOIN_BARS, (log_close - self.log_close) / np.sqrt(age), np.nan)
+
+        here = np.isfinite(log_close)
         self.log_close = np.where(here, log_close, self.log_close)
         self.close_age = np.where(here, 0.0, age)
         return returns
@@ -179,10 +214,13 @@ class Measures:
     def _balance(self) -> FloatArray:
         """Return how many families of evidence point up less how many point down, (assets,)."""
         here = (self.close_age <= HOUR_BARS) & (self.volatility.count[0] >= HOUR_BARS)
-        votes = [VOTE_LEAN[one.vote] or 0 for one in self.derivatives.readings()]
-        books = [lean or 0 for lean in self.liquidity.reading()[1]]
-        own = (self.structure.trend[:-1] + np.sign(self.features.pushes())) * here
-        out: FloatArray = own + np.array(votes) + np.array(books) + (breadth_lean(counts(self._day_change())) or 0)
+        trend_and_push = (self.structure.trend[:-1] + np.sign(self.features.pushes())) * here
+        votes = np.array([VOTE_LEAN[pressure.vote] or 0 for pressure in self.derivatives.readings()])
+        _, leans = self.liquidity.reading()
+        books = np.array([lean or 0 for lean in leans])
+        breadth = breadth_lean(counts(self._day_change())) or 0
+
+        out: FloatArray = trend_and_push + votes + books + breadth
         return out
 
     def inputs(self) -> FloatArray:
@@ -211,55 +249,85 @@ class Measures:
             horizon_minutes: 15 to 90; learned at 15 and 60, between them interpolated on the square root of time.
         """
         inputs = self.inputs()
+        band, within = self.round(1, horizon_minutes)
+        chance, base = self.direction.mixed(1, inputs, within)
+
         near_root, far_root = (math.sqrt(minutes) for minutes in _ROUNDS)
         share = min(1.0, (math.sqrt(horizon_minutes) - near_root) / (far_root - near_root))
-        band, far = self.round(1, horizon_minutes)
-        mixed = self.direction.mixed(1, inputs, far)
         if share < 1.0:
-            near = self.direction.mixed(0, inputs, self.round(0, horizon_minutes)[1])
-            mixed = ((1.0 - share) * near[0] + share * mixed[0], (1.0 - share) * near[1] + share * mixed[1])
-        shown = self.shown.word if horizon_minutes == SHOWN_MINUTES else words(*mixed, self._balance)
-        sound = (self.ready() & np.isfinite(band)).tolist()
-        chances, bases = (one.T.tolist() for one in mixed)
-        wide, word, doubt = band.tolist(), shown.tolist(), self.doubts()
-        found: list[Forecast | None] = []
-        for i, asset in enumerate(self.assets):
-            chance, base = OutcomeChances(*chances[i]), OutcomeChances(*bases[i])
-            one = Forecast(asset, horizon_minutes, chance, base, WORDS[int(word[i])], 1e4 * wide[i])
-            found.append(doubted(one, doubt[i].share) if sound[i] else None)
-        return found
+            _, near_within = self.round(0, horizon_minutes)
+            near_chance, near_base = self.direction.mixed(0, inputs, near_within)
+            chance = (1.0 - share) * near_chance + share * chance
+            base = (1.0 - share) * near_base + share * base
+
+        is_shown = horizon_minutes == SHOWN_MINUTES
+        word = self.shown.word if is_shown else words(chance, base, self._balance)
+        sound = self.ready() & np.isfinite(band)
+        doubt = self.doubts()
+        forecasts: list[Forecast | None] = []
+        for column, asset in enumerate(self.assets):
+            if not sound[column]:
+                forecasts.append(None)
+                continue
+            forecast = Forecast(
+                asset=asset,
+                horizon_minutes=horizon_minutes,
+                probabilities=OutcomeChances(*chance[:, column].tolist()),
+                base_rate=OutcomeChances(*base[:, column].tolist()),
+                prediction=WORDS[int(word[column])],
+                band_bps=1e4 * float(band[column]),
+            )
+            forecasts.append(doubted(forecast, doubt[column].share))
+        return forecasts
 
     def _sigma_over(self, minutes: int) -> FloatArray:
-        """Return each asset's expected sigma of the log return over 15 minutes to a day, (assets,)."""
-        sigma, at = self.sigma(), math.log(minutes)
-        left = min(int(np.searchsorted(_MINUTES, at, side="right")) - 1, len(_MINUTES) - 2)
-        share = (at - _MINUTES[left]) / (_MINUTES[left + 1] - _MINUTES[left])
+        """Return each asset's expected sigma of the log return over 15 minutes to a day, (assets,).
+
+        Between the outlook's horizons log sigma is interpolated on log time, as a power law of time would be.
+        """
+        at = math.log(minutes)
+        left = min(int(np.searchsorted(_LOG_MINUTES, at, side="right")) - 1, len(_LOG_MINUTES) - 2)
+        share = (at - _LOG_MINUTES[left]) / (_LOG_MINUTES[left + 1] - _LOG_MINUTES[left])
+
+        sigma = self.sigma()
         out: FloatArray = sigma[left] ** (1.0 - share) * sigma[left + 1] ** share
         return out
 
-    def _arrays(self) -> list[tuple[object, str, FloatArray]]:
-        """Return the whole state: the public arrays of every part; `current` is derived from the rest."""
-        parts = (
-            self.volatility, self.features, self.filter, self.direction, self.liquidity, self.derivatives,
-            self.structure, self.week, self.outlook, self.ranges, self.stress, self.shown, self,
-        )  # fmt: skip
-        return [
-            (part, name, value)
-            for part in parts
-            for name, value in vars(part).items()
-            if isinstance(value, np.ndarray) and not name.startswith("_") and name != "current"
-        ]
+    def _arrays(self) -> list[tuple[Part, str, FloatArray]]:
+        """Return the whole state: the arrays that each part names, in the order of the file."""
+        parts: tuple[Part, ...] = (
+            self.volatility,
+            self.features,
+            self.filter,
+            self.direction,
+            self.liquidity,
+            self.derivatives,
+            self.structure,
+            self.week,
+            self.outlook,
+            self.ranges,
+            self.stress,
+            self.shown,
+            self,
+        )
+        return [(part, name, getattr(part, name)) for part in parts for name in part.STATE]
 
     def dump(self) -> bytes:
         """Return the whole state: a JSON line, then every array as little-endian doubles, compressed.
 
         `load` continues as if nothing had happened.
         """
-        c = self.counters
-        header = {"format": _STATE_FORMAT, "assets": self.assets, "weights": self.weights.digest, "t": self._t}
-        header["counters"] = [c.bars, c.late, c.gaps, c.dropped]
-        values = [array.astype("<f8").tobytes() for _, _, array in self._arrays()]
-        return zlib.compress(json.dumps(header, sort_keys=True).encode() + b"\n" + b"".join(values), 1)
+        counters = self.counters
+        header = {
+            "format": _STATE_FORMAT,
+            "assets": self.assets,
+            "weights": self.weights.digest,
+            "t": self._t,
+            "counters": [counters.bars, counters.late, counters.gaps, counters.dropped],
+        }
+        head = json.dumps(header, sort_keys=True).encode()
+        body = b"".join(array.astype("<f8").tobytes() for _, _, array in self._arrays())
+        return zlib.compress(head + b"\n" + body, 1)
 
     @classmethod
     def load(cls, weights: Weights, assets: tuple[str, ...], data: bytes) -> Self:
@@ -268,7 +336,6 @@ class Measures:
         Raises:
             ValueError: damaged, of other assets, or made with other weights; start again from history then.
         """
-        found = cls(weights, assets)
         try:
             head, body = zlib.decompress(data).split(b"\n", 1)
             header: dict[str, Any] = json.loads(head)
@@ -279,12 +346,17 @@ class Measures:
             raise ValueError("a brain state of another format")
         if header["assets"] != list(assets) or header["weights"] != weights.digest:
             raise ValueError("a brain state of other assets or other weights")
-        arrays, at = found._arrays(), 0
+
+        restored = cls(weights, assets)
+        arrays = restored._arrays()
         if values.size != sum(array.size for _, _, array in arrays):
             raise ValueError("a brain state of another shape")
+        at = 0
         for part, name, array in arrays:
             setattr(part, name, values[at : at + array.size].astype(np.float64).reshape(array.shape))
             at += array.size
-        found._t, found.counters = header["t"], Counters(*header["counters"])
-        found.features.refresh(found.volatility)
-        return found
+
+        restored._t = header["t"]
+        restored.counters = Counters(*header["counters"])
+        restored.features.refresh(restored.volatility)
+        return restored

@@ -4,7 +4,7 @@ HAR: Corsi (2009), with the time of the week. `python -m generator.lab train-out
 """
 
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -50,27 +50,43 @@ def outlook_of(body: dict[str, Any]) -> OutlookWeights:
     """Return the weights from the body of the file; raise KeyError, TypeError or ValueError if a part is misshapen."""
     if body["horizons"] != list(HORIZONS):
         raise ValueError("horizons differ from this program's")
-    shapes = {"levels": (INPUTS,), **{name: (size,) for name, size in SEASONS.items()}, "gain": (), "law": (BINS,)}
+
+    seasons = {name: (size,) for name, size in SEASONS.items()}
+    shapes = {"levels": (INPUTS,), **seasons, "gain": (), "law": (BINS,)}
     parts = {}
     for name, shape in shapes.items():
         parts[name] = np.array(body[name], dtype=np.float64)
         if parts[name].shape != (len(HORIZONS), *shape) or not np.isfinite(parts[name]).all():
             raise ValueError(f"expected finite numbers of shape {(len(HORIZONS), *shape)} as {name}")
+
     season = np.concatenate([parts[name] for name in SEASONS], axis=1) @ calendar(np.arange(WEEK)).T
-    return OutlookWeights(parts["levels"], season, parts["gain"], parts["law"])
+    return OutlookWeights(levels=parts["levels"], season=season, gain=parts["gain"], law=parts["law"])
 
 
 def calendar(slots: npt.NDArray[np.int64]) -> FloatArray:
-    """Return quarter hour of the day, day of the week and hour of the weekend as columns of zeros and ones."""
-    quarter, day, n = slots % DAY, (slots // DAY + _THURSDAY) % 7, np.arange(len(slots))
+    """Return quarter hour of the day, day of the week and hour of the weekend as columns of zeros and ones.
+
+    `slots` are quarter hours since Thursday 00:00 UTC, (n,); the result is (n, 96 + 7 + 24).
+
+    >>> thursday_noon, saturday_noon = calendar(np.array([48, 48 + 2 * 96]))
+    >>> np.flatnonzero(thursday_noon).tolist(), np.flatnonzero(saturday_noon).tolist()
+    ([48, 99], [48, 101, 115])
+    """
+    quarter = slots % DAY
+    day = (slots // DAY + _THURSDAY) % 7
+    rows = np.arange(len(slots))
+
     out = np.zeros((len(slots), DAY + 7 + 24))
-    out[n, quarter] = out[n, DAY + day] = 1.0
-    out[n, DAY + 7 + quarter // 4] = day >= 5
+    out[rows, quarter] = 1.0
+    out[rows, DAY + day] = 1.0
+    out[rows, DAY + 7 + quarter // 4] = day >= 5
     return out
 
 
 class Outlook:
     """The outlook after the last bar; arrays are (4, assets)."""
+
+    STATE: ClassVar[tuple[str, ...]] = ("level", "sigma")
 
     def __init__(self, assets: int, frozen: OutlookWeights) -> None:
         """Start empty."""

@@ -5,7 +5,7 @@ from it, both slowly and within limits: a correction of each asset's sigma, and 
 assets together.
 """
 
-from typing import Final
+from typing import ClassVar, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -31,22 +31,27 @@ _WORTH: Final = 1.0 / np.array(QUARTERS, dtype=np.float64)[:, None]  # of one ca
 class RangeModel:
     """What came compared with what was expected; horizons are 15 minutes, 1, 4 and 24 hours."""
 
+    STATE: ClassVar[tuple[str, ...]] = ("began", "number", "square", "cases", "counts")
+
     def __init__(self, assets: int, frozen: OutlookWeights) -> None:
         """Start with the frozen law and no correction."""
         self.began = np.full((_RING, len(HORIZONS) + 1, assets), np.nan)  # sigmas and log close, by quarter hour
         self.number = np.full(_RING, -1.0)  # of the quarter hour in each row
         self.square = np.zeros((len(HORIZONS), assets))  # fading sums of squares over what they should be
-        self.cases = np.zeros((len(HORIZONS), assets))
-        self.counts = np.zeros((len(HORIZONS), BINS))
+        self.cases = np.zeros((len(HORIZONS), assets))  # fading counts of independent cases
+        self.counts = np.zeros((len(HORIZONS), BINS))  # likewise, of all assets by the size of the move
+
         self._law = frozen.law
         self._usual = (frozen.law @ np.minimum(_MIDDLES, _LARGEST) ** 2)[:, None]
         self._share = min(_TOGETHER, assets) / assets
 
     def correction(self) -> FloatArray:
         """Return what each expected sigma is multiplied by, (4, assets)."""
-        square, cases = (np.add.reduce(one, axis=1, keepdims=True) for one in (self.square, self.cases))
+        square = np.add.reduce(self.square, axis=1, keepdims=True)
+        cases = np.add.reduce(self.cases, axis=1, keepdims=True)
         pool = (_POOL + self._share * square) / (_POOL + self._share * cases)
-        return clipped(np.sqrt((_OWN * pool + self.square) / (_OWN + self.cases)), *_LIMITS)
+        own = (_OWN * pool + self.square) / (_OWN + self.cases)
+        return clipped(np.sqrt(own), *_LIMITS)
 
     def law(self) -> FloatArray:
         """Return the chances that a move stays below each edge, in sigmas, (4, bins + 1)."""
@@ -55,7 +60,7 @@ class RangeModel:
         return out
 
     def widths(self) -> FloatArray:
-        """Return how many sigmas half and nine tenths of the moves stay within, (4, 2)."""
+        """Return how many sigmas half and nine tenths of the moves stay within (`LEVELS`), (4, 2)."""
         return np.array([np.interp(LEVELS, below, EDGES) for below in self.law()])
 
     def within(self, horizon: int, sigmas: FloatArray) -> FloatArray:
@@ -75,23 +80,30 @@ class RangeModel:
         if not quarter_is_over(t_ms):
             return
         number = (t_ms + BAR_MS) // QUARTER_MS
-        rows = (number - np.array(QUARTERS)) % _RING
+
+        # For each horizon the row in which the move began that ends now; row h holds its sigma at place h.
+        start = number - np.array(QUARTERS)
+        rows = start % _RING
         before = self.began[rows]
-        due = self.number[rows] == number - np.array(QUARTERS)
-        sizes = np.abs(log_close - before[:, -1]) / before[np.arange(len(rows)), np.arange(len(rows))]
+        due = self.number[rows] == start
+        horizons = np.arange(len(rows))
+        sizes = np.abs(log_close - before[:, -1]) / before[horizons, horizons]
         known = np.isfinite(sizes) & due[:, None]
         if np.count_nonzero(known):
             self._learn(np.where(known, sizes, 0.0), known)
+
         at = number % _RING
         self.number[at] = float(number)
         self.began[at, :-1] = expected
         self.began[at, -1] = np.where(ready, log_close, np.nan)
 
     def _learn(self, sizes: FloatArray, known: npt.NDArray[np.bool_]) -> None:
+        """Count moves over their expected sigma, (4, assets), 0 where not `known`."""
         corrected = sizes / self.correction()
         bins = np.minimum(np.searchsorted(EDGES, corrected, side="right") - 1, BINS - 1)
-        found = np.zeros_like(self.counts)
-        np.add.at(found, (np.arange(len(sizes))[:, None], bins), known * (_WORTH * self._share))
-        self.counts = self.counts * _FORGET + found
+        cases = np.zeros_like(self.counts)
+        np.add.at(cases, (np.arange(len(sizes))[:, None], bins), known * (_WORTH * self._share))
+
+        self.counts = self.counts * _FORGET + cases
         self.square = self.square * _FORGET + np.minimum(sizes, _LARGEST) ** 2 / self._usual * _WORTH
         self.cases = self.cases * _FORGET + known * _WORTH

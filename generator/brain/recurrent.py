@@ -33,14 +33,22 @@ class Recurrent:
         return int(self.recurrent_weights.shape[1])
 
     def step(self, hidden: FloatArray, features: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return the hidden state after these features, (units, columns), and the scores of the classes."""
+        """Return the hidden state after these features, (units, columns), and the scores of the classes.
+
+        Args:
+            hidden: the state before, (units, columns).
+            features: raw, (width, columns).
+        """
         units = len(hidden)
         scaled = clipped((features - self.mean[:, None]) / self.std[:, None], -INPUT_LIMIT, INPUT_LIMIT)
         from_input = self.input_weights @ scaled + self.bias[:, None]
         from_state = self.recurrent_weights @ hidden
+
         gates = 1.0 / (1.0 + np.exp(-(from_input[: 2 * units] + from_state[: 2 * units])))
-        update, reset = gates[:units], gates[units:]
+        update = gates[:units]
+        reset = gates[units:]
         candidate = np.tanh(from_input[2 * units :] + reset * from_state[2 * units :])
         hidden = update * hidden + (1.0 - update) * candidate
+
         scores: FloatArray = self.output_weights @ hidden + self.skip_weights @ scaled + self.output_bias[:, None]
         return hidden, scores

@@ -1,7 +1,7 @@
 """The regime: a learned forward filter over features, and a label that does not flicker. It never sees the future."""
 
 from dataclasses import dataclass
-from typing import Final
+from typing import ClassVar, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -29,7 +29,9 @@ _HEAT: Final = 1.18  # of the chances: no market is one of those on which their 
 _FORGET_HALF_LIFE: Final = 72  # bars without evidence
 _RAMP_BARS: Final = 576.0  # over which a new stream earns the network's full trust
 _BROAD: Final = 0.80  # share of the assets
-_CLEARLY: Final = (0.60, 0.80, 0.40)  # share of the assets, days of a direction, days within which a range is one
+_CLEAR_SHARE: Final = 0.60  # of the assets, from which a direction is clear
+_CLEAR_DAYS: Final = 0.80  # usual days of a mean move, beyond which a direction is clear
+_STILL_DAYS: Final = 0.40  # usual days, within which a range is clear
 _DISCOUNT: Final = np.exp([[-1.0], [-1.0], [-0.9], [-0.9]])  # of the chance of a regime that the facts do not bear out
 
 
@@ -45,27 +47,23 @@ class RegimeFacts:
 
     def allowed(self) -> Flags:
         """Return which regimes the facts allow, (4, assets + 1)."""
-        broad = ((self.up > _BROAD) | (self.up < 1.0 - _BROAD)) & (np.abs(self.days) > 1.0)
-        return ~np.array(
-            (
-                (self.up < 0.5) & (self.trend < 1.0),
-                (self.down < 0.5) & (self.trend > -1.0),
-                (self.stressed == 1.0) | broad,
-                self.stressed == 0.0,
-            )
-        )
+        one_sided = (self.up > _BROAD) | (self.up < 1.0 - _BROAD)
+        broad_move = one_sided & (np.abs(self.days) > 1.0)
+
+        no_risk_on = (self.up < 0.5) & (self.trend < 1.0)
+        no_risk_off = (self.down < 0.5) & (self.trend > -1.0)
+        no_range = (self.stressed == 1.0) | broad_move
+        no_high_volatility = self.stressed == 0.0
+        return ~np.array((no_risk_on, no_risk_off, no_range, no_high_volatility))
 
     def clear(self) -> Flags:
         """Return which regimes the facts bear out by a margin, or say nothing against, (4, assets + 1)."""
-        share, days, still = _CLEARLY
-        return np.array(
-            (
-                ((self.days > days) & (self.up >= share)) | (self.trend == 1.0),
-                ((self.days < -days) & (self.down >= share)) | (self.trend == -1.0),
-                ~(self.stressed == 1.0) & ~(np.abs(self.days) > still),
-                ~(self.stressed == 0.0),
-            )
-        )
+        risk_on = ((self.days > _CLEAR_DAYS) & (self.up >= _CLEAR_SHARE)) | (self.trend == 1.0)
+        risk_off = ((self.days < -_CLEAR_DAYS) & (self.down >= _CLEAR_SHARE)) | (self.trend == -1.0)
+        # Written as denials, so that an unknown fact says nothing against.
+        in_range = ~(self.stressed == 1.0) & ~(np.abs(self.days) > _STILL_DAYS)
+        high_volatility = ~(self.stressed == 0.0)
+        return np.array((risk_on, risk_off, in_range, high_volatility))
 
 
 def facts_of(change: FloatArray, trend: FloatArray, stressed: FloatArray, usual: FloatArray) -> RegimeFacts:
@@ -79,8 +77,10 @@ def facts_of(change: FloatArray, trend: FloatArray, stressed: FloatArray, usual:
     change = np.round(change, 4)  # as published
     known = np.isfinite(change)
     many = np.count_nonzero(known) or np.nan
+
     sides = np.array((change > FLAT, change < -FLAT), dtype=np.float64)
     up, down = np.column_stack((np.where(known, sides, np.nan), sides.sum(axis=1) / many))
+
     mean = np.where(known, change, 0.0).sum() / many
     return RegimeFacts(
         up=up,
@@ -96,6 +96,16 @@ def label_of(chances: FloatArray, allowed: Flags | None, shown: FloatArray) -> F
 
     It is never `LEAD` or more behind the likeliest.
 
+    >>> chances = np.array([[0.50], [0.30], [0.15], [0.05]])
+    >>> label_of(chances, allowed=None, shown=np.array([1.0])).tolist()  # .20 behind: it moves
+    [0.0]
+    >>> closer = np.array([[0.40], [0.35], [0.15], [0.10]])
+    >>> label_of(closer, allowed=None, shown=np.array([1.0])).tolist()  # .05 behind: it stays
+    [1.0]
+    >>> forbidden = np.array([[False], [True], [True], [True]])
+    >>> label_of(chances, forbidden, shown=np.array([0.0])).tolist()
+    [4.0]
+
     Args:
         chances: published, (4, columns).
         allowed: by the facts, (4, columns); None: all.
@@ -106,15 +116,31 @@ def label_of(chances: FloatArray, allowed: Flags | None, shown: FloatArray) -> F
     if allowed is not None:
         near &= allowed
     near &= best >= _UNDECIDED
-    held, columns = np.minimum(shown, 3.0).astype(np.int64), np.arange(len(shown))
-    stays = (shown != TRANSITION) & near[held, columns]
+
+    held = np.minimum(shown, 3.0).astype(np.int64)
+    stays = (shown != TRANSITION) & near[held, np.arange(len(shown))]
     likeliest = np.where(near, chances, -1.0).argmax(axis=0)
-    found: FloatArray = np.where(stays, shown, np.where(near.any(axis=0), likeliest, float(TRANSITION)))
-    return found
+    otherwise = np.where(near.any(axis=0), likeliest, float(TRANSITION))
+    label: FloatArray = np.where(stays, shown, otherwise)
+    return label
 
 
 class RegimeFilter:
     """Posterior and label of each asset and, in the last column, of the market; arrays are (..., assets + 1)."""
+
+    STATE: ClassVar[tuple[str, ...]] = (
+        "hidden",
+        "committed",
+        "posterior",
+        "smooth",
+        "clear",
+        "chances",
+        "trust",
+        "label",
+        "previous",
+        "since",
+        "clarity",
+    )
 
     def __init__(
         self,
@@ -124,6 +150,8 @@ class RegimeFilter:
     ) -> None:
         """Start with no opinion; the networks, of one size, and the calibrations are of an asset and of the market."""
         columns = assets + 1
+        self._columns = np.arange(columns)
+        self._models = models
         self.hidden = np.zeros((models[0].units, columns))
         self.committed = np.full(1, -1.0)  # the half hour last remembered
         self.posterior = np.full((4, columns), 0.25)
@@ -135,12 +163,10 @@ class RegimeFilter:
         self.previous = np.full(columns, -1.0)
         self.since = np.full(columns, -1.0)  # open time of the first bar with this label
         self.clarity = np.full(columns, USUAL)  # mean of the highest chance over about a week
-        self._models = models
-        self._level, self._slope = (
-            np.array([getattr(calibrations[column == assets], name) for column in range(columns)])
-            for name in ("level", "slope")
-        )
-        self._columns = np.arange(columns)
+
+        of_asset, of_market = calibrations
+        self._level = np.array([of_asset.level] * assets + [of_market.level])
+        self._slope = np.array([of_asset.slope] * assets + [of_market.slope])
         self._alpha, self._recover = rates((_PUBLISHED_HALF_LIFE, _FORGET_HALF_LIFE), 0).tolist()
 
     def update(
@@ -158,6 +184,8 @@ class RegimeFilter:
         known = support > 0.0
         if steps > 1 or not known.all():
             self._forget(known, steps)
+
+        # The network's chances, held towards even ones as long as little was seen.
         hidden, scores = self._step(features)
         chance = softmax(scores)
         self.trust += (1.0 - self.trust) * (self._recover * known)
@@ -165,12 +193,15 @@ class RegimeFilter:
         chance *= self.trust * np.minimum(support / _RAMP_BARS, 1.0)
         chance += 0.25
         self.posterior = np.where(known, chance, self.posterior)
+
         half_hour = (t_ms + BAR_MS) // _STEP_MS
         if half_hour > self.committed[0]:
             # Single precision is what the state keeps of it, so a restart cannot differ.
             self.hidden = np.where(known, hidden, self.hidden).astype(np.float32).astype(np.float64)
             self.committed[0] = half_hour
             self.clarity += (np.maximum.reduce(self.posterior) - self.clarity) * (known * (1.0 - KEEP))
+
+        # What is published: calibrated, smoothed, and discounted where the facts do not bear a regime out.
         self.smooth += (self._calibrated() - self.smooth) * (1.0 - (1.0 - self._alpha) ** steps)
         allowed = None
         if facts:
@@ -190,10 +221,13 @@ class RegimeFilter:
 
     def _step(self, features: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return the hidden state after this bar, and the scores of the regimes."""
-        assets, market = self._models
-        each = zip(assets.step(self.hidden, features), market.step(self.hidden[:, -1:], features[:, -1:]), strict=True)
-        hidden, scores = (np.concatenate((own[:, :-1], last), axis=1) for own, last in each)
-        return hidden, scores
+        of_asset, of_market = self._models
+        hidden, scores = of_asset.step(self.hidden, features)
+        market_hidden, market_scores = of_market.step(self.hidden[:, -1:], features[:, -1:])
+        return (
+            np.concatenate((hidden[:, :-1], market_hidden), axis=1),
+            np.concatenate((scores[:, :-1], market_scores), axis=1),
+        )
 
     def _relabel(self, t_ms: int, allowed: Flags | None) -> None:
         """Move the labels where they are no longer near the likeliest, or no longer true."""
@@ -201,10 +235,11 @@ class RegimeFilter:
             self.since[:] = float(t_ms)
         shown = label_of(self.chances, allowed, self.label)
         changed = shown != self.label
-        if np.count_nonzero(changed):
-            self.previous = np.where(changed, self.label, self.previous)
-            self.since = np.where(changed, float(t_ms), self.since)
-            self.label = shown
+        if not np.count_nonzero(changed):
+            return
+        self.previous = np.where(changed, self.label, self.previous)
+        self.since = np.where(changed, float(t_ms), self.since)
+        self.label = shown
 
     def _calibrated(self) -> FloatArray:
         """Return the posterior at its temperature."""
@@ -222,5 +257,9 @@ class RegimeFilter:
 
 
 def dwell_minutes(t_ms: int, since_ms: int) -> int:
-    """Return how long the label of the bars closed from `since_ms` on has been shown after the bar opened at `t_ms`."""
+    """Return how long the label of the bars closed from `since_ms` on has been shown after the bar opened at `t_ms`.
+
+    >>> dwell_minutes(t_ms=3_600_000, since_ms=3_000_000)
+    15
+    """
     return max(0, (t_ms + BAR_MS - since_ms) // MINUTE_MS)

@@ -1,6 +1,6 @@
 """One axis from calm to extreme: the rank of the next hours' expected volatility in its own week, with hysteresis."""
 
-from typing import Final
+from typing import ClassVar, Final
 
 import numpy as np
 
@@ -20,10 +20,12 @@ _NORMAL: Final = 1.0
 class Stress:
     """Ranks and words of each asset and, in the last column, of the market; words are entered on quarter hours, or at once by a leap."""
 
+    STATE: ClassVar[tuple[str, ...]] = ("week", "number", "past", "rank", "word", "count")
+
     def __init__(self, assets: int) -> None:
         """Start empty."""
         self.week = np.full((WEEK, assets + 1), np.nan)  # outlooks at the end of each quarter hour
-        self.number = np.full(WEEK, -1.0)
+        self.number = np.full(WEEK, -1.0)  # of the quarter hour in each row, since 1970
         self.past = np.zeros(assets + 1)  # how many of them are known
         self.rank = np.full(assets + 1, np.nan)
         self.word = np.full(assets + 1, _NORMAL)
@@ -41,16 +43,21 @@ class Stress:
         seen = np.append(fresh, fresh.max()) > 0.0
         now = np.append(level, market)
         self.count += seen
+
         over = quarter_is_over(t_ms)
         if over:
             number = (t_ms + BAR_MS) // QUARTER_MS
             at = number % WEEK
-            self.week[at], self.number[at] = np.where(seen, now, np.nan), float(number)
+            self.week[at] = np.where(seen, now, np.nan)
+            self.number[at] = float(number)
             self.week[self.number <= number - WEEK] = np.nan
             self.past = np.count_nonzero(np.isfinite(self.week), axis=0).astype(np.float64)
-        below = np.count_nonzero(self.week < now, axis=0) + np.count_nonzero(self.week <= now, axis=0)
+
+        # The rank in the week, ties counted half.
+        twice_below = np.count_nonzero(self.week < now, axis=0) + np.count_nonzero(self.week <= now, axis=0)
         known = seen & (self.past > 0)
-        self.rank = np.where(known, below / (2.0 * np.maximum(self.past, 1.0)), self.rank)
+        self.rank = np.where(known, twice_below / (2.0 * np.maximum(self.past, 1.0)), self.rank)
+
         # A word is entered on quarter hours, and left at any bar that it would not be true of.
         entered = _UP if over else _AT_ONCE
         floor = np.count_nonzero(self.rank >= entered, axis=0)

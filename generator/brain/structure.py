@@ -1,7 +1,7 @@
 """The shape of the last day: trend, breadth, breakouts."""
 
 from dataclasses import dataclass
-from typing import Final
+from typing import ClassVar, Final
 
 import numpy as np
 
@@ -39,12 +39,22 @@ class Counts:
 
 
 def counts(moved: FloatArray) -> Counts:
-    """Count the assets by their change over the day, as a fraction; NaN counts nowhere."""
-    return Counts(*(int(np.count_nonzero(one)) for one in (moved > FLAT, moved < -FLAT, np.abs(moved) <= FLAT)))
+    """Count the assets by their change over the day, as a fraction; NaN counts nowhere.
+
+    >>> counts(np.array([0.012, -0.0005, np.nan, -0.03]))
+    Counts(up=1, down=1, flat=1)
+    """
+    return Counts(
+        up=int(np.count_nonzero(moved > FLAT)),
+        down=int(np.count_nonzero(moved < -FLAT)),
+        flat=int(np.count_nonzero(np.abs(moved) <= FLAT)),
+    )
 
 
 class Structure:
     """The trend word; `trend` has the market in its last column."""
+
+    STATE: ClassVar[tuple[str, ...]] = ("trend",)
 
     def __init__(self, assets: int) -> None:
         self.trend = np.zeros(assets + 1)
@@ -66,9 +76,14 @@ class Structure:
             day: change over the day, NaN where unknown; nothing that rose over the day is below its low, (assets,).
         """
         top, bottom = past.day_edges(t_ms)
-        above, below = ~(day < 0.0) & (log_close > top + _TIE), ~(day > 0.0) & (log_close < bottom - _TIE)
-        trends = self.trend.tolist()
-        return [_TRENDS[int(one)] for one in trends], [
-            MarketStructure.BREAKOUT if up else MarketStructure.BREAKDOWN if down else _WORDS[int(trend)]
-            for up, down, trend in zip(above.tolist(), below.tolist(), trends[:-1], strict=True)
-        ]
+        above = ~(day < 0.0) & (log_close > top + _TIE)
+        below = ~(day > 0.0) & (log_close < bottom - _TIE)
+
+        trends = [int(trend) for trend in self.trend.tolist()]
+        structures = [_WORDS[trend] for trend in trends[:-1]]
+        for column in range(len(structures)):
+            if above[column]:
+                structures[column] = MarketStructure.BREAKOUT
+            elif below[column]:
+                structures[column] = MarketStructure.BREAKDOWN
+        return [_TRENDS[trend] for trend in trends], structures

@@ -1,6 +1,6 @@
 """Volatility of each asset: running means of its bars' variance and volume, against their own slow level."""
 
-from typing import Final
+from typing import ClassVar, Final
 
 import numpy as np
 
@@ -21,6 +21,17 @@ _BAR_SPAN: Final = 4.0  # a bar without a trade has no range at all, which must 
 class Volatility:
     """Volatility of each asset from its own bars; arrays are (k, ..., assets)."""
 
+    STATE: ClassVar[tuple[str, ...]] = (
+        "variance",
+        "slow",
+        "volume",
+        "volume_slow",
+        "count",
+        "capped",
+        "age",
+        "still",
+    )
+
     def __init__(self, shape: tuple[int, ...]) -> None:
         """Start empty; `shape` is (..., assets)."""
         self.variance = np.zeros((len(HALF_LIVES), *shape))
@@ -31,6 +42,7 @@ class Volatility:
         self.capped = np.zeros(shape)  # bars until a capped jump is forgotten
         self.age = np.full(shape, 1e6)  # bars since the last return
         self.still = np.zeros((2, *shape))  # bars in a row without a move, and without a trade
+
         self._bar = np.zeros(shape)  # log volatility of the last bar
         self._alpha = rates(HALF_LIVES, len(shape))
         self._alpha_slow = rates((SLOW_HALF_LIFE,), len(shape))
@@ -38,24 +50,36 @@ class Volatility:
         self._alpha_volume_slow = rates((3 * DAY_BARS,), len(shape))
 
     def update(self, returns: FloatArray, range_variance: FloatArray, volume: FloatArray) -> None:
-        """Take one bar; NaN returns or volumes leave the asset as it was."""
-        seen, traded = np.isfinite(returns), np.isfinite(volume)
+        """Take one bar; NaN returns or volumes leave the asset as it was.
+
+        Args:
+            returns: log returns, (..., assets).
+            range_variance: Parkinson's variance of the bar, likewise.
+            volume: in the asset's own unit, likewise.
+        """
+        seen = np.isfinite(returns)
+        traded = np.isfinite(volume)
+
+        # A bar far beyond the usual is capped; the larger of both levels, so that a market that wakes up is not held down.
         raw = bar_variance(np.where(seen, returns, 0.0), range_variance)
-        usual = np.maximum(np.exp(self.slow[0]), self.variance[1])  # so that a market that wakes up is not held down
-        usual = np.where(self.count[0] < HOUR_BARS, 1.0, _CAP**2 * usual)
-        value = np.minimum(raw, np.maximum(usual, 100.0 * _FLOOR))
+        usual = np.maximum(np.exp(self.slow[0]), self.variance[1])
+        limit = np.where(self.count[0] < HOUR_BARS, 1.0, _CAP**2 * usual)
+        value = np.minimum(raw, np.maximum(limit, 100.0 * _FLOOR))
         self.capped = np.where(seen & (raw > value), float(DAY_BARS), np.maximum(self.capped - 1.0, 0.0))
+
         self.age = np.where(seen, 0.0, self.age + 1.0)
         nothing = np.array((raw <= _FLOOR, volume == 0.0))
         self.still = np.where(np.array((seen, traded)), (self.still + 1.0) * nothing, self.still)
         traded &= self.still[1] < IDLE_BARS
         self.count += np.array((seen, traded))
+
         pace = Pace(self.count[0], seen.astype(np.float64))
         pace.step(self.variance, value[None], self._alpha)
         np.maximum(self.variance, _FLOOR, out=self.variance)
         pace.step(self.slow, np.log(self.variance[:1]), self._alpha_slow)
         slow = self.slow[0]
         self._bar = 0.5 * (slow + clipped(np.log(value) - slow, -_BAR_SPAN, _BAR_SPAN))
+
         pace = Pace(self.count[1], traded.astype(np.float64))
         pace.step(self.volume, np.where(traded, volume, 0.0)[None], self._alpha_volume)
         pace.step(self.volume_slow, np.log(self.volume[:1] + 1e-9), self._alpha_volume_slow)
@@ -92,6 +116,11 @@ class Volatility:
 
 
 def bar_variance(returns: FloatArray, range_variance: FloatArray) -> FloatArray:
-    """Return the variance of a bar from its return and, where it is known, its range."""
-    moved = returns**2
-    return np.maximum(np.where(np.isfinite(range_variance), 0.5 * (moved + range_variance), moved), _FLOOR)
+    """Return the variance of a bar: half its squared return and half Parkinson's, where its range is known.
+
+    >>> bar_variance(np.array([0.02, 0.02, 0.0]), np.array([0.0002, np.nan, np.nan])).round(6).tolist()
+    [0.0003, 0.0004, 0.0]
+    """
+    square = returns**2
+    variance = np.where(np.isfinite(range_variance), 0.5 * (square + range_variance), square)
+    return np.maximum(variance, _FLOOR)

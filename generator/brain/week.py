@@ -4,7 +4,7 @@ Everything that a sentence says of the past (the day's change, its highs and low
 is read from here, so that anyone can recompute it from the candles.
 """
 
-from typing import Final
+from typing import ClassVar, Final
 
 import numpy as np
 
@@ -13,13 +13,15 @@ from generator.market.bars import BAR_MS, FloatArray
 QUARTER_MS: Final = 900_000
 DAY: Final = 96  # quarter hours
 WEEK: Final = 7 * DAY
-CLOSE, HIGH, LOW, VOLUME, VARIANCE = range(5)
 _FIELDS: Final = 5
+CLOSE, HIGH, LOW, VOLUME, VARIANCE = range(_FIELDS)
 _ROWS: Final = WEEK + 1  # a week that is over, and the present quarter hour
 
 
 class Week:
     """A ring of quarter hours; `quarters` is (field, rows, assets), NaN where nothing was traded."""
+
+    STATE: ClassVar[tuple[str, ...]] = ("quarters", "number")
 
     def __init__(self, assets: int) -> None:
         """Start empty."""
@@ -40,8 +42,10 @@ class Week:
         if self.number[at] != number:
             self.number[at] = float(number)
             row[:] = np.nan
+
         row[CLOSE] = np.where(np.isfinite(log_close), log_close, row[CLOSE])
-        row[HIGH], row[LOW] = np.fmax(row[HIGH], top), np.fmin(row[LOW], bottom)
+        row[HIGH] = np.fmax(row[HIGH], top)
+        row[LOW] = np.fmin(row[LOW], bottom)
         row[VOLUME:] = np.where(np.isfinite(more), np.nan_to_num(row[VOLUME:]) + more, row[VOLUME:])
         # Single precision is what is kept, so that the state is small and a restart cannot differ.
         row[:] = row.astype(np.float32)
@@ -55,16 +59,24 @@ class Week:
         """
         numbers = np.arange(end - count + 1, end + 1)
         rows = numbers % _ROWS
-        found: FloatArray = self.quarters[field].take(rows, axis=0)
-        found[self.number[rows] != numbers] = np.nan
-        return found
+        values: FloatArray = self.quarters[field].take(rows, axis=0)
+        values[self.number[rows] != numbers] = np.nan
+        return values
 
 
 def quarter_is_over(t_ms: int) -> bool:
-    """Say whether the bar opened at `t_ms` is the last of its quarter hour."""
+    """Say whether the bar opened at `t_ms` is the last of its quarter hour.
+
+    >>> [quarter_is_over(minute * 60_000) for minute in (0, 5, 10)]
+    [False, False, True]
+    """
     return (t_ms + BAR_MS) % QUARTER_MS == 0
 
 
 def last_closed(t_ms: int) -> int:
-    """Return the number of the last quarter hour that is over after the bar opened at `t_ms`."""
+    """Return the number, since 1970, of the last quarter hour that is over after the bar opened at `t_ms`.
+
+    >>> [last_closed(minute * 60_000) for minute in (5, 10, 15)]
+    [-1, 0, 0]
+    """
     return (t_ms + BAR_MS) // QUARTER_MS - 1

@@ -23,10 +23,16 @@ VERSION: Final = 3
 PACKAGED: Final = Path(__file__).with_name("weights.json")
 PACKAGED_OUTLOOK: Final = Path(__file__).with_name("outlook.json")
 NETWORK_KEYS: Final = {
-    "mean": "centre", "std": "spread", "input_weights": "inputs", "recurrent_weights": "carry", "bias": "bias",
-    "output_weights": "outputs", "skip_weights": "direct", "output_bias": "rest",
-}  # fmt: skip
-"""Field of `Recurrent` -> its key in the file."""
+    "mean": "centre",
+    "std": "spread",
+    "input_weights": "inputs",
+    "recurrent_weights": "carry",
+    "bias": "bias",
+    "output_weights": "outputs",
+    "skip_weights": "direct",
+    "output_bias": "rest",
+}
+"""Field of `Recurrent` -> its key in the file, whose format is published."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,34 +54,35 @@ class Weights:
         Raises:
             WeightsError: unreadable, of another format or version, tampered with, or of the wrong shape.
         """
-        where = PACKAGED if path is None else Path(path)
-        far = PACKAGED_OUTLOOK if outlook is None else Path(outlook)
-        body, more = _read(where, FORMAT, VERSION), _read(far, OUTLOOK_FORMAT, None)
+        weights_path = PACKAGED if path is None else Path(path)
+        outlook_path = PACKAGED_OUTLOOK if outlook is None else Path(outlook)
+        body = _read(weights_path, FORMAT, VERSION)
+        outlook_body = _read(outlook_path, OUTLOOK_FORMAT, None)
+
         try:
-            frozen = outlook_of(more)
+            outlook_weights = outlook_of(outlook_body)
         except (KeyError, TypeError, ValueError) as error:
-            raise WeightsError(f"{far} has a missing or misshapen part: {error}") from error
-        both = hashlib.sha256(f"{body['digest']} {more['digest']}".encode()).hexdigest()
+            raise WeightsError(f"{outlook_path} has a missing or misshapen part: {error}") from error
+
+        digests = f"{body['digest']} {outlook_body['digest']}"
         try:
-            body["recipe"]["outlook"] = more["recipe"]
-            return cls._of(body, frozen, both)
+            body["recipe"]["outlook"] = outlook_body["recipe"]
+            return cls._of(body, outlook_weights, hashlib.sha256(digests.encode()).hexdigest())
         except (KeyError, TypeError, ValueError) as error:
-            raise WeightsError(f"{where} has a missing or misshapen part: {error}") from error
+            raise WeightsError(f"{weights_path} has a missing or misshapen part: {error}") from error
 
     @classmethod
     def _of(cls, body: dict[str, Any], outlook: OutlookWeights, digest: str) -> Weights:
         if tuple(body["features"]) != REGIME_INPUTS:
             raise ValueError("features differ from this program's")
-        units, fitted = len(body["market"]["carry"][0]), body["calibration"]
-        asset, market = (
-            Calibration(*_array([fitted[name]["level"], fitted[name]["slope"]], (2,)).tolist())
-            for name in ("asset", "market")
-        )
+
+        units = len(body["market"]["carry"][0])
+        calibration = body["calibration"]
         return cls(
             market=_network(body["market"], units),
             asset=_network(body["asset"], units),
             direction=_array(body["direction"], (2, INPUTS)),
-            calibrations=(asset, market),
+            calibrations=(_calibration(calibration["asset"]), _calibration(calibration["market"])),
             outlook=outlook,
             digest=digest,
             recipe=body["recipe"],
@@ -96,18 +103,33 @@ def _read(where: Path, form: str, version: int | None) -> dict[str, Any]:
 
 
 def digest_of(body: dict[str, Any]) -> str:
-    """Return the SHA-256 hex of the canonical JSON of a body without its digest."""
+    """Return the SHA-256 hex of the canonical JSON of a body without its digest.
+
+    >>> digest_of({"b": 1, "a": 2}) == digest_of({"a": 2, "b": 1, "digest": "of the last version"})
+    True
+    """
     bare = {name: value for name, value in body.items() if name != "digest"}
-    return hashlib.sha256(json.dumps(bare, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
+    canonical = json.dumps(bare, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(canonical.encode()).hexdigest()
+
+
+def _calibration(fitted: dict[str, Any]) -> Calibration:
+    level, slope = _array([fitted["level"], fitted["slope"]], (2,)).tolist()
+    return Calibration(level=level, slope=slope)
 
 
 def _network(parts: dict[str, Any], units: int) -> Recurrent:
     width = len(REGIME_INPUTS)
     shapes = {
-        "mean": (width,), "std": (width,), "input_weights": (3 * units, width),
-        "recurrent_weights": (3 * units, units), "bias": (3 * units,),
-        "output_weights": (4, units), "skip_weights": (4, width), "output_bias": (4,),
-    }  # fmt: skip
+        "mean": (width,),
+        "std": (width,),
+        "input_weights": (3 * units, width),
+        "recurrent_weights": (3 * units, units),
+        "bias": (3 * units,),
+        "output_weights": (4, units),
+        "skip_weights": (4, width),
+        "output_bias": (4,),
+    }
     if set(parts) != set(NETWORK_KEYS.values()):
         raise ValueError(f"a network has the parts {', '.join(NETWORK_KEYS.values())}")
     return Recurrent(**{name: _array(parts[NETWORK_KEYS[name]], shape) for name, shape in shapes.items()})
