@@ -2,7 +2,7 @@
 
 import re
 import textwrap
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
@@ -20,7 +20,7 @@ from generator.compose.context import TickContext
 from generator.compose.regime import MarketRegimeResponse
 from generator.site.charts.history import FIRST_CHART
 from generator.site.charts.plot import Chart
-from generator.site.files.history import attributed
+from generator.site.files.history import WEEK, attributed
 from generator.site.resources import Resources
 from generator.site.templates import environment
 from generator.site.words.format import count, moment
@@ -32,12 +32,21 @@ MARKS: Final = {SourceMode.SIMULATED: "SIMULATED", SourceMode.RECORDED: "REPLAYE
 NOTICE: Final = "For learning only. Not advice."
 LEFT: Final = 64  # pixels; the right margin is the same
 ROOM: Final = SHARE_PICTURE.width - 2 * LEFT
+TEXT_SIZE: Final = 30
+TALL_HEADLINE: Final = 110  # from here on, size times lines, a headline leaves room for one line of text above cards
+LOGO_WIDTH: Final = 76
+MARK_WIDTH: Final = 220
+CARD_GAP: Final = 24
 LONGEST_ALT: Final = 400
 NO_CHARTS: Final[Mapping[str, Chart]] = {}
 _WAYS: Final = {
     Prediction.BULLISH: "higher",
     Prediction.NEUTRAL: "about the same",
     Prediction.BEARISH: "lower",
+}
+_KICKERS: Final = {
+    "SIMULATED": "The crypto market as simulated",
+    "REPLAYED": "The crypto market as recorded",
 }
 _TEXT: Final = re.compile(r"<text\b.*?</text>")
 EM: Final = 0.54  # of its size a letter of Open Sans Semibold takes in a text, a little more than the mean
@@ -59,11 +68,15 @@ class Drawing:
 
     def alt(self) -> str:
         """Say the same for readers who do not see the picture."""
-        figures = map(" ".join, self.cards)
-        marked = f"{self.mark.capitalize()} data" if self.mark else ""
-        drawn = self.text if self.chart else ""
-        parts = (f"{self.kicker}: {self.headline}", *figures, drawn, marked, self.as_of, NOTICE)
-        return (". ".join(part.rstrip(".") for part in parts if part) + ".")[:LONGEST_ALT]
+        parts = [f"{self.kicker}: {self.headline}", *map(" ".join, self.cards)]
+        if self.chart:
+            parts.append(self.text)
+        if self.mark:
+            parts.append(f"{self.mark.capitalize()} data")
+        parts += [self.as_of, NOTICE]
+
+        alt = ". ".join(part.rstrip(".") for part in parts if part)
+        return f"{alt}."[:LONGEST_ALT]
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,34 +90,58 @@ class Pictures:
 def pictures(drawings: Mapping[str, Drawing]) -> Pictures:
     """Draw what each page shows, by its path; "" for all other pages."""
     resources = Resources.locate()
-    shares = {page: replace(PICTURES[page], alt=drawing.alt()) for page, drawing in drawings.items()}
-    files = {PICTURES[page].path: png(svg(drawing, resources), resources) for page, drawing in drawings.items()}
+    files = {}
+    shares = {}
+    for page, drawing in drawings.items():
+        picture = PICTURES[page]
+        files[picture.path] = png(svg(drawing, resources), resources)
+        shares[page] = replace(picture, alt=drawing.alt())
     return Pictures(files, shares)
 
 
 def svg(drawing: Drawing, resources: Resources) -> str:
     """Return a drawing as an SVG document of the share picture's size."""
-    sizes = (60, 52, 46, 40) if drawing.chart else (68, 60, 52, 46, 40) if drawing.cards else (80, 68)
-    most = 1 if drawing.bar else 2
-    size = next((size for size in sizes if len(_wrapped(drawing.headline, size, ROOM, most + 1)) <= most), sizes[-1])
-    headline = _wrapped(drawing.headline, size, ROOM, most)
-    one_line = drawing.bar or drawing.chart or (drawing.cards and size * len(headline) > 110)
-    return (
-        environment(resources)
-        .get_template("share.svg")
-        .render(
-            project="".join(_wrapped(drawing.project, 32, ROOM - 76 - (220 if drawing.mark else 0), 1)),
-            mark=drawing.mark,
-            kicker=drawing.kicker,
-            headline={"size": size, "lines": headline},
-            text={"size": 30, "lines": _sentences(drawing.text, 30, 1 if one_line else 2)},
-            bar=_bar(drawing.bar),
-            cards=_cards(drawing.cards),
-            chart=drawing.chart,
-            notice=NOTICE,
-            as_of=drawing.as_of,
-        )
-    )
+    headline_lines = 1 if drawing.bar else 2
+    size, headline = _headline(drawing, headline_lines)
+
+    # Below a bar, a chart, or cards under a headline of two lines there is room for one line of text.
+    tall_headline = size * len(headline) > TALL_HEADLINE
+    one_line = drawing.bar or drawing.chart or (drawing.cards and tall_headline)
+    text = _sentences(drawing.text, TEXT_SIZE, 1 if one_line else 2)
+
+    project_room = ROOM - LOGO_WIDTH
+    if drawing.mark:
+        project_room -= MARK_WIDTH
+
+    values = {
+        "project": "".join(_wrapped(drawing.project, 32, project_room, 1)),
+        "mark": drawing.mark,
+        "kicker": drawing.kicker,
+        "headline": {"size": size, "lines": headline},
+        "text": {"size": TEXT_SIZE, "lines": text},
+        "bar": _bar(drawing.bar),
+        "cards": _cards(drawing.cards),
+        "chart": drawing.chart,
+        "notice": NOTICE,
+        "as_of": drawing.as_of,
+    }
+    return environment(resources).get_template("share.svg").render(values)
+
+
+def _headline(drawing: Drawing, most: int) -> tuple[int, list[str]]:
+    """Return the largest size in which the headline fits into `most` lines, and the lines; the smallest cuts it."""
+    if drawing.chart:
+        sizes = (60, 52, 46, 40)
+    elif drawing.cards:
+        sizes = (68, 60, 52, 46, 40)
+    else:
+        sizes = (80, 68)
+
+    for size in sizes:
+        lines = _wrapped(drawing.headline, size, ROOM, most + 1)
+        if len(lines) <= most:
+            return size, lines
+    return sizes[-1], _wrapped(drawing.headline, sizes[-1], ROOM, most)
 
 
 def png(document: str, resources: Resources) -> bytes:
@@ -115,22 +152,35 @@ def png(document: str, resources: Resources) -> bytes:
 
 def _sentences(text: str, size: int, most: int) -> list[str]:
     """Break as many whole sentences as `most` lines hold; a first one that is too long is cut."""
-    ends = [found.end() for found in re.finditer(r"[.?](?=\s)|$", text)]
-    whole = (_wrapped(text[:end], size, ROOM, most + 1) for end in reversed(ends))
-    return next((lines for lines in whole if len(lines) <= most), _wrapped(text, size, ROOM, most))
+    ends = [match.end() for match in re.finditer(r"[.?](?=\s)|$", text)]
+    for end in reversed(ends):
+        lines = _wrapped(text[:end], size, ROOM, most + 1)
+        if len(lines) <= most:
+            return lines
+    return _wrapped(text, size, ROOM, most)
 
 
 def _cards(cards: Sequence[tuple[str, str]]) -> list[dict[str, Any]]:
-    gap = 24
-    width = (ROOM - gap * (len(cards) - 1)) // len(cards) if cards else 0
+    """Place the cards side by side: a figure, and right of it what it means in at most four lines."""
+    if not cards:
+        return []
+
+    width = (ROOM - CARD_GAP * (len(cards) - 1)) // len(cards)
     placed = []
-    for place, (number, meaning) in enumerate(cards):
-        left = LEFT + place * (width + gap)
-        size = 56 if any(sign.isdigit() for sign in number) else 40
-        text_left = left + 56 + round(EM * size * len(number))
-        lines = _wrapped(meaning, 23, left + width - 20 - text_left, 4)
+    for position, (figure, meaning) in enumerate(cards):
+        left = LEFT + position * (width + CARD_GAP)
+        size = 56 if any(sign.isdigit() for sign in figure) else 40
+        text_left = left + 56 + round(EM * size * len(figure))
+        text_room = left + width - 20 - text_left
         placed.append(
-            {"number": number, "size": size, "left": left, "width": width, "text_left": text_left, "lines": lines}
+            {
+                "number": figure,
+                "size": size,
+                "left": left,
+                "width": width,
+                "text_left": text_left,
+                "lines": _wrapped(meaning, 23, text_room, 4),
+            }
         )
     return placed
 
@@ -141,10 +191,18 @@ def _bar(shares: tuple[Proportion, ...]) -> list[dict[str, Any]]:
     left = float(LEFT)
     for votes, name in zip(shares, ("up", "same", "down"), strict=False):
         number = f"{votes.percent:.0f}%" if enough(votes) else f"{votes.hits}"
-        label, width = f"{name} {number}", votes.hits / votes.n * ROOM
+        label = f"{name} {number}"
+        width = votes.hits / votes.n * ROOM
         if votes.hits:
-            fits = EM * 22 * len(label) + 16 < width
-            parts.append({"name": name, "left": left, "width": max(1, width - 3), "label": label if fits else ""})
+            label_fits = EM * 22 * len(label) + 16 < width
+            parts.append(
+                {
+                    "name": name,
+                    "left": left,
+                    "width": max(1, width - 3),
+                    "label": label if label_fits else "",
+                }
+            )
         left += width
     return parts
 
@@ -161,77 +219,106 @@ def drawings(
     mark = MARKS.get(ctx.observation.mode, "")
     now = moment(ctx.freshness.generated_ms)
     as_of = f"As of {now.day} {now:%b %Y, %H:%M} UTC"
-    regime = _now(ctx, market, mark, as_of)
-    general = {ARENA: _arena(ctx, mark, as_of), "": _general(ctx, mark)}
-    return {"/": _charted(regime, charts.get(FIRST_CHART)), **general, **dict(_assets(ctx, charts, mark, as_of))}
+
+    by_page = {
+        "/": _charted(_now(ctx, market, mark, as_of), charts.get(FIRST_CHART)),
+        ARENA: _arena(ctx, mark, as_of),
+        "": _general(ctx, mark),
+    }
+    for asset in ASSET_NAMES:
+        by_page[asset_path(asset)] = _asset(ctx, asset, charts.get(f"{asset.lower()}-{WEEK}"), mark, as_of)
+    return by_page
 
 
-def _assets(ctx: TickContext, charts: Mapping[str, Chart], mark: str, as_of: str) -> Iterator[tuple[str, Drawing]]:
-    """Give each asset's page with the finding of its chart as headline."""
-    for asset, name in ASSET_NAMES.items():
-        chart = charts.get(f"{asset.lower()}-7d")
-        headline, _, rest = (
-            chart.caption.finding.partition(". ") if chart else (f"No prices of {asset} are known yet", "", "")
-        )
-        drawing = Drawing(ctx.site.project, mark, f"{name} over seven days", headline, "", as_of=as_of)
-        yield asset_path(asset), replace(_charted(drawing, chart), text=f"{rest}." if rest else "")
+def _asset(ctx: TickContext, asset: str, chart: Chart | None, mark: str, as_of: str) -> Drawing:
+    """Show an asset's week; the first sentence of the chart's finding is the headline."""
+    drawing = Drawing(
+        project=ctx.site.project,
+        mark=mark,
+        kicker=f"{ASSET_NAMES[asset]} over seven days",
+        headline=f"No prices of {asset} are known yet",
+        text="",
+        as_of=as_of,
+    )
+    if chart is None:
+        return drawing
+
+    headline, _, rest = chart.caption.finding.partition(". ")
+    text = f"{rest}." if rest else ""
+    return replace(_charted(drawing, chart), headline=headline, text=text)
 
 
 def _charted(drawing: Drawing, chart: Chart | None) -> Drawing:
     """Show a chart without its letters in place of the figures; the text says what it shows."""
     if chart is None:
         return drawing
+
     shapes = Markup(_TEXT.sub("", attributed(chart.inner)))  # noqa: S704  ours, escaped when it was made
-    return replace(drawing, cards=(), text=f"{chart.caption.finding.split('. ')[0]}.", chart=shapes)
+    first_sentence = chart.caption.finding.split(". ")[0]
+    return replace(drawing, cards=(), text=f"{first_sentence}.", chart=shapes)
 
 
 def _now(ctx: TickContext, market: MarketRegimeResponse, mark: str, as_of: str) -> Drawing:
-    kicker = {"SIMULATED": "The crypto market as simulated", "REPLAYED": "The crypto market as recorded"}
-    sure = market.regime.confidence
+    cards = []
+    text = "The regime is unknown at the moment."
+    confidence = market.regime.confidence
+    if confidence is not None:
+        cards.append((f"{confidence:.1f}", "confidence in this regime, out of 100"))
+        text = market.summary.removeprefix(market.headline).strip()
     figure = far_figure(ctx.arena, ctx.freshness.generated_ms)
-    said = market.summary.removeprefix(market.headline).strip()
-    cards = [] if sure is None else [(f"{sure:.1f}", "confidence in this regime, out of 100")]
+    cards.append((figure["number"], figure["what"]))
+
     return Drawing(
         project=ctx.site.project,
         mark=mark,
-        kicker=kicker.get(mark, "The crypto market now"),
+        kicker=_KICKERS.get(mark, "The crypto market now"),
         headline=market.headline,
-        text=said if sure is not None else "The regime is unknown at the moment.",
-        cards=(*cards, (figure["number"], figure["what"])),
+        text=text,
+        cards=tuple(cards),
         as_of=as_of,
     )
 
 
 def _arena(ctx: TickContext, mark: str, as_of: str) -> Drawing:
-    live, teacher, (who, tally) = ctx.arena.live, ctx.arena.teacher, votes_shown(ctx)
-    headline, text = "No round is live at the moment", "The next one starts by the clock."
+    headline = "No round is live at the moment"
+    text = "The next one starts by the clock."
     votes: tuple[int, ...] = ()
+    whose, tally = votes_shown(ctx)
+
+    live = ctx.arena.live
     if live is not None:
+        headline = f"{live.asset} by {moment(live.end_ms):%H:%M} UTC: up, down or same?"
         forecast = "has no forecast" if live.prediction is None else f"says {_WAYS[live.prediction]}"
-        until = f"{moment(live.end_ms):%H:%M}"
-        headline = f"{live.asset} by {until} UTC: up, down or same?"
-        text = f"The brain {forecast}. {count(tally.total, f'{who.lower()} vote')}{':' if tally.total else '.'}"
-        votes = (tally.bullish, tally.neutral, tally.bearish) if tally.total else ()
+        text = f"The brain {forecast}. {count(tally.total, f'{whose.lower()} vote')}"
+        text += ":" if tally.total else "."
+        if tally.total:
+            votes = (tally.bullish, tally.neutral, tally.bearish)
+
+    cards = [_hit_rate("the brain", ctx.arena.teacher.brain)]
+    # Of a market with a simulated crowd the rate would be that of real and simulated voters together.
+    if mark != "SIMULATED":
+        cards.append(_hit_rate("people", ctx.arena.teacher.crowd))
+
     return Drawing(
         project=ctx.site.project,
         mark=mark,
         kicker="The Arena: people and the brain, same question",
         headline=headline,
         text=text,
-        # Of a market with a simulated crowd the rate would be that of real and simulated voters together.
-        cards=(_right("the brain", teacher.brain), *([] if mark == "SIMULATED" else [_right("people", teacher.crowd)])),
+        cards=tuple(cards),
         bar=tuple(rate(number, tally.total) for number in votes),
         as_of=as_of,
     )
 
 
-def _right(who: str, of: Proportion) -> tuple[str, str]:
-    if not of.n:
-        return share(of), f"rounds scored for {who}"
-    if not enough(of):
-        return share(of), f"rounds {who} got right; too few to tell"
-    ends = f"95% interval {of.low_percent:.0f} to {of.high_percent:.0f}%"
-    return share(of), f"of {of.n:,} rounds {who} got right ({ends}); a guess gets 33%"
+def _hit_rate(who: str, hits: Proportion) -> tuple[str, str]:
+    """Return how often someone was right, and what the figure means."""
+    if not hits.n:
+        return share(hits), f"rounds scored for {who}"
+    if not enough(hits):
+        return share(hits), f"rounds {who} got right; too few to tell"
+    interval = f"95% interval {hits.low_percent:.0f} to {hits.high_percent:.0f}%"
+    return share(hits), f"of {hits.n:,} rounds {who} got right ({interval}); a guess gets 33%"
 
 
 def _general(ctx: TickContext, mark: str) -> Drawing:
