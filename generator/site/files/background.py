@@ -58,12 +58,14 @@ class TickFiles:
 
     def days(self) -> list[str]:
         """Return the paths of the days that have a page until tomorrow, newest first."""
-        paths = dict.fromkeys(day_path(hour.at_ms) for hour in reversed(self.hours) if not hour.warm_up)
+        published = (hour for hour in reversed(self.hours) if not hour.warm_up)
+        paths = dict.fromkeys(day_path(hour.at_ms) for hour in published)
         return list(paths)[: DAYS_KEPT - 1]
 
     def examples(self) -> dict[str, Any]:
         """Return the bodies as OpenAPI shows them."""
-        return {name: as_example(body.as_json()) for name, body in {**self.free.by_path, **self.paid}.items()}
+        bodies = {**self.free.by_path, **self.paid}
+        return {name: as_example(body.as_json()) for name, body in bodies.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +84,10 @@ class Renewed(Generic[T]):
     """A value, and the thread that makes the next one. Its methods are called from one thread only."""
 
     def __init__(self, kind: Kind, name: str, pool: ThreadPoolExecutor, last_good: LastGood) -> None:
-        self._kind, self._name, self._pool, self._last_good = kind, name, pool, last_good
+        self._kind = kind
+        self._name = name
+        self._pool = pool
+        self._last_good = last_good
         self.reset()
 
     def reset(self) -> None:
@@ -115,6 +120,15 @@ class Renewed(Generic[T]):
             self.value = value
 
 
+@dataclass(frozen=True, slots=True)
+class _Job:
+    """What makes a value, and a key that changes when it is to be made again."""
+
+    renewed: Renewed[Any]
+    key: object
+    make: Callable[[], Any]
+
+
 class BackgroundFiles:
     """Make these files, and remember what is being made. One thread calls its methods."""
 
@@ -126,27 +140,44 @@ class BackgroundFiles:
         static: Callable[[Site, Mapping[str, Any], datetime, Sequence[str]], StaticFiles] | None = None,
         draw: Callable[[Mapping[str, Drawing]], Pictures] = pictures,
     ) -> None:
-        self._memory, self._last_good = memory, last_good or LastGood()
-        self._make_static, self._draw = static or static_files, draw
+        self._memory = memory
+        self._last_good = last_good or LastGood()
+        self._make_static = static or static_files
+        self._draw = draw
         self._pool = ThreadPoolExecutor(1, thread_name_prefix="background")
-        rest = self._pool, self._last_good
+
+        rest = (self._pool, self._last_good)
         self._static: Renewed[StaticFiles] = Renewed(Kind.DISCOVERY, OPENAPI_JSON, *rest)
         self._histories: Renewed[Histories] = Renewed(Kind.PICTURE, "history", *rest)
         self._pictures: Renewed[Pictures] = Renewed(Kind.PICTURE, "share pictures", *rest)
         self._downloads: Renewed[Downloads] = Renewed(Kind.DOWNLOAD, "downloads", *rest)
+
         self._months_noted = 0
 
     def files(self, tick: TickFiles, at: datetime) -> BackgroundRelease:
         """Return what the release of a tick holds."""
-        for renewed, key, make in self._work(tick, at):
-            renewed.get(key, make)
-        static, lately = self._static.value or StaticFiles(), self._histories.value or Histories()
-        drawn, record = self._pictures.value or Pictures(), self._downloads.value or Downloads()
-        files = self._kept(Kind.DISCOVERY, _STATIC, static)
+        for job in self._jobs(tick, at):
+            job.renewed.get(job.key, job.make)
+
+        static = self._static.value or StaticFiles()
+        histories = self._histories.value or Histories()
+        pictures = self._pictures.value or Pictures()
+        record = self._downloads.value or Downloads()
+
+        files = self._or_last_good(Kind.DISCOVERY, _STATIC, static.files)
         lasting = frozenset(files)
-        files |= self._kept(Kind.PICTURE, _PICTURES, drawn) | self._kept(Kind.DOWNLOAD, RUNNING, record)
-        files |= self._kept(Kind.PICTURE, FILES, lately)
-        return BackgroundRelease(files, lasting, static, lately, drawn, record)
+        files |= self._or_last_good(Kind.PICTURE, _PICTURES, pictures.files)
+        files |= self._or_last_good(Kind.DOWNLOAD, RUNNING, record.files)
+        files |= self._or_last_good(Kind.PICTURE, FILES, histories.files)
+
+        return BackgroundRelease(
+            files=files,
+            lasting=lasting,
+            static=static,
+            histories=histories,
+            pictures=pictures,
+            record=record,
+        )
 
     def published(self, release: BackgroundRelease, tick: TickFiles, at: datetime) -> None:
         """Note what was published, and begin to make what the next release will hold.
@@ -158,8 +189,9 @@ class BackgroundFiles:
         if release.record.notes:
             self._memory.note_months(release.record.notes)
             self._months_noted += len(release.record.notes)
-        for renewed, key, make in self._work(tick, at):
-            renewed.renew(key, make)
+
+        for job in self._jobs(tick, at):
+            job.renewed.renew(job.key, job.make)
 
     def reset(self) -> None:
         """Make everything that shows the record again: another process may have published since."""
@@ -170,52 +202,80 @@ class BackgroundFiles:
         """Drop what has not begun and wait for the rest."""
         self._pool.shutdown(cancel_futures=True)
 
-    def _work(self, tick: TickFiles, at: datetime) -> Iterator[tuple[Renewed[Any], object, Callable[[], Any]]]:
-        """Give everything with a key that changes when it is to be made again, and with what makes it."""
-        seconds, site = int(at.timestamp()), tick.context.site
-        yield self._static, at.date(), lambda: self._make_static(site, tick.examples(), at, tick.days())
-        yield self._histories, seconds // CHARTS_S, lambda: self._lately(tick)
-        yield self._pictures, (seconds // PICTURES_S, self._pictures.value is None), lambda: self._drawn(tick)
-        mode, state = tick.context.observation.mode, self._record_state(tick, at)
-        yield self._downloads, state, lambda: downloads(self._memory.exports(), mode, at)
+    def _jobs(self, tick: TickFiles, at: datetime) -> Iterator[_Job]:
+        """Give everything that is made in the background; a picture shows what the job before it drew."""
+        seconds = int(at.timestamp())
+        site = tick.context.site
+        mode = tick.context.observation.mode
 
-    def _kept(
-        self, kind: Kind, paths: Sequence[str], made: StaticFiles | Pictures | Downloads | Histories
-    ) -> dict[str, bytes]:
-        """Return the files that were made, or the last good bytes of these paths."""
-        return self._last_good.make(kind, paths, lambda: made.files) if made.files else self._last_good.last(paths)
+        yield _Job(
+            self._static,
+            key=at.date(),
+            make=lambda: self._make_static(site, tick.examples(), at, tick.days()),
+        )
+        yield _Job(self._histories, key=seconds // CHARTS_S, make=lambda: self._make_histories(tick))
+        yield _Job(
+            self._pictures,
+            # The first three are followed at once by all: see `_make_pictures`.
+            key=(seconds // PICTURES_S, self._pictures.value is None),
+            make=lambda: self._make_pictures(tick),
+        )
+        yield _Job(
+            self._downloads,
+            key=self._record_state(tick, at),
+            make=lambda: downloads(self._memory.exports(), mode, at),
+        )
 
-    def _lately(self, tick: TickFiles) -> Histories:
-        context, at = tick.context, moment(tick.context.freshness.generated_ms)
-        news = asset_feeds(context.site, context.observation.mode, tick.rounds, tick.due, at)
+    def _or_last_good(self, kind: Kind, paths: Sequence[str], files: Mapping[str, bytes]) -> dict[str, bytes]:
+        """Return the files that were made or, where there are none, the last good bytes of these paths."""
+        if files:
+            return self._last_good.make(kind, paths, lambda: files)
+        return self._last_good.last(paths)
+
+    def _make_histories(self, tick: TickFiles) -> Histories:
+        """Draw the market over time; the feeds of the assets are renewed with it."""
+        context = tick.context
+        now_ms = context.freshness.generated_ms
         exports = self._memory.exports()
-        published = exports.published_hours(archived_since_ms(context.freshness.generated_ms))
-        made = histories(context, tick.hours, published, exports.minutes_by_day())
-        return replace(made, files={**made.files, **news})
+        published = exports.published_hours(archived_since_ms(now_ms))
+        drawn = histories(context, tick.hours, published, exports.minutes_by_day())
 
-    def _drawn(self, tick: TickFiles) -> Pictures:
-        lately = self._histories.value
-        found = drawings(tick.context, tick.free.market_regime, lately.charts if lately else {})
+        news = asset_feeds(context.site, context.observation.mode, tick.rounds, tick.due, moment(now_ms))
+        return replace(drawn, files={**drawn.files, **news})
+
+    def _make_pictures(self, tick: TickFiles) -> Pictures:
+        newest = self._histories.value or Histories()
+        by_page = drawings(tick.context, tick.free.market_regime, newest.charts)
         if self._pictures.value is None:  # no start waits for those of the assets
-            found = {page: found[page] for page in ("/", ARENA, "")}
-        return self._draw(found)
+            by_page = {page: by_page[page] for page in ("/", ARENA, "")}
+        return self._draw(by_page)
 
     def _record_state(self, tick: TickFiles, at: datetime) -> object:
         """Return a value that is equal while the record is the same."""
         arena = tick.context.arena
-        hourly = arena.hourly_record
-        ended = tuple(arena.rounds.get(phase, 0) for phase in (RoundPhase.RESOLVED, RoundPhase.VOID))
-        moves = tuple(one.resolved + one.void for one in arena.how_far)
-        return (month_of(at), hourly.resolved, hourly.void, moves, ended, self._months_noted)
+        rounds = arena.rounds
+        return (
+            month_of(at),
+            arena.hourly_record.resolved,
+            arena.hourly_record.void,
+            tuple(horizon.resolved + horizon.void for horizon in arena.how_far),
+            (rounds.get(RoundPhase.RESOLVED, 0), rounds.get(RoundPhase.VOID, 0)),
+            self._months_noted,
+        )
 
 
 def static_files(site: Site, examples: Mapping[str, Any], at: datetime, days: Sequence[str] = ()) -> StaticFiles:
     """Make OpenAPI and the discovery files, with JSON objects by path or product id as examples."""
     document = openapi(
-        base_url=site.base_url, project=site.project, contact=site.contact, network=site.network, examples=examples
+        base_url=site.base_url,
+        project=site.project,
+        contact=site.contact,
+        network=site.network,
+        examples=examples,
     )
-    described = {OPENAPI_JSON: encode(document), OPENAPI_YAML: openapi_yaml(document)}
-    return StaticFiles(
-        {**described, **discovery(site, at.astimezone(UTC), examples=examples, days=days)},
-        document["components"]["schemas"],
-    )
+    files = {
+        OPENAPI_JSON: encode(document),
+        OPENAPI_YAML: openapi_yaml(document),
+        **discovery(site, at.astimezone(UTC), examples=examples, days=days),
+    }
+    return StaticFiles(files, schemas=document["components"]["schemas"])
