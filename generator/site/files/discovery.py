@@ -34,6 +34,16 @@ from generator.site.templates import environment
 from generator.site.words.reference import next_resource, shortened
 
 _TEMPLATES: Final = ("llms.txt", "llms-full.txt", "robots.txt", "sitemap.xml")
+# Link relation -> where the service is described by it, as (path, media type).
+_DESCRIPTIONS: Final = {
+    "service-desc": (
+        (OPENAPI_JSON, "application/vnd.oai.openapi+json;version=3.1"),
+        (OPENAPI_YAML, "application/vnd.oai.openapi;version=3.1"),
+    ),
+    "service-doc": ((DOCS, "text/html"), (LLMS_TXT, "text/plain")),
+    "service-meta": (("/.well-known/x402", "application/json"), (DICTIONARY, "application/json")),
+    "status": ((STATUS_JSON, "application/json"),),
+}
 # What every answer has, and examples leave out.
 ENVELOPE: Final = ({*FreeResponse.model_fields, *RichResponse.model_fields, *TAIL}) - {"headline", "summary"}
 
@@ -48,7 +58,7 @@ def discovery(
         examples: path -> free body of a real tick; without one, llms-full.txt shows none.
         days: paths of the days in the archive, for the sitemap.
     """
-    env, schemas = environment(Resources.locate()), component_schemas()
+    schemas = component_schemas()
     words = dictionary(site.project, schemas)
     values = {
         "site": site,
@@ -60,23 +70,36 @@ def discovery(
         "scales": words.scales,
         "examples": {path: json.dumps(_short(body), ensure_ascii=False) for path, body in examples.items()},
     }
-    return {
-        **{f"/{name}": env.get_template(name).render(values).encode() for name in _TEMPLATES},
+    env = environment(Resources.locate())
+    files = {f"/{name}": env.get_template(name).render(values).encode() for name in _TEMPLATES}
+
+    files |= {
         DICTIONARY: encode(words),
         DOCS_INDEX: encode(search_index(schemas)),
         "/.well-known/api-catalog": encode(api_catalog(site.base_url)),
         "/.well-known/x402": encode(x402_resources(site)),
-        **({SECURITY_TXT: security_txt(site, updated).encode()} if site.contact else {}),
     }
+    if site.contact:
+        files[SECURITY_TXT] = security_txt(site, updated).encode()
+    return files
 
 
 def security_txt(site: Site, updated: datetime) -> str:
     """Return where to report a security problem (RFC 9116); the same bytes all month, good for 10 to 11 months."""
     url, email = contact_of(site.contact)
-    month = updated.astimezone(UTC).replace(day=1)
-    expires = month.replace(year=month.year + (month.month > 1), month=(month.month + 10) % 12 + 1)
-    lines = [f"# Source of this service: {site.source_url}"] if site.source_url else []
-    lines += [f"Contact: {to}" for to in (url, email and f"mailto:{email}") if to]
+    contacts = [url] if url else []
+    if email:
+        contacts.append(f"mailto:{email}")
+
+    # The first day of the eleventh month from this one.
+    this_month = updated.astimezone(UTC).replace(day=1)
+    year_later, month_before = divmod(this_month.month + 10, 12)
+    expires = this_month.replace(year=this_month.year + year_later, month=month_before + 1)
+
+    lines = []
+    if site.source_url:
+        lines.append(f"# Source of this service: {site.source_url}")
+    lines += [f"Contact: {contact}" for contact in contacts]
     lines += [
         f"Expires: {expires:%Y-%m-%d}T00:00:00Z",
         "Preferred-Languages: en",
@@ -88,22 +111,16 @@ def security_txt(site: Site, updated: datetime) -> str:
 
 def api_catalog(base: str) -> dict[str, Any]:
     """Return the linkset of RFC 9727: the endpoints as items, and where they are described."""
-    named = [(row.path, row.name) for row in ENDPOINTS] + [(row.path, row.title) for row in PRODUCTS]
-    items = [{"href": base + path, "title": name} for path, name in named]
-    links = {
-        "service-desc": (
-            (OPENAPI_JSON, "application/vnd.oai.openapi+json;version=3.1"),
-            (OPENAPI_YAML, "application/vnd.oai.openapi;version=3.1"),
-        ),
-        "service-doc": ((DOCS, "text/html"), (LLMS_TXT, "text/plain")),
-        "service-meta": (("/.well-known/x402", "application/json"), (DICTIONARY, "application/json")),
-        "status": ((STATUS_JSON, "application/json"),),
-    }
-    described = {
-        "anchor": f"{base}/",
-        **{name: [{"href": base + path, "type": kind} for path, kind in rows] for name, rows in links.items()},
-        "alternate": [{"href": base + feed.path, "type": feed.media_type, "title": feed.title} for feed in FEEDS],
-    }
+    items = [{"href": base + row.path, "title": row.name} for row in ENDPOINTS]
+    items += [{"href": base + row.path, "title": row.title} for row in PRODUCTS]
+
+    described: dict[str, Any] = {"anchor": f"{base}/"}
+    for relation, links in _DESCRIPTIONS.items():
+        described[relation] = [{"href": base + path, "type": media_type} for path, media_type in links]
+    described["alternate"] = [
+        {"href": base + feed.path, "type": feed.media_type, "title": feed.title} for feed in FEEDS
+    ]
+
     return {"linkset": [{"anchor": f"{base}/.well-known/api-catalog", "item": items}, described]}
 
 

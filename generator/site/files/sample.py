@@ -1,8 +1,8 @@
 """Every product in full for free: the last answer of the newest finished UTC day, or a bundled one of a simulated day.
 
-The last answer of a day is known only once the next one began, and free twenty minutes later, when no one can pay for
-it any more. What was made so far is noted in the memory every
-quarter of an hour, so that a restart over midnight loses fifteen minutes of a day at most.
+The last answer of a day is known only once the next day began, and free twenty minutes later, when no one can pay for
+it any more. The newest answer is noted in the memory every quarter of an hour, so that a restart over midnight loses
+fifteen minutes of a day at most.
 """
 
 import json
@@ -26,7 +26,7 @@ SAMPLE_PATHS: Final = (*(product.sample for product in PRODUCTS), SAMPLE_REPORT)
 PAYMENT_STATUS: Final = "free_sample"
 
 
-class Notes(Protocol):
+class SampleNotes(Protocol):
     """What is asked of the memory."""
 
     def meta(self, key: str) -> str | None: ...  # noqa: D102
@@ -44,23 +44,23 @@ class Sold(NamedTuple):
 class Samples:
     """Give one answer of every product away."""
 
-    def __init__(self, notes: Notes) -> None:
+    def __init__(self, notes: SampleNotes) -> None:
         self._samples = [Sample(notes, product) for product in PRODUCTS]
 
     def files(self, sold: Mapping[str, Mapping[str, Any]], at: datetime) -> dict[str, bytes]:
         """Take what this tick sells, by product, and return samples by path; LeadershipLost when another leads now."""
-        return _with_first_address(
-            {one.product.sample: one.file(sold.get(one.product.id), at) for one in self._samples}
-        )
+        files = {sample.product.sample: sample.file(sold.get(sample.product.id), at) for sample in self._samples}
+        return _with_first_address(files)
 
 
 class Sample:
     """Keep one answer of a product a day and give the newest finished one."""
 
-    def __init__(self, notes: Notes, product: Product) -> None:
+    def __init__(self, notes: SampleNotes, product: Product) -> None:
         self.product = product
-        self._keys = [f"{key}_{product.buy_name}" for key in (NEWEST_KEY, SAMPLE_KEY)]
         self._notes = notes
+        self._newest_key = f"{NEWEST_KEY}_{product.buy_name}"
+        self._sample_key = f"{SAMPLE_KEY}_{product.buy_name}"
         self._opened = False
         self._newest: Sold | None = None
         self._sample: Sold | None = None
@@ -70,17 +70,24 @@ class Sample:
     def file(self, body: Mapping[str, Any] | None, at: datetime) -> bytes:
         """Take what this tick sells, None while nothing, and return the file; LeadershipLost when another leads now."""
         if not self._opened:
-            self._newest, self._sample = map(self._read, self._keys)
+            self._newest = self._read(self._newest_key)
+            self._sample = self._read(self._sample_key)
             self._opened = True
+
         if self._newest is not None and self._newest.day < at.date():
+            # Yesterday's last answer can still be paid for: it is not given away meanwhile, nor replaced.
             if at.timestamp() % DAY_S < FREE_AFTER_S:
-                return self._content()  # yesterday's last can still be paid for: it is not given away meanwhile
-            self._sample, self._file = self._newest, b""
-            self._note(self._keys[1], self._newest)
+                return self._content()
+            self._sample = self._newest
+            self._file = b""
+            self._note(self._sample_key, self._newest)
+
         if body is not None:
             self._newest = Sold(at.date(), body)
-            if not 0 <= at.timestamp() - self._noted_at_s < NOTED_EVERY_S:
-                self._note(self._keys[0], self._newest)
+            # A negative age is that of a clock that was set back.
+            age_s = at.timestamp() - self._noted_at_s
+            if not 0 <= age_s < NOTED_EVERY_S:
+                self._note(self._newest_key, self._newest)
                 self._noted_at_s = at.timestamp()
         return self._content()
 
@@ -96,7 +103,9 @@ class Sample:
     def _read(self, key: str) -> Sold | None:
         try:
             noted = json.loads(self._notes.meta(key) or "null")
-            return Sold(date.fromisoformat(noted["day"]), noted["body"]) if noted else None
+            if noted is None:
+                return None
+            return Sold(date.fromisoformat(noted["day"]), noted["body"])
         except (ValueError, KeyError, TypeError):
             return None  # written by another version: the next day brings a new one
 
