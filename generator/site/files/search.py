@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from generator.catalog.discovery import STATUSES
 from generator.catalog.links import DOCS
 from generator.catalog.pages import DOC_PAGES, TYPES, SitePage
-from generator.site.words.reference import FieldRow, Part, Reference, Schemas, answer_of
+from generator.site.words.reference import FieldRow, ObjectFields, Reference, Schemas, answer_of
 
 _ERRORS = f"{DOCS}errors/"
 
@@ -20,7 +20,7 @@ def _rows(page: SitePage, reference: Reference) -> Iterator[list[str]]:
     """Give the row of a page, then one for each object that it explains."""
     answer = answer_of(page)
     fields: tuple[FieldRow, ...] = ()
-    objects: tuple[Part, ...] = ()
+    objects: tuple[ObjectFields, ...] = ()
     if answer is not None:
         own, *rest = reference.of(answer)
         fields = own.fields

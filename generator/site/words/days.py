@@ -31,7 +31,7 @@ class Day:
     hours: tuple[tuple[str, str, str], ...]  # (time, regime, price of Bitcoin)
     prices: tuple[tuple[str, ...], ...]  # asset, first, last, change, lowest, highest
     over: bool
-    tested: bool
+    tested: bool  # by a backtest, to its last hour
 
     def page(self) -> SitePage:
         """Return its page."""
@@ -52,34 +52,57 @@ def archived_since_ms(now_ms: int) -> int:
 
 
 def days(hours: Sequence[Hour], now_ms: int) -> tuple[Day, ...]:
-    """Return the days of some hours (oldest first), the newest first; one is called by most of its hours, else mixed."""
+    """Return the days of some hours (oldest first), the newest first."""
     by_day = [list(group) for _, group in groupby(hours, key=lambda hour: hour.at_ms // DAY_MS)]
     return tuple(_day(group, now_ms) for group in reversed(by_day))
 
 
 def _day(hours: Sequence[Hour], now_ms: int) -> Day:
-    labels, at = [hour.label for hour in hours], moment(hours[0].at_ms)
-    common = max(dict.fromkeys(labels), key=labels.count)
-    said = [(f"{moment(hour.at_ms):%H:%M}", hour) for hour in hours]
-    headlines = [next(group) for _, group in groupby(said, key=lambda row: row[1].headline)]
+    at = moment(hours[0].at_ms)
     prices = tuple(_prices(hours))
     return Day(
-        day_path(hours[0].at_ms),
-        f"{at:%Y-%m-%d}",
-        f"{at:%-d %b %Y}",
-        REGIME[RegimeLabel(common)] if 2 * labels.count(common) > len(labels) else "mixed",
-        next((row[3] for row in prices if row[0] == DEFAULT_ASSET), UNKNOWN),
-        tuple((time, hour.headline) for time, hour in headlines if hour.headline),
-        tuple((time, REGIME[RegimeLabel(hour.label)], price(hour.prices.get(DEFAULT_ASSET))) for time, hour in said),
-        prices,
-        hours[0].at_ms // DAY_MS < now_ms // DAY_MS,
-        hours[-1].warm_up,
+        path=day_path(hours[0].at_ms),
+        date=f"{at:%Y-%m-%d}",
+        name=f"{at:%-d %b %Y}",
+        regime=_regime_of_day(hours),
+        change=next((row[3] for row in prices if row[0] == DEFAULT_ASSET), UNKNOWN),
+        headlines=tuple(_headlines(hours)),
+        hours=tuple(
+            (_clock(hour), REGIME[RegimeLabel(hour.label)], price(hour.prices.get(DEFAULT_ASSET))) for hour in hours
+        ),
+        prices=prices,
+        over=hours[0].at_ms // DAY_MS < now_ms // DAY_MS,
+        tested=hours[-1].warm_up,
     )
 
 
+def _regime_of_day(hours: Sequence[Hour]) -> str:
+    """Name the regime of more than half of the hours, else mixed."""
+    labels = [hour.label for hour in hours]
+    common = max(dict.fromkeys(labels), key=labels.count)
+    if 2 * labels.count(common) <= len(labels):
+        return "mixed"
+    return REGIME[RegimeLabel(common)]
+
+
+def _headlines(hours: Sequence[Hour]) -> Iterator[tuple[str, str]]:
+    """Give each headline with the time at which it was new."""
+    for headline, group in groupby(hours, key=lambda hour: hour.headline):
+        if headline:
+            yield _clock(next(group)), headline
+
+
 def _prices(hours: Sequence[Hour]) -> Iterator[tuple[str, ...]]:
+    """Give a row for each asset with two prices or more: first, last, change, lowest, highest."""
     for asset in ASSETS:
-        seen = [hour.prices[asset] for hour in hours if asset in hour.prices]
-        if len(seen) > 1:
-            change = signed(100 * (seen[-1] / seen[0] - 1))
-            yield asset, price(seen[0]), price(seen[-1]), change, price(min(seen)), price(max(seen))
+        known = [hour.prices[asset] for hour in hours if asset in hour.prices]
+        if len(known) < 2:
+            continue
+        first = known[0]
+        last = known[-1]
+        change = signed(100 * (last / first - 1))
+        yield asset, price(first), price(last), change, price(min(known)), price(max(known))
+
+
+def _clock(hour: Hour) -> str:
+    return f"{moment(hour.at_ms):%H:%M}"

@@ -18,23 +18,34 @@ def price(value: float | None) -> str:
     """Write a USD price: 6 significant digits, 8 decimals at most, no zeros after the cents; from $10,000 on no cents."""
     if value is None:
         return UNKNOWN
-    whole = math.floor(math.log10(value)) if value > 0 else 0
-    units, _, decimals = f"{value:,.{min(8, max(0, 5 - whole))}f}".partition(".")
-    return f"${value:,.0f}" if whole > 3 else f"${units}.{decimals.rstrip('0'):0<2}"
+    magnitude = math.floor(math.log10(value)) if value > 0 else 0
+    if magnitude > 3:
+        return f"${value:,.0f}"
+
+    decimals = min(8, max(0, 5 - magnitude))
+    units, _, fraction = f"{value:,.{decimals}f}".partition(".")
+    return f"${units}.{fraction.rstrip('0'):0<2}"
 
 
 def percent(value: float | None, decimals: int = 1) -> str:
     """Write a value that is already in percent."""
-    return UNKNOWN if value is None else f"{value:.{decimals}f}%".replace("-", _MINUS)
+    if value is None:
+        return UNKNOWN
+    return f"{value:.{decimals}f}%".replace("-", _MINUS)
 
 
 def signed(value: float | None, decimals: int = 2) -> str:
     """Write a change in percent with its sign, so that colour is never needed."""
     if value is None:
         return UNKNOWN
-    rounded = round(value, decimals) + 0.0
-    sign = "+" if rounded > 0 else _MINUS if rounded < 0 else ""
-    return f"{sign}{abs(rounded):.{decimals}f}%"
+
+    rounded = round(value, decimals)
+    text = f"{abs(rounded):.{decimals}f}%"
+    if rounded > 0:
+        return f"+{text}"
+    if rounded < 0:
+        return f"{_MINUS}{text}"
+    return text
 
 
 def usd(value: float | None) -> str:
@@ -49,8 +60,9 @@ def usd(value: float | None) -> str:
 
 def coded(text: str) -> Markup:
     """Turn text between back-ticks into code; everything else is escaped."""
-    parts = str(text).split("`")
-    code, plain = Markup("<code>{}</code>"), Markup("{}")
+    code = Markup("<code>{}</code>")
+    plain = Markup("{}")
+    parts = str(text).split("`")  # every second one lies between a pair
     return Markup("").join((code if number % 2 else plain).format(part) for number, part in enumerate(parts))
 
 
@@ -98,12 +110,16 @@ def duration(minutes: int | None) -> str:
     if minutes is None:
         return UNKNOWN
     days, rest = divmod(minutes, 1440)
-    hours, left = divmod(rest, 60)
+    hours, rest = divmod(rest, 60)
     if days:
         return f"{days} d {hours} h"
-    return f"{hours} h {left} min" if hours else f"{left} min"
+    if hours:
+        return f"{hours} h {rest} min"
+    return f"{rest} min"
 
 
-def count(number: int, one: str, many: str | None = None) -> str:
-    """Write a number and its noun, e.g. `1 vote`, `1,204 votes`."""
-    return f"{number:,} {one if number == 1 else many or one + 's'}"
+def count(number: int, singular: str, plural: str | None = None) -> str:
+    """Write a number and its noun, e.g. `1 vote`, `1,204 votes`; the plural is the singular and an s where not given."""
+    if number == 1:
+        return f"1 {singular}"
+    return f"{number:,} {plural or singular + 's'}"

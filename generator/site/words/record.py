@@ -20,6 +20,7 @@ def far_figure(arena: ArenaView, now_ms: int) -> dict[str, str]:
             "what": "first scores of the ranges over 1 hour",
             "how": _backtested(arena),
         }
+
     inside = hour.scores[0].inside_90
     ended = "moves over 1 hour ended inside the 90% range"
     if not enough(inside):
@@ -28,19 +29,28 @@ def far_figure(arena: ArenaView, now_ms: int) -> dict[str, str]:
             "what": ended,
             "how": f"9 in 10 would be right; fewer than {ENOUGH} say little",
         }
-    ends = "" if inside.low_percent is None else f"95% interval {interval(inside)}; "
-    return {"number": share(inside), "what": f"of {inside.n:,} {ended}", "how": f"{ends}90% would be right"}
+
+    how = "90% would be right"
+    if inside.low_percent is not None:
+        how = f"95% interval {interval(inside)}; {how}"
+    return {"number": share(inside), "what": f"of {inside.n:,} {ended}", "how": how}
 
 
 def first_due(arena: ArenaView, now_ms: int) -> datetime:
     """Return when the first move over an hour is known: an hour after the first full hour with a forecast."""
-    newest_only = arena.hourly_record.predictions <= len(ASSETS) and now_ms % HOUR_MS >= HOUR_MS - WINDOW_MS
-    hours = 2 if newest_only or not arena.hourly_record.predictions else 1
+    made = arena.hourly_record.predictions
+    next_hour_is_announced = now_ms % HOUR_MS >= HOUR_MS - WINDOW_MS
+    # What was announced minutes before an hour is of that hour, not of the one that runs.
+    of_this_hour = made > len(ASSETS) or (made > 0 and not next_hour_is_announced)
+
+    hours = 1 if of_this_hour else 2
     return moment((now_ms // HOUR_MS + hours) * HOUR_MS)
 
 
 def _backtested(arena: ArenaView) -> str:
-    hour = hour_of(arena.backtest.how_far) if arena.backtest else None
+    if arena.backtest is None:
+        return ""
+    hour = hour_of(arena.backtest.how_far)
     if hour is None or not hour.scores:
         return ""
     return f"In a backtest before the start {counted(hour.scores[0].inside_90, 'moves')} ended inside the 90% range."
@@ -48,9 +58,13 @@ def _backtested(arena: ArenaView) -> str:
 
 def interval(rate: Proportion) -> str:
     """Write the interval of a rate; the cases of a count are too few for one."""
-    return between(rate.low_percent, rate.high_percent) if enough(rate) else UNKNOWN
+    if not enough(rate):
+        return UNKNOWN
+    return between(rate.low_percent, rate.high_percent)
 
 
 def between(low: float | None, high: float | None) -> str:
     """Write the ends of an interval, in percent."""
-    return UNKNOWN if low is None or high is None else f"{low:.1f} to {percent(high)}"
+    if low is None or high is None:
+        return UNKNOWN
+    return f"{low:.1f} to {percent(high)}"

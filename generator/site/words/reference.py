@@ -27,7 +27,7 @@ class FieldRow:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class ObjectFields:
     """One object inside an answer, named by the fields that lead to it."""
 
     anchor: str
@@ -47,31 +47,41 @@ class Reference:
 
     def __init__(self, schemas: Schemas) -> None:
         self._schemas = schemas
-        self._common: dict[str, list[str]] = {}
+        self._common: dict[str, list[str]] = {}  # model of an answer -> the fields that all answers of its kind have
         self._home: dict[str, str] = {}  # object -> path of the page that explains it
+
+        # Objects in what every answer has are explained on the page of types.
         for group in (ENDPOINTS, PRODUCTS):
-            every = set.intersection(*(set(self._fields(row.model)) for row in group))
-            self._common |= {row.model: [name for name in self._fields(row.model) if name in every] for row in group}
-            for name in self._below(group[0].model, self._common[group[0].model]):
+            in_every = set.intersection(*(set(self._fields(row.model)) for row in group))
+            for row in group:
+                self._common[row.model] = [name for name in self._fields(row.model) if name in in_every]
+            first = group[0].model
+            for name in self._below(first, self._common[first]):
                 self._home[name] = TYPES
+
+        # Every other on that of the smallest answer that has it; a free one, where one has it.
         for group in (ENDPOINTS, PRODUCTS):
-            inside = {f"{DOCS}{row.id}/": self._below(row.model, self._fields(row.model)) for row in group}
-            for page in sorted(inside, key=lambda page: len(inside[page])):
-                self._home = dict.fromkeys(inside[page], page) | self._home
+            objects_of = {f"{DOCS}{row.id}/": self._below(row.model, self._fields(row.model)) for row in group}
+            for page in sorted(objects_of, key=lambda page: len(objects_of[page])):
+                for name in objects_of[page]:
+                    self._home.setdefault(name, page)
 
-    def of(self, row: Endpoint | Product) -> tuple[Part, ...]:
+    def of(self, row: Endpoint | Product) -> tuple[ObjectFields, ...]:
         """Return an answer's own fields, then the objects in it that no other page explains."""
+        page = f"{DOCS}{row.id}/"
         own = [name for name in self._fields(row.model) if name not in self._common[row.model]]
-        page, inside = f"{DOCS}{row.id}/", self._below(row.model, own).items()
-        parts = (self._part(name, path) for name, path in inside if self._home[name] == page)
-        return (Part("fields", "", "", self._rows(row.model, own, page)), *parts)
+        objects = self._below(row.model, own).items()
 
-    def shared(self) -> tuple[Part, ...]:
+        answer = ObjectFields("fields", "", "", self._rows(row.model, own, page))
+        return (answer, *(self._part(name, path) for name, path in objects if self._home[name] == page))
+
+    def shared(self) -> tuple[ObjectFields, ...]:
         """Return what every free answer has, what every paid one has, and the objects in them."""
-        common = [
-            Part(f"every-{name}", f"Every {name} answer", "", self._rows(model, self._common[model], TYPES))
-            for name, model in (("free", ENDPOINTS[0].model), ("paid", PRODUCTS[0].model))
-        ]
+        common = []
+        for kind, model in (("free", ENDPOINTS[0].model), ("paid", PRODUCTS[0].model)):
+            rows = self._rows(model, self._common[model], TYPES)
+            common.append(ObjectFields(f"every-{kind}", f"Every {kind} answer", "", rows))
+
         objects = sorted(name for name, page in self._home.items() if page == TYPES)
         return (*common, *(self._part(name, _spaced(name)) for name in objects))
 
@@ -81,48 +91,68 @@ class Reference:
 
     def _below(self, model: str, names: Iterable[str]) -> dict[str, str]:
         """Return every object that these fields hold, with the fields that lead to it."""
-        found: dict[str, str] = {}
+        paths: dict[str, str] = {}
         waiting = [(name, self._fields(model)[name]) for name in names]
-        for path, schema in waiting:
+        for path, schema in waiting:  # grows while it is walked
             for name in _refs(schema):
-                if name not in found and self._fields(name):
-                    found[name] = path
-                    waiting += [(f"{path}.{field}", inner) for field, inner in self._fields(name).items()]
-        return found
+                if name in paths or not self._fields(name):
+                    continue
+                paths[name] = path
+                waiting += [(f"{path}.{field}", inner) for field, inner in self._fields(name).items()]
+        return paths
 
-    def _part(self, name: str, title: str) -> Part:
-        return Part(
-            _anchor(name), title, _text(self._schemas[name]), self._rows(name, self._fields(name), self._home[name])
-        )
+    def _part(self, name: str, title: str) -> ObjectFields:
+        rows = self._rows(name, self._fields(name), self._home[name])
+        return ObjectFields(_anchor(name), title, _text(self._schemas[name]), rows)
 
     def _rows(self, model: str, names: Iterable[str], page: str) -> tuple[FieldRow, ...]:
         required = self._schemas.get(model, {}).get("required", ())
-        fields = [(name, self._fields(model)[name]) for name in names]
-        return tuple(
-            FieldRow(name, type_name(one, self._schemas), self._link(one, page), name in required, self._meaning(one))
-            for name, one in fields
-        )
+        rows = []
+        for name in names:
+            schema = self._fields(model)[name]
+            rows.append(
+                FieldRow(
+                    name=name,
+                    type=type_name(schema, self._schemas),
+                    link=self._link(schema, page),
+                    required=name in required,
+                    description=self._meaning(schema),
+                )
+            )
+        return tuple(rows)
 
     def _link(self, schema: Schema, page: str) -> str | None:
-        name = next((name for name in _refs(schema) if name in self._home), None)
-        return name and f"{self._home[name].removeprefix(page)}#{_anchor(name)}"
+        """Return the address of the object in a field, relative to the page of the field."""
+        for name in _refs(schema):
+            if name in self._home:
+                return f"{self._home[name].removeprefix(page)}#{_anchor(name)}"
+        return None
 
     def _meaning(self, schema: Schema) -> str:
         words = _words(schema, self._schemas)
-        listed = f"One of: {', '.join(map(str, words))}." if words else ""
-        said = _text(schema) or ("" if words else _text(_target(schema, self._schemas)))
-        return f"{said} {listed}".strip()
+        if not words:
+            return (_text(schema) or _text(_target(schema, self._schemas))).strip()
+        return f"{_text(schema)} One of: {', '.join(map(str, words))}.".strip()
 
 
 def shortened(body: Any) -> Any:
     """Return an answer with the first of every list and of every map of like objects, such as the assets; long texts are cut."""
     if isinstance(body, Mapping):
-        rows = [set(value) for value in body.values() if isinstance(value, Mapping)]
-        alike = len(rows) == len(body) and all(row == rows[0] for row in rows)
-        return {name: shortened(value) for name, value in list(body.items())[: 1 if alike else None]}
+        return {name: shortened(value) for name, value in _first_of_alike(body)}
     if isinstance(body, str) and len(body) > _LONGEST:
         return f"{body[:_LONGEST]}…"
-    return [shortened(value) for value in body[:1]] if isinstance(body, list | tuple) else body
+    if isinstance(body, list | tuple):
+        return [shortened(value) for value in body[:1]]
+    return body
+
+
+def _first_of_alike(body: Mapping[str, Any]) -> list[tuple[str, Any]]:
+    """Return the items of an object, only the first where all values are objects with the same fields."""
+    items = list(body.items())
+    if not items or not all(isinstance(value, Mapping) for value in body.values()):
+        return items
+    alike = all(value.keys() == items[0][1].keys() for value in body.values())
+    return items[:1] if alike else items
 
 
 def answer_of(page: SitePage) -> Endpoint | Product | None:
@@ -147,24 +177,40 @@ def type_name(schema: Schema, schemas: Schemas) -> str:
         return str(target.get("type", "string")) if "enum" in target else "object"
     if "const" in schema:
         return f"“{schema['const']}”"
-    parts = schema.get("anyOf") or schema.get("oneOf") or schema.get("allOf")
-    if parts:
-        return " or ".join(dict.fromkeys(type_name(part, schemas) for part in parts))
-    kind = schema.get("type", "any value")
-    inner = schema.get("items" if kind == "array" else "additionalProperties")
-    holder = {"array": "list", "object": "map"}.get(kind)
-    if holder and isinstance(inner, Mapping) and inner:
-        name = type_name(inner, schemas)
-        return f"{holder} of {name}s" if name.isalpha() else f"{holder} of ({name})"
-    return "list" if kind == "array" else kind
+
+    options = schema.get("anyOf") or schema.get("oneOf") or schema.get("allOf")
+    if options:
+        return " or ".join(dict.fromkeys(type_name(option, schemas) for option in options))
+
+    kind: str = schema.get("type", "any value")
+    if kind == "array":
+        return f"list{_of_what(schema.get('items'), schemas)}"
+    if kind == "object":
+        within = _of_what(schema.get("additionalProperties"), schemas)
+        return f"map{within}" if within else "object"
+    return kind
+
+
+def _of_what(schema: object, schemas: Schemas) -> str:
+    """Write what a list or map holds, as ` of numbers`; empty where its schema does not say."""
+    if not isinstance(schema, Mapping) or not schema:
+        return ""
+    name = type_name(schema, schemas)
+    return f" of {name}s" if name.isalpha() else f" of ({name})"
 
 
 def _words(schema: Schema, schemas: Schemas) -> Sequence[Any]:
     """Return the closed set of words that a value is, or holds, one of."""
-    found = _target(schema, schemas)
-    inner = (*schema.get("anyOf", ()), schema.get("items"), schema.get("additionalProperties"))
-    sets = (_words(part, schemas) for part in inner if isinstance(part, Mapping))
-    return found.get("enum") or next(filter(None, sets), ())
+    target = _target(schema, schemas)
+    words: Sequence[Any] = target.get("enum", ())
+    if words:
+        return words
+
+    inside = (*schema.get("anyOf", ()), schema.get("items"), schema.get("additionalProperties"))
+    for part in inside:
+        if isinstance(part, Mapping) and (words := _words(part, schemas)):
+            return words
+    return ()
 
 
 def _text(schema: Schema) -> str:
