@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
 
-from generator.arena import ranges
+from generator.arena import ranges as range_rules
 from generator.arena.outcome import PricePoint, change_bps, fix_price, outcome_of
 from generator.arena.scores import published_triple
 from generator.arena.values import PredictionMade, RangeForecast
@@ -21,7 +21,7 @@ WINDOW_MS: Final = 10 * MINUTE_MS
 HORIZON_MINUTES: Final = 60
 
 
-def hour_in_reach(now_ms: int) -> int | None:
+def upcoming_hour(now_ms: int) -> int | None:
     """Return the full hour whose predictions this tick makes, or None."""
     start = now_ms - now_ms % HOUR_MS + HOUR_MS
     return start if start - now_ms <= WINDOW_MS else None
@@ -32,7 +32,7 @@ def predict(
     start_ms: int,
     now_ms: int,
     previous: Prediction | None,
-    far: Mapping[str, RangeForecast] | None = None,
+    ranges: Mapping[str, RangeForecast] | None = None,
     *,
     warm_up: bool,
 ) -> PredictionMade:
@@ -50,14 +50,16 @@ def predict(
         warm_up=warm_up,
         made_ms=now_ms,
         previous=previous,
-        ranges=far,
+        ranges=ranges,
     )
 
 
-def interrupt(made: PredictionMade, reason: str) -> PredictionMade:
+def void_unresolved(made: PredictionMade, reason: str) -> PredictionMade:
     """Void what is not known yet of a prediction."""
-    ended = made.outcome is not None or made.void_reason is not None
-    return replace(made, void_reason=made.void_reason if ended else reason, moves=ranges.void_moves(made, reason))
+    moves = range_rules.void_moves(made, reason)
+    if made.outcome is not None or made.void_reason is not None:
+        return replace(made, moves=moves)
+    return replace(made, void_reason=reason, moves=moves)
 
 
 def judge(made: PredictionMade, now_ms: int, prices: Mapping[str, PricePoint], venues_needed: int) -> PredictionMade:
@@ -67,10 +69,14 @@ def judge(made: PredictionMade, now_ms: int, prices: Mapping[str, PricePoint], v
         if now_ms < made.start_ms or made.void_reason is not None:
             return made
         price, reason = fix_price(prices, made.asset, venues_needed, "start", now_ms - made.start_ms)
-        return replace(made, start_price=price) if reason is None else interrupt(made, reason)
-    made = replace(made, moves=ranges.measure(made, now_ms, prices, venues_needed))
+        if reason is not None:
+            return void_unresolved(made, reason)
+        return replace(made, start_price=price)
+
+    made = replace(made, moves=range_rules.measure(made, now_ms, prices, venues_needed))
     if now_ms < made.end_ms or made.outcome is not None or made.void_reason is not None:
         return made
+
     price, reason = fix_price(prices, made.asset, venues_needed, "end", now_ms - made.end_ms)
     if price is None:
         return replace(made, void_reason=reason)

@@ -6,7 +6,7 @@ from math import isfinite
 from typing import NamedTuple
 
 from generator.arena.ballots import BallotFile
-from generator.arena.hourly import HORIZON_MINUTES, hour_in_reach, interrupt, judge, predict
+from generator.arena.hourly import HORIZON_MINUTES, judge, predict, upcoming_hour, void_unresolved
 from generator.arena.lessons import lesson_of
 from generator.arena.life import Forecaster, advance, event_of, open_round, regime_event, schedule_round, void
 from generator.arena.outcome import PricePoint
@@ -102,21 +102,17 @@ def play(state: PlayState, inputs: PlayInputs) -> PlayResult:
     """Move every round and prediction on by one tick. The same tick again changes nothing."""
     timetable = revise(state.timetable, inputs.config.round_minutes, inputs.now_ms, state.last_start_ms)
     judged = [(made, _judged(made, inputs, state.published_ms)) for made in state.pending]
+
     active = sorted(state.active, key=lambda item: item.start_ms)
     rounds: list[RoundChange] = [(item, _moved(item, inputs, state.published_ms)) for item in active]
-    lessons = tuple(
-        lesson_of(
-            after,
-            state.real.get(after.round_id, Tally()),
-            inputs.now_ms,
-            simulated=state.simulated.get(after.round_id, Tally()),
-        )
-        for _, after in rounds
-        if after.phase is RoundPhase.RESOLVED
-    )
+    resolved = [after for _, after in rounds if after.phase is RoundPhase.RESOLVED]
+    lessons = tuple(_lesson(state, inputs, item) for item in resolved)
+
+    # What resolves in this tick is the last outcome of what opens in it.
     last = _last_outcomes(state, [after for _, after in rounds], [after for _, after in judged])
     rounds = _open_rounds(state, inputs, timetable, rounds, last)
     changed = tuple((before, after) for before, after in rounds if before != after)
+
     return PlayResult(
         timetable=timetable,
         rounds=changed,
@@ -125,6 +121,12 @@ def play(state: PlayState, inputs: PlayInputs) -> PlayResult:
         locks=_locks(state, inputs, changed),
         events=_events(state, inputs, changed),
     )
+
+
+def _lesson(state: PlayState, inputs: PlayInputs, resolved: Round) -> Lesson:
+    real = state.real.get(resolved.round_id, Tally())
+    simulated = state.simulated.get(resolved.round_id, Tally())
+    return lesson_of(resolved, real, inputs.now_ms, simulated=simulated)
 
 
 def _last_outcomes(state: PlayState, rounds: list[Round], predictions: list[PredictionMade]) -> LastOutcome:
@@ -140,13 +142,14 @@ def _last_outcomes(state: PlayState, rounds: list[Round], predictions: list[Pred
 
 def _judged(made: PredictionMade, inputs: PlayInputs, published_ms: int | None) -> PredictionMade:
     begins = made.start_price is None and inputs.now_ms >= made.start_ms
-    reason = _spoiled(made.made_ms, inputs, None if made.warm_up or not begins else published_ms)
+    seen_ms = published_ms if begins and not made.warm_up else None
+    reason = _void_reason(made.made_ms, inputs, seen_ms)
     if reason is not None:
-        return interrupt(made, reason)
+        return void_unresolved(made, reason)
     return judge(made, inputs.now_ms, inputs.prices, inputs.venues_needed)
 
 
-def _spoiled(sealed_ms: int | None, inputs: PlayInputs, published_ms: int | None) -> str | None:
+def _void_reason(sealed_ms: int | None, inputs: PlayInputs, published_ms: int | None) -> str | None:
     """Return why what was sealed then cannot count; None where nothing speaks against it.
 
     The market may be another now, the clock may have been set back so that it knew bars that close after now, or it begins
@@ -159,12 +162,15 @@ def _spoiled(sealed_ms: int | None, inputs: PlayInputs, published_ms: int | None
         return inputs.interrupted
     if inputs.next_close_ms is not None and sealed_ms >= inputs.next_close_ms:
         return SET_BACK
-    return UNSEEN if published_ms is not None and published_ms < sealed_ms else None
+    if published_ms is not None and published_ms < sealed_ms:
+        return UNSEEN
+    return None
 
 
 def _moved(item: Round, inputs: PlayInputs, published_ms: int | None) -> Round:
     begins = item.phase is RoundPhase.OPEN and inputs.now_ms >= item.start_ms
-    reason = _spoiled(item.opens_ms, inputs, None if item.warm_up or not begins else published_ms)
+    seen_ms = published_ms if begins and not item.warm_up else None
+    reason = _void_reason(item.opens_ms, inputs, seen_ms)
     if reason is not None:
         return void(item, reason)
     return advance(item, inputs.now_ms, inputs.prices, inputs.venues_needed, inputs.price_basis)
@@ -194,9 +200,12 @@ def _reopened(item: Round, inputs: PlayInputs) -> Round:
 def _try_open(item: Round, inputs: PlayInputs, last: LastOutcome) -> Round:
     if item.phase is not RoundPhase.SCHEDULED:
         return item
-    forecast = sound(inputs.forecast(item.asset, (item.end_ms - item.start_ms) // MINUTE_MS))
+
+    minutes = (item.end_ms - item.start_ms) // MINUTE_MS
+    forecast = sound(inputs.forecast(item.asset, minutes))
     if forecast is None:
         return item
+
     return open_round(
         item,
         forecast,
@@ -212,9 +221,11 @@ def sound(forecast: Forecast | None) -> Forecast | None:
     """Return a forecast whose numbers can be published; anything else counts as no forecast."""
     if forecast is None:
         return None
-    chances, base = forecast.probabilities, forecast.base_rate
+    chances = forecast.probabilities
+    base = forecast.base_rate
     numbers = (chances.down, chances.neutral, chances.up, base.down, base.neutral, base.up, forecast.band_bps)
-    return forecast if all(isfinite(number) and number >= 0 for number in numbers) and forecast.band_bps > 0 else None
+    publishable = all(isfinite(number) and number >= 0 for number in numbers) and forecast.band_bps > 0
+    return forecast if publishable else None
 
 
 def _predictions(
@@ -224,34 +235,46 @@ def _predictions(
     last: LastOutcome,
 ) -> tuple[PredictionChange, ...]:
     changes: list[PredictionChange] = [(before, after) for before, after in judged if before != after]
-    hour = hour_in_reach(inputs.now_ms)
+    hour = upcoming_hour(inputs.now_ms)
     if hour is None:
         return tuple(changes)
-    standing = {before.asset: before for before, _ in judged if before.start_ms == hour}
+
+    earlier = {before.asset: before for before, _ in judged if before.start_ms == hour}
     for asset in ASSETS:
         forecast = sound(inputs.forecast(asset, HORIZON_MINUTES))
-        if forecast is not None and (asset, hour) not in begun:
-            far, before = inputs.ranges.get(asset), last("hourly", asset)
-            made = predict(forecast, hour, inputs.now_ms, before, far, warm_up=inputs.warm_up)
-            changes.append((standing.get(asset), made))
+        if forecast is None or (asset, hour) in begun:
+            continue
+        made = predict(
+            forecast,
+            hour,
+            inputs.now_ms,
+            previous=last("hourly", asset),
+            ranges=inputs.ranges.get(asset),
+            warm_up=inputs.warm_up,
+        )
+        changes.append((earlier.get(asset), made))
+
     return tuple((before, after) for before, after in changes if before != after)
 
 
 def _locks(state: PlayState, inputs: PlayInputs, changed: Sequence[RoundChange]) -> tuple[Lock, ...]:
-    return tuple(
-        Lock(
-            after.round_id,
-            state.real.get(after.round_id, Tally()),
-            simulated_tally(inputs.config.seed, after.round_id) if after.simulated_crowd else Tally(),
-        )
-        for _, after in changed
-        if after.phase is RoundPhase.LIVE
-    )
+    locks = []
+    for _, after in changed:
+        if after.phase is not RoundPhase.LIVE:
+            continue
+        real = state.real.get(after.round_id, Tally())
+        simulated = simulated_tally(inputs.config.seed, after.round_id) if after.simulated_crowd else Tally()
+        locks.append(Lock(after.round_id, real, simulated))
+    return tuple(locks)
 
 
 def _events(state: PlayState, inputs: PlayInputs, changed: Sequence[RoundChange]) -> tuple[Event, ...]:
     shown = [after for before, after in changed if before is None or before.outcome is None or not after.warm_up]
     events = [event_of(after, inputs.now_ms) for after in shown]
-    if inputs.regime is not None and state.last_regime not in {None, inputs.regime[0]}:
-        events.append(regime_event(state.last_regime or "", inputs.regime[0], inputs.now_ms))
+
+    if inputs.regime is not None and state.last_regime is not None:
+        label = inputs.regime[0]
+        if label != state.last_regime:
+            events.append(regime_event(state.last_regime, label, inputs.now_ms))
+
     return tuple(event for event in events if event is not None)

@@ -68,14 +68,14 @@ def bootstrap() -> None:
     """
     from generator.cli._settings import generator_settings
     from generator.errors import GeneratorError
-    from generator.runtime.bootstrap import ensure
+    from generator.runtime.bootstrap import ensure_bootstrap
 
     settings = generator_settings()
     if settings.site_url is not None:
         raise GeneratorError(f"in {settings.site_url} the generator that leads first lays it down, at its start")
 
     where = settings.site_path / "current"
-    if ensure(settings, datetime.now(UTC)):
+    if ensure_bootstrap(settings, datetime.now(UTC)):
         print(f"bootstrap release laid down: {where}")
     else:
         print(f"nothing to do: {where} is published")
@@ -91,11 +91,11 @@ def _prepared(
     settings = generator_settings(source=source, data_dir=tuple(data) if data else None)
     begin = replay_start(settings, at, loop=loop)
 
-    from generator.runtime.bootstrap import ensure  # takes a second, so errors of the settings come first
+    from generator.runtime.bootstrap import ensure_bootstrap  # takes a second, so errors of the settings come first
 
     set_up_logs(settings.log_format)
     if settings.site_url is None:  # else under the lease
-        ensure(settings, datetime.now(UTC))
+        ensure_bootstrap(settings, datetime.now(UTC))
     return settings, begin
 
 
@@ -103,7 +103,7 @@ async def _once(settings: GeneratorSettings, at: datetime | None, hours: int) ->
     from generator.cli._console import print_report, progress_bar
     from generator.clock import SystemClock
     from generator.runtime.app import build
-    from generator.runtime.bootstrap import ensure_in_store
+    from generator.runtime.bootstrap import ensure_bootstrap_in_store
     from generator.runtime.leadership import Leadership, open_lease
     from generator.runtime.startup import open_market
     from generator.runtime.tick import tick as make
@@ -121,7 +121,7 @@ async def _once(settings: GeneratorSettings, at: datetime | None, hours: int) ->
             app.record.memory.claim()
             app.record.published.check()
             now = clock.now()
-            ensure_in_store(app, now)
+            ensure_bootstrap_in_store(app, now)
             with progress_bar() as progress:
                 await open_market(app, now, progress, hours or None)
 

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 log = structlog.get_logger("emi.publish")
 
 
-def lay_down(releases: Releases | BucketSite, site: Site, mode: SourceMode, at: datetime) -> bool:
+def publish_bootstrap(releases: Releases | BucketSite, site: Site, mode: SourceMode, at: datetime) -> bool:
     """Publish the bootstrap release where nothing was ever published, so that no reader meets an empty server.
 
     Return False where something is or was published; nothing was done then.
@@ -63,8 +63,8 @@ def lay_down(releases: Releases | BucketSite, site: Site, mode: SourceMode, at: 
     return True
 
 
-def ensure(settings: GeneratorSettings, at: datetime) -> bool:
-    """Lay the bootstrap release into the site folder of these settings unless a pointer is there; see `lay_down`.
+def ensure_bootstrap(settings: GeneratorSettings, at: datetime) -> bool:
+    """Publish the bootstrap release to the site folder of these settings unless it has a pointer.
 
     A folder with a pointer is not even opened: it may be another generator's, at work.
     """
@@ -75,7 +75,7 @@ def ensure(settings: GeneratorSettings, at: datetime) -> bool:
     try:
         settings.state_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
         releases.open()
-        return lay_down(releases, site_of(settings), settings.mode, at)
+        return publish_bootstrap(releases, site_of(settings), settings.mode, at)
     except OSError as error:
         raise PublishError(
             f"state folder {settings.state_dir}: cannot write: {reason_of(error, settings.state_dir)}"
@@ -86,8 +86,8 @@ def ensure(settings: GeneratorSettings, at: datetime) -> bool:
         raise
 
 
-def ensure_in_store(app: App, at: datetime) -> None:
-    """Lay the bootstrap release into an object store that has no pointer; see `lay_down`. Asked of who leads.
+def ensure_bootstrap_in_store(app: App, at: datetime) -> None:
+    """Publish the bootstrap release to an object store that has no pointer. Leader only.
 
     A store that is away is logged; the first tick's release needs none before it.
     """
@@ -95,7 +95,7 @@ def ensure_in_store(app: App, at: datetime) -> None:
         return
     app.publisher.releases.open()
     try:
-        lay_down(app.publisher.releases, app.publisher.site, app.market.mode, at)
+        publish_bootstrap(app.publisher.releases, app.publisher.site, app.market.mode, at)
     except PublishError as error:
         log.warning("no bootstrap release", reason=str(error))
 
@@ -108,32 +108,37 @@ def bootstrap_files(site: Site, mode: SourceMode, at: datetime, renderer: Pages 
     context = _context(site, mode, at)
     last_good = LastGood()
     free = compose_free(context)
+    files = dict(Assets.load().files)
+
+    schemas = {}
     static = last_good.attempt(Kind.DISCOVERY, lambda: static_files(site, {}, at), OPENAPI_JSON)
-    view = PageView(ctx=context, bodies=FreeBodies(free), schemas=static.schemas if static else {})
+    if static is not None:
+        files |= static.files
+        schemas = static.schemas
+
+    view = PageView(ctx=context, bodies=FreeBodies(free), schemas=schemas)
+    files |= page_files(renderer or Pages(), view, last_good)
+    files |= last_good.attempt(Kind.FEED, lambda: feeds(site, mode, (), (), at), "feeds") or {}
+
     downloads = {
         SUMS: lambda: no_downloads(mode).files,
         ROUNDS_JSON: lambda: rounds_file(site.project, []),
         "samples": bundled_files,
     }
-    files = {
-        **Assets.load().files,
-        **(static.files if static else {}),
-        **page_files(renderer or Pages(), view, last_good),
-    }
-    files |= last_good.attempt(Kind.FEED, lambda: feeds(site, mode, (), (), at), "feeds") or {}
     for name, download in downloads.items():
         files |= last_good.attempt(Kind.DOWNLOAD, download, name) or {}
+
     return files | {path: encode(body) for path, body in free.items()}
 
 
 def _context(site: Site, mode: SourceMode, at: datetime) -> TickContext:
-    now_ms, none = to_ms(at), RunningTotals()
+    none = RunningTotals()
     nothing = {asset: AssetObservation(asset, limitations=(NOT_STARTED,)) for asset in ASSETS}
     health = (SourceHealth("market", "spot", SourceStatus.FAILED, None, NOT_STARTED),)
     return TickContext(
         site=site,
         freshness=freshness(at, 0, 0 if mode is SourceMode.RECORDED else None),
-        observation=Observation(mode, now_ms, nothing, health, BarFrame.empty(ASSETS), limitations=(NOT_STARTED,)),
+        observation=Observation(mode, to_ms(at), nothing, health, BarFrame.empty(ASSETS), limitations=(NOT_STARTED,)),
         reading=None,
         arena=ArenaView(
             live=None,

@@ -21,7 +21,7 @@ from generator.catalog.words import SourceMode
 from generator.errors import GeneratorError, LeadershipLost
 from generator.market.source import Progress
 from generator.runtime.app import App
-from generator.runtime.bootstrap import ensure_in_store
+from generator.runtime.bootstrap import ensure_bootstrap_in_store
 from generator.runtime.leadership import Leadership
 from generator.runtime.market import no_progress, to_ms
 from generator.runtime.metrics import GeneratorMetrics
@@ -171,10 +171,12 @@ class Leader:
         return False
 
     async def _open(self) -> None:
-        app, now = self._app, self._app.clock.now()
+        app = self._app
+        now = app.clock.now()
+
         app.record.memory.claim()
         app.record.published.check()  # first: a start takes seconds, a live one minutes
-        ensure_in_store(app, now)
+        ensure_bootstrap_in_store(app, now)
         with self._progress() as progress:
             await open_market(app, now, progress)
         app.record.published.begin(to_ms(now))
@@ -185,7 +187,8 @@ class Leader:
 
     async def _preload(self) -> None:
         """Hold a history as new as the leader's. A failure is retried in a minute: a standby without it does no harm."""
-        market, now = self._app.market, self._app.clock.now()
+        market = self._app.market
+        now = self._app.clock.now()
         try:
             empty = not len(market.history)
             if empty:

@@ -144,12 +144,15 @@ class Leadership:
     def _acquire(self) -> None:
         if not self.healthy():
             return
-        began, first = self._elapsed(), not self._answered
+        first = not self._answered
+        began = self._elapsed()
         grant = self._lease.acquire(self.floor)
+
         if grant is not None:
             self._until_s = began + SHARE_TRUSTED * (grant.ttl_s or 0.0)
             self._grant = grant  # from here on the fence lets writes pass
             self.taken += 1
+
         self._answered = True
         if grant is not None or first:
             self.on_change()

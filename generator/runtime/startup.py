@@ -51,13 +51,16 @@ async def open_market(app: App, at: datetime, progress: Progress, hours: int | N
     app.publisher.releases.open()
     app.publisher.vault.open()
     _resume(app)
+
     fresh = app.record.memory.is_empty()
     _check_origin(app)
     if app.record.memory.meta(ORIGIN_KEY) is None:
         app.record.memory.set_meta(ORIGIN_KEY, _origin(app))
+
     if hours is None:
         hours = await backtest_hours(app, at) if fresh else 0
     await _count_again(app, progress)
+
     start = at - timedelta(hours=hours)
     if hours:
         app.market.history = History(ASSETS)  # what a standby holds is later than where the backtest begins
@@ -79,8 +82,11 @@ async def backtest_hours(app: App, at: datetime) -> int:
         return BACKTEST_HOURS
     if app.market.mode == SourceMode.LIVE:
         return 0
+
     bars = await app.market.source.backfill(to_ms(at), app.market.days, no_progress)  # it says when the replay is
-    span_ms = BAR_MS * max(0, len(bars) - MIN_BARS) if bars.interval_ms == BAR_MS else 0
+    if bars.interval_ms != BAR_MS:
+        return 0  # the brain forecasts from 5-minute bars alone
+    span_ms = BAR_MS * max(0, len(bars) - MIN_BARS)
     return min(BACKTEST_HOURS, span_ms // HOUR_MS)
 
 
@@ -146,7 +152,8 @@ def _origin(app: App) -> str:
 
 def _check_origin(app: App) -> None:
     """Refuse a memory that another market wrote: two records would be mixed."""
-    kept, origin = app.record.memory.meta(ORIGIN_KEY), _origin(app)
+    origin = _origin(app)
+    kept = app.record.memory.meta(ORIGIN_KEY)
     if kept is not None and kept != origin:
         raise GeneratorError(
             f"state folder {app.settings.state_dir} holds the record of source {kept}, not {origin}; "
@@ -159,6 +166,7 @@ async def _restore(app: App, at: datetime, progress: Progress) -> None:
     bars = app.market.history.frame()
     if bars.interval_ms != BAR_MS:
         return
+
     kept = _kept_engine(app)
     if kept is not None and kept.t_ms is not None and _fits(app, kept, kept.t_ms, bars, to_ms(at)):
         bars = bars.after(kept.t_ms)
@@ -167,14 +175,15 @@ async def _restore(app: App, at: datetime, progress: Progress) -> None:
     if kept is not None or app.record.memory.hours(to_ms(at)):
         app.market.engine = await app.market.brain_of(bars, kept, progress)
         return
+
+    # Nothing was kept: the hours that the brain reads on its way are the market's history.
     app.market.engine = Engine(app.market.weights, ASSETS)
-    found, span_ms = [], len(bars) * BAR_MS
+    hours: list[Hour] = []
+    total = len(bars) * BAR_MS // HOUR_MS
     async for hour in _hours_of(app.market, bars, _offset_ms(app, at, bars)):
-        found.append(hour)
-        progress(
-            min(len(found) * HOUR_MS, span_ms) // HOUR_MS, span_ms // HOUR_MS, "hours of history that the brain reads"
-        )
-    app.record.memory.keep_hours(found)
+        hours.append(hour)
+        progress(min(len(hours), total), total, "hours of history that the brain reads")
+    app.record.memory.keep_hours(hours)
 
 
 def _offset_ms(app: App, at: datetime, bars: BarFrame) -> int:
@@ -213,30 +222,36 @@ def _kept_engine(app: App) -> Engine | None:
 
 def _read_hour(at_ms: int, market_ms: int, reading: BrainReading, prices: Mapping[str, float | None]) -> Hour:
     """Return the market as a backtest reads it."""
-    known = reading.regime.label is not RegimeLabel.UNKNOWN
+    chances = None
+    if reading.regime.label is not RegimeLabel.UNKNOWN:
+        chances = tuple(probabilities(tuple(reading.regime.posterior.values())))
+
+    shown = {asset: price(raw) for asset, raw in prices.items()}
     return Hour(
-        at_ms,
-        market_ms,
-        str(reading.regime.label),
-        tuple(probabilities(tuple(reading.regime.posterior.values()))) if known else None,
-        "",
-        {asset: value for asset, raw in prices.items() if (value := price(raw)) is not None},
+        at_ms=at_ms,
+        market_ms=market_ms,
+        label=str(reading.regime.label),
+        chances=chances,
+        headline="",
+        prices={asset: value for asset, value in shown.items() if value is not None},
         warm_up=True,
     )
 
 
 async def _hours_of(market: MarketReader, bars: BarFrame, offset_ms: int) -> AsyncIterator[Hour]:
     """Let the brain read bars, and give the market at each full hour that one of them closed at, by wall time."""
-    closes_ms, begin = (bars.t + BAR_MS).tolist(), 0
-    for end, close_ms in enumerate(closes_ms, 1):
+    begin = 0
+    for end, close_ms in enumerate((bars.t + BAR_MS).tolist(), 1):
         if close_ms % HOUR_MS:
             continue
+
         market.engine = await market.brain_of(bars.rows(begin, end), market.engine)
         begin = end
         reading = market.engine.reading()
         if reading is not None:
             prices = dict(zip(bars.assets, bars.fields["close"][end - 1].tolist(), strict=True))
             yield _read_hour(close_ms + offset_ms, close_ms, reading, prices)
+
     market.engine = await market.brain_of(bars.rows(begin), market.engine)
 
 
@@ -248,9 +263,11 @@ async def _backtest(app: App, start: datetime, end: datetime, progress: Progress
             observation = await app.market.observe(moment)
             reading = app.market.read(observation)
             backtest_arena(app, observation, reading, moment)
+
             if reading is not None and moment.minute == 0:
                 prices = {asset: seen.price for asset, seen in observation.assets.items()}
                 app.record.memory.keep_hours([_read_hour(to_ms(moment), observation.market_ms, reading, prices)])
+
             progress(done, len(moments), "steps of the backtest before the start (its rounds are marked warm_up)")
             await asyncio.sleep(0)
 

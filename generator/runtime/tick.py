@@ -38,17 +38,20 @@ async def tick(app: App, at: datetime, sources_s: float = SOURCES_DEADLINE_S) ->
             app.market.observe(at, sources_s), app.record.box.collect(_lock_ms(app, at))
         )
         reading = app.market.read(observation)
+
         await yield_to_event_loop()
         arena, number = play_arena(app, observation, reading, at, ballots)
     except BaseException:
         app.record.box.put_back()
         raise
+
     await yield_to_event_loop()
     record = app.record.published.prepare()
     context = describe(app, observation, reading, replace(arena, checkpoint_digest=record.digest), at, number)
     facts = worded(context)
     context = replace(context, changed=changes(app.publisher.worded, facts))
     composed = compose(context)
+
     await yield_to_event_loop()
     report = publish(app, context, composed, record, at)
     app.publisher.worded = facts
@@ -222,20 +225,23 @@ def describe(  # noqa: PLR0917
 ) -> TickContext:
     """Put together what the composers need."""
     now_ms = to_ms(at)
+    bars = app.market.history.frame()
     hourly = observation.bar_interval_ms == HOUR_MS and not observation.ended
+    offset_ms = observation.offset_ms if observation.mode == SourceMode.RECORDED else None
     ticks = app.record.memory.ticks(now_ms)
+
     return TickContext(
         site=app.publisher.site,
-        freshness=freshness(at, number, observation.offset_ms if observation.mode == SourceMode.RECORDED else None),
+        freshness=freshness(at, number, offset_ms),
         observation=observation,
         reading=reading,
         arena=arena,
         day_before=_day_before(app, now_ms),
         ticks=Ticks(ticks.published_24h, ticks.failed_24h, ticks.last_tick_id, ticks.missed_24h),
         closes={asset: app.market.history.closes(asset, SPARK_POINTS) for asset in ASSETS},
-        bars=app.market.history.frame(),
-        trends=trends(app.market.history.frame()) if reading is None else {},
-        futures=futures(app.market.history.frame()) if hourly else {},
+        bars=bars,
+        trends=trends(bars) if reading is None else {},
+        futures=futures(bars) if hourly else {},
     )
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from generator.arena.hourly import hour_in_reach, judge, predict
+from generator.arena.hourly import judge, predict, upcoming_hour
 from generator.arena.outcome import PricePoint
 from generator.arena.play import PlayState, play
 from generator.arena.values import PredictionMade
@@ -18,10 +18,10 @@ def made_at(now_ms: int, start_ms: int = NOON) -> PredictionMade:
 
 
 def test_the_ten_minutes_before_the_hour_make_it_and_nothing_from_the_start_on() -> None:
-    assert hour_in_reach(NOON - 10 * MINUTE - 1) is None
-    assert hour_in_reach(NOON - 10 * MINUTE) == NOON
-    assert hour_in_reach(NOON - 1) == NOON
-    assert hour_in_reach(NOON) is None
+    assert upcoming_hour(NOON - 10 * MINUTE - 1) is None
+    assert upcoming_hour(NOON - 10 * MINUTE) == NOON
+    assert upcoming_hour(NOON - 1) == NOON
+    assert upcoming_hour(NOON) is None
     with pytest.raises(ValueError, match="after the fact"):
         made_at(NOON)
 

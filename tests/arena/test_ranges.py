@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from generator.arena.hourly import interrupt, judge, predict
+from generator.arena.hourly import judge, predict, void_unresolved
 from generator.arena.outcome import PricePoint
 from generator.arena.play import PlayState, play
 from generator.arena.ranges import (
@@ -75,7 +75,7 @@ def test_without_a_start_price_every_horizon_is_void_and_none_is_due() -> None:
 
 
 def test_a_prediction_that_is_interrupted_keeps_the_moves_that_are_known() -> None:
-    made = interrupt(at(started(), NOON + 15 * MINUTE, 101.0), "clock was set back")
+    made = void_unresolved(at(started(), NOON + 15 * MINUTE, 101.0), "clock was set back")
 
     assert made.moves["15m"].move == 1.0
     assert {made.moves[horizon].void_reason for horizon in ("1h", "4h", "24h")} == {"clock was set back"}

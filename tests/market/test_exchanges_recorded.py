@@ -178,5 +178,5 @@ def test_recorded_error_of_binance_leaves_that_asset_out() -> None:
     assert seen.assets["ETH"].open_interest is None
     assert seen.assets["BTC"].open_interest is not None
     (row,) = [one for one in seen.sources if one.kind == "open_interest"]
-    assert row.reason == "1 missing: does not know the market"
+    assert row.reason == "1 missing: unknown market"
     assert np.isfinite(_rate(seen.assets["ETH"]))

@@ -12,7 +12,7 @@ from generator.catalog.endpoints import ENDPOINTS
 from generator.catalog.words import SourceMode
 from generator.compose.all import MODELS
 from generator.release.release import Releases
-from generator.runtime.bootstrap import bootstrap_files, ensure
+from generator.runtime.bootstrap import bootstrap_files, ensure_bootstrap
 from generator.settings import GeneratorSettings
 from tests.support.page_view import SITE
 
@@ -46,7 +46,7 @@ def test_unknown_is_null_with_a_reason_and_the_whole_is_unavailable(bodies: dict
 def test_it_is_written_once_where_nothing_was_published_and_the_first_tick_is_1(tmp_path: Path) -> None:
     settings = GeneratorSettings(state_dir=tmp_path)
 
-    laid = [ensure(settings, NOW), ensure(settings, NOW)]
+    laid = [ensure_bootstrap(settings, NOW), ensure_bootstrap(settings, NOW)]
 
     assert laid == [True, False]
     releases = Releases(settings.site_path)
@@ -59,7 +59,7 @@ def test_a_site_that_lost_its_pointer_is_not_set_back_to_the_beginning(tmp_path:
     settings = GeneratorSettings(state_dir=tmp_path)
     (settings.site_path / "releases" / "000000000007").mkdir(parents=True)
 
-    assert not ensure(settings, NOW)
+    assert not ensure_bootstrap(settings, NOW)
 
 
 def test_the_first_page_says_that_nothing_has_started_and_has_no_figure() -> None:

@@ -28,10 +28,10 @@ _REASONS: Final[dict[str, str]] = {
     "RequestTimeout": "no answer in time",
     "ExchangeNotAvailable": "not reachable",
     "OnMaintenance": "under maintenance",
-    "BadSymbol": "does not know the market",
-    "AuthenticationError": "wants a key",
-    "PermissionDenied": "refuses this place",
-    "RestrictedLocation": "refuses this place",
+    "BadSymbol": "unknown market",
+    "AuthenticationError": "requires an API key",
+    "PermissionDenied": "not available in this region",
+    "RestrictedLocation": "not available in this region",
 }
 
 
