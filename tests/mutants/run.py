@@ -12,7 +12,7 @@ import time
 import xml.etree.ElementTree as ET
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -123,9 +123,11 @@ class Copy:
         try:
             output, _ = process.communicate(timeout=limit_s)
         except subprocess.TimeoutExpired:
-            os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
             return None, ""
+        finally:  # also where this run is interrupted; what the tests started is in the same group
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
         return process.returncode, output
 
 
