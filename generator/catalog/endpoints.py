@@ -23,9 +23,9 @@ class Endpoint:
     next_resource: str  # id of the suggested richer resource (an endpoint or a product)
     first_read: tuple[tuple[str, ...], ...]  # key paths that the first program of the docs prints
     version: str = "v1"
-    product_id: str | None = None
-    schema_version: str | None = None
-    type: str | None = None  # of the answer, where it has one
+    product_id: str = ""  # catalogue id; this and the next two are empty where its answer does not carry them
+    schema_version: str = ""
+    type: str = ""  # kind of the answer
 
 
 ENDPOINTS: Final[tuple[Endpoint, ...]] = (

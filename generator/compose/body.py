@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping
-from typing import Annotated, Any, Final, Self
+from typing import Annotated, Any, Final
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
@@ -26,19 +26,18 @@ Significant = Annotated[float | None, BeforeValidator(formats.significant)]
 class Body(BaseModel):
     """A published object: frozen, no extra fields, no NaN."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, from_attributes=True)
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
-    @classmethod
-    def of(cls, source: object, **other: Any) -> Self:
-        """Build the body from the attributes of `source` of the same name, and fields that it lacks or has otherwise."""
-        named = {name: getattr(source, name) for name in cls.model_fields if hasattr(source, name)}
-        return cls(**{**named, **other})
+    def as_fields(self) -> dict[str, Any]:
+        """Return each field by its name, for a body that adds to this one: `Longer(**shorter.as_fields(), more=1)`."""
+        return dict(self)
 
     def as_json(self) -> dict[str, Any]:
         """Return the JSON object in its published key order."""
         data = self.model_dump(mode="json")
+        first = [key for key in data if key not in TAIL]
         last = [key for key in TAIL if key in data]
-        return {key: data[key] for key in (*(k for k in data if k not in TAIL), *last)}
+        return {key: data[key] for key in (*first, *last)}
 
 
 def absent(value: object) -> bool:

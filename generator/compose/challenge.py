@@ -86,7 +86,7 @@ class Quote(QuoteDraft):
     sha256: str = Field(description="SHA-256 of the paid body, lowercase hex.")
 
 
-class Challenge(Body):
+class ChallengeDraft(Body):
     """The part of the 402 body that the generator knows."""
 
     project: str = Field(description="Name of the service.")
@@ -102,7 +102,7 @@ class Challenge(Body):
     disclaimer: str = Field(description=envelope.EDUCATIONAL)
 
 
-class X402PaymentRequiredResponse(Challenge):
+class X402PaymentRequiredResponse(ChallengeDraft):
     """Payment is required."""
 
     quote: Quote = Field(description="The snapshot that is offered, with the digest of its bytes.")
@@ -148,12 +148,14 @@ BAZAAR_SCHEMA: Final[dict[str, Any]] = {
 
 def challenge(ctx: TickContext, product: Product, body: envelope.PaidResponse) -> dict[str, Any]:
     """Compose the challenge of one product; `quote.sha256` is added once the body is encoded."""
-    return Challenge.of(
-        product,
+    draft = ChallengeDraft(
         project=ctx.site.project,
         ecosystem=ECOSYSTEM,
         endpoint=product.id,
+        type=product.type,
+        product_id=product.product_id,
         message=PAYMENT_NEEDED,
+        what_this_is=product.what_this_is,
         what_this_is_not=WHAT_THIS_IS_NOT,
         related_pages=related_pages(ctx, product),
         quote=QuoteDraft(
@@ -164,12 +166,15 @@ def challenge(ctx: TickContext, product: Product, body: envelope.PaidResponse) -
             price_in_words=price_in_words(product, ctx.site.network),
         ),
         disclaimer=DISCLAIMER,
-    ).as_json()
+    )
+    return draft.as_json()
 
 
 def price_in_words(product: Product, network: str) -> str:
     """Say the price in words, and whether the money is worth anything."""
-    worth = f"about {us_cents(product.price_atomic)}" if network == MAINNET.name else "play money, worth nothing"
+    worth = "play money, worth nothing"
+    if network == MAINNET.name:
+        worth = f"about {us_cents(product.price_atomic)}"
     return f"{product.price_display}, {worth}, once for this one answer"
 
 
@@ -177,6 +182,7 @@ def related_pages(ctx: TickContext, product: Product) -> dict[str, str]:
     """List the free counterpart, the documentation and the buyer page."""
     base = ctx.site.base_url
     free = {f"free_{row.id}": base + row.path for row in ENDPOINTS if row.next_resource == product.id}
+
     return {
         **free,
         "docs": base + DOCS,
@@ -200,16 +206,19 @@ def unavailable(ctx: TickContext) -> dict[str, str]:
 
 def preview(ctx: TickContext, body: envelope.PaidResponse) -> QuotePreview:
     """Describe a body by what is free anyway, without giving away what is sold."""
-    parts, now = sections(body), regime(ctx)
-    read = reading_of(ctx, DEFAULT_ASSET)
-    return QuotePreview.of(
-        body,
+    parts = sections(body)
+    now = regime(ctx)
+
+    return QuotePreview(
+        headline=body.headline,
         regime=now.label,
         probabilities=now.probabilities,
         market_state=now.state,
         volatility=now.volatility,
         counts=now.counts,
-        btc_ranges=ranges(read) if read else None,
+        btc_ranges=ranges(reading_of(ctx, DEFAULT_ASSET)),
+        status=body.status,
+        source_mode=body.source_mode,
         assets_total=len(ASSETS),
         assets_verified=verified(ctx),
         limitations=len(body.limitations),
@@ -221,7 +230,9 @@ def preview(ctx: TickContext, body: envelope.PaidResponse) -> QuotePreview:
 def bazaar(body: envelope.PaidResponse) -> dict[str, Any]:
     """Declare one product. The example shows the envelope and the names of the parts, not what is sold."""
     data = body.as_json()
-    example = {**{key: data[key] for key in _SHOWN}, "sections": list(sections(body))}
+    example = {key: data[key] for key in _SHOWN}
+    example["sections"] = list(sections(body))
+
     return {
         "info": {
             "input": {"type": "http", "method": "GET", "queryParams": {}},

@@ -1,14 +1,13 @@
 """What several bodies show of one asset: price, bias, chances, ranges."""
 
 from collections import Counter
-from typing import Any
 
 from pydantic import Field
 
 from generator.arena import scores
 from generator.arena.scores import Triple
 from generator.brain.forecast import Forecast
-from generator.brain.reading import AssetReading, VolatilityOutlook
+from generator.brain.reading import AssetReading, Range, VolatilityOutlook
 from generator.catalog.assets import ASSETS
 from generator.catalog.formats import basis_points, change, fixed, price, share
 from generator.catalog.words import Bias, ConfidenceKind, Trend
@@ -83,66 +82,6 @@ def bias_of(ctx: TickContext, asset: str) -> Bias | None:
     return read.bias if read and read.forecast else None
 
 
-def published(triple: Triple | None) -> Probabilities | None:
-    """Publish three chances: down, neutral, up."""
-    return None if triple is None else Probabilities(down=triple[0], neutral=triple[1], up=triple[2])
-
-
-def confidence_percent(forecast: Forecast | None) -> float | None:
-    """Return the chance of the shown class in percent, from the chances as published."""
-    if forecast is None:
-        return None
-    return scores.confidence_percent(scores.published_triple(forecast.probabilities), forecast.prediction)
-
-
-def expected_move(outlook: VolatilityOutlook | None) -> ExpectedMove | None:
-    """Publish the expected size of moves."""
-    if outlook is None:
-        return None
-    quarter, hour, four = (fixed(100 * sigma, 2) for sigma in (outlook.m15, outlook.h1, outlook.h4))
-    if quarter is None or hour is None or four is None:
-        return None
-    return ExpectedMove(minutes_15_percent=quarter, hour_1_percent=hour, hours_4_percent=four)
-
-
-def ranges(read: AssetReading) -> dict[str, MoveRange] | None:
-    """Publish where the price may be at the end of each horizon."""
-    if read.ranges is None:
-        return None
-    return {
-        horizon: MoveRange(**{name: change(100 * getattr(one, name)) or 0.0 for name in MoveRange.model_fields})
-        for horizon, one in read.ranges.items()
-    }
-
-
-def quoted(ctx: TickContext, asset: str) -> dict[str, Any]:
-    """Fill the fields of `Quoted`."""
-    seen = observed(ctx, asset)
-    return {"asset": asset, "price": price(seen.price), "change_24h": change(seen.change_24h_percent)}
-
-
-def forecasted(ctx: TickContext, asset: str) -> dict[str, Any]:
-    """Fill the fields of `Forecasted`."""
-    read, said = reading_of(ctx, asset), forecast_of(ctx, asset)
-    return {
-        "confidence": confidence_percent(said),
-        "probabilities": published(scores.published_triple(said.probabilities)) if said else None,
-        "base_rates": published(scores.published_triple(said.base_rate)) if said else None,
-        "ranges": ranges(read) if read else None,
-    }
-
-
-def weighed(ctx: TickContext, asset: str) -> dict[str, Any]:
-    """Fill the fields of `Weighed`."""
-    read, said = reading_of(ctx, asset), forecast_of(ctx, asset)
-    return {
-        **forecasted(ctx, asset),
-        "band_bps": basis_points(said.band_bps) if said else None,
-        "agreement_percent": share(read.agreement) if read else None,
-        "coverage_percent": share(read.coverage) if read else None,
-    }
-
-
 def trend_of(ctx: TickContext, asset: str) -> Trend:
     """Return an asset's trend: the brain's, else the one read from slower bars."""
     read = reading_of(ctx, asset)
@@ -159,3 +98,82 @@ def price_source(ctx: TickContext, asset: str) -> str | None:
     """Name the venues behind a price."""
     venues = observed(ctx, asset).venues
     return f"{ctx.observation.price_basis} of {', '.join(venues)}" if venues else None
+
+
+def published(triple: Triple | None) -> Probabilities | None:
+    """Publish three chances, 0..1: down, neutral, up."""
+    if triple is None:
+        return None
+    down, neutral, up = triple
+    return Probabilities(down=down, neutral=neutral, up=up)
+
+
+def confidence_percent(forecast: Forecast | None) -> float | None:
+    """Return the chance of the shown class in percent, from the chances as published."""
+    if forecast is None:
+        return None
+    return scores.confidence_percent(scores.published_triple(forecast.probabilities), forecast.prediction)
+
+
+def expected_move(outlook: VolatilityOutlook | None) -> ExpectedMove | None:
+    """Publish the expected size of moves."""
+    if outlook is None:
+        return None
+
+    quarter, hour, four_hours = (fixed(100 * sigma, 2) for sigma in (outlook.m15, outlook.h1, outlook.h4))
+    if quarter is None or hour is None or four_hours is None:
+        return None
+    return ExpectedMove(minutes_15_percent=quarter, hour_1_percent=hour, hours_4_percent=four_hours)
+
+
+def ranges(read: AssetReading | None) -> dict[str, MoveRange] | None:
+    """Publish where the price may be at the end of each horizon."""
+    if read is None or read.ranges is None:
+        return None
+    return {horizon: _move_range(move) for horizon, move in read.ranges.items()}
+
+
+def _move_range(move: Range) -> MoveRange:
+    return MoveRange(
+        low_90=_move_percent(move.low_90),
+        low_50=_move_percent(move.low_50),
+        high_50=_move_percent(move.high_50),
+        high_90=_move_percent(move.high_90),
+    )
+
+
+def _move_percent(fraction: float) -> float:
+    return change(100 * fraction) or 0.0
+
+
+def quoted(ctx: TickContext, asset: str) -> Quoted:
+    """Publish an asset's price."""
+    seen = observed(ctx, asset)
+    return Quoted(asset=asset, price=price(seen.price), change_24h=change(seen.change_24h_percent))
+
+
+def forecasted(ctx: TickContext, asset: str) -> Forecasted:
+    """Publish how far an asset may move, and the chances of each direction."""
+    forecast = forecast_of(ctx, asset)
+    chances = scores.published_triple(forecast.probabilities) if forecast else None
+    base_rates = scores.published_triple(forecast.base_rate) if forecast else None
+
+    return Forecasted(
+        confidence=confidence_percent(forecast),
+        probabilities=published(chances),
+        base_rates=published(base_rates),
+        ranges=ranges(reading_of(ctx, asset)),
+    )
+
+
+def weighed(ctx: TickContext, asset: str) -> Weighed:
+    """Publish the same with its neutral band and how far the evidence agrees."""
+    read = reading_of(ctx, asset)
+    forecast = forecast_of(ctx, asset)
+
+    return Weighed(
+        **forecasted(ctx, asset).as_fields(),
+        band_bps=basis_points(forecast.band_bps) if forecast else None,
+        agreement_percent=share(read.agreement) if read else None,
+        coverage_percent=share(read.coverage) if read else None,
+    )

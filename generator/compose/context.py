@@ -39,7 +39,7 @@ class Site:
 
 
 @dataclass(frozen=True, slots=True)
-class Freshness:
+class TickTimes:
     """The tick's wall times and numbers."""
 
     tick_id: str  # 20261120T095300Z
@@ -75,7 +75,7 @@ class TickContext:
     """
 
     site: Site
-    freshness: Freshness
+    freshness: TickTimes
     observation: Observation
     reading: BrainReading | None
     arena: ArenaView

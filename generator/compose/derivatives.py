@@ -1,6 +1,7 @@
 """GET /api/derivatives.php."""
 
 from collections.abc import Iterable, Mapping
+from typing import Final
 
 from pydantic import Field
 
@@ -12,6 +13,7 @@ from generator.catalog.formats import change, fixed, iso, share, significant
 from generator.catalog.links import DOCS, METHODOLOGY
 from generator.catalog.text.answers import DISCLAIMER
 from generator.catalog.text.labels import DERIVATIVES
+from generator.catalog.thresholds import FLAT_PERCENT
 from generator.compose import envelope
 from generator.compose.body import Body, Change24h, Significant
 from generator.compose.context import TickContext
@@ -131,9 +133,12 @@ class DerivativesResponse(envelope.FreeResponse):
     disclaimer: str = Field(description=envelope.EDUCATIONAL)
 
 
-FUNDINGS_A_YEAR = 3 * 365
-USUAL_PERCENT = 0.01  # funding per 8 hours of most venues
-FLAT_PRICE, FLAT_CONTRACTS = 0.1, 0.5  # percent over 24 hours within which neither rises nor falls
+FUNDINGS_A_YEAR: Final = 3 * 365
+USUAL_PERCENT: Final = 0.01  # funding per 8 hours of most venues
+FLAT_CONTRACTS_PERCENT: Final = 0.5  # of a change over 24 hours within which contracts neither rise nor fall
+LITTLE_PAID: Final = -0.25 * USUAL_PERCENT  # above it shorts pay almost nothing
+MUCH_PAID: Final = 1.25 * USUAL_PERCENT  # above it longs pay clearly more than usual
+LESS_PAID: Final = 0.75 * USUAL_PERCENT  # below it they pay less than usual
 
 
 def derivatives(ctx: TickContext) -> DerivativesResponse:
@@ -141,11 +146,14 @@ def derivatives(ctx: TickContext) -> DerivativesResponse:
     endpoint = ENDPOINT_BY_ID["derivatives"]
     assets = {asset: derivatives_asset(ctx, asset) for asset in ASSETS}
     state, vote = overall(assets.values())
+
     groups = by_state(assets)
-    known, having = sum(map(len, groups.values())), len(groups.get(state, ())) if state else 0
-    few = () if state else (f"fewer than {FEWEST} assets have a derivatives state: no overall word",)
+    known = sum(len(names) for names in groups.values())
+    having = len(groups.get(state, ())) if state else 0
+    too_few = () if state else (f"fewer than {FEWEST} assets have a derivatives state: no overall word",)
+
     return DerivativesResponse(
-        **envelope.head(ctx, endpoint),
+        **envelope.free_envelope(ctx, endpoint).as_fields(),
         product_id=endpoint.product_id,
         source_mode=ctx.observation.mode,
         generated_at=envelope.updated(ctx),
@@ -160,7 +168,7 @@ def derivatives(ctx: TickContext) -> DerivativesResponse:
         confidence=share(having / known) if having else None,
         assets=assets,
         evidence=tuple(f"{word.replace('_', ' ')}: {', '.join(names)}" for word, names in groups.items()),
-        limitations=market_limitations(ctx, *few),
+        limitations=market_limitations(ctx, *too_few),
         related_endpoints=envelope.related(endpoint),
         explore={"docs": ctx.site.base_url + DOCS, "methodology": ctx.site.base_url + METHODOLOGY},
         upgrade_path=envelope.expanded_access(ctx, endpoint.next_resource),
@@ -171,42 +179,60 @@ def derivatives(ctx: TickContext) -> DerivativesResponse:
 
 def derivatives_asset(ctx: TickContext, asset: str) -> DerivativesAsset:
     """Compose derivatives pressure of one asset."""
-    seen, read = observed(ctx, asset), futures_of(ctx, asset)
-    known = read.state is not words.DerivativesState.UNAVAILABLE
-    paid, held = funding(seen, read), open_interest(seen)
-    quadrant = price_and_interest(change(seen.change_24h_percent), held)
+    seen = observed(ctx, asset)
+    pressure = futures_of(ctx, asset)
+    known = pressure.state is not words.DerivativesState.UNAVAILABLE
+
+    paid = funding(seen, pressure)
+    held = open_interest(seen)
+    evidence = [who_pays(paid)] if paid else []
+
+    price_change = change(seen.change_24h_percent)
+    contracts_change = held.contracts_change_24h_percent if held else None
+    quadrant = None
+    if price_change is not None and contracts_change is not None:
+        quadrant = price_and_interest(price_change, contracts_change)
+        evidence.append(moved(price_change, contracts_change, quadrant))
+
     return DerivativesAsset(
         asset=asset,
-        status=graded(
-            [seen.funding is not None, seen.open_interest is not None, known],
-            readable=seen.funding is not None or seen.open_interest is not None,
-        ),
-        state=read.state if read.steady or not known else None,
-        vote=read.vote,
-        confidence=share(read.steadiness) if read.steady else None,
+        status=derivatives_status(seen, known=known),
+        state=pressure.state if pressure.steady or not known else None,
+        vote=pressure.vote,
+        confidence=share(pressure.steadiness) if pressure.steady else None,
         price_and_interest=quadrant,
         funding=paid,
         open_interest=held,
         liquidations=liquidations(seen),
-        evidence=(*([who_pays(paid)] if paid else []), *([moved(seen, held, quadrant)] if held and quadrant else [])),
-        limitations=asset_limitations(ctx, asset, *read.limitations),
+        evidence=tuple(evidence),
+        limitations=asset_limitations(ctx, asset, *pressure.limitations),
     )
 
 
-def funding(seen: AssetObservation, read: Pressure) -> Funding | None:
+def derivatives_status(seen: AssetObservation, *, known: bool) -> words.Status:
+    """Grade the inputs of one asset; `known`: it has a derivatives state."""
+    has_funding = seen.funding is not None
+    has_interest = seen.open_interest is not None
+    return graded([has_funding, has_interest, known], readable=has_funding or has_interest)
+
+
+def funding(seen: AssetObservation, pressure: Pressure) -> Funding | None:
     """Publish funding in percent, with its place in the last 30 days and its cost."""
-    value = seen.funding
-    rate = fixed(100 * value.rate_8h, 4) if value else None
-    if value is None or rate is None:
+    if seen.funding is None:
         return None
+    rate_8h = seen.funding.rate_8h  # a fraction
+    rate_percent = fixed(100 * rate_8h, 4)
+    if rate_percent is None:
+        return None
+
     return Funding(
-        rate_8h_percent=rate,
-        annualised_percent=fixed(100 * value.rate_8h * FUNDINGS_A_YEAR, 2) or 0.0,
-        rank_30d_percent=share(read.rank),
+        rate_8h_percent=rate_percent,
+        annualised_percent=fixed(100 * rate_8h * FUNDINGS_A_YEAR, 2) or 0.0,
+        rank_30d_percent=share(pressure.rank),
         usual_rate_8h_percent=USUAL_PERCENT,
-        cost_per_1000_usd_day=fixed(1000 * 3 * value.rate_8h, 2) or 0.0,
-        venues=value.venues,
-        as_of=iso(value.as_of_ms),
+        cost_per_1000_usd_day=fixed(1000 * 3 * rate_8h, 2) or 0.0,
+        venues=seen.funding.venues,
+        as_of=iso(seen.funding.as_of_ms),
     )
 
 
@@ -214,53 +240,73 @@ def who_pays(paid: Funding) -> str:
     """Say which side pays, how much against the usual rate, and how often it was less."""
     rate = paid.rate_8h_percent
     if rate < 0:
-        read = "almost nothing" if rate > -0.25 * USUAL_PERCENT else "demand to be short exceeds supply"
-        said = f"Shorts pay longs {-rate:.4f}% every 8 hours: {read}."
-    elif rate > 1.25 * USUAL_PERCENT:
+        demand = "almost nothing" if rate > LITTLE_PAID else "demand to be short exceeds supply"
+        payment = f"Shorts pay longs {-rate:.4f}% every 8 hours: {demand}."
+    elif rate > MUCH_PAID:
         times = rate / USUAL_PERCENT
-        said = (
+        payment = (
             f"Longs pay shorts {rate:.4f}% every 8 hours, {times:.1f} times the usual {USUAL_PERCENT}%: "
             "demand to be long exceeds supply."
         )
     else:
-        size = "less than" if rate < 0.75 * USUAL_PERCENT else "about"
         payer = "Longs pay shorts" if rate else "Neither side pays the other:"
-        said = f"{payer} {rate:.4f}% every 8 hours, {size} the usual {USUAL_PERCENT}%."
-    ranked = paid.rank_30d_percent
-    return said if ranked is None else f"{said} It was lower {ranked:g}% of the time in the last 30 days."
+        size = "less than" if rate < LESS_PAID else "about"
+        payment = f"{payer} {rate:.4f}% every 8 hours, {size} the usual {USUAL_PERCENT}%."
+
+    rank = paid.rank_30d_percent
+    if rank is None:
+        return payment
+    return f"{payment} It was lower {rank:g}% of the time in the last 30 days."
 
 
-def price_and_interest(price_change: float | None, held: OpenInterest | None) -> words.PriceAndInterest | None:
-    """Name the quadrant of the changes of price and contracts over 24 hours; None where one is unknown."""
-    contracts = held.contracts_change_24h_percent if held else None
-    if price_change is None or contracts is None:
-        return None
-    if abs(price_change) <= FLAT_PRICE or abs(contracts) <= FLAT_CONTRACTS:
+def price_and_interest(price_change: float, contracts_change: float) -> words.PriceAndInterest:
+    """Name the quadrant of the changes of price and contracts over 24 hours, percent."""
+    if abs(price_change) <= FLAT_PERCENT or abs(contracts_change) <= FLAT_CONTRACTS_PERCENT:
         return words.PriceAndInterest.LITTLE_CHANGE
-    price_word, interest_word = ("rising" if moved > 0 else "falling" for moved in (price_change, contracts))
+
+    price_word = "rising" if price_change > 0 else "falling"
+    interest_word = "rising" if contracts_change > 0 else "falling"
     return words.PriceAndInterest(f"{price_word}_price_{interest_word}_interest")
 
 
-def moved(seen: AssetObservation, held: OpenInterest, quadrant: words.PriceAndInterest) -> str:
-    """Say how price and contracts moved over 24 hours, and how that is read."""
-    changes = change(seen.change_24h_percent), held.contracts_change_24h_percent
-    price_word, interest_word = (f"{'down' if one < 0 else 'up'} {abs(one):.2f}%" for one in changes if one is not None)
-    return f"Over 24 hours the price is {price_word} and open contracts are {interest_word}. {quadrant.meaning}"
+def moved(price_change: float, contracts_change: float, quadrant: words.PriceAndInterest) -> str:
+    """Say how price and contracts moved over 24 hours, percent, and how that is read."""
+    price_word = _up_or_down(price_change)
+    contracts_word = _up_or_down(contracts_change)
+    return f"Over 24 hours the price is {price_word} and open contracts are {contracts_word}. {quadrant.meaning}"
+
+
+def _up_or_down(change_percent: float) -> str:
+    return f"{'down' if change_percent < 0 else 'up'} {abs(change_percent):.2f}%"
 
 
 def open_interest(seen: AssetObservation) -> OpenInterest | None:
     """Publish open interest, in contracts and in US dollars."""
-    value = seen.open_interest
-    return None if value is None else OpenInterest.of(value, as_of=iso(value.as_of_ms))
+    interest = seen.open_interest
+    if interest is None:
+        return None
+
+    return OpenInterest(
+        contracts=interest.contracts,
+        contracts_change_24h_percent=interest.contracts_change_24h_percent,
+        usd=interest.usd,
+        change_24h_percent=interest.change_24h_percent,
+        venues=interest.venues,
+        as_of=iso(interest.as_of_ms),
+    )
 
 
 def liquidations(seen: AssetObservation) -> Liquidations | None:
     """Publish liquidations in US dollars."""
-    value = seen.liquidations
-    longs, shorts = (significant(value.long_usd_24h), significant(value.short_usd_24h)) if value else (None, None)
-    if value is None or longs is None or shorts is None:
+    closed = seen.liquidations
+    if closed is None:
         return None
-    return Liquidations(long_usd_24h=longs, short_usd_24h=shorts, venues=value.venues)
+
+    longs = significant(closed.long_usd_24h)
+    shorts = significant(closed.short_usd_24h)
+    if longs is None or shorts is None:
+        return None
+    return Liquidations(long_usd_24h=longs, short_usd_24h=shorts, venues=closed.venues)
 
 
 def overall(assets: Iterable[DerivativesAsset]) -> tuple[words.OverallState | None, words.OverallVote | None]:
@@ -268,17 +314,19 @@ def overall(assets: Iterable[DerivativesAsset]) -> tuple[words.OverallState | No
     rows = list(assets)
     states = [row.state.value for row in rows if row.state and row.state is not words.DerivativesState.UNAVAILABLE]
     votes = [row.vote.value for row in rows if row.vote and row.vote is not words.DerivativesVote.NO_VOTE]
-    state, vote = commonest(states, "mixed"), commonest(votes, "mixed")
+
+    state = commonest(states, "mixed")
+    vote = commonest(votes, "mixed")
     return words.OverallState(state) if state else None, words.OverallVote(vote) if vote else None
 
 
 def by_state(assets: Mapping[str, DerivativesAsset]) -> dict[str, list[str]]:
     """Return state -> the assets that have it."""
-    grouped: dict[str, list[str]] = {}
+    groups: dict[str, list[str]] = {}
     for asset, row in assets.items():
         if row.state and row.state is not words.DerivativesState.UNAVAILABLE:
-            grouped.setdefault(row.state.value, []).append(asset)
-    return grouped
+            groups.setdefault(row.state.value, []).append(asset)
+    return groups
 
 
 def sentence(state: words.OverallState | None, having: int, known: int) -> str:

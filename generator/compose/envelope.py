@@ -1,6 +1,6 @@
 """The envelopes of the free and the paid answers, and GET /status.json."""
 
-from typing import Any, Literal
+from typing import Literal
 
 from pydantic import Field
 
@@ -16,6 +16,7 @@ from generator.compose.body import Body, absent
 from generator.compose.context import Change, TickContext
 from generator.compose.facts import headline
 from generator.compose.inputs import market_limitations, market_status, verified
+from generator.market.observation import SourceHealth
 
 UPDATED = "Wall time of the tick that made this answer, ISO 8601 UTC."
 LIMITATIONS = "What is unknown or restricted in this answer, and why."
@@ -121,7 +122,7 @@ class UsageCharacteristics(Body):
     response_format: str = Field(description="Media type.")
 
 
-class Answer(Body):
+class BaseResponse(Body):
     """What every answer of a tick begins with."""
 
     success: bool = Field(description="True on every 200.")
@@ -131,7 +132,7 @@ class Answer(Body):
     )
 
 
-class TickAnswer(Answer):
+class TickResponse(BaseResponse):
     """What every free and paid answer carries."""
 
     endpoint: str = Field(description="Identity of the resource, e.g. market-regime.")
@@ -139,7 +140,7 @@ class TickAnswer(Answer):
     changed_since_last_tick: tuple[Change, ...] | None = Field(description=CHANGED)
 
 
-class FreeResponse(TickAnswer):
+class FreeResponse(TickResponse):
     """The envelope of the free answers."""
 
     name: str = Field(description="Name of the resource for people.")
@@ -205,7 +206,7 @@ class TicksBlock(Body):
     missed_24h: int = Field(description="Full minutes since the first tick in which none began.")
 
 
-class StatusResponse(Freshness, Answer):
+class StatusResponse(Freshness, BaseResponse):
     """Whether the service is up to date."""
 
     status: Status = Field(description=STATUS)
@@ -213,7 +214,7 @@ class StatusResponse(Freshness, Answer):
     disclaimer: str = Field(description=EDUCATIONAL)
 
 
-class PaidResponse(TickAnswer):
+class PaidResponse(TickResponse):
     """What every paid answer carries; nothing of the payer."""
 
     type: str = Field(description="Kind of the paid answer.")
@@ -242,29 +243,60 @@ def updated(ctx: TickContext) -> str:
     return iso(ctx.freshness.generated_ms)
 
 
-def source_rows(ctx: TickContext) -> tuple[SourceRow, ...]:
-    """List how every source answered."""
-    now_ms = ctx.observation.market_ms
-    return tuple(
-        SourceRow.of(
-            source,
-            as_of=iso_or_none(source.as_of_ms),
-            age_seconds=None if source.as_of_ms is None else max(0, (now_ms - source.as_of_ms) // 1000),
-        )
-        for source in ctx.observation.sources
+def as_of(ctx: TickContext) -> str:
+    """Return the market time of the snapshot."""
+    return iso(ctx.observation.market_ms)
+
+
+def source_name(ctx: TickContext) -> str:
+    """Name the market and its sources in words, e.g. `live market: kraken, okx`."""
+    names = ", ".join(dict.fromkeys(source.name for source in ctx.observation.sources))
+    return f"{ctx.observation.mode} market: {names or 'no source answered'}"
+
+
+def source_block(ctx: TickContext) -> SourceBlock:
+    """Say where the market data come from."""
+    times = [source.as_of_ms for source in ctx.observation.sources if source.as_of_ms]
+
+    return SourceBlock(
+        name=source_name(ctx),
+        kind=ctx.observation.price_basis,
+        mode=ctx.observation.mode,
+        as_of=iso_or_none(max(times, default=None)),
+        assets_verified=verified(ctx),
+        assets_total=len(ASSETS),
+    )
+
+
+def source_row(source: SourceHealth, now_ms: int) -> SourceRow:
+    """Say how one source answered; its age is counted from market time."""
+    age_seconds = None
+    if source.as_of_ms is not None:
+        age_seconds = max(0, (now_ms - source.as_of_ms) // 1000)
+
+    return SourceRow(
+        name=source.name,
+        kind=source.kind,
+        status=source.status,
+        as_of=iso_or_none(source.as_of_ms),
+        age_seconds=age_seconds,
+        reason=source.reason,
     )
 
 
 def freshness(ctx: TickContext) -> Freshness:
     """Say when the answer was made and until when it may be used."""
     tick = ctx.freshness
-    return Freshness.of(
-        tick,
+    now_ms = ctx.observation.market_ms
+
+    return Freshness(
+        tick_id=tick.tick_id,
+        generation=tick.generation,
         generated_at=iso(tick.generated_ms),
         next_update_at=iso(tick.next_update_ms),
         valid_until=iso(tick.valid_until_ms),
         source_mode=ctx.observation.mode,
-        sources=source_rows(ctx),
+        sources=tuple(source_row(source, now_ms) for source in ctx.observation.sources),
     )
 
 
@@ -272,8 +304,11 @@ def replay(ctx: TickContext) -> Replay | None:
     """Return the position in a recorded market; None for the others."""
     if ctx.observation.mode is not SourceMode.RECORDED:
         return None
-    offset_ms = ctx.observation.offset_ms if ctx.freshness.offset_ms is None else ctx.freshness.offset_ms
-    return Replay(offset_seconds=offset_ms // 1000, market_time=iso(ctx.observation.market_ms))
+
+    offset_ms = ctx.freshness.offset_ms
+    if offset_ms is None:
+        offset_ms = ctx.observation.offset_ms
+    return Replay(offset_seconds=offset_ms // 1000, market_time=as_of(ctx))
 
 
 def next_resource(endpoint: Endpoint) -> NextResource:
@@ -281,86 +316,30 @@ def next_resource(endpoint: Endpoint) -> NextResource:
     name = endpoint.next_resource
     if name in PRODUCT_BY_ID:
         product = PRODUCT_BY_ID[name]
-        return NextResource.of(product, endpoint=name, access="paid")
+        return NextResource(endpoint=name, path=product.path, access="paid", price_display=product.price_display)
     return NextResource(endpoint=name, path=ENDPOINT_BY_ID[name].path, access="public", price_display=None)
-
-
-def head(ctx: TickContext, endpoint: Endpoint) -> dict[str, Any]:
-    """Fill the fields of `FreeResponse`."""
-    return {
-        "success": True,
-        "project": ctx.site.project,
-        "endpoint": endpoint.id,
-        "name": endpoint.name,
-        "version": endpoint.version,
-        "access": "public",
-        "headline": headline(ctx),
-        "changed_since_last_tick": ctx.changed,
-        "capability_boundary": CapabilityBoundary.of(endpoint),
-        "next_resource": next_resource(endpoint),
-        "freshness": freshness(ctx),
-        "replay": replay(ctx),
-    }
-
-
-def notice(ctx: TickContext, endpoint: Endpoint, *limits: str) -> dict[str, Any]:
-    """Fill the fields of `NoticeResponse`."""
-    return {
-        **head(ctx, endpoint),
-        "type": endpoint.type,
-        "mode": ctx.observation.mode,
-        "status": market_status(ctx),
-        "limitations": market_limitations(ctx, *limits),
-        "truth_statement": endpoint.truth_statement,
-        "educational_notice": DISCLAIMER,
-        "updated_utc": updated(ctx),
-    }
-
-
-def rich(ctx: TickContext, endpoint: Endpoint, *limits: str) -> dict[str, Any]:
-    """Fill the fields of `RichResponse` but for `summary`."""
-    base = ctx.site.base_url
-    return {
-        **head(ctx, endpoint),
-        "product_id": endpoint.product_id,
-        "schema_version": endpoint.schema_version,
-        "status": market_status(ctx),
-        "purpose": endpoint.purpose,
-        "endpoint_role": EndpointRole(role="context", tier="free", position=RECOMMENDED_ORDER.index(endpoint.id) + 1),
-        "agent_guidance": guidance(endpoint),
-        "usage_characteristics": UsageCharacteristics(**USAGE_CHARACTERISTICS),
-        "source": source_block(ctx),
-        "limitations": market_limitations(ctx, *limits),
-        "developer_resources": DeveloperResources(
-            openapi_json=base + OPENAPI_JSON,
-            openapi_yaml=base + OPENAPI_YAML,
-            llms_txt=base + LLMS_TXT,
-            docs=base + DOCS,
-        ),
-        "expanded_access": expanded_access(ctx, endpoint.next_resource),
-        "related_resources": related(endpoint),
-        "truth_statement": endpoint.truth_statement,
-        "disclaimer": DISCLAIMER,
-        "updated": updated(ctx),
-        "updated_utc": updated(ctx),
-    }
 
 
 def guidance(endpoint: Endpoint) -> AgentGuidance:
     """Say when an agent should read an endpoint."""
-    follow = next_resource(endpoint)
-    return AgentGuidance.of(
-        endpoint,
+    richer = next_resource(endpoint)
+
+    return AgentGuidance(
         recommended_for=endpoint.provides,
-        next_step=f"{follow.endpoint} at {follow.path} ({follow.price_display or 'free'})",
+        when_to_use=endpoint.when_to_use,
+        when_not_to_use=endpoint.when_not_to_use,
+        next_step=f"{richer.endpoint} at {richer.path} ({richer.price_display or 'free'})",
     )
 
 
 def expanded_access(ctx: TickContext, product_id: str) -> ExpandedAccess:
     """Describe a paid resource and its price."""
     product = PRODUCT_BY_ID[product_id]
-    return ExpandedAccess.of(
-        product,
+
+    return ExpandedAccess(
+        path=product.path,
+        price_display=product.price_display,
+        price_atomic=product.price_atomic,
         network=NETWORKS[ctx.site.network].caip2,
         asset_id=ctx.site.asset_id,
         buyer_page=ctx.site.base_url + BUYER_PAGES[product.id],
@@ -368,69 +347,113 @@ def expanded_access(ctx: TickContext, product_id: str) -> ExpandedAccess:
 
 
 def related(endpoint: Endpoint) -> dict[str, str]:
-    """List the other free resources."""
+    """List the other free resources: id to path."""
     return {other.id: other.path for other in ENDPOINTS if other.id != endpoint.id}
 
 
-def source_block(ctx: TickContext) -> SourceBlock:
-    """Say where the market data come from."""
-    return SourceBlock(
-        name=source_name(ctx),
-        kind=ctx.observation.price_basis,
-        mode=ctx.observation.mode,
-        as_of=iso_or_none(max((row.as_of_ms for row in ctx.observation.sources if row.as_of_ms), default=None)),
-        assets_verified=verified(ctx),
-        assets_total=len(ASSETS),
-    )
-
-
-def source_name(ctx: TickContext) -> str:
-    """Name the market in words."""
-    names = ", ".join(dict.fromkeys(source.name for source in ctx.observation.sources))
-    return f"{ctx.observation.mode} market: {names}" if names else f"{ctx.observation.mode} market: no source answered"
-
-
-def status(ctx: TickContext) -> StatusResponse:
-    """Compose the state of the tick."""
-    return StatusResponse.of(
-        freshness(ctx),
+def free_envelope(ctx: TickContext, endpoint: Endpoint) -> FreeResponse:
+    """Fill what every free answer carries."""
+    return FreeResponse(
         success=True,
         project=ctx.site.project,
-        status=market_status(ctx),
-        ticks=TicksBlock.of(ctx.ticks),
-        disclaimer=DISCLAIMER,
+        endpoint=endpoint.id,
+        name=endpoint.name,
+        version=endpoint.version,
+        access="public",
+        headline=headline(ctx),
+        changed_since_last_tick=ctx.changed,
+        capability_boundary=CapabilityBoundary(provides=endpoint.provides, does_not_provide=endpoint.does_not_provide),
+        next_resource=next_resource(endpoint),
+        freshness=freshness(ctx),
         replay=replay(ctx),
     )
 
 
-def as_of(ctx: TickContext) -> str:
-    """Return the market time of the snapshot."""
-    return iso(ctx.observation.market_ms)
+def notice_envelope(ctx: TickContext, endpoint: Endpoint, *limits: str) -> NoticeResponse:
+    """Fill the envelope with an educational notice; `limits` are the answer's own limitations."""
+    return NoticeResponse(
+        **free_envelope(ctx, endpoint).as_fields(),
+        type=endpoint.type,
+        mode=ctx.observation.mode,
+        status=market_status(ctx),
+        limitations=market_limitations(ctx, *limits),
+        truth_statement=endpoint.truth_statement,
+        educational_notice=DISCLAIMER,
+        updated_utc=updated(ctx),
+    )
 
 
-def paid_head(ctx: TickContext, product_id: str, *limits: str) -> dict[str, Any]:
-    """Fill the fields of `PaidResponse`."""
+def rich_envelope(ctx: TickContext, endpoint: Endpoint, *limits: str, summary: str) -> RichResponse:
+    """Fill the envelope of market-regime and main-brain; `limits` are the answer's own limitations."""
+    base = ctx.site.base_url
+    position = RECOMMENDED_ORDER.index(endpoint.id) + 1
+
+    return RichResponse(
+        **free_envelope(ctx, endpoint).as_fields(),
+        product_id=endpoint.product_id,
+        schema_version=endpoint.schema_version,
+        status=market_status(ctx),
+        purpose=endpoint.purpose,
+        endpoint_role=EndpointRole(role="context", tier="free", position=position),
+        agent_guidance=guidance(endpoint),
+        usage_characteristics=UsageCharacteristics(**USAGE_CHARACTERISTICS),
+        source=source_block(ctx),
+        summary=summary,
+        limitations=market_limitations(ctx, *limits),
+        developer_resources=DeveloperResources(
+            openapi_json=base + OPENAPI_JSON,
+            openapi_yaml=base + OPENAPI_YAML,
+            llms_txt=base + LLMS_TXT,
+            docs=base + DOCS,
+        ),
+        expanded_access=expanded_access(ctx, endpoint.next_resource),
+        related_resources=related(endpoint),
+        truth_statement=endpoint.truth_statement,
+        disclaimer=DISCLAIMER,
+        updated=updated(ctx),
+        updated_utc=updated(ctx),
+    )
+
+
+def paid_envelope(ctx: TickContext, product_id: str, *limits: str) -> PaidResponse:
+    """Fill what every paid answer carries; `limits` are the answer's own limitations."""
     product = PRODUCT_BY_ID[product_id]
-    return {
-        "success": True,
-        "project": ctx.site.project,
-        "endpoint": product.id,
-        "type": product.type,
-        "payment_status": "settled",
-        "product": product.title,
-        "product_id": product.product_id,
-        "price": product.price_display,
-        "price_atomic": product.price_atomic,
-        "snapshotId": ctx.freshness.generation,
-        "as_of": as_of(ctx),
-        "valid_until": iso(ctx.freshness.valid_until_ms),
-        "status": market_status(ctx),
-        "source_mode": ctx.observation.mode,
-        "headline": headline(ctx),
-        "changed_since_last_tick": ctx.changed,
-        "educational_only": True,
-        "limitations": market_limitations(ctx, *limits),
-        "disclaimer": DISCLAIMER,
-        "updated": updated(ctx),
-        "replay": replay(ctx),
-    }
+
+    return PaidResponse(
+        success=True,
+        project=ctx.site.project,
+        endpoint=product.id,
+        type=product.type,
+        payment_status="settled",
+        product=product.title,
+        product_id=product.product_id,
+        price=product.price_display,
+        price_atomic=product.price_atomic,
+        snapshotId=ctx.freshness.generation,
+        as_of=as_of(ctx),
+        valid_until=iso(ctx.freshness.valid_until_ms),
+        status=market_status(ctx),
+        source_mode=ctx.observation.mode,
+        headline=headline(ctx),
+        changed_since_last_tick=ctx.changed,
+        educational_only=True,
+        limitations=market_limitations(ctx, *limits),
+        disclaimer=DISCLAIMER,
+        updated=updated(ctx),
+        replay=replay(ctx),
+    )
+
+
+def status(ctx: TickContext) -> StatusResponse:
+    """Compose the state of the tick."""
+    ticks = ctx.ticks
+
+    return StatusResponse(
+        **freshness(ctx).as_fields(),
+        success=True,
+        project=ctx.site.project,
+        status=market_status(ctx),
+        ticks=TicksBlock(published_24h=ticks.published_24h, failed_24h=ticks.failed_24h, missed_24h=ticks.missed_24h),
+        disclaimer=DISCLAIMER,
+        replay=replay(ctx),
+    )

@@ -2,27 +2,32 @@
 
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Final
 
 from generator.arena.scores import published_triple
 from generator.brain.forecast import OutcomeChances
 from generator.brain.reading import AssetReading, BrainReading, RegimeReading
 from generator.catalog.assets import ASSETS, DEFAULT_ASSET
 from generator.catalog.formats import change, fixed, percent, probabilities, share
+from generator.catalog.horizons import HOUR
 from generator.catalog.text import market
 from generator.catalog.text.labels import DERIVATIVES, FAMILY, LIQUIDITY
-from generator.catalog.text.market import FLAT, AssetFacts, Facts
+from generator.catalog.text.market import PublishedAsset, PublishedMarket
+from generator.catalog.thresholds import FLAT_PERCENT
 from generator.catalog.words import Points, RegimeLabel, Trend
 from generator.compose.context import TickContext
 from generator.compose.inputs import commonest, forecast_reason, missing_reason, observed, reading_of
 from generator.market.bars import BAR_MS
 
+_DAY: Final = timedelta(days=1)
+
 
 def moves(ctx: TickContext) -> dict[str, float]:
-    """Return the published changes over 24 hours of the assets that have one."""
-    found = {asset: change(observed(ctx, asset).change_24h_percent) for asset in ASSETS}
-    return {asset: moved for asset, moved in found.items() if moved is not None}
+    """Return the published changes over 24 hours, percent, of the assets that have one."""
+    changes = {asset: change(observed(ctx, asset).change_24h_percent) for asset in ASSETS}
+    return {asset: moved for asset, moved in changes.items() if moved is not None}
 
 
 def market_trend(ctx: TickContext) -> Trend:
@@ -31,7 +36,7 @@ def market_trend(ctx: TickContext) -> Trend:
     return Trend(commonest(known, Trend.SIDEWAYS) or Trend.UNKNOWN)
 
 
-def facts(ctx: TickContext) -> Facts:
+def facts(ctx: TickContext) -> PublishedMarket:
     """Return what is said of the market at this tick."""
     if ctx.reading is None:
         return market_facts(None, moves(ctx), missing=missing_reason(ctx))
@@ -40,7 +45,7 @@ def facts(ctx: TickContext) -> Facts:
 
 def market_facts(
     reading: BrainReading | None, changes: Mapping[str, float], *, now_ms: int | None = None, missing: str = ""
-) -> Facts:
+) -> PublishedMarket:
     """Return the market's facts.
 
     Args:
@@ -48,24 +53,27 @@ def market_facts(
         now_ms: market time, for how a time is written; the close of the last bar by default.
         missing: why there is no reading.
     """
-    up, down = sum(moved > FLAT for moved in changes.values()), sum(moved < -FLAT for moved in changes.values())
-    counted: dict[str, Any] = {"changes": changes, "up": up, "down": down, "flat": len(changes) - up - down}
+    up = sum(moved > FLAT_PERCENT for moved in changes.values())
+    down = sum(moved < -FLAT_PERCENT for moved in changes.values())
+    counted = PublishedMarket(changes=changes, up=up, down=down, flat=len(changes) - up - down)
     if reading is None:
-        return Facts(missing=missing, **counted)
-    now, week = reading.regime, reading.regime.facts
+        return replace(counted, missing=missing)
+
+    regime = reading.regime
+    week = regime.facts
     close_ms = reading.t_ms + BAR_MS
-    return Facts(
-        label=now.label,
-        confidence=share(now.confidence),
-        chances=published_chances(now),
-        since=_clock(now.since_ms, now_ms or close_ms),
-        trend=now.trend,
-        volatility=now.volatility,
-        **counted,
+    return replace(
+        counted,
+        label=regime.label,
+        confidence=share(regime.confidence),
+        chances=published_chances(regime),
+        since=_clock(regime.since_ms, now_ms or close_ms),
+        trend=regime.trend,
+        volatility=regime.volatility,
         usual_day=_percent(week.usual_day),
         since_hour=week.since_hour,
         since_share=fixed(week.since_share, 2),
-        risk_score=percent(now.risk_score),
+        risk_score=percent(regime.risk_score),
         hour_rank=share(week.hour_rank),
         volume_ratio=fixed(week.volume_ratio, 2),
         correlation=fixed(week.correlation, 2),
@@ -74,10 +82,12 @@ def market_facts(
     )
 
 
-def published_chances(now: RegimeReading) -> dict[RegimeLabel, float]:
-    """Return the chances of the four regimes as published, in percent."""
-    values = probabilities(tuple(now.posterior.values())) if now.label is not RegimeLabel.UNKNOWN else ()
-    return {label: round(100 * value, 2) for label, value in zip(now.posterior, values, strict=False)}
+def published_chances(regime: RegimeReading) -> dict[RegimeLabel, float]:
+    """Return the chances of the four regimes as published, in percent; none of an unknown regime."""
+    if regime.label is RegimeLabel.UNKNOWN:
+        return {}
+    chances = probabilities(tuple(regime.posterior.values()))
+    return {label: round(100 * chance, 2) for label, chance in zip(regime.posterior, chances, strict=True)}
 
 
 def headline(ctx: TickContext) -> str:
@@ -90,36 +100,41 @@ def regime_sentence(ctx: TickContext) -> str:
     return market.summary(facts(ctx))
 
 
-def asset_facts(ctx: TickContext, asset: str) -> AssetFacts:
+def asset_facts(ctx: TickContext, asset: str) -> PublishedAsset:
     """Return what is said of one asset at this tick."""
-    read = reading_of(ctx, asset)
     moved = change(observed(ctx, asset).change_24h_percent)
+    read = reading_of(ctx, asset)
     if read is None:
-        return AssetFacts(asset, moved, missing=missing_reason(ctx))
-    return read_facts(
-        read, moved, missing=forecast_reason(ctx, asset).partition(";")[0] if read.forecast is None else ""
-    )
+        return PublishedAsset(asset, moved, missing=missing_reason(ctx))
+    if read.forecast is not None:
+        return read_facts(read, moved)
+
+    first_reason = forecast_reason(ctx, asset).partition(";")[0]
+    return read_facts(read, moved, missing=first_reason)
 
 
-def read_facts(read: AssetReading, moved: float | None, *, missing: str = "") -> AssetFacts:
-    """Return one asset's facts; `moved` is its published change over 24 hours in percent."""
-    said, week = read.forecast, read.facts
-    sides = [
-        tuple(FAMILY[row.family] for row in read.evidence if row.points is way) for way in (Points.UP, Points.DOWN)
-    ]
-    notes = [text.reading for text in (LIQUIDITY[read.liquidity], DERIVATIVES[read.derivatives]) if text.most]
-    return AssetFacts(
+def read_facts(read: AssetReading, moved: float | None, *, missing: str = "") -> PublishedAsset:
+    """Return one asset's facts.
+
+    Args:
+        moved: its change over 24 hours as published, percent.
+        missing: why there is no forecast.
+    """
+    forecast = read.forecast
+    words = (LIQUIDITY[read.liquidity], DERIVATIVES[read.derivatives])
+
+    return PublishedAsset(
         asset=read.asset,
         change=moved,
-        usual_day=_percent(week.usual_day),
+        usual_day=_percent(read.facts.usual_day),
         structure=read.structure,
-        place=fixed(week.place_in_week, 2),
+        place=fixed(read.facts.place_in_week, 2),
         hour_range=_hour_range(read),
-        forecast=read.bias if said else None,
-        chances=_chances(said.probabilities) if said else None,
-        base=_chances(said.base_rate) if said else None,
-        points=(sides[0], sides[1]),
-        notes=tuple(notes),
+        forecast=read.bias if forecast else None,
+        chances=_chances(forecast.probabilities) if forecast else None,
+        base=_chances(forecast.base_rate) if forecast else None,
+        points=(_families(read, Points.UP), _families(read, Points.DOWN)),
+        notes=tuple(word.reading for word in words if word.most),
         missing=missing,
     )
 
@@ -129,9 +144,14 @@ def asset_sentence(ctx: TickContext, asset: str) -> str:
     return market.asset_summary(asset_facts(ctx, asset))
 
 
+def _families(read: AssetReading, way: Points) -> tuple[str, ...]:
+    """Name the families of evidence that point one way."""
+    return tuple(FAMILY[row.family] for row in read.evidence if row.points is way)
+
+
 def _chances(values: OutcomeChances) -> tuple[float, float, float]:
     """Return three chances as published, in percent."""
-    down, neutral, up = (round(100 * one, 2) for one in published_triple(values))
+    down, neutral, up = (round(100 * chance, 2) for chance in published_triple(values))
     return down, neutral, up
 
 
@@ -140,17 +160,24 @@ def _percent(fraction: float | None) -> float | None:
 
 
 def _hour_range(read: AssetReading | None) -> tuple[float, float] | None:
-    hour = read.ranges["1h"] if read and read.ranges else None
-    return None if hour is None else (round(100 * hour.low_90, 2), round(100 * hour.high_90, 2))
+    """Return the 90% range of the next hour, percent; None where unknown."""
+    if read is None or not read.ranges:
+        return None
+    hour = read.ranges[HOUR]
+    return round(100 * hour.low_90, 2), round(100 * hour.high_90, 2)
 
 
 def _clock(at_ms: int, now_ms: int) -> str:
     """Write a time of the last day as `14:05 UTC`, an older one with its date."""
-    at, now = (datetime.fromtimestamp(ms / 1000, UTC) for ms in (at_ms, now_ms))
-    return at.strftime("%H:%M UTC") if now - at < timedelta(days=1) else f"{at.day} {at.strftime('%b, %H:%M')} UTC"
+    at = datetime.fromtimestamp(at_ms / 1000, UTC)
+    now = datetime.fromtimestamp(now_ms / 1000, UTC)
+    if now - at < _DAY:
+        return at.strftime("%H:%M UTC")
+    return f"{at.day} {at.strftime('%b, %H:%M')} UTC"
 
 
 def _futures(reading: BrainReading) -> str:
+    """Say what the futures of more than half of the assets show; empty where no word has so many."""
     words = Counter(read.derivatives for read in reading.assets.values())
     word, count = words.most_common(1)[0]
     return DERIVATIVES[word].most if 2 * count > len(reading.assets) else ""

@@ -47,6 +47,8 @@ def fresh(ctx: TickContext, asset: str) -> bool:
     seen = observed(ctx, asset)
     if seen.price is None or seen.price_as_of_ms is None or ctx.observation.ended:
         return False
+
+    # A recording has one price a bar.
     step_ms = ctx.observation.bar_interval_ms if ctx.observation.mode is SourceMode.RECORDED else 0
     return ctx.observation.market_ms - seen.price_as_of_ms <= FRESH_MS + step_ms
 
@@ -65,17 +67,24 @@ def graded(parts: Iterable[bool], *, readable: bool) -> Status:
 
 def market_status(ctx: TickContext) -> Status:
     """Grade the tick: every source, every price, and every family of evidence of each asset."""
-    readable = any(fresh(ctx, asset) for asset in ASSETS)
     sources = [source.status is SourceStatus.OK for source in ctx.observation.sources]
     prices = [fresh(ctx, asset) for asset in ASSETS]
-    whole = ctx.reading is not None and not reading_age(ctx) and all(map(_whole, ctx.reading.assets.values()))
-    return graded([*sources, *prices, whole], readable=readable)
+    return graded([*sources, *prices, _read_whole(ctx)], readable=any(prices))
+
+
+def _read_whole(ctx: TickContext) -> bool:
+    """Say whether the reading is of a recent bar and has every family of evidence of each asset."""
+    if ctx.reading is None or reading_age(ctx):
+        return False
+    return all(_whole(read) for read in ctx.reading.assets.values())
 
 
 def _whole(read: AssetReading) -> bool:
     """Say whether every family of evidence has its data; a derivatives state that is merely young has it."""
     missing = {row.family for row in read.evidence if row.side is Side.MISSING}
-    return not missing or (missing == {"derivatives"} and read.pressure.state is not DerivativesState.UNAVAILABLE)
+    if not missing:
+        return True
+    return missing == {"derivatives"} and read.pressure.state is not DerivativesState.UNAVAILABLE
 
 
 def status_over(ctx: TickContext, assets: Iterable[Status | None]) -> Status:
@@ -83,15 +92,20 @@ def status_over(ctx: TickContext, assets: Iterable[Status | None]) -> Status:
     words = set(assets)
     if words == {Status.UNAVAILABLE}:
         return Status.UNAVAILABLE
-    return market_status(ctx) if words == {Status.AVAILABLE} else Status.DEGRADED
+    if words == {Status.AVAILABLE}:
+        return market_status(ctx)
+    return Status.DEGRADED
 
 
 def reading_age(ctx: TickContext) -> tuple[str, ...]:
     """Say that the reading is of an old bar; nothing while bars come in time."""
     if ctx.reading is None:
         return ()
+
     age_ms = ctx.observation.market_ms - (ctx.reading.t_ms + BAR_MS)
-    return (f"the last closed bar is {age_ms // MINUTE_MS} minutes old",) if age_ms > OLD_BAR_MS else ()
+    if age_ms <= OLD_BAR_MS:
+        return ()
+    return (f"the last closed bar is {age_ms // MINUTE_MS} minutes old",)
 
 
 def commonest(words: Iterable[str], tie: str) -> str | None:
@@ -99,8 +113,12 @@ def commonest(words: Iterable[str], tie: str) -> str | None:
     counted = Counter(words)
     if counted.total() < FEWEST:
         return None
-    (first, count), *others = counted.most_common(2)
-    return tie if others and others[0][1] == count else first
+
+    (first, most), *others = counted.most_common(2)
+    for _, count in others:
+        if count == most:
+            return tie
+    return first
 
 
 def missing_reason(ctx: TickContext) -> str:
@@ -109,7 +127,9 @@ def missing_reason(ctx: TickContext) -> str:
         return answers.NOT_STARTED
     if ctx.observation.ended:
         return answers.RECORDING_ENDED
-    return answers.NEEDS_5_MINUTE_BARS if ctx.observation.bar_interval_ms != BAR_MS else answers.BARS_MISSING
+    if ctx.observation.bar_interval_ms != BAR_MS:
+        return answers.NEEDS_5_MINUTE_BARS
+    return answers.BARS_MISSING
 
 
 def unique(texts: Iterable[str]) -> tuple[str, ...]:
@@ -119,17 +139,23 @@ def unique(texts: Iterable[str]) -> tuple[str, ...]:
 
 def market_limitations(ctx: TickContext, *more: str) -> tuple[str, ...]:
     """Name what is restricted in the whole tick: the mode, the sources, the reading, the missing assets."""
-    notice = _MODE_NOTICE.get(ctx.observation.mode)
-    failed = (
-        f"source {source.name} ({source.kind}) is {source.status}"
-        for source in ctx.observation.sources
-        if source.status is not SourceStatus.OK
-    )
+    limits = []
+
+    if ctx.observation.mode in _MODE_NOTICE:
+        limits.append(_MODE_NOTICE[ctx.observation.mode])
+    limits += ctx.observation.limitations
+    for source in ctx.observation.sources:
+        if source.status is not SourceStatus.OK:
+            limits.append(f"source {source.name} ({source.kind}) is {source.status}")
     stale = [asset for asset in ASSETS if not fresh(ctx, asset)]
-    without = (f"no fresh price: {', '.join(stale)}",) if stale else ()
-    said = ctx.reading.limitations if ctx.reading else (missing_reason(ctx),)
-    first = (*([notice] if notice else []), *ctx.observation.limitations, *failed, *without)
-    return unique([*first, *said, *reading_age(ctx), *market_gaps(ctx), *more])
+    if stale:
+        limits.append(f"no fresh price: {', '.join(stale)}")
+
+    if ctx.reading is None:
+        limits.append(missing_reason(ctx))
+    else:
+        limits += ctx.reading.limitations
+    return unique([*limits, *reading_age(ctx), *market_gaps(ctx), *more])
 
 
 def lacked_by(ctx: TickContext) -> dict[str, list[str]]:
@@ -146,42 +172,48 @@ def lacked_by_all(ctx: TickContext) -> list[str]:
 
 
 def market_gaps(ctx: TickContext) -> list[str]:
-    """Name the kinds of data that assets lack."""
+    """Name the kinds of data that assets lack: in one sentence those that all lack, then each of the others."""
     nowhere = lacked_by_all(ctx)
-    some = [
-        f"no {kind} for {', '.join(assets)}"
-        for kind, assets in lacked_by(ctx).items()
-        if assets and kind not in nowhere
-    ]
-    return [*([f"no {listed(nowhere, 'or')} from any source"] if nowhere else []), *some]
+    gaps = [f"no {listed(nowhere, 'or')} from any source"] if nowhere else []
+
+    for kind, assets in lacked_by(ctx).items():
+        if assets and kind not in nowhere:
+            gaps.append(f"no {kind} for {', '.join(assets)}")
+    return gaps
 
 
 def forecast_reason(ctx: TickContext, asset: str) -> str:
     """Say why an asset has no forecast."""
-    read = reading_of(ctx, asset)
     if ctx.reading is None:
         return missing_reason(ctx)
-    return "; ".join(read.limitations) if read and read.limitations else answers.BARS_MISSING
+
+    read = reading_of(ctx, asset)
+    if read and read.limitations:
+        return "; ".join(read.limitations)
+    return answers.BARS_MISSING
 
 
 def asset_limitations(ctx: TickContext, asset: str, *more: str) -> tuple[str, ...]:
     """Name what is unknown of one asset, and why, but for what the whole answer says of all: the source's words first."""
-    seen, read = observed(ctx, asset), reading_of(ctx, asset)
+    seen = observed(ctx, asset)
     nowhere = lacked_by_all(ctx)
-    above = {NO_BOOK, NO_FUTURES, *(ctx.reading.limitations if ctx.reading else ())}
-    said = [text for text in read.limitations if text not in above] if read else []
-    own = [text for text in seen.limitations if not any(kind in text for kind in nowhere)]
-    gaps = []
+    limits = [text for text in seen.limitations if not any(kind in text for kind in nowhere)]
+
     if seen.price is None:
-        gaps.append("no price")
-    if seen.price is not None and seen.change_24h_percent is None:
-        gaps.append("no price of 24 hours ago")
-    if read is not None and read.forecast is None and not read.limitations:
-        gaps.append(answers.BARS_MISSING)
+        limits.append("no price")
+    elif seen.change_24h_percent is None:
+        limits.append("no price of 24 hours ago")
+
+    read = reading_of(ctx, asset)
+    if read and read.forecast is None and not read.limitations:
+        limits.append(answers.BARS_MISSING)
+
     stated = " ".join([*seen.limitations, *nowhere])
-    gaps += [
-        f"no {kind} from any source"
-        for kind, assets in lacked_by(ctx).items()
-        if asset in assets and kind not in stated
-    ]
-    return unique([*own, *gaps, *said, *more])
+    for kind, assets in lacked_by(ctx).items():
+        if asset in assets and kind not in stated:
+            limits.append(f"no {kind} from any source")
+
+    if read:
+        said_of_all = {NO_BOOK, NO_FUTURES, *(ctx.reading.limitations if ctx.reading else ())}
+        limits += [text for text in read.limitations if text not in said_of_all]
+    return unique([*limits, *more])

@@ -67,10 +67,11 @@ class LiquidityLiteResponse(envelope.FreeResponse):
 def liquidity_lite(ctx: TickContext) -> LiquidityLiteResponse:
     """Compose liquidity and structure for every asset."""
     endpoint = ENDPOINT_BY_ID["liquidity-lite"]
-    good = inputs.verified(ctx)
     assets = {asset: liquidity_asset(ctx, asset) for asset in ASSETS}
+    verified = inputs.verified(ctx)
+
     return LiquidityLiteResponse(
-        **envelope.head(ctx, endpoint),
+        **envelope.free_envelope(ctx, endpoint).as_fields(),
         product_id=endpoint.product_id,
         ok=True,
         description=endpoint.purpose,
@@ -86,8 +87,8 @@ def liquidity_lite(ctx: TickContext) -> LiquidityLiteResponse:
         educational_only=True,
         not_financial_advice=True,
         asset_count=len(ASSETS),
-        assets_verified=good,
-        assets_failed=len(ASSETS) - good,
+        assets_verified=verified,
+        assets_failed=len(ASSETS) - verified,
         assets=assets,
         upsell=envelope.expanded_access(ctx, endpoint.next_resource),
         limitations=inputs.market_limitations(ctx, BOOKS_UNTESTED),
@@ -98,13 +99,14 @@ def liquidity_lite(ctx: TickContext) -> LiquidityLiteResponse:
 
 def liquidity_asset(ctx: TickContext, asset: str) -> LiquidityLiteAsset:
     """Compose liquidity and structure of one asset."""
-    seen, read = inputs.observed(ctx, asset), inputs.reading_of(ctx, asset)
+    seen = inputs.observed(ctx, asset)
+    read = inputs.reading_of(ctx, asset)
     book = seen.book
+    complete = [inputs.fresh(ctx, asset), book is not None, read is not None]
+
     return LiquidityLiteAsset(
-        **quoted(ctx, asset),
-        status=inputs.graded(
-            [inputs.fresh(ctx, asset), book is not None, read is not None], readable=seen.price is not None
-        ),
+        **quoted(ctx, asset).as_fields(),
+        status=inputs.graded(complete, readable=seen.price is not None),
         liquidity_context=read.liquidity if read else LiquidityContext.UNKNOWN,
         market_structure=read.structure if read else MarketStructure.UNKNOWN,
         bias=bias_of(ctx, asset),
@@ -120,14 +122,18 @@ def liquidity_asset(ctx: TickContext, asset: str) -> LiquidityLiteAsset:
 
 def notes(ctx: TickContext, asset: str) -> tuple[str, ...]:
     """Say the book figures and the structure in words."""
-    book, read = inputs.observed(ctx, asset).book, inputs.reading_of(ctx, asset)
-    said = []
+    sentences = []
+
+    book = inputs.observed(ctx, asset).book
     if book:
         depth = significant(book.depth_1pct_usd, 3) or 0.0
-        said.append(f"About {depth:,.0f} US dollars rest within 1% of the price.")
-        said.append(f"Now {50 + book.imbalance_percent / 2:.0f}% of that is on the bid side.")
+        bid_side = 50 + book.imbalance_percent / 2
+        sentences.append(f"About {depth:,.0f} US dollars rest within 1% of the price.")
+        sentences.append(f"Now {bid_side:.0f}% of that is on the bid side.")
+
+    read = inputs.reading_of(ctx, asset)
     if read and read.book_lean is not None:
-        said.append(BOOK[read.book_lean])
+        sentences.append(BOOK[read.book_lean])
     if read and read.structure is not MarketStructure.UNKNOWN:
-        said.append(f"The shape of the last day: {read.structure}.")
-    return tuple(said)
+        sentences.append(f"The shape of the last day: {read.structure}.")
+    return tuple(sentences)

@@ -5,7 +5,9 @@ from collections import Counter
 from pydantic import Field
 
 from generator.arena.scores import chance_of, published_triple
+from generator.brain.evidence import Evidence
 from generator.brain.forecast import Forecast
+from generator.brain.reading import BrainReading
 from generator.catalog.assets import ASSETS, DEFAULT_ASSET
 from generator.catalog.endpoints import ENDPOINT_BY_ID
 from generator.catalog.formats import percent, price, share
@@ -21,7 +23,7 @@ from generator.compose.regime import MarketContext, market_context, regime
 from generator.compose.scores import KIND, Performance, TrackRecord, performance, score_limits, track_record
 
 
-class Direction(coins.Agreeing):
+class OverallDirection(coins.Agreeing):
     """The word of most assets."""
 
     direction: Bias | None = Field(description="The word of most assets, FLAT on a tie; null without a reading.")
@@ -29,7 +31,7 @@ class Direction(coins.Agreeing):
     confidence_kind: ConfidenceKind = Field(default=ConfidenceKind.SHARE_OF_ASSETS, description=KIND)
 
 
-class Brain(Direction):
+class Brain(OverallDirection):
     """The brain's overall state."""
 
     evidence_for: int | None = Field(
@@ -67,7 +69,7 @@ class MainBrainResponse(envelope.RichResponse):
     educational_only: bool = Field(description="Always true.")
 
 
-class BrainSummary(Direction):
+class BrainSummary(OverallDirection):
     """The brain's overall state."""
 
     text: str = Field(description="The reading in words.")
@@ -144,54 +146,71 @@ class ReasoningResponse(envelope.NoticeResponse):
 def main_brain(ctx: TickContext) -> MainBrainResponse:
     """Compose the brain's public state."""
     now = regime(ctx)
+    summary = brain_sentence(ctx)
+    limits = score_limits(ctx.arena.hourly_record)
+
     return MainBrainResponse(
-        **envelope.rich(ctx, ENDPOINT_BY_ID["main-brain"], *score_limits(ctx.arena.hourly_record)),
+        **envelope.rich_envelope(ctx, ENDPOINT_BY_ID["main-brain"], *limits, summary=summary).as_fields(),
         brain=brain(ctx),
         market_context=market_context(ctx),
         public_performance=performance(ctx.arena),
-        summary=brain_sentence(ctx),
-        market_state=MarketStateSummary.of(now, summary=regime_sentence(ctx)),
+        market_state=MarketStateSummary(mode=now.mode, state=now.state, summary=regime_sentence(ctx)),
         coins={asset: coin(ctx, asset) for asset in ASSETS},
         educational_only=True,
     )
 
 
 def brain(ctx: TickContext) -> Brain:
-    """Compose the brain's overall state; all null without a reading."""
-    said = ctx.reading
-    words = coins.bias_counts(ctx)
-    known = sum(words.values())
+    """Compose the brain's overall state; all null without a reading, direction and confidence without a forecast."""
+    if ctx.reading is None:
+        return Brain(
+            direction=None,
+            confidence=None,
+            agreement_percent=None,
+            coverage_percent=None,
+            evidence_for=None,
+            evidence_against=None,
+            evidence_missing=None,
+        )
+
+    counts = coins.bias_counts(ctx)
+    forecasts = sum(counts.values())
+    direction = ctx.reading.direction
+
     return Brain(
-        direction=said.direction if said and known else None,
-        confidence=share(words[said.direction] / known) if said and known else None,
-        agreement_percent=share(said.agreement) if said else None,
-        coverage_percent=share(said.coverage) if said else None,
-        evidence_for=_count(ctx, Side.FOR),
-        evidence_against=_count(ctx, Side.AGAINST),
-        evidence_missing=_count(ctx, Side.MISSING),
+        direction=direction if forecasts else None,
+        confidence=share(counts[direction] / forecasts) if forecasts else None,
+        agreement_percent=share(ctx.reading.agreement),
+        coverage_percent=share(ctx.reading.coverage),
+        evidence_for=evidence_count(ctx.reading, Side.FOR),
+        evidence_against=evidence_count(ctx.reading, Side.AGAINST),
+        evidence_missing=evidence_count(ctx.reading, Side.MISSING),
     )
 
 
-def _count(ctx: TickContext, side: Side) -> int | None:
-    if ctx.reading is None:
-        return None
-    families = Counter(row.family for read in ctx.reading.assets.values() for row in read.evidence if row.side is side)
-    # Breadth is one fact about the market, and so is that no asset has an order book; neither is one of each asset.
-    whole = {name for name, n in families.items() if name == "breadth" or (side is Side.MISSING and n == len(ASSETS))}
-    return sum(1 if name in whole else n for name, n in families.items())
+def evidence_count(reading: BrainReading, side: Side) -> int:
+    """Count the facts on one side over all assets; one about the whole market counts once."""
+    families = Counter(row.family for read in reading.assets.values() for row in read.evidence if row.side is side)
+
+    facts_known = 0
+    for family, assets in families.items():
+        # Breadth is one fact about the market, and so is that no asset has an order book; neither is one of each asset.
+        whole = family == "breadth" or (side is Side.MISSING and assets == len(ASSETS))
+        facts_known += 1 if whole else assets
+    return facts_known
 
 
 def brain_sentence(ctx: TickContext) -> str:
     """Return the brain's own summary, or why there is none."""
-    words = coins.bias_counts(ctx)
-    return market.brain_summary(facts(ctx), words["UP"], words["DOWN"], words["FLAT"])
+    counts = coins.bias_counts(ctx)
+    return market.brain_summary(facts(ctx), counts[Bias.UP], counts[Bias.DOWN], counts[Bias.FLAT])
 
 
 def coin(ctx: TickContext, asset: str) -> CoinSnapshot:
     """Compose one asset in short."""
     return CoinSnapshot(
-        **coins.quoted(ctx, asset),
-        **coins.forecasted(ctx, asset),
+        **coins.quoted(ctx, asset).as_fields(),
+        **coins.forecasted(ctx, asset).as_fields(),
         bias=coins.bias_of(ctx, asset),
         summary=asset_sentence(ctx, asset) if reading_of(ctx, asset) else None,
         price_source=coins.price_source(ctx, asset),
@@ -201,22 +220,37 @@ def coin(ctx: TickContext, asset: str) -> CoinSnapshot:
 
 def paid_main_brain(ctx: TickContext) -> X402MainBrainPaidResponse:
     """Compose the brain's directions with chances and evidence."""
-    now = brain(ctx)
+    limits = score_limits(ctx.arena.hourly_record)
+
     return X402MainBrainPaidResponse(
-        **envelope.paid_head(ctx, "x402-main-brain", *score_limits(ctx.arena.hourly_record)),
-        summary=BrainSummary.of(now, text=brain_sentence(ctx), biases=coins.bias_counts(ctx)),
+        **envelope.paid_envelope(ctx, "x402-main-brain", *limits).as_fields(),
+        summary=brain_summary(ctx),
         assets={asset: asset_direction(ctx, asset) for asset in ASSETS},
         track_record=track_record(ctx.arena.hourly_record),
+    )
+
+
+def brain_summary(ctx: TickContext) -> BrainSummary:
+    """Compose the brain's overall state in words and counts."""
+    now = brain(ctx)
+    return BrainSummary(
+        direction=now.direction,
+        confidence=now.confidence,
+        agreement_percent=now.agreement_percent,
+        coverage_percent=now.coverage_percent,
+        text=brain_sentence(ctx),
+        biases=coins.bias_counts(ctx),
     )
 
 
 def asset_direction(ctx: TickContext, asset: str) -> AssetDirection:
     """Compose one asset's direction."""
     forecast = coins.forecast_of(ctx, asset)
-    without = [] if forecast else [f"no forecast: {forecast_reason(ctx, asset)}"]
+    limits = [] if forecast else [f"no forecast: {forecast_reason(ctx, asset)}"]
+
     return AssetDirection(
         asset=asset,
-        **coins.weighed(ctx, asset),
+        **coins.weighed(ctx, asset).as_fields(),
         bias=coins.bias_of(ctx, asset),
         prediction=forecast.prediction if forecast else Prediction.NEUTRAL,
         brain_silent=forecast is None,
@@ -224,7 +258,7 @@ def asset_direction(ctx: TickContext, asset: str) -> AssetDirection:
         edge_percent=edge_percent(forecast),
         evidence=evidence_block(ctx, asset),
         price=price(observed(ctx, asset).price),
-        limitations=asset_limitations(ctx, asset, *without),
+        limitations=asset_limitations(ctx, asset, *limits),
     )
 
 
@@ -232,12 +266,16 @@ def evidence_block(ctx: TickContext, asset: str) -> EvidenceBlock:
     """Sort one asset's evidence by how it bears on its bias."""
     read = reading_of(ctx, asset)
     rows = read.evidence if read else ()
-    texts = {side: tuple(f"{row.family}: {row.text}" for row in rows if row.side is side) for side in Side}
+
+    texts: dict[Side, list[str]] = {side: [] for side in Side}
+    for row in rows:
+        texts[row.side].append(f"{row.family}: {row.text}")
+
     return EvidenceBlock(
-        supporting=texts[Side.FOR],
-        opposing=texts[Side.AGAINST],
-        neutral=texts[Side.NEUTRAL],
-        missing=texts[Side.MISSING],
+        supporting=tuple(texts[Side.FOR]),
+        opposing=tuple(texts[Side.AGAINST]),
+        neutral=tuple(texts[Side.NEUTRAL]),
+        missing=tuple(texts[Side.MISSING]),
     )
 
 
@@ -245,18 +283,20 @@ def edge_percent(forecast: Forecast | None) -> float | None:
     """Return the published chance of the shown class minus its published base rate, percentage points."""
     if forecast is None:
         return None
-    triples = map(published_triple, (forecast.probabilities, forecast.base_rate))
-    chance, usual = (chance_of(triple, forecast.prediction) for triple in triples)
+
+    chance = chance_of(published_triple(forecast.probabilities), forecast.prediction)
+    usual = chance_of(published_triple(forecast.base_rate), forecast.prediction)
     return percent(100 * (chance - usual))
 
 
 def reasoning(ctx: TickContext, asset: str = DEFAULT_ASSET) -> ReasoningResponse:
     """Compose the evidence behind one asset's prediction."""
-    limits = list(asset_limitations(ctx, asset))
+    limits = [*asset_limitations(ctx, asset)]
     if coins.forecast_of(ctx, asset) is None:
         limits.append(NO_FORECAST.format(reason=forecast_reason(ctx, asset)))
+
     return ReasoningResponse(
-        **envelope.notice(ctx, ENDPOINT_BY_ID["reasoning"], *limits),
+        **envelope.notice_envelope(ctx, ENDPOINT_BY_ID["reasoning"], *limits).as_fields(),
         asset=asset,
         reasoning=reasoning_block(ctx, asset),
         supported_assets=ASSETS,
@@ -265,16 +305,26 @@ def reasoning(ctx: TickContext, asset: str = DEFAULT_ASSET) -> ReasoningResponse
 
 
 def reasoning_block(ctx: TickContext, asset: str) -> Reasoning:
-    """Compose prediction, chances and reasons."""
-    read, forecast = reading_of(ctx, asset), coins.forecast_of(ctx, asset)
+    """Compose prediction, chances and reasons; without a forecast the prediction is NEUTRAL and claims nothing."""
+    read = reading_of(ctx, asset)
     evidence = read.evidence if read else ()
-    nothing = NOTHING_CLAIMED.format(reason=forecast_reason(ctx, asset))
+    forecast = coins.forecast_of(ctx, asset)
+
+    summary = NOTHING_CLAIMED.format(reason=forecast_reason(ctx, asset))
+    if forecast:
+        summary = asset_sentence(ctx, asset)
+
     return Reasoning(
         prediction=forecast.prediction if forecast else Prediction.NEUTRAL,
-        **coins.weighed(ctx, asset),
+        **coins.weighed(ctx, asset).as_fields(),
         brain_silent=forecast is None,
-        summary=asset_sentence(ctx, asset) if forecast else nothing,
+        summary=summary,
         reason_points=tuple(f"{row.points or row.side}: {row.text}" for row in evidence),
-        reasons=tuple(Reason.of(row, bears_on_call=row.side) for row in evidence),
+        reasons=tuple(reason(row) for row in evidence),
         horizon_minutes=forecast.horizon_minutes if forecast else None,
     )
+
+
+def reason(row: Evidence) -> Reason:
+    """Compose one family of evidence."""
+    return Reason(family=row.family, points=row.points, bears_on_call=row.side, text=row.text)

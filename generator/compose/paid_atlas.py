@@ -5,6 +5,7 @@ from typing import Final
 
 from pydantic import Field
 
+from generator.brain.reading import RegimeReading
 from generator.catalog import words
 from generator.catalog.assets import ASSETS
 from generator.catalog.counts import ASSETS_IN_WORDS, in_words
@@ -15,7 +16,7 @@ from generator.compose import coins
 from generator.compose.body import Body
 from generator.compose.context import TickContext
 from generator.compose.derivatives import DerivativesAsset, derivatives_asset, overall
-from generator.compose.envelope import PaidResponse, paid_head
+from generator.compose.envelope import PaidResponse, paid_envelope
 from generator.compose.facts import moves
 from generator.compose.inputs import asset_limitations, reading_of
 from generator.compose.liquidity_lite import LiquidityLiteAsset, liquidity_asset
@@ -139,9 +140,11 @@ _CROWDED = {words.DerivativesState.CROWDED_LONGS, words.DerivativesState.CROWDED
 
 def paid_atlas(ctx: TickContext) -> X402AtlasPaidResponse:
     """Compose the structured ATLAS."""
-    now, said = regime(ctx), brain(ctx)
+    now = regime(ctx)
+    limits = score_limits(ctx.arena.hourly_record)
+
     return X402AtlasPaidResponse(
-        **paid_head(ctx, "x402-atlas", *score_limits(ctx.arena.hourly_record)),
+        **paid_envelope(ctx, "x402-atlas", *limits).as_fields(),
         schema_version=ATLAS_SCHEMA_VERSION,
         intelligence_layer=IntelligenceLayer(
             regime=now,
@@ -153,36 +156,56 @@ def paid_atlas(ctx: TickContext) -> X402AtlasPaidResponse:
             track_record=track_record(ctx.arena.hourly_record),
         ),
         summary=brain_sentence(ctx),
-        confidence=AtlasConfidence.of(said, regime=now.confidence, prediction=said.confidence),
-        evidence=AtlasEvidence(
-            used=_families(ctx, words.Side.FOR, words.Side.AGAINST, words.Side.NEUTRAL),
-            missing=_families(ctx, words.Side.MISSING),
-            disagreeing=_families(ctx, words.Side.AGAINST),
-        ),
+        confidence=atlas_confidence(ctx, now),
+        evidence=atlas_evidence(ctx),
+    )
+
+
+def atlas_confidence(ctx: TickContext, now: Regime) -> AtlasConfidence:
+    """Compose the confidence in the regime and the one in the directions."""
+    overall_brain = brain(ctx)
+    return AtlasConfidence(
+        regime=now.confidence,
+        prediction=overall_brain.confidence,
+        agreement_percent=overall_brain.agreement_percent,
+        coverage_percent=overall_brain.coverage_percent,
+    )
+
+
+def atlas_evidence(ctx: TickContext) -> AtlasEvidence:
+    """Compose which evidence the reading rests on."""
+    return AtlasEvidence(
+        used=_families(ctx, words.Side.FOR, words.Side.AGAINST, words.Side.NEUTRAL),
+        missing=_families(ctx, words.Side.MISSING),
+        disagreeing=_families(ctx, words.Side.AGAINST),
     )
 
 
 def _families(ctx: TickContext, *sides: words.Side) -> tuple[FamilyEvidence, ...]:
-    return tuple(FamilyEvidence(family=name, assets=tuple(assets)) for name, assets in evidence_of(ctx, *sides).items())
+    families = evidence_of(ctx, *sides)
+    return tuple(FamilyEvidence(family=family, assets=tuple(assets)) for family, assets in families.items())
 
 
 def evidence_of(ctx: TickContext, *sides: words.Side) -> dict[str, list[str]]:
     """Return family of evidence -> assets, over the given sides."""
-    found: dict[str, list[str]] = {}
+    families: dict[str, list[str]] = {}
     for asset in ASSETS:
         read = reading_of(ctx, asset)
-        for row in read.evidence if read else ():
+        if read is None:
+            continue
+        for row in read.evidence:
             if row.side in sides:
-                found.setdefault(row.family, []).append(asset)
-    return found
+                families.setdefault(row.family, []).append(asset)
+    return families
 
 
 def atlas_asset(ctx: TickContext, asset: str) -> AtlasAsset:
     """Compose everything read of one asset but for derivatives and liquidity."""
     read = reading_of(ctx, asset)
+
     return AtlasAsset(
-        **coins.quoted(ctx, asset),
-        **coins.weighed(ctx, asset),
+        **coins.quoted(ctx, asset).as_fields(),
+        **coins.weighed(ctx, asset).as_fields(),
         regime=label_of(ctx, asset),
         trend=coins.trend_of(ctx, asset),
         structure=read.structure if read else words.MarketStructure.UNKNOWN,
@@ -196,11 +219,13 @@ def atlas_asset(ctx: TickContext, asset: str) -> AtlasAsset:
 def atlas_derivatives(ctx: TickContext) -> AtlasDerivatives:
     """Compose derivatives over all assets; sums and means are of the figures as published."""
     assets = {asset: derivatives_asset(ctx, asset) for asset in ASSETS}
-    state, vote = overall(assets.values())
-    interest = [
-        row.open_interest.usd for row in assets.values() if row.open_interest and row.open_interest.usd is not None
-    ]
-    rates = [row.funding.rate_8h_percent for row in assets.values() if row.funding]
+    rows = assets.values()
+    state, vote = overall(rows)
+
+    rates = [row.funding.rate_8h_percent for row in rows if row.funding]
+    interest = [row.open_interest.usd for row in rows if row.open_interest and row.open_interest.usd is not None]
+    crowded = {asset: row.state.value for asset, row in assets.items() if row.state in _CROWDED}
+
     return AtlasDerivatives(
         overall_state=state,
         overall_vote=vote,
@@ -208,19 +233,21 @@ def atlas_derivatives(ctx: TickContext) -> AtlasDerivatives:
         open_interest_assets=len(interest),
         mean_rate_8h_percent=fixed(fmean(rates), 4) if rates else None,
         funding_assets=len(rates),
-        crowded={asset: row.state.value for asset, row in assets.items() if row.state and row.state in _CROWDED},
+        crowded=crowded,
         assets=assets,
     )
 
 
 def atlas_liquidity(ctx: TickContext) -> AtlasLiquidity:
-    """Compose liquidity over all assets."""
+    """Compose liquidity over all assets; the sum is of the figures as published."""
     assets = {asset: liquidity_asset(ctx, asset) for asset in ASSETS}
     depth = {asset: row.depth_1pct_usd for asset, row in assets.items() if row.depth_1pct_usd is not None}
+    thin = [asset for asset, row in assets.items() if row.liquidity_context is words.LiquidityContext.THIN]
+
     return AtlasLiquidity(
         depth_1pct_usd=significant(sum(depth.values())) if depth else None,
         depth_assets=len(depth),
-        thin=tuple(asset for asset, row in assets.items() if row.liquidity_context is words.LiquidityContext.THIN),
+        thin=tuple(thin),
         deepest_first=tuple(sorted(depth, key=lambda asset: -depth[asset])),
         assets=assets,
     )
@@ -228,21 +255,31 @@ def atlas_liquidity(ctx: TickContext) -> AtlasLiquidity:
 
 def cross_asset(ctx: TickContext) -> CrossAsset:
     """Compose how the assets move against each other, from the changes as published."""
-    found = moves(ctx)
-    enough = len(found) >= 2
-    rose = f"{sum(moved > 0 for moved in found.values())} of {len(found)} assets rose over 24 hours."
-    same = [same_as_market(ctx, asset) for asset in ASSETS]
+    changes = moves(ctx)
+    comparable = len(changes) >= 2
+    note = "Too few assets with a known change to compare."
+    if comparable:
+        risen = sum(moved > 0 for moved in changes.values())
+        note = f"{risen} of {len(changes)} assets rose over 24 hours."
+
     return CrossAsset(
         breadth_percent=breadth(ctx),
-        assets_compared=len(found),
-        mean_change_24h=change(fmean(found.values())) if found else None,
-        dispersion_24h=change(pstdev(found.values())) if enough else None,
-        strongest=max(found, key=found.__getitem__) if enough else None,
-        weakest=min(found, key=found.__getitem__) if enough else None,
+        assets_compared=len(changes),
+        mean_change_24h=change(fmean(changes.values())) if changes else None,
+        dispersion_24h=change(pstdev(changes.values())) if comparable else None,
+        strongest=max(changes, key=changes.__getitem__) if comparable else None,
+        weakest=min(changes, key=changes.__getitem__) if comparable else None,
         biases=coins.bias_counts(ctx),
-        same_regime=sum(value is True for value in same) if any(value is not None for value in same) else None,
-        note=rose if enough else "Too few assets with a known change to compare.",
+        same_regime=_same_regime(ctx),
+        note=note,
     )
+
+
+def _same_regime(ctx: TickContext) -> int | None:
+    """Count the assets in the market's regime; None where that is known of none."""
+    same = [same_as_market(ctx, asset) for asset in ASSETS]
+    known = [value for value in same if value is not None]
+    return sum(known) if known else None
 
 
 HOURS: Final = 4
@@ -254,9 +291,10 @@ def scenarios(ctx: TickContext) -> tuple[Scenario, ...]:
     """Compose three scenarios; none without a regime."""
     if ctx.reading is None or ctx.reading.regime.label is words.RegimeLabel.UNKNOWN:
         return ()
+
     rises = _moves(ctx, "It rises", "rise", words.Trend.UP, words.DerivativesVote.BULLISH)
     falls = _moves(ctx, "It falls", "fall", words.Trend.DOWN, words.DerivativesVote.BEARISH)
-    return (_continues(ctx), rises, falls)
+    return (_continues(ctx, ctx.reading.regime), rises, falls)
 
 
 def four_hour_move(ctx: TickContext) -> float | None:
@@ -266,53 +304,60 @@ def four_hour_move(ctx: TickContext) -> float | None:
 
 
 def _sized(ctx: TickContext, sentence: str, factor: float) -> str:
+    """Fill in `{move}` with so many standard deviations of the market's move over four hours."""
     move = four_hour_move(ctx)
-    return sentence.format(move=f"{factor * move:.2g}%" if move else "its usual range")
+    size = f"{factor * move:.2g}%" if move else "its usual range"
+    return sentence.format(move=size)
 
 
 def _span(minutes: int) -> str:
     """Return a length of time in words, e.g. `7 hours and 55 minutes`."""
     hours, rest = divmod(minutes, 60)
-    parts = [
-        f"{count} {unit}{'' if count == 1 else 's'}" for count, unit in ((hours, "hour"), (rest, "minute")) if count
-    ]
+    parts = []
+    for count, unit in ((hours, "hour"), (rest, "minute")):
+        if count:
+            parts.append(f"{count} {unit}" if count == 1 else f"{count} {unit}s")
     return " and ".join(parts) or "less than a minute"
 
 
-def _continues(ctx: TickContext) -> Scenario:
-    label = REGIME[ctx.reading.regime.label] if ctx.reading else ""
-    minutes = ctx.reading.regime.dwell_minutes if ctx.reading else 0
+def _continues(ctx: TickContext, now: RegimeReading) -> Scenario:
+    wrong_if = "Another regime holds for two hours, or most assets move more than {move} in four hours."
+
     return Scenario(
         name="It continues",
-        description=f"The regime stays as it is: {label}.",
-        supported_by=(f"it has lasted for {_span(minutes)}",),
-        wrong_if=_sized(
-            ctx, "Another regime holds for two hours, or most assets move more than {move} in four hours.", 2
-        ),
+        description=f"The regime stays as it is: {REGIME[now.label]}.",
+        supported_by=(f"it has lasted for {_span(now.dwell_minutes)}",),
+        wrong_if=_sized(ctx, wrong_if, 2),
         horizon_hours=HOURS,
         expected_move_percent=four_hour_move(ctx),
     )
 
 
 def _moves(ctx: TickContext, name: str, verb: str, trend: words.Trend, vote: words.DerivativesVote) -> Scenario:
-    wrong = f"In four hours {_FEWER} are {trend}, or their mean is {trend} less than {{move}}."
+    wrong_if = f"In four hours {_FEWER} are {trend}, or their mean is {trend} less than {{move}}."
+
     return Scenario(
         name=name,
         description=f"Most assets {verb} together over the next hours.",
         supported_by=_support(ctx, trend, words.Bias(trend.upper()), vote),
-        wrong_if=_sized(ctx, wrong, 0.25),
+        wrong_if=_sized(ctx, wrong_if, 0.25),
         horizon_hours=HOURS,
         expected_move_percent=four_hour_move(ctx),
     )
 
 
 def _support(ctx: TickContext, trend: words.Trend, bias: words.Bias, vote: words.DerivativesVote) -> tuple[str, ...]:
+    """Count the assets whose trend, forecast and derivatives speak for a move."""
     reads = [read for asset in ASSETS if (read := reading_of(ctx, asset))]
-    counts = (
-        (sum(read.trend is trend for read in reads), f"a trend {trend} over the last 8 to 20 hours"),
-        (coins.bias_counts(ctx)[bias.value], f"a forecast {bias.lower()} for the next hour"),
-        (sum(read.vote is vote for read in reads), f"{vote} derivatives"),
-    )
-    return tuple(
-        f"{count} of {len(ASSETS)} assets {'has' if count == 1 else 'have'} {what}" for count, what in counts if count
-    ) or ("nothing now",)
+    counts = {
+        f"a trend {trend} over the last 8 to 20 hours": sum(read.trend is trend for read in reads),
+        f"a forecast {bias.lower()} for the next hour": coins.bias_counts(ctx)[bias],
+        f"{vote} derivatives": sum(read.vote is vote for read in reads),
+    }
+
+    support = []
+    for what, count in counts.items():
+        if count:
+            verb = "has" if count == 1 else "have"
+            support.append(f"{count} of {len(ASSETS)} assets {verb} {what}")
+    return tuple(support) or ("nothing now",)

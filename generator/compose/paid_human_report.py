@@ -1,11 +1,12 @@
 """GET /api/x402-atlas-human-report.php, once paid: plain English."""
 
+from collections.abc import Mapping
 from typing import Final
 
 from pydantic import Field
 
 from generator.arena.rates import enough, share
-from generator.arena.values import ForecastScores
+from generator.arena.values import ForecastScores, Lesson
 from generator.catalog.assets import ASSET_NAMES, ASSETS
 from generator.catalog.formats import change, price
 from generator.catalog.products import PRODUCT_BY_ID
@@ -17,10 +18,10 @@ from generator.catalog.words import LiquidityContext, RegimeLabel, Side, SourceM
 from generator.compose.body import Body
 from generator.compose.context import TickContext
 from generator.compose.derivatives import funding, who_pays
-from generator.compose.envelope import PaidResponse, as_of, paid_head
+from generator.compose.envelope import PaidResponse, as_of, paid_envelope
 from generator.compose.facts import asset_sentence, moves, regime_sentence
 from generator.compose.inputs import futures_of, observed, reading_of
-from generator.compose.paid_atlas import evidence_of, scenarios
+from generator.compose.paid_atlas import Scenario, evidence_of, scenarios
 from generator.compose.regime import regime
 from generator.compose.rounds import live_tally, sealed, shown_round, simulated_votes
 from generator.compose.scores import looks_better, score_limits
@@ -131,14 +132,16 @@ class X402HumanReportPaidResponse(PaidResponse):
 
 
 PRODUCT: Final = "x402-atlas-human-report"
-_PREDICTED = {"BULLISH": "up", "BEARISH": "down", "NEUTRAL": "no clear move"}
+_PREDICTED: Final = {"BULLISH": "up", "BEARISH": "down", "NEUTRAL": "no clear move"}
+_MODE_LIMITS: Final = {SourceMode.SIMULATED: REPORT_SIMULATED, SourceMode.RECORDED: REPORT_REPLAYED}
+_LATEST_LOSSES: Final = 5
+_PRICE_DECIMALS: Final = ((10_000.0, 0), (10.0, 2), (0.1, 4))  # a price from which on it is written with so many
 
 
 def paid_human_report(ctx: TickContext) -> X402HumanReportPaidResponse:
     """Compose the plain-English report."""
-    return X402HumanReportPaidResponse(
-        **paid_head(ctx, PRODUCT, *score_limits(ctx.arena.hourly_record)), report=report(ctx)
-    )
+    limits_of_scores = score_limits(ctx.arena.hourly_record)
+    return X402HumanReportPaidResponse(**paid_envelope(ctx, PRODUCT, *limits_of_scores).as_fields(), report=report(ctx))
 
 
 def report(ctx: TickContext) -> HumanReport:
@@ -151,100 +154,140 @@ def report(ctx: TickContext) -> HumanReport:
         assets=tuple(report_asset(ctx, asset) for asset in ASSETS),
         derivatives=futures(ctx),
         liquidity=liquidity(ctx),
-        scenarios=tuple(
-            ReportScenario(
-                name=row.name, text=f"{row.description} For it: {'; '.join(row.supported_by)}.", wrong_if=row.wrong_if
-            )
-            for row in scenarios(ctx)
-        ),
+        scenarios=tuple(report_scenario(scenario) for scenario in scenarios(ctx)),
         arena=arena(ctx),
         track_record=track_record(ctx, ctx.arena.hourly_record),
         evidence=evidence(ctx),
         charts=(),  # drawn where the report is published, from the same tick
         glossary=tuple(GlossaryRow(word=word, meaning=meaning) for word, meaning in GLOSSARY.items()),
         limits=limits(ctx),
-        receipt=Receipt(
-            snapshotId=ctx.freshness.generation,
-            product=PRODUCT,
-            price_atomic=PRODUCT_BY_ID[PRODUCT].price_atomic,
-            as_of=as_of(ctx),
-        ),
+        receipt=receipt(ctx),
+    )
+
+
+def report_scenario(scenario: Scenario) -> ReportScenario:
+    """Say one scenario and what speaks for it in a few sentences."""
+    return ReportScenario(
+        name=scenario.name,
+        text=f"{scenario.description} For it: {'; '.join(scenario.supported_by)}.",
+        wrong_if=scenario.wrong_if,
+    )
+
+
+def receipt(ctx: TickContext) -> Receipt:
+    """Say what was bought."""
+    return Receipt(
+        snapshotId=ctx.freshness.generation,
+        product=PRODUCT,
+        price_atomic=PRODUCT_BY_ID[PRODUCT].price_atomic,
+        as_of=as_of(ctx),
     )
 
 
 def changed(ctx: TickContext) -> tuple[str, ...]:
     """Say what changed over the last 24 hours."""
-    now, before = regime(ctx).label, ctx.day_before.regime
+    now = regime(ctx).label
+    before = ctx.day_before.regime
     if now is RegimeLabel.UNKNOWN or before is None:
-        said = ["How the regime changed over the last day is not known."]
+        regime_change = "How the regime changed over the last day is not known."
     elif now is before:
-        said = [f"The regime is the one of a day ago: {REGIME[now]}."]
+        regime_change = f"The regime is the one of a day ago: {REGIME[now]}."
     else:
-        said = [f"The regime is {REGIME[now]}; a day ago it was {REGIME[before]}."]
-    found = moves(ctx)
-    if found:
-        best, worst = max(found, key=found.__getitem__), min(found, key=found.__getitem__)
-        ends = f"{signed(found[worst], 2)} ({ASSET_NAMES[worst]}) to {signed(found[best], 2)} ({ASSET_NAMES[best]})"
-        said.append(f"Changes on the day run from {ends}.")
-    return tuple(said)
+        regime_change = f"The regime is {REGIME[now]}; a day ago it was {REGIME[before]}."
+
+    changes = moves(ctx)
+    if not changes:
+        return (regime_change,)
+
+    weakest = _named_change(changes, min(changes, key=changes.__getitem__))
+    strongest = _named_change(changes, max(changes, key=changes.__getitem__))
+    return (regime_change, f"Changes on the day run from {weakest} to {strongest}.")
+
+
+def _named_change(changes: Mapping[str, float], asset: str) -> str:
+    return f"{signed(changes[asset], 2)} ({ASSET_NAMES[asset]})"
 
 
 def limits(ctx: TickContext) -> tuple[str, ...]:
     """Say what the report cannot tell."""
-    notice = {SourceMode.SIMULATED: (REPORT_SIMULATED,), SourceMode.RECORDED: (REPORT_REPLAYED,)}
-    missing = ("Some facts are missing: the lists above say which.",) if ctx.reading is None else ()
-    return (*notice.get(ctx.observation.mode, ()), *REPORT_LIMITS, *missing)
+    mode = ctx.observation.mode
+    texts = [*REPORT_LIMITS]
+    if mode in _MODE_LIMITS:
+        texts.insert(0, _MODE_LIMITS[mode])
+    if ctx.reading is None:
+        texts.append("Some facts are missing: the lists above say which.")
+    return tuple(texts)
 
 
 def report_asset(ctx: TickContext, asset: str) -> ReportAsset:
     """Say what is read of one coin."""
-    seen, name = observed(ctx, asset), ASSET_NAMES[asset]
-    cost = price(seen.price)
-    said = f"The price of {name} is not known." if cost is None else f"{name} trades at ${_amount(cost)}."
+    seen = observed(ctx, asset)
+    name = ASSET_NAMES[asset]
+    price_now = price(seen.price)
+
+    if price_now is None:
+        trades_at = f"The price of {name} is not known."
+    else:
+        trades_at = f"{name} trades at ${_amount(price_now)}."
+
+    # The name has just been said.
+    rest = asset_sentence(ctx, asset).replace(f"{name} is", "It is", 1)
     return ReportAsset(
         asset=asset,
         name=name,
-        price=cost,
+        price=price_now,
         change_24h=change(seen.change_24h_percent),
-        text=f"{said} {asset_sentence(ctx, asset).replace(f'{name} is', 'It is', 1)}",
+        text=f"{trades_at} {rest}",
     )
 
 
 def _amount(value: float) -> str:
     """Return a price as people write it: `70,345`, `2,549.66`, `0.3187`."""
-    decimals = 0 if value >= 10_000 else 2 if value >= 10 else 4 if value >= 0.1 else 6
+    decimals = next((decimals for least, decimals in _PRICE_DECIMALS if value >= least), 6)
     return f"{value:,.{decimals}f}"
 
 
 def futures(ctx: TickContext) -> ReportSection:
     """Say which side of each perpetual future pays the other."""
-    paid = {asset: funding(observed(ctx, asset), futures_of(ctx, asset)) for asset in ASSETS}
-    unknown = [ASSET_NAMES[asset] for asset, rate in paid.items() if rate is None]
-    points = [f"{ASSET_NAMES[asset]}: {who_pays(rate)}" for asset, rate in paid.items() if rate is not None]
+    points = []
+    unknown = []
+    for asset in ASSETS:
+        rate = funding(observed(ctx, asset), futures_of(ctx, asset))
+        if rate is None:
+            unknown.append(ASSET_NAMES[asset])
+        else:
+            points.append(f"{ASSET_NAMES[asset]}: {who_pays(rate)}")
+    if unknown:
+        points.append(f"Funding is not known for {listed(unknown)}.")
+
     return ReportSection(
         text="A perpetual future has no end date, and each contract has one long and one short. Funding keeps its price "
         "near the spot price: the side in demand pays the other. It shows which side pays, not who is right.",
-        points=(*points, *([f"Funding is not known for {listed(unknown)}."] if unknown else [])),
+        points=tuple(points),
     )
 
 
 def liquidity(ctx: TickContext) -> ReportSection:
     """Say how deep the order books are."""
-    points, unknown = [], []
+    points = []
+    unknown = []
     for asset in ASSETS:
-        read, book = reading_of(ctx, asset), observed(ctx, asset).book
+        book = observed(ctx, asset).book
         if book is None:
             unknown.append(ASSET_NAMES[asset])
             continue
+
+        read = reading_of(ctx, asset)
         word = read.liquidity if read else LiquidityContext.UNKNOWN
-        amount = f"about {_round_usd(book.depth_1pct_usd)} rest within 1% of the price"
         judged = "" if word is LiquidityContext.UNKNOWN else f"{LIQUIDITY[word].report}; "
+        amount = f"about {_round_usd(book.depth_1pct_usd)} rest within 1% of the price"
         points.append(f"{ASSET_NAMES[asset]}: {judged}{amount}.")
     if unknown:
         points.append(f"The order book is not known for {listed(unknown)}.")
+
     return ReportSection(
-        text="Depth is what rests in the order book within 1% of the price. Where it is thin, a small trade moves the price far. "
-        "This can change from one minute to the next.",
+        text="Depth is what rests in the order book within 1% of the price. Where it is thin, a small trade moves the "
+        "price far. This can change from one minute to the next.",
         points=tuple(points),
     )
 
@@ -252,21 +295,32 @@ def liquidity(ctx: TickContext) -> ReportSection:
 def _round_usd(value: float) -> str:
     if value >= 1e6:
         return f"{value / 1e6:.3g} million dollars"
-    return f"{value:.3g} dollars" if value < 1e3 else f"{value / 1e3:.3g} thousand dollars"
+    if value >= 1e3:
+        return f"{value / 1e3:.3g} thousand dollars"
+    return f"{value:.3g} dollars"
 
 
 def arena(ctx: TickContext) -> ReportSection:
     """Say where the guessing game is; a sealed forecast stays sealed."""
-    current, tally = shown_round(ctx), live_tally(ctx)
+    current = shown_round(ctx)
     name = ASSET_NAMES.get(current.asset, current.asset)
-    hidden = sealed(ctx, current) or current.prediction is None
-    guess = (
-        "The brain's guess is not shown yet." if hidden else f"The brain said: {_PREDICTED[str(current.prediction)]}."
-    )
-    votes = f"{tally.bullish} said up, {tally.bearish} said down and {tally.neutral} said no clear move."
-    points = [guess, f"{tally.total} votes were cast. {votes}" if tally.total else "No one has voted."]
-    if simulated_votes(ctx):
-        points.append(f"{simulated_votes(ctx)} of these votes were cast by a simulated crowd, to show how it works.")
+
+    if sealed(ctx, current) or current.prediction is None:
+        points = ["The brain's guess is not shown yet."]
+    else:
+        points = [f"The brain said: {_PREDICTED[current.prediction]}."]
+
+    tally = live_tally(ctx)
+    if tally.total:
+        choices = f"{tally.bullish} said up, {tally.bearish} said down and {tally.neutral} said no clear move"
+        points.append(f"{tally.total} votes were cast. {choices}.")
+    else:
+        points.append("No one has voted.")
+
+    simulated = simulated_votes(ctx)
+    if simulated:
+        points.append(f"{simulated} of these votes were cast by a simulated crowd, to show how it works.")
+
     return ReportSection(
         text=f"In the Arena people and the brain guess where {name} goes next. There is nothing to win or lose.",
         points=tuple(points),
@@ -275,34 +329,44 @@ def arena(ctx: TickContext) -> ReportSection:
 
 def track_record(ctx: TickContext, record: ForecastScores) -> ReportTrackRecord:
     """Say how past forecasts turned out, losses first."""
-    wrong = tuple(
-        f"{row.round_id}: said {_PREDICTED[row.brain_prediction]}, it was {_PREDICTED[row.actual_outcome]}."
-        f"{' Played before the start, not counted.' if row.warm_up else ''}"
-        for row in ctx.arena.lessons
-        if not row.brain_correct
-    )
+    losses = [lesson for lesson in ctx.arena.lessons if not lesson.brain_correct]
+
     return ReportTrackRecord(
         text=_record_text(record),
         n=record.hit.n,
         right=record.hit.hits,
         losses=record.hit.n - record.hit.hits,
         warm_up=record.warm_up,
-        latest_arena_losses=wrong[:5],
+        latest_arena_losses=tuple(_loss(lesson) for lesson in losses[:_LATEST_LOSSES]),
     )
 
 
+def _loss(lesson: Lesson) -> str:
+    forecast = _PREDICTED[lesson.brain_prediction]
+    outcome = _PREDICTED[lesson.actual_outcome]
+    apart = " Played before the start, not counted." if lesson.warm_up else ""
+    return f"{lesson.round_id}: said {forecast}, it was {outcome}.{apart}"
+
+
 def _record_text(record: ForecastScores) -> str:
-    n, right = record.hit.n, record.hit.hits
-    apart = f" A backtest before the start, which does not count, made {record.warm_up}." if record.warm_up else ""
+    n = record.hit.n
+    right = record.hit.hits
+    apart = ""
+    if record.warm_up:
+        apart = f" A backtest before the start, which does not count, made {record.warm_up}."
+
     if not n:
         return f"No forecast of direction has been scored yet.{apart}"
-    counts = f"Of {n} forecasts of direction {right} {'was' if right == 1 else 'were'} right and {n - right} wrong"
+    verb = "was" if right == 1 else "were"
+    counts = f"Of {n} forecasts of direction {right} {verb} right and {n - right} wrong"
     if not enough(record.hit):
         return f"{counts}: too few to tell.{apart}"
 
     usual = f"always naming the outcome most frequent before would have been right in {share(record.chance)}"
-    better = "That is better so far, but assets move together, so it may still be luck."
-    shown = better if looks_better(record) else "No skill is shown."
+    if looks_better(record):
+        shown = "That is better so far, but assets move together, so it may still be luck."
+    else:
+        shown = "No skill is shown."
     return f"{counts} ({share(record.hit)}); {usual}. {shown}{apart}"
 
 
@@ -316,8 +380,10 @@ def evidence(ctx: TickContext) -> UsedEvidence:
 
 
 def _plain_lines(ctx: TickContext, *sides: Side) -> tuple[str, ...]:
-    found = evidence_of(ctx, *sides)
-    return tuple(
-        f"{FAMILY[family][:1].upper()}{FAMILY[family][1:]}: {'all assets' if len(names) == len(ASSETS) else ', '.join(names)}"
-        for family, names in found.items()
-    )
+    """Write one line a family, e.g. `Trend: BTC, ETH`."""
+    lines = []
+    for family, assets in evidence_of(ctx, *sides).items():
+        name = FAMILY[family]
+        whom = "all assets" if len(assets) == len(ASSETS) else ", ".join(assets)
+        lines.append(f"{name[:1].upper()}{name[1:]}: {whom}")
+    return tuple(lines)

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, Final
+from typing import Final
 
 from pydantic import Field
 
@@ -20,7 +20,7 @@ from generator.catalog.text.market import signed
 from generator.compose.body import Body, absent
 from generator.compose.coins import ExpectedMove, Quoted, bias_of, expected_move, quoted, trend_of
 from generator.compose.context import Change, TickContext
-from generator.compose.envelope import PaidResponse, RichResponse, paid_head, rich, source_name
+from generator.compose.envelope import PaidResponse, RichResponse, paid_envelope, rich_envelope, source_name
 from generator.compose.facts import facts, market_trend, moves, regime_sentence
 from generator.compose.inputs import FEWEST, asset_limitations, missing_reason, reading_of
 from generator.compose.scores import KIND
@@ -162,6 +162,7 @@ def market_state(
         return words.MarketState.UNKNOWN
     if stressed or label is words.RegimeLabel.HIGH_VOLATILITY:
         return words.MarketState.CAUTION
+
     sure = confidence_percent is not None and confidence_percent >= _OPPORTUNITY_PERCENT
     if label is words.RegimeLabel.RISK_ON and sure and volatility in _CALM:
         return words.MarketState.OPPORTUNITY
@@ -170,17 +171,25 @@ def market_state(
 
 def regime(ctx: TickContext) -> Regime:
     """Build the regime object; everything but trend and breadth is unknown without a reading."""
-    now = ctx.reading.regime if ctx.reading else replace(_UNREAD, trend=market_trend(ctx))
+    if ctx.reading is None:
+        now = replace(_UNREAD, trend=market_trend(ctx))
+        as_of = None
+    else:
+        now = ctx.reading.regime
+        as_of = iso(ctx.reading.t_ms + BAR_MS)
+
     known = now.label is not words.RegimeLabel.UNKNOWN
     confidence = share(now.confidence) if known else None
-    chances = probabilities(tuple(now.posterior.values())) if known else ()
-    return Regime.of(
-        now,
+
+    return Regime(
+        label=now.label,
         mode=words.MODE_OF_REGIME[now.label],
         state=market_state(now.label, now.volatility, confidence, stressed=now.stressed),
+        trend=now.trend,
+        volatility=now.volatility,
         breadth_percent=breadth(ctx),
         counts=breadth_counts(ctx),
-        probabilities=RegimeChances(**dict(zip(now.posterior, chances, strict=True))) if known else None,
+        probabilities=regime_chances(now.posterior) if known else None,
         likeliest=max(now.posterior, key=now.posterior.__getitem__) if known else None,
         confidence=confidence,
         risk_score=percent(now.risk_score),
@@ -188,49 +197,68 @@ def regime(ctx: TickContext) -> Regime:
         dwell_minutes=now.dwell_minutes if known else None,
         previous_mode=None if now.previous is None else words.MODE_OF_REGIME[now.previous],
         previous_label=now.previous,
-        as_of=iso(ctx.reading.t_ms + BAR_MS) if ctx.reading else None,
+        as_of=as_of,
         reliability=Reliability(kind=REGIME_RELIABILITY, report=ctx.site.base_url + METHODOLOGY),
     )
 
 
+def regime_chances(posterior: Mapping[words.RegimeLabel, float]) -> RegimeChances:
+    """Publish the chances of the four regimes, rounded so that they still sum to 1."""
+    rounded = probabilities(tuple(posterior.values()))
+    chances = dict(zip(posterior, rounded, strict=True))
+
+    return RegimeChances(
+        risk_on=chances[words.RegimeLabel.RISK_ON],
+        risk_off=chances[words.RegimeLabel.RISK_OFF],
+        range=chances[words.RegimeLabel.RANGE],
+        high_volatility=chances[words.RegimeLabel.HIGH_VOLATILITY],
+    )
+
+
 def breadth(ctx: TickContext) -> float | None:
-    """Return the share of assets that are up on the day, as counted; None with fewer than three."""
-    said = facts(ctx)
-    return share(said.up / said.known) if said.known >= FEWEST else None
+    """Return the share of assets that are up on the day, as counted, percent; None with fewer than three."""
+    market = facts(ctx)
+    return share(market.up / market.known) if market.known >= FEWEST else None
 
 
 def breadth_counts(ctx: TickContext) -> BreadthCounts | None:
     """Count the assets that are up, down or flat (within 0.1%) on the day; None with fewer than three."""
-    said = facts(ctx)
-    return BreadthCounts.of(said) if said.known >= FEWEST else None
+    market = facts(ctx)
+    if market.known < FEWEST:
+        return None
+    return BreadthCounts(up=market.up, down=market.down, flat=market.flat)
 
 
 def market_context(ctx: TickContext) -> MarketContext:
     """Build the regime in short."""
     now = regime(ctx)
-    return MarketContext.of(now, regime=now.label)
+    return MarketContext(
+        regime=now.label,
+        mode=now.mode,
+        state=now.state,
+        volatility=now.volatility,
+        breadth_percent=now.breadth_percent,
+    )
 
 
 def market_regime(ctx: TickContext) -> MarketRegimeResponse:
     """Compose the public regime."""
-    return MarketRegimeResponse(**rich(ctx, ENDPOINT_BY_ID["market-regime"]), **_public(ctx, regime(ctx)))
+    now = regime(ctx)
+    summary = regime_sentence(ctx)
 
-
-def _public(ctx: TickContext, now: Regime) -> dict[str, Any]:
-    """Fill the fields that the free and the paid answer share."""
-    return {
-        "regime": now,
-        "summary": regime_sentence(ctx),
-        "market_mode": now.mode,
-        "market_state": now.state,
-        "confidence": now.confidence,
-    }
+    return MarketRegimeResponse(
+        **rich_envelope(ctx, ENDPOINT_BY_ID["market-regime"], summary=summary).as_fields(),
+        regime=now,
+        market_mode=now.mode,
+        market_state=now.state,
+        confidence=now.confidence,
+    )
 
 
 def what_changed(ctx: TickContext) -> tuple[Change, ...]:
-    """List the changes of regime, confidence, risk and prices."""
-    before, now = ctx.day_before.regime, ctx.reading and ctx.reading.regime.label
-    first = Change(what="regime", before=before, now=now, text=_regime_text(ctx))
+    """List the changes of regime, confidence, risk and prices over the last 24 hours."""
+    label = ctx.reading.regime.label if ctx.reading else None
+    first = Change(what="regime", before=ctx.day_before.regime, now=label, text=_regime_text(ctx))
     return (first, *_figures(ctx), *_movers(ctx))
 
 
@@ -238,6 +266,7 @@ def _regime_text(ctx: TickContext) -> str:
     before = ctx.day_before.regime
     if ctx.reading is None:
         return f"The regime is not known now: {missing_reason(ctx)}."
+
     word = REGIME[ctx.reading.regime.label]
     if before is None:
         return f"Regime: {word}. What it was 24 hours ago is not known."
@@ -248,34 +277,43 @@ def _regime_text(ctx: TickContext) -> str:
 
 def _figures(ctx: TickContext) -> list[Change]:
     """Compare the confidence of one regime with itself, and the risk score."""
-    now, before = regime(ctx), ctx.day_before
-    pairs = [("risk score", percent(before.risk_score), now.risk_score)]
+    now = regime(ctx)
+    before = ctx.day_before
+
+    figures = []
     if before.regime is now.label:
-        pairs.insert(0, ("confidence in the regime", share(before.confidence), now.confidence))
-    return [Change(what=what, before=was, now=is_now, text=_moved(what, was, is_now)) for what, was, is_now in pairs]
+        figures.append(_figure("confidence in the regime", share(before.confidence), now.confidence))
+    figures.append(_figure("risk score", percent(before.risk_score), now.risk_score))
+    return figures
 
 
-def _moved(what: str, was: float | None, is_now: float | None) -> str:
-    if was is None or is_now is None:
-        return f"How the {what} changed in 24 hours is not known."
-    word = "rose" if is_now > was else "fell"
-    return f"The {what} {word} from {was:g} to {is_now:g}." if is_now != was else f"The {what} stayed at {is_now:g}."
+def _figure(what: str, before: float | None, now: float | None) -> Change:
+    if before is None or now is None:
+        text = f"How the {what} changed in 24 hours is not known."
+    elif now == before:
+        text = f"The {what} stayed at {now:g}."
+    else:
+        verb = "rose" if now > before else "fell"
+        text = f"The {what} {verb} from {before:g} to {now:g}."
+    return Change(what=what, before=before, now=now, text=text)
 
 
 def _movers(ctx: TickContext) -> list[Change]:
-    found = moves(ctx)
-    if not found:
+    """Name the assets that rose most and least; none where no change is known."""
+    changes_24h = moves(ctx)
+    if not changes_24h:
         return []
-    best, worst = max(found, key=found.__getitem__), min(found, key=found.__getitem__)
+
+    strongest = max(changes_24h, key=changes_24h.__getitem__)
+    weakest = min(changes_24h, key=changes_24h.__getitem__)
     return [
-        Change(
-            what=f"{which} asset",
-            before=None,
-            now=asset,
-            text=f"{asset} has the {rank} change over 24 hours: {signed(found[asset], 2)}.",
-        )
-        for which, asset, rank in (("strongest", best, "highest"), ("weakest", worst, "lowest"))
+        _mover("strongest", strongest, f"the highest change over 24 hours: {signed(changes_24h[strongest], 2)}"),
+        _mover("weakest", weakest, f"the lowest change over 24 hours: {signed(changes_24h[weakest], 2)}"),
     ]
+
+
+def _mover(rank: str, asset: str, has: str) -> Change:
+    return Change(what=f"{rank} asset", before=None, now=asset, text=f"{asset} has {has}.")
 
 
 def label_of(ctx: TickContext, asset: str) -> words.RegimeLabel:
@@ -294,9 +332,11 @@ def same_as_market(ctx: TickContext, asset: str) -> bool | None:
 
 def asset_regime(ctx: TickContext, asset: str) -> AssetRegime:
     """Compose one asset's own regime."""
-    read, label = reading_of(ctx, asset), label_of(ctx, asset)
+    read = reading_of(ctx, asset)
+    label = label_of(ctx, asset)
+
     return AssetRegime(
-        **quoted(ctx, asset),
+        **quoted(ctx, asset).as_fields(),
         regime=label,
         mode=words.MODE_OF_REGIME[label],
         confidence=share(read.regime_confidence) if read else None,
@@ -310,30 +350,40 @@ def asset_regime(ctx: TickContext, asset: str) -> AssetRegime:
 
 def paid_market_regime(ctx: TickContext) -> X402PaidResponse:
     """Compose the market regime in full."""
-    now, limits = regime(ctx), (NO_DAY_BEFORE,) if ctx.day_before.regime is None else ()
+    now = regime(ctx)
+    limits = (NO_DAY_BEFORE,) if ctx.day_before.regime is None else ()
+
     return X402PaidResponse(
-        **paid_head(ctx, "x402-market-regime", *limits),
-        **_public(ctx, now),
+        **paid_envelope(ctx, "x402-market-regime", *limits).as_fields(),
+        market_mode=now.mode,
+        market_state=now.state,
+        summary=regime_sentence(ctx),
+        confidence=now.confidence,
         risk_score=now.risk_score,
         source=source_name(ctx),
+        regime=now,
         assets={asset: asset_regime(ctx, asset) for asset in ASSETS},
         what_changed=what_changed(ctx),
         risk_drivers=ctx.reading.regime.drivers if ctx.reading else (),
     )
 
 
-def worded(ctx: TickContext) -> dict[str, str | None]:
+def tracked_facts(ctx: TickContext) -> dict[str, str | None]:
     """Return the facts of a tick that a reader would want to know the change of, None where unknown."""
     now = regime(ctx)
-    read, live = ctx.reading is not None, ctx.arena.live
-    return {
-        "regime": now.label if read else None,
-        "market state": now.state if read else None,
-        "volatility": now.volatility if read else None,
-        "breadth": f"{now.counts.up} up, {now.counts.down} down, {now.counts.flat} flat" if now.counts else None,
-        **{f"forecast of {asset}": bias_of(ctx, asset) for asset in ASSETS},
-        "live round": live.round_id if live else None,
-    }
+    live = ctx.arena.live
+    tracked: dict[str, str | None] = {"regime": None, "market state": None, "volatility": None, "breadth": None}
+
+    if ctx.reading is not None:
+        tracked["regime"] = now.label
+        tracked["market state"] = now.state
+        tracked["volatility"] = now.volatility
+    if now.counts is not None:
+        tracked["breadth"] = f"{now.counts.up} up, {now.counts.down} down, {now.counts.flat} flat"
+    for asset in ASSETS:
+        tracked[f"forecast of {asset}"] = bias_of(ctx, asset)
+    tracked["live round"] = live.round_id if live else None
+    return tracked
 
 
 def changes(before: Mapping[str, str | None] | None, now: Mapping[str, str | None]) -> tuple[Change, ...] | None:
@@ -341,13 +391,15 @@ def changes(before: Mapping[str, str | None] | None, now: Mapping[str, str | Non
     if before is None:
         return None
     return tuple(
-        Change(what=what, before=was, now=now[what], text=_text(what, was, now[what]))
-        for what, was in before.items()
-        if was != now[what]
+        Change(what=what, before=previous, now=now[what], text=_change_text(what, previous, now[what]))
+        for what, previous in before.items()
+        if previous != now[what]
     )
 
 
-def _text(what: str, was: str | None, now: str | None) -> str:
+def _change_text(what: str, before: str | None, now: str | None) -> str:
     if now is None:
-        return f"The {what} is no longer known; it was {was}."
-    return f"The {what} is {now}." if was is None else f"The {what} changed from {was} to {now}."
+        return f"The {what} is no longer known; it was {before}."
+    if before is None:
+        return f"The {what} is {now}."
+    return f"The {what} changed from {before} to {now}."

@@ -10,7 +10,7 @@ from pydantic import Field
 from generator.arena.rates import rate
 from generator.arena.tally import consensus_of, disagreement_score, most_said
 from generator.arena.timetable import round_id_of
-from generator.arena.values import Burst, RecordCrowd, Round, Tally
+from generator.arena.values import Burst, Event, RecordCrowd, Round, Tally
 from generator.arena.voters import burst_shares, record_shares
 from generator.catalog.assets import DEFAULT_ASSET
 from generator.catalog.durations import HOUR_MS
@@ -21,7 +21,7 @@ from generator.catalog.words import ConfidenceKind, Consensus, Prediction, Round
 from generator.compose.body import Body, Percent
 from generator.compose.coins import published
 from generator.compose.context import TickContext
-from generator.compose.envelope import NoticeResponse, notice
+from generator.compose.envelope import NoticeResponse, notice_envelope
 from generator.compose.inputs import observed
 from generator.compose.scores import KIND, Probabilities
 from generator.compose.teacher_lessons import TeacherLesson, lesson_row, lessons_total, teacher_status
@@ -207,7 +207,10 @@ class SharedIntelligenceResponse(NoticeResponse):
 
 
 _SEALED: Final = {RoundPhase.SCHEDULED, RoundPhase.OPEN}
-_SPARSE: Final = 10
+_SPARSE: Final = 10  # votes below which shares say little
+_NOT_REVEALED: Final = "no forecast of the brain is revealed for this round"
+_NOTHING_TO_COMPARE: Final = "There is nothing to compare: the brain or the people have said nothing yet."
+_LATEST_EVENTS: Final = 10
 
 
 def shown_round(ctx: TickContext) -> Round:
@@ -235,11 +238,16 @@ def sealed(ctx: TickContext, current: Round) -> bool:
 def round_info(ctx: TickContext) -> RoundInfo:
     """Compose the shown round with its clock."""
     current = shown_round(ctx)
+
+    # The clock runs to the start while the round takes votes, then to its end.
     until_ms = current.start_ms if current.phase in _SEALED else current.end_ms
     seconds = max(0, (until_ms - ctx.freshness.generated_ms) // 1000)
     minutes, rest = divmod(seconds, 60)
-    return RoundInfo.of(
-        current,
+
+    return RoundInfo(
+        round_id=current.round_id,
+        asset=current.asset,
+        phase=current.phase,
         start=iso(current.start_ms),
         end=iso(current.end_ms),
         seconds_left=seconds,
@@ -253,6 +261,7 @@ def open_round(ctx: TickContext) -> OpenRound | None:
     current = ctx.arena.open
     if current is None or current.phase is not RoundPhase.OPEN:
         return None
+
     return OpenRound(
         round_id=current.round_id,
         asset=current.asset,
@@ -275,12 +284,18 @@ def simulated_votes(ctx: TickContext) -> int:
 
 def human_consensus_block(tally: Tally) -> HumanConsensus:
     """Compose counted votes."""
-    up, down, small = (rate(votes, tally.total) for votes in (tally.bullish, tally.bearish, tally.neutral))
-    return HumanConsensus.of(
-        tally,
-        bullish_percent=up.percent or 0.0,
-        bearish_percent=down.percent or 0.0,
-        neutral_percent=small.percent or 0.0,
+    bullish = rate(tally.bullish, tally.total)
+    bearish = rate(tally.bearish, tally.total)
+    neutral = rate(tally.neutral, tally.total)
+
+    return HumanConsensus(
+        total=tally.total,
+        bullish=tally.bullish,
+        bearish=tally.bearish,
+        neutral=tally.neutral,
+        bullish_percent=bullish.percent or 0.0,
+        bearish_percent=bearish.percent or 0.0,
+        neutral_percent=neutral.percent or 0.0,
         consensus=consensus_of(tally),
         disagreement_score=disagreement_score(tally),
     )
@@ -288,54 +303,66 @@ def human_consensus_block(tally: Tally) -> HumanConsensus:
 
 def round_limits(ctx: TickContext) -> tuple[str, ...]:
     """Name what is restricted about the round and its votes."""
-    said = []
-    if open_round(ctx) is None:
-        said.append(answers.NO_OPEN_ROUND)
+    without_open = () if open_round(ctx) else (answers.NO_OPEN_ROUND,)
     if ctx.arena.live is None:
-        return (answers.NO_ROUND, *said)
+        return (answers.NO_ROUND, *without_open)
+
+    limits = [*without_open]
     total = live_tally(ctx).total
     if total == 0:
-        said.append(answers.NO_VOTES)
+        limits.append(answers.NO_VOTES)
     elif total < _SPARSE:
-        said.append(answers.SPARSE_VOTES)
-    if ctx.arena.live_simulated_tally.total:
-        said.append(answers.SIMULATED_VOTES.format(ctx.arena.live_simulated_tally.total, total))
-    return tuple(said)
+        limits.append(answers.SPARSE_VOTES)
+
+    simulated = simulated_votes(ctx)
+    if simulated:
+        limits.append(answers.SIMULATED_VOTES.format(simulated, total))
+    return tuple(limits)
 
 
 def voters_with_record(ctx: TickContext) -> RecordCrowd | None:
     """Return what the live round's voters with a record said, as of its lock; None where no one has one."""
-    crowd = ctx.arena.crowd.by_record if ctx.arena.live and ctx.arena.crowd else None
-    return crowd if crowd and crowd.voters else None
+    if ctx.arena.live is None or ctx.arena.crowd is None:
+        return None
+    crowd = ctx.arena.crowd.by_record
+    return crowd if crowd.voters else None
 
 
 def crowd_by_record(ctx: TickContext) -> CrowdByRecord | None:
     """Compose the live round's crowd by record, as of its lock."""
     if ctx.arena.live is None:
         return None
+
     crowd = voters_with_record(ctx)
     if crowd is None:
-        unknown = dict.fromkeys(("bullish_percent", "bearish_percent", "neutral_percent"))
-        return CrowdByRecord(voters=0, **unknown, consensus=Consensus.NONE, note=answers.NO_RECORDS)
-    up, down, flat = (share.percent or 0.0 for share in record_shares(crowd))
+        return CrowdByRecord(
+            voters=0,
+            bullish_percent=None,
+            bearish_percent=None,
+            neutral_percent=None,
+            consensus=Consensus.NONE,
+            note=answers.NO_RECORDS,
+        )
+
+    bullish, bearish, neutral = (share.percent or 0.0 for share in record_shares(crowd))
     return CrowdByRecord(
         voters=crowd.voters,
-        bullish_percent=up,
-        bearish_percent=down,
-        neutral_percent=flat,
-        consensus=most_said(up, down, flat),
+        bullish_percent=bullish,
+        bearish_percent=bearish,
+        neutral_percent=neutral,
+        consensus=most_said(bullish, bearish, neutral),
         note=answers.BY_RECORD_NOTE,
     )
-
-
-def vote_bursts(ctx: TickContext) -> tuple[VoteBurst, ...]:
-    """Compose the minutes of the live round's votes that stand out."""
-    return tuple(map(_vote_burst, live_bursts(ctx)))
 
 
 def live_bursts(ctx: TickContext) -> tuple[Burst, ...]:
     """Return the minutes of the live round's votes that stand out."""
     return ctx.arena.crowd.bursts if ctx.arena.live and ctx.arena.crowd else ()
+
+
+def vote_bursts(ctx: TickContext) -> tuple[VoteBurst, ...]:
+    """Compose the minutes of the live round's votes that stand out."""
+    return tuple(_vote_burst(burst) for burst in live_bursts(ctx))
 
 
 def _vote_burst(burst: Burst) -> VoteBurst:
@@ -351,7 +378,7 @@ def _vote_burst(burst: Burst) -> VoteBurst:
 def human_consensus(ctx: TickContext) -> HumanConsensusResponse:
     """Compose what the voters of the live round expect."""
     return HumanConsensusResponse(
-        **notice(ctx, ENDPOINT_BY_ID["human-consensus"], *round_limits(ctx)),
+        **notice_envelope(ctx, ENDPOINT_BY_ID["human-consensus"], *round_limits(ctx)).as_fields(),
         asset=shown_round(ctx).asset,
         round=round_info(ctx),
         human_consensus=human_consensus_block(live_tally(ctx)),
@@ -368,10 +395,15 @@ def shared_intelligence(ctx: TickContext) -> SharedIntelligenceResponse:
     """Compose the live round in one document."""
     current = shown_round(ctx)
     snapshot = brain_snapshot(ctx, current)
-    missing = [] if _said(snapshot) else ["no forecast of the brain is revealed for this round"]
-    missing += [] if current.start_price else [answers.NO_START_PRICE]
+
+    limits = [*round_limits(ctx)]
+    if _forecast_shown(snapshot) is None:
+        limits.append(_NOT_REVEALED)
+    if not current.start_price:
+        limits.append(answers.NO_START_PRICE)
+
     return SharedIntelligenceResponse(
-        **notice(ctx, ENDPOINT_BY_ID["shared-intelligence"], *round_limits(ctx), *missing),
+        **notice_envelope(ctx, ENDPOINT_BY_ID["shared-intelligence"], *limits).as_fields(),
         asset=current.asset,
         round=round_info(ctx),
         open_round=open_round(ctx),
@@ -383,47 +415,61 @@ def shared_intelligence(ctx: TickContext) -> SharedIntelligenceResponse:
         simulated_votes=simulated_votes(ctx),
         combined_intelligence=combined(ctx, snapshot),
         teacher_brain=teacher(ctx),
-        events=Events(latest=tuple(EventRow.of(row, at=iso(row.at_ms)) for row in ctx.arena.events[:10])),
+        events=Events(latest=tuple(event_row(event) for event in ctx.arena.events[:_LATEST_EVENTS])),
         price=round_price(ctx, current),
-        system_integrity=SystemIntegrity.of(
-            ctx.arena,
-            last_tick=ctx.ticks.last_tick_id,
-            void_rate_percent=ctx.arena.void.percent,
-            rounds_ended=ctx.arena.void.n,
-        ),
+        system_integrity=system_integrity(ctx),
     )
 
 
 def brain_snapshot(ctx: TickContext, current: Round) -> BrainSnapshot:
     """Reveal the forecast of a round that is live; of any other only its digest."""
     if sealed(ctx, current):
-        secret = dict.fromkeys(BrainSnapshot.model_fields.keys() - {"brain_silent", "confidence_kind", "sealed_digest"})
-        return BrainSnapshot(brain_silent=False, sealed_digest=current.sealed_digest, **secret)
+        return BrainSnapshot(
+            prediction=None,
+            brain_silent=False,
+            confidence=None,
+            probabilities=None,
+            base_rates=None,
+            regime_mode=None,
+            sealed_digest=current.sealed_digest,
+            salt=None,
+        )
+
     silent = current.prediction is None and ctx.reading is None
-    return BrainSnapshot.of(
-        current,
+    return BrainSnapshot(
         prediction=Prediction.NEUTRAL if silent else current.prediction,
         brain_silent=silent,
         confidence=current.confidence_percent,
         probabilities=published(current.probabilities),
         base_rates=published(current.base_rate),
+        regime_mode=current.regime_mode,
+        sealed_digest=current.sealed_digest,
+        salt=current.salt,
     )
 
 
-def _said(snapshot: BrainSnapshot) -> Prediction | None:
+def _forecast_shown(snapshot: BrainSnapshot) -> Prediction | None:
+    """Return the revealed forecast; None while sealed, without one, and where the NEUTRAL shown claims nothing."""
     return None if snapshot.brain_silent else snapshot.prediction
 
 
 def combined(ctx: TickContext, snapshot: BrainSnapshot) -> CombinedIntelligence:
     """Put brain and people side by side."""
-    crowd, said = consensus_of(live_tally(ctx)), _said(snapshot)
-    same = None if said is None or crowd is Consensus.NONE else said.value == crowd.value
-    note = "There is nothing to compare: the brain or the people have said nothing yet."
-    if same is not None:
-        word = "say the same" if same else "do not say the same"
-        people = "the simulated crowd" if simulated_votes(ctx) == live_tally(ctx).total else "people"
-        note = f"Brain and {people} {word}. Neither is evidence that one of them is right."
-    return CombinedIntelligence(brain=said, crowd=crowd, agreement=same, note=note)
+    tally = live_tally(ctx)
+    crowd = consensus_of(tally)
+    brain = _forecast_shown(snapshot)
+    if brain is None or crowd is Consensus.NONE:
+        return CombinedIntelligence(brain=brain, crowd=crowd, agreement=None, note=_NOTHING_TO_COMPARE)
+
+    same = brain.value == crowd.value
+    people = "the simulated crowd" if simulated_votes(ctx) == tally.total else "people"
+    verb = "say the same" if same else "do not say the same"
+    return CombinedIntelligence(
+        brain=brain,
+        crowd=crowd,
+        agreement=same,
+        note=f"Brain and {people} {verb}. Neither is evidence that one of them is right.",
+    )
 
 
 def teacher(ctx: TickContext) -> TeacherSnapshot:
@@ -437,16 +483,35 @@ def teacher(ctx: TickContext) -> TeacherSnapshot:
     )
 
 
+def event_row(event: Event) -> EventRow:
+    """Compose one transition."""
+    return EventRow(at=iso(event.at_ms), kind=event.kind, text=event.text)
+
+
 def round_price(ctx: TickContext, current: Round) -> RoundPrice:
     """Compose the price of the round's asset; the change is computed from the prices as published."""
     seen = observed(ctx, current.asset)
-    now, start = price(seen.price), price(current.start_price)
-    moved = None if now is None or not start else basis_points(10_000 * (now / start - 1))
+    now = price(seen.price)
+    start = price(current.start_price)
+    change_bps = basis_points(10_000 * (now / start - 1)) if now is not None and start else None
+
     return RoundPrice(
         asset=current.asset,
         now=now,
         start=start,
-        change_bps=moved,
+        change_bps=change_bps,
         venues=seen.venues,
         as_of=iso_or_none(seen.price_as_of_ms),
+    )
+
+
+def system_integrity(ctx: TickContext) -> SystemIntegrity:
+    """Compose what can be checked."""
+    arena = ctx.arena
+    return SystemIntegrity(
+        log_size=arena.log_size,
+        checkpoint_digest=arena.checkpoint_digest,
+        last_tick=ctx.ticks.last_tick_id,
+        void_rate_percent=arena.void.percent,
+        rounds_ended=arena.void.n,
     )

@@ -8,6 +8,7 @@ from pydantic import Field
 from generator.arena import values
 from generator.arena.ranges import ENOUGH_BLOCKS
 from generator.arena.rates import ENOUGH, in_words, share
+from generator.catalog.horizons import HORIZONS, HOUR
 from generator.catalog.text.answers import NO_ROUND_COUNTS, NO_ROUND_ENDED, NO_SCORES
 from generator.catalog.text.market import listed
 from generator.compose.body import Body, Percent, Score
@@ -155,47 +156,87 @@ class Probabilities(Body):
 BASELINE: Final = "base_rate"
 CHANCE_PERCENT: Final = 34.0  # a third, and the width of one step of the published figures
 NO_MOVES: Final = "No move over {horizon} is known yet, so no score of the ranges is shown."
-HORIZON_WORDS: Final = {"15m": "15 minutes", "1h": "1 hour", "4h": "4 hours", "24h": "24 hours"}
 RULE_WORDS: Final = {"last_hour": "the last hour", "last_day": "the last day", "ewma": "EWMA"}
 
 
 def calibration_bin(value: values.Bin) -> CalibrationBin:
     """Publish one bin; below 30 cases it says so instead of a rate."""
-    few = f"{value.n} case{'' if value.n == 1 else 's'}: fewer than {ENOUGH}, too few for a rate"
-    return CalibrationBin.of(value, note=None if value.hit else few)
+    note = None
+    if value.hit is None:
+        cases = "case" if value.n == 1 else "cases"
+        note = f"{value.n} {cases}: fewer than {ENOUGH}, too few for a rate"
+
+    return CalibrationBin(
+        low_percent=value.low_percent,
+        high_percent=value.high_percent,
+        n=value.n,
+        said_percent=value.said_percent,
+        hit=published_rate(value.hit) if value.hit else None,
+        fits=value.fits,
+        note=note,
+    )
+
+
+def published_rate(rate: values.Proportion) -> Rate:
+    """Publish a share of cases."""
+    return Rate(
+        n=rate.n,
+        hits=rate.hits,
+        backtest=rate.backtest,
+        percent=rate.percent,
+        low_percent=rate.low_percent,
+        high_percent=rate.high_percent,
+    )
 
 
 def track_record(record: values.ForecastScores) -> TrackRecord:
-    """Publish a track record."""
-    return TrackRecord.of(
-        record,
+    """Publish a track record; the baseline that skill refers to leads the others."""
+    names = dict.fromkeys((BASELINE, *record.baselines))
+
+    return TrackRecord(
+        kind=record.kind,
+        predictions=record.predictions,
+        resolved=record.resolved,
+        void=record.void,
+        warm_up=record.warm_up,
         n=record.hit.n,
         hit_rate_percent=record.hit.percent,
         hit_rate_low_percent=record.hit.low_percent,
         hit_rate_high_percent=record.hit.high_percent,
         chance_percent=record.chance.percent,
+        brier=record.brier,
+        log_score=record.log_score,
         baseline=BASELINE,
         brier_baseline=record.baselines.get(BASELINE),
         skill_percent=record.skill_percent.get(BASELINE),
-        baselines=tuple(
-            Baseline(
-                name=name,
-                n=record.resolved,
-                brier=record.baselines.get(name),
-                skill_percent=record.skill_percent.get(name),
-            )
-            for name in dict.fromkeys((BASELINE, *record.baselines))
-        ),
+        baselines=tuple(_baseline(record, name) for name in names),
         calibration=tuple(map(calibration_bin, record.bins)),
         statement=statement(record),
     )
 
 
+def _baseline(record: values.ForecastScores, name: str) -> Baseline:
+    return Baseline(
+        name=name,
+        n=record.resolved,
+        brier=record.baselines.get(name),
+        skill_percent=record.skill_percent.get(name),
+    )
+
+
 def score_limits(*records: values.ForecastScores, rounds_ended: int = 0) -> tuple[str, ...]:
     """Say that scores are null where nothing that counts has resolved yet, though `rounds_ended` are over."""
-    arena = NO_ROUND_COUNTS.format(ended=rounds_ended) if rounds_ended else NO_ROUND_ENDED
-    said = {"hourly": NO_SCORES, "arena": arena}
-    return tuple(said.get(record.kind, NO_SCORES) for record in records if not record.resolved)
+    limits = []
+    for record in records:
+        if record.resolved:
+            continue
+        if record.kind != "arena":
+            limits.append(NO_SCORES)
+        elif rounds_ended:
+            limits.append(NO_ROUND_COUNTS.format(ended=rounds_ended))
+        else:
+            limits.append(NO_ROUND_ENDED)
+    return tuple(limits)
 
 
 def looks_better(record: values.ForecastScores) -> bool:
@@ -203,29 +244,39 @@ def looks_better(record: values.ForecastScores) -> bool:
 
     Chance is a blind guess of three, or always naming the outcome that was most frequent before.
     """
-    skill, low = record.skill_percent.get(BASELINE), record.hit.low_percent
+    skill = record.skill_percent.get(BASELINE)
+    low = record.hit.low_percent
     if record.resolved < ENOUGH or skill is None or low is None:
         return False
-    return skill > 0 and low > max(CHANCE_PERCENT, record.chance.percent or 0.0)
+
+    by_chance = max(CHANCE_PERCENT, record.chance.percent or 0.0)
+    return skill > 0 and low > by_chance
 
 
 def statement(record: values.ForecastScores) -> str:
-    """Say in one plain sentence what a record shows."""
+    """Say in plain words what a record shows, and how many backtest forecasts are counted apart."""
+    return f"{_shown_by(record)}{counted_apart(record.warm_up)}"
+
+
+def _shown_by(record: values.ForecastScores) -> str:
     if not record.resolved:
-        return f"No forecast has resolved yet, so no score is shown.{counted_apart(record.warm_up)}"
+        return "No forecast has resolved yet, so no score is shown."
     if record.resolved < ENOUGH:
-        few = f"Only {record.resolved} forecasts have resolved: no skill is shown, it is too few to tell."
-        return f"{few}{counted_apart(record.warm_up)}"
-    skill = record.skill_percent.get(BASELINE)
-    came = in_words(record.hit)
+        return f"Only {record.resolved} forecasts have resolved: no skill is shown, it is too few to tell."
+
+    came_true = in_words(record.hit)
     usual = share(record.chance)
-    rates = (
-        f"of {record.resolved} forecasts {came} came true; always naming the outcome most frequent before gets {usual}"
+    figures = (
+        f"of {record.resolved} forecasts {came_true} came true; "
+        f"always naming the outcome most frequent before gets {usual}"
     )
-    brier = "" if skill is None else f", and the Brier skill against the base rate is {skill:g}%"
-    shown = "More than chance so far" if looks_better(record) else "No skill is shown"
-    future = " That promises nothing of the next forecast." if looks_better(record) else ""
-    return f"{shown}: {rates}{brier}.{future}{counted_apart(record.warm_up)}"
+    skill = record.skill_percent.get(BASELINE)
+    if skill is not None:
+        figures += f", and the Brier skill against the base rate is {skill:g}%"
+
+    if looks_better(record):
+        return f"More than chance so far: {figures}. That promises nothing of the next forecast."
+    return f"No skill is shown: {figures}."
 
 
 def counted_apart(warm_up: int) -> str:
@@ -235,96 +286,127 @@ def counted_apart(warm_up: int) -> str:
 
 def how_far(view: values.ArenaView) -> HowFar:
     """Publish the scores of the ranges over every horizon."""
+    backtested = view.backtest.how_far if view.backtest else ()
+
     return HowFar(
-        resolved=sum(one.resolved for one in view.how_far),
-        warm_up=sum(one.resolved for one in view.backtest.how_far) if view.backtest else 0,
-        horizons=tuple(
-            HorizonScores.of(
-                one,
-                scores=tuple(_range_score(found, one.resolved) for found in one.scores),
-                statement=far_statement(one),
-            )
-            for one in view.how_far
-        ),
+        resolved=sum(scores.resolved for scores in view.how_far),
+        warm_up=sum(scores.resolved for scores in backtested),
+        horizons=tuple(_horizon_scores(scores) for scores in view.how_far),
         statement=hour_statement(view),
     )
+
+
+def _horizon_scores(row: values.HorizonRecord) -> HorizonScores:
+    return HorizonScores(
+        horizon=row.horizon,
+        resolved=row.resolved,
+        void=row.void,
+        blocks=row.blocks,
+        scores=tuple(_range_score(score, row.resolved) for score in row.scores),
+        statement=far_statement(row),
+    )
+
+
+def _range_score(score: values.RangeForecastScore, n: int) -> RangeScore:
+    """Publish how one forecaster did on `n` moves; raise ValueError where there was none to score it on."""
+    inside_50 = _share(score.inside_50)
+    inside_90 = _share(score.inside_90)
+    if inside_50 is None or inside_90 is None or score.pinball is None or score.qlike is None:
+        raise ValueError(f"{score.name}: a score without a move")
+
+    return RangeScore(
+        name=score.name,
+        n=n,
+        inside_50_percent=inside_50,
+        inside_90_percent=inside_90,
+        pinball=score.pinball,
+        qlike=score.qlike,
+        pinball_saved_percent=_estimate(score.pinball_saved),
+        qlike_saved=_estimate(score.qlike_saved),
+    )
+
+
+def _share(rate: values.Proportion) -> Estimate | None:
+    if rate.percent is None:
+        return None
+    return Estimate(value=rate.percent, low=rate.low_percent, high=rate.high_percent)
+
+
+def _estimate(estimate: values.MeanInterval) -> Estimate | None:
+    if estimate.value is None:
+        return None
+    return Estimate(value=estimate.value, low=estimate.low, high=estimate.high)
 
 
 def performance(view: values.ArenaView) -> Performance:
     """Publish the record of the hourly forecasts: how far in short, and which way."""
-    one = hour_of(view.how_far)
-    brain = one.scores[0] if one and one.scores else None
-    short = HowFarSummary(
-        n=one.resolved if one else 0,
+    hour = hour_of(view.how_far)
+    brain = hour.scores[0] if hour and hour.scores else None
+
+    summary = HowFarSummary(
+        n=hour.resolved if hour else 0,
         inside_50_percent=_share(brain.inside_50) if brain else None,
         inside_90_percent=_share(brain.inside_90) if brain else None,
         statement=hour_statement(view),
     )
-    return Performance.of(track_record(view.hourly_record), how_far=short)
+    return Performance(**track_record(view.hourly_record).as_fields(), how_far=summary)
 
 
 def hour_of(scores: Iterable[values.HorizonRecord]) -> values.HorizonRecord | None:
     """Return the scores over one hour, the first figure of the record; None before the first move."""
-    return next((one for one in scores if one.horizon == "1h"), None)
+    return next((row for row in scores if row.horizon == HOUR), None)
 
 
 def hour_statement(view: values.ArenaView) -> str:
-    """Say what the ranges over one hour were worth so far."""
-    one, before = hour_of(view.how_far), hour_of(view.backtest.how_far) if view.backtest else None
-    said = NO_MOVES.format(horizon=HORIZON_WORDS["1h"]) if one is None else far_statement(one)
-    return f"{said}{counted_apart(before.resolved if before else 0)}"
+    """Say what the ranges over one hour were worth so far, and how many backtested ones are counted apart."""
+    hour = hour_of(view.how_far)
+    worth = far_statement(hour) if hour else NO_MOVES.format(horizon=HORIZONS[HOUR].words)
+
+    backtested = hour_of(view.backtest.how_far) if view.backtest else None
+    return f"{worth}{counted_apart(backtested.resolved if backtested else 0)}"
 
 
-def _range_score(found: values.RangeForecastScore, n: int) -> RangeScore:
-    return RangeScore.of(
-        found,
-        n=n,
-        inside_50_percent=_share(found.inside_50),
-        inside_90_percent=_share(found.inside_90),
-        pinball_saved_percent=_estimate(found.pinball_saved),
-        qlike_saved=_estimate(found.qlike_saved),
-    )
-
-
-def _share(of: values.Proportion) -> Estimate | None:
-    return None if of.percent is None else Estimate(value=of.percent, low=of.low_percent, high=of.high_percent)
-
-
-def _estimate(found: values.MeanInterval) -> Estimate | None:
-    return None if found.value is None else Estimate.of(found)
-
-
-def far_statement(one: values.HorizonRecord) -> str:
+def far_statement(row: values.HorizonRecord) -> str:
     """Say what the ranges over one horizon show, and what they do not."""
-    horizon = HORIZON_WORDS[one.horizon]
-    if not one.resolved:
+    horizon = HORIZONS[row.horizon].words
+    if not row.resolved:
         return NO_MOVES.format(horizon=horizon)
-    if one.blocks < ENOUGH_BLOCKS:
-        return f"Only {one.resolved} moves over {horizon} are known, all from a short time: too few to tell."
-    brain = one.scores[0]
+    if row.blocks < ENOUGH_BLOCKS:
+        return f"Only {row.resolved} moves over {horizon} are known, all from a short time: too few to tell."
+
+    brain = row.scores[0]
     return (
-        f"Of {one.resolved} moves over {horizon} {in_words(brain.inside_50)} ended inside the 50% range and "
-        f"{in_words(brain.inside_90)} inside the 90% range. {against(one)}"
+        f"Of {row.resolved} moves over {horizon} {in_words(brain.inside_50)} ended inside the 50% range and "
+        f"{in_words(brain.inside_90)} inside the 90% range. {against(row)}"
     )
 
 
-def against(one: values.HorizonRecord) -> str:
+def against(row: values.HorizonRecord) -> str:
     """Say how the ranges compare with those of the simple rules; better is better by both losses."""
+    rules = row.scores[1:]
     names: dict[str, list[str]] = {"better": [], "worse": [], "open": []}
-    for rule in one.scores[1:]:
+    for rule in rules:
         names[compared(rule)].append(RULE_WORDS[rule.name])
-    if len(names["better"]) == len(one.scores) - 1:
+
+    if len(names["better"]) == len(rules):
         return "They scored better than ranges from all three simple rules: the last hour, the last day and EWMA."
-    said = [f"{word} than ranges from {listed(names[word])}" for word in ("better", "worse") if names[word]]
-    first = f"They scored {' and '.join(said)}" if said else ""
-    chance = f"against {listed(names['open'])} the difference could be chance" if names["open"] else ""
-    text = "; ".join(filter(None, (first, chance)))
+
+    clauses = []
+    decided = [f"{word} than ranges from {listed(names[word])}" for word in ("better", "worse") if names[word]]
+    if decided:
+        clauses.append(f"They scored {' and '.join(decided)}")
+    if names["open"]:
+        clauses.append(f"against {listed(names['open'])} the difference could be chance")
+    text = "; ".join(clauses)
     return f"{text[0].upper()}{text[1:]}."
 
 
 def compared(score: values.RangeForecastScore) -> Literal["better", "worse", "open"]:
     """Judge the brain against a simple rule by pinball loss and QLIKE: better by both, worse by one, or open."""
     losses = (score.pinball_saved, score.qlike_saved)
+
     if any(loss.high is not None and loss.high < 0 for loss in losses):
         return "worse"
-    return "better" if all(loss.low is not None and loss.low > 0 for loss in losses) else "open"
+    if all(loss.low is not None and loss.low > 0 for loss in losses):
+        return "better"
+    return "open"

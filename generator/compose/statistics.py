@@ -12,7 +12,7 @@ from generator.catalog.text.answers import DEVELOPER_NOTE
 from generator.catalog.words import RoundPhase, TeacherStatus
 from generator.compose.body import Body, Percent
 from generator.compose.context import TickContext
-from generator.compose.envelope import NoticeResponse, notice
+from generator.compose.envelope import NoticeResponse, notice_envelope
 from generator.compose.scores import HowFar, TrackRecord, how_far, score_limits, track_record
 from generator.compose.teacher_lessons import TeacherBrain, teacher_brain
 
@@ -79,8 +79,9 @@ HORIZON_MINUTES: Final = 60
 def statistics(ctx: TickContext) -> StatisticsResponse:
     """Compose counts and scores."""
     limits = score_limits(ctx.arena.hourly_record, ctx.arena.arena_record, rounds_ended=_rounds_over(ctx))
+
     return StatisticsResponse(
-        **notice(ctx, ENDPOINT_BY_ID["statistics"], *limits),
+        **notice_envelope(ctx, ENDPOINT_BY_ID["statistics"], *limits).as_fields(),
         main_brain=MainBrainStatistics(
             horizon_minutes=HORIZON_MINUTES,
             assets=len(ASSETS),
@@ -99,23 +100,30 @@ def core_learning(ctx: TickContext) -> CoreLearning:
     """Compose what the online part has learned from."""
     if ctx.reading is None:
         return CoreLearning(status=TeacherStatus.IDLE, outcomes_learned=None, bars_seen=None)
+
     learned = ctx.reading.learning
     return CoreLearning(
-        status=TeacherStatus(learned.status), outcomes_learned=learned.resolved, bars_seen=ctx.reading.bars_seen
+        status=TeacherStatus(learned.status),
+        outcomes_learned=learned.resolved,
+        bars_seen=ctx.reading.bars_seen,
     )
 
 
 def _rounds_over(ctx: TickContext) -> int:
     """Count the rounds that are over, those of the backtest too."""
-    return ctx.arena.rounds.get(RoundPhase.RESOLVED, 0) + ctx.arena.rounds.get(RoundPhase.VOID, 0)
+    rounds = ctx.arena.rounds
+    return rounds.get(RoundPhase.RESOLVED, 0) + rounds.get(RoundPhase.VOID, 0)
 
 
 def arena(ctx: TickContext) -> ArenaStatistics:
     """Compose counts and scores of the Arena."""
     view = ctx.arena
-    return ArenaStatistics.of(
-        view,
+
+    return ArenaStatistics(
         rounds={phase.value: view.rounds.get(phase, 0) for phase in RoundPhase},
+        rounds_warm_up=view.rounds_warm_up,
+        ballots_counted=view.ballots_counted,
+        ballots_rejected=view.ballots_rejected,
         void_rate_percent=view.void.percent,
         rounds_ended=view.void.n,
         record=track_record(view.arena_record),
@@ -126,6 +134,7 @@ def api_ecosystem(ctx: TickContext) -> ApiEcosystem:
     """Compose the API's own state; never sales."""
     evolving = sum(product.stability == "evolving" for product in PRODUCTS)
     versions = {endpoint.id: endpoint.schema_version or endpoint.version for endpoint in ENDPOINTS}
+
     return ApiEcosystem(
         endpoints_public=len(ENDPOINTS),
         endpoints_paid=len(PRODUCTS),

@@ -4,15 +4,15 @@ from typing import Final
 
 from pydantic import Field
 
-from generator.arena.values import Lesson
+from generator.arena.values import Lesson, Pattern, RankedVoter
 from generator.catalog.endpoints import ENDPOINT_BY_ID
 from generator.catalog.formats import iso
 from generator.catalog.text.answers import DEVELOPER_NOTE, LEADERBOARD_NOTE, NO_LESSONS, PRIVACY_NOTE, TEACHER_ROLE
 from generator.catalog.words import Consensus, PatternType, Prediction, TeacherStatus
 from generator.compose.body import Body
 from generator.compose.context import TickContext
-from generator.compose.envelope import NoticeResponse, notice
-from generator.compose.scores import Rate
+from generator.compose.envelope import NoticeResponse, notice_envelope
+from generator.compose.scores import Rate, published_rate
 
 
 class TeacherMetrics(Body):
@@ -99,13 +99,15 @@ LATEST: Final = 20
 
 def teacher_lessons(ctx: TickContext) -> TeacherLessonsResponse:
     """Compose the latest lessons."""
-    limits = () if ctx.arena.lessons else (NO_LESSONS,)
+    lessons = ctx.arena.lessons
+    limits = () if lessons else (NO_LESSONS,)
+
     return TeacherLessonsResponse(
-        **notice(ctx, ENDPOINT_BY_ID["teacher-lessons"], *limits),
+        **notice_envelope(ctx, ENDPOINT_BY_ID["teacher-lessons"], *limits).as_fields(),
         teacher_brain=teacher_brain(ctx),
-        patterns=tuple(map(TeacherPattern.of, ctx.arena.patterns)),
+        patterns=tuple(pattern_row(pattern) for pattern in ctx.arena.patterns),
         leaderboard=leaderboard(ctx),
-        latest_lessons=tuple(lesson_row(lesson) for lesson in ctx.arena.lessons[:LATEST]),
+        latest_lessons=tuple(lesson_row(lesson) for lesson in lessons[:LATEST]),
         developer_note=DEVELOPER_NOTE,
         privacy_note=PRIVACY_NOTE,
     )
@@ -123,33 +125,72 @@ def teacher_status(ctx: TickContext) -> TeacherStatus:
 
 def teacher_brain(ctx: TickContext) -> TeacherBrain:
     """Compose the teacher's state."""
-    held = ctx.arena.teacher
+    metrics = ctx.arena.teacher
+
     return TeacherBrain(
         status=teacher_status(ctx),
         role=TEACHER_ROLE,
-        metrics=TeacherMetrics.of(
-            held,
+        metrics=TeacherMetrics(
             lessons_total=lessons_total(ctx),
             warm_up=ctx.arena.lessons_warm_up,
-            same_answer=held.agreement,
-            patterns={word.value: held.patterns.get(word, 0) for word in PatternType},
+            brain=published_rate(metrics.brain),
+            crowd=published_rate(metrics.crowd),
+            same_answer=published_rate(metrics.agreement),
+            patterns={word.value: metrics.patterns.get(word, 0) for word in PatternType},
         ),
     )
 
 
+def pattern_row(pattern: Pattern) -> TeacherPattern:
+    """Compose what one group of rounds shows."""
+    return TeacherPattern(
+        when=pattern.when,
+        rounds=pattern.rounds,
+        brain=published_rate(pattern.brain),
+        crowd=published_rate(pattern.crowd),
+        both_wrong=published_rate(pattern.both_wrong),
+        finding=pattern.finding,
+    )
+
+
 def leaderboard(ctx: TickContext) -> Leaderboard:
-    """Compose the leaderboard; addresses are shortened."""
+    """Compose the leaderboard."""
     board = ctx.arena.leaderboard
+
     return Leaderboard(
-        places=tuple(
-            LeaderboardPlace.of(place, voter=f"{place.address[:6]}\u2026{place.address[-4:]}") for place in board.places
-        ),
+        places=tuple(leaderboard_place(place) for place in board.places),
         voters=board.voters,
         below_30=board.below,
         note=LEADERBOARD_NOTE,
     )
 
 
+def leaderboard_place(place: RankedVoter) -> LeaderboardPlace:
+    """Compose one place; the address is shortened."""
+    return LeaderboardPlace(
+        place=place.place,
+        voter=f"{place.address[:6]}\u2026{place.address[-4:]}",
+        hit=published_rate(place.hit),
+        provisional=place.provisional,
+    )
+
+
 def lesson_row(lesson: Lesson) -> TeacherLesson:
     """Compose one lesson."""
-    return TeacherLesson.of(lesson, created_at=iso(lesson.created_ms))
+    return TeacherLesson(
+        lesson_id=lesson.lesson_id,
+        round_id=lesson.round_id,
+        asset=lesson.asset,
+        brain_prediction=lesson.brain_prediction,
+        human_consensus=lesson.human_consensus,
+        actual_outcome=lesson.actual_outcome,
+        brain_correct=lesson.brain_correct,
+        crowd_correct=lesson.crowd_correct,
+        agreement=lesson.agreement,
+        shared_intelligence_score=lesson.shared_intelligence_score,
+        learning_score=lesson.learning_score,
+        pattern_type=lesson.pattern_type,
+        summary=lesson.summary,
+        created_at=iso(lesson.created_ms),
+        warm_up=lesson.warm_up,
+    )

@@ -84,7 +84,7 @@ class Publisher:
     checker: Checker  # of every file before it is published
     last_good: LastGood  # bytes of the files that could be made last
     # facts of the tick published last, to say what changed since; None before the first
-    worded: Mapping[str, str | None] | None = None
+    previous_facts: Mapping[str, str | None] | None = None
 
 
 @dataclass

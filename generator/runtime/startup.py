@@ -109,7 +109,7 @@ def _resume(app: App) -> None:
     """Resume from the release that readers see: the log's head, and all files made by whoever led before."""
     app.record.published.resume(_head(app))
     app.publisher.background.reset()
-    app.publisher.worded = None
+    app.publisher.previous_facts = None
     app.publisher.last_good.doubt()
 
 

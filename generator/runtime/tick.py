@@ -18,8 +18,8 @@ from generator.catalog.assets import ASSETS
 from generator.catalog.durations import DAY_MS, HOUR_MS, MINUTE_MS
 from generator.catalog.words import MODE_OF_REGIME, RegimeLabel, RoundPhase, SourceMode
 from generator.compose.all import compose
-from generator.compose.context import DayBefore, Freshness, TickContext, Ticks
-from generator.compose.regime import changes, worded
+from generator.compose.context import DayBefore, TickContext, Ticks, TickTimes
+from generator.compose.regime import changes, tracked_facts
 from generator.market.observation import Observation
 from generator.record.memory.store import TickTransaction
 from generator.runtime.app import MOVED_KEY, OFFSET_KEY, App
@@ -48,13 +48,13 @@ async def tick(app: App, at: datetime, sources_s: float = SOURCES_DEADLINE_S) ->
     await yield_to_event_loop()
     record = app.record.published.prepare()
     context = describe(app, observation, reading, replace(arena, checkpoint_digest=record.digest), at, number)
-    facts = worded(context)
-    context = replace(context, changed=changes(app.publisher.worded, facts))
+    facts = tracked_facts(context)
+    context = replace(context, changed=changes(app.publisher.previous_facts, facts))
     composed = compose(context)
 
     await yield_to_event_loop()
     report = publish(app, context, composed, record, at)
-    app.publisher.worded = facts
+    app.publisher.previous_facts = facts
     return report
 
 
@@ -253,9 +253,9 @@ def _day_before(app: App, now_ms: int) -> DayBefore:
     return DayBefore(None if label is None else RegimeLabel(label), confidence, risk_score)
 
 
-def freshness(at: datetime, number: int, offset_ms: int | None) -> Freshness:
+def freshness(at: datetime, number: int, offset_ms: int | None) -> TickTimes:
     """Return when and under which number a release is made; `offset_ms` is that of a recording."""
-    return Freshness(
+    return TickTimes(
         tick_id=at.astimezone(UTC).strftime("%Y%m%dT%H%M%SZ"),
         generation=f"{number:012d}",
         generated_ms=to_ms(at),

@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 
 from generator.catalog.assets import ASSETS
-from generator.catalog.text import contradictions as rows
-from generator.catalog.text.contradictions import AssetText, MarketText, contradictions
-from generator.catalog.text.market import AssetFacts, Facts, asset_summary, headline, summary
+from generator.catalog.text.market import PublishedAsset, PublishedMarket, asset_summary, headline, summary
 from generator.catalog.words import Bias, MarketState, MarketStructure, RegimeLabel, Trend, VolatilityWord
+from tests.contradictions import rows
+from tests.contradictions.rows import AssetText, MarketText, contradictions
 
 CHANCES = {
     RegimeLabel.RISK_ON: 2.0,
@@ -19,10 +19,10 @@ CHANCES = {
 }
 
 
-def facts(*changes: float, **more: Any) -> Facts:
+def facts(*changes: float, **more: Any) -> PublishedMarket:
     up, down = sum(one > 0.1 for one in changes), sum(one < -0.1 for one in changes)
     known = dict(zip(ASSETS, changes, strict=False))
-    return Facts(changes=known, up=up, down=down, flat=len(changes) - up - down, **more)
+    return PublishedMarket(changes=known, up=up, down=down, flat=len(changes) - up - down, **more)
 
 
 CRASH = facts(
@@ -87,7 +87,7 @@ def test_no_headline_is_longer_than_140_characters(names: int, label: RegimeLabe
 
 
 def test_a_summary_of_unknown_facts_says_what_is_missing() -> None:
-    said = summary(Facts(missing="needs 5-minute bars"))
+    said = summary(PublishedMarket(missing="needs 5-minute bars"))
 
     assert said == "The regime is unknown: needs 5-minute bars. Which way prices will move next is not known."
 
@@ -108,7 +108,7 @@ def test_a_summary_changes_when_a_worded_fact_does_and_only_then(changed: dict[s
     assert (summary(replace(QUIET, **changed)) != summary(QUIET)) is differs
 
 
-COIN = AssetFacts(
+COIN = PublishedAsset(
     "SOL", 1.2, 3.0, MarketStructure.RANGE, 0.5, (-0.5, 0.5), Bias.FLAT, (31.0, 38.0, 31.0), (33.0, 34.0, 33.0)
 )
 
@@ -139,7 +139,7 @@ def test_a_side_that_is_ahead_without_backing_is_said_to_be_and_is_not_named() -
 
 
 def market(
-    base: Facts, said: str | None = None, state: MarketState = MarketState.UNKNOWN, **changed: Any
+    base: PublishedMarket, said: str | None = None, state: MarketState = MarketState.UNKNOWN, **changed: Any
 ) -> MarketText:
     now = replace(base, **changed)
     text = summary(now) if said is None else said
@@ -193,6 +193,6 @@ def test_a_planted_contradiction_on_an_asset_is_found(row: str) -> None:
 
 
 @pytest.mark.parametrize(("base", "state"), [(CRASH, MarketState.CAUTION), (QUIET, MarketState.WAIT)])
-def test_the_sentences_of_these_facts_contradict_nothing(base: Facts, state: MarketState) -> None:
+def test_the_sentences_of_these_facts_contradict_nothing(base: PublishedMarket, state: MarketState) -> None:
     assert list(contradictions(market(base, state=state))) == []
     assert list(contradictions(AssetText(COIN, asset_summary(COIN)))) == []

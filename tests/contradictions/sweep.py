@@ -14,8 +14,7 @@ from generator.brain.reading import BrainReading
 from generator.brain.weights import Weights
 from generator.catalog.formats import change, share
 from generator.catalog.text.answers import NEEDS_5_MINUTE_BARS
-from generator.catalog.text.contradictions import AssetText, MarketText, contradictions
-from generator.catalog.text.market import AssetFacts, asset_summary, headline, summary
+from generator.catalog.text.market import PublishedAsset, asset_summary, headline, summary
 from generator.catalog.words import MarketState
 from generator.compose.all import compose
 from generator.compose.context import TickContext
@@ -24,6 +23,7 @@ from generator.compose.free import FreeBodies
 from generator.compose.regime import market_state
 from generator.market.bars import BAR_MS, BarFrame, FloatArray
 from generator.site.pages.render import Pages, PageView
+from tests.contradictions.rows import AssetText, MarketText, contradictions
 from tests.support.builders import full_context
 
 DAY_BARS = 288
@@ -96,7 +96,7 @@ def sweep_hourly(frame: BarFrame) -> Found:
         found.bars += 1
         found.take(MarketText(facts, headline(facts), summary(facts), MarketState.UNKNOWN), when)
         for name, said in changes.items():
-            one = AssetFacts(name, said, missing=NEEDS_5_MINUTE_BARS)
+            one = PublishedAsset(name, said, missing=NEEDS_5_MINUTE_BARS)
             found.take(AssetText(one, asset_summary(one)), f"{when} {name}")
     return found
 

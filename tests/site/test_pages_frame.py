@@ -14,7 +14,7 @@ from generator.catalog.links import NOT_FOUND
 from generator.catalog.measured import DAYS, MARKETS, MEASURED
 from generator.catalog.pages import SitePage
 from generator.catalog.words import SourceMode
-from generator.compose.context import Freshness
+from generator.compose.context import TickTimes
 from generator.site.pages.render import Pages, PageView
 from generator.site.resources import Resources
 from generator.site.words.changelog import Version, versions
@@ -86,7 +86,7 @@ def test_other_pages_stay_byte_for_byte_and_ask_the_status_file_for_freshness() 
             assert "As of 20 Nov 2026, 09:53 UTC" in re.sub(r"<[^>]+>", "", after[page.file].decode())
 
 
-def a_minute_later(base: PageView) -> Freshness:
+def a_minute_later(base: PageView) -> TickTimes:
     return replace(base.ctx.freshness, generated_ms=base.ctx.freshness.generated_ms + 60_000)
 
 

@@ -56,7 +56,7 @@ from generator.catalog.words import (
     Trend,
     VolatilityWord,
 )
-from generator.compose.context import DayBefore, Freshness, Site, TickContext, Ticks
+from generator.compose.context import DayBefore, Site, TickContext, Ticks, TickTimes
 from generator.market.bars import BarFrame
 from generator.market.observation import (
     AssetObservation,
@@ -91,8 +91,8 @@ def site(base_url: str = "https://api.example.org") -> Site:
     return Site("Educational Market Intelligence", base_url, "ops@example.org", "mainnet", 31_566_704)
 
 
-def freshness(offset_ms: int | None = None) -> Freshness:
-    return Freshness("20261120T095300Z", "000000004711", NOW_MS, NOW_MS + 60_000, NOW_MS + 180_000, offset_ms)
+def freshness(offset_ms: int | None = None) -> TickTimes:
+    return TickTimes("20261120T095300Z", "000000004711", NOW_MS, NOW_MS + 60_000, NOW_MS + 180_000, offset_ms)
 
 
 def asset_observation(asset: str, at_ms: int = NOW_MS) -> AssetObservation:

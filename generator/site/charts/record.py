@@ -7,7 +7,8 @@ from markupsafe import Markup
 
 from generator.arena.rates import counted, enough, share
 from generator.arena.values import ForecastScores, HorizonRecord, MeanInterval, Proportion
-from generator.compose.scores import HORIZON_WORDS, RULE_WORDS, against
+from generator.catalog.horizons import HORIZONS
+from generator.compose.scores import RULE_WORDS, against
 from generator.site.charts.plot import Caption, Chart, Row, row_chart
 from generator.site.words.format import percent, signed
 from generator.site.words.record import between, interval
@@ -29,7 +30,7 @@ def coverage(name: str, scores: Sequence[HorizonRecord], source: Markup | str) -
     in_90, in_50 = share(hour.scores[0].inside_90), share(hour.scores[0].inside_50)
     caption = Caption(
         name,
-        f"Of {hour.resolved:,} moves over {HORIZON_WORDS[hour.horizon]} {in_90} ended inside the 90% range, {in_50} inside "
+        f"Of {hour.resolved:,} moves over {HORIZONS[hour.horizon].words} {in_90} ended inside the 90% range, {in_50} inside "
         "the 50% range",
         "A dot for each horizon and range with its 95% interval as a line. The upright dashed lines are where the dots of "
         "the 50% and the 90% ranges should be.",
@@ -52,7 +53,7 @@ def saved(name: str, scores: Sequence[HorizonRecord], source: Markup | str) -> C
     ]
     caption = Caption(
         name,
-        f"Over {HORIZON_WORDS[hour.horizon]}: {against(hour)[0].lower()}{against(hour)[1:-1]}",
+        f"Over {HORIZONS[hour.horizon].words}: {against(hour)[0].lower()}{against(hour)[1:-1]}",
         "A dot for each horizon and simple rule, with its 95% interval as a line: how much smaller the pinball loss of the "
         "brain's ranges is. To the right of zero the brain is better.",
         source,

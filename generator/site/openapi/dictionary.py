@@ -37,7 +37,14 @@ def dictionary(project: str, schemas: Schemas) -> DictionaryResponse:
             for name, kind in words.items()
         },
         scales=tuple(
-            ScaleRow.of(one, fields=tuple(names), do_not_conclude=one.caution or None) for one, names in scales.items()
+            ScaleRow(
+                unit=scale.unit,
+                range=scale.range,
+                meaning=scale.meaning,
+                fields=tuple(names),
+                do_not_conclude=scale.caution or None,
+            )
+            for scale, names in scales.items()
         ),
         disclaimer=DISCLAIMER,
     )

@@ -7,12 +7,13 @@ from generator.arena.ranges import RangeSums, new_cases
 from generator.arena.rates import counted, enough, in_words, rate
 from generator.arena.values import PredictionMade, Proportion
 from generator.catalog.assets import ASSET_NAMES
+from generator.catalog.horizons import HORIZONS
 from generator.catalog.text.labels import BIAS_MARKS
 from generator.catalog.words import Bias, Side
 from generator.compose.coins import MoveRange
 from generator.compose.free import FreeBodies
 from generator.compose.main_brain import Reasoning
-from generator.compose.scores import HORIZON_WORDS, hour_of
+from generator.compose.scores import hour_of
 from generator.site.words.format import count, percent, price, signed
 from generator.site.words.record import interval
 
@@ -64,7 +65,7 @@ def _chances(reasoning: Reasoning) -> tuple[tuple[str, str, str], ...]:
 def _ranges(ranges: Mapping[str, MoveRange], now: float | None) -> tuple[tuple[str, ...], ...]:
     """Return each horizon with its 50% and its 90% range, each as prices and in percent."""
     return tuple(
-        (HORIZON_WORDS[horizon], *_ends(move.low_50, move.high_50, now), *_ends(move.low_90, move.high_90, now))
+        (HORIZONS[horizon].words, *_ends(move.low_50, move.high_50, now), *_ends(move.low_90, move.high_90, now))
         for horizon, move in ranges.items()
     )
 

@@ -8,8 +8,8 @@ from markupsafe import Markup
 from generator.arena.rates import ENOUGH, counted, enough, rate, share
 from generator.arena.values import ArenaView, BacktestScores, ForecastScores, HorizonRecord, PredictionMade, Proportion
 from generator.catalog.assets import ASSETS
+from generator.catalog.horizons import HORIZONS
 from generator.compose.scores import (
-    HORIZON_WORDS,
     compared,
     far_statement,
     hour_of,
@@ -63,7 +63,7 @@ def record_view(
         "headline": headline(hour_of(arena.how_far)),
         "lead": hour_statement(arena),
         "figure": far_figure(arena, now_ms),
-        "far": tuple((HORIZON_WORDS[one.horizon], one, far_statement(one)) for one in arena.how_far),
+        "far": tuple((HORIZONS[one.horizon].words, one, far_statement(one)) for one in arena.how_far),
         "far_charts": _drawn(coverage("coverage", arena.how_far, source), saved("saved", arena.how_far, source)),
         "sections": (
             _section("hourly", "Which way", hourly, direction(hourly), _by_asset(hourly.hit, due), source),
@@ -94,7 +94,7 @@ def _backtest(held: BacktestScores | None) -> dict[str, Any] | None:
     far = [(one, one.scores[0]) for one in held.how_far if one.scores]
     return {
         "far": tuple(
-            (HORIZON_WORDS[one.horizon], counted(it.inside_50, "moves"), share(it.inside_90)) for one, it in far
+            (HORIZONS[one.horizon].words, counted(it.inside_50, "moves"), share(it.inside_90)) for one, it in far
         ),
         "rows": tuple(
             (name, f"{record.resolved:,}", share(record.hit), interval(record.hit)) for name, record in named

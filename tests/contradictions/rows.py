@@ -8,7 +8,15 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Final, NamedTuple
 
-from generator.catalog.text.market import EXTREME_RANK, FLAT, LIKELY, LONGEST_HEADLINE, AssetFacts, Facts, ahead
+from generator.catalog.text.market import (
+    EXTREME_RANK,
+    LIKELY,
+    LONGEST_HEADLINE,
+    PublishedAsset,
+    PublishedMarket,
+    ahead,
+)
+from generator.catalog.thresholds import FLAT_PERCENT
 from generator.catalog.words import Bias, MarketState, RegimeLabel, Trend, VolatilityWord
 
 _STRESSED: Final = (VolatilityWord.ELEVATED, VolatilityWord.EXTREME)
@@ -20,7 +28,7 @@ LEAD_LIMIT: Final = 10.0  # percentage points that a shown regime may lie behind
 class MarketText(NamedTuple):
     """A text on the market and the facts published with it."""
 
-    facts: Facts
+    facts: PublishedMarket
     headline: str
     summary: str
     state: MarketState = MarketState.UNKNOWN
@@ -29,7 +37,7 @@ class MarketText(NamedTuple):
 class AssetText(NamedTuple):
     """A text on one asset and the facts published with it."""
 
-    facts: AssetFacts
+    facts: PublishedAsset
     text: str
     price: float | None = None
     high: float | None = None  # true highest price of the 24 hours before the hour; None where not checked
@@ -47,19 +55,20 @@ _wild = _said(r"more volatile than|large swings|wide swings|volatility is extrem
 _risk_on = _said(r"^risk-on|regime: risk-on")
 _risk_off = _said(r"^risk-off|regime: risk-off")
 _nowhere = _said(r"gone nowhere|without a clear trend|is flat")
-_rise, _fall = _said(r"\brise\b"), _said(r"\bfall\b")
+_rise = _said(r"\brise\b")
+_fall = _said(r"\bfall\b")
 _sized = _said(r"[+-]?\d+\.\d%")
 
 
-def _few_up(facts: Facts) -> bool:
+def _few_up(facts: PublishedMarket) -> bool:
     return facts.known > 0 and 2 * facts.up < facts.known and facts.trend is not Trend.UP
 
 
-def _few_down(facts: Facts) -> bool:
+def _few_down(facts: PublishedMarket) -> bool:
     return facts.known > 0 and 2 * facts.down < facts.known and facts.trend is not Trend.DOWN
 
 
-def _behind(facts: Facts) -> bool:
+def _behind(facts: PublishedMarket) -> bool:
     named = facts.label in facts.chances
     return named and max(facts.chances.values()) - facts.chances[facts.label] > LEAD_LIMIT
 
@@ -111,13 +120,13 @@ MARKET: Final[dict[str, Callable[[MarketText], bool]]] = {
 }
 ASSET: Final[dict[str, Callable[[AssetText], bool]]] = {
     "up said of a fall, or down of a rise": lambda t: (
-        ((t.facts.change or 0.0) < -FLAT and _said(r"\bis up\b")(t.text))
-        or ((t.facts.change or 0.0) > FLAT and _said(r"\bis down\b")(t.text))
+        ((t.facts.change or 0.0) < -FLAT_PERCENT and _said(r"\bis up\b")(t.text))
+        or ((t.facts.change or 0.0) > FLAT_PERCENT and _said(r"\bis down\b")(t.text))
     ),
     "going nowhere said of a move": lambda t: (
         t.facts.change is not None
         and bool(t.facts.usual_day)
-        and abs(t.facts.change) >= max(0.5 * (t.facts.usual_day or 0.0), FLAT)
+        and abs(t.facts.change) >= max(0.5 * (t.facts.usual_day or 0.0), FLAT_PERCENT)
         and _nowhere(t.text)
     ),
     "above a high that was not passed": lambda t: (
