@@ -45,6 +45,16 @@ class Case:
     observed: int | None = None
     keeps: bool = True
 
+    @property
+    def compared_at(self) -> int:
+        """How many bars of the market are read when the fault shows."""
+        return WARM + (self.observed or self.bars)
+
+    @property
+    def healed_at(self) -> int:
+        """How many are read when its reason is gone."""
+        return WARM + self.bars + self.heals
+
 
 def _prices(value: float, column: int | None = None) -> Callable[[BarFrame, slice], None]:
     def spoil(frame: BarFrame, rows: slice) -> None:
@@ -124,15 +134,28 @@ def shown() -> tuple[BarFrame, bytes]:
     return frame, engine.dump()
 
 
+@pytest.fixture(scope="module")
+def undisturbed(shown: tuple[BarFrame, bytes]) -> dict[int, BrainReading]:
+    """Return what is read of the market as it is, by how many of its bars are read: wherever a case compares."""
+    frame, state = shown
+    engine, at = Engine.load(WEIGHTS, ASSETS, state), WARM
+    found = {}
+    for rows in sorted({row for case in CASES.values() for row in (case.compared_at, case.healed_at + HOURS_LATER)}):
+        found[rows] = read(engine, frame.rows(at, rows))
+        at = rows
+    return found
+
+
 @pytest.mark.parametrize("name", CASES)
-def test_confidence_falls_with_a_named_reason_and_comes_back(shown: tuple[BarFrame, bytes], name: str) -> None:
+def test_confidence_falls_with_a_named_reason_and_comes_back(
+    shown: tuple[BarFrame, bytes], undisturbed: dict[int, BrainReading], name: str
+) -> None:
     clean, state = shown
     case, frame = CASES[name], copied(clean)
-    end, at = WARM + case.bars, WARM + (case.observed or case.bars)
-    case.spoil(frame, slice(WARM, end))
-    usual, spoilt = (Engine.load(WEIGHTS, ASSETS, state) for _ in range(2))
+    case.spoil(frame, slice(WARM, WARM + case.bars))
+    spoilt = Engine.load(WEIGHTS, ASSETS, state)
 
-    before, now = read(usual, clean.rows(WARM, at)), read(spoilt, frame.rows(WARM, at))
+    before, now = undisturbed[case.compared_at], read(spoilt, frame.rows(WARM, case.compared_at))
 
     for column, asset in enumerate(ASSETS):
         said, other, bad = now.assets[asset], before.assets[asset], case.only in {None, column}
@@ -147,9 +170,9 @@ def test_confidence_falls_with_a_named_reason_and_comes_back(shown: tuple[BarFra
     assert chance(now) < chance(before) or not kept  # a chance of UP cannot be compared with one of FLAT
     assert set(now.limitations) > set(before.limitations)
 
-    healed = read(spoilt, frame.rows(at, end + case.heals))
-    rest = end + case.heals + HOURS_LATER
-    later, same = read(spoilt, frame.rows(end + case.heals, rest)), read(usual, clean.rows(at, rest))
+    healed = read(spoilt, frame.rows(case.compared_at, case.healed_at))
+    rest = case.healed_at + HOURS_LATER
+    later, same = read(spoilt, frame.rows(case.healed_at, rest)), undisturbed[rest]
 
     for asset in ASSETS:
         assert case.reason not in healed.assets[asset].limitations

@@ -157,8 +157,8 @@ def test_funding_holds_between_payments_and_then_is_unavailable() -> None:
 
 @pytest.mark.parametrize(("drift", "trend"), [(0.0012, Trend.UP), (-0.0012, Trend.DOWN), (0.0, Trend.SIDEWAYS)])
 def test_the_trend_and_breadth_follow_a_clear_drift(drift: float, trend: Trend) -> None:
-    wobble = 0.002 * np.where(np.arange(400) % 2, 1.0, -1.0)[:, None]
-    close = 100.0 * np.exp(np.cumsum(np.full((400, 3), drift) + wobble, axis=0))
+    wobble = 0.002 * np.where(np.arange(300) % 2, 1.0, -1.0)[:, None]
+    close = 100.0 * np.exp(np.cumsum(np.full((300, 3), drift) + wobble, axis=0))
 
     reading = Engine(Weights.load(), ("BTC", "ETH", "XRP")).update(priced(close))
 
@@ -171,7 +171,7 @@ def test_the_trend_and_breadth_follow_a_clear_drift(drift: float, trend: Trend) 
 
 @pytest.mark.parametrize(("jump", "word"), [(1.03, MarketStructure.BREAKOUT), (0.97, MarketStructure.BREAKDOWN)])
 def test_leaving_the_days_range_is_a_breakout_or_a_breakdown(jump: float, word: MarketStructure) -> None:
-    frame = market(400, sigma=0.0003)
+    frame = market(300, sigma=0.0003)
     for name in ("open", "high", "low", "close"):
         frame.fields[name][-2:] *= jump
     high, low = np.array(frame.fields["high"]), np.array(frame.fields["low"])
@@ -193,7 +193,7 @@ def test_breadth_and_the_risk_score_are_unknown_before_a_day_is_seen() -> None:
 
 def test_the_days_change_from_outside_decides_breadth_and_breakouts() -> None:
     engine = Engine(Weights.load(), ("BTC",))
-    quiet = 100.0 * np.exp(0.0005 * np.random.default_rng(1).normal(size=(400, 1)))
+    quiet = 100.0 * np.exp(0.0005 * np.random.default_rng(1).normal(size=(300, 1)))
     engine.advance(priced(np.vstack((quiet, np.full((3, 1), 90.0))), ("BTC",)))
 
     seen = {change: engine.reading(np.array([change])) for change in (-0.1, 0.01, np.nan)}

@@ -16,12 +16,13 @@ from generator.lab.trace import ours, outcomes, trace
 from tests.support.markets import ASSETS, market
 
 QUARTER = 900_000
+LEARNED = 800  # bars
 
 
 def test_on_a_driftless_market_the_mixture_is_hardly_worse_than_the_base_rate() -> None:
-    frame = simulate("null", 60002, days=6).frame
+    frame = simulate("null", 60002, days=4).frame
 
-    seen = trace(ours(Weights.load(), frame, 3 * DAY), 3 * DAY)
+    seen = trace(ours(Weights.load(), frame, 2 * DAY), 2 * DAY)
 
     assert outcomes(frame, seen).skill() > -0.5
 
@@ -76,7 +77,7 @@ def test_a_horizon_that_ends_in_a_gap_is_not_learned_from() -> None:
 @pytest.fixture(scope="module")
 def engine() -> Engine:
     read = Engine(Weights.load(), ASSETS)
-    read.advance(market(1500, seed=9))
+    read.advance(market(LEARNED, seed=9))
     return read
 
 
@@ -105,7 +106,7 @@ def test_horizons_between_lie_between_and_bands_grow(engine: Engine) -> None:
 
 @pytest.mark.parametrize(("minutes", "steps"), [(15, 1), (60, 4), (90, 6)])
 def test_the_band_is_from_the_median_move_of_the_week(engine: Engine, minutes: int, steps: int) -> None:
-    close = np.log(market(1500, seed=9).fields["close"][2::3, 1])  # at each full quarter hour
+    close = np.log(market(LEARNED, seed=9).fields["close"][2::3, 1])  # at each full quarter hour
     median = np.median(np.abs(close[steps:] - close[:-steps])[-672 + steps :])
 
     assert forecast_of_eth(engine, minutes).band_bps == pytest.approx(0.4307 * 1.4826 * median * 1e4, rel=0.01)

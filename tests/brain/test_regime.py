@@ -157,7 +157,7 @@ class Run:
 
 @pytest.fixture(scope="module")
 def run() -> Run:
-    market = simulate("alt", 60001, days=8)
+    market = simulate("alt", 60001, days=6)
     found = Run(market, Engine(Weights.load(), market.frame.assets), [], [], [], [])
     for row in range(len(market.frame)):
         found.engine.advance(market.frame.rows(row, row + 1))
@@ -170,7 +170,7 @@ def run() -> Run:
 
 def test_the_regime_is_far_better_than_chance_on_a_family_never_trained_on(run: Run) -> None:
     scored = ~run.market.moving
-    scored[: 4 * DAY] = False
+    scored[: 3 * DAY] = False
     likeliest = np.array(run.chances).argmax(axis=1)
     label = np.array(run.label)
     shown, truth = np.where(label == TRANSITION, likeliest, label)[scored], run.market.regime[scored]

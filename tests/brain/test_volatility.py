@@ -109,7 +109,7 @@ def test_the_correction_is_limited_and_a_single_crash_hardly_moves_it() -> None:
 
 
 def test_ranges_widen_with_the_horizon_and_lie_around_the_price() -> None:
-    reading = Engine(WEIGHTS, ("BTC", "ETH")).update(market(400))
+    reading = Engine(WEIGHTS, ("BTC", "ETH")).update(market(200))
 
     assert reading is not None
     for asset in reading.assets.values():

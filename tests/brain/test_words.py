@@ -24,8 +24,8 @@ _SHOWN_MS = 20_700 * 86_400_000  # a midnight
 @pytest.fixture(scope="module")
 def readings() -> list[BrainReading]:
     """Read forty moments, hours apart, of a market with and one without books."""
-    bare = simulate("base", 60003, days=3).frame
-    rich = market(800, seed=4)
+    bare = simulate("base", 60003, days=2).frame
+    rich = market(480, seed=4)
     found = []
     for frame in (bare, rich):
         engine = Engine(Weights.load(), frame.assets)
@@ -56,7 +56,7 @@ def test_volatility_never_takes_a_side(readings: list[BrainReading]) -> None:
 
 
 def test_coins_that_stood_still_are_not_said_to_have_fallen() -> None:
-    frame = market(400)
+    frame = market(300)
     still = {name: np.ones_like(values) for name, values in frame.fields.items()}
 
     reading = Engine(Weights.load(), frame.assets).update(replace(frame, fields=still))
