@@ -180,7 +180,9 @@ class GatewaySettings(BaseSettings):
         if not self.base_is_loopback and "network" not in self.model_fields_set:
             raise ValueError("set NETWORK (mainnet, testnet or devnet) when BASE_URL is public")
         self._check_encrypted()
-        vault, site = self.vault_dir.resolve(), self.site_path.resolve()
+
+        vault = self.vault_dir.resolve()
+        site = self.site_path.resolve()
         if vault == site or vault in site.parents or site in vault.parents:
             raise ValueError(
                 f"the vault {vault} and the site {site} must lie apart: the site is public, the vault is not"

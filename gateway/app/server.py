@@ -215,9 +215,14 @@ class Connection(HttpToolsProtocol):
         if len(self.pipeline) >= MAX_PIPELINED:
             # The parser hands this to the protocol, which answers 400 and closes.
             raise ValueError("too many requests at once")
-        url, headers, expects = self.url, self.headers, self.expect_100_continue
+
+        # The base class begins a message by forgetting what was read of the last one: here that is this very head.
+        url = self.url
+        headers = self.headers
+        expects = self.expect_100_continue
         super().on_message_begin()
-        self.url, self.expect_100_continue = url, expects
+        self.url = url
+        self.expect_100_continue = expects
         self.headers.extend(headers)
         super().on_headers_complete()
 

@@ -15,8 +15,10 @@ class Metrics:
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
-        counter, gauge = partial(Counter, registry=self.registry), partial(Gauge, registry=self.registry)
+        counter = partial(Counter, registry=self.registry)
+        gauge = partial(Gauge, registry=self.registry)
         histogram = partial(Histogram, registry=self.registry)
+
         self.outcomes = counter("emi_purchases", "Attempts to buy by outcome.", ["outcome"])
         self.settles = counter("emi_facilitator_settles", "Answers to settle by kind.", ["kind"])
         # Bound once: looking a label up costs more than counting.

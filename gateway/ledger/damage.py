@@ -51,7 +51,10 @@ def check_file(path: Path) -> str | None:
 
 
 class DamageMark:
-    """A file next to the database that remembers a corrupt page: reading all of a large file at each start takes minutes."""
+    """A file next to the database that remembers a corrupt page.
+
+    Without it each start would have to read the whole file, which takes minutes when it is large.
+    """
 
     def __init__(self, database: Path) -> None:
         self._path = database.with_name(f"{database.name}{SUFFIX}")
@@ -72,7 +75,9 @@ class DamageMark:
         """Check the whole file where a corrupt page was met before; return what is wrong, None when all is well."""
         if not self._path.exists():
             return None
+
         found = quick_check(connection)
+        # The check opened a transaction of its own accord.
         connection.rollback()
         if found is None:
             self._path.unlink(missing_ok=True)

@@ -31,16 +31,20 @@ def is_gone(owner: str, me: str) -> bool:
     Never for another boot, since two machines may have one hostname, nor for a name of an older version, which does not
     say where its id counts: those are waited for as long as they may take.
     """
-    parts, ours = owner.rsplit(":", 5), me.rsplit(":", 5)
+    parts = owner.rsplit(":", 5)
+    ours = me.rsplit(":", 5)
     if owner == me or len(parts) != 6 or parts[:3] != ours[:3] or "" in parts[1:3] or not parts[3].isdigit():
         return False
-    pid, began = int(parts[3]), parts[4]
+
+    pid = int(parts[3])
+    began = parts[4]
     try:
         os.kill(pid, 0)
     except ProcessLookupError:
         return True
     except (OSError, OverflowError):
         return False
+
     # Ids come round again, in containers at once: the one that runs now may be another.
     return "" not in {began, _began(pid)} and began != _began(pid)
 
@@ -57,14 +61,16 @@ class Leases:
     def is_over(self, record: Record) -> bool:
         """Return whether no other process is working on an intent any more.
 
-        True for our own row, for one of a process that runs no more, and for one whose attempt this process has watched,
-        unchanged, for as long as an attempt may take.
+        True for our own row, for one of a process that runs no more, and for one whose attempt this process has
+        watched, unchanged, for as long as an attempt may take.
         """
         if record.owner == self._owner or is_gone(record.owner, self._owner):
             return True
+
         now = self._clock.monotonic()
         owner, settles, since = self._seen.get(record.txid, ("", 0, now))
         if (owner, settles) != (record.owner, record.settles):
+            # Another owner, or another attempt of the same one: its time begins now.
             self._seen[record.txid] = (record.owner, record.settles, now)
             return False
         return now - since >= self.seconds

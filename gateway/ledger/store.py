@@ -166,7 +166,11 @@ class Ledger:
             self._put_row(intent)
 
     def adopt(self, record: Record) -> None:
-        """Take in a payment that only the chain knows, settled and without a body; raise IdentityTaken if it is known."""
+        """Take in a payment that only the chain knows, settled and without a body.
+
+        Raises:
+            IdentityTaken: the ledger knows it already.
+        """
         self._put_row(record)
 
     def begin_settle(self, txid: str, holder: str, attempt: int, owner: str) -> bool:
@@ -238,9 +242,10 @@ class Ledger:
             return self._execute(sa.delete(bodies).where(bodies.c.sha256.in_(some)))
 
     def write_all(self, writes: Sequence[Callable[[], Any]]) -> list[Any]:
-        """Run writes of different payments in one transaction with one sync; when one spoils it, each in one of its own.
+        """Run writes of different payments in one transaction with one sync.
 
-        Return the result of each, or the exception that it raised. All are durable on return.
+        When one spoils it, each is run in a transaction of its own. Return the result of each, or the exception that it
+        raised. All are durable on return.
         """
         try:
             with self._transaction():

@@ -4,8 +4,8 @@ Writes that come while a batch is being written form the next batch, so durabili
 one per payment. A caller is answered only after the commit of its batch. Reads have a thread of their own, since they
 need not wait for a sync.
 
-Every wait has a limit. A write that came too late for its caller may still be done: an intent that is never settled, or a
-settlement that was delivered already. The chain closes the first, the second is what the row should say.
+Every wait has a limit. A write that came too late for its caller may still be done: an intent that is never settled, or
+a settlement that was delivered already. The chain closes the first, the second is what the row should say.
 """
 
 import asyncio
@@ -97,7 +97,9 @@ class Batches:
         if not self._waiting:
             self._busy = False
             return
-        batch, self._waiting = self._waiting, []
+
+        batch = self._waiting
+        self._waiting = []
         self._timer = self._loop.call_later(self.timeout_s, self._stall, batch)
         self._queue.put(batch)
 
@@ -105,7 +107,8 @@ class Batches:
         """Fail all who wait; the thread may still do the batch, what it has not begun is dropped."""
         self._stalled = True
         log.error("the payments ledger does not answer", thread=self._name, seconds=self.timeout_s)
-        failed, self._waiting = [*batch, *self._waiting], []
+        failed = [*batch, *self._waiting]
+        self._waiting = []
         for future, _ in failed:
             if not future.done():
                 future.set_exception(self._unavailable())
@@ -132,6 +135,7 @@ class Batches:
         if self._stalled:
             self._stalled = False
             log.warning("the payments ledger's thread is free again", thread=self._name)
+
         for (future, _), result in zip(batch, results, strict=True):
             if future.done():
                 continue
@@ -139,6 +143,7 @@ class Batches:
                 future.set_exception(result)
             else:
                 future.set_result(result)
+
         # A round later: whoever was answered just now may have more to write.
         self._loop.call_soon(self._send)
 
@@ -195,7 +200,7 @@ class LedgerThread:
         return result
 
     async def write(self, method: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Await a method of the ledger that changes one payment, together with whatever else waits, until it is durable.
+        """Await a method of the ledger that changes one payment, until it is durable, with whatever else waits.
 
         Raises:
             LedgerUnavailable: it took too long, or too many wait. It may still be written later.
@@ -224,7 +229,7 @@ class LedgerThread:
         return await self.run(self.ledger.count_open)
 
     async def apply(self, txid: str, change: Change, at: datetime) -> bool:
-        """Change durably what is known of a payment, see `Ledger.apply`; False when it is not as the change needs it."""
+        """Change durably what is known of a payment, see `Ledger.apply`; False when its row does not allow it."""
         return await self.write(self.ledger.apply, txid, change, at)
 
     async def begin_settle(self, txid: str, holder: str, attempt: int, owner: str) -> bool:
@@ -266,8 +271,8 @@ class LedgerThread:
     def delivered(self, txid: str) -> None:
         """Count a delivery; written with the next flush, since a count is not worth a sync.
 
-        A kill may lose the counts of the last second, and that a payment was delivered for the first time: then its next
-        delivery counts as the first. It loses no money fact: those are written before any answer.
+        A kill may lose the counts of the last second, and that a payment was delivered for the first time: then its
+        next delivery counts as the first. It loses no money fact: those are written before any answer.
         """
         self._deliveries[txid] += 1
 
@@ -275,7 +280,10 @@ class LedgerThread:
         """Write the counted deliveries."""
         if not self._deliveries:
             return
-        counts, self._deliveries = self._deliveries, Counter()
+
+        # What is delivered while these are written is counted for the next flush.
+        counts = self._deliveries
+        self._deliveries = Counter()
         try:
             await self.write(self.ledger.count_deliveries, counts, self._round_now())
         except SQLAlchemyError as error:
@@ -301,6 +309,7 @@ class LedgerThread:
         """Prove that the ledger takes what an intent needs: now and then, and each second after one that failed."""
         if self._no_intent is None and self._clock.monotonic() < self._probe_at:
             return
+
         self._probe_at = self._clock.monotonic() + PROBE_S
         try:
             await self._counted("probe", self._writes, self.ledger.probe)
@@ -309,11 +318,13 @@ class LedgerThread:
             log.error("the payments ledger takes no write", reason=database_reason(error))  # noqa: TRY400
         else:
             self.written.ok()
-            self._good_probe()
+            self._count_good_probe()
 
-    def _good_probe(self) -> None:
+    def _count_good_probe(self) -> None:
+        """Sell again once enough probes in a row were taken after an intent that was not."""
         if self._no_intent is None:
             return
+
         self._good_probes += 1
         if self._good_probes == GOOD_PROBES:
             self._no_intent = None
@@ -322,6 +333,7 @@ class LedgerThread:
     async def close(self) -> None:
         """Write what is counted and close the database, unless it does not answer: then leave it as after a kill."""
         await self.flush()
+
         timeout_s = self._writes.timeout_s
         ended = await asyncio.gather(*(user.close(timeout_s) for user in (self._reads, self._writes)))
         if all(ended):

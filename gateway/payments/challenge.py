@@ -32,7 +32,15 @@ log = structlog.get_logger("gateway.challenge")
 def requirement(
     settings: GatewaySettings, *, network: str, price_atomic: int, fee_payer: str, snapshot_id: str
 ) -> dict[str, Any]:
-    """Make one entry of `accepts`, which is also what the facilitator gets; the network is in its form, or in one of ours."""
+    """Make one entry of `accepts`, which is also what the facilitator gets.
+
+    Args:
+        settings: name asset and payee.
+        network: in the facilitator's form, or in one of ours.
+        price_atomic: atomic units.
+        fee_payer: who pays the group's fee.
+        snapshot_id: what is sold, echoed by clients.
+    """
     model = PaymentRequirements(
         scheme="exact",
         network=network,
@@ -96,27 +104,33 @@ def _challenge(product: VaultProduct, vault: LoadedVault, fee_payer: str, settin
 
 def _encode(required: dict[str, Any], words: Mapping[str, Any], extra: list[tuple[bytes, bytes]]) -> Encoded:
     """Encode header and body; cut extensions, never terms, until all headers fit in 4,096 bytes."""
-    answer = _plain(required, words, extra)
-    for way in CUTS:
+    answer = _encode_whole(required, words, extra)
+    for path in CUTS:
         if header_bytes(answer.headers) < MAX_HEADER_BYTES:
             return answer
+        # Cut in a copy: the same terms may be encoded again with a shorter error.
         required = copy.deepcopy(required)
-        _cut(required["extensions"], way)
-        answer = _plain(required, words, extra)
+        _cut(required["extensions"], path)
+        answer = _encode_whole(required, words, extra)
+
     if header_bytes(answer.headers) >= MAX_HEADER_BYTES:
         log.error("a challenge is larger than 4,096 bytes even without extensions", url=required["resource"]["url"])
     return answer
 
 
-def _plain(required: dict[str, Any], words: Mapping[str, Any], extra: list[tuple[bytes, bytes]]) -> Encoded:
+def _encode_whole(required: dict[str, Any], words: Mapping[str, Any], extra: list[tuple[bytes, bytes]]) -> Encoded:
     header = encode_payment_required_header(PaymentRequired.model_validate(required)).encode()
-    body = {"error": required["error"], **words, **{k: v for k, v in required.items() if k != "error"}}
+
+    # The body repeats the header's members around the product's own words, the reason first.
+    others = {name: value for name, value in required.items() if name != "error"}
+    body = {"error": required["error"], **words, **others}
     content = json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode()
     return encoded(402, content, [(b"cache-control", b"no-store"), (b"payment-required", header), *extra])
 
 
-def _cut(value: Any, way: tuple[str, ...]) -> None:
-    for name in way[:-1]:
+def _cut(value: Any, path: tuple[str, ...]) -> None:
+    *parents, last = path
+    for name in parents:
         value = value.get(name) if isinstance(value, dict) else None
     if isinstance(value, dict):
-        value.pop(way[-1], None)
+        value.pop(last, None)

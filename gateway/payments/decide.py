@@ -305,8 +305,8 @@ def fate_of(sighting: Sighting) -> Fate:
                                anything else: down, behind, dropped by a pool, too late to know   UNKNOWN
     ```
 
-    *Not yet* proves nothing, since whoever holds the signed transfer can still send it. A payer is asked to sign another
-    all the same: to wait until the last round passed would keep from buying whoever let a quote expire.
+    *Not yet* proves nothing, since whoever holds the signed transfer can still send it. A payer is asked to sign
+    another all the same: to wait until the last round passed would keep from buying whoever let a quote expire.
     """
     record = sighting.record
     if record is None or record.evidence == BEFORE_BROADCAST:
@@ -320,6 +320,7 @@ def _fate_on_chain(transfer: Transfer, finding: Finding | None) -> Fate:
         return Fate.PAID
     if finding is None or finding.presence is not Presence.ABSENT or finding.round is None:
         return Fate.UNKNOWN
+
     not_yet = finding.following and finding.round <= transfer.last_valid
     # Before its first round it cannot have landed: algod's 404s count from there on.
     watched = extend_watch(transfer.first_valid, finding)
@@ -410,12 +411,14 @@ def other_product(record: Record) -> Refused:
 
 def _withheld(outcome: Delivered | Gone, payment: Payment, reached: int | None) -> Outcome:
     """Keep what a payment bought from whoever cannot show that they are its payer; the table is `repeat`'s."""
-    secret, named = outcome.record.identifier, payment.identifier
+    secret = outcome.record.identifier
+    named = payment.identifier
     if secret is not None:
         is_payers = named is not None and compare_digest(named, secret)
     else:
         # What is gone is given to no one.
         is_payers = isinstance(outcome, Gone) or _is_repeated(outcome.record, reached)
+
     return outcome if is_payers else Withheld(IDENTIFIER_REQUIRED, outcome.record.txid)
 
 

@@ -47,10 +47,10 @@ CONSUMED: Final = "This payment was settled and its answer delivered; it is kept
 WITHHELD: Final = {
     ALREADY_ON_CHAIN: "A transfer in this request is on the chain or on its way there, or was settled here in another "
     "form. Do not pay again.",
-    HEADER_REPEATED: "PAYMENT-SIGNATURE came more than once, with different values, and one of them holds a payment that "
-    "was made before. Do not pay again: send that one alone.",
-    IDENTIFIER_REQUIRED: "This payment is already settled; do not pay again. Its answer is repeated to whoever sends the "
-    "payment identifier that it came with; one that came without is repeated for about an hour.",
+    HEADER_REPEATED: "PAYMENT-SIGNATURE came more than once, with different values, and one of them holds a payment "
+    "that was made before. Do not pay again: send that one alone.",
+    IDENTIFIER_REQUIRED: "This payment is already settled; do not pay again. Its answer is repeated to whoever sends "
+    "the payment identifier that it came with; one that came without is repeated for about an hour.",
 }
 ASK_OPERATOR: Final = " If its answer never reached you, write to {contact} and name the transaction {txid}."
 VARY_HEADER: Final = {"vary": VARY.decode()}
@@ -91,6 +91,7 @@ class PaidEndpoint:
         """Answer one request."""
         outcome: Outcome | None = None
         headers = _sent(scope, SIGNATURE)
+
         if scope["method"] != "GET":
             answer = self._other_method(scope)
         elif not headers and not _sent(scope, SIGNATURE_OF_V1):
@@ -100,6 +101,7 @@ class PaidEndpoint:
         else:
             outcome = await (self._pay(scope, headers) if headers else self._refuse_v1(scope))
             answer = self._deliver(outcome) if isinstance(outcome, Delivered) else self._answer(scope, outcome)
+
         await answer(scope, receive, send)
         if isinstance(outcome, Delivered):
             self._step("delivered")
@@ -123,6 +125,7 @@ class PaidEndpoint:
         challenge = self._quotes.at(scope["path"])
         if reason is None and challenge is not None:
             return challenge
+
         if not self._is_product(scope["path"]):
             return self._problem(scope, 404, NO_PRODUCT)
         return self._unavailable(scope, reason or "no quote can be made", RETRY_S)
@@ -134,18 +137,22 @@ class PaidEndpoint:
     async def _pay(self, scope: Scope, headers: Sequence[bytes]) -> Outcome:
         admit = self._admission(scope)
         path = scope["path"]
+
+        # The very header that was delivered before need not be decoded again.
         known = self._known.find(headers[0], path) if len(headers) == 1 else None
         repeated = None if known is None else await self._purchases.repeated(path, known)
         if repeated is not None:
             self._metrics.known_headers.inc()
             self._step("decoded")
             return repeated
+
         try:
             if len(headers) > 1:
                 raise PaymentInvalid("payment_header_repeated", "send PAYMENT-SIGNATURE once")
             payment = read_payment(headers[0].decode("latin-1"), self._network, self._payee)
         except PaymentInvalid as error:
             return await self._refuse_unread(Refused(error.code, error.text), scope, admit)
+
         self._step("decoded")
         outcome = await self._purchases.buy(path, payment, admit)
         if isinstance(outcome, Delivered):
@@ -162,10 +169,11 @@ class PaidEndpoint:
         return await self._refuse_unread(refusal, scope, self._admission(scope))
 
     async def _refuse_unread(self, refusal: Refused, scope: Scope, admit: Callable[[], int | None]) -> Outcome:
-        """Refuse what cannot be taken as a payment; the chain is asked first about each transfer to our payee in it."""
+        """Refuse what cannot be taken as a payment, once the chain was asked about each transfer to our payee in it."""
         wait_s = admit()
         if wait_s is not None:
             return Limited(wait_s)
+
         transfers = self._transfers(scope)
         if not transfers:
             return refusal
@@ -186,7 +194,10 @@ class PaidEndpoint:
         return encoded(200, outcome.content, [(b"cache-control", record.cache_control.encode()), receipt])
 
     def _answer(self, scope: Scope, outcome: Refused | Gone | Withheld | Pending | Unavailable | Limited) -> ASGIApp:
-        """Answer a payment that is not delivered; a settled one without the challenge that makes its payer pay again."""
+        """Answer a payment that is not delivered.
+
+        A settled one gets no challenge: that makes its payer pay again.
+        """
         match outcome:
             case Refused():
                 return self._refuse(scope, outcome)
@@ -204,21 +215,22 @@ class PaidEndpoint:
                 return self._unavailable(scope, reason, wait_s)
 
     def _withhold(self, scope: Scope, outcome: Withheld) -> ASGIApp:
-        contact = self._contact
-        ask = ASK_OPERATOR.format(contact=contact or "the operator of this service", txid=outcome.txid)
-        members: dict[str, Any] = {"reason": outcome.reason, "txid": outcome.txid} | (
-            {"contact": contact} if contact else {}
-        )
+        ask = ASK_OPERATOR.format(contact=self._contact or "the operator of this service", txid=outcome.txid)
+        members: dict[str, Any] = {"reason": outcome.reason, "txid": outcome.txid}
+        if self._contact:
+            members["contact"] = self._contact
         return self._problem(scope, 409, WITHHELD[outcome.reason] + ask, **members)
 
     def _refuse(self, scope: Scope, outcome: Refused) -> ASGIApp:
         challenge = self._challenge(scope)
         if not isinstance(challenge, Challenge):
             return challenge
+
         error = f"{outcome.code}: {outcome.text}" if outcome.text else outcome.code
         if outcome.network is None:
             return challenge.failed(error)
-        return challenge.failed(error, _as_bytes(_receipt(outcome.network, "", outcome.payer, outcome.code)))
+        receipt = _receipt(outcome.network, "", outcome.payer, outcome.code)
+        return challenge.failed(error, _as_bytes(receipt))
 
     def _unavailable(self, scope: Scope, reason: str, retry_s: int) -> ASGIApp:
         detail = f"{reason[:1].upper()}{reason[1:]}."

@@ -58,11 +58,13 @@ def read_payment(header: str, network: Network, payee: str) -> Payment:
     accepted, group, index = _read_payload(sent, network.forms)
     items = [_bytes(item) for item in group]
     decoded = [_unpack(item) for item in items]
+
     signed = _reencoded(decoded[index], items[index])
     txn = _transaction(signed)
     _check_terms(txn, network, payee)
     encoded = _pack(txn)
     _check_signature(signed, txn, encoded)
+
     txid = txid_of(TRANSACTION_PREFIX + encoded)
     others = [read_transfer(item, network, payee) for place, item in enumerate(decoded) if place != index]
     return Payment(
@@ -110,6 +112,7 @@ def _transaction(signed: dict[str, Any]) -> dict[str, Any]:
         _refuse("transaction_malformed", "the payment is not a signed transaction")
     if sum(kind in signed for kind in SIGNATURE_KINDS) != 1:
         _refuse("transaction_not_signed", "the payment needs exactly one of sig, msig, lsig")
+
     for name, value in txn.items():
         if not _well_typed(name, value):
             _refuse("transaction_malformed", f"the field {str(name)[:16]!r} of the payment is unknown or wrongly typed")
@@ -130,6 +133,11 @@ def _reencoded(signed: dict[Any, Any], raw: bytes) -> dict[str, Any]:
 
 
 def _well_typed(name: str, value: Any) -> bool:
+    """Return whether a field of a transaction is one that a payment may have, of the type that the chain wants.
+
+    >>> _well_typed("aamt", 10_000), _well_typed("aamt", True), _well_typed("aamt", 0)
+    (True, False, False)
+    """
     if name in INTEGERS:
         return type(value) is int and 0 < value < UINT64
     if name in HASHES:
@@ -145,6 +153,7 @@ def _check_terms(txn: dict[str, Any], network: Network, payee: str) -> None:
     for name, code in FORBIDDEN.items():
         if name in txn:
             _refuse(code, f"a payment with {name} is not taken")
+
     if txn.get("gh") != network.genesis_hash_bytes:
         _refuse("genesis_hash_mismatch", "the payment is signed for another network")
     if txn.get("xaid") != network.asset_id:
@@ -161,7 +170,9 @@ def _check_signature(signed: dict[Any, Any], txn: dict[str, Any], encoded: bytes
     """Check a plain ed25519 signature; multisig and logic signatures are the facilitator's to judge."""
     if "sig" not in signed:
         return
-    signature, signer = signed["sig"], signed.get("sgnr", txn["snd"])
+
+    signature = signed["sig"]
+    signer = signed.get("sgnr", txn["snd"])
     if not isinstance(signature, bytes) or len(signature) != SIGNATURE_BYTES:
         _refuse("signature_invalid", "the signature is not 64 bytes")
     if not isinstance(signer, bytes) or len(signer) != KEY_BYTES:
@@ -171,7 +182,11 @@ def _check_signature(signed: dict[Any, Any], txn: dict[str, Any], encoded: bytes
 
 
 def _canonical(value: Any) -> Any:
-    """Order keys and drop zero values, as the chain encodes; TypeError for what no transaction holds."""
+    """Order keys and drop zero values, as the chain encodes; TypeError for what no transaction holds.
+
+    >>> _canonical({"snd": b"S", "fee": 0, "note": b"", "aamt": 7, "txn": {}})
+    {'aamt': 7, 'snd': b'S', 'txn': {}}
+    """
     kind = type(value)
     if kind in SCALARS:
         return value
@@ -194,16 +209,19 @@ def _parse(header: str) -> Any:
         raw = binascii.a2b_base64(header.encode("latin-1"), strict_mode=True)
     except ValueError:
         _refuse("payment_not_base64", "the PAYMENT-SIGNATURE header is not standard padded base64")
+
     try:
         text = raw.decode("utf-8")
     except UnicodeDecodeError:
         _refuse("payment_not_utf8", "the decoded header is not UTF-8")
+
     try:
         value = _DECODER.decode(text)
     except RecursionError:
         _refuse("payment_nested_too_deep", "the JSON is nested too deep")
     except ValueError:
         _refuse("payment_not_json", "the decoded header is not JSON")
+
     _check_forwardable(text, value)
     return value
 
@@ -218,6 +236,7 @@ def _check_forwardable(text: str, value: Any) -> None:
             level = [part for parts in lists for part in parts if isinstance(part, dict | list)]
         if level:
             _refuse("payment_nested_too_deep", f"the JSON is nested more than {MAX_NESTING} deep")
+
     if "\\u" in text:
         try:
             json.dumps(value, ensure_ascii=False).encode()
@@ -245,17 +264,21 @@ def _read_payload(sent: Any, networks: tuple[str, str]) -> tuple[PaymentRequirem
         _refuse("payment_malformed", "the payment must be an object")
     if type(sent.get("x402Version")) is not int or sent["x402Version"] != 2:
         _refuse("unsupported_x402_version", "x402Version must be the integer 2")
+
     try:
         model = PaymentPayload.model_validate(sent, strict=True)
     except ValidationError as error:
         first = error.errors(include_url=False, include_context=False, include_input=False)[0]
         where = ".".join(map(str, first["loc"]))
         _refuse("payment_malformed", f"{where} is missing or wrongly typed: {first['msg']}")
+
     if model.accepted.scheme != "exact":
         _refuse("unsupported_scheme", "the scheme must be exact")
     if model.accepted.network not in networks:
         _refuse("invalid_network", "the payment names another network than the offer")
-    group, index = model.payload.get("paymentGroup"), model.payload.get("paymentIndex")
+
+    group = model.payload.get("paymentGroup")
+    index = model.payload.get("paymentIndex")
     if not isinstance(group, list) or not all(isinstance(item, str) for item in group):
         _refuse("payment_malformed", "payload.paymentGroup must be an array of strings")
     if not 1 <= len(group) <= MAX_GROUP:
@@ -273,6 +296,15 @@ def _echoed(accepted: PaymentRequirements, name: str) -> str | None:
 
 
 def _identifier(extensions: dict[str, Any]) -> str | None:
+    """Return the identifier that a client gave its payment, None without one.
+
+    >>> _identifier({"payment-identifier": {"info": {"required": True, "id": "0123456789abcdef"}}})
+    '0123456789abcdef'
+    >>> _identifier({"payment-identifier": {"info": {"required": True}}})
+    >>> _identifier({"payment-identifier": {"info": {"id": "too short"}}})  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    gateway.errors.PaymentInvalid: invalid_payment_identifier: ...
+    """
     declared = extensions.get("payment-identifier")
     info = declared.get("info") if isinstance(declared, dict) else None
     value = info.get("id") if isinstance(info, dict) else None

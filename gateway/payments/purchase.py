@@ -140,12 +140,13 @@ class Purchases:
         Args:
             path: the product's path.
             payment: checked against our table.
-            admit: called if the txid was never seen, and for each look-up beyond the first; returns seconds to wait when
-                too many came.
+            admit: called if the txid was never seen, and for each look-up beyond the first; returns seconds to wait
+                when too many came.
         """
         repeated = await self.repeated(path, payment)
         if repeated is not None:
             return repeated
+
         request = (path, payment.group, payment.identifier)
         while (working := self._in_flight.get(payment.txid)) is not None:
             if request == working[0]:
@@ -153,6 +154,7 @@ class Purchases:
             # For another product, in another group text, or with another identifier: judged on its own, once the
             # first is through. Which product it belongs to is read in the ledger, and not from who came first here.
             await asyncio.wait({working[1]})
+
         task = asyncio.create_task(self._process(path, payment, admit))
         self._in_flight[payment.txid] = (request, task)
         return await asyncio.shield(task)
@@ -162,6 +164,7 @@ class Purchases:
         for transfer in transfers:
             while (working := self._in_flight.get(transfer.txid)) is not None:
                 await asyncio.wait({working[1]})
+
         if not await self._slot():
             return self._counted(Unavailable(TOO_MANY, BUSY_RETRY_S))
         try:
@@ -203,11 +206,14 @@ class Purchases:
         record = await self._ledger.find(payment.txid)
         if record is not None and record.state == "settled":
             return await self._finish(path, payment, record)
+
         # The whole way is one slot, so that no intent waits for its settle.
         if not await self._slot():
             return Unavailable(TOO_MANY, BUSY_RETRY_S)
         try:
-            return await (self._finish(path, payment, record) if record else self._begin(path, payment, admit))
+            if record is not None:
+                return await self._finish(path, payment, record)
+            return await self._begin(path, payment, admit)
         finally:
             self._slots.release()
 
@@ -228,12 +234,15 @@ class Purchases:
         wait_s = admit()
         if wait_s is not None:
             return Limited(wait_s)
+
         offered = await self._offered(path, payment)
         if isinstance(offered, Refused):
             return await self._refuse_new(path, payment, offered, admit)
         if not isinstance(offered, tuple):
             return offered
-        return await self._verify(payment, *offered, admit)
+
+        quote, terms = offered
+        return await self._verify(payment, quote, terms, admit)
 
     async def _offered(self, path: str, payment: Payment) -> tuple[Quote, dict[str, Any]] | Outcome:
         """Return what a new payment would buy, and the terms for the facilitator; or why it is not taken."""
@@ -244,11 +253,13 @@ class Purchases:
         quote = self._quote(path, payment)
         if not isinstance(quote, Quote):
             return quote
+
         offer = self._facilitator.offer()
         if offer is None:
             return Unavailable("the facilitator gave no good answer lately; the same payment works later")
         if not _fee_payer_known(payment, offer):
             return Refused("unknown_fee_payer", "the fee payer is not one of the facilitator's")
+
         if await self._identifier_taken(payment):
             return _identifier_reused()
         return quote, self._terms(payment, offer, quote.body.price_atomic, quote.snapshot.snapshot_id)
@@ -258,6 +269,7 @@ class Purchases:
         sightings = await self._sight((payment.transfer, *payment.others), admit)
         if isinstance(sightings, Limited):
             return sightings
+
         record = sightings[0].record
         if record is not None:
             # Another process took it meanwhile: then it only looks refusable.
@@ -272,6 +284,7 @@ class Purchases:
         sightings = [Sighting(transfer, await self._ledger.find(transfer.txid)) for transfer in transfers]
         if any(fate_of(sighting) in {Fate.PAID, Fate.OPEN} for sighting in sightings):
             return sightings
+
         counted = False
         for place, sighting in enumerate(sightings):
             if fate_of(sighting) is Fate.UNPAID:
@@ -280,6 +293,7 @@ class Purchases:
             if wait_s is not None:
                 return Limited(wait_s)
             counted = True
+
             transfer = sighting.transfer
             finding = await self._chain.trace(transfer.txid, transfer.last_valid)
             # Read after the chain: what another process took meanwhile is in the ledger before it is on the chain.
@@ -295,6 +309,7 @@ class Purchases:
         vault = self._vault.current()
         if vault is None:
             return Unavailable("no data has been published yet")
+
         named = payment.snapshot_id
         snapshot = vault.snapshots.get(named or vault.generation)
         # What was quoted is sold until the time that the quote named, also when nothing new may be quoted any more.
@@ -302,9 +317,11 @@ class Purchases:
         fault = self._vault.fault()
         if fault is not None and not promised:
             return Unavailable(fault)
+
         blocked = self._settings.quote_refusal(vault.source_mode)
         if blocked is not None:
             return Unavailable(blocked, retry_after_s=60)
+
         product = vault.products.get(path)
         if product is None:
             return Unavailable("nothing is for sale at this path", retry_after_s=60)
@@ -340,10 +357,12 @@ class Purchases:
         if decision.action is Action.SETTLE:
             self._step("verified")
             return await self._accept(payment, quote, terms, admit)
+
         if decision.action is Action.ASK_CHAIN:
             await self._wait_without_slot(AFTER_VERDICT_S)
             refusal = Refused(decision.reason, "the facilitator refused it", payment.network, payment.payer)
             return await self._refuse_new(quote.product.path, payment, refusal, admit)
+
         # Another process may have taken it meanwhile.
         record = await self._ledger.find(payment.txid)
         if record is not None:
@@ -386,8 +405,10 @@ class Purchases:
             if await self._identifier_taken(payment):
                 return await self._refuse_new(quote.product.path, payment, _identifier_reused(), admit)
             return Unavailable("the payments ledger refused the payment; the same one works later")
+
         self._step("intent_written")
-        return await self._finish(intent.path, payment, intent, await self._settle(payment, terms))
+        answer = await self._settle(payment, terms)
+        return await self._finish(intent.path, payment, intent, answer)
 
     def _intent(self, payment: Payment, quote: Quote, reached: int | None) -> Record:
         return Record(
@@ -456,9 +477,11 @@ class Purchases:
         """Repeat what this process delivered before; a first delivery that could not be dated is dated now."""
         record = delivered.record
         reached = await self._reached(record)
+
         if record.delivered_round is None and reached is not None and record.txid in self._delivered:
             delivered = replace(delivered, record=replace(record, delivered_round=reached))
             self._delivered[record.txid] = delivered
+
         return repeat(delivered, path, payment, reached)
 
     async def _reached(self, record: Record) -> int | None:
@@ -473,6 +496,7 @@ class Purchases:
         # What was not settled until now is delivered for the first time, without a further question.
         reached = await self._reached(record) if record.state == "settled" else None
         outcome = outcome_of(decision, record, payment, reached)
+
         if isinstance(outcome, Delivered):
             self._remember(outcome)
         elif decision.action is Action.PENDING and answer is not None:
@@ -487,9 +511,12 @@ class Purchases:
         record = delivered.record
         if record.delivered_round is None:
             record = replace(record, delivered_round=self._chain.round_now())
+
         if record.txid not in self._delivered:
             self._delivered[record.txid] = Delivered(record, delivered.content)
             self._delivered_bytes += len(delivered.content)
+
+        # The least used go first.
         while self._delivered_bytes > MAX_REMEMBERED_BYTES:
             _, oldest = self._delivered.popitem(last=False)
             self._delivered_bytes -= len(oldest.content)
@@ -499,6 +526,7 @@ class Purchases:
         change = decision.change
         if change is None:
             return decision, record
+
         try:
             written = await self._ledger.apply(record.txid, change, self._clock.now())
         except SQLAlchemyError as error:
@@ -507,6 +535,7 @@ class Purchases:
             # It is paid and its intent is durable: deliver, also when it is sent again; the reconciler closes the row.
             log.error("a payment's row could not be changed", txid=record.txid, reason=database_reason(error))  # noqa: TRY400
             return decision, record
+
         if isinstance(change, Settle):
             self._step("settled_written")
         if not isinstance(change, Refuse | NoteRefusal):
@@ -515,6 +544,7 @@ class Purchases:
             if isinstance(change, NoteRefusal):
                 record = replace(record, reason=change.reason, refusal_round=change.round)
             return decision, record
+
         # Another process closed it, or asks the facilitator about it: theirs counts.
         latest = await self._ledger.find(record.txid)
         if latest is None or latest.state == "intent":
@@ -525,6 +555,7 @@ class Purchases:
         """Ask once; after a success as often as a buyer waits, since our node may be a second behind theirs."""
         if answer is None or answer.kind is not SettleKind.SUCCESS:
             return await self._chain.lookup(record.txid)
+
         until = self._clock.monotonic() + SUCCESS_WAIT_S
         while self._clock.monotonic() < until:
             finding = Finding(await self._chain.confirm(record.txid), None, indexed=False)
@@ -540,8 +571,8 @@ class Purchases:
         """Ask until a noted refusal is certain or the payment is found, at most as long as a client waits.
 
         A payment that settled a moment ago can look refused: a second simulation of it fails. A node that is a block
-        behind has it one or two rounds later. Where the wait ends before two rounds do, an absence counts as held: every
-        lookup found nothing and the node follows the chain; the recheck mends what lands all the same.
+        behind has it one or two rounds later. Where the wait ends before two rounds do, an absence counts as held:
+        every lookup found nothing and the node follows the chain; the recheck mends what lands all the same.
         """
         until = self._clock.monotonic() + REFUSAL_WAIT_S
         while True:
@@ -587,18 +618,24 @@ class Purchases:
     async def _choose_body(self, payment: Payment, record: Record) -> Record | None:
         """Attach to an adopted payment what it quotes, while the vault has that, else the newest."""
         vault = self._vault.current()
-        named = payment.snapshot_id
-        quoted = (vault.snapshots.get(named or vault.generation), vault.newest) if vault is not None else ()
-        for snapshot in quoted:
+        if vault is None:
+            return None
+        quoted = vault.snapshots.get(payment.snapshot_id or vault.generation)
+
+        for snapshot in (quoted, vault.newest):
             body = snapshot.bodies.get(record.product) if snapshot is not None else None
-            if snapshot is not None and body is not None:
-                reached = await self._chain.current_round() or 0
-                keep = max(record.last_valid, reached) + KEEP_ROUNDS
-                attach = (record.txid, snapshot.snapshot_id, body.sha256, body.content, keep)
-                await self._ledger.attach_body(*attach)
-                # Read again: another process may have been first, and its choice counts.
-                chosen = await self._ledger.find(record.txid)
-                return None if chosen is None or chosen.awaits_body else chosen
+            if snapshot is None or body is None:
+                continue
+
+            # Kept from now on: the payment may have landed long ago.
+            reached = await self._chain.current_round() or 0
+            keep_round = max(record.last_valid, reached) + KEEP_ROUNDS
+            await self._ledger.attach_body(record.txid, snapshot.snapshot_id, body.sha256, body.content, keep_round)
+
+            # Read again: another process may have been first, and its choice counts.
+            chosen = await self._ledger.find(record.txid)
+            return None if chosen is None or chosen.awaits_body else chosen
+
         return None
 
     async def _settle(self, payment: Payment, terms: dict[str, Any]) -> SettleAnswer:

@@ -56,7 +56,10 @@ class Backoff:
         if len(records) == PAGE:
             self.after = (end or 0.0, records[-1].txid)
             return None
-        seen, self._seen, self.after = self._seen, set(), BEGINNING
+
+        seen = self._seen
+        self._seen = set()
+        self.after = BEGINNING
         self.due = {txid: due for txid, due in self.due.items() if txid in seen}
         return seen
 
@@ -66,6 +69,7 @@ class Backoff:
         at, wait_s = self.due.setdefault(txid, (now + self._first_s, self._wait_s))
         if now < at:
             return False
+
         self.due[txid] = (now + wait_s, min(wait_s * self._growth, self._longest_s))
         return True
 
@@ -111,9 +115,11 @@ class Reconciler:
             self._first_seen = {txid: at for txid, at in self._first_seen.items() if txid in still_open}
             self._purchases.leases.keep_only(still_open)
             self._unclosable &= still_open
+
         # Whether a lease is over must be asked of each: it is counted from the first time on.
         free = [record for record in records if self._purchases.leases.is_over(record)]
-        return [one for one in free if not self._purchases.in_flight(one.txid) and self.open.is_due(one.txid)]
+        idle = [record for record in free if not self._purchases.in_flight(record.txid)]
+        return [record for record in idle if self.open.is_due(record.txid)]
 
     async def _unproven_and_due(self) -> list[Record]:
         since = (self._chain.last_round or 0) - HORIZON_ROUNDS
@@ -131,12 +137,14 @@ class Reconciler:
         # A node that hangs is waited for several times at once, not once after the other.
         async with self._slots:
             finding = await self._chain.lookup(record.txid)
+
         decision = decide(record, finding, None)
         change = decision.change
         if record.state == "intent" and decision.action in {Action.SETTLE, Action.PENDING}:
             self._report_unclosable(record, finding)
         if change is None or not await self._ledger.apply(record.txid, change, self._clock.now()):
             return False
+
         self._report(record, change)
         return record.state == "intent" and isinstance(change, Settle | Refuse)
 
@@ -155,7 +163,8 @@ class Reconciler:
     def _report_unclosable(self, record: Record, finding: Finding) -> None:
         """Say once that a payment can be closed by no evidence that is within reach."""
         past = finding.round is not None and finding.round > record.last_valid + LIFE_MARGIN_ROUNDS
-        if past and extend_watch(record.watched_round, finding) is None and record.txid not in self._unclosable:
+        broken = extend_watch(record.watched_round, finding) is None
+        if past and broken and record.txid not in self._unclosable:
             self._unclosable.add(record.txid)
             log.error("payment stays unknown: algod forgot, and no indexer answers for it", txid=record.txid)
 
@@ -167,10 +176,13 @@ class Reconciler:
 
     def _age_s(self, oldest_round: int | None) -> float:
         """Return how long the oldest unknown payment has waited: as watched here, or by the chain's rounds."""
-        now, reached = self._clock.monotonic(), self._chain.last_round
+        now = self._clock.monotonic()
         watched_s = now - min(self._first_seen.values(), default=now)
-        rounds = reached - oldest_round if reached is not None and oldest_round is not None else 0
-        return max(watched_s, rounds * ROUND_S)
+
+        reached = self._chain.last_round
+        if reached is None or oldest_round is None:
+            return max(watched_s, 0.0)
+        return max(watched_s, (reached - oldest_round) * ROUND_S)
 
     async def _purge(self) -> None:
         """Drop the bodies whose time is over by the chain's rounds, read twice, an hour apart.
@@ -180,13 +192,17 @@ class Reconciler:
         now = self._clock.monotonic()
         if now < self._purge_at:
             return
+
         reached = await self._chain.current_round()
         self._purge_at = now + (PURGE_RETRY_S if reached is None else PURGE_EVERY_S)
         if reached is None:
             return
-        before, self._purge_round = self._purge_round, reached
+
+        before = self._purge_round
+        self._purge_round = reached
         if before is None:
             return
+
         dropped = PURGE_LIMIT
         while dropped == PURGE_LIMIT:
             dropped = await self._ledger.purge(min(before, reached))

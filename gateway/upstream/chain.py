@@ -97,7 +97,10 @@ def extend_watch(watched_round: int | None, finding: Finding) -> int | None:
 
 
 class NodeClient:
-    """HTTP client of algod or of the indexer; counts failures, logs the first of a streak. Without a URL it asks nothing."""
+    """HTTP client of algod or of the indexer; counts failures, logs the first of a streak.
+
+    Without a URL there is no such node, and nothing is asked.
+    """
 
     def __init__(self, http: Http, url: str | None, headers: dict[str, str], failures: Counter, clock: Clock) -> None:
         self._http = http
@@ -115,15 +118,20 @@ class NodeClient:
         """
         if self.url is None:
             return None
-        method, headers = "GET", self._headers
+
+        method = "GET"
+        headers = self._headers
         if transaction is not None:
-            method, headers = "POST", {**headers, "Content-Type": "application/x-binary"}
+            method = "POST"
+            headers = {**headers, "Content-Type": "application/x-binary"}
+
         url = self.url + path
         try:
             answer = await call(self._http, method, url, timeout_s=timeout_s, headers=headers, body=transaction)
         except RemoteError as error:
             self._failed(str(error))
             return None
+
         if answer.status >= HTTPStatus.INTERNAL_SERVER_ERROR or answer.status in DENIED:
             self._failed(describe(method, url, headers, answer))
         else:
@@ -141,18 +149,20 @@ class NodeClient:
             status, raw = await self._http.exchange(
                 "GET", url, headers=self._headers, body=None, timeout_s=timeout_s, kept=True
             )
-        except Exception:  # noqa: BLE001 - whatever it was, a fresh connection is tried next, and that failure is counted
+        except Exception:  # noqa: BLE001 - a fresh connection is tried next, and that failure is counted
             return None
+
         content = _shown(raw, txid) if status == HTTPStatus.OK else None
         if content is None:
             return None
-        confirmed, error = content.get("confirmed-round"), content.get("pool-error", "")
-        return _read_pending({"confirmed-round": confirmed, "pool-error": error})
+        # In msgpack an empty error is left out.
+        return _read_pending({"pool-error": "", **content})
 
     def _failed(self, reason: str) -> None:
         """Count every failure, and log the first of a streak."""
         self._failures.inc()
         self.outage.failed()
+
         level = "info" if self._worked.starting() else "warning"
         if level != self._said:
             self._said = level
@@ -165,14 +175,17 @@ class Chain:
     def __init__(self, settings: GatewaySettings, http: Http, clock: Clock, metrics: Metrics) -> None:
         self._clock = clock
         self.quick_timeout_s = QUICK_TIMEOUT_S
+
         failures = metrics.chain_failures
         algod_token = _token("X-Algo-API-Token", settings.algod_token)
         self.algod = NodeClient(http, settings.algod_url, algod_token, failures.labels("algod"), clock)
         indexer_token = _token("X-Indexer-API-Token", settings.indexer_token)
         self.indexer = NodeClient(http, settings.indexer_url, indexer_token, failures.labels("indexer"), clock)
+
         self._round: tuple[float, int] | None = None
         self._genesis_hash = settings.chain_network.genesis_hash
-        self._network_seen = self._foreign = False
+        self._network_seen = False
+        self._foreign = False
         self._ask_network_at = clock.monotonic()
 
     def fault(self) -> str | None:
@@ -202,22 +215,29 @@ class Chain:
         return None if self._round is None else self._round[1]
 
     async def lookup(self, txid: str, timeout_s: float = TIMEOUT_S) -> Finding:
-        """Look a transaction up, with `timeout_s` for each of the calls; one on the chain is that payment, whoever sent it.
+        """Look a transaction up; one on the chain is that payment, whoever sent it.
 
         It is found, absent, or unknown when any part could not be asked or it waits in a pool.
+
+        Args:
+            txid: of the transaction.
+            timeout_s: for each of the calls.
         """
         # The round is read first: what is absent after reading R was absent at R.
         reached, following = await self._reached(timeout_s)
+
         pending = await self.pending_status(txid, timeout_s)
         if pending in {Presence.POOLED, Presence.DROPPED}:
             pending = Presence.UNKNOWN
         if pending is Presence.FOUND or self.indexer.url is None:
             return Finding(pending, reached, indexed=False, following=following)
+
         indexed = await self._indexed(txid, timeout_s)
         if indexed is Presence.FOUND:
             return Finding(indexed, reached, indexed=True, following=following)
-        both = pending is Presence.ABSENT and indexed is Presence.ABSENT
-        return Finding(Presence.ABSENT if both else Presence.UNKNOWN, reached, indexed=both, following=following)
+        if pending is Presence.ABSENT and indexed is Presence.ABSENT:
+            return Finding(Presence.ABSENT, reached, indexed=True, following=following)
+        return Finding(Presence.UNKNOWN, reached, indexed=False, following=following)
 
     async def trace(self, txid: str, last_valid: int) -> Finding:
         """Look for a transaction that was never accepted here, shortly: at algod, in its pool too.
@@ -237,11 +257,11 @@ class Chain:
         return _presence(await self.algod(path, timeout_s or self.quick_timeout_s), _read_pending)
 
     async def confirm(self, txid: str) -> Presence:
-        """Ask algod about a transaction that it should have by now, as `pending_status` does, sparing a connection where it has.
+        """Ask algod about a transaction that it should have by now, as `pending_status` does.
 
-        The question goes over a kept connection, where any answer can be a stray one. So only an answer that holds the
-        transaction itself is believed, by the txid that its bytes give; everything else, a 404 too, is asked for again
-        over a fresh one.
+        That spares a connection where algod has it. The question goes over a kept connection, where any answer can be a
+        stray one. So only an answer that holds the transaction itself is believed, by the txid that its bytes give;
+        everything else, a 404 too, is asked for again over a fresh one.
         """
         presence = await self.algod.show(txid, self.quick_timeout_s)
         return presence or await self.pending_status(txid)
@@ -249,7 +269,8 @@ class Chain:
     async def confirms_absence(self, txid: str) -> bool:
         """Return whether algod's repeated 404s count: it follows the chain, and no indexer knows better."""
         (reached, following), indexed = await asyncio.gather(
-            self._algod_round(self.quick_timeout_s), self._indexed(txid, self.quick_timeout_s)
+            self._algod_round(self.quick_timeout_s),
+            self._indexed(txid, self.quick_timeout_s),
         )
         return reached is not None and following and indexed is not Presence.FOUND
 
@@ -257,22 +278,28 @@ class Chain:
         return _presence(await self.indexer(f"/v2/transactions/{txid}", timeout_s), _read_indexed)
 
     async def _reached(self, timeout_s: float) -> tuple[int | None, bool]:
+        """Return the round that both nodes have read, None when one does not say, and whether algod follows."""
         algod, following = await self._algod_round(timeout_s)
         if self.indexer.url is None or algod is None:
             return algod, following
+
         answer = await self.indexer("/health", timeout_s)
         if answer is None or answer.status != HTTPStatus.OK:
             # A 404 here is a wrong address, and would make every transaction look absent.
             return None, following
-        behind = answer.fields.get("round")
-        # An indexer without a round in its health says nothing about how far it reads.
-        return (min(algod, behind) if type(behind) is int else algod), following
+
+        indexed = answer.fields.get("round")
+        if type(indexed) is not int:
+            # An indexer without a round in its health says nothing about how far it reads.
+            return algod, following
+        return min(algod, indexed), following
 
     async def _is_foreign(self, timeout_s: float) -> bool:
         """Return whether algod says that it is on another network; asked each minute until it was seen on ours."""
         now = self._clock.monotonic()
         if self._network_seen or now < self._ask_network_at:
             return self._foreign
+
         self._ask_network_at = now + NETWORK_RETRY_S
         answer = await self.algod("/v2/transactions/params", timeout_s)
         named = answer.fields.get("genesis-hash") if answer is not None else None
@@ -286,8 +313,12 @@ class Chain:
     async def _algod_round(self, timeout_s: float) -> tuple[int | None, bool]:
         if await self._is_foreign(timeout_s):
             return None, False
+
         answer = await self.algod("/v2/status", timeout_s)
-        content = answer.fields if answer is not None and answer.status == HTTPStatus.OK else {}
+        content: Mapping[str, Any] = {}
+        if answer is not None and answer.status == HTTPStatus.OK:
+            content = answer.fields
+
         value = content.get("last-round")
         if type(value) is not int or not 0 <= value < MAX_ROUND:
             return None, _follows(content)

@@ -104,18 +104,22 @@ class Facilitator:
         now = self._clock.monotonic()
         if now < self._ask_at:
             return
+
         self._ask_at = now + SUPPORTED_RETRY_S
         if await self._ask():
             self._ask_at = now + SUPPORTED_TTL_S
 
     async def _ask(self) -> bool:
+        """Ask /supported for our offer; return whether there is one."""
         try:
             answer = await self._call("GET", "/supported", self._settings.verify_timeout_seconds)
         except RemoteError as error:
             return self._complain("no answer", str(error))
+
         kinds = answer.fields.get("kinds")
         if answer.status != HTTPStatus.OK or not isinstance(kinds, list):
             return self._complain("unreadable", self._unreadable("GET", "/supported", answer))
+
         self._offer = self._read_offer(kinds, answer.fields.get("signers"))
         if self._offer is None:
             # A definite answer without us in it: quoting the old one would sell what cannot be settled.
@@ -159,9 +163,10 @@ class Facilitator:
         return await self._post("/verify", timeout_s, encode_request(payment, requirements), _read_verdict)
 
     async def settle(self, payment: Payment, requirements: dict[str, Any]) -> SettleAnswer:
-        """Ask once to settle a verified payment whose intent is on disk, with the requirements that it was verified with.
+        """Ask once to settle a verified payment whose intent is on disk.
 
-        Never raises: an unreadable answer is an answer about our knowledge.
+        The requirements are those that it was verified with. Never raises: an unreadable answer is an answer about our
+        knowledge.
         """
         timeout_s = self._settings.settle_timeout_seconds
         try:
@@ -176,19 +181,22 @@ class Facilitator:
         except RemoteError:
             outage.failed()
             raise
-        found = read(answer)
-        if found is None:
+
+        verdict = read(answer)
+        if verdict is None:
             # A 4xx to verify is about this payment alone: no payer may make it look down to all the others.
             if path == "/settle" or not HTTPStatus.BAD_REQUEST <= answer.status < HTTPStatus.INTERNAL_SERVER_ERROR:
                 outage.failed()
             raise RemoteError(self._unreadable("POST", path, answer))
+
         outage.ok()
-        return found
+        return verdict
 
     async def _call(self, method: str, path: str, timeout_s: float, body: bytes | None = None) -> Answer:
         url = self._urls.get(path)
         if url is None:
             raise RemoteError("FACILITATOR_URL is not set")
+
         seconds = self._seconds.get(path)
         began = self._clock.monotonic()
         try:
@@ -223,6 +231,7 @@ def encode_request(payment: Payment, requirements: dict[str, Any]) -> bytes:
         sent["resource"] = payment.resource
     if payment.extensions is not None:
         sent["extensions"] = payment.extensions
+
     body = {"x402Version": 2, "paymentPayload": sent, "paymentRequirements": requirements}
     return json.dumps(body, separators=(",", ":")).encode()
 

@@ -1,7 +1,7 @@
 """The gateway's HTTP client: aiohttp, with a fresh connection for every request, and one bounded JSON call over it.
 
-On a connection that is kept, unsolicited or late bytes are read as the answer to the next request. A fresh one carries a
-single request and a single answer, so no call can get another's. Connections are kept only for questions whose answer
+On a connection that is kept, unsolicited or late bytes are read as the answer to the next request. A fresh one carries
+a single request and a single answer, so no call can get another's. Connections are kept only for questions whose answer
 proves by itself that it is the answer.
 """
 
@@ -32,8 +32,11 @@ class RemoteError(Exception):
 class Http:
     """Send requests, each once over a connection of its own; used as an async context manager.
 
-    So many connections are open at once, further requests wait for one. Redirects are not followed, cookies and proxies of the environment are ignored, TLS is verified. The resolver is the
-    system's by default, in a thread.
+    Redirects are not followed, cookies and proxies of the environment are ignored, TLS is verified.
+
+    Args:
+        resolver: the system's by default, in a thread.
+        connections: so many are open at once, further requests wait for one.
     """
 
     def __init__(self, resolver: AbstractResolver | None = None, connections: int = 100) -> None:
@@ -83,9 +86,13 @@ class Http:
     ) -> tuple[int, bytes]:
         """Send one request, a POST never twice, a GET again if the connection ended without an answer.
 
-        The body is JSON, or what a Content-Type among the headers says; the URL is absolute, encoded, without fragment;
-        the seconds are for everything, DNS and TLS included. With `kept` a connection of before may be used: what comes back
-        may be the answer to another question.
+        Args:
+            method: of HTTP.
+            url: absolute, encoded, without fragment.
+            headers: of the request.
+            body: JSON, or what a Content-Type among the headers says.
+            timeout_s: for everything, DNS and TLS included.
+            kept: a connection of before may be used: what comes back may be the answer to another question.
 
         Raises:
             TimeoutError: no whole answer in time.

@@ -272,12 +272,15 @@ class Vault:
             self._complain(error)
             return False
         self._date(loaded)
-        self._mark, self._loaded, self._complained = found.mark, loaded, ""
+        self._mark = found.mark
+        self._loaded = loaded
+        self._complained = ""
         return True
 
     def _date(self, found: LoadedVault) -> None:
         """Put the times of a new vault on the monotonic clock; what was put there before keeps its place."""
-        now, now_s = self._clock.now(), self._clock.monotonic()
+        now = self._clock.now()
+        now_s = self._clock.monotonic()
         held = self._loaded
         if held is None or (found.generation, found.generated_at) != (held.generation, held.generated_at):
             self._written_s = now_s - max(found.age_s(now), 0.0)

@@ -5,8 +5,8 @@ on only such as it will count; when a round closes, each of them judges by its o
 
 Counted ballots are published for good. So in the form that is in force a ballot has no room for anything but a vote:
 each field is absent or follows from voter, round, choice and network. Only a transaction's fee and rounds of validity
-are free numbers, and those of a ballot that is not on chain are fixed too. Rounds that were opened before this form came
-into force take, and are verified by, the form of their time.
+are free numbers, and those of a ballot that is not on chain are fixed too. Rounds that were opened before this form
+came into force take, and are verified by, the form of their time.
 """
 
 import base64
@@ -142,11 +142,17 @@ def read_ballot(data: bytes, receiver: bytes, genesis_hash: bytes) -> SignedBall
     transaction: dict[str, Any] = envelope["txn"]
     _check_payment(transaction, receiver, genesis_hash)
     round_id, choice = _read_note(transaction.get("note"))
-    return SignedBallot(raw, transaction, envelope["sig"], round_id, choice, TRANSACTION_PREFIX + pack(transaction))
+
+    signed_bytes = TRANSACTION_PREFIX + pack(transaction)
+    return SignedBallot(raw, transaction, envelope["sig"], round_id, choice, signed_bytes)
 
 
 def check_form(ballot: SignedBallot) -> None:
-    """Raise RefusedError where a ballot holds anything that does not follow from its voter, round, choice and network."""
+    """Refuse a ballot that holds more than a vote.
+
+    Raises:
+        RefusedError: something in it does not follow from its voter, round, choice and network.
+    """
     transaction = ballot.transaction
     network = _GENESIS_IDS.get(transaction["gh"])
     leases = {lease_of(transaction["snd"], ballot.round_id, change) for change in range(CHANGES)}
@@ -169,12 +175,15 @@ def _decode(data: bytes) -> tuple[bytes, dict[str, Any]]:
         raw = base64.b64decode(data.strip(), validate=True)
     except (binascii.Error, ValueError):
         raise RefusedError(Refusal.NOT_BASE64) from None
+
     try:
         envelope = unpack(raw)
     except ValueError:
         raise RefusedError(Refusal.NOT_A_TRANSACTION) from None
     if not isinstance(envelope, dict) or not isinstance(envelope.get("txn"), dict):
         raise RefusedError(Refusal.NOT_A_TRANSACTION)
+
+    # The named reasons first: what is signed otherwise would also not pack to the same bytes.
     _check_envelope(envelope)
     if pack(envelope) != raw:
         raise RefusedError(Refusal.NOT_A_TRANSACTION)
@@ -203,6 +212,7 @@ def _check_payment(transaction: dict[str, Any], receiver: bytes, genesis: bytes)
         (not _KEYS.issuperset(transaction), Refusal.UNKNOWN_FIELD),
     )
     _refuse_first(refusals)
+
     sender = transaction.get("snd")
     numbers = [transaction.get(name, 0) for name in _NUMBERS]
     if not isinstance(sender, bytes) or len(sender) != 32 or any(type(value) is not int for value in numbers):
@@ -218,11 +228,14 @@ def _refuse_first(refusals: Iterable[tuple[bool, Refusal]]) -> None:
 def _read_note(note: object) -> tuple[str, str]:
     if not isinstance(note, bytes) or len(note) > MAX_NOTE_BYTES or not note.startswith(NOTE_PREFIX):
         raise RefusedError(Refusal.NOTE_FORM)
+
+    # As pairs, so that a key which is there twice is seen.
     try:
         pairs = json.loads(note[len(NOTE_PREFIX) :], object_pairs_hook=list)
         fields = dict(pairs)
     except (ValueError, TypeError, RecursionError):
         raise RefusedError(Refusal.NOTE_FORM) from None
+
     if len(pairs) != 2 or set(fields) != {"r", "p"} or not all(isinstance(value, str) for value in fields.values()):
         raise RefusedError(Refusal.NOTE_FORM)
     if fields["p"] not in CHOICES:

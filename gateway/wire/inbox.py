@@ -1,7 +1,7 @@
 """What a generator says in its inbox to the gateways that add ballots: which round takes votes, and who voted before.
 
-Both are files with a dot, which are no ballots. Each is written whole and then renamed, so that a reader finds the last one
-or the next, and never a part.
+Both are files with a dot, which are no ballots. Each is written whole and then renamed, so that a reader finds the last
+one or the next, and never a part.
 """
 
 import hashlib
@@ -64,7 +64,8 @@ def pack_voters(keys: Iterable[bytes]) -> bytes:
 
 def unpack_voters(data: bytes) -> frozenset[bytes]:
     """Return the public keys that `pack_voters` wrote; ValueError where they are not whole."""
-    digest, rows = data[:_DIGEST_BYTES], data[_DIGEST_BYTES:]
+    digest = data[:_DIGEST_BYTES]
+    rows = data[_DIGEST_BYTES:]
     if hashlib.sha256(rows).digest() != digest or len(rows) % KEY_BYTES or len(rows) > MOST_VOTERS * KEY_BYTES:
         raise ValueError("the earlier voters are not whole")
     return frozenset(rows[at : at + KEY_BYTES] for at in range(0, len(rows), KEY_BYTES))
@@ -74,4 +75,6 @@ def inbox_of(url: str | None, state_dir: Path) -> Path:
     """Return the folder of the ballots: a path, `file:///a/folder`, or the state folder's own."""
     if not url:
         return state_dir / "inbox"
-    return Path(unquote(urlsplit(url).path) if url.startswith("file://") else url)
+    if url.startswith("file://"):
+        return Path(unquote(urlsplit(url).path))
+    return Path(url)

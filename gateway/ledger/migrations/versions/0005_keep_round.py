@@ -1,4 +1,7 @@
-"""Bodies are kept until a round of the chain, not until a wall time; how long a settle may take is watched, not written."""
+"""Keep bodies until a round of the chain, not until a wall time.
+
+How long a settle may take is watched, not written.
+"""
 
 import sqlalchemy as sa
 from alembic import op
