@@ -6,7 +6,10 @@ from generator.catalog.assets import ASSETS
 from generator.catalog.endpoints import ENDPOINTS
 from generator.catalog.products import PRODUCTS
 
-_WORDS: Final = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")  # fmt: skip
+_WORDS: Final = (
+    *("no", "one", "two", "three", "four", "five", "six"),
+    *("seven", "eight", "nine", "ten", "eleven", "twelve"),
+)
 
 
 def in_words(count: int) -> str:

@@ -49,29 +49,36 @@ def _page(path: str, label: str, title: str, description: str, **more: Any) -> S
 
 PAGES: Final[tuple[SitePage, ...]] = (
     _page("/", "Now", "The crypto market now, in words",
-          f"The regime of the crypto market now, {ASSETS_IN_WORDS} assets, futures pressure and a prediction game, for learning only."),
+          f"The regime of the crypto market now, {ASSETS_IN_WORDS} assets, futures pressure and a prediction game, "
+          "for learning only."),
     _page(links.ARENA, "Arena", "The Arena: people and the brain, same question",
-          "A prediction game with no stakes: the live round, the votes, the brain's sealed forecast and who was right so far."),
+          "A prediction game with no stakes: the live round, the votes, the brain's sealed forecast and who was right "
+          "so far."),
     _page(links.TRACK_RECORD, "Track record", "How good the forecasts were",
-          "How often forecasts came true, how sure they were, and how they compare with simple rules. Every miss is kept."),
+          "How often forecasts came true, how sure they were, and how they compare with simple rules. "
+          "Every miss is kept."),
     _page(links.LEARN, "Learn", "Learn to read a market without being fooled by it",
           "How to read a regime, a confidence and funding, with lessons from finished rounds."),
     _page(links.DOCS, "Docs", "API documentation",
           "A page for each endpoint, free and paid: fields, an answer, curl, Python, JavaScript, and guides to start."),
     _page(links.PRICING, "Pricing", "What is free and what costs a few cents",
-          f"{ENDPOINTS_IN_WORDS.capitalize()} answers are free without a key. {PRODUCTS_IN_WORDS.capitalize()} more detailed ones cost "
-          f"{_CHEAPEST} to {_DEAREST} USDC each, paid with the request."),
+          f"{ENDPOINTS_IN_WORDS.capitalize()} answers are free without a key. "
+          f"{PRODUCTS_IN_WORDS.capitalize()} more detailed ones cost {_CHEAPEST} to {_DEAREST} USDC each, "
+          "paid with the request."),
     _page(links.METHODOLOGY, "Methodology", "How the service reads, forecasts and scores",
           "What a regime, a confidence, a forecast and a score mean here, and what they do not.", primary=False),
-    _page(links.GLOSSARY, "Glossary", "Glossary", "The terms of the pages and answers, in plain English.", primary=False),
+    _page(links.GLOSSARY, "Glossary", "Glossary",
+          "The terms of the pages and answers, in plain English.", primary=False),
     _page(links.STATUS, "Status", "How fresh the data is",
           "The sources and their age, ticks published and failed, and what is missing now.", primary=False),
     _page(links.CHANGELOG, "Changelog", "What changed",
           "Changes of the API and of the site, by version, for people who build on it.", primary=False),
     *(
         SitePage(
-            f"{links.HISTORY}{window}/", "pages/history.html", "History" if window == "7d" else words, f"The crypto market over the last {words}",
-            f"The price of Bitcoin over the last {words} on the regimes of the market, with their chances and the ranges ahead.",
+            f"{links.HISTORY}{window}/", "pages/history.html", "History" if window == "7d" else words,
+            f"The crypto market over the last {words}",
+            f"The price of Bitcoin over the last {words} on the regimes of the market, "
+            "with their chances and the ranges ahead.",
             primary=False, listed=window == "7d", subject=window,
         )
         for window, words in (("7d", "7 days"), ("24h", "24 hours"), ("30d", "30 days"))
@@ -176,8 +183,8 @@ STATUSES: Final[tuple[StatusRow, ...]] = (
         409,
         "Paid path: a payment in this request was made before, and is not delivered to it. `reason` says why: "
         "`payment_identifier_required`, `payment_already_on_chain`, `payment_header_repeated`.",
-        "Do not pay again. Send the payment as it was sent first, with its own payment-identifier, or write to `contact` "
-        "with `txid`.",
+        "Do not pay again. Send the payment as it was sent first, with its own payment-identifier, "
+        "or write to `contact` with `txid`.",
     ),
     StatusRow(
         410,

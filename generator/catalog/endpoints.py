@@ -56,13 +56,16 @@ ENDPOINTS: Final[tuple[Endpoint, ...]] = (
         product_id="SVC-API-001",
         version="v1.3",
         schema_version="1.3.0",
-        purpose="The brain's public state: how far each asset may move, its forecast of direction, and the track record.",
+        purpose=(
+            "The brain's public state: how far each asset may move, its forecast of direction, and the track record."
+        ),
         when_to_use="After the regime, to see each asset's ranges and forecast next to how earlier ones turned out.",
         when_not_to_use="Not for internal evidence layers or trade records: it has none.",
         provides=("overall direction", "ranges and three chances per asset", "aggregate public performance"),
         does_not_provide=("internal evidence layers", "trade records", "weights or scores"),
         truth_statement=(
-            "Ranges say how far, not which way. FLAT means that no direction is forecast, not that a small move is likeliest. "
+            "Ranges say how far, not which way. "
+            "FLAT means that no direction is forecast, not that a small move is likeliest. "
             "None of these words predicts a gain."
         ),
         next_resource="x402-main-brain",
@@ -94,7 +97,9 @@ ENDPOINTS: Final[tuple[Endpoint, ...]] = (
         when_not_to_use="Not as guidance for entering, sizing or leaving a position.",
         provides=("state and vote per asset", "funding", "open interest", "liquidations where venues publish them"),
         does_not_provide=("execution guidance", "per-account positions", "liquidation price levels"),
-        truth_statement="Funding shows which side pays to hold its position now. It does not show which way the price will go.",
+        truth_statement=(
+            "Funding shows which side pays to hold its position now. It does not show which way the price will go."
+        ),
         next_resource="x402-atlas",
         first_read=(("overall_state",), ("assets", "BTC", "state"), ("assets", "BTC", "funding")),
     ),
@@ -113,7 +118,9 @@ ENDPOINTS: Final[tuple[Endpoint, ...]] = (
             "the split of the round that still takes votes",
             "a representative sample",
         ),
-        truth_statement="A count of votes by whoever came. It may be sparse or empty, and one person may hold many addresses.",
+        truth_statement=(
+            "A count of votes by whoever came. It may be sparse or empty, and one person may hold many addresses."
+        ),
         next_resource="shared-intelligence",
         first_read=(("round", "round_id"), ("human_consensus", "consensus"), ("human_consensus", "total")),
     ),

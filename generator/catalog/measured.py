@@ -1,6 +1,7 @@
 """What the regime's confidence was worth where the truth is known: simulated markets that no training has seen.
 
-Made by `python -m generator.lab evaluate`; a test holds it to the table of docs/explain/brain.md and to the packaged weights.
+Made by `python -m generator.lab evaluate`; a test holds it to the table of docs/explain/brain.md and to the packaged
+weights.
 """
 
 from typing import Final, NamedTuple

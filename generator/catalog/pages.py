@@ -39,26 +39,60 @@ PAID: Final = "Paid endpoints"
 TYPES: Final = f"{DOCS}types/"
 # Name of the page and its template, label, title, description.
 _GUIDES: Final = (
-    ("quickstart", "Quickstart", "Quickstart: the first answer, the first payment", "Read a free answer and buy a paid one with the official x402 clients, in play money."),
-    ("try", "Try it", "Try the free endpoints", "Send a request to any free endpoint from this page and see status, headers and body."),
-    ("paying", "How payment works", "How a paid request works", "The four steps of x402 with the headers of a real purchase, decoded."),
-    ("freshness", "Freshness and limits", "Freshness, caching and limits", "How to tell whether an answer is still valid, how long to keep it, and how often to ask."),
-    ("errors", "Errors", "Statuses and errors", "What each HTTP status means here and what a client does about it."),
-    ("discovery", "Discovery", "OpenAPI, llms.txt and other descriptions", "Where machines find the description of this API, and how versions change."),
-    ("types", "Shared fields", "Fields that every answer has", "Fields that every answer has, and the objects in them."),
-)  # fmt: skip
+    (
+        "quickstart",
+        "Quickstart",
+        "Quickstart: the first answer, the first payment",
+        "Read a free answer and buy a paid one with the official x402 clients, in play money.",
+    ),
+    (
+        "try",
+        "Try it",
+        "Try the free endpoints",
+        "Send a request to any free endpoint from this page and see status, headers and body.",
+    ),
+    (
+        "paying",
+        "How payment works",
+        "How a paid request works",
+        "The four steps of x402 with the headers of a real purchase, decoded.",
+    ),
+    (
+        "freshness",
+        "Freshness and limits",
+        "Freshness, caching and limits",
+        "How to tell whether an answer is still valid, how long to keep it, and how often to ask.",
+    ),
+    (
+        "errors",
+        "Errors",
+        "Statuses and errors",
+        "What each HTTP status means here and what a client does about it.",
+    ),
+    (
+        "discovery",
+        "Discovery",
+        "OpenAPI, llms.txt and other descriptions",
+        "Where machines find the description of this API, and how versions change.",
+    ),
+    (
+        "types",
+        "Shared fields",
+        "Fields that every answer has",
+        "Fields that every answer has, and the objects in them.",
+    ),
+)
+
+
+def _docs_page(name: str, template: str, group: str, label: str, title: str, about: str) -> SitePage:  # noqa: PLR0917
+    """Return a page below /docs/: in the menu of the documentation, not in that of the site."""
+    path = f"{DOCS}{name}/"
+    return SitePage(path, f"pages/{template}.html", label, title, about, primary=False, listed=False, group=group)
+
+
 DOC_PAGES: Final = (
-    *(
-        SitePage(f"{DOCS}{name}/", f"pages/docs_{name}.html", label, title, about, primary=False, listed=False, group=GUIDES)
-        for name, label, title, about in _GUIDES
-    ),
-    *(
-        SitePage(f"{DOCS}{row.id}/", "pages/docs_endpoint.html", row.name, f"{row.name} API", row.purpose, primary=False, listed=False, group=FREE)
-        for row in ENDPOINTS
-    ),
-    *(
-        SitePage(f"{DOCS}{row.id}/", "pages/docs_product.html", row.title, f"{row.title} API", row.what_this_is, primary=False, listed=False, group=PAID)
-        for row in PRODUCTS
-    ),
-)  # fmt: skip
+    *(_docs_page(name, f"docs_{name}", GUIDES, label, title, about) for name, label, title, about in _GUIDES),
+    *(_docs_page(row.id, "docs_endpoint", FREE, row.name, f"{row.name} API", row.purpose) for row in ENDPOINTS),
+    *(_docs_page(row.id, "docs_product", PAID, row.title, f"{row.title} API", row.what_this_is) for row in PRODUCTS),
+)
 assert QUICKSTART in {page.path for page in DOC_PAGES}

@@ -56,7 +56,9 @@ PRODUCTS: Final[tuple[Product, ...]] = (
         cache_seconds=60,
         stability="stable",
         buy_name="market-regime",
-        what_this_is="The market regime in full: each asset's own regime, what changed in 24 hours and the risk drivers.",
+        what_this_is=(
+            "The market regime in full: each asset's own regime, what changed in 24 hours and the risk drivers."
+        ),
     ),
     Product(
         id="x402-main-brain",
@@ -82,7 +84,10 @@ PRODUCTS: Final[tuple[Product, ...]] = (
         cache_seconds=0,
         stability="evolving",
         buy_name="atlas",
-        what_this_is="One structured document: regime, assets, derivatives, liquidity, how assets move together, scenarios and track record.",
+        what_this_is=(
+            "One structured document: regime, assets, derivatives, liquidity, how assets "
+            "move together, scenarios and track record."
+        ),
     ),
     Product(
         id=HUMAN_REPORT,
@@ -95,7 +100,10 @@ PRODUCTS: Final[tuple[Product, ...]] = (
         cache_seconds=0,
         stability="evolving",
         buy_name="atlas-human-report",
-        what_this_is="A plain-English report of the market now, with scenarios, what would prove them wrong, and the track record with its misses.",
+        what_this_is=(
+            "A plain-English report of the market now, with scenarios, what would prove them "
+            "wrong, and the track record with its misses."
+        ),
     ),
 )
 PRODUCT_BY_ID: Final[dict[str, Product]] = {product.id: product for product in PRODUCTS}

@@ -40,23 +40,63 @@ SCALES: Final[dict[str, Scale]] = {
         "No direction and no chance of loss: a rise can be as volatile as a fall.",
     ),
     "disagreement_score": Scale("score", "0..100", "100 x entropy of the shares of votes / ln 3."),
-    "shared_intelligence_score": Scale("score", "0..100", "How well brain and crowd did together in one round.", "An even guess of both scores 33.3."),
-    "learning_score": Scale("score", "0..100", "How far the outcome was from what was forecast.", "An even guess scores 33.3."),
-    "brier*": Scale("score", "0..2", "Three-class Brier score, lower is better.", "Read it with its n, and against 0.667 of an even guess."),
-    "log_score": Scale("score", "0..4.61", "Mean negative log of the chance given to the outcome, lower is better.", "An even guess scores 1.099."),
+    "shared_intelligence_score": Scale(
+        "score", "0..100",
+        "How well brain and crowd did together in one round.",
+        "An even guess of both scores 33.3.",
+    ),
+    "learning_score": Scale(
+        "score", "0..100",
+        "How far the outcome was from what was forecast.",
+        "An even guess scores 33.3.",
+    ),
+    "brier*": Scale(
+        "score", "0..2",
+        "Three-class Brier score, lower is better.",
+        "Read it with its n, and against 0.667 of an even guess.",
+    ),
+    "log_score": Scale(
+        "score", "0..4.61",
+        "Mean negative log of the chance given to the outcome, lower is better.",
+        "An even guess scores 1.099.",
+    ),
     "skill_percent": Scale("percent", "..100", "1 - score / the baseline's score.", "Above 0 on few cases is luck."),
-    "imbalance_percent": Scale("percent", "-100 (asks only)..100 (bids only)", "Imbalance of the resting orders now.", "Orders can vanish; the word in notes is of the last half hour. Never tested on recorded books."),
-    "edge_percent": Scale("percentage points", "-100..100", "Chance of the shown class minus its base rate.", "Not an expected gain."),
+    "imbalance_percent": Scale(
+        "percent", "-100 (asks only)..100 (bids only)",
+        "Imbalance of the resting orders now.",
+        "Orders can vanish; the word in notes is of the last half hour. Never tested on recorded books.",
+    ),
+    "edge_percent": Scale(
+        "percentage points", "-100..100",
+        "Chance of the shown class minus its base rate.",
+        "Not an expected gain.",
+    ),
     "dispersion_24h": Scale("percentage points", "0..", "Standard deviation of the changes over 24 hours."),
     "expected_move_percent": Scale("percent", "0..", "One standard deviation of the move."),
     "minutes_15_percent": Scale("percent", "0..", "One standard deviation of the move over 15 minutes."),
     "hour*_percent": Scale("percent", "0..", "One standard deviation of the move over the horizon."),
-    "*rate_8h_percent": Scale("percent per 8 hours", "any", "Funding: above 0 longs pay shorts.", "0.01 is the usual rate of most venues, not 0. It says who pays, not which way the price goes."),
+    "*rate_8h_percent": Scale(
+        "percent per 8 hours", "any",
+        "Funding: above 0 longs pay shorts.",
+        "0.01 is the usual rate of most venues, not 0. It says who pays, not which way the price goes.",
+    ),
     "annualised_percent": Scale("percent per year", "any", "The funding rate over a year, without compounding."),
     "*change_24h*": Scale("percent", "-100..", "Change over 24 hours."),
-    "hit_rate_*": Scale("percent", "0..100", "How often the shown word came true, or an end of its interval.", "Read it with n and the baselines."),
-    "pinball": Scale("percent", "0..", "Mean pinball loss of the ranges, lower is better.", "Compare it with the baselines only."),
-    "qlike": Scale("score", "any", "Mean of ln(sigma^2) + move^2 / sigma^2, lower is better.", "Compare it with the baselines only."),
+    "hit_rate_*": Scale(
+        "percent", "0..100",
+        "How often the shown word came true, or an end of its interval.",
+        "Read it with n and the baselines.",
+    ),
+    "pinball": Scale(
+        "percent", "0..",
+        "Mean pinball loss of the ranges, lower is better.",
+        "Compare it with the baselines only.",
+    ),
+    "qlike": Scale(
+        "score", "any",
+        "Mean of ln(sigma^2) + move^2 / sigma^2, lower is better.",
+        "Compare it with the baselines only.",
+    ),
     "value": Scale("as its name says", "any", "A score or a share, as described next to it in OpenAPI."),
     "low": Scale("as value", "any", "Lower end of the 95% interval of value."),
     "high": Scale("as value", "any", "Upper end of the 95% interval of value."),
@@ -65,7 +105,11 @@ SCALES: Final[dict[str, Scale]] = {
     "high_?0": _RANGE,
     "*_bps": Scale("basis points", "any", "Hundredths of a percent of the price."),
     "*usd*": Scale("US dollars", "0..", "Six significant digits."),
-    "price": Scale("US dollars", "0..", "Median mid of the agreeing venues, six significant digits.", "Not a price at which one could trade."),
+    "price": Scale(
+        "US dollars", "0..",
+        "Median mid of the agreeing venues, six significant digits.",
+        "Not a price at which one could trade.",
+    ),
     "start": Scale("US dollars", "0..", "Price at the start of the round."),
     "now": Scale("as named by what, or US dollars", "any", "What it is now."),
     "before": Scale("as named by what", "any", "What it was."),
@@ -77,7 +121,11 @@ SCALES: Final[dict[str, Scale]] = {
     "price_atomic": Scale("atomic units of USDC", "1..", "A millionth of a USDC each."),
     "brain_correct": Scale("flag", "0 or 1", "1: right."),
     "crowd_correct": Scale("flag", "0 or 1", "1: right; 0 also with no votes."),
-    "agreement": Scale("flag", "0 or 1, or true and false", "Brain and crowd gave the same answer.", "That they agree does not show that they are right."),
+    "agreement": Scale(
+        "flag", "0 or 1, or true and false",
+        "Brain and crowd gave the same answer.",
+        "That they agree does not show that they are right.",
+    ),
 }  # fmt: skip
 # Of these names a float is a chance; whole numbers of the same name are counts.
 CHANCES: Final = frozenset({"down", "neutral", "up", "risk_on", "risk_off", "range", "high_volatility"})
@@ -101,7 +149,9 @@ CAUTIONS: Final[dict[str, str]] = {
     "Prediction": "NEUTRAL with brain_silent true claims nothing and is never scored.",
     "Consensus": "A count of whoever came: one person may hold many addresses.",
     "LiquidityContext": "Tested on simulated markets only, never on recorded order books. A book can vanish.",
-    "DerivativesState": "Every contract has a long and a short: funding says which side pays, not that more people are on it.",
+    "DerivativesState": (
+        "Every contract has a long and a short: funding says which side pays, not that more people are on it."
+    ),
     "DerivativesVote": "A weak reading taken alone; it is not the brain's forecast.",
     "Status": "degraded is usable: read limitations.",
 }

@@ -63,9 +63,18 @@ class MarketMode(Word):
 class MarketState(Word):
     """How calm the conditions are. None of these predicts a gain."""
 
-    OPPORTUNITY = "OPPORTUNITY", "Conditions: a risk_on regime, clear and with calm or normal volatility. Not an invitation to buy."  # fmt: skip
+    OPPORTUNITY = (
+        "OPPORTUNITY",
+        "Conditions: a risk_on regime, clear and with calm or normal volatility. Not an invitation to buy.",
+    )
     WAIT = "WAIT", "Conditions: nothing is out of the ordinary. Not an order to hold or to stay out."
-    CAUTION = "CAUTION", "Conditions: volatility is expected to be elevated or extreme, or the regime is high_volatility. Not an order to sell."  # fmt: skip
+    CAUTION = (
+        "CAUTION",
+        (
+            "Conditions: volatility is expected to be elevated or extreme, or the regime is high_volatility. "
+            "Not an order to sell."
+        ),
+    )
     UNKNOWN = "UNKNOWN", "There is no regime to judge by."
 
 
@@ -101,7 +110,13 @@ class Prediction(Word):
 
     BULLISH = "BULLISH", "A rise beyond the neutral band."
     BEARISH = "BEARISH", "A fall beyond the neutral band."
-    NEUTRAL = "NEUTRAL", "As an outcome or vote: a move within the neutral band. As a forecast: no direction is forecast, or (brain_silent) nothing is."  # fmt: skip
+    NEUTRAL = (
+        "NEUTRAL",
+        (
+            "As an outcome or vote: a move within the neutral band. "
+            "As a forecast: no direction is forecast, or (brain_silent) nothing is."
+        ),
+    )
 
 
 class Consensus(Word):
@@ -136,22 +151,43 @@ class MarketStructure(Word):
 class DerivativesState(Word):
     """Where the pressure in perpetual futures lies."""
 
-    CROWDED_LONGS = "crowded_longs", "Longs pay shorts well above the usual rate, and the rate is high within the asset's own 30 days."  # fmt: skip
-    CROWDED_SHORTS = "crowded_shorts", "Shorts pay longs, and the rate is low within the asset's own 30 days."  # fmt: skip
+    CROWDED_LONGS = (
+        "crowded_longs",
+        "Longs pay shorts well above the usual rate, and the rate is high within the asset's own 30 days.",
+    )
+    CROWDED_SHORTS = "crowded_shorts", "Shorts pay longs, and the rate is low within the asset's own 30 days."
     BALANCED = "balanced", "Funding is extreme on neither side, and the number of contracts is steady."
     DELEVERAGING = "deleveraging", "The number of open contracts fell over 24 hours: positions are being closed."
-    LEVERAGING_UP = "leveraging_up", "The number of open contracts rose over 24 hours: new longs and shorts are being opened."  # fmt: skip
+    LEVERAGING_UP = (
+        "leveraging_up",
+        "The number of open contracts rose over 24 hours: new longs and shorts are being opened.",
+    )
     UNAVAILABLE = "unavailable", "Too little is known of funding and open interest."
 
 
 class PriceAndInterest(Word):
     """The changes of price and of open contracts over the same 24 hours."""
 
-    RISING_PRICE_RISING_INTEREST = "rising_price_rising_interest", "New longs and shorts are being opened while the price rises."  # fmt: skip
-    RISING_PRICE_FALLING_INTEREST = "rising_price_falling_interest", "Positions are being closed while the price rises: usually read as shorts closing (short covering)."  # fmt: skip
-    FALLING_PRICE_RISING_INTEREST = "falling_price_rising_interest", "New longs and shorts are being opened while the price falls."  # fmt: skip
-    FALLING_PRICE_FALLING_INTEREST = "falling_price_falling_interest", "Positions are being closed while the price falls: usually read as longs closing (deleveraging)."  # fmt: skip
-    LITTLE_CHANGE = "little_change", "The price or the number of contracts changed too little to tell whether positions are being opened or closed."  # fmt: skip
+    RISING_PRICE_RISING_INTEREST = (
+        "rising_price_rising_interest",
+        "New longs and shorts are being opened while the price rises.",
+    )
+    RISING_PRICE_FALLING_INTEREST = (
+        "rising_price_falling_interest",
+        "Positions are being closed while the price rises: usually read as shorts closing (short covering).",
+    )
+    FALLING_PRICE_RISING_INTEREST = (
+        "falling_price_rising_interest",
+        "New longs and shorts are being opened while the price falls.",
+    )
+    FALLING_PRICE_FALLING_INTEREST = (
+        "falling_price_falling_interest",
+        "Positions are being closed while the price falls: usually read as longs closing (deleveraging).",
+    )
+    LITTLE_CHANGE = (
+        "little_change",
+        "The price or the number of contracts changed too little to tell whether positions are being opened or closed.",
+    )
 
 
 class DerivativesVote(Word):

@@ -52,17 +52,17 @@ PRIVACY_NOTE: Final = (
     "more; nothing else is known of anyone."
 )
 CROWD_NOTE: Final = (
-    "These are counts of signed votes, not a poll: anyone can make many addresses at little cost. Compare them with the "
-    "crowd by record and with bursts."
+    "These are counts of signed votes, not a poll: anyone can make many addresses at little cost. "
+    "Compare them with the crowd by record and with bursts."
 )
 BY_RECORD_NOTE: Final = (
-    "Voters are weighted by how far their record is above one in three, so new addresses count for nothing. Past accuracy does "
-    "not make a vote right."
+    "Voters are weighted by how far their record is above one in three, so new addresses count for nothing. "
+    "Past accuracy does not make a vote right."
 )
 NO_RECORDS: Final = "No voter of this round has a record above one in three yet."
 LEADERBOARD_NOTE: Final = (
-    "Voters are ranked from 30 resolved rounds on, provisionally below 100, by the lower end of the 95% interval. Among "
-    "many voters, some lead by luck."
+    "Voters are ranked from 30 resolved rounds on, provisionally below 100, by the lower end of the 95% interval. "
+    "Among many voters, some lead by luck."
 )
 TEACHER_ROLE: Final = "Compares the outcome of each Arena round with the brain's forecast and the crowd's vote."
 REGIME_RELIABILITY: Final = "simulated"
@@ -75,7 +75,10 @@ WHAT_THIS_IS_NOT: Final = (
     "Not financial, investment or trading advice, not a signal, and not a promise of any outcome. "
     "It gives no prices at which to act."
 )
-ECOSYSTEM: Final = f"Educational Market Intelligence API: free public context, and {PRODUCTS_IN_WORDS} answers paid per request by x402."
+ECOSYSTEM: Final = (
+    "Educational Market Intelligence API: free public context, "
+    f"and {PRODUCTS_IN_WORDS} answers paid per request by x402."
+)
 
 NO_VERDICT: Final = "the report is not sold while it has no verdict: {reason}"
 NO_FORECAST: Final = "no forecast: {reason}"

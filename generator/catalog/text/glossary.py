@@ -16,10 +16,15 @@ class Term(NamedTuple):
 
 # What the human report explains too.
 GLOSSARY: Final[dict[str, str]] = {
-    "regime": "What kind of market it is now: risk-on, risk-off, range or high volatility. It describes; it predicts no gain.",
+    "regime": (
+        "What kind of market it is now: risk-on, risk-off, range or high volatility. It describes; it predicts no gain."
+    ),
     "risk-on": "The regime of a broad rise: most coins climb.",
     "risk-off": "The regime of a broad fall: most coins drop together.",
-    "range": "The regime of sideways prices with small moves. Of a forecast: the interval in which a price is expected to end.",
+    "range": (
+        "The regime of sideways prices with small moves. Of a forecast: "
+        "the interval in which a price is expected to end."
+    ),
     "high volatility": "The regime of large moves without a clear trend.",
     "transition": "No regime fits clearly: the market may be passing from one to another.",
     "WAIT": "A state of the market, not an order: nothing in the conditions stands out.",
@@ -27,8 +32,12 @@ GLOSSARY: Final[dict[str, str]] = {
     "OPPORTUNITY": "A state of the market, not an order: a broad rise in calm conditions. It does not predict a gain.",
     "volatility": "How much a price moves, up or down, within a given time.",
     "realised volatility": "The volatility that was measured, as the standard deviation of past returns.",
-    "expected move": "The size of a usual move over a given time, one standard deviation: about two moves in three are smaller.",
-    "50% range": "The interval in which a price is expected to end one time in two. The 90% range holds nine times in ten.",
+    "expected move": (
+        "The size of a usual move over a given time, one standard deviation: about two moves in three are smaller."
+    ),
+    "50% range": (
+        "The interval in which a price is expected to end one time in two. The 90% range holds nine times in ten."
+    ),
     "breadth": f"The share of the {ASSETS_IN_WORDS} coins that rose over the last 24 hours.",
     "dispersion": "How far apart the coins' price changes lie. Low dispersion means that they move together.",
     "trend": "The direction that a price has kept for hours: up, down or sideways.",
@@ -38,7 +47,10 @@ GLOSSARY: Final[dict[str, str]] = {
     "candle": "The first, highest, lowest and last price of an interval, here of five minutes. Also called a bar.",
     "volume": "How much was traded in a given time.",
     "percentile": "The share of earlier values that are lower: the 90th percentile is above 90 of 100.",
-    "confidence": "From 0 to 100. Of a regime: how probable that regime is, given the evidence. Of a forecast: the chance of the outcome named.",
+    "confidence": (
+        "From 0 to 100. Of a regime: how probable that regime is, given the evidence. Of a forecast: "
+        "the chance of the outcome named."
+    ),
     "probability": "How likely an outcome is, from 0 (never) to 1 (always).",
     "base rate": "How often an outcome came up in the recent past: the chance to give when nothing else is known.",
     "forecast": "A chance for each outcome, stored before the outcome can be known.",
@@ -47,7 +59,10 @@ GLOSSARY: Final[dict[str, str]] = {
     "bullish": "Expecting a rise beyond the neutral band.",
     "bearish": "Expecting a fall beyond the neutral band.",
     "neutral": "Expecting a move within the neutral band; also given where no forecast is made.",
-    "evidence": "The measurements behind a forecast, in six families: trend, momentum, volatility, breadth, liquidity and derivatives.",
+    "evidence": (
+        "The measurements behind a forecast, in six families: "
+        "trend, momentum, volatility, breadth, liquidity and derivatives."
+    ),
     "agreement": "Of the families of evidence that point up or down, the share that points the way of the forecast.",
     "coverage": "How many of the six families of evidence could be measured.",
     "scenario": "One way the market may develop, with what would prove it wrong.",
@@ -58,30 +73,52 @@ GLOSSARY: Final[dict[str, str]] = {
     "mid": "The price halfway between the best bid and the best ask.",
     "spread": "The gap between the best bid and the best ask.",
     "depth": "The value of the bids and asks close to the price, here within 1% of the mid.",
-    "imbalance": "Bids minus asks as a share of both, from -100% (only asks) to 100% (only bids), within 1% of the mid.",
-    "slippage": "The difference between the price expected and the price got, because an order uses up the best offers.",
+    "imbalance": (
+        "Bids minus asks as a share of both, from -100% (only asks) to 100% (only bids), within 1% of the mid."
+    ),
+    "slippage": (
+        "The difference between the price expected and the price got, because an order uses up the best offers."
+    ),
     "basis point": "One hundredth of one percent, written bp or bps.",
     "venue": "An exchange whose public market data is read.",
     "derivatives": "Contracts whose value depends on the price of something else, such as futures.",
     "perpetual future": "A futures contract with no expiry date. Funding keeps its price near the spot price.",
     "long": "A position that gains when the price rises. Every contract has one long and one short.",
     "short": "A position that gains when the price falls.",
-    "leverage": "The size of a position as a multiple of the money put up for it. It multiplies losses as well as gains.",
-    "funding": "The payment between longs and shorts that keeps a perpetual future near the spot price. Above zero, longs pay. The usual rate is 0.01% per 8 hours.",
+    "leverage": (
+        "The size of a position as a multiple of the money put up for it. It multiplies losses as well as gains."
+    ),
+    "funding": (
+        "The payment between longs and shorts that keeps a perpetual future near the spot price. "
+        "Above zero, longs pay. The usual rate is 0.01% per 8 hours."
+    ),
     "open interest": "The number of futures contracts that are open. Its value in dollars also changes with the price.",
     "liquidation": "The forced closing of a position whose collateral no longer covers its losses.",
-    "crowded": "One side pays unusually much funding to stay in its positions. It does not mean that more people are on that side.",
+    "crowded": (
+        "One side pays unusually much funding to stay in its positions. "
+        "It does not mean that more people are on that side."
+    ),
     "leveraging up": "Open interest is rising: new positions are being opened.",
     "deleveraging": "Open interest is falling: positions are being closed.",
     "position": "A contract or coin held, and not yet closed or sold.",
-    "Arena": "A prediction game without prizes: people and the brain answer the same question about the next price move.",
+    "Arena": (
+        "A prediction game without prizes: people and the brain answer the same question about the next price move."
+    ),
     "resolved": "The time of a forecast or round is over, and its outcome is known.",
     "void": "Left out of every score, for a reason that is stated.",
     "hit rate": "The share of forecasts whose named outcome came true.",
-    "Brier score": "The squared error of the stated chances, 0 to 2. Lower is better; equal chances for three outcomes score 0.667.",
-    "log score": "The negative logarithm of the chance given to what happened. Lower is better; it punishes confident misses hardest.",
+    "Brier score": (
+        "The squared error of the stated chances, 0 to 2. Lower is better; "
+        "equal chances for three outcomes score 0.667."
+    ),
+    "log score": (
+        "The negative logarithm of the chance given to what happened. Lower is better; "
+        "it punishes confident misses hardest."
+    ),
     "skill": "How much better a score is than that of a simple rule, in percent. Zero or less means no skill.",
-    "calibration": "The match between stated chances and what happens: of all things given 40%, 40 in 100 should come true.",
+    "calibration": (
+        "The match between stated chances and what happens: of all things given 40%, 40 in 100 should come true."
+    ),
     "pinball loss": "A score for the ends of a forecast range. Lower is better.",
     "QLIKE": "A score for a volatility forecast that punishes forecasts that were too low most. Lower is better.",
     "persistence": "The simple rule that forecasts the last outcome again.",
@@ -104,16 +141,22 @@ PAGE_TERMS: Final[dict[str, str]] = {
     "lesson": "What a finished round shows: how far the price moved, and who was right.",
     "risk score": "From 0 to 100: where the expected volatility ranks among that of the last week.",
     "round": "One question of the Arena, with a start and an end.",
-    "sealed forecast": "The brain's forecast, fixed before the vote and hidden until the round starts. Its digest proves that it was not changed.",
+    "sealed forecast": (
+        "The brain's forecast, fixed before the vote and hidden until the round starts. "
+        "Its digest proves that it was not changed."
+    ),
     "stale": "Past its valid_until time, and no longer a description of now.",
     "tick": "One cycle of the service, each minute: read the market, update the forecasts, publish.",
-    "x402": "A protocol for paying for a single web request: the server answers 402 with its price, and the payment comes with the next request.",
+    "x402": (
+        "A protocol for paying for a single web request: "
+        "the server answers 402 with its price, and the payment comes with the next request."
+    ),
 }
 # Linked where a page first uses them: terms of the field that mean one thing only.
 LINKED: Final = (
-    "regime", "volatility", "breadth", "dispersion", "percentile", "base rate", "neutral band", "order book", "slippage",
-    "basis point", "perpetual future", "leverage", "funding", "open interest", "liquidation", "hit rate", "Brier score",
-    "log score", "calibration", "pinball loss", "QLIKE", "backtest", "x402", "USDC",
+    "regime", "volatility", "breadth", "dispersion", "percentile", "base rate", "neutral band", "order book",
+    "slippage", "basis point", "perpetual future", "leverage", "funding", "open interest", "liquidation", "hit rate",
+    "Brier score", "log score", "calibration", "pinball loss", "QLIKE", "backtest", "x402", "USDC",
 )  # fmt: skip
 
 
