@@ -37,7 +37,9 @@ _MARKS: Final = {
     RegimeLabel.RISK_OFF: Markup('<path class="r-mark" d="M-2 2l4-4M0 8l8-8M6 10l4-4"/>'),
     RegimeLabel.HIGH_VOLATILITY: Markup('<circle class="r-dot" cx="4" cy="4" r="1.6"/>'),
 }
-Point = tuple[int, float]
+UPTIME_DAYS: Final = 90
+Point = tuple[int, float]  # UTC milliseconds and a value
+Fan = list[tuple[int, tuple[float, ...]]]  # UTC milliseconds, and the prices low 90%, low 50%, high 50%, high 90%
 Value = TypeVar("Value")
 
 
@@ -79,73 +81,102 @@ class Lately:
 
 def history(name: str, window: Window, lately: Lately, source: Markup | str) -> Chart | None:
     """Draw the price on the market's regimes, their chances below it, and its ranges ahead; None without two closes."""
-    since_ms, now_ms, asset = lately.now_ms - window.span_ms, lately.now_ms, lately.asset
-    closes = [point for point in lately.closes if since_ms <= point[0] <= now_ms]
+    since_ms = lately.now_ms - window.span_ms
+    closes = [(at, close) for at, close in lately.closes if since_ms <= at <= lately.now_ms]
     if len(closes) < 2:
         return None
-    every = [one for one in lately.hours if since_ms <= one.market_ms <= now_ms]
-    hours = every[::-1][:: window.hours][::-1]
+    every_hour = [hour for hour in lately.hours if since_ms <= hour.market_ms <= lately.now_ms]
+    hours = _each(every_hour, window.hours)
     fan = _fan(closes[-1], window, lately.ranges)
-    reach = [value for _, value in closes] + [value for _, row in fan for value in row]
-    room = (max(reach) - min(reach)) * 0.06 or max(reach) * 0.01
-    times = _times(
-        (since_ms, closes[-1][0], now_ms + round(_SPANS[window.ahead] * HOUR_MS)), window.tick_ms, window.tick
-    )
-    upper = Plane(
-        replace(times, ticks=()), axis(min(reach) - room, max(reach) + room, f"{asset}, USD", price), *_PRICES
-    )
+
+    ahead_ms = round(_SPANS[window.ahead] * HOUR_MS)
+    times = _times(since_ms, closes[-1][0], lately.now_ms + ahead_ms, window.tick_ms, window.tick)
+    prices = _price_axis(lately.asset, closes, fan)
+    upper = Plane(replace(times, ticks=()), prices, *_PRICES)
     lower = Plane(times, Axis(0.0, 1.0, (), ""), *_CHANCES)
+
     parts = [
-        Markup("<defs>{}</defs>").format(
-            Markup("").join(_PATTERN.format(name, label, label, _MARKS.get(label, "")) for label in REGIMES)
-        ),
-        *_bands(name, upper, every, now_ms),
+        _patterns(name),
+        *_bands(name, upper, every_hour, lately.now_ms),
         *upper.grid(),
         *_stack(name, lower, hours, window),
         *_ahead(upper, fan),
-        *(upper.path("line", part) for part in _joined(closes, 3 * window.step_ms)),
+        *(upper.path("line", part) for part in _unbroken(closes, 3 * window.step_ms)),
         *upper.labels(),
         *lower.notches(),
         *_now(upper, window, closes[-1]),
-        *_begin(lower, every),
+        *_begin(lower, every_hour),
         *_legend(name),
-        *_touch(upper, hours, asset, window),
+        *_touch(upper, hours, lately.asset, window),
     ]
     caption = Caption(
         name,
-        _finding(asset, window, closes, every),
+        _finding(lately.asset, window, closes, every_hour),
         "Above, the price as a line on stripes that name the regime of each hour, and to the right the ranges in which it "
         "should end 50 and 90 times in 100. Below, the chances of the four regimes, stacked to 100%.",
         source,
-        ("Time, UTC", asset, "Regime", *(REGIME[label].capitalize() for label in REGIMES)),
-        tuple(_rows(hours, asset, max(1, len(hours) // 42))),
+        ("Time, UTC", lately.asset, "Regime", *(REGIME[label].capitalize() for label in REGIMES)),
+        tuple(_rows(hours, lately.asset)),
     )
     return Chart(caption, Markup("").join(parts), _HEIGHT, wide=True)
 
 
-def line_chart(name: str, title: str, unit: str, found: Sequence[Point], source: Markup | str) -> Chart | None:
+def _each(values: Sequence[Value], step: int) -> Sequence[Value]:
+    """Return each k-th value (k is `step`) counted from the newest, which is the last."""
+    return values[::-1][::step][::-1]
+
+
+def _price_axis(asset: str, closes: Sequence[Point], fan: Fan) -> Axis:
+    """Return an axis with some room above and below everything that is drawn."""
+    drawn = [close for _, close in closes]
+    for _, ends in fan:
+        drawn += ends
+    low = min(drawn)
+    high = max(drawn)
+    room = (high - low) * 0.06 or high * 0.01
+    return axis(low - room, high + room, f"{asset}, USD", price)
+
+
+def _patterns(name: str) -> Markup:
+    patterns = (_PATTERN.format(name, label, label, _MARKS.get(label, "")) for label in REGIMES)
+    return Markup("<defs>{}</defs>").format(Markup("").join(patterns))
+
+
+def line_chart(name: str, title: str, unit: str, points: Sequence[Point], source: Markup | str) -> Chart | None:
     """Draw one number of one asset over its days; None with fewer than two known values."""
-    if len(found) < 2:
+    if len(points) < 2:
         return None
-    first, last = found[0][0], found[-1][0]
-    low, high = min(value for _, value in found), max(value for _, value in found)
-    decimals = 2 - math.floor(math.log10((high - low) or abs(high) or 1.0))  # the chart shows no smaller difference
-    values = [round(value, decimals) + 0.0 for _, value in found]
+    first_ms = points[0][0]
+    last_ms = points[-1][0]
+    low = min(value for _, value in points)
+    high = max(value for _, value in points)
+
+    # Numbers are written to a hundredth of what the chart spans: it shows no smaller difference.
+    decimals = 2 - math.floor(math.log10((high - low) or abs(high) or 1.0))
+    values = [round(value, decimals) + 0.0 for _, value in points]
+    rows = [(f"{moment(at):%-d %b, %H:%M}", _short(value)) for (at, _), value in zip(points, values, strict=True)]
+
     room = (high - low) * 0.08 or abs(low) * 0.01 or 1.0
-    times = _times((first, last, last), DAY_MS * (1 if last - first < 10 * DAY_MS else 5))
+    days_between_ticks = 1 if last_ms - first_ms < 10 * DAY_MS else 5
+    times = _times(first_ms, last_ms, last_ms, days_between_ticks * DAY_MS)
     plane = Plane(times, axis(low - room, high + room, unit, _short), 34.0, 220.0, 0.0, WIDTH)
-    parts = [*plane.grid(), *([plane.across("base", 0.0)] if low - room < 0.0 < high + room else [])]
-    parts += [plane.path("line", part) for part in _joined(found, 2 * DAY_MS)]
+
+    parts = [*plane.grid()]
+    if low - room < 0.0 < high + room:
+        parts.append(plane.across("base", 0.0))
+    parts += [plane.path("line", part) for part in _unbroken(points, 2 * DAY_MS)]
     parts += plane.labels()
-    said = [(f"{moment(at):%-d %b, %H:%M}", _short(value)) for (at, _), value in zip(found, values, strict=True)]
-    parts += [plane.hover(at, 4, f"{when} UTC: {value}") for (at, _), (when, value) in zip(found, said, strict=True)]
+    for (at, _), (when, value) in zip(points, rows, strict=True):
+        parts.append(plane.hover(at, 4, f"{when} UTC: {value}"))
+
+    between = f"between {_short(min(values))} and {_short(max(values))}"
     caption = Caption(
         name,
-        f"{title}: {_short(values[-1])} now, between {_short(min(values))} and {_short(max(values))} since {moment(first):%-d %b}",
+        f"{title}: {_short(values[-1])} now, {between} since {moment(first_ms):%-d %b}",
         "A line over the last days.",
         source,
         ("Time, UTC", unit),
-        tuple(said[:: max(1, len(said) // 30)]),
+        tuple(rows[:: max(1, len(rows) // 30)]),
     )
     return Chart(caption, Markup("").join(parts), 256)
 
@@ -153,27 +184,37 @@ def line_chart(name: str, title: str, unit: str, found: Sequence[Point], source:
 def uptime(name: str, minutes: Mapping[int, int], now_ms: int, source: str) -> Chart | None:
     """Draw the share of minutes with a published tick, a bar a day; None before the first."""
     today = now_ms // DAY_MS
-    days = range(max(min(minutes, default=today) + 1, today - 89), today + 1)  # the day of the start has no whole
+    first_day = min(minutes, default=today) + 1  # the day of the start is not whole
+    days = range(max(first_day, today - UPTIME_DAYS + 1), today + 1)
     if not days:
         return None
-    whole = dict.fromkeys(days, 1440) | {today: max(1, (now_ms - today * DAY_MS) // MINUTE_MS)}
-    shares = {day: min(1.0, minutes.get(day, 0) / whole[day]) for day in days}
-    said = {day: percent(100 * share, 2) for day, share in shares.items()}
-    step = WIDTH / 90
+
+    shares = {}
+    for day in days:
+        whole = max(1, (now_ms - today * DAY_MS) // MINUTE_MS) if day == today else DAY_MS // MINUTE_MS
+        shares[day] = min(1.0, minutes.get(day, 0) / whole)
+    percents = {day: percent(100 * share, 2) for day, share in shares.items()}
+
+    step = WIDTH / UPTIME_DAYS
     parts = [line("base", (0, 80), (WIDTH, 80))]
     for day, share in shares.items():
-        x, tall = WIDTH - (today - day + 1) * step, max(2.0, 64 * share)
-        tip = f"{moment(day * DAY_MS):%-d %b}: published in {said[day]} of minutes"
-        parts.append(_DAY.format(" short" if share < 0.99 else "", x, 80 - tall, step - 1.5, tall, tip))
-    parts += [text("tick", 0, 104, "90 days ago"), text("tick", WIDTH, 104, "today", "end")]
-    mean, since = percent(100 * sum(shares.values()) / len(shares), 2), f"{moment(days[0] * DAY_MS):%-d %b}"
+        left = WIDTH - (today - day + 1) * step
+        height = max(2.0, 64 * share)
+        short = " short" if share < 0.99 else ""
+        tip = f"{moment(day * DAY_MS):%-d %b}: published in {percents[day]} of minutes"
+        parts.append(_DAY.format(short, left, 80 - height, step - 1.5, height, tip))
+    parts.append(text("tick", 0, 104, f"{UPTIME_DAYS} days ago"))
+    parts.append(text("tick", WIDTH, 104, "today", "end"))
+
+    mean = percent(100 * sum(shares.values()) / len(shares), 2)
+    since = f"{moment(days[0] * DAY_MS):%-d %b}"
     caption = Caption(
         name,
         f"Published in {mean} of the minutes since {since}",
         "A bar for each day, as tall as the share of its minutes in which a release was published.",
         source,
         ("Day", "Minutes with a release"),
-        tuple((f"{moment(day * DAY_MS):%-d %b %Y}", said[day]) for day in reversed(days)),
+        tuple((f"{moment(day * DAY_MS):%-d %b %Y}", percents[day]) for day in reversed(days)),
     )
     return Chart(caption, Markup("").join(parts), 112, wide=True)
 
@@ -185,91 +226,124 @@ def _short(value: float) -> str:
     return plain(value, 4)
 
 
-def _fan(last: Point, window: Window, ranges: Mapping[str, Range] | None) -> list[tuple[int, tuple[float, ...]]]:
-    """Return (time, the four ends of the ranges as prices), from the last close on."""
-    at, value = last
-    rows: list[tuple[int, tuple[float, ...]]] = [(at, (value,) * 4)]
+def _fan(last: Point, window: Window, ranges: Mapping[str, Range] | None) -> Fan:
+    """Return the ends of the ranges as prices, from the last close on; empty where none is known."""
+    last_ms, close = last
+    fan: Fan = [(last_ms, (close,) * 4)]
     for horizon, hours in _SPANS.items():
-        found = (ranges or {}).get(horizon)
-        if found is not None and hours <= _SPANS[window.ahead]:
-            ends = (found.low_90, found.low_50, found.high_50, found.high_90)
-            rows.append((at + round(hours * HOUR_MS), tuple(value * (1 + end) for end in ends)))
-    return rows if len(rows) > 1 else []
+        forecast = (ranges or {}).get(horizon)
+        if forecast is None or hours > _SPANS[window.ahead]:
+            continue
+        ends = (forecast.low_90, forecast.low_50, forecast.high_50, forecast.high_90)
+        fan.append((last_ms + round(hours * HOUR_MS), tuple(close * (1 + end) for end in ends)))
+    return fan if len(fan) > 1 else []
 
 
-def _ahead(plane: Plane, fan: Sequence[tuple[int, tuple[float, ...]]]) -> Iterator[Markup]:
+def _ahead(plane: Plane, fan: Fan) -> Iterator[Markup]:
+    """Draw the wider range, the narrower one over it, and what they say at each horizon."""
+    if not fan:
+        return
     for kind, low, high in (("fan90", 0, 3), ("fan50", 1, 2)):
-        if fan:
-            edge = [(at, row[high]) for at, row in fan] + [(at, row[low]) for at, row in reversed(fan)]
-            yield plane.area(kind, edge)
-    for at, row in fan[1:]:
-        inner, outer = f"{price(row[1])} and {price(row[2])}", f"{price(row[0])} and {price(row[3])}"
-        tip = f"{moment(at):%-d %b, %H:%M} UTC: 50% between {inner}, 90% between {outer}"
-        yield plane.hover(at, 8, tip, _CHANCES[1])
+        upper_edge = [(at, ends[high]) for at, ends in fan]
+        lower_edge = [(at, ends[low]) for at, ends in reversed(fan)]
+        yield plane.area(kind, upper_edge + lower_edge)
+
+    for at, (low_90, low_50, high_50, high_90) in fan[1:]:
+        inner = f"50% between {price(low_50)} and {price(high_50)}"
+        outer = f"90% between {price(low_90)} and {price(high_90)}"
+        yield plane.hover(at, 8, f"{moment(at):%-d %b, %H:%M} UTC: {inner}, {outer}", _CHANCES[1])
 
 
 def _bands(name: str, plane: Plane, hours: Sequence[Hour], until_ms: int) -> Iterator[Markup]:
-    for label, begin, end in _runs(hours, until_ms):
-        if label in REGIMES:
-            x, width = plane.at(begin, 0)[0], plane.at(end, 0)[0] - plane.at(begin, 0)[0]
-            yield _BAND.format(f"{name}-{label}", x, plane.top, width, plane.bottom - plane.top)
-            words = REGIME[RegimeLabel(label)]
-            begins = max(x + 5, _TICKS)
-            if x + width > begins + _LONGEST_NAME * len(words):
-                yield text("tick halo", begins, plane.bottom - 8, words)
+    """Draw a stripe for each spell of a regime, with its name where that fits."""
+    for label, begin_ms, end_ms in _spells(hours, until_ms):
+        if label not in REGIMES:
+            continue
+        left, _ = plane.at(begin_ms, 0)
+        right, _ = plane.at(end_ms, 0)
+        yield _BAND.format(f"{name}-{label}", left, plane.top, right - left, plane.bottom - plane.top)
+
+        words = REGIME[RegimeLabel(label)]
+        text_left = max(left + 5, _TICKS)
+        if right > text_left + _LONGEST_NAME * len(words):
+            yield text("tick halo", text_left, plane.bottom - 8, words)
 
 
-def _runs(hours: Sequence[Hour], until_ms: int) -> list[tuple[str, int, int]]:
-    """Return spells of one label as (label, begin, end); an hour that is missing ends a spell."""
+def _spells(hours: Sequence[Hour], until_ms: int) -> list[tuple[str, int, int]]:
+    """Return spells of one label as (label, begin, end) in ms; an hour that is missing ends a spell."""
     spells: list[tuple[str, int, int]] = []
-    for hour, after_ms in zip(hours, [*(one.market_ms for one in hours[1:]), until_ms], strict=False):
-        begin = hour.market_ms
-        if spells and spells[-1][0] == hour.label and spells[-1][2] == begin:
-            begin = spells.pop()[1]
-        spells.append((hour.label, begin, min(after_ms, hour.market_ms + 2 * HOUR_MS)))
+    ends = [*(hour.market_ms for hour in hours[1:]), until_ms]
+    for hour, next_ms in zip(hours, ends, strict=False):
+        begin_ms = hour.market_ms
+        if spells:
+            label, before_ms, end_ms = spells[-1]
+            if label == hour.label and end_ms == begin_ms:
+                spells.pop()
+                begin_ms = before_ms
+        spells.append((hour.label, begin_ms, min(next_ms, hour.market_ms + 2 * HOUR_MS)))
     return spells
 
 
 def _stack(name: str, plane: Plane, hours: Sequence[Hour], window: Window) -> Iterator[Markup]:
     """Draw the chances of the four regimes, the first at the bottom; a later one lies under those before it."""
     known = [(hour.market_ms, hour.chances) for hour in hours if hour.chances is not None]
-    for part in _joined(known, 2 * window.hours * HOUR_MS):
-        begin, end = part[0][0], part[-1][0]
-        for place in reversed(range(len(REGIMES))):
-            sums = [(at, min(1.0, sum(chances[: place + 1]))) for at, chances in part]
-            if place == len(REGIMES) - 1:
+    last = len(REGIMES) - 1
+    for part in _unbroken(known, 2 * window.hours * HOUR_MS):
+        begin = part[0][0]
+        end = part[-1][0]
+        for place in range(last, -1, -1):
+            if place == last:
                 sums = [(begin, 1.0), (end, 1.0)]
+            else:
+                sums = [(at, min(1.0, sum(chances[: place + 1]))) for at, chances in part]
             yield plane.area("chance", [(begin, 0.0), *sums, (end, 0.0)], f"{name}-{REGIMES[place]}")
 
 
-def _joined(found: Sequence[tuple[int, Value]], most_ms: int) -> Iterator[Sequence[tuple[int, Value]]]:
-    """Cut a series where something is missing."""
+def _unbroken(series: Sequence[tuple[int, Value]], most_ms: int) -> Iterator[Sequence[tuple[int, Value]]]:
+    """Cut a series where two neighbours are more than `most_ms` apart."""
     begin = 0
-    for place in range(1, len(found) + 1):
-        if place == len(found) or found[place][0] - found[place - 1][0] > most_ms:
-            yield found[begin:place]
+    for place in range(1, len(series)):
+        if series[place][0] - series[place - 1][0] > most_ms:
+            yield series[begin:place]
             begin = place
+    if series:
+        yield series[begin:]
 
 
-def _times(span: tuple[int, int, int], step_ms: int, form: str = "%-d") -> Axis:
-    """Return the axis of time (begin, now, end), labelled where a label is clear of the edge and of that of now."""
-    begin, now, end = span
-    ticks, month = [], 0
-    for at in range(-(-begin // step_ms) * step_ms, now, step_ms):
-        if 30 < WIDTH * (at - begin) / (end - begin) < WIDTH * (now - begin) / (end - begin) - 86:
-            new = form == "%-d" and moment(at).month != month
-            ticks.append((float(at), f"{moment(at):{form}}{f' {moment(at):%b}' * new}"))
-            month = moment(at).month
+def _times(begin: int, now: int, end: int, step_ms: int, form: str = "%-d") -> Axis:
+    """Return the axis of time, labelled where a label is clear of the edge and of that of now.
+
+    Args:
+        begin: UTC milliseconds, as `now` and `end`.
+        form: of a label, as strftime writes it; where it is the day, a new month is named with it.
+    """
+    width_to_now = WIDTH * (now - begin) / (end - begin)
+    ticks = []
+    month = 0
+    first = -(-begin // step_ms) * step_ms
+    for at in range(first, now, step_ms):
+        left = WIDTH * (at - begin) / (end - begin)
+        if not 30 < left < width_to_now - 86:
+            continue
+        label = f"{moment(at):{form}}"
+        if form == "%-d" and moment(at).month != month:
+            label += f" {moment(at):%b}"
+        ticks.append((float(at), label))
+        month = moment(at).month
     return Axis(begin, end, tuple(ticks), "")
 
 
 def _now(plane: Plane, window: Window, last: Point) -> Iterator[Markup]:
-    (x, y), bottom = plane.at(*last), _CHANCES[1]
-    yield text("axis", 0, _CHANCES[0] - 8, "Chance of each regime, %")
+    """Mark the last close in both planes, and how far the axis reaches behind it."""
+    at, close = last
+    x, y = plane.at(at, close)
+    top_of_chances, bottom = _CHANCES[:2]
+
+    yield text("axis", 0, top_of_chances - 8, "Chance of each regime, %")
     yield line("mark", (x, plane.top), (x, bottom))
     yield Markup('<circle class="end" cx="{:.1f}" cy="{:.1f}" r="5"/>').format(x, y)
-    yield text("value halo", x - 10, y - 12, price(last[1]), "end")
-    yield text("tick", x, bottom + 25, f"{moment(last[0]):%H:%M}", "end")
+    yield text("value halo", x - 10, y - 12, price(close), "end")
+    yield text("tick", x, bottom + 25, f"{moment(at):%H:%M}", "end")
     if WIDTH - x > 60:
         yield text("tick", WIDTH, bottom + 25, f"+{window.ahead}", "end")
 
@@ -282,38 +356,52 @@ def _begin(plane: Plane, hours: Sequence[Hour]) -> Iterator[Markup]:
 
 
 def _legend(name: str) -> Iterator[Markup]:
-    x, letters = 0.0, sum(len(REGIME[label]) + 4 for label in REGIMES)
+    """Name the four patterns, each with as much room as its name has letters."""
+    letters = {label: len(REGIME[label]) + 4 for label in REGIMES}
+    x = 0.0
     for label in REGIMES:
         yield _SWATCH.format(f"{name}-{label}", x)
         yield text("tick", x + 22, 327, REGIME[label])
-        x += WIDTH * (len(REGIME[label]) + 4) / letters
+        x += WIDTH * letters[label] / sum(letters.values())
 
 
 def _touch(plane: Plane, hours: Sequence[Hour], asset: str, window: Window) -> Iterator[Markup]:
+    """Give each hour a strip that shows its numbers when it is pointed at."""
     width = max(2.0, WIDTH * window.hours * HOUR_MS / (plane.x.high - plane.x.low))
     for hour in hours:
-        said = f"{moment(hour.market_ms):%-d %b, %H:%M} UTC: {price(hour.prices.get(asset))}"
+        tip = f"{moment(hour.market_ms):%-d %b, %H:%M} UTC: {price(hour.prices.get(asset))}"
         if hour.chances is not None:
             ranked = sorted(zip(hour.chances, REGIMES, strict=True), key=lambda row: -row[0])
-            said += "; " + ", ".join(f"{REGIME[label]} {percent(100 * chance)}" for chance, label in ranked)
-        yield plane.hover(hour.market_ms, width, said + " (backtest)" * hour.warm_up, _CHANCES[1])
+            tip += "; " + ", ".join(f"{REGIME[label]} {percent(100 * chance)}" for chance, label in ranked)
+        yield plane.hover(hour.market_ms, width, tip + _backtest_mark(hour), _CHANCES[1])
+
+
+def _backtest_mark(hour: Hour) -> str:
+    return " (backtest)" if hour.warm_up else ""
 
 
 def _finding(asset: str, window: Window, closes: Sequence[Point], hours: Sequence[Hour]) -> str:
-    (first_ms, first), (last_ms, last) = closes[0], closes[-1]
+    """Say how far the price went over the window, or since the first close where that is later."""
+    first_ms, first = closes[0]
+    last_ms, last = closes[-1]
     whole = first_ms <= last_ms - 0.9 * window.span_ms
     since = f"in {window.words}" if whole else f"since {moment(first_ms):%-d %b, %H:%M} UTC"
     moved = f"{asset} {signed(100 * (last / first - 1))} {since}"
-    for label, n in Counter(one.label for one in hours if one.label in REGIMES).most_common(1):
-        return f"{moved}. Most frequent regime: {REGIME[RegimeLabel(label)]}, {n} of {len(hours)} hours"
-    return moved
+
+    labels = Counter(hour.label for hour in hours if hour.label in REGIMES)
+    if not labels:
+        return moved
+    ((label, n),) = labels.most_common(1)
+    return f"{moved}. Most frequent regime: {REGIME[RegimeLabel(label)]}, {n} of {len(hours)} hours"
 
 
-def _rows(hours: Sequence[Hour], asset: str, step: int) -> Iterator[tuple[str, ...]]:
+def _rows(hours: Sequence[Hour], asset: str) -> Iterator[tuple[str, ...]]:
+    """Give about 42 rows of the table, the newest first."""
+    step = max(1, len(hours) // 42)
     for hour in hours[::-1][::step]:
         chances = hour.chances or (None,) * len(REGIMES)
         yield (
-            f"{moment(hour.market_ms):%-d %b, %H:%M}{' (backtest)' * hour.warm_up}",
+            f"{moment(hour.market_ms):%-d %b, %H:%M}{_backtest_mark(hour)}",
             price(hour.prices.get(asset)),
             REGIME[RegimeLabel(hour.label)],
             *(percent(None if chance is None else 100 * chance) for chance in chances),

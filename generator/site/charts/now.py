@@ -14,6 +14,7 @@ from generator.site.words.format import UNKNOWN, moment, percent, price, signed,
 
 _MAX_POINTS: Final = 96
 Numbers = Mapping[str, float | None]
+_SHARE: Final = Markup('<rect class="{}" x="{:.2f}" width="{:.2f}" height="10"/>')
 _KIND: Final = Markup(' class="{}" preserveAspectRatio="none"')
 
 
@@ -22,15 +23,14 @@ def usual_moves(name: str, sizes: Numbers, source: Markup | str) -> Chart | None
     known = {asset: size for asset, size in sizes.items() if size is not None}
     if not known:
         return None
-    widest, calmest = max(known, key=lambda asset: known[asset]), min(known, key=lambda asset: known[asset])
+    widest = max(known, key=lambda asset: known[asset])
+    calmest = min(known, key=lambda asset: known[asset])
     if len(known) > 1 and known[widest] > known[calmest]:
         finding = f"{widest} is expected to move most in the next hour, {calmest} least"
     else:
-        finding = f"Expected move in the next hour: \N{PLUS-MINUS SIGN}{percent(known[widest], 2)}"
-    rows = [
-        Row(asset, size, UNKNOWN if size is None else f"\N{PLUS-MINUS SIGN}{percent(size, 2)}")
-        for asset, size in _ranked(sizes)
-    ]
+        finding = f"Expected move in the next hour: {_either_way(known[widest])}"
+
+    rows = [Row(asset, size, UNKNOWN if size is None else _either_way(size)) for asset, size in _ranked(sizes)]
     caption = Caption(
         name,
         finding,
@@ -42,11 +42,17 @@ def usual_moves(name: str, sizes: Numbers, source: Markup | str) -> Chart | None
     return row_chart(caption, "expected move in an hour, \N{PLUS-MINUS SIGN}%", rows, bars=True)
 
 
+def _either_way(size: float) -> str:
+    """Write the size of a move, up or down."""
+    return f"\N{PLUS-MINUS SIGN}{percent(size, 2)}"
+
+
 def fundings(name: str, rates: Numbers, states: Mapping[str, str | None], source: Markup | str) -> Chart | None:
     """Draw the funding of each asset around zero."""
     known = {asset: rate for asset, rate in rates.items() if rate is not None}
     if not known:
         return None
+
     above = sum(rate > 0 for rate in known.values())
     below = sum(rate < 0 for rate in known.values())
     rows = [Row(asset, rate, signed(rate, 4)) for asset, rate in _ranked(rates)]
@@ -74,24 +80,28 @@ def live_round(
     start = live.start_price
     if start is None or not start > 0:
         return None
-    points = [(live.start_ms, start), *((at, seen) for at, seen in path if live.start_ms < at < now_ms)]
+    points = [(live.start_ms, start)]
+    points += [(at, close) for at, close in path if live.start_ms < at < now_ms]
     if now_price is not None and now_ms > live.start_ms:
         points.append((min(now_ms, live.end_ms), now_price))
-    points = [(at, seen) for at, seen in points if math.isfinite(seen)]
-    moves = [(at, 100 * (seen / start - 1)) for at, seen in points]
-    rows = [(f"{moment(at):%H:%M}", price(seen), signed(100 * (seen / start - 1))) for at, seen in points]
+    points = [(at, value) for at, value in points if math.isfinite(value)]
+
+    moves = [(at, 100 * (value / start - 1)) for at, value in points]
+    rows = [
+        (f"{moment(at):%H:%M}", price(value), signed(move))
+        for (at, value), (_, move) in zip(points, moves, strict=True)
+    ]
+    tips = [f"{when} UTC: {value}, {move}" for when, value, move in rows]
+
     band = None if live.band_bps is None else live.band_bps / 100
-    reach = 1.25 * max(0.02, band or 0.0, *(abs(move) for _, move in moves))
-    step = (live.end_ms - live.start_ms) // 4
-    quarters = tuple((float(at), f"{moment(at):%H:%M}") for at in range(live.start_ms, live.end_ms + 1, step))
-    plane = Plane(
-        Axis(live.start_ms, live.end_ms, quarters, "time, UTC"),
-        axis(-reach, reach, f"{live.asset}: change since the start of the round, %"),
-    )
-    tips = [f"{when} UTC: {seen}, {move}" for when, seen, move in rows]
-    parts = [*plane.grid(), *plane.labels(), *([] if band is None else _band(plane, band)), plane.path("line", moves)]
+    plane = _round_plane(live, moves, band)
+    parts = [*plane.grid(), *plane.labels()]
+    if band is not None:
+        parts += _band(plane, band)
+    parts.append(plane.path("line", moves))
     parts += [plane.dot("unseen", move, tip) for move, tip in zip(moves, tips, strict=True)]
     parts.append(plane.dot("end", moves[-1], tips[-1]))
+
     caption = Caption(
         "live",
         _round_finding(live.asset, moves[-1][1], band),
@@ -101,6 +111,19 @@ def live_round(
         tuple(rows),
     )
     return Chart(caption, Markup("").join(parts), HEIGHT)
+
+
+def _round_plane(live: Round, moves: Sequence[tuple[int, float]], band: float | None) -> Plane:
+    """Return a plane over the whole round, in its quarters, and a little more than every move and the band."""
+    quarter_ms = (live.end_ms - live.start_ms) // 4
+    times = range(live.start_ms, live.end_ms + 1, quarter_ms)
+    ticks = tuple((float(at), f"{moment(at):%H:%M}") for at in times)
+
+    reach = 1.25 * max(0.02, band or 0.0, *(abs(move) for _, move in moves))
+    return Plane(
+        Axis(live.start_ms, live.end_ms, ticks, "time, UTC"),
+        axis(-reach, reach, f"{live.asset}: change since the start of the round, %"),
+    )
 
 
 def _funding_finding(above: int, below: int, n: int) -> str:
@@ -114,15 +137,21 @@ def _funding_finding(above: int, below: int, n: int) -> str:
 
 def _round_finding(asset: str, move: float, band: float | None) -> str:
     away = percent(abs(move), 2)
-    where = "at" if away == percent(0.0, 2) else f"{away} above" if move > 0 else f"{away} below"
+    side = "above" if move > 0 else "below"
+    where = "at" if away == percent(0.0, 2) else f"{away} {side}"
     now = f"{asset} is {where} its starting price"
+
     if band is None:
         return now
-    return f"{now}, {'inside' if abs(move) <= band else 'above' if move > 0 else 'below'} the neutral band"
+    if abs(move) <= band:
+        return f"{now}, inside the neutral band"
+    return f"{now}, {side} the neutral band"
 
 
 def _band(plane: Plane, band: float) -> Iterator[Markup]:
-    start, end = plane.x.low, plane.x.high
+    """Shade the neutral band; its edges carry their values, above the upper and below the lower line."""
+    start = plane.x.low
+    end = plane.x.high
     yield plane.area("band", [(start, band), (end, band), (end, -band), (start, -band)])
     for edge, words, down in ((band, f"+{band:.2f}", -6), (-band, f"\N{MINUS SIGN}{band:.2f}", 22)):
         x, y = plane.at(start, edge)
@@ -141,18 +170,23 @@ def sparkline(asset: str, closes: Sequence[tuple[int, float]], change: float | N
         closes: (open time in ms, close in USD), oldest first.
         change: over 24 hours in percent, as it is published next to the line; None where it is not known.
     """
-    closes = [(t, close) for t, close in closes if math.isfinite(close) and close > 0]
-    closes = [(t, close) for t, close in closes if t >= closes[-1][0] - DAY_MS]
-    if len(closes) < 2:
+    known = [(at, close) for at, close in closes if math.isfinite(close) and close > 0]
+    day = [(at, close) for at, close in known if at >= known[-1][0] - DAY_MS]
+    if len(day) < 2:
         return None
-    low, high = min(close for _, close in closes), max(close for _, close in closes)
-    (first_ms, first), (last_ms, last) = closes[0], closes[-1]
-    flat = float(high == low)  # drawn in the middle
-    plane = Plane(Axis(first_ms, last_ms, (), ""), Axis(low - flat, high + flat, (), ""), 3, 33, 3, 129)
+    first_ms, first = day[0]
+    last_ms, last = day[-1]
+    low = min(close for _, close in day)
+    high = max(close for _, close in day)
+
+    margin = 1.0 if high == low else 0.0  # a line without any move is drawn in the middle
+    plane = Plane(Axis(first_ms, last_ms, (), ""), Axis(low - margin, high + margin, (), ""), 3, 33, 3, 129)
     # Every k-th close counted from the newest, so that the line always ends at the newest one.
-    points = closes[::-1][:: -(-len(closes) // _MAX_POINTS)][::-1]
+    step = math.ceil(len(day) / _MAX_POINTS)
+    points = day[::-1][::step][::-1]
     dot = Markup('<circle cx="{:.1f}" cy="{:.1f}" r="2.5"/>').format(*plane.at(last_ms, last))
     inner = plane.path("line", points) + dot
+
     title = f"{asset}: the last 24 hours" if change is None else f"{asset}: {signed(change)} over 24 hours"
     desc = (
         f"From {price(first)} at {moment(first_ms):%d %b %H:%M} UTC to {price(last)} at "
@@ -166,16 +200,20 @@ def shares(name: str, label: str, parts: Sequence[tuple[str, str, int]]) -> Mark
     total = sum(number for _, _, number in parts)
     if total == 0:
         return None
-    pieces, x = Markup(""), 0.0
+
+    bar = Markup("")
+    x = 0.0
     for css, _, number in parts:
         width = 100 * number / total
         if number:
-            shape = Markup('<rect class="{}" x="{:.2f}" width="{:.2f}" height="10"/>')
-            pieces += shape.format(css, x, max(0.2, width - 0.6))
+            bar += _SHARE.format(css, x, max(0.2, width - 0.6))
         x += width
+
     desc = ", ".join(_votes(word, rate(number, total)) for _, word, number in parts)
-    return svg(f"shares-{name}", (100, 10), label, desc, pieces, _KIND.format("shares"))
+    return svg(f"shares-{name}", (100, 10), label, desc, bar, _KIND.format("shares"))
 
 
-def _votes(word: str, of: Proportion) -> str:
-    return f"{word} {of.hits:,} ({share(of)})" if enough(of) else f"{word} {of.hits}"
+def _votes(word: str, votes: Proportion) -> str:
+    if enough(votes):
+        return f"{word} {votes.hits:,} ({share(votes)})"
+    return f"{word} {votes.hits}"
