@@ -16,8 +16,8 @@ DEFAULT_TTL_S: Final = 3.0
 NO_HOLDER: Final = "another generator"
 
 
-def one_writer() -> int:
-    """Return epoch 0: the fence of a process without rivals, such as a test or a tool."""
+def no_fence() -> int:
+    """Return epoch 0: a fence that never refuses, of a process without rivals, such as a test or a tool."""
     return 0
 
 

@@ -47,7 +47,7 @@ class IndexerError(Exception):
 
 
 class ChainBallots:
-    """The way in by chain. It keeps nothing on disk: after a restart it reads the last hour and a half again."""
+    """Ballots from the chain. It keeps nothing on disk: after a restart it reads the last hour and a half again."""
 
     def __init__(self, ask: Ask, address: str, patience: Patience | None = None) -> None:
         self._ask = ask
@@ -60,14 +60,15 @@ class ChainBallots:
         self._pending: list[str] = []
         self._complaint: str | None = None  # None before the first query
 
-    async def read(self, lock_ms: int | None = None) -> tuple[BallotFile, ...]:
+    async def receive(self, lock_ms: int | None = None) -> tuple[BallotFile, ...]:
         """Return ballots that were not returned before; what was read before an indexer failed is kept and counts.
 
         In a tick that makes a lock the indexer is waited for until it is past it.
         """
-        files: dict[str, BallotFile] = {}
         if lock_ms is not None:
             await self._reach(lock_ms)
+
+        files: dict[str, BallotFile] = {}
         resumed_at = self._resume
         try:
             async with asyncio.timeout(self._patience.poll_s):
@@ -77,23 +78,27 @@ class ChainBallots:
             if self._resume == resumed_at:  # not one page: its token may be what is wrong
                 self._resume = ""
         self._complain(complaint)
+
         self._seen.update(dict.fromkeys(files))
-        self._pending += files
         while len(self._seen) > SEEN_KEPT:
             del self._seen[next(iter(self._seen))]
+        self._pending += files
         return tuple(files.values())
 
-    def clear(self) -> None:
+    def acknowledge(self) -> None:
         """Note that the memory has dealt with all that was returned: the chain itself keeps everything."""
         self._pending = []
 
-    def put_back(self) -> None:
+    def requeue(self) -> None:
         """Return again what the memory has not dealt with: the tick that read it failed."""
         if not self._pending:
             return
+
         for txid in self._pending:
             self._seen.pop(txid, None)
-        self._pending, self._from, self._resume = [], None, ""
+        self._pending = []
+        self._from = None
+        self._resume = ""
 
     async def _reach(self, lock_ms: int) -> None:
         """Wait, but not for long, until the indexer's last block is past a moment."""
@@ -119,24 +124,27 @@ class ChainBallots:
         again. One that an outage or the number of pages cut short is resumed where it was, and is followed by another.
         """
         query = await self._query()
-        went_on = bool(self._resume)
+        is_resumed_run = bool(self._resume)
+
         for _ in range(MOST_PAGES):
             resumed = {"next": self._resume} if self._resume else {}
             answer = _object(await self._ask("/v2/transactions", {**query, "min-round": str(self._from), **resumed}))
             if not self._resume:  # what comes while pages are read is read by the next run
                 self._run_began = _whole(answer.get("current-round"))
+
             rows = answer.get("transactions") or []
             if not isinstance(rows, list):
                 raise IndexerError("the indexer's transactions are not a list")
             for row in rows:
                 self._take(row, files)
+
             token = answer.get("next-token")
-            if not rows or not isinstance(token, str) or not token:
+            if not rows or not isinstance(token, str) or not token:  # the last page
                 self._from = max(self._from or 0, self._run_began - OVERLAP_ROUNDS)
                 self._resume = ""
-                if not went_on:
+                if not is_resumed_run:
                     return ""
-                went_on = False
+                is_resumed_run = False
             elif token == self._resume:
                 self._resume = ""
                 return "the indexer gives the same page twice"
@@ -158,10 +166,13 @@ class ChainBallots:
         return query
 
     def _take(self, row: Any, files: dict[str, BallotFile]) -> None:
-        txid = row.get("id") if isinstance(row, dict) else None
-        if not isinstance(txid, str) or not txid or len(txid) > 64 or txid in self._seen or txid in files:
+        if not isinstance(row, dict):
             return
-        files[txid] = ballot_of(row)
+        txid = row.get("id")
+        if not isinstance(txid, str) or not 0 < len(txid) <= 64:
+            return
+        if txid not in self._seen and txid not in files:
+            files[txid] = ballot_of(row)
 
     def _complain(self, text: str) -> None:
         """Log a trouble once. The first query is passed over: programs that are started together wait for each other."""
@@ -192,13 +203,15 @@ def _signed_of(row: Mapping[str, Any]) -> dict[str, Any] | None:
     transaction = _transaction(row)
     signature = _object(row["signature"])
     envelope: dict[str, Any] = {"txn": transaction}
-    if "sig" in signature:
-        envelope["sig"] = _bytes(signature["sig"])
-    else:  # distinguished from a broken row: the verifier names them
-        envelope["msig" if "multisig" in signature else "lsig"] = {"v": 1}
-        return envelope
+    if "sig" not in signature:
+        # Distinguished from a broken row: the verifier names them.
+        kind = "msig" if "multisig" in signature else "lsig"
+        return {**envelope, kind: {"v": 1}}
+
+    envelope["sig"] = _bytes(signature["sig"])
     if "auth-addr" in row:
         envelope["sgnr"] = key_of(str(row["auth-addr"]))
+
     for omitted in ((), ("gen",)):
         envelope["txn"] = {key: value for key, value in transaction.items() if key not in omitted}
         if txid_of(TRANSACTION_PREFIX + pack(envelope["txn"])) == row["id"]:
@@ -218,6 +231,7 @@ def _transaction(row: Mapping[str, Any]) -> dict[str, Any]:
         "lv": _whole(row["last-valid"]),
         "amt": _whole(payment.get("amount", 0)),
     }
+
     for key, name in (("note", "note"), ("lx", "lease"), ("grp", "group")):
         if row.get(name):
             fields[key] = _bytes(row[name])
@@ -227,6 +241,7 @@ def _transaction(row: Mapping[str, Any]) -> dict[str, Any]:
         fields["rekey"] = key_of(str(row["rekey-to"]))
     if payment.get("close-remainder-to"):
         fields["close"] = key_of(str(payment["close-remainder-to"]))
+
     # What is zero was not signed; older indexers write it out.
     return {key: value for key, value in fields.items() if value not in (0, "", b"", bytes(32))}
 

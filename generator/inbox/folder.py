@@ -34,7 +34,7 @@ class Inbox:
         self._taken: tuple[BallotFile, ...] = ()  # what was read last
         self._named: Sequence[str] | None = None  # the earlier voters that stand in the folder
 
-    async def read(self, lock_ms: int | None) -> tuple[BallotFile, ...]:
+    async def receive(self, lock_ms: int | None) -> tuple[BallotFile, ...]:
         """Return what lies there now, without waiting for a lock."""
         self._taken = await asyncio.to_thread(self.files)
         return self._taken
@@ -49,18 +49,21 @@ class Inbox:
                 found = [row for entry in entries if (row := _row(entry)) is not None]
         except OSError:
             return ()
+
         found.sort(key=lambda row: (row[1], row[0]))
         if len(found) > at_once:
             half = at_once // 2
             found = found[:half] + self._random.sample(found[half:], at_once - half)
-        files = [file for row in found if (file := self._one(*row)) is not None]
+
+        files = [file for row in found if (file := self._read(*row)) is not None]
         return tuple(sorted(files, key=lambda file: (file.arrived_ms, file.name)))
 
-    def _one(self, name: str, arrived_ms: int, status: os.stat_result) -> BallotFile | None:
+    def _read(self, name: str, arrived_ms: int, status: os.stat_result) -> BallotFile | None:
         if not stat.S_ISREG(status.st_mode):  # a link could point anywhere, a pipe would block
             return BallotFile(name, b"", arrived_ms, Refusal.UNREADABLE)
         if status.st_size > MAX_FILE_BYTES:
             return BallotFile(name, b"", arrived_ms, Refusal.TOO_LARGE)
+
         try:
             # Whoever may add files may exchange one for a link or a pipe meanwhile.
             opened = os.open(self.folder / name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
@@ -71,7 +74,7 @@ class Inbox:
         except OSError:
             return BallotFile(name, b"", arrived_ms, Refusal.UNREADABLE)
 
-    def clear(self) -> None:
+    def acknowledge(self) -> None:
         """Remove files that were dealt with; one that cannot be removed stays, and is refused in the next tick."""
         for file in self._taken:
             with suppress(OSError):
@@ -87,17 +90,18 @@ class Inbox:
             if taking is None:
                 (self.folder / OPEN_ROUND).unlink(missing_ok=True)
                 return
+
             self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             if voters != self._named or not (self.folder / EARLIER_VOTERS).exists():
-                self._say(EARLIER_VOTERS, pack_voters(map(key_of, voters)))
+                self._replace(EARLIER_VOTERS, pack_voters(map(key_of, voters)))
                 self._named = voters
-            self._say(OPEN_ROUND, taking.content())
+            self._replace(OPEN_ROUND, taking.content())
         except OSError as error:
             if not self._complained:
                 log.warning("the inbox cannot be written: no free votes by the gateway", reason=error.strerror)
             self._complained = True
 
-    def _say(self, name: str, data: bytes) -> None:
+    def _replace(self, name: str, data: bytes) -> None:
         draft = self.folder / f"{name}.tmp"
         draft.unlink(missing_ok=True)
         with draft.open("xb") as file:  # never through a link that another user of the folder made
@@ -105,7 +109,7 @@ class Inbox:
             file.write(data)
         draft.replace(self.folder / name)
 
-    def put_back(self) -> None:
+    def requeue(self) -> None:
         """Leave everything where it lies."""
         self._taken = ()
 
@@ -118,4 +122,6 @@ def _row(entry: os.DirEntry[str]) -> tuple[str, int, os.stat_result] | None:
         status = entry.stat(follow_symlinks=False)
     except OSError:
         return None
-    return None if stat.S_ISDIR(status.st_mode) else (entry.name, status.st_mtime_ns // 1_000_000, status)
+    if stat.S_ISDIR(status.st_mode):
+        return None
+    return entry.name, status.st_mtime_ns // 1_000_000, status

@@ -30,6 +30,7 @@ class Indexer:
                 headers=self._headers,
                 cookie_jar=aiohttp.DummyCookieJar(),
             )
+
         try:
             async with self._session.get(self._url + path, params=dict(query), allow_redirects=False) as answer:
                 if answer.status != 200:
@@ -45,7 +46,8 @@ class Indexer:
 
 
 async def _body(answer: aiohttp.ClientResponse) -> bytes:
-    parts, size = [], 0
+    parts = []
+    size = 0
     async for part in answer.content.iter_chunked(65_536):
         size += len(part)
         if size > LARGEST:

@@ -296,7 +296,7 @@ class PublishedRecord:
         self._is_ours = False
         if note is None:
             with self._memory.writing() as connection:
-                ballots.line_up_again(connection)
+                ballots.requeue_all(connection)
                 exports.forget_months(connection)
         else:
             with suppress(NoteError):

@@ -30,7 +30,7 @@ class Kind(StrEnum):
     DISCOVERY = "discovery"
 
 
-class LastGood:
+class LastGoodFiles:
     """Make such files, and count what failed. One thread calls its methods."""
 
     def __init__(self, checker: Checker | None = None, shown: Shown = lambda _: NOTHING) -> None:
@@ -68,7 +68,7 @@ class LastGood:
         unknown = [path for path in paths if path not in known]
         return {**known, **self._shown(unknown)} if unknown else known
 
-    def doubt(self) -> None:
+    def invalidate(self) -> None:
         """Forget what was made: another process may have published since."""
         self._good = {}
 

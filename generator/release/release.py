@@ -16,7 +16,7 @@ import structlog
 from gateway.wire.space import reason_of
 from generator.catalog.discovery import PARTIAL_TILES_KEPT_S, full_tile
 from generator.errors import PublishError
-from generator.lease import Fence, one_writer
+from generator.lease import Fence, no_fence
 from generator.release.disk import LocalDisk
 from generator.release.values import NOTHING
 
@@ -46,7 +46,7 @@ class Releases:
     changed; partial tiles go a day after their full tile came.
     """
 
-    def __init__(self, site: Path, disk: LocalDisk | None = None, fence: Fence = one_writer) -> None:
+    def __init__(self, site: Path, disk: LocalDisk | None = None, fence: Fence = no_fence) -> None:
         self._site = site
         self._folder = site / "releases"
         self._once = site / "once"

@@ -23,7 +23,7 @@ from generator.catalog.products import (
     Product,
 )
 from generator.errors import PublishError
-from generator.lease import Fence, one_writer
+from generator.lease import Fence, no_fence
 from generator.release.disk import SHARED, LocalDisk
 
 log = structlog.get_logger("emi.publish")
@@ -134,10 +134,10 @@ def _product(product: Product, offer: Offer, body: Mapping[str, Any]) -> dict[st
     }
 
 
-class Vault:
+class VaultFolder:
     """Snapshots below one folder; the manifest is the pointer and moves last."""
 
-    def __init__(self, folder: Path, disk: LocalDisk | None = None, fence: Fence = one_writer) -> None:
+    def __init__(self, folder: Path, disk: LocalDisk | None = None, fence: Fence = no_fence) -> None:
         self._folder = folder
         self._disk = disk or LocalDisk(SHARED)
         self._fence = fence

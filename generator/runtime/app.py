@@ -19,19 +19,19 @@ from generator.catalog.assets import ASSETS
 from generator.catalog.words import SourceMode
 from generator.clock import Clock
 from generator.compose.context import Site
-from generator.inbox.box import BallotBox, WayIn
+from generator.inbox.box import BallotBox, BallotSource
 from generator.inbox.chain import ChainBallots
 from generator.inbox.folder import Inbox
-from generator.lease import Fence, one_writer
+from generator.lease import Fence, no_fence
 from generator.market.history import History
 from generator.market.source import Source
 from generator.record.memory.store import Memory
 from generator.record.published import PublishedRecord, name_of
 from generator.release.check import Checker
-from generator.release.last_good import LastGood
+from generator.release.last_good import LastGoodFiles
 from generator.release.release import Releases
 from generator.release.variants import Variants
-from generator.release.vault import Vault
+from generator.release.vault import VaultFolder
 from generator.runtime.market import DAYS_OF_HISTORY, MarketReader
 from generator.settings import GeneratorSettings
 from generator.site.files.background import BackgroundFiles
@@ -75,14 +75,14 @@ class Publisher:
 
     site: Site  # names and addresses that stand in bodies
     releases: Releases | BucketSite  # the published site
-    vault: Vault | BucketVault  # what is for sale
+    vault: VaultFolder | BucketVault  # what is for sale
     assets: Assets  # scripts and style sheets
     samples: Samples  # answers of an earlier day, given away
     pages: Pages  # HTML and Markdown
     background: BackgroundFiles  # OpenAPI, pictures and downloads
     variants: Variants  # compressed forms
     checker: Checker  # of every file before it is published
-    last_good: LastGood  # bytes of the files that could be made last
+    last_good: LastGoodFiles  # bytes of the files that could be made last
     # facts of the tick published last, to say what changed since; None before the first
     previous_facts: Mapping[str, str | None] | None = None
 
@@ -127,7 +127,7 @@ def build(
     at: datetime | None = None,
     *,
     loop: bool = False,
-    fence: Fence = one_writer,
+    fence: Fence = no_fence,
     days: int = DAYS_OF_HISTORY,
 ) -> App:
     """Build every room; GeneratorError: one cannot be opened. Only the tables of a new memory are written.
@@ -141,7 +141,7 @@ def build(
         indexer = _indexer(settings)
         releases = site_store(settings.site_path, settings.site_url, fence)
         checker = Checker()
-        last_good = LastGood(checker, releases.shown)
+        last_good = LastGoodFiles(checker, releases.shown)
         return App(
             settings=settings,
             clock=clock,
@@ -198,10 +198,10 @@ def _indexer(settings: GeneratorSettings) -> Indexer | None:
 
 def _box(settings: GeneratorSettings, indexer: Indexer | None) -> BallotBox:
     inbox = Inbox(settings.inbox_path)
-    ways: list[WayIn] = [inbox]
+    sources: list[BallotSource] = [inbox]
     if indexer is not None:
-        ways.append(ChainBallots(indexer.ask, settings.arena.address or DEMO_ARENA))
-    return BallotBox(ways, inbox.announce)
+        sources.append(ChainBallots(indexer.ask, settings.arena.address or DEMO_ARENA))
+    return BallotBox(sources, inbox.announce)
 
 
 def _seed(settings: GeneratorSettings, memory: Memory, clock: Clock) -> int:

@@ -24,7 +24,7 @@ from generator.errors import PublishError
 from generator.market.bars import BarFrame
 from generator.market.observation import AssetObservation, Observation, SourceHealth
 from generator.release.check import Checker
-from generator.release.last_good import Kind, LastGood
+from generator.release.last_good import Kind, LastGoodFiles
 from generator.release.release import POINTER, Releases
 from generator.release.values import FIRST_GENERATION
 from generator.release.variants import Variants
@@ -106,7 +106,7 @@ def bootstrap_files(site: Site, mode: SourceMode, at: datetime, renderer: Pages 
     All but the share pictures: there is nothing to show yet, and drawing them would take longer than all the rest.
     """
     context = _context(site, mode, at)
-    last_good = LastGood()
+    last_good = LastGoodFiles()
     free = compose_free(context)
     files = dict(Assets.load().files)
 

@@ -18,7 +18,7 @@ from generator.compose.context import TickContext
 from generator.compose.free import FreeBodies
 from generator.compose.paid_human_report import X402HumanReportPaidResponse
 from generator.record.published import RecordFiles
-from generator.release.last_good import Kind, LastGood
+from generator.release.last_good import Kind, LastGoodFiles
 from generator.release.vault import Offer
 from generator.runtime.app import App
 from generator.site.charts.report import illustrated, report_charts
@@ -140,7 +140,7 @@ def _files(app: App, tick: TickFiles, background: BackgroundRelease, at: datetim
     }
 
 
-def page_files(renderer: Pages, view: PageView, last_good: LastGood) -> dict[str, bytes]:
+def page_files(renderer: Pages, view: PageView, last_good: LastGoodFiles) -> dict[str, bytes]:
     """Return path -> bytes of every page and its twin; one that cannot be rendered stays as it was."""
     files: dict[str, bytes] = {}
     for page, render in renderer.each(view):

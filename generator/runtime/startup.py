@@ -110,7 +110,7 @@ def _resume(app: App) -> None:
     app.record.published.resume(_head(app))
     app.publisher.background.reset()
     app.publisher.previous_facts = None
-    app.publisher.last_good.doubt()
+    app.publisher.last_good.invalidate()
 
 
 def _head(app: App) -> bytes | None:

@@ -42,7 +42,7 @@ async def tick(app: App, at: datetime, sources_s: float = SOURCES_DEADLINE_S) ->
         await yield_to_event_loop()
         arena, number = play_arena(app, observation, reading, at, ballots)
     except BaseException:
-        app.record.box.put_back()
+        app.record.box.requeue()
         raise
 
     await yield_to_event_loop()
@@ -93,7 +93,7 @@ def play_arena(
         _note_replay(transaction, observation, inputs)
         number = transaction.reserve_generation(newest)
 
-    app.record.box.put_away(arena.refused)  # only now: what is counted is on disk
+    app.record.box.acknowledge(arena.refused)  # only now: what is counted is on disk
     _announce(app, arena, at)
     return arena, number
 

@@ -152,7 +152,7 @@ def test_every_ballot_on_the_devnet_holds_with_the_generator_s_verifier(tmp_path
     with devnet_app(tmp_path) as devnet:
         for number, key in enumerate(voters(devnet, 4)):
             cast(devnet, key, tuple(Prediction)[number % 3], **({"gen": None} if number == 3 else {}))
-        files = asyncio.run(ChainBallots(asking(devnet), ARENA).read())
+        files = asyncio.run(ChainBallots(asking(devnet), ARENA).receive())
 
         assert verdicts(files) == [None] * 4
         assert {file.arrived_ms for file in files} == {int(started_at(START_ROUND)) * 1000}

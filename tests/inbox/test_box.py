@@ -1,4 +1,4 @@
-"""The ballot box: ways in are read together, cleared when counted, and read again when the tick failed."""
+"""The ballot box: sources are read together, acknowledged when counted, and read again when the tick failed."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -18,44 +18,44 @@ from tests.support.gateway_app import in_loop
 NEXT = "BTC-20261120-130000"
 
 
-class FakeWay:
+class FakeSource:
     def __init__(self, files: Sequence[BallotFile]) -> None:
         self.files = tuple(files)
         self.calls: list[str] = []
         self.lock_ms: int | None = None
 
-    async def read(self, lock_ms: int | None) -> tuple[BallotFile, ...]:
+    async def receive(self, lock_ms: int | None) -> tuple[BallotFile, ...]:
         self.lock_ms = lock_ms
         return self.files
 
-    def clear(self) -> None:
-        self.calls.append("clear")
+    def acknowledge(self) -> None:
+        self.calls.append("acknowledge")
 
-    def put_back(self) -> None:
-        self.calls.append("put back")
+    def requeue(self) -> None:
+        self.calls.append("requeue")
 
 
 @in_loop
-async def test_every_way_is_read_and_cleared() -> None:
-    one, two = FakeWay([Vote(NEXT).file()]), FakeWay([Vote(NEXT, by=1).file(), Vote(NEXT, by=2).file()])
+async def test_every_source_is_read_and_acknowledged() -> None:
+    one, two = FakeSource([Vote(NEXT).file()]), FakeSource([Vote(NEXT, by=1).file(), Vote(NEXT, by=2).file()])
     box = BallotBox([one, two])
 
     files = await box.collect(NOON)
-    box.put_away({})
+    box.acknowledge({})
 
     assert len(files) == 3
-    assert (one.calls, two.calls) == (["clear"], ["clear"])
+    assert (one.calls, two.calls) == (["acknowledge"], ["acknowledge"])
     assert one.lock_ms == two.lock_ms == NOON
 
 
 @in_loop
-async def test_after_a_tick_that_failed_nothing_is_cleared() -> None:
-    way = FakeWay([Vote(NEXT).file()])
-    box = BallotBox([way])
+async def test_after_a_tick_that_failed_nothing_is_acknowledged() -> None:
+    source = FakeSource([Vote(NEXT).file()])
+    box = BallotBox([source])
     await box.collect(None)
-    box.put_back()
+    box.requeue()
 
-    assert way.calls == ["put back"]
+    assert source.calls == ["requeue"]
 
 
 def test_the_same_ballot_by_both_ways_counts_once_also_after_a_restart(tmp_path: Path) -> None:
@@ -103,7 +103,7 @@ async def test_refusals_are_logged_in_one_line_and_counted_by_reason_in_the_metr
     with capture_logs() as lines:
         for now in (NOON, NOON + 60_000):
             view = play_tick(memory, replace(inputs_at(now), ballots=await box.collect(None)))
-            box.put_away(view.refused)
+            box.acknowledge(view.refused)
 
     reasons = {Refusal.NOT_BASE64.value: 40, Refusal.TOO_LARGE.value: 10}
     assert [(line["event"], line["ballots"], line["reasons"]) for line in lines] == [("ballots refused", 50, reasons)]

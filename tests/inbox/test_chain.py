@@ -91,7 +91,7 @@ async def test_every_page_is_read_and_every_ballot_holds_with_the_same_verifier(
     rows = [row(by) for by in range(5)]
     ballots = ChainBallots(FakeIndexer(rows), DEMO_ARENA)
 
-    files = await ballots.read()
+    files = await ballots.receive()
 
     assert verdicts(files) == {one["id"]: None for one in rows}
     assert {file.arrived_ms for file in files} == {BLOCK_S * 1000}
@@ -107,7 +107,7 @@ async def test_an_indexer_that_starts_with_us_raises_no_alarm_and_one_that_stays
     with capture_logs() as logged:
         for _ in range(3):
             found.append(len(logged))
-            await ballots.read()
+            await ballots.receive()
 
     assert found == [0, 0, 1]
     assert [(row["log_level"], row["reason"]) for row in logged] == [("warning", "the indexer did not answer")]
@@ -116,13 +116,13 @@ async def test_an_indexer_that_starts_with_us_raises_no_alarm_and_one_that_stays
 @in_loop
 async def test_ballots_that_were_not_stored_can_be_had_again() -> None:
     ballots = ChainBallots(FakeIndexer([row(0, at_round=5_000)]), DEMO_ARENA)
-    files = await ballots.read()
-    ballots.put_back()
+    files = await ballots.receive()
+    ballots.requeue()
 
-    assert await ballots.read() == files
-    ballots.clear()
-    ballots.put_back()
-    assert await ballots.read() == ()
+    assert await ballots.receive() == files
+    ballots.acknowledge()
+    ballots.requeue()
+    assert await ballots.receive() == ()
 
 
 @in_loop
@@ -130,10 +130,10 @@ async def test_a_page_that_was_skipped_is_found_by_the_next_poll() -> None:
     rows = [row(by, at_round=5_990) for by in range(4)]
     indexer = FakeIndexer(rows[:1] + rows[3:])
     ballots = ChainBallots(indexer, DEMO_ARENA)
-    await ballots.read()
+    await ballots.receive()
     indexer.rows = rows
 
-    assert {file.name for file in await ballots.read()} == {rows[1]["id"], rows[2]["id"]}
+    assert {file.name for file in await ballots.receive()} == {rows[1]["id"], rows[2]["id"]}
 
 
 @in_loop
@@ -145,7 +145,7 @@ async def test_pages_that_repeat_end_and_lose_nothing_that_was_shown() -> None:
 
     indexer = Repeating([row(by) for by in range(5)])
 
-    files = await ChainBallots(indexer, DEMO_ARENA).read()
+    files = await ChainBallots(indexer, DEMO_ARENA).receive()
 
     assert len(files) == 2
     assert len(indexer.asked) <= 4
@@ -156,13 +156,13 @@ async def test_more_than_forty_pages_are_read_over_several_polls() -> None:
     indexer = FakeIndexer([row(0, id=f"{number}", at_round=5_000) for number in range(chain.MOST_PAGES * 2 + 5)])
     ballots = ChainBallots(indexer, DEMO_ARENA)
 
-    first, second = await ballots.read(), await ballots.read()
+    first, second = await ballots.receive(), await ballots.receive()
 
     assert len(first) == chain.MOST_PAGES * 2
     assert len(second) == 5
-    await ballots.read()
+    await ballots.receive()
     indexer.asked.clear()
-    await ballots.read()
+    await ballots.receive()
     assert [query["min-round"] for _, query in indexer.asked] == [str(indexer.current - chain.OVERLAP_ROUNDS)]
 
 
@@ -179,9 +179,9 @@ async def test_what_was_read_before_an_outage_counts_and_the_next_poll_resumes_t
 
     indexer = Ailing([row(by) for by in range(7)])
     ballots = ChainBallots(indexer, DEMO_ARENA)
-    first = await ballots.read()
+    first = await ballots.receive()
     indexer.pages_left = 100
-    second = await ballots.read()
+    second = await ballots.receive()
 
     assert (len(first), len(second)) == (4, 3)
     assert {file.name for file in first + second} == {one["id"] for one in indexer.rows}
@@ -197,11 +197,11 @@ async def test_a_page_that_can_no_longer_be_had_is_forgotten() -> None:
 
     indexer = Forgetful([row(by) for by in range(4)])
     ballots = ChainBallots(indexer, DEMO_ARENA)
-    assert len(await ballots.read()) == 2
-    assert await ballots.read() == ()
+    assert len(await ballots.receive()) == 2
+    assert await ballots.receive() == ()
     indexer.rows.append(row(9))
 
-    assert [file.name for file in await ballots.read()] == [indexer.rows[-1]["id"]]
+    assert [file.name for file in await ballots.receive()] == [indexer.rows[-1]["id"]]
 
 
 @in_loop
@@ -212,7 +212,7 @@ async def test_at_a_lock_an_indexer_without_blocks_is_read_all_the_same() -> Non
                 raise IndexerError("the indexer answered 404")
             return await super().__call__(path, query)
 
-    assert len(await ChainBallots(Blockless([row(0)]), DEMO_ARENA, QUICK).read(lock_ms=OPEN.start_ms)) == 1
+    assert len(await ChainBallots(Blockless([row(0)]), DEMO_ARENA, QUICK).receive(lock_ms=OPEN.start_ms)) == 1
 
 
 @in_loop
@@ -240,10 +240,10 @@ async def test_an_answer_that_is_none_gives_no_ballots_and_the_next_poll_works(a
 
     sick = Sick()
     ballots = ChainBallots(sick, DEMO_ARENA)
-    assert await ballots.read() == ()
+    assert await ballots.receive() == ()
     sick.well = True
 
-    assert len(await ballots.read()) == 1
+    assert len(await ballots.receive()) == 1
 
 
 @in_loop
@@ -251,7 +251,7 @@ async def test_an_indexer_that_hangs_holds_nothing_up() -> None:
     async def hanging(_path: str, _query: Mapping[str, str]) -> Any:
         await asyncio.sleep(3600)
 
-    assert await ChainBallots(hanging, DEMO_ARENA, HASTY).read() == ()
+    assert await ChainBallots(hanging, DEMO_ARENA, HASTY).receive() == ()
 
 
 @in_loop
@@ -259,7 +259,7 @@ async def test_at_a_lock_the_indexer_is_waited_for_until_it_is_past_it() -> None
     indexer = FakeIndexer([row(0)])
     indexer.time_s = OPEN.start_ms // 1000 - 10
 
-    files = await ChainBallots(indexer, DEMO_ARENA, QUICK).read(lock_ms=OPEN.start_ms)
+    files = await ChainBallots(indexer, DEMO_ARENA, QUICK).receive(lock_ms=OPEN.start_ms)
 
     assert len(files) == 1
     assert indexer.time_s * 1000 >= OPEN.start_ms
@@ -274,7 +274,7 @@ async def test_an_indexer_that_stays_behind_is_waited_for_only_so_long() -> None
 
     indexer = Behind([row(0)])
     waits_shortly = replace(QUICK, lock_s=0.05)
-    assert len(await ChainBallots(indexer, DEMO_ARENA, waits_shortly).read(lock_ms=OPEN.start_ms)) == 1
+    assert len(await ChainBallots(indexer, DEMO_ARENA, waits_shortly).receive(lock_ms=OPEN.start_ms)) == 1
     assert sum(path.startswith("/v2/blocks/") for path, _ in indexer.asked) <= 6
 
 

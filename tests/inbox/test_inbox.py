@@ -74,10 +74,10 @@ def test_of_a_flood_the_oldest_half_is_read_and_the_rest_is_drawn(tmp_path: Path
 def test_a_file_that_arrived_after_reading_stays(tmp_path: Path) -> None:
     put(tmp_path, "read")
     inbox = Inbox(tmp_path)
-    asyncio.run(inbox.read(None))
+    asyncio.run(inbox.receive(None))
     put(tmp_path, "new")
 
-    inbox.clear()
+    inbox.acknowledge()
 
     assert [file.name for file in inbox.files()] == ["new"]
 
@@ -90,8 +90,8 @@ def test_a_refused_file_is_removed_and_other_names_of_it_stay_whole(tmp_path: Pa
     (inbox / "hard").hardlink_to(other)
     (inbox / "soft").symlink_to(other)
     found = Inbox(inbox)
-    asyncio.run(found.read(None))
-    found.clear()
+    asyncio.run(found.receive(None))
+    found.acknowledge()
 
     assert list(inbox.iterdir()) == []
     assert other.read_bytes() == b"O" * 10_000

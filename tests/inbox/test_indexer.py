@@ -54,7 +54,7 @@ async def test_it_asks_below_the_path_of_its_url_with_its_token_and_a_whole_note
     asked: list[web.Request] = []
     async with serving(web.json_response({"current-round": 9, "transactions": []}), asked) as url:
         indexer = Indexer(url + "/", "s3cret")
-        await ChainBallots(indexer.ask, DEMO_ARENA).read()
+        await ChainBallots(indexer.ask, DEMO_ARENA).receive()
         await indexer.aclose()
 
     assert {request.path for request in asked} == {"/idx/v2/transactions"}

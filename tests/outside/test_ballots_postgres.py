@@ -33,9 +33,9 @@ def due(memory: Memory) -> BallotPart | None:
         return ballots.due(connection, PART)
 
 
-def line_up_again(memory: Memory) -> None:
+def requeue_all(memory: Memory) -> None:
     with memory.writing() as connection:
-        ballots.line_up_again(connection)
+        ballots.requeue_all(connection)
 
 
 def test_ballots_are_counted_and_published(memory: Memory) -> None:
@@ -53,5 +53,5 @@ def test_ballots_are_counted_and_published(memory: Memory) -> None:
     assert refused_ballots(memory) == {Refusal.CLOSED.value: 1}
     assert len(json.loads(content(sheet))["ballots"]) == 600
     assert due(memory) is None
-    line_up_again(memory)
+    requeue_all(memory)
     assert due(memory) == sheet

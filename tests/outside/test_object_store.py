@@ -12,7 +12,7 @@ from typing import Any
 import obstore
 import pytest
 
-from generator.wings.bucket.objects import Content, Objects
+from generator.wings.bucket.objects import Objects, StoredContent
 from generator.wings.bucket.store import Bucket, Conflict, Stored, StoreFault, open_bucket
 from tests.outside.processes import devnet, gateway
 from tests.support.processes import Running, emi, get
@@ -57,7 +57,7 @@ def test_the_server_keeps_conditions_and_headers() -> None:
 def test_the_server_lists_page_by_page_and_what_is_a_day_old_goes() -> None:
     bucket = open_bucket("s3://market/pages")
     objects = Objects(bucket, "g", "8", 20)
-    contents = [Content.of(b"%d" % number, {"Content-Type": "text/plain"}) for number in range(40)]
+    contents = [StoredContent.of(b"%d" % number, {"Content-Type": "text/plain"}) for number in range(40)]
     put = objects.put(contents)
     now = bucket.modified(contents[0].path)
 

@@ -11,8 +11,7 @@ import gateway
 from gateway.errors import VaultUnreadable
 from gateway.vault.folder import MAX_VAULT_BYTES, QUOTE_GRACE
 from generator.catalog.products import QUOTE_GRACE_S, VAULT_MOST_BYTES, VAULT_MOST_SNAPSHOTS
-from generator.release.vault import Offer
-from generator.release.vault import Vault as FolderVault
+from generator.release.vault import Offer, VaultFolder
 from tests.release.test_vault_store import Unsynced
 from tests.support.gateway_app import BRAIN, gateway_app, in_loop
 from tests.support.vaults import PRICES, START, body_of, stamp, write_manifest, write_vault
@@ -48,7 +47,7 @@ def offer(number: int, second: int) -> Offer:
 @in_loop
 async def test_a_hundred_publishes_in_a_minute_take_nothing_from_the_first_quote(tmp_path: Path) -> None:
     async with gateway_app(tmp_path, vault=None, vault_max_age_seconds=86_400) as home:
-        vault = FolderVault(tmp_path / "vault", Unsynced())
+        vault = VaultFolder(tmp_path / "vault", Unsynced())
         vault.open()
         vault.publish(offer(1, 0))
         home.clock.step(5)
@@ -71,7 +70,7 @@ async def test_a_hundred_publishes_in_a_minute_take_nothing_from_the_first_quote
 @in_loop
 async def test_what_is_withheld_is_not_quoted_and_what_was_quoted_before_is_delivered(tmp_path: Path) -> None:
     async with gateway_app(tmp_path, vault=None) as home:
-        vault = FolderVault(tmp_path / "vault", Unsynced())
+        vault = VaultFolder(tmp_path / "vault", Unsynced())
         vault.open()
         vault.publish(offer(1, 0))
         vault.publish(replace(offer(2, 60), unavailable={"x402-market-regime": "it has no verdict"}))
@@ -89,7 +88,7 @@ async def test_what_is_withheld_is_not_quoted_and_what_was_quoted_before_is_deli
 @in_loop
 async def test_a_quote_is_good_for_15_minutes_after_a_newer_one_when_that_came_late(tmp_path: Path) -> None:
     async with gateway_app(tmp_path, vault=None, vault_max_age_seconds=86_400) as home:
-        vault = FolderVault(tmp_path / "vault", Unsynced())
+        vault = VaultFolder(tmp_path / "vault", Unsynced())
         vault.open()
         vault.publish(offer(1, 0))
         vault.publish(offer(2, 600))
@@ -109,7 +108,7 @@ async def test_what_was_quoted_is_sold_until_its_time_also_when_the_generator_di
     snapshot: str | None, late_s: int, status: int, tmp_path: Path
 ) -> None:
     async with gateway_app(tmp_path, vault=None, vault_max_age_seconds=60) as home:
-        vault = FolderVault(tmp_path / "vault", Unsynced())
+        vault = VaultFolder(tmp_path / "vault", Unsynced())
         vault.open()
         vault.publish(offer(1, 0))
         await home.refresh()
@@ -126,7 +125,7 @@ async def test_what_was_quoted_is_sold_until_its_time_also_when_the_generator_di
 @in_loop
 async def test_bodies_that_can_be_paid_for_no_more_leave_the_memory(tmp_path: Path) -> None:
     async with gateway_app(tmp_path, vault=None, vault_max_age_seconds=86_400) as home:
-        vault = FolderVault(tmp_path / "vault", Unsynced())
+        vault = VaultFolder(tmp_path / "vault", Unsynced())
         vault.open()
         for number in range(1, 61):
             vault.publish(offer(number, number))

@@ -59,12 +59,12 @@ def test_a_crash_before_the_inbox_was_cleared_counts_nothing_twice(tmp_path: Pat
     inbox.folder.mkdir()
     file = Vote(ROUND).file()
     (inbox.folder / file.name).write_bytes(file.data)
-    early = [replace(found, arrived_ms=NOON) for found in asyncio.run(inbox.read(None))]
+    early = [replace(found, arrived_ms=NOON) for found in asyncio.run(inbox.receive(None))]
     play_tick(memory, inputs_at(OPENED, ballots=early))
 
     memory = reopen(memory, url_in(tmp_path))
     play_tick(memory, inputs_at(OPENED + MINUTE, ballots=early))
-    inbox.clear()
+    inbox.acknowledge()
     live = play_tick(memory, inputs_at(NOON + HOUR))
     memory.close()
 

@@ -11,7 +11,7 @@ import pytest
 
 from generator.catalog.endpoints import ENDPOINTS
 from generator.release.release import Releases
-from generator.release.vault import Vault
+from generator.release.vault import VaultFolder
 from generator.runtime.app import App
 from generator.runtime.scheduler import Scheduler
 from generator.site.resources import Assets
@@ -35,7 +35,7 @@ class GeneratorHarness:
         """Publish into another folder from now on, on a disk that is whole for one tick."""
         self.folder = folder
         self.app.publisher.releases = Releases(folder / "site", disk)
-        self.app.publisher.vault = Vault(folder / "vault", disk)
+        self.app.publisher.vault = VaultFolder(folder / "vault", disk)
         disk.heal()
         self.app.publisher.releases.open()
         self.app.publisher.vault.open()

@@ -16,7 +16,7 @@ from generator.catalog.words import SourceMode
 from generator.compose.free import FreeBodies
 from generator.errors import LeadershipLost
 from generator.record.memory.store import Memory
-from generator.release.last_good import Kind, LastGood
+from generator.release.last_good import Kind, LastGoodFiles
 from generator.runtime.app import App
 from generator.runtime.bootstrap import bootstrap_files
 from generator.runtime.metrics import GeneratorMetrics
@@ -107,7 +107,7 @@ def test_the_release_comes_and_what_cannot_be_made_stays_as_it_was(
     async def work(app: App, clock: ManualClock) -> None:
         await tick(app, clock.now())
         before = site(tmp_path)
-        app.publisher.last_good.doubt()  # as after a restart: only what is published is known
+        app.publisher.last_good.invalidate()  # as after a restart: only what is published is known
         await tick(broken(app, tmp_path / "templates"), clock.step(MINUTE))
         after = site(tmp_path)
         assert None not in before.values()
@@ -133,7 +133,7 @@ def test_without_an_earlier_release_what_cannot_be_made_is_left_out(
 def test_pictures_that_cannot_be_drawn_stay_as_published() -> None:
     deaf: Any = Deaf(None)  # type: ignore[arg-type]
     paths = [row.path for row in PICTURES.values()]
-    last_good = LastGood(shown=lambda asked: {path: b"as published" for path in asked if path in paths})
+    last_good = LastGoodFiles(shown=lambda asked: {path: b"as published" for path in asked if path in paths})
 
     found = BackgroundFiles(deaf, last_good).files(
         TickFiles(context(), FreeBodies({}), {}), NOON
@@ -151,7 +151,7 @@ def test_the_first_pages_are_laid_down_without_the_one_that_fails(tmp_path: Path
 
 @pytest.mark.parametrize("content", [b"", b"<html>half", b"\xff</html>"], ids=["empty", "cut", "not UTF-8"])
 def test_a_page_that_is_not_one_is_a_failure_too(content: bytes) -> None:
-    last_good = LastGood()
+    last_good = LastGoodFiles()
     last_good.make(Kind.PAGE, ("/index.html",), lambda: {"/index.html": b"<html></html>"})
 
     files = last_good.make(Kind.PAGE, ("/index.html",), lambda: {"/index.html": content})
@@ -160,7 +160,7 @@ def test_a_page_that_is_not_one_is_a_failure_too(content: bytes) -> None:
 
 
 def test_each_failure_is_counted_and_logged_once_until_it_is_well_again() -> None:
-    last_good = LastGood()
+    last_good = LastGoodFiles()
     metrics = GeneratorMetrics()
     metrics.publish_failures.counts = lambda: last_good.failures
 
@@ -177,7 +177,7 @@ def test_each_failure_is_counted_and_logged_once_until_it_is_well_again() -> Non
 
 
 def test_a_chart_that_fails_each_minute_is_logged_once_though_others_are_drawn() -> None:
-    last_good = LastGood()
+    last_good = LastGoodFiles()
 
     def attempt(name: str, draw: Callable[[], Any]) -> Any:
         return last_good.attempt(Kind.PICTURE, fails if "what_changed" in name else draw, name)
@@ -194,4 +194,4 @@ def test_a_lost_lease_is_not_a_failure_of_a_file() -> None:
         raise LeadershipLost("another leads")
 
     with pytest.raises(LeadershipLost):
-        LastGood().make(Kind.DOWNLOAD, ("/sample.json",), lost)
+        LastGoodFiles().make(Kind.DOWNLOAD, ("/sample.json",), lost)

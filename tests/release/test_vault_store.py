@@ -18,7 +18,7 @@ from generator.catalog.products import (
 )
 from generator.errors import PublishError
 from generator.release.disk import LocalDisk, StrPath
-from generator.release.vault import Offer, Vault, has_room, manifest_of
+from generator.release.vault import Offer, VaultFolder, has_room, manifest_of
 
 START = datetime(2026, 11, 20, 10, tzinfo=UTC)
 SCHEMA = json.loads((Path(__file__).parents[2] / "gateway" / "vault" / "manifest.schema.json").read_text())
@@ -73,8 +73,8 @@ class Unsynced(LocalDisk):
         fresh.replace(path)
 
 
-def opened(folder: Path, disk: LocalDisk | None = None) -> Vault:
-    vault = Vault(folder, disk)
+def opened(folder: Path, disk: LocalDisk | None = None) -> VaultFolder:
+    vault = VaultFolder(folder, disk)
     vault.open()
     return vault
 

@@ -19,7 +19,7 @@ from generator.compose.all import compose
 from generator.compose.body import Body
 from generator.compose.free import FreeBodies
 from generator.errors import PublishError
-from generator.release.last_good import Kind, LastGood
+from generator.release.last_good import Kind, LastGoodFiles
 from generator.runtime.app import App
 from generator.runtime.tick import tick
 from generator.site.files.background import BackgroundFiles, Renewed, StaticFiles, TickFiles
@@ -122,8 +122,8 @@ def pool() -> Iterator[ThreadPoolExecutor]:
         yield pool
 
 
-def renewed(pool: ThreadPoolExecutor, last_good: LastGood | None = None) -> Renewed[int]:
-    return Renewed(Kind.DOWNLOAD, "downloads", pool, last_good or LastGood())
+def renewed(pool: ThreadPoolExecutor, last_good: LastGoodFiles | None = None) -> Renewed[int]:
+    return Renewed(Kind.DOWNLOAD, "downloads", pool, last_good or LastGoodFiles())
 
 
 def fails() -> int:
@@ -149,7 +149,7 @@ def test_the_first_value_is_made_at_once_and_the_next_in_the_thread(pool: Thread
 
 @pytest.mark.parametrize("first", [lambda: 1, fails])
 def test_a_failure_keeps_the_last_value_and_is_tried_again(pool: ThreadPoolExecutor, first: Callable[[], int]) -> None:
-    last_good = LastGood()
+    last_good = LastGoodFiles()
     value = renewed(pool, last_good)
 
     before = value.get("a", first)

@@ -10,11 +10,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from generator.lease import Fence, one_writer
+from generator.lease import Fence, no_fence
 from generator.market.observation import Observation
 from generator.release.disk import LocalDisk
 from generator.release.release import Releases
-from generator.release.vault import Vault
+from generator.release.vault import VaultFolder
 from generator.runtime.app import App, build
 from generator.runtime.market import no_progress
 from generator.runtime.startup import open_market
@@ -91,7 +91,7 @@ async def opened(
     *,
     background: bool = False,
     days: int = DAYS,
-    fence: Fence = one_writer,
+    fence: Fence = no_fence,
     wrap: Callable[[Any], Any] = lambda source: source,
 ) -> AsyncIterator[App]:
     """Open a generator on `state`, with its market source wrapped."""
@@ -111,6 +111,6 @@ def with_disk(app: App, disk: LocalDisk) -> App:
     """Return the app with releases and vault on another disk."""
     releases = Releases(app.settings.site_path, disk)
     releases.open()
-    vault = Vault(app.settings.vault_path, disk)
+    vault = VaultFolder(app.settings.vault_path, disk)
     vault.open()
     return replace(app, publisher=replace(app.publisher, releases=releases, vault=vault))

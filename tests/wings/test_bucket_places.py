@@ -6,7 +6,7 @@ import pytest
 
 from generator.errors import PublishError
 from generator.release.release import Releases
-from generator.release.vault import Vault
+from generator.release.vault import VaultFolder
 from generator.wings.bucket.places import site_store, vault_store
 from generator.wings.bucket.site import BucketSite
 from generator.wings.bucket.vault import BucketVault
@@ -17,7 +17,7 @@ def test_urls_decide_where_to(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 
     assert isinstance(site_store(tmp_path, None), Releases)
     assert isinstance(site_store(tmp_path, "s3://market/site"), BucketSite)
-    assert isinstance(vault_store(tmp_path, None), Vault)
+    assert isinstance(vault_store(tmp_path, None), VaultFolder)
     assert isinstance(vault_store(tmp_path, "s3://market/vault"), BucketVault)
     with pytest.raises(PublishError, match="AZURE_STORAGE_ACCOUNT_NAME is not set"):
         site_store(tmp_path, "az://market/site")

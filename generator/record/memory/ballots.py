@@ -29,6 +29,7 @@ def real_tally(connection: Connection, item: Round) -> Tally:
     """Count the ballots of a round: so far while it is open, as locked from then on."""
     if item.phase is not RoundPhase.OPEN:
         return locked_tally(connection, item.round_id, simulated=False)
+
     b = t.ballots.c
     query = select(b.choice, func.count()).where(b.round_id == item.round_id, b.counts.is_(True)).group_by(b.choice)
     counts: dict[str, int] = {row[0]: row[1] for row in connection.execute(query)}
@@ -53,21 +54,27 @@ def store_ballots(connection: Connection, ballots: Sequence[Ballot]) -> None:
     """Store valid ballots; of each voter's in a round only the last by (arrival, txid) counts."""
     if not ballots:
         return
-    best: dict[tuple[str, str], tuple[int, str]] = {}
+
+    # By round and voter: arrival and transaction id of the ballot that counts.
+    before: dict[tuple[str, str], tuple[int, str]] = {}
     for round_id in {ballot.round_id for ballot in ballots}:
         b = t.ballots.c
         query = select(b.voter, b.arrived_ms, b.txid).where(b.round_id == round_id, b.counts.is_(True))
-        best.update({(round_id, voter): (arrived, txid) for voter, arrived, txid in connection.execute(query)})
-    before = dict(best)
+        before.update({(round_id, voter): (arrived, txid) for voter, arrived, txid in connection.execute(query)})
+
+    last = dict(before)
     for ballot in ballots:
         key = (ballot.round_id, ballot.voter)
-        best[key] = max(best.get(key, (-1, "")), (ballot.arrived_ms, ballot.txid))
-    counted = int(get_meta(connection, COUNTED_KEY) or 0) + len(best) - len(before)
+        last[key] = max(last.get(key, (-1, "")), (ballot.arrived_ms, ballot.txid))
+
+    counted = int(get_meta(connection, COUNTED_KEY) or 0) + len(last) - len(before)
     put_meta(connection, COUNTED_KEY, str(counted))
-    replaced = [txid for key, (_, txid) in before.items() if best[key][1] != txid]
+
+    replaced = [txid for key, (_, txid) in before.items() if last[key][1] != txid]
     if replaced:
-        this = update(t.ballots).where(t.ballots.c.txid == bindparam("replaced"))
-        connection.execute(this.values(counts=False), [{"replaced": txid} for txid in replaced])
+        by_txid = update(t.ballots).where(t.ballots.c.txid == bindparam("replaced"))
+        connection.execute(by_txid.values(counts=False), [{"replaced": txid} for txid in replaced])
+
     connection.execute(
         insert(t.ballots),
         [
@@ -77,7 +84,7 @@ def store_ballots(connection: Connection, ballots: Sequence[Ballot]) -> None:
                 "voter": ballot.voter,
                 "choice": str(ballot.choice),
                 "arrived_ms": ballot.arrived_ms,
-                "counts": best[ballot.round_id, ballot.voter][1] == ballot.txid,
+                "counts": last[ballot.round_id, ballot.voter][1] == ballot.txid,
             }
             for ballot in ballots
         ],
@@ -96,15 +103,19 @@ def count_refusals(
             nothing new of them.
     """
     refused = [verdict for verdict in verdicts if verdict.reason is not None]
+    refused_on_chain = [verdict for verdict in refused if verdict.name in on_chain]
+
     c = t.refused_on_chain.c.txid
-    names = [verdict.name for verdict in refused if verdict.name in on_chain]
+    names = [verdict.name for verdict in refused_on_chain]
     again = {row[0] for row in where_in(connection, select(c), c, names)}
-    again |= {verdict.name for verdict in refused if verdict.name in on_chain and verdict.reason == REPEATED}
+    again |= {verdict.name for verdict in refused_on_chain if verdict.reason == REPEATED}
+
     counts = Counter(str(verdict.reason) for verdict in refused if verdict.name not in again)
     for reason, n in counts.items():
         before = select(t.rejected.c.n).where(t.rejected.c.reason == reason).scalar_subquery()
         upsert(connection, t.rejected, {"reason": reason}, {"n": func.coalesce(before, 0) + n})
-    new = sorted({verdict.name for verdict in refused if verdict.name in on_chain - again})
+
+    new = sorted({verdict.name for verdict in refused_on_chain} - again)
     insert_all(connection, t.refused_on_chain, [{"txid": name} for name in new])
     if new:
         forget(connection, t.refused_on_chain, REFUSED_KEPT)
@@ -117,54 +128,66 @@ def ballot_counts(connection: Connection) -> tuple[int, int]:
     return counted, int(connection.execute(select(func.sum(t.rejected.c.n))).scalar() or 0)
 
 
-def line_up(connection: Connection, result: PlayResult) -> None:
-    """Line the counted ballots of locked rounds up for publication; forget the signed bytes of those replaced."""
-    b, s = t.ballots.c, t.signed_ballots.c
+def enqueue_for_publication(connection: Connection, result: PlayResult) -> None:
+    """Queue the counted ballots of locked rounds for publication; forget the signed bytes of those replaced."""
+    b = t.ballots.c
+    s = t.signed_ballots.c
     starts = {after.round_id: after.start_ms for _, after in result.rounds}
+
     for lock in result.locks:
         replaced = select(b.txid).where(b.round_id == lock.round_id, b.counts.is_(False))
         connection.execute(delete(t.signed_ballots).where(s.round_id == lock.round_id, s.txid.in_(replaced)))
+
         if lock.real.total:
-            row = {"round_id": lock.round_id, "start_ms": starts[lock.round_id], "ballots": lock.real.total, "put": 0}
-            connection.execute(insert(t.ballot_sheets).values(**row))
+            row = {"round_id": lock.round_id, "start_ms": starts[lock.round_id], "ballots": lock.real.total}
+            connection.execute(insert(t.ballot_sheets).values(**row, published=0))
 
 
 def due(connection: Connection, size: int) -> BallotPart | None:
     """Return the next part that is to be published, of `size` ballots at most, None when all are.
 
-    The newest round is first: where those of years are lined up again, the release that shows a lock still has its
-    ballots.
+    The newest round is first: where those of years are requeued, the release that shows a lock still has its ballots.
     """
     c = t.ballot_sheets.c
-    query = select(t.ballot_sheets).where(c.put < c.ballots).order_by(c.start_ms.desc()).limit(1)
-    row = connection.execute(query).mappings().one_or_none()
+    query = (
+        select(c.round_id, c.start_ms, c.ballots, c.published)
+        .where(c.published < c.ballots)
+        .order_by(c.start_ms.desc())
+        .limit(1)
+    )
+    row = connection.execute(query).one_or_none()
     if row is None:
         return None
-    b, s = t.ballots.c, t.signed_ballots.c
-    found = connection.execute(
+    round_id, start_ms, total, published = row
+
+    b = t.ballots.c
+    s = t.signed_ballots.c
+    next_part = (
         select(b.txid, b.voter, b.choice, b.arrived_ms, s.data)
         .select_from(t.ballots.join(t.signed_ballots, b.txid == s.txid))
-        .where(b.round_id == row["round_id"], b.counts.is_(True))
+        .where(b.round_id == round_id, b.counts.is_(True))
         .order_by(b.txid)
         .limit(size)
-        .offset(row["put"])
+        .offset(published)
     )
-    name = row["round_id"]
-    ballots = tuple(Ballot(txid, voter, name, Prediction(word), at, data) for txid, voter, word, at, data in found)
-    return BallotPart(name, row["start_ms"], row["ballots"], row["put"] // size + 1, ballots, size)
+    ballots = tuple(
+        Ballot(txid, voter, round_id, Prediction(choice), arrived_ms, signed)
+        for txid, voter, choice, arrived_ms, signed in connection.execute(next_part)
+    )
+    return BallotPart(round_id, start_ms, total, published // size + 1, ballots, size)
 
 
 def done(connection: Connection, sheet: BallotPart) -> None:
     """Note that a part is published."""
     c = t.ballot_sheets.c
-    put = min(sheet.total, sheet.part * sheet.size)
-    connection.execute(update(t.ballot_sheets).where(c.round_id == sheet.round_id).values(put=put))
+    published = min(sheet.total, sheet.part * sheet.size)
+    connection.execute(update(t.ballot_sheets).where(c.round_id == sheet.round_id).values(published=published))
 
 
-def line_up_again(connection: Connection) -> None:
-    """Line up again what is kept (earlier versions dropped it after a week): the site that held it was lost."""
+def requeue_all(connection: Connection) -> None:
+    """Queue again what is kept (earlier versions dropped it after a week): the site that held it was lost."""
     kept = select(t.signed_ballots.c.round_id)
-    connection.execute(update(t.ballot_sheets).where(t.ballot_sheets.c.round_id.in_(kept)).values(put=0))
+    connection.execute(update(t.ballot_sheets).where(t.ballot_sheets.c.round_id.in_(kept)).values(published=0))
 
 
 def store_crowds(connection: Connection, result: PlayResult) -> None:
@@ -182,11 +205,14 @@ def crowd_of(connection: Connection, round_id: str) -> LockedCrowd | None:
     text = connection.execute(select(c.crowd).where(c.round_id == round_id)).scalar()
     if text is None:
         return None
-    noted = json.loads(text)
-    by_record_then = noted["by_record"]
+
+    stored = json.loads(text)
+    by_record_then = stored["by_record"]
     said = Tally(**by_record_then.pop("said", {}))
-    found = tuple(_burst(**burst) for burst in noted["bursts"])
-    return LockedCrowd(RecordCrowd(**by_record_then, said=said), found)
+    return LockedCrowd(
+        RecordCrowd(**by_record_then, said=said),
+        tuple(_burst(**burst) for burst in stored["bursts"]),
+    )
 
 
 def _burst(at_ms: int, votes: int, same_choice: float, new_voters: float) -> Burst:
@@ -208,22 +234,25 @@ def earlier_voters(connection: Connection, most: int) -> tuple[str, ...]:
     Voters of live rounds take half of the places at most, so that a flood of new addresses drives no one out who has a
     record.
     """
-    b, v = t.ballots.c, t.voters.c
+    b = t.ballots.c
     live = select(t.rounds.c.round_id).where(t.rounds.c.phase == str(RoundPhase.LIVE))
     now = select(b.voter).where(b.round_id.in_(live), b.counts.is_(True)).order_by(b.arrived_ms).limit(most // 2)
-    found = set(connection.execute(now).scalars())
-    before = select(v.address).order_by(v.resolved.desc(), v.address).limit(most - len(found))
-    found.update(connection.execute(before).scalars())
-    return tuple(sorted(found))
+    addresses = set(connection.execute(now).scalars())
+
+    v = t.voters.c
+    before = select(v.address).order_by(v.resolved.desc(), v.address).limit(most - len(addresses))
+    addresses.update(connection.execute(before).scalars())
+    return tuple(sorted(addresses))
 
 
 def _store_crowd(connection: Connection, lock: Lock, live: Round) -> None:
     if not lock.real.total:
         return
-    votes = [
-        CountedVote(Prediction(choice), arrived, None if resolved is None else Voter(voter, resolved, hits))
-        for voter, choice, arrived, resolved, hits in _votes(connection, lock.round_id)
-    ]
+
+    votes = []
+    for voter, choice, arrived, resolved, hits in _votes(connection, lock.round_id):
+        earlier = None if resolved is None else Voter(voter, resolved, hits)
+        votes.append(CountedVote(Prediction(choice), arrived, earlier))
     crowd = LockedCrowd(by_record(votes), bursts(votes, live.opens_ms, live.start_ms))
     connection.execute(insert(t.locked_crowds).values(round_id=lock.round_id, crowd=json.dumps(asdict(crowd))))
 
@@ -234,6 +263,7 @@ def _count(connection: Connection, round_id: str, outcome: Prediction) -> None:
         {"address": voter, "resolved": (resolved or 0) + 1, "hits": (hits or 0) + (choice == str(outcome))}
         for voter, choice, _, resolved, hits in _votes(connection, round_id)
     ]
+
     b = t.ballots.c
     voted = select(b.voter).where(b.round_id == round_id, b.counts.is_(True))
     connection.execute(delete(t.voters).where(t.voters.c.address.in_(voted)))
@@ -242,7 +272,8 @@ def _count(connection: Connection, round_id: str, outcome: Prediction) -> None:
 
 def _votes(connection: Connection, round_id: str) -> Sequence[Any]:
     """Return voter, choice and arrival of each counted ballot of a round, by arrival, and the voter's record before."""
-    b, v = t.ballots.c, t.voters.c
+    b = t.ballots.c
+    v = t.voters.c
     query = (
         select(b.voter, b.choice, b.arrived_ms, v.resolved, v.hits)
         .select_from(t.ballots.outerjoin(t.voters, v.address == b.voter))

@@ -15,7 +15,7 @@ from generator.arena.play import PlayInputs, PlayResult, PlayState
 from generator.arena.teacher import RunningTotals
 from generator.arena.values import ArenaView, BallotVerdict, Hour, PredictionMade, Tally
 from generator.catalog.words import RoundPhase
-from generator.lease import Fence, one_writer
+from generator.lease import Fence, no_fence
 from generator.record.audit.recount import BallotPart
 from generator.record.memory import ballots, database, history, log, rounds
 from generator.record.memory import tables as t
@@ -37,7 +37,7 @@ class Memory:
     of a higher epoch was here.
     """
 
-    def __init__(self, engine: Engine, fence: Fence = one_writer) -> None:
+    def __init__(self, engine: Engine, fence: Fence = no_fence) -> None:
         self._engine = engine
         self._fence = fence
         self._name = name_of(engine.url)
@@ -47,7 +47,7 @@ class Memory:
         self._derived: dict[str, tuple[object, Any]] = {}  # read again when the totals they are computed from change
 
     @classmethod
-    def open(cls, url: str, fence: Fence = one_writer) -> Memory:
+    def open(cls, url: str, fence: Fence = no_fence) -> Memory:
         """Open or make a memory; raise MemoryUnreadable where `open_database` does."""
         return cls(open_database(url), fence)
 
@@ -352,7 +352,7 @@ class TickTransaction:
         if totals != before:
             kept_totals.store(connection, totals)
         ballots.store_crowds(connection, result)
-        ballots.line_up(connection, result)
+        ballots.enqueue_for_publication(connection, result)
         memory.keep(totals)
 
         if not inputs.warm_up:

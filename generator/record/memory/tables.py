@@ -197,13 +197,14 @@ signed_ballots = sa.Table(
     *_given(sa.LargeBinary, "data"),
 )
 
-# How many ballots of a locked round count, and how many of them are published (`put`).
+# How many ballots of a locked round count, and how many of them are published: the column is called `put`.
 ballot_sheets = sa.Table(
     "ballot_sheets",
     metadata,
     *_key(sa.String(32), "round_id"),
     *_given(sa.BigInteger, "start_ms"),
-    *_given(sa.Integer, "ballots", "put"),
+    *_given(sa.Integer, "ballots"),
+    sa.Column("put", sa.Integer, key="published", nullable=False),
 )
-_due = ballot_sheets.c.put < ballot_sheets.c.ballots
+_due = ballot_sheets.c.published < ballot_sheets.c.ballots
 sa.Index("ballot_sheets_due", ballot_sheets.c.start_ms, sqlite_where=_due, postgresql_where=_due)

@@ -18,7 +18,7 @@ from generator.compose.body import Body, encode
 from generator.compose.context import Site, TickContext
 from generator.compose.free import FreeBodies
 from generator.record.memory.store import Memory
-from generator.release.last_good import Kind, LastGood
+from generator.release.last_good import Kind, LastGoodFiles
 from generator.site.files.discovery import discovery
 from generator.site.files.downloads import RUNNING, Downloads, downloads, month_of
 from generator.site.files.feeds import asset_feeds
@@ -83,7 +83,7 @@ class BackgroundRelease:
 class Renewed(Generic[T]):
     """A value, and the thread that makes the next one. Its methods are called from one thread only."""
 
-    def __init__(self, kind: Kind, name: str, pool: ThreadPoolExecutor, last_good: LastGood) -> None:
+    def __init__(self, kind: Kind, name: str, pool: ThreadPoolExecutor, last_good: LastGoodFiles) -> None:
         self._kind = kind
         self._name = name
         self._pool = pool
@@ -135,13 +135,13 @@ class BackgroundFiles:
     def __init__(
         self,
         memory: Memory,
-        last_good: LastGood | None = None,
+        last_good: LastGoodFiles | None = None,
         *,
         static: Callable[[Site, Mapping[str, Any], datetime, Sequence[str]], StaticFiles] | None = None,
         draw: Callable[[Mapping[str, Drawing]], Pictures] = pictures,
     ) -> None:
         self._memory = memory
-        self._last_good = last_good or LastGood()
+        self._last_good = last_good or LastGoodFiles()
         self._make_static = static or static_files
         self._draw = draw
         self._pool = ThreadPoolExecutor(1, thread_name_prefix="background")

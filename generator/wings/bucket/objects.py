@@ -19,7 +19,7 @@ PAGE: Final = 1_000  # objects that are looked at in a tick: one request to list
 
 
 @dataclass(frozen=True, slots=True)
-class Content:
+class StoredContent:
     """Bytes and the headers that a store and its CDN give with them."""
 
     data: bytes
@@ -27,7 +27,7 @@ class Content:
     digest: str = ""  # SHA-256 of the bytes, in hex
 
     @classmethod
-    def of(cls, data: bytes, attributes: Mapping[str, str]) -> "Content":
+    def of(cls, data: bytes, attributes: Mapping[str, str]) -> "StoredContent":
         """Return the content of these bytes."""
         return cls(data, attributes, hashlib.sha256(data).hexdigest())
 
@@ -67,7 +67,7 @@ class Objects:
         """Take these objects, and no others, to be there: what the pointer names is."""
         self._there = set(paths)
 
-    def put(self, contents: Iterable[Content]) -> int:
+    def put(self, contents: Iterable[StoredContent]) -> int:
         """Store what is not known to be there, and return how many objects that was; StoreFault: not all of it."""
         new = {content.path: content for content in contents if content.path not in self._there}
         upload(self._bucket, [Upload(path, one.data, one.attributes) for path, one in new.items()], self._deadline_s)

@@ -6,16 +6,16 @@ import secrets
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from generator.lease import Fence, one_writer
+from generator.lease import Fence, no_fence
 from generator.release.release import Releases
-from generator.release.vault import Vault
+from generator.release.vault import VaultFolder
 
 if TYPE_CHECKING:
     from generator.wings.bucket.site import BucketSite
     from generator.wings.bucket.vault import BucketVault
 
 
-def site_store(folder: Path, url: str | None, fence: Fence = one_writer) -> Releases | BucketSite:
+def site_store(folder: Path, url: str | None, fence: Fence = no_fence) -> Releases | BucketSite:
     """Return where the site goes; raise PublishError where the environment lacks what the object store needs."""
     if url is None:
         return Releases(folder, fence=fence)
@@ -25,10 +25,10 @@ def site_store(folder: Path, url: str | None, fence: Fence = one_writer) -> Rele
     return BucketSite(open_bucket(url), secrets.token_hex(8), fence)
 
 
-def vault_store(folder: Path, url: str | None, fence: Fence = one_writer) -> Vault | BucketVault:
+def vault_store(folder: Path, url: str | None, fence: Fence = no_fence) -> VaultFolder | BucketVault:
     """Return where the vault goes; see `site_store`."""
     if url is None:
-        return Vault(folder, fence=fence)
+        return VaultFolder(folder, fence=fence)
     from generator.wings.bucket.store import open_bucket  # noqa: PLC0415
     from generator.wings.bucket.vault import BucketVault  # noqa: PLC0415
 

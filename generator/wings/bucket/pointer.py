@@ -6,6 +6,7 @@ swap fails, whatever its clock or its lease says.
 """
 
 import json
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Mapping
 from datetime import datetime
 from typing import Any, Final
@@ -152,7 +153,7 @@ class Pointer:
         return found, dict(body)
 
 
-class NumberedStore:
+class NumberedStore(ABC):
     """Releases under rising numbers: content-addressed objects, and the pointer to the newest."""
 
     def __init__(self, pointer: Pointer, objects: Objects) -> None:
@@ -178,9 +179,9 @@ class NumberedStore:
             self._claimed()
         return max(self._highest, self._pointer.generation)
 
+    @abstractmethod
     def _claimed(self) -> None:
         """Note what is there, after another may have written."""
-        raise NotImplementedError
 
     def _sweep(self, named: Callable[[], Collection[str]]) -> None:
         """Drop some of what no reader can still be in; where that fails, the tick does not."""

@@ -21,9 +21,9 @@ from gateway.wire.media_types import ENCODINGS, content_type
 from generator.catalog.discovery import ONCE_CACHE_CONTROL, PARTIAL_TILES_KEPT_S, full_tile
 from generator.catalog.links import STATUS_JSON
 from generator.errors import PublishError
-from generator.lease import Fence, one_writer
+from generator.lease import Fence, no_fence
 from generator.release.values import FIRST_GENERATION, NOTHING
-from generator.wings.bucket.objects import PAGE, Content, Objects, object_path
+from generator.wings.bucket.objects import PAGE, Objects, StoredContent, object_path
 from generator.wings.bucket.pointer import NumberedStore, Pointer
 from generator.wings.bucket.store import Bucket, Listed, StoreFault, Upload, swap, upload
 
@@ -45,7 +45,7 @@ log = structlog.get_logger("emi.publish")
 class BucketSite(NumberedStore):
     """Publish releases below one prefix of a bucket."""
 
-    def __init__(self, bucket: Bucket, writer: str, fence: Fence = one_writer, deadline_s: float = DEADLINE_S) -> None:
+    def __init__(self, bucket: Bucket, writer: str, fence: Fence = no_fence, deadline_s: float = DEADLINE_S) -> None:
         objects = Objects(bucket, FORMER, writer, deadline_s)
         super().__init__(Pointer(bucket, POINTER, fence, writer, "previous"), objects)
         self._bucket = bucket
@@ -82,7 +82,7 @@ class BucketSite(NumberedStore):
         self._highest = int(generation)
         contents = {path: _content(path, data, files) for path, data in files.items()}
         made = _manifest(contents, self._manifest(self._pointer.body), int(now_s))
-        manifest = Content.of(_json({"generation": generation, "files": made}), _attributes("/manifest.json"))
+        manifest = StoredContent.of(_json({"generation": generation, "files": made}), _attributes("/manifest.json"))
 
         written = self._put_immutable(once, again) + self._objects.put([*contents.values(), manifest])
         head = {**_head(files), "manifest": manifest.digest}
@@ -199,17 +199,17 @@ def coding_of(path: str, siblings: Collection[str]) -> tuple[str, str]:
     return path, IDENTITY
 
 
-def _content(path: str, data: bytes, siblings: Mapping[str, bytes]) -> Content:
+def _content(path: str, data: bytes, siblings: Mapping[str, bytes]) -> StoredContent:
     base, coding = coding_of(path, siblings.keys())
     attributes = _attributes(base)
-    return Content.of(data, attributes if coding == IDENTITY else {**attributes, "Content-Encoding": coding})
+    return StoredContent.of(data, attributes if coding == IDENTITY else {**attributes, "Content-Encoding": coding})
 
 
 def _attributes(path: str) -> dict[str, str]:
     return {"Content-Type": content_type(path), "Cache-Control": ONCE_CACHE_CONTROL}
 
 
-def _manifest(contents: Mapping[str, Content], before: Manifest, now_s: int) -> dict[str, Any]:
+def _manifest(contents: Mapping[str, StoredContent], before: Manifest, now_s: int) -> dict[str, Any]:
     """Return what a release is: each path's type, date and forms. The date stays while the path holds the same bytes."""
     made: dict[str, Any] = {}
     for path, content in sorted(contents.items(), key=lambda item: len(item[0])):  # a file before its variants

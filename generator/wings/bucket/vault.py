@@ -9,9 +9,9 @@ import structlog
 
 from generator.catalog.products import PRODUCTS, Product
 from generator.errors import PublishError
-from generator.lease import Fence, one_writer
+from generator.lease import Fence, no_fence
 from generator.release.vault import MANIFEST, Offer, has_room, manifest_of
-from generator.wings.bucket.objects import Content, Objects
+from generator.wings.bucket.objects import Objects, StoredContent
 from generator.wings.bucket.pointer import ATTRIBUTES, NumberedStore, Pointer
 from generator.wings.bucket.store import Bucket
 
@@ -23,12 +23,12 @@ log = structlog.get_logger("emi.publish")
 class BucketVault(NumberedStore):
     """Put up for sale below one prefix of a bucket, which must be private."""
 
-    def __init__(self, bucket: Bucket, writer: str, fence: Fence = one_writer, deadline_s: float = DEADLINE_S) -> None:
+    def __init__(self, bucket: Bucket, writer: str, fence: Fence = no_fence, deadline_s: float = DEADLINE_S) -> None:
         objects = Objects(bucket, FORMER, writer, deadline_s)
         super().__init__(Pointer(bucket, MANIFEST, fence, writer, "snapshots"), objects)
 
     def publish(self, offer: Offer) -> None:
-        """Store the bodies, then move the manifest; see `Vault`."""
+        """Store the bodies, then move the manifest; see `VaultFolder`."""
         if int(offer.generation) <= self.generation():
             raise PublishError(f"vault {offer.generation} not published: {self._highest:012d} is there already")
         self._highest = int(offer.generation)
@@ -50,8 +50,8 @@ class BucketVault(NumberedStore):
         return {body["path"] for snapshot in snapshots for body in snapshot["bodies"].values()}
 
 
-def _content(offer: Offer, product: Product) -> Content:
-    return Content.of(offer.bodies[product.id], ATTRIBUTES)
+def _content(offer: Offer, product: Product) -> StoredContent:
+    return StoredContent.of(offer.bodies[product.id], ATTRIBUTES)
 
 
 def _path(offer: Offer, product: Product) -> str:
