@@ -1,8 +1,8 @@
 """Judge ballots, whose form `gateway.wire.ballots` reads.
 
-A ballot of the inbox is a free one, which no
-chain takes; one on chain arrived with its block. It counts when it arrived before its round's start and was read by the tick that takes the round live or an earlier one; a reader can copy the
-brain's revealed forecast only after that tick.
+A ballot of the inbox is a free one, which no chain takes; one on chain arrived with its block. It counts when it
+arrived before its round's start and was read by the tick that takes the round live or an earlier one; a reader can copy
+the brain's revealed forecast only after that tick.
 Of one voter's ballots the latest arrival counts; two at the same millisecond are ordered by transaction id.
 """
 
@@ -71,9 +71,8 @@ class Poll:
     genesis_hash: str  # standard base64
     rounds: Mapping[str, Round]  # by id: the rounds that take votes before this tick moves them
     now_ms: int
-    forms: Mapping[str, int] = field(
-        default_factory=dict
-    )  # of ballots, by round id: of each round that was not opened under today's form
+    # of ballots, by round id: of each round that was not opened under today's form
+    forms: Mapping[str, int] = field(default_factory=dict)
 
 
 def judge(
@@ -83,23 +82,30 @@ def judge(
 
     `known` returns which of these transaction ids were counted before.
     """
-    receiver, genesis = key_of(poll.address), base64.b64decode(poll.genesis_hash)
+    receiver = key_of(poll.address)
+    genesis = base64.b64decode(poll.genesis_hash)
     ordered = sorted(files, key=lambda file: (file.arrived_ms, file.name))
     read = [(file, _read(file, receiver, genesis)) for file in ordered]
-    seen = set(known(frozenset(found.txid for _, found in read if not isinstance(found, Refusal))))
+    counted = set(known(frozenset(signed.txid for _, signed in read if not isinstance(signed, Refusal))))
+
     verdicts: list[BallotVerdict] = []
     ballots: list[Ballot] = []
-    for file, found in read:
-        if isinstance(found, Refusal):
-            verdicts.append(BallotVerdict(file.name, found.value))
+    for file, signed in read:
+        if isinstance(signed, Refusal):
+            verdicts.append(BallotVerdict(file.name, signed.value))
             continue
+
         arrived_ms = min(file.arrived_ms, poll.now_ms)
-        refusal = Refusal.REPEATED if found.txid in seen else _refusal(found, file, arrived_ms, poll)
-        verdicts.append(BallotVerdict(file.name, refusal and refusal.value, found.txid))
-        if refusal is None:
-            seen.add(found.txid)
-            choice = Prediction(found.choice)
-            ballots.append(Ballot(found.txid, found.voter, found.round_id, choice, arrived_ms, found.raw))
+        refusal = Refusal.REPEATED if signed.txid in counted else _refusal(signed, file, arrived_ms, poll)
+        if refusal is not None:
+            verdicts.append(BallotVerdict(file.name, refusal.value, signed.txid))
+            continue
+
+        verdicts.append(BallotVerdict(file.name, None, signed.txid))
+        counted.add(signed.txid)
+        choice = Prediction(signed.choice)
+        ballots.append(Ballot(signed.txid, signed.voter, signed.round_id, choice, arrived_ms, signed.raw))
+
     return tuple(verdicts), tuple(sorted(ballots, key=lambda ballot: (ballot.arrived_ms, ballot.txid)))
 
 
@@ -125,19 +131,23 @@ def _form_refusal(ballot: SignedBallot, file: BallotFile) -> Refusal | None:
         check_form(ballot)
     except RefusedError as refused:
         return refused.refusal
-    return None if file.confirmed or ballot.is_free else Refusal.NOT_FREE
+    if file.confirmed or ballot.is_free:
+        return None
+    return Refusal.NOT_FREE
 
 
 def _round_refusal(round_id: str, arrived_ms: int, poll: Poll, file: BallotFile) -> Refusal | None:
-    found = poll.rounds.get(round_id)
-    if found is None:
+    round_ = poll.rounds.get(round_id)
+    if round_ is None:
         return Refusal.NO_SUCH_ROUND
-    if not round_id.startswith(f"{found.asset}-"):
+    if not round_id.startswith(f"{round_.asset}-"):
         return Refusal.OTHER_ASSET
-    if arrived_ms >= found.start_ms:
+    if arrived_ms >= round_.start_ms:
         return Refusal.CLOSED
-    if found.phase is RoundPhase.OPEN:
+    if round_.phase is RoundPhase.OPEN:
         return None
+
+    # It arrived in time, but the round had been moved on before it was read.
     if file.confirmed:
         return Refusal.SEEN_LATE
-    return Refusal.READ_LATE if found.phase in {RoundPhase.LIVE, RoundPhase.RESOLVED} else Refusal.CLOSED
+    return Refusal.READ_LATE if round_.phase in {RoundPhase.LIVE, RoundPhase.RESOLVED} else Refusal.CLOSED

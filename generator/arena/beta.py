@@ -15,8 +15,12 @@ def binomial_tail(n: int, k: int) -> float:
     hundred thousand throws, however they fell.
 
     Source: DLMF 8.17.5 and 8.17.22.
+
+    >>> round(binomial_tail(10, 8), 9), (45 + 10 + 1) / 2**10
+    (0.0546875, 0.0546875)
     """
-    a, b = float(k), float(n - k + 1)
+    a = float(k)
+    b = float(n - k + 1)
     log_factor = lgamma(n + 1) - lgamma(a) - lgamma(b) - (n + 1) * log(2)  # of x^a (1 - x)^b / B(a, b) at x = 1/2
 
     return exp(log_factor) / a / _denominator(a, b)

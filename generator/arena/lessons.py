@@ -20,34 +20,47 @@ NO_VOTES: Final = Tally()
 
 
 def learning_score(chances: Triple, outcome: Prediction) -> float:
-    """Return 50 x Brier, 0..100, one decimal."""
+    """Return 50 x Brier, 0..100, one decimal.
+
+    >>> learning_score((1 / 3, 1 / 3, 1 / 3), Prediction.BULLISH)
+    33.3
+    """
     return round(50 * brier(chances, outcome), 1)
 
 
 def shared_intelligence_score(chances: Triple, tally: Tally, outcome: Prediction) -> float:
     """Return 100 x the pooled chance of what came true, 0..100, one decimal."""
-    brain = chance_of(chances, outcome)
-    pooled = (brain + share_of(tally, outcome)) / 2 if tally.total else brain
+    pooled = chance_of(chances, outcome)
+    if tally.total:
+        pooled = (pooled + share_of(tally, outcome)) / 2
     return round(100 * pooled, 1)
+
+
+_PATTERNS: Final = {  # brain right, crowd right
+    (True, True): PatternType.BOTH_CORRECT,
+    (True, False): PatternType.BRAIN_ONLY,
+    (False, True): PatternType.CROWD_ONLY,
+    (False, False): PatternType.BOTH_WRONG,
+}
 
 
 def pattern_of(consensus: Consensus, *, brain_correct: bool, crowd_correct: bool) -> PatternType:
     """Name who was right."""
     if consensus is Consensus.NONE:
         return PatternType.NO_CROWD
-    if brain_correct:
-        return PatternType.BOTH_CORRECT if crowd_correct else PatternType.BRAIN_ONLY
-    return PatternType.CROWD_ONLY if crowd_correct else PatternType.BOTH_WRONG
+    return _PATTERNS[brain_correct, crowd_correct]
 
 
 def lesson_of(resolved: Round, real: Tally, created_ms: int, *, simulated: Tally = NO_VOTES) -> Lesson:
     """Draw the lesson of a resolved round; its crowd is the real and the simulated votes together."""
     if resolved.outcome is None or resolved.prediction is None or resolved.probabilities is None:
         raise ValueError(f"round {resolved.round_id} is not resolved")
+
     tally = real.plus(simulated)
     consensus = consensus_of(tally)
     brain_correct = resolved.prediction == resolved.outcome
     crowd_correct = str(consensus) == str(resolved.outcome)
+
     lesson = Lesson(
         lesson_id=f"lesson-{resolved.round_id}",
         round_id=resolved.round_id,
@@ -82,31 +95,42 @@ _JUDGED: Final = {
 def summary_of(lesson: Lesson, resolved: Round, real: Tally, simulated: Tally) -> str:
     """Put a lesson in a few plain sentences; real and simulated votes are counted apart."""
     expected = _EXPECTED[lesson.brain_prediction]
-    if lesson.pattern_type is PatternType.NO_CROWD or (real.total and simulated.total):
+    two_crowds = real.total and simulated.total
+    if lesson.pattern_type is PatternType.NO_CROWD or two_crowds:
         right = "was right" if lesson.brain_correct else "was wrong"
-        judged = f"The brain {right}: it expected {expected}.{'' if real.total else ' No one voted.'}"
+        judged = f"The brain {right}: it expected {expected}."
+        if not real.total:
+            judged += " No one voted."
     else:
-        crowd = _EXPECTED[Prediction(lesson.human_consensus)]
-        judged = _JUDGED[lesson.pattern_type].format(
-            expected=expected, crowd="so did the crowd" if crowd == expected else f"the crowd {crowd}"
-        )
-    votes = (_votes(real, ""), _votes(simulated, "simulated "))
-    return " ".join(filter(None, (_move(resolved), judged, *votes)))
+        by_crowd = _EXPECTED[Prediction(lesson.human_consensus)]
+        crowd = "so did the crowd" if by_crowd == expected else f"the crowd {by_crowd}"
+        judged = _JUDGED[lesson.pattern_type].format(expected=expected, crowd=crowd)
+
+    sentences = (_move(resolved), judged, _votes(real, ""), _votes(simulated, "simulated "))
+    return " ".join(filter(None, sentences))
 
 
 def _move(resolved: Round) -> str:
-    moved, band = (abs(bps or 0.0) / 100 for bps in (resolved.change_bps, resolved.band_bps))
+    """Say how far the price moved, and how far that is by the round's band; both in percent."""
+    change_bps = resolved.change_bps or 0.0
+    moved = abs(change_bps) / 100
+    band = abs(resolved.band_bps or 0.0) / 100
     minutes = (resolved.end_ms - resolved.start_ms) // MINUTE_MS
     span = "the hour" if minutes == 60 else f"{minutes} minutes"
-    way = "rose" if (resolved.change_bps or 0.0) > 0 else "fell"
-    verb = f"{way} {moved:.2f}%" if moved >= 0.005 else "hardly moved"
+
+    verb = "hardly moved"
+    if moved >= 0.005:
+        way = "rose" if change_bps > 0 else "fell"
+        verb = f"{way} {moved:.2f}%"
+
     times = moved / band if band else 0.0
     if resolved.outcome is Prediction.NEUTRAL:
         size = f"within the neutral band of \N{PLUS-MINUS SIGN}{band:.2f}%"
+    elif times >= 1.5:
+        size = f"{times:.1f} times the neutral band"
     else:
-        size = (
-            f"{times:.1f} times the neutral band" if times >= 1.5 else f"just outside the neutral band of {band:.2f}%"
-        )
+        size = f"just outside the neutral band of {band:.2f}%"
+
     return f"{ASSET_NAMES[resolved.asset]} {verb} in {span}, {size}."
 
 
@@ -114,7 +138,11 @@ def _votes(tally: Tally, kind: str) -> str:
     consensus = consensus_of(tally)
     if consensus is Consensus.NONE:
         return ""
-    most = max(tally.bullish, tally.bearish, tally.neutral)
-    if [tally.bullish, tally.bearish, tally.neutral].count(most) > 1:
+
+    counts = [tally.bullish, tally.bearish, tally.neutral]
+    most = max(counts)
+    if counts.count(most) > 1:
         return f"The {tally.total} {kind}votes were split."
-    return f"{most} of {tally.total} {kind}vote{'s' if tally.total > 1 else ''} said {_VOTED[consensus]}."
+
+    votes = "votes" if tally.total > 1 else "vote"
+    return f"{most} of {tally.total} {kind}{votes} said {_VOTED[consensus]}."

@@ -20,19 +20,30 @@ class PricePoint(NamedTuple):
 def fix_price(
     prices: Mapping[str, PricePoint], asset: str, venues_needed: int, what: str, late_ms: int
 ) -> tuple[float | None, str | None]:
-    """Return an asset's price in the tick of the minute after its `start` or `end`, and of no other, or why there is none."""
+    """Return an asset's price in the tick of the minute after its `start` or `end`, and of no other, or why there is none.
+
+    Args:
+        what: `start` or `end`, for the reason.
+        late_ms: how long after it this tick is.
+    """
     if not 0 <= late_ms < PRICE_WINDOW_MS:
         return None, f"no tick in the minute after the {what}"
+
     point = prices.get(asset)
     if point is None or point.price is None or not 0 < point.price < float("inf"):
         return None, f"no {what} price"
     if point.venues_count < venues_needed:
         return None, f"too few venues agree on the {what} price: {point.venues_count} of {venues_needed}"
+
     return formats.price(point.price), None
 
 
 def change_bps(start_price: float, end_price: float) -> float:
-    """Return the change between two published prices in basis points, 2 decimals."""
+    """Return the change between two published prices in basis points, 2 decimals.
+
+    >>> change_bps(100.0, 100.5)
+    50.0
+    """
     return round((end_price / start_price - 1) * 10_000, 2) + 0.0
 
 
@@ -40,4 +51,6 @@ def outcome_of(change: float, band_bps: float) -> Prediction:
     """Name a change: NEUTRAL inside the band, its edges included."""
     if abs(change) <= band_bps:
         return Prediction.NEUTRAL
-    return Prediction.BULLISH if change > 0 else Prediction.BEARISH
+    if change > 0:
+        return Prediction.BULLISH
+    return Prediction.BEARISH

@@ -21,7 +21,11 @@ from generator.catalog.words import Prediction, RoundPhase
 
 
 def canonical_json(value: Any) -> bytes:
-    """Return the one JSON text of a value; raise ValueError where it holds NaN or infinity."""
+    """Return the one JSON text of a value; raise ValueError where it holds NaN or infinity.
+
+    >>> canonical_json({"b": 2.0, "a": [0.5, None]})
+    b'{"a":[0.5,null],"b":2}'
+    """
     text = json.dumps(_plain(value), sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
     return text.encode()
 
@@ -31,7 +35,9 @@ def _plain(value: Any) -> Any:
         return {str(key): _plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return [_plain(item) for item in value]
-    return int(value) if isinstance(value, float) and value.is_integer() else value
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    return value
 
 
 def digest_of(forecast: dict[str, Any], salt: str) -> str:
@@ -115,14 +121,15 @@ def complaint_of(row: Mapping[str, Any]) -> str | None:
 
 
 def _sealing_complaint(row: Mapping[str, Any]) -> str | None:
-    forecast = row["forecast"]
-    named = row["round_id"], row["asset"], row["start"], row["end"]
+    named = (row["round_id"], row["asset"], row["start"], row["end"])
     digits = re.sub(r"\D", "", row["start"])
     if row["round_id"] != f"{row['asset']}-{digits[:8]}-{digits[8:]}":
         return "round_id does not name the asset and the start"
+
+    forecast = row["forecast"]
     if forecast is None:
         return "no forecast, yet a commitment" if row["commitment"] is not None else None
-    if tuple(forecast[key] for key in ("round_id", "asset", "start", "end")) != named:
+    if (forecast["round_id"], forecast["asset"], forecast["start"], forecast["end"]) != named:
         return "the sealed forecast is of another round"
     if digest_of(forecast, row["salt"]) != row["commitment"]:
         return "forecast and salt do not give the commitment"
@@ -133,7 +140,8 @@ def _sealing_complaint(row: Mapping[str, Any]) -> str | None:
 
 def _votes_complaint(row: Mapping[str, Any]) -> str | None:
     for choice in ("bullish", "bearish", "neutral"):
-        votes, simulated = row["votes"][choice], row["simulated_votes"][choice]
+        votes = row["votes"][choice]
+        simulated = row["simulated_votes"][choice]
         if type(votes) is not int or type(simulated) is not int or not 0 <= simulated <= votes:
             return f"{choice} votes {votes!r}, of which simulated {simulated!r}, are invalid"
     return None
@@ -142,7 +150,9 @@ def _votes_complaint(row: Mapping[str, Any]) -> str | None:
 def _void_complaint(row: Mapping[str, Any]) -> str | None:
     if not row["void_reason"]:
         return "void without a reason"
-    return "void, yet with an outcome or a lesson" if row["outcome"] is not None or row["lesson"] is not None else None
+    if row["outcome"] is not None or row["lesson"] is not None:
+        return "void, yet with an outcome or a lesson"
+    return None
 
 
 def _outcome_complaint(row: Mapping[str, Any]) -> str | None:
@@ -150,11 +160,15 @@ def _outcome_complaint(row: Mapping[str, Any]) -> str | None:
         return f"phase {row['phase']!r} is neither resolved nor void"
     if row["forecast"] is None:
         return "resolved without a forecast"
+
     change = change_bps(row["start_price"], row["end_price"])
     if change != row["change_bps"]:
         return f"change_bps is {row['change_bps']}, the prices give {change}"
+
     outcome = outcome_of(change, row["forecast"]["band_bps"])
-    return None if outcome == row["outcome"] else f"outcome is {row['outcome']}, the prices give {outcome}"
+    if outcome != row["outcome"]:
+        return f"outcome is {row['outcome']}, the prices give {outcome}"
+    return None
 
 
 def _lesson_complaint(row: Mapping[str, Any]) -> str | None:
@@ -168,7 +182,8 @@ def _lesson_complaint(row: Mapping[str, Any]) -> str | None:
 
 def round_of_row(row: Mapping[str, Any]) -> Round:
     """Read a resolved round out of its row as far as scores and lesson need it."""
-    forecast, previous = row["forecast"], row["previous_outcome"]
+    forecast = row["forecast"]
+    previous = row["previous_outcome"]
     return Round(
         round_id=row["round_id"],
         asset=row["asset"],

@@ -14,7 +14,7 @@ the same whatever the order.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import isfinite, log, sqrt
 from typing import Final
 
@@ -34,17 +34,31 @@ Quantiles = tuple[float, float, float, float]  # low_90, low_50, high_50, high_9
 
 def ranges_of(reading: AssetReading) -> dict[str, RangeForecast] | None:
     """Return the ranges of one asset as published, None where the brain or a simple rule has none."""
-    outlook, ranges, baselines = reading.outlook, reading.ranges, reading.baselines
+    outlook = reading.outlook
+    ranges = reading.ranges
+    baselines = reading.baselines
     if outlook is None or ranges is None or baselines is None:
         return None
-    sigmas = dict(zip(HORIZONS, (outlook.m15, outlook.h1, outlook.h4, outlook.h24), strict=True))
-    found = {}
+
+    sigmas = {"15m": outlook.m15, "1h": outlook.h1, "4h": outlook.h4, "24h": outlook.h24}
+    forecasts = {}
     for horizon, minutes in HORIZONS.items():
-        said, bars = ranges[horizon], minutes / BAR_MINUTES
-        numbers = (sigmas[horizon], said.low_90, said.low_50, said.high_50, said.high_90)
-        simple = (baselines[name] * sqrt(bars) for name in BASELINES)
-        found[horizon] = RangeForecast(*(_percent(number) for number in (*numbers, *simple)))
-    return found if all(map(_is_sound, found.values())) else None
+        quantiles = ranges[horizon]
+        root_of_time = sqrt(minutes / BAR_MINUTES)
+        forecasts[horizon] = RangeForecast(
+            sigma=_percent(sigmas[horizon]),
+            low_90=_percent(quantiles.low_90),
+            low_50=_percent(quantiles.low_50),
+            high_50=_percent(quantiles.high_50),
+            high_90=_percent(quantiles.high_90),
+            last_hour=_percent(baselines["last_hour"] * root_of_time),
+            last_day=_percent(baselines["last_day"] * root_of_time),
+            ewma=_percent(baselines["ewma"] * root_of_time),
+        )
+
+    if not all(_is_sound(forecast) for forecast in forecasts.values()):
+        return None
+    return forecasts
 
 
 def _percent(fraction: float) -> float:
@@ -52,9 +66,12 @@ def _percent(fraction: float) -> float:
 
 
 def _is_sound(said: RangeForecast) -> bool:
+    """Return whether every number is finite, every sigma positive, and the quantiles ascend."""
     quantiles = quantiles_of(said, None)
     sigmas = (said.sigma, said.last_hour, said.last_day, said.ewma)
-    return all(map(isfinite, (*quantiles, *sigmas))) and min(sigmas) > 0 and list(quantiles) == sorted(quantiles)
+    if not all(isfinite(number) for number in (*quantiles, *sigmas)):
+        return False
+    return min(sigmas) > 0 and list(quantiles) == sorted(quantiles)
 
 
 def sigma_of(said: RangeForecast, baseline: str | None) -> float:
@@ -100,10 +117,16 @@ def measure(
         return made.moves
     moves = dict(made.moves)
     for horizon in made.ranges or ():
-        ends = end_ms(made, horizon)
-        if horizon not in moves and now_ms >= ends:
-            price, reason = fix_price(prices, made.asset, venues_needed, "end", now_ms - ends)
-            moves[horizon] = Move(price, None if price is None else move_percent(made.start_price, price), reason)
+        late_ms = now_ms - end_ms(made, horizon)
+        if horizon in moves or late_ms < 0:
+            continue
+
+        price, reason = fix_price(prices, made.asset, venues_needed, "end", late_ms)
+        if price is None:
+            moves[horizon] = Move(void_reason=reason)
+        else:
+            moves[horizon] = Move(price, move_percent(made.start_price, price))
+
     return moves
 
 
@@ -124,12 +147,20 @@ NOTHING: Final = (0,) * (2 + _WIDTH * len(FORECASTERS))
 def pinball_units(quantiles: Sequence[float], move: float) -> int:
     """Return the pinball loss summed over the four quantiles, in 1/20 of 0.0001 percent.
 
+    At the quantile q of a chance p it is p (move - q) above q, and (1 - p) (q - move) below.
+
     Source: R. Koenker and G. Bassett, Regression quantiles, 1978.
+
+    >>> pinball_units((-1.0, -0.5, 0.5, 1.0), 0.0)  # 2 x (0.05 x 1 + 0.25 x 0.5) percent
+    70000
     """
     loss = 0
     for twentieths, quantile in zip(TWENTIETHS, quantiles, strict=True):
         over = round(move * _E4) - round(quantile * _E4)
-        loss += twentieths * over if over >= 0 else (twentieths - 20) * over
+        if over >= 0:
+            loss += twentieths * over
+        else:
+            loss += (20 - twentieths) * -over
     return loss
 
 
@@ -137,6 +168,9 @@ def qlike(sigma: float, move: float) -> float:
     """Return ln(sigma^2) + move^2 / sigma^2, both in percent; lower is better.
 
     Source: A. J. Patton, Volatility forecast comparison using imperfect volatility proxies, 2011.
+
+    >>> qlike(1.0, 0.5)
+    0.25
     """
     variance = max(sigma, LEAST_SIGMA) ** 2
     return log(variance) + move * move / variance
@@ -146,11 +180,17 @@ def counts_of(said: RangeForecast, came: Move) -> Counts:
     """Count one forecast over one horizon."""
     if came.move is None:
         return (0, 1, *NOTHING[2:])
+
     counts = [1, 0]
     for name in FORECASTERS:
-        low_90, low_50, high_50, high_90 = quantiles = quantiles_of(said, name)
-        counts += [low_50 <= came.move <= high_50, low_90 <= came.move <= high_90]
-        counts += [pinball_units(quantiles, came.move), round(qlike(sigma_of(said, name), came.move) * _E9)]
+        quantiles = quantiles_of(said, name)
+        low_90, low_50, high_50, high_90 = quantiles
+        counts += [
+            int(low_50 <= came.move <= high_50),
+            int(low_90 <= came.move <= high_90),
+            pinball_units(quantiles, came.move),
+            round(qlike(sigma_of(said, name), came.move) * _E9),
+        ]
     return tuple(counts)
 
 
@@ -183,7 +223,10 @@ class Spread:
 
     def changed(self, before: Counts, after: Counts) -> Spread:
         """Replace one block's counts by others."""
-        blocks = self.blocks + bool(after[0]) - bool(before[0])
+        had_move = int(before[0] > 0)
+        has_move = int(after[0] > 0)
+        blocks = self.blocks - had_move + has_move
+
         parts = zip(self.products, _products(before), _products(after), strict=True)
         return Spread(blocks, tuple(known - old + new for known, old, new in parts))
 
@@ -224,11 +267,10 @@ class RangeSums:
         """Return the scores of each horizon, none before the first move; the moves are live or of the `backtest`."""
         if not self.totals:
             return ()
-        found = []
-        for horizon in HORIZONS:
-            total, spread = self.totals.get(horizon, NOTHING), self.spreads.get(horizon, Spread())
-            found.append(_horizon(horizon, total, spread, backtest=backtest))
-        return tuple(found)
+        return tuple(
+            _horizon(horizon, self.totals.get(horizon, NOTHING), self.spreads.get(horizon, Spread()), backtest=backtest)
+            for horizon in HORIZONS
+        )
 
 
 def new_cases(before: PredictionMade | None, after: PredictionMade) -> list[RangeCase]:
@@ -246,12 +288,13 @@ def _horizon(horizon: str, total: Counts, spread: Spread, *, backtest: bool) -> 
     if not resolved:
         return HorizonRecord(horizon, resolved, void, spread.blocks, ())
 
-    found = _estimates(total, spread)
-    scores = tuple(
-        _score(name, total[2 + _WIDTH * place :], resolved, found[_WIDTH * place :][:_WIDTH], backtest=backtest)
-        for place, name in enumerate(FORECASTERS)
-    )
-    return HorizonRecord(horizon, resolved, void, spread.blocks, scores)
+    intervals = _intervals(total, spread)
+    scores = []
+    for place, name in enumerate(FORECASTERS):
+        begin = _WIDTH * place
+        counts = total[2 + begin : 2 + begin + _WIDTH]
+        scores.append(_score(name, counts, resolved, intervals[begin : begin + _WIDTH], backtest=backtest))
+    return HorizonRecord(horizon, resolved, void, spread.blocks, tuple(scores))
 
 
 def _ratios(counts: Counts) -> list[tuple[int, int]]:
@@ -260,12 +303,14 @@ def _ratios(counts: Counts) -> list[tuple[int, int]]:
     They are, for each forecaster, its two coverages, the brain's pinball loss to its, and by how much the brain's QLIKE
     is below its.
     """
-    n, brain = counts[0], counts[2 : 2 + _WIDTH]
-    found = []
+    n = counts[0]
+    _, _, brain_pinball, brain_qlike = counts[2 : 2 + _WIDTH]
+
+    ratios = []
     for begin in range(2, len(counts), _WIDTH):
-        inside_50, inside_90, pinball, loss = counts[begin : begin + _WIDTH]
-        found += [(inside_50, n), (inside_90, n), (brain[2], pinball), (loss - brain[3], n)]
-    return found
+        inside_50, inside_90, pinball, qlike_loss = counts[begin : begin + _WIDTH]
+        ratios += [(inside_50, n), (inside_90, n), (brain_pinball, pinball), (qlike_loss - brain_qlike, n)]
+    return ratios
 
 
 def _products(counts: Counts) -> Iterator[int]:
@@ -274,17 +319,17 @@ def _products(counts: Counts) -> Iterator[int]:
         yield from (above * above, above * below, below * below)
 
 
-def _estimates(total: Counts, spread: Spread) -> list[MeanInterval]:
+def _intervals(total: Counts, spread: Spread) -> list[MeanInterval]:
     """Return the scores of `_ratios` in the units that are published, with their 95% intervals."""
-    found = []
+    intervals = []
     for place, (above, below) in enumerate(_ratios(total)):
         value, unit = _published(place % _WIDTH, above, below)
         half = half_width(above, below, spread.blocks, spread.products[3 * place : 3 * place + 3])
         if half is None:
-            found.append(MeanInterval(value))
+            intervals.append(MeanInterval(value))
         else:
-            found.append(MeanInterval(value, value - unit * half, value + unit * half))
-    return found
+            intervals.append(MeanInterval(value, value - unit * half, value + unit * half))
+    return intervals
 
 
 def _published(kind: int, above: int, below: int) -> tuple[float, float]:
@@ -298,23 +343,27 @@ def _published(kind: int, above: int, below: int) -> tuple[float, float]:
 
 
 def _score(
-    name: str | None, counts: Sequence[int], n: int, found: Sequence[MeanInterval], *, backtest: bool
+    name: str | None, counts: Sequence[int], n: int, intervals: Sequence[MeanInterval], *, backtest: bool
 ) -> RangeForecastScore:
-    inside_50, inside_90, pinball_saved, qlike_saved = found
-    mean_pinball = counts[2] / (20 * len(TWENTIETHS) * _E4) / n
-    return RangeForecastScore(
-        name or "brain",
-        rate(counts[0], n, backtest=backtest, resampled=inside_50),
-        rate(counts[1], n, backtest=backtest, resampled=inside_90),
-        round(mean_pinball, 4),
-        round(counts[3] / _E9 / n, 4) + 0.0,
-        _rounded(pinball_saved, 1) if name else MeanInterval(),
-        _rounded(qlike_saved, 4) if name else MeanInterval(),
+    """Return one forecaster's scores over `n` moves; the brain (None) is not compared with itself."""
+    inside_50, inside_90, pinball, qlike_loss = counts
+    inside_50_interval, inside_90_interval, pinball_saved, qlike_saved = intervals
+
+    mean_pinball = pinball / (20 * len(TWENTIETHS) * _E4) / n
+    scores = RangeForecastScore(
+        name=name or "brain",
+        inside_50=rate(inside_50, n, backtest=backtest, resampled=inside_50_interval),
+        inside_90=rate(inside_90, n, backtest=backtest, resampled=inside_90_interval),
+        pinball=round(mean_pinball, 4),
+        qlike=round(qlike_loss / _E9 / n, 4) + 0.0,
     )
+    if name is None:
+        return scores
+    return replace(scores, pinball_saved=_rounded(pinball_saved, 1), qlike_saved=_rounded(qlike_saved, 4))
 
 
-def _rounded(found: MeanInterval, decimals: int) -> MeanInterval:
-    ends = (found.value, found.low, found.high)
+def _rounded(interval: MeanInterval, decimals: int) -> MeanInterval:
+    ends = (interval.value, interval.low, interval.high)
     return MeanInterval(*(None if end is None else round(end, decimals) + 0.0 for end in ends))
 
 

@@ -24,11 +24,14 @@ def rate(
     """
     if n == 0:
         return Proportion(0, 0, None, None, None, backtest)
+
     if resampled is not None:
-        ends = (_kept(resampled.value), _kept(resampled.low), _kept(resampled.high))
-        return Proportion(hits, n, *ends, backtest)
+        percent = _kept(resampled.value)
+        return Proportion(hits, n, percent, _kept(resampled.low), _kept(resampled.high), backtest)
+
     low, high = _wilson(hits / n, n / effect)
-    return Proportion(hits, n, round(100 * (hits / n), 1), round(100 * low, 1) + 0.0, round(100 * high, 1), backtest)
+    percent = round(100 * (hits / n), 1)
+    return Proportion(hits, n, percent, round(100 * low, 1) + 0.0, round(100 * high, 1), backtest)
 
 
 def part(hits: int, n: int, weighed: float | None = None) -> Proportion:
@@ -52,32 +55,46 @@ def share(of: Proportion) -> str:
     """Write a rate that stands by itself: `42.1%`, `1 of 2`."""
     if not of.n:
         return "none yet"
-    return f"{of.percent:.1f}%" if enough(of) else f"{of.hits:,} of {of.n:,}"
+    if enough(of):
+        return f"{of.percent:.1f}%"
+    return f"{of.hits:,} of {of.n:,}"
 
 
 def counted(of: Proportion, cases: str) -> str:
     """Write a rate and what was counted: `42.1% of 57 rounds`, `1 of 2 rounds`."""
-    return f"{share(of)} of {of.n:,} {cases}" if enough(of) else f"{share(of)} {cases}"
+    if enough(of):
+        return f"{share(of)} of {of.n:,} {cases}"
+    return f"{share(of)} {cases}"
 
 
 def in_words(of: Proportion) -> str:
     """Write a rate where the sentence has given n: the share with its interval, or the count: `1`."""
-    return f"{share(of)}{_between(of)}" if enough(of) else f"{of.hits:,}"
+    if enough(of):
+        return f"{share(of)}{_between(of)}"
+    return f"{of.hits:,}"
 
 
 def in_full(of: Proportion) -> str:
     """Write a rate with its n and its interval: `42.1% of 57 (95% interval 30.2 to 55.0%)`, `1 of 2`."""
-    return f"{share(of)} of {of.n:,}{_between(of)}" if enough(of) else share(of)
+    if enough(of):
+        return f"{share(of)} of {of.n:,}{_between(of)}"
+    return share(of)
 
 
 def _between(of: Proportion) -> str:
-    return "" if of.low_percent is None else f" (95% interval {of.low_percent:.1f} to {of.high_percent:.1f}%)"
+    if of.low_percent is None:
+        return ""
+    return f" (95% interval {of.low_percent:.1f} to {of.high_percent:.1f}%)"
 
 
 def _wilson(share: float, cases: float) -> tuple[float, float]:
-    """Return the ends of the 95% interval of a share of so many independent cases.
+    """Return the ends, 0..1, of the 95% interval of a share, 0..1, of so many independent cases.
 
     Source: E. B. Wilson, Probable inference, 1927, without continuity correction.
+
+    >>> low, high = _wilson(0.5, 100)
+    >>> round(low, 4), round(high, 4)
+    (0.4038, 0.5962)
     """
     z2 = Z_95**2
     centre = (share + z2 / (2 * cases)) / (1 + z2 / cases)
@@ -87,4 +104,6 @@ def _wilson(share: float, cases: float) -> tuple[float, float]:
 
 def _kept(percent: float | None) -> float | None:
     """Round an end of an interval; resampling may put it outside of 0 to 100."""
-    return None if percent is None else round(min(100.0, max(0.0, percent)), 1) + 0.0
+    if percent is None:
+        return None
+    return round(min(100.0, max(0.0, percent)), 1) + 0.0

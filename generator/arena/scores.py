@@ -37,31 +37,59 @@ def published_triple(chances: OutcomeChances) -> Triple:
 
 
 def chance_of(chances: Triple, word: Prediction) -> float:
-    """Return the chance that a triple gives to one word."""
+    """Return the chance that a triple gives to one word, 0..1.
+
+    >>> chance_of((0.2, 0.3, 0.5), Prediction.BULLISH)
+    0.5
+    """
     return chances[ORDER.index(word)]
 
 
 def confidence_percent(chances: Triple, word: Prediction) -> float:
-    """Return the chance of the shown word in percent, one decimal."""
+    """Return the chance of the shown word in percent, one decimal.
+
+    >>> confidence_percent((0.2, 0.3333, 0.4667), Prediction.BULLISH)
+    46.7
+    """
     return round(100 * chance_of(chances, word), 1)
 
 
 def brier(chances: Triple, outcome: Prediction) -> float:
     """Return the three-class Brier score, 0 (certain and right) .. 2 (certain and wrong).
 
+    It is the sum over the three outcomes of (chance - 1 if it came true, else chance - 0) squared.
+
     Source: G. W. Brier, Verification of forecasts expressed in terms of probability, 1950.
+
+    >>> brier((0.0, 0.0, 1.0), Prediction.BULLISH), brier((1.0, 0.0, 0.0), Prediction.BULLISH)
+    (0.0, 2.0)
+    >>> round(brier((0.2, 0.3, 0.5), Prediction.BULLISH), 4)  # 0.2^2 + 0.3^2 + 0.5^2
+    0.38
     """
     return _brier_e8(chances, outcome) / _E8
 
 
 def _brier_e8(chances: Triple, outcome: Prediction) -> int:
-    """Exact, because published chances are whole ten-thousandths."""
-    hit = ORDER.index(outcome)
-    return sum((round(chance * 10_000) - 10_000 * (i == hit)) ** 2 for i, chance in enumerate(chances))
+    """Return the Brier score times 10^8; exact, because published chances are whole ten-thousandths."""
+    score = 0
+    for word, chance in zip(ORDER, chances, strict=True):
+        came_true = 10_000 if word == outcome else 0
+        score += (round(chance * 10_000) - came_true) ** 2
+    return score
 
 
 def log_score(chances: Triple, outcome: Prediction) -> float:
-    """Return -ln of the chance given to what came true, clamped at 0.01; smaller is better, even chances 1.0986."""
+    """Return -ln of the chance given to what came true, 0..4.6052; smaller is better.
+
+    Chances below 0.01 count as 0.01: otherwise one certain and wrong forecast would decide every mean.
+
+    Source: I. J. Good, Rational decisions, 1952.
+
+    >>> round(log_score((1 / 3, 1 / 3, 1 / 3), Prediction.NEUTRAL), 4)
+    1.0986
+    >>> round(log_score((1.0, 0.0, 0.0), Prediction.BULLISH), 4)
+    4.6052
+    """
     return -log(max(chance_of(chances, outcome), LOG_CLAMP))
 
 
@@ -84,24 +112,30 @@ class Sums:
     bins: tuple[tuple[int, int, int], ...] = ((0, 0, 0),) * (len(BIN_EDGES) - 1)  # n, hits, tenths of confidence
 
     def added(self, case: Round | PredictionMade, sign: int = 1) -> Sums:
-        """Add a case (sign 1) or take it out again (sign -1); one without a forecast is none."""
+        """Add a case (sign 1) or take it out again (sign -1); cases without a forecast are skipped."""
         if case.probabilities is None or case.prediction is None or case.base_rate is None:
             return self
         outcome = case.outcome
         if outcome is None:
-            return _plus(self, predictions=sign, void=sign * (case.void_reason is not None))
+            is_void = case.void_reason is not None
+            return _plus(self, predictions=sign, void=sign if is_void else 0)
+
         hit = int(case.prediction == outcome)
-        bins = list(self.bins)
+        most_frequent = ORDER[case.base_rate.index(max(case.base_rate))]
+
         confidence = confidence_percent(case.probabilities, case.prediction)
-        n, hits, tenths = bins[index := bin_of(confidence)]
+        index = bin_of(confidence)
+        n, hits, tenths = self.bins[index]
+        bins = list(self.bins)
         bins[index] = (n + sign, hits + sign * hit, tenths + sign * round(10 * confidence))
+
         return _plus(
             self,
             tuple(bins),
             predictions=sign,
             resolved=sign,
             hits=sign * hit,
-            base_hits=sign * (ORDER[case.base_rate.index(max(case.base_rate))] == outcome),
+            base_hits=sign * int(most_frequent == outcome),
             brier_e8=sign * _brier_e8(case.probabilities, outcome),
             log_e9=sign * round(log_score(case.probabilities, outcome) * _E9),
             base_rate_e8=sign * _brier_e8(case.base_rate, outcome),
@@ -119,10 +153,13 @@ class Sums:
         Source: L. Kish, Survey sampling, 1965: the variance of the rate over clusters, over that of as many independent
         cases.
         """
-        n, hits = self.resolved, self.hits
-        if not self.squares or not 0 < hits < n:
-            return max(1.0, self.squares / n) if n else 1.0
-        share = hits / n
+        n = self.resolved
+        if not n:
+            return 1.0
+        if not self.squares or not 0 < self.hits < n:
+            return max(1.0, self.squares / n)
+
+        share = self.hits / n
         spread = self.hit_squares - 2 * share * self.products + share * share * self.squares
         return max(1.0, spread / (n * share * (1 - share)))
 
@@ -140,7 +177,11 @@ def _persistence_e8(previous: Prediction | None, outcome: Prediction) -> int:
 
 
 def bin_of(confidence: float) -> int:
-    """Return the bin of a published confidence; 100 falls in the last."""
+    """Return the bin of a published confidence in percent; an edge belongs to the bin above it, 100 to the last.
+
+    >>> bin_of(34.9), bin_of(35.0), bin_of(100.0)
+    (0, 1, 5)
+    """
     return max(i for i, low in enumerate(BIN_EDGES[:-1]) if confidence >= low)
 
 
@@ -152,13 +193,21 @@ def track_record(kind: str, sums: Sums, *, warm_up: int = 0, backtest: bool = Fa
     Args:
         warm_up: how many more came due in the backtest, where the sums are of live play.
     """
-    n, effect = sums.resolved, sums.design_effect
+    n = sums.resolved
+    effect = sums.design_effect
     score = _mean(sums.brier_e8, _E8, n)
     baselines = {
         "uniform": round(UNIFORM_BRIER, 4) if n else None,
         "base_rate": _mean(sums.base_rate_e8, _E8, n),
         "persistence": _mean(sums.persistence_e8, _E8, n),
     }
+
+    bins = []
+    for low, high, (count, hits, tenths) in zip(BIN_EDGES[:-1], BIN_EDGES[1:], sums.bins, strict=True):
+        hit = rate(hits, count, backtest=backtest, effect=effect) if count >= ENOUGH else None
+        mean_confidence = round(tenths / 10 / count, 1) if count else None
+        bins.append(Bin(low, high, count, hit, mean_confidence))
+
     return ForecastScores(
         kind=kind,
         predictions=sums.predictions,
@@ -171,21 +220,16 @@ def track_record(kind: str, sums: Sums, *, warm_up: int = 0, backtest: bool = Fa
         chance=rate(sums.base_hits, n, backtest=backtest),
         baselines=baselines,
         skill_percent={name: skill_percent(score, baseline) for name, baseline in baselines.items()},
-        bins=tuple(
-            Bin(
-                low,
-                high,
-                count,
-                rate(hits, count, backtest=backtest, effect=effect) if count >= ENOUGH else None,
-                round(tenths / 10 / count, 1) if count else None,
-            )
-            for low, high, (count, hits, tenths) in zip(BIN_EDGES[:-1], BIN_EDGES[1:], sums.bins, strict=True)
-        ),
+        bins=tuple(bins),
     )
 
 
 def skill_percent(score: float | None, baseline: float | None) -> float | None:
-    """Return 100 x (1 - score / baseline), one decimal; None without cases or against a perfect baseline."""
+    """Return 100 x (1 - score / baseline), one decimal; None without cases or against a perfect baseline.
+
+    >>> skill_percent(0.6, 0.6667), skill_percent(0.7, 0.6667), skill_percent(None, None)
+    (10.0, -5.0, None)
+    """
     if score is None or not baseline:
         return None
     return round(100 * (1 - score / baseline), 1) + 0.0

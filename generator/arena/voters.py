@@ -38,7 +38,11 @@ class CountedVote(NamedTuple):
 
 
 def influence(voter: Voter | None) -> float:
-    """Return how far a voter's hit rate, drawn towards a third, is above a third; 0 without a record."""
+    """Return how far a voter's hit rate, drawn towards a third, is above a third, 0..2/3; 0 without a record.
+
+    >>> influence(None), influence(Voter("A", resolved=30, hits=10)), round(influence(Voter("B", 30, 30)), 4)
+    (0.0, 0.0, 0.3333)
+    """
     if voter is None:
         return 0.0
     shrunk = (voter.hits + PRIOR_ROUNDS / 3) / (voter.resolved + PRIOR_ROUNDS)
@@ -48,19 +52,24 @@ def influence(voter: Voter | None) -> float:
 def by_record(votes: Iterable[CountedVote]) -> RecordCrowd:
     """Count votes by the record of who cast them."""
     sums = dict.fromkeys(Prediction, 0.0)
-    said = dict.fromkeys(Prediction, 0)
+    counts = dict.fromkeys(Prediction, 0)
     for vote in votes:
         strength = influence(vote.voter)
         if strength > 0:
             sums[vote.choice] += strength
-            said[vote.choice] += 1
+            counts[vote.choice] += 1
 
     total = sum(sums.values())
     shares = {word: value / total if total else 0.0 for word, value in sums.items()}
 
-    up, down, flat = Prediction.BULLISH, Prediction.BEARISH, Prediction.NEUTRAL
-    counts = Tally(said[up], said[down], said[flat])
-    return RecordCrowd(counts.total, shares[up], shares[down], shares[flat], counts)
+    tally = Tally(counts[Prediction.BULLISH], counts[Prediction.BEARISH], counts[Prediction.NEUTRAL])
+    return RecordCrowd(
+        voters=tally.total,
+        bullish=shares[Prediction.BULLISH],
+        bearish=shares[Prediction.BEARISH],
+        neutral=shares[Prediction.NEUTRAL],
+        said=tally,
+    )
 
 
 def record_shares(crowd: RecordCrowd) -> tuple[Proportion, Proportion, Proportion]:
@@ -78,13 +87,13 @@ def bursts(votes: Sequence[CountedVote], opened_ms: int, closed_ms: int) -> tupl
     minutes: dict[int, list[CountedVote]] = {}
     for vote in votes:
         minutes.setdefault(vote.arrived_ms // MINUTE_MS, []).append(vote)
+
     usual = len(votes) / max(1, (closed_ms - opened_ms) // MINUTE_MS)
-    full = [
-        _burst(minute, found)
-        for minute, found in minutes.items()
-        if len(found) >= max(BURST_VOTES, BURST_TIMES * usual)
-    ]
-    return tuple(sorted(full, key=lambda burst: (-burst.votes, burst.at_ms))[:BURSTS_SHOWN])
+    least = max(BURST_VOTES, BURST_TIMES * usual)
+    full = [_burst(minute, in_minute) for minute, in_minute in minutes.items() if len(in_minute) >= least]
+
+    full.sort(key=lambda burst: (-burst.votes, burst.at_ms))
+    return tuple(full[:BURSTS_SHOWN])
 
 
 def _burst(minute: int, votes: Sequence[CountedVote]) -> Burst:
@@ -100,13 +109,16 @@ def burst_shares(burst: Burst) -> tuple[Proportion, Proportion]:
 
 def leaderboard(voters: Iterable[Voter]) -> VoterRanking:
     """Rank voters with 30 resolved rounds or more; ties go to more rounds, then to the address."""
-    rated, below, total = [], 0, 0
+    rated = []
+    below = 0
+    total = 0
     for voter in voters:
         total += 1
         if voter.resolved < ENOUGH:
             below += 1
             continue
         rated.append((voter, rate(voter.hits, voter.resolved)))
+
     rated.sort(key=lambda pair: (-(pair[1].low_percent or 0.0), -pair[0].resolved, pair[0].address))
     places = tuple(
         RankedVoter(number, voter.address, hit, voter.resolved < SURE_FROM)
