@@ -5,7 +5,7 @@ a function or an expression was rewritten, its row must be rewritten too; the ru
 """
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -35,7 +35,7 @@ SURVIVORS: Final = (
     Fixed("scores", "", "PRIOR_ROUNDS: Final = 30", "PRIOR_ROUNDS: Final = 60", "twice the prior of voters"),
     Fixed("scores", "asset_of", "slot.start_ms // (slot.end_ms - slot.start_ms)", "slot.start_ms // 3_600_000",
           "the assets take turns by the hour, whatever the length of a round"),
-    Fixed("bodies", "looks_better", "low > max(CHANCE_PERCENT, record.chance.percent or 0.0)", "low > CHANCE_PERCENT",
+    Fixed("bodies", "looks_better", "max(CHANCE_PERCENT, record.chance.percent or 0.0)", "CHANCE_PERCENT",
           "skill is claimed without the rule of the most frequent outcome"),
     Fixed("bodies", "compared", "any(loss.high is not None and loss.high < 0 for loss in losses)",
           "all(loss.high is not None and loss.high < 0 for loss in losses)", "worse only if worse by both losses"),
@@ -64,7 +64,7 @@ CAUGHT: Final = (
     Fixed("scores", "outcome_of", "abs(change) <= band_bps", "abs(change) < band_bps", "a move on the band's edge"),
     Fixed("scores", "_persistence_e8", "2 * _E8", "_E8", "the last outcome, wrong, costs 1"),
     Fixed("bodies", "looks_better", "skill > 0", "skill >= 0", "no skill is claimed as skill"),
-    Fixed("bodies", "statement", "record.resolved < ENOUGH", "record.resolved > ENOUGH", "a verdict on too few"),
+    Fixed("bodies", "_shown_by", "record.resolved < ENOUGH", "record.resolved > ENOUGH", "a verdict on too few"),
     Fixed("payments", "_decide_new", "_is_sent(finding)", "False", "a challenge for a payment on the chain"),
     Fixed("payments", "_decide_answered", "success and finding.presence in {Presence.POOLED, Presence.UNKNOWN}",
           "success", "delivered although the chain does not have it"),
@@ -101,17 +101,27 @@ CAUGHT: Final = (
 FIXED: Final = (*SURVIVORS, *CAUGHT)
 
 
-def find(row: Fixed, files: Iterable[Path]) -> tuple[Path, Site] | None:
-    """Return where a mutation is to be made: the first place in the room that reads so; None where none does."""
+def find(row: Fixed, files: Sequence[Path]) -> tuple[Path, Site] | None:
+    """Return where a mutation is to be made, the first place in the room that reads so; None where none does.
+
+    Where the function has another name by now, it is the one place in the room, if there is but one.
+    """
+    named = list(_places(row, files, row.function))
+    if named:
+        return named[0]
+    elsewhere = list(_places(row, files, None))
+    return elsewhere[0] if len(elsewhere) == 1 else None
+
+
+def _places(row: Fixed, files: Sequence[Path], function: str | None) -> Iterator[tuple[Path, Site]]:
     wanted = _parsed(row.before)
     for path in files:
         source = Source(path.read_text(encoding="utf-8"))
-        for node in _within(source.tree, row.function):
+        for node in ast.walk(source.tree) if function is None else _within(source.tree, function):
             if isinstance(node, ast.expr | ast.stmt) and ast.dump(node) == wanted:
                 start, end = source.span(node)
                 after = f"({row.after})" if isinstance(node, ast.expr) else row.after
-                return path, source.place("fixed", start, end, after)
-    return None
+                yield path, source.place("fixed", start, end, after)
 
 
 def _parsed(text: str) -> str:
