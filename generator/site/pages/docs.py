@@ -11,7 +11,7 @@ from generator.catalog.discovery import QUERY_NOTES
 from generator.catalog.endpoints import ENDPOINT_BY_ID, Endpoint
 from generator.catalog.links import QUICKSTART
 from generator.catalog.pages import TYPES, SitePage
-from generator.catalog.products import PRODUCT_BY_ID, PRODUCTS
+from generator.catalog.products import PRODUCT_BY_ID, PRODUCTS, Product
 from generator.compose.body import Body
 from generator.compose.context import Site
 from generator.site.words.reference import Reference, Schemas, next_resource, shortened
@@ -19,10 +19,10 @@ from generator.site.words.reference import Reference, Schemas, next_resource, sh
 LOCAL: Final = "http://127.0.0.1:8402"  # where `emi up` serves
 # What an answer says of itself; the example leaves it out.
 _ABOUT: Final = frozenset({"purpose", "endpoint_role", "agent_guidance", "usage_characteristics", "expanded_access"})
-_LANGUAGES: Final = ("curl", "python", "javascript")
+_SMALL_OBJECT: Final = re.compile(r"\{[^{}\[\]]{1,120}\}")
 
 
-def values(page: SitePage, schemas: Schemas, bodies: Mapping[str, Body], site: Site) -> dict[str, Any]:
+def document_view(page: SitePage, schemas: Schemas, bodies: Mapping[str, Body], site: Site) -> dict[str, Any]:
     """Return what the template of a page of the documentation reads.
 
     Args:
@@ -36,15 +36,18 @@ def values(page: SitePage, schemas: Schemas, bodies: Mapping[str, Body], site: S
         return _endpoint(endpoint, reference, bodies.get(endpoint.path), site.base_url)
     if name in PRODUCT_BY_ID:
         product = PRODUCT_BY_ID[name]
-        programs = {name: getattr(examples, f"paid_{name}")(site.base_url, product) for name in _LANGUAGES}
-        return {"product": product, "parts": reference.of(product), "programs": programs}
+        return {
+            "product": product,
+            "parts": reference.of(product),
+            "programs": _paid_programs(site.base_url, product),
+        }
     if page.path == QUICKSTART:
         return _quickstart(site)
     return {"parts": reference.shared() if page.path == TYPES else ()}
 
 
 def _endpoint(endpoint: Endpoint, reference: Reference, body: Body | None, base_url: str) -> dict[str, Any]:
-    name, path = next_resource(endpoint)
+    next_name, next_path = next_resource(endpoint)
     parts = reference.of(endpoint)
 
     answer = body.as_json() if body else {}
@@ -55,26 +58,46 @@ def _endpoint(endpoint: Endpoint, reference: Reference, body: Body | None, base_
         "endpoint": endpoint,
         "parts": parts,
         "query": QUERY_NOTES.get(endpoint.id),
-        "next_name": name,
-        "next_path": path,
-        "programs": {name: getattr(examples, name)(base_url, endpoint) for name in _LANGUAGES},
-        "answer": _written(shown) if shown else None,
+        "next_name": next_name,
+        "next_path": next_path,
+        "programs": {
+            "curl": examples.curl(base_url, endpoint),
+            "python": examples.python(base_url, endpoint),
+            "javascript": examples.javascript(base_url, endpoint),
+        },
+        "answer": _indented(shown) if shown else None,
     }
 
 
 def _quickstart(site: Site) -> dict[str, Any]:
+    # A devnet that lends the test network's ids can be bought from as it stands; else the reader starts one.
     lent = site.devnet is not None and site.network == TESTNET.name
-    origin, product = site.base_url if lent else LOCAL, PRODUCTS[0]
-    paid = {
-        "python": examples.paid_python(origin, product),
-        "javascript": examples.paid_javascript(origin, product),
+    origin = site.base_url if lent else LOCAL
+    first = PRODUCTS[0]
+    return {
+        "lent": lent,
+        "start": examples.START,
+        "install": examples.INSTALL,
+        "programs": {
+            "python": examples.paid_python(origin, first),
+            "javascript": examples.paid_javascript(origin, first),
+        },
+        "run": examples.RUN,
+        "sold": [(product, examples.caps(product)) for product in PRODUCTS],
+        "parts": (),
     }
-    fixed = {"start": examples.START, "install": examples.INSTALL, "run": examples.RUN, "parts": ()}
-    sold = [(product, examples.caps(product)) for product in PRODUCTS]
-    return {"lent": lent, "programs": paid, "sold": sold, **fixed}
 
 
-def _written(body: Any) -> str:
+def _paid_programs(base_url: str, product: Product) -> dict[str, str]:
+    return {
+        "curl": examples.paid_curl(base_url, product),
+        "python": examples.paid_python(base_url, product),
+        "javascript": examples.paid_javascript(base_url, product),
+    }
+
+
+def _indented(body: Mapping[str, Any]) -> str:
     """Write JSON for reading, with small objects on one line, and no tag in it."""
-    text = json.dumps(shortened(body), indent=1, ensure_ascii=False).replace("<", "\\u003c")
-    return re.sub(r"\{[^{}\[\]]{1,120}\}", lambda found: " ".join(found[0].split()), text)
+    text = json.dumps(shortened(body), indent=1, ensure_ascii=False)
+    text = text.replace("<", "\\u003c")
+    return _SMALL_OBJECT.sub(lambda match: " ".join(match[0].split()), text)

@@ -1,6 +1,7 @@
 """JSON-LD for search engines: the site's name, and the data sets that two pages show."""
 
 import json
+from collections.abc import Mapping
 from typing import Any, Final
 
 from markupsafe import Markup
@@ -36,22 +37,26 @@ def linked_data(page: SitePage, site: Site, made: str) -> Markup:
     home = {"name": site.project, "url": f"{site.base_url}/"}
     graph: list[dict[str, Any]] = [{"@type": "WebSite", **home, "description": PURPOSE_NOTICE, "inLanguage": "en"}]
     if page.path in _DATA_SETS:
-        name, description, files = _DATA_SETS[page.path]
-        graph.append(
-            {
-                "@type": "Dataset",
-                "name": name,
-                "description": description,
-                "url": site.base_url + page.path,
-                "isAccessibleForFree": True,
-                "dateModified": made,
-                "creator": {"@type": "Organization", **home},
-                "distribution": [
-                    {"@type": "DataDownload", "name": what, "encodingFormat": kind, "contentUrl": site.base_url + path}
-                    for what, kind, path in files
-                ],
-            }
-        )
+        graph.append(_data_set(page.path, site.base_url, made, home))
+
+    # Nothing in it may end the block.
     text = json.dumps({"@context": "https://schema.org", "@graph": graph}, ensure_ascii=False, separators=(",", ":"))
     safe = text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
-    return Markup(safe)  # noqa: S704  nothing in it can end the block
+    return Markup(safe)  # noqa: S704
+
+
+def _data_set(path: str, base_url: str, modified: str, home: Mapping[str, str]) -> dict[str, Any]:
+    name, description, files = _DATA_SETS[path]
+    return {
+        "@type": "Dataset",
+        "name": name,
+        "description": description,
+        "url": base_url + path,
+        "isAccessibleForFree": True,
+        "dateModified": modified,
+        "creator": {"@type": "Organization", **home},
+        "distribution": [
+            {"@type": "DataDownload", "name": what, "encodingFormat": media_type, "contentUrl": base_url + address}
+            for what, media_type, address in files
+        ],
+    }

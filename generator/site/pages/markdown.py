@@ -8,6 +8,7 @@ in a third of the time that a parser of any page would take.
 """
 
 import re
+from collections.abc import Mapping
 from html import unescape
 from typing import Final
 
@@ -19,6 +20,7 @@ _BLOCKS: Final = _LISTS | frozenset(
 _PREFIXES: Final = {"h1": "# ", "h2": "## ", "h3": "### ", "li": "- ", "dt": "- **"}
 _MARKS: Final = {"strong": "**", "em": "*", "code": "`"}
 _HIDDEN: Final = frozenset({"hidden", "aria-hidden"})
+_HIDDEN_CLASSES: Final = frozenset({"skip", "brand"})
 _SKIPPED: Final = frozenset({"head", "nav", "script", "svg"})
 
 _TOKEN: Final = re.compile(r"([^<]+)|<(/?)([a-z][a-z0-9]*)([^>]*)>|<!--.*?-->", re.DOTALL | re.IGNORECASE)
@@ -35,24 +37,35 @@ def markdown(html: str, base_url: str) -> str:
         html = f"{_NUMBERS.sub('', html)}<h2>The numbers of the charts</h2>{numbers}"
 
     writer = _Writer(base_url)
-    skipped: list[str] = []  # the tag inside which nothing is read, once for each time that it is open
+    skipped = ""  # the tag inside which nothing is read
+    depth = 0  # how often it is open
     for text, closing, tag, rest in _TOKEN.findall(html):
-        values = dict(_ATTRIBUTE.findall(rest)) if rest and not closing else {}
-        hidden = tag in _SKIPPED or not values.keys().isdisjoint(_HIDDEN) or values.get("class") in {"skip", "brand"}
-        if skipped and tag == skipped[0]:
-            skipped = skipped[1:] if closing else [tag, *skipped]
-        elif skipped or not (text or tag):
-            continue
+        if skipped:
+            if tag == skipped:
+                depth += -1 if closing else 1
+            if depth == 0:
+                skipped = ""
         elif text:
             writer.text(unescape(text))
         elif closing:
             writer.end(tag)
-        elif hidden:
-            skipped = [tag]
-        else:
-            writer.start(tag, values.get("href", ""))
+        elif tag:
+            attributes = dict(_ATTRIBUTE.findall(rest))
+            if _is_hidden(tag, attributes):
+                skipped = tag
+                depth = 1
+            else:
+                writer.start(tag, attributes.get("href", ""))
     writer.flush()
-    return re.sub(r"\n{3,}", "\n\n", "\n".join(writer.lines)).strip() + "\n"
+
+    lines = "\n".join(writer.lines)
+    return re.sub(r"\n{3,}", "\n\n", lines).strip() + "\n"
+
+
+def _is_hidden(tag: str, attributes: Mapping[str, str]) -> bool:
+    if tag in _SKIPPED or attributes.get("class") in _HIDDEN_CLASSES:
+        return True
+    return not attributes.keys().isdisjoint(_HIDDEN)
 
 
 class _Writer:
@@ -64,7 +77,7 @@ class _Writer:
         self._link = ""
         self._pre = False
         self._row: list[str] = []
-        self._rows = 0
+        self._in_head = False  # the next row is the first of its table
         self._definitions = 0
 
     def text(self, text: str) -> None:
@@ -78,7 +91,8 @@ class _Writer:
             if not self._prefix or "".join(self._text).strip():
                 self.flush()
                 self._pre = tag == "pre"
-            self._rows = 0 if tag == "table" else self._rows
+            if tag == "table":
+                self._in_head = True
         elif tag in _PREFIXES:
             self.flush()
             self._prefix = _PREFIXES[tag]
@@ -88,8 +102,9 @@ class _Writer:
             self._link = href if href.startswith("/") else ""
             self._text.append("[" if self._link else "")
         elif tag == "dd":
-            ended = "".join(self._text).rstrip().endswith(".")
-            self._text.append(", " if self._definitions and not ended else " ")
+            # Several definitions of one term make one line, as a list or sentence by sentence.
+            is_sentence = "".join(self._text).rstrip().endswith(".")
+            self._text.append(", " if self._definitions and not is_sentence else " ")
             self._definitions += 1
         elif tag == "br":
             self._text.append(" ")
@@ -101,11 +116,11 @@ class _Writer:
         if tag in {"th", "td"}:
             self._row.append(self._take().replace("|", "\\|"))
         elif tag == "tr":
-            self.lines += [f"| {' | '.join(self._row)} |", *["|" + " --- |" * len(self._row)][self._rows :]]
-            self._rows, self._row = 1, []
+            self._end_row()
         elif tag == "pre":
             self.lines += ["```", "".join(self._text).strip("\n"), "```", ""]
-            self._text, self._pre = [], False
+            self._text = []
+            self._pre = False
         elif tag == "dt":
             self._text.append("**: ")
         elif tag in _BLOCKS or tag in _PREFIXES:
@@ -127,8 +142,17 @@ class _Writer:
         self._prefix = ""
         self._definitions = 0
 
+    def _end_row(self) -> None:
+        self.lines.append(f"| {' | '.join(self._row)} |")
+        if self._in_head:
+            self.lines.append("|" + " --- |" * len(self._row))
+        self._in_head = False
+        self._row = []
+
     def _mark(self, tag: str) -> None:
-        self._text.append("" if self._pre and tag == "code" else _MARKS.get(tag, ""))
+        if self._pre and tag == "code":
+            return
+        self._text.append(_MARKS.get(tag, ""))
 
     def _take(self) -> str:
         text = re.sub(r"\s+", " ", "".join(self._text)).strip()

@@ -1,6 +1,6 @@
 """What the track-record page shows: how far, which way, and every forecast, hit or miss."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, Final
 
 from markupsafe import Markup
@@ -19,7 +19,7 @@ from generator.compose.scores import (
 )
 from generator.site.charts.plot import Chart
 from generator.site.charts.record import coverage, rates, saved, skills
-from generator.site.pages.arena import crowds
+from generator.site.pages.rounds import FinishedRound, crowds
 from generator.site.words.format import UNKNOWN, percent
 from generator.site.words.record import far_figure, interval
 
@@ -31,6 +31,7 @@ def headline(hour: HorizonRecord | None) -> str:
     """Say in a few words how far the ranges can be trusted, by those over one hour."""
     if hour is None or not hour.scores or hour.scores[0].inside_90.low_percent is None:
         return "Too early to tell"
+
     words = [compared(rule) for rule in hour.scores[1:]]
     if set(words) == {"better"}:
         return "How far prices move: better than three simple rules"
@@ -41,7 +42,9 @@ def headline(hour: HorizonRecord | None) -> str:
 
 def direction(record: ForecastScores) -> str:
     """Say what the forecasts of direction were worth, and that which way is not known while they show no skill."""
-    return statement(record) if looks_better(record) else f"{NOT_KNOWN} {statement(record)}"
+    if looks_better(record):
+        return statement(record)
+    return f"{NOT_KNOWN} {statement(record)}"
 
 
 def record_view(
@@ -49,35 +52,40 @@ def record_view(
     predictions: Sequence[PredictionMade],
     source: Markup | str,
     now_ms: int,
-    rounds: Sequence[Mapping[str, Any]] = (),
+    rounds: Sequence[FinishedRound] = (),
 ) -> dict[str, Any]:
     """Return what pages/track_record.html reads.
 
     Args:
         predictions: the newest that came due or were void, newest first.
-        rounds: rows of `/arena/rounds.json`.
+        rounds: those that ended, newest first.
     """
-    hourly, people = arena.hourly_record, crowds(arena.teacher, rounds)
-    due = [made for made in predictions if made.outcome is not None]
+    resolved = [prediction for prediction in predictions if prediction.outcome is not None]
+    hourly = _section(
+        "hourly",
+        "Which way",
+        arena.hourly_record,
+        direction(arena.hourly_record),
+        _by_asset(arena.hourly_record.hit, resolved),
+        source,
+    )
+    in_arena = _section(
+        "arena",
+        "The brain in the Arena",
+        arena.arena_record,
+        statement(arena.arena_record),
+        (("Brain", arena.arena_record.hit), *crowds(arena.teacher, rounds)),
+        source,
+    )
     return {
         "headline": headline(hour_of(arena.how_far)),
         "lead": hour_statement(arena),
         "figure": far_figure(arena, now_ms),
-        "far": tuple((HORIZONS[one.horizon].words, one, far_statement(one)) for one in arena.how_far),
+        "far": tuple((HORIZONS[scores.horizon].words, scores, far_statement(scores)) for scores in arena.how_far),
         "far_charts": _drawn(coverage("coverage", arena.how_far, source), saved("saved", arena.how_far, source)),
-        "sections": (
-            _section("hourly", "Which way", hourly, direction(hourly), _by_asset(hourly.hit, due), source),
-            _section(
-                "arena",
-                "The brain in the Arena",
-                arena.arena_record,
-                statement(arena.arena_record),
-                (("Brain", arena.arena_record.hit), *people),
-                source,
-            ),
-        ),
+        "sections": (hourly, in_arena),
         "backtest": _backtest(arena.backtest),
-        "grid": _grid(due),
+        "grid": _grid(resolved),
         "assets": ASSETS,
         "needed": ENOUGH,
     }
@@ -87,27 +95,30 @@ def _drawn(*charts: Chart | None) -> tuple[Chart, ...]:
     return tuple(chart for chart in charts if chart is not None)
 
 
-def _backtest(held: BacktestScores | None) -> dict[str, Any] | None:
-    if held is None:
+def _backtest(tested: BacktestScores | None) -> dict[str, Any] | None:
+    if tested is None:
         return None
-    named = (("Which way, each hour", held.hourly), ("Arena forecasts", held.arena))
-    far = [(one, one.scores[0]) for one in held.how_far if one.scores]
-    return {
-        "far": tuple(
-            (HORIZONS[one.horizon].words, counted(it.inside_50, "moves"), share(it.inside_90)) for one, it in far
-        ),
-        "rows": tuple(
-            (name, f"{record.resolved:,}", share(record.hit), interval(record.hit)) for name, record in named
-        ),
-    }
+
+    far = []
+    for horizon in tested.how_far:
+        if horizon.scores:
+            brain = horizon.scores[0]
+            words = HORIZONS[horizon.horizon].words
+            far.append((words, counted(brain.inside_50, "moves"), share(brain.inside_90)))
+
+    records = (("Which way, each hour", tested.hourly), ("Arena forecasts", tested.arena))
+    rows = [(name, f"{record.resolved:,}", share(record.hit), interval(record.hit)) for name, record in records]
+    return {"far": far, "rows": rows}
 
 
-def _by_asset(whole: Proportion, due: Sequence[PredictionMade]) -> tuple[tuple[str, Proportion], ...]:
+def _by_asset(whole: Proportion, resolved: Sequence[PredictionMade]) -> tuple[tuple[str, Proportion], ...]:
+    """Return how often the live forecasts came true: of all, then of each asset that has any."""
+    live = [prediction for prediction in resolved if not prediction.warm_up]
     rows = [("All", whole)]
     for asset in ASSETS:
-        own = [made.outcome == made.prediction for made in due if made.asset == asset and not made.warm_up]
-        if own:
-            rows.append((asset, rate(sum(own), len(own))))
+        right = [prediction.outcome == prediction.prediction for prediction in live if prediction.asset == asset]
+        if right:
+            rows.append((asset, rate(sum(right), len(right))))
     return tuple(rows)
 
 
@@ -115,59 +126,70 @@ def _section(  # noqa: PLR0917  each is another thing
     name: str,
     title: str,
     record: ForecastScores,
-    said: str,
+    claim: str,
     compared_rates: tuple[tuple[str, Proportion], ...],
     source: Markup | str,
 ) -> dict[str, Any]:
-    hits = rates(f"{name}-rates", title, compared_rates, source, record.chance)
-    charts = _drawn(hits, skills(f"{name}-skill", record, source))
+    is_enough = enough(record.hit)
+    charts: tuple[Chart, ...] = ()
+    if is_enough:
+        charts = _drawn(
+            rates(f"{name}-rates", title, compared_rates, source, record.chance),
+            skills(f"{name}-skill", record, source),
+        )
     return {
         "name": name,
         "record": record,
         "title": title,
-        "enough": enough(record.hit),
-        "statement": said,
+        "enough": is_enough,
+        "statement": claim,
         "facts": _facts(record),
-        "charts": charts if enough(record.hit) else (),
+        "charts": charts,
         "levels": tuple(
-            (percent(part.said_percent), f"{part.n:,}", share(part.hit), interval(part.hit), part.fits)
-            for part in record.bins
-            if part.hit is not None
+            (percent(level.said_percent), f"{level.n:,}", share(level.hit), interval(level.hit), level.fits)
+            for level in record.bins
+            if level.hit is not None
         ),
     }
 
 
 def _facts(record: ForecastScores) -> tuple[tuple[str, str, str], ...]:
-    skill = record.skill_percent.get("base_rate")
+    """Return name, value and meaning of each figure; scores only from enough cases on."""
+    is_enough = enough(record.hit)
+    came_true = f"95% interval {interval(record.hit)}" if is_enough else ""
     counts = (
         ("Came due", f"{record.resolved:,}", f"of {record.predictions:,} made, {record.void:,} void"),
-        ("Came true", share(record.hit), f"95% interval {interval(record.hit)}" if enough(record.hit) else ""),
+        ("Came true", share(record.hit), came_true),
         ("Chance level", share(record.chance), "always naming the outcome most frequent before"),
     )
-    if not enough(record.hit):
+    if not is_enough:
         return counts
+
+    skill = record.skill_percent.get("base_rate")
     return (
         *counts,
-        (
-            "Brier score",
-            UNKNOWN if record.brier is None else f"{record.brier:.4f}",
-            "0 is perfect, 0.667 equal chances",
-        ),
+        ("Brier score", _score(record.brier), "0 is perfect, 0.667 equal chances"),
         ("Skill", percent(skill), "against the base rate; 0 or less is none"),
-        ("Log score", UNKNOWN if record.log_score is None else f"{record.log_score:.4f}", "1.099 is equal chances"),
+        ("Log score", _score(record.log_score), "1.099 is equal chances"),
     )
 
 
-def _grid(due: Sequence[PredictionMade]) -> tuple[dict[str, Any], ...]:
+def _score(value: float | None) -> str:
+    return UNKNOWN if value is None else f"{value:.4f}"
+
+
+def _grid(resolved: Sequence[PredictionMade]) -> tuple[dict[str, Any], ...]:
     """Return the newest hours with the forecast of each asset that came due, None where there was none."""
     by_hour: dict[int, dict[str, PredictionMade]] = {}
-    for made in due:
-        by_hour.setdefault(made.start_ms, {})[made.asset] = made
+    for prediction in resolved:
+        by_hour.setdefault(prediction.start_ms, {})[prediction.asset] = prediction
+
+    newest = sorted(by_hour.items(), reverse=True)[:GRID_HOURS]
     return tuple(
         {
-            "start_ms": start,
-            "made": tuple(hour.get(asset) for asset in ASSETS),
-            "from_backtest": any(made.warm_up for made in hour.values()),
+            "start_ms": start_ms,
+            "forecasts": tuple(of_hour.get(asset) for asset in ASSETS),
+            "from_backtest": any(prediction.warm_up for prediction in of_hour.values()),
         }
-        for start, hour in sorted(by_hour.items(), reverse=True)[:GRID_HOURS]
+        for start_ms, of_hour in newest
     )

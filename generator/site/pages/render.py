@@ -21,13 +21,14 @@ from generator.compose.free import FreeBodies
 from generator.compose.scores import hour_statement
 from generator.market.bars import BAR_MS
 from generator.site.charts.history import FIRST_CHART, WINDOWS
-from generator.site.pages.arena import history, live_view, voters, who_was_right
+from generator.site.pages.arena import live_view, voters
 from generator.site.pages.asset import asset_view
-from generator.site.pages.docs import values
+from generator.site.pages.docs import document_view
 from generator.site.pages.landing import landing, missing
 from generator.site.pages.linked import linked_data
 from generator.site.pages.markdown import markdown
 from generator.site.pages.record import record_view
+from generator.site.pages.rounds import FinishedRound, history, who_was_right
 from generator.site.pages.terms import with_terms_linked
 from generator.site.pages.today import examples
 from generator.site.resources import Resources
@@ -47,8 +48,12 @@ class PageView:
     Args:
         bodies: the free answers of the same tick.
         schemas: model name -> JSON schema, from the published OpenAPI.
+        rounds: rows of `/arena/rounds.json`, newest first.
         predictions: hourly forecasts that came due or were void, newest first.
         shares: page path -> the picture it shows where it is shared; the other pages show that of "".
+        months: files of the record by month, for download.
+        figures: name -> drawn chart, such as `btc-7d`; one that could not be drawn is left out.
+        days: those of the archive, newest first.
     """
 
     ctx: TickContext
@@ -65,13 +70,17 @@ class PageView:
         """Return the picture of a page."""
         return self.shares.get(page.path) or self.shares.get("")
 
+    def finished_rounds(self) -> tuple[FinishedRound, ...]:
+        """Return what the pages read of the rounds, newest first."""
+        return tuple(map(FinishedRound.of, self.rounds))
 
-class Content(NamedTuple):
-    """What is between the head and the foot of a page.
+
+class PageRecipe(NamedTuple):
+    """How the part between the head and the foot of a page is made.
 
     Args:
-        values: what the template reads.
-        source: what the page is made from; while that is equal the page is kept. None: made every tick.
+        values: returns what the template reads.
+        source: returns what the page is made from; while that is equal the page is kept. None: made every tick.
     """
 
     values: Callable[[SitePage, PageView], Mapping[str, Any]]
@@ -80,44 +89,71 @@ class Content(NamedTuple):
 
 def _record_source(view: PageView) -> tuple[object, ...]:
     arena = view.ctx.arena
+    # Until the first score of the ranges, the page says when it is due, which moves with the clock.
     due = None if arena.how_far else first_due(arena, view.ctx.freshness.generated_ms)
-    played = (arena.teacher, arena.backtest, arena.arena_record)
-    listed = (tuple(view.predictions), tuple(view.rounds), tuple(view.months))
-    return (due, arena.hourly_record, arena.how_far, *played, *listed)
+    return (
+        due,
+        arena.hourly_record,
+        arena.how_far,
+        arena.teacher,
+        arena.backtest,
+        arena.arena_record,
+        tuple(view.predictions),
+        tuple(view.rounds),
+        tuple(view.months),
+    )
 
 
 def _record(_page: SitePage, view: PageView) -> Mapping[str, Any]:
-    newest = max((made.end_ms for made in view.predictions), default=None)
-    until = Markup(", up to {}").format(page_format.when(newest)) if newest is not None else ""
+    newest_ms = max((prediction.end_ms for prediction in view.predictions), default=None)
+    until: Markup | str = ""
+    if newest_ms is not None:
+        until = Markup(", up to {}").format(page_format.when(newest_ms))
     source = Markup('Source: own record, <a href="{}">downloads</a>{}.').format("#downloads", until)
-    record = record_view(view.ctx.arena, view.predictions, source, view.ctx.freshness.generated_ms, view.rounds)
+
+    record = record_view(
+        view.ctx.arena,
+        view.predictions,
+        source,
+        view.ctx.freshness.generated_ms,
+        view.finished_rounds(),
+    )
     return {"record": record, "months": view.months}
 
 
 def _arena(_page: SitePage, view: PageView) -> Mapping[str, Any]:
+    rounds = view.finished_rounds()
     return {
         "live": live_view(view.ctx, view.bodies.shared_intelligence.price),
         "crowd": view.bodies.human_consensus,
         "network": NETWORKS[view.ctx.site.network],
-        "rows": history(view.rounds),
-        "right": who_was_right(view.ctx.arena, view.rounds, "Source: resolved rounds since the start."),
+        "rows": history(rounds),
+        "right": who_was_right(view.ctx.arena, rounds, "Source: resolved rounds since the start."),
         "voters": voters(view.bodies.teacher_lessons),
     }
 
 
 def _status(_page: SitePage, view: PageView) -> Mapping[str, Any]:
-    how_far = hour_statement(view.ctx.arena)
-    return {"lacking": missing(view.ctx, view.bodies), "how_far": how_far, "uptime": view.figures.get("uptime")}
+    return {
+        "lacking": missing(view.ctx, view.bodies),
+        "how_far": hour_statement(view.ctx.arena),
+        "uptime": view.figures.get("uptime"),
+    }
 
 
 def _learn(_page: SitePage, view: PageView) -> Mapping[str, Any]:
-    asset = DEFAULT_ASSET.lower()
-    return {"figures": {"regimes": view.figures.get(FIRST_CHART), "funding": view.figures.get(f"{asset}-funding")}}
+    regimes = view.figures.get(FIRST_CHART)
+    funding = view.figures.get(f"{DEFAULT_ASSET.lower()}-funding")
+    return {"figures": {"regimes": regimes, "funding": funding}}
 
 
 def _asset(page: SitePage, view: PageView) -> Mapping[str, Any]:
-    names = {"week": "7d", "funding": "funding", "interest": "interest"}
-    figures = {name: view.figures.get(f"{page.subject.lower()}-{key}") for name, key in names.items()}
+    asset = page.subject.lower()
+    figures = {
+        "week": view.figures.get(f"{asset}-7d"),
+        "funding": view.figures.get(f"{asset}-funding"),
+        "interest": view.figures.get(f"{asset}-interest"),
+    }
     return {"now": asset_view(page.subject, view.bodies, view.predictions), "figures": figures}
 
 
@@ -140,33 +176,39 @@ def _each_five_minutes(view: PageView) -> tuple[object, ...]:
     return (view.figures, view.ctx.freshness.generated_ms // BAR_MS, tuple(view.predictions))
 
 
+def _landing(_page: SitePage, view: PageView) -> Mapping[str, Any]:
+    return {"now": landing(view.ctx, view.bodies, view.figures.get(FIRST_CHART))}
+
+
+def _document(page: SitePage, view: PageView) -> Mapping[str, Any]:
+    return document_view(page, view.schemas, view.bodies.by_path, view.ctx.site)
+
+
 def _nothing(*_: object) -> Mapping[str, Any]:
     return {}
 
 
-_PLAIN: Final = Content(_nothing, lambda _: ())
+_PLAIN: Final = PageRecipe(_nothing, lambda _view: ())
 # The answers are those of the tick that made the page: at a start, and each day.
-_DOCUMENT: Final = Content(
-    lambda page, view: values(page, view.schemas, view.bodies.by_path, view.ctx.site), lambda view: (view.schemas,)
-)
-_CONTENT: Final[Mapping[str, Content]] = {
-    "pages/index.html": Content(
-        lambda _, view: {"now": landing(view.ctx, view.bodies, view.figures.get(FIRST_CHART))}, None
-    ),
-    "pages/arena.html": Content(_arena, None),
-    "pages/status.html": Content(_status, None),
-    "pages/track_record.html": Content(_record, _record_source),
-    "pages/glossary.html": Content(lambda _, view: {"today": _today(view)}, lambda view: (_today(view),)),
-    "pages/learn.html": Content(_learn, lambda view: (view.ctx.arena.lessons, view.figures)),
-    "pages/asset.html": Content(_asset, _each_five_minutes),
-    "pages/history.html": Content(_history, lambda view: (view.figures,)),
-    "pages/archive.html": Content(_archive, lambda view: (view.days,)),
-    "pages/archive_day.html": Content(lambda _, view: {"day": view.days[0]}, lambda view: (view.days,)),
+_DOCUMENT: Final = PageRecipe(_document, lambda view: (view.schemas,))
+_BY_TEMPLATE: Final[Mapping[str, PageRecipe]] = {
+    "pages/index.html": PageRecipe(_landing, None),
+    "pages/arena.html": PageRecipe(_arena, None),
+    "pages/status.html": PageRecipe(_status, None),
+    "pages/track_record.html": PageRecipe(_record, _record_source),
+    "pages/glossary.html": PageRecipe(lambda _, view: {"today": _today(view)}, lambda view: (_today(view),)),
+    "pages/learn.html": PageRecipe(_learn, lambda view: (view.ctx.arena.lessons, view.figures)),
+    "pages/asset.html": PageRecipe(_asset, _each_five_minutes),
+    "pages/history.html": PageRecipe(_history, lambda view: (view.figures,)),
+    "pages/archive.html": PageRecipe(_archive, lambda view: (view.days,)),
+    "pages/archive_day.html": PageRecipe(lambda _, view: {"day": view.days[0]}, lambda view: (view.days,)),
 }
 
 
-def _content(page: SitePage) -> Content:
-    return _CONTENT.get(page.template) or (_DOCUMENT if page.group else _PLAIN)
+def _recipe(page: SitePage) -> PageRecipe:
+    if page.template in _BY_TEMPLATE:
+        return _BY_TEMPLATE[page.template]
+    return _DOCUMENT if page.group else _PLAIN
 
 
 class Pages:
@@ -185,21 +227,29 @@ class Pages:
         frame = cache(partial(self._frame, view))
         for page in PAGES:
             yield page, partial(self._page, page, view, frame)
+
         for day in view.days[:DAYS_KEPT]:
             if not day.tested:
-                yield day.page(), partial(self._page, day.page(), replace(view, days=(day,)), frame)
+                page = day.page()
+                yield page, partial(self._page, page, replace(view, days=(day,)), frame)
         for day in view.days[DAYS_KEPT:]:
             self._kept.pop(day.path, None)
 
     def _page(self, page: SitePage, view: PageView, frame: Callable[..., Mapping[str, Any]]) -> dict[str, bytes]:
-        source = _content(page).source
+        """Return a page and its twin, those of before while what they are made from is equal."""
+        source = _recipe(page).source
         if source is None:
-            return self._made(page, view, frame(lasting=False))
+            return self._render(page, view, frame(lasting=False))
+
         key = (view.ctx.site, view.ctx.observation.mode, view.share(page), *source(view))
-        held = self._kept.get(page.path)
-        if held is None or held[0] != key:
-            held = self._kept[page.path] = (key, self._made(page, view, frame(lasting=True)))
-        return held[1]
+        if page.path in self._kept:
+            kept_key, files = self._kept[page.path]
+            if kept_key == key:
+                return files
+
+        files = self._render(page, view, frame(lasting=True))
+        self._kept[page.path] = (key, files)
+        return files
 
     def _frame(self, view: PageView, *, lasting: bool) -> dict[str, Any]:
         """Render the frame around the content, and its Markdown.
@@ -208,9 +258,15 @@ class Pages:
             lasting: the page shows nothing of this minute; its script asks /status.json whether the service is fresh.
         """
         ctx = view.ctx
-        values = {"ctx": ctx, "site": ctx.site, "fresh": ctx.freshness, "mode": str(ctx.observation.mode)}
-        values["lasting"] = lasting
-        head, foot = (self._env.get_template(f"pages/{name}.html").render(values) for name in ("head", "foot"))
+        values = {
+            "ctx": ctx,
+            "site": ctx.site,
+            "fresh": ctx.freshness,
+            "mode": str(ctx.observation.mode),
+            "lasting": lasting,
+        }
+        head = self._env.get_template("pages/head.html").render(values)
+        foot = self._env.get_template("pages/foot.html").render(values)
         return {
             **values,
             "head": Markup(head),  # noqa: S704  ours, escaped when it was made
@@ -219,13 +275,20 @@ class Pages:
             "after": markdown(foot, ctx.site.base_url),
         }
 
-    def _made(self, page: SitePage, view: PageView, frame: Mapping[str, Any]) -> dict[str, bytes]:
+    def _render(self, page: SitePage, view: PageView, frame: Mapping[str, Any]) -> dict[str, bytes]:
         """Render a page and its twin."""
         ctx = view.ctx
-        made_at = page_format.when(ctx.freshness.generated_ms)
-        made = {**frame, "page": page, "answer_time": made_at, **_content(page).values(page, view)}
-        main = self._env.get_template(page.template).render(made)
-        main = main if page.group or page.template in _NO_TERMS else with_terms_linked(main)
+        main = self._env.get_template(page.template).render(
+            {
+                **frame,
+                "page": page,
+                "answer_time": page_format.when(ctx.freshness.generated_ms),
+                **_recipe(page).values(page, view),
+            }
+        )
+        if not page.group and page.template not in _NO_TERMS:
+            main = with_terms_linked(main)
+
         html = self._env.get_template("pages/base.html").render(
             frame,
             page=page,
@@ -233,6 +296,8 @@ class Pages:
             linked=linked_data(page, ctx.site, iso(ctx.freshness.generated_ms)),
             share_picture=view.share(page),
         )
-        said = "" if page.path == "/" else f"{answers.DISCLAIMER}\n\n"  # there it is a part of the page
-        text = f"{frame['before']}\n{markdown(main, ctx.site.base_url)}\n{said}{frame['after']}"
-        return {page.file: html.encode(), page.twin: text.encode()}
+        disclaimer = f"{answers.DISCLAIMER}\n\n"
+        if page.path == "/":
+            disclaimer = ""  # there it is a part of the page
+        twin = f"{frame['before']}\n{markdown(main, ctx.site.base_url)}\n{disclaimer}{frame['after']}"
+        return {page.file: html.encode(), page.twin: twin.encode()}

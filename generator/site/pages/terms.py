@@ -16,13 +16,14 @@ _WORD: Final = re.compile(
 
 def with_terms_linked(html: str) -> str:
     """Link each term where the prose of a page first uses it; code, links and headings stay as they are."""
-    seen: set[str] = set()
+    linked: set[str] = set()
 
-    def link(found: re.Match[str]) -> str:
-        term = (found["term"] or "").lower()
-        if not term or term in seen:
-            return found[0]
-        seen.add(term)
-        return f'<a class="term" href="{GLOSSARY}#{_ANCHORS[term]}">{found[0]}</a>'
+    def link(match: re.Match[str]) -> str:
+        term = (match["term"] or "").lower()
+        if not term or term in linked:
+            return match[0]
+
+        linked.add(term)
+        return f'<a class="term" href="{GLOSSARY}#{_ANCHORS[term]}">{match[0]}</a>'
 
     return _PROSE.sub(lambda block: _WORD.sub(link, block[0]), html)

@@ -1,0 +1,136 @@
+"""Finished rounds of the Arena: what each side answered, and who was right."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Self
+
+from markupsafe import Markup
+
+from generator.arena.rates import rate
+from generator.arena.tally import consensus_of
+from generator.arena.values import ArenaView, LessonMetrics, Proportion, Tally
+from generator.catalog.text.labels import BIAS_MARKS
+from generator.catalog.words import PatternType
+from generator.site.charts.record import rates
+from generator.site.words.format import UNKNOWN, ms_of, signed
+from generator.site.words.votes import apart
+
+HISTORY_SHOWN: Final = 48
+PEOPLE: Final = "People"
+_MARKS: Final = {"BULLISH": BIAS_MARKS["UP"], "BEARISH": BIAS_MARKS["DOWN"], "NEUTRAL": BIAS_MARKS["FLAT"]}
+PATTERNS: Final[dict[PatternType, str]] = {
+    PatternType.BOTH_CORRECT: "both right",
+    PatternType.BRAIN_ONLY: "only the brain right",
+    PatternType.CROWD_ONLY: "only the people right",
+    PatternType.BOTH_WRONG: "both wrong",
+    PatternType.NO_CROWD: "nobody voted",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class FinishedRound:
+    """What the pages read of one row of `/arena/rounds.json`."""
+
+    round_id: str
+    asset: str
+    start_ms: int
+    warm_up: bool  # of the backtest
+    prediction: str | None  # None without a forecast
+    votes: Mapping[str, Tally]  # of the `real` and the `simulated` voters; who cast none is left out
+    outcome: str | None  # None where the round is void
+    void_reason: str | None
+    change_bps: float | None
+
+    @classmethod
+    def of(cls, row: Mapping[str, Any]) -> Self:
+        """Read a row."""
+        forecast = row["forecast"]
+        return cls(
+            round_id=row["round_id"],
+            asset=row["asset"],
+            start_ms=ms_of(row["start"]),
+            warm_up=row["warm_up"],
+            prediction=forecast["prediction"] if forecast else None,
+            votes=dict(apart(Tally(**row["votes"]), Tally(**row["simulated_votes"]))),
+            outcome=row["outcome"],
+            void_reason=row["void_reason"],
+            change_bps=row["change_bps"],
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What one side answered in a finished round, and whether it was right.
+
+    `answer` is empty where the side gave none; `right` is None then, and where the round is void.
+    """
+
+    answer: str
+    mark: str
+    right: bool | None
+
+
+def history(rounds: Sequence[FinishedRound]) -> tuple[dict[str, Any], ...]:
+    """Return what a table of finished rounds shows of the newest of them, newest first."""
+    return tuple(map(_history_row, rounds[:HISTORY_SHOWN]))
+
+
+def _history_row(played: FinishedRound) -> dict[str, Any]:
+    outcome = played.outcome
+    counts = [f"{votes.total:,} {who}" for who, votes in played.votes.items()]
+    return {
+        "round_id": played.round_id,
+        "asset": played.asset,
+        "start_ms": played.start_ms,
+        "brain": _verdict(played.prediction, outcome),
+        "people": _verdict(_consensus(played, "real"), outcome),
+        "simulated": _verdict(_consensus(played, "simulated"), outcome),
+        "outcome": "void" if outcome is None else outcome.lower(),
+        "outcome_mark": _MARKS.get(outcome or "", ""),
+        "moved": UNKNOWN if played.change_bps is None else signed(played.change_bps / 100),
+        "votes": ", ".join(counts) or "0",
+        "void_reason": played.void_reason,
+        "warm_up": played.warm_up,
+    }
+
+
+def _consensus(played: FinishedRound, who: str) -> str | None:
+    votes = played.votes.get(who)
+    return consensus_of(votes) if votes else None
+
+
+def _verdict(answer: str | None, outcome: str | None) -> Verdict:
+    if answer is None:
+        return Verdict("", "", None)
+    right = None if outcome is None else answer == outcome
+    return Verdict(answer.lower(), _MARKS.get(answer, ""), right)
+
+
+def who_was_right(arena: ArenaView, rounds: Sequence[FinishedRound], source: Markup | str) -> dict[str, Any]:
+    """Compare brain and people over all resolved rounds; those of the backtest before the start are apart."""
+    metrics = arena.teacher
+    people = crowds(metrics, rounds)
+    return {
+        "chart": rates("right", "The brain", (("Brain", metrics.brain), *people), source),
+        "brain": metrics.brain,
+        "people": people,
+        "real": people[0][0] == PEOPLE,
+        "agreement": metrics.agreement,
+        "patterns": tuple((words, metrics.patterns.get(pattern, 0)) for pattern, words in PATTERNS.items()),
+        "warm_up": arena.lessons_warm_up,
+        "total": metrics.lessons_total,
+    }
+
+
+def crowds(metrics: LessonMetrics, rounds: Sequence[FinishedRound]) -> tuple[tuple[str, Proportion], ...]:
+    """Return how often the people were right; where a crowd is simulated, both apart over the rounds listed."""
+    hits: dict[str, list[bool]] = {"real": [], "simulated": []}
+    for played in rounds:
+        if played.outcome is None or played.warm_up:
+            continue
+        for who, votes in played.votes.items():
+            hits[who].append(consensus_of(votes) == played.outcome)
+
+    if not hits["simulated"]:
+        return ((PEOPLE, metrics.crowd),)
+    return tuple((f"{who.capitalize()} voters", rate(sum(right), len(right))) for who, right in hits.items() if right)
