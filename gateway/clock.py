@@ -49,7 +49,7 @@ class Outage:
         return 0.0 if self._since is None else self._clock.monotonic() - self._since
 
 
-class LastGood:
+class LastSuccess:
     """The age of the last success; the start counts as one, so that a fresh process has time to connect."""
 
     def __init__(self, clock: Clock) -> None:

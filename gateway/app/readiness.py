@@ -6,14 +6,14 @@ import structlog
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from gateway.clock import NOT_READY_S, LastGood
+from gateway.clock import NOT_READY_S, LastSuccess
 from gateway.http.answers import Problems
 from gateway.http.metrics import Metrics
 from gateway.ledger.thread import LedgerThread
 from gateway.payments.quotes import Quotes
 from gateway.upstream.chain import Chain
 from gateway.upstream.facilitator import Facilitator
-from gateway.vault.folder import Vault
+from gateway.vault.folder import VaultReader
 
 RETRY_S: Final = 5
 log = structlog.get_logger("gateway")
@@ -25,7 +25,7 @@ class Readiness:
     def __init__(
         self,
         *,
-        vault: Vault,
+        vault: VaultReader,
         facilitator: Facilitator,
         chain: Chain,
         ledger: LedgerThread,
@@ -105,7 +105,7 @@ class Readiness:
         return JSONResponse(content, headers={"cache-control": "no-store"})
 
 
-def _overdue(success: LastGood, sentence: str) -> str | None:
+def _overdue(success: LastSuccess, sentence: str) -> str | None:
     return f"{sentence} for over {NOT_READY_S:.0f} s" if success.age_s() > NOT_READY_S else None
 
 

@@ -21,7 +21,7 @@ from gateway.upstream.chain import Chain
 from gateway.upstream.facilitator import Facilitator
 from gateway.upstream.http_client import Http
 from gateway.vault.bucket import VaultFiles
-from gateway.vault.folder import Vault
+from gateway.vault.folder import VaultReader
 
 START_S: Final = 10.0
 
@@ -34,7 +34,7 @@ class GatewayState:
     clock: Clock
     metrics: Metrics
     http: Http
-    vault: Vault
+    vault: VaultReader
     facilitator: Facilitator
     chain: Chain
     ledger: LedgerThread
@@ -70,7 +70,7 @@ async def open_state(
         LedgerUnreadable: the payments ledger cannot be opened.
     """
     opened = await asyncio.to_thread(Ledger, settings.ledger_where)
-    vault = Vault(files, clock, settings.vault_max_age_seconds)
+    vault = VaultReader(files, clock, settings.vault_max_age_seconds)
     facilitator = Facilitator(settings, http, clock, metrics)
     chain = Chain(settings, http, clock, metrics)
     problems = Problems(settings.project, vault.disclaimer)

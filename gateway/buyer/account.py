@@ -9,7 +9,7 @@ from algosdk.encoding import is_valid_address
 
 from gateway.errors import GatewayError
 from gateway.upstream.chain import Chain
-from gateway.upstream.http_client import Answer
+from gateway.upstream.http_client import JsonAnswer
 from gateway.wire.networks import Network
 
 TIMEOUT_S: Final = 3.0
@@ -82,7 +82,7 @@ async def look_up_fee(chain: Chain, network: Network) -> Params:
     return _params(await chain.algod("/v2/transactions/params", TIMEOUT_S), network)
 
 
-def _params(answer: Answer | None, network: Network) -> Params:
+def _params(answer: JsonAnswer | None, network: Network) -> Params:
     content = _object(answer)
     if content.get("genesis-hash") != network.genesis_hash:
         _refuse("the node belongs to another network than this service")
@@ -96,7 +96,7 @@ def _params(answer: Answer | None, network: Network) -> Params:
     return Params(last_round, max(fee, MIN_FEE))
 
 
-def _account(account: Answer | None, holding: Answer | None, address: str, asset: int) -> Account:
+def _account(account: JsonAnswer | None, holding: JsonAnswer | None, address: str, asset: int) -> Account:
     is_new = account is not None and account.status == HTTPStatus.NOT_FOUND
     content = {} if is_new else _object(account)
     if content and content.get("address") != address:
@@ -119,7 +119,7 @@ def _account(account: Answer | None, holding: Answer | None, address: str, asset
     )
 
 
-def _holding(answer: Answer | None, asset: int) -> dict[str, Any] | None:
+def _holding(answer: JsonAnswer | None, asset: int) -> dict[str, Any] | None:
     """Return the account's holding; None when the node says that there is none."""
     if answer is not None and answer.status == HTTPStatus.NOT_FOUND:
         return None
@@ -129,7 +129,7 @@ def _holding(answer: Answer | None, asset: int) -> dict[str, Any] | None:
     return held
 
 
-def _object(answer: Answer | None) -> dict[str, Any]:
+def _object(answer: JsonAnswer | None) -> dict[str, Any]:
     if answer is None or answer.status != HTTPStatus.OK or not isinstance(answer.content, dict):
         _refuse("the node does not answer")
     found: dict[str, Any] = answer.content

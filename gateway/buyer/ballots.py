@@ -23,7 +23,7 @@ from gateway.http.answers import Problems, preflight
 from gateway.http.limits import Clients, RateLimit
 from gateway.settings import GatewaySettings
 from gateway.upstream.chain import Chain, Presence
-from gateway.upstream.http_client import Answer
+from gateway.upstream.http_client import JsonAnswer
 from gateway.wire.algorand import KEY_BYTES, MAX_LIFE_ROUNDS, address_of, key_of, pack
 from gateway.wire.ballots import (
     CHANGES,
@@ -217,7 +217,7 @@ class BallotDesk:
                 await self._check_known(ballot, answer)
         return {"txid": ballot.txid, "voter": ballot.voter, "round_id": ballot.round_id, "choice": ballot.choice}
 
-    async def _check_known(self, ballot: SignedBallot, answer: Answer | None) -> None:
+    async def _check_known(self, ballot: SignedBallot, answer: JsonAnswer | None) -> None:
         """Take a ballot that the node has already for a submitted one: the page may ask twice."""
         if await self._chain.pending_status(ballot.txid) in {Presence.FOUND, Presence.POOLED}:
             return

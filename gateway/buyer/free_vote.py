@@ -32,7 +32,7 @@ from gateway.clock import Clock
 from gateway.errors import GatewayError
 from gateway.http.limits import network_of, share_of
 from gateway.wire.ballots import SignedBallot
-from gateway.wire.inbox import EARLIER_VOTERS, OPEN_ROUND, OpenRound, unpack_voters
+from gateway.wire.inbox import EARLIER_VOTERS, OPEN_ROUND, AnnouncedRound, unpack_voters
 
 MARGIN_MS: Final = 2_000
 """Before the close: what is added must be there when the tick that locks the round reads the folder."""
@@ -81,10 +81,10 @@ class FreeVote:
         # One thread: ballots are counted one after the other, and a disk that hangs holds up nothing else.
         self._thread = ThreadPoolExecutor(1, "free-vote")
 
-    async def taking(self) -> OpenRound:
+    async def taking(self) -> AnnouncedRound:
         """Return the round that takes votes; raise BallotAnswer where no generator reads what is added."""
         try:
-            announced = OpenRound.of(await asyncio.to_thread((self._folder / OPEN_ROUND).read_bytes))
+            announced = AnnouncedRound.of(await asyncio.to_thread((self._folder / OPEN_ROUND).read_bytes))
         except (OSError, ValueError):
             raise BallotAnswer(503, "off", OFF, RETRY_S) from None
 
@@ -105,7 +105,7 @@ class FreeVote:
         full = self._answer(why, taking)
         return {"free_vote": "full", "reason": full.reason, "detail": full.text}
 
-    async def check_open(self, wanted: str) -> OpenRound:
+    async def check_open(self, wanted: str) -> AnnouncedRound:
         """Return the wanted round; raise BallotAnswer when it takes no votes, or no generator reads them."""
         taking = await self.taking()
         if wanted != taking.round_id or self._now_ms() >= taking.closes_ms - MARGIN_MS:
@@ -134,7 +134,7 @@ class FreeVote:
         now_ms = self._now_ms()
         await self._in_thread(lambda: self._places.forget(now_ms))
 
-    def _take(self, taking: OpenRound, ballot: SignedBallot, address: str, now_ms: int) -> NoPlace | None:
+    def _take(self, taking: AnnouncedRound, ballot: SignedBallot, address: str, now_ms: int) -> NoPlace | None:
         name = hashlib.sha256(ballot.raw).hexdigest()
         earlier = self._earlier.holds(ballot.transaction["snd"])
         claim = Claim(name, share_of(address), network_of(address), earlier)
@@ -144,7 +144,7 @@ class FreeVote:
     async def _in_thread(self, work: Callable[[], Value]) -> Value:
         return await asyncio.get_running_loop().run_in_executor(self._thread, work)
 
-    def _answer(self, why: NoPlace, taking: OpenRound) -> BallotAnswer:
+    def _answer(self, why: NoPlace, taking: AnnouncedRound) -> BallotAnswer:
         """Say why there is no place, and when to come again."""
         freed_ms = taking.closes_ms - FREED_BEFORE_CLOSE_MS
         until_ms = freed_ms if why is NoPlace.NEWCOMERS else taking.closes_ms

@@ -26,7 +26,7 @@ from gateway.payments.quotes import Quotes
 from gateway.settings import GatewaySettings
 from gateway.upstream.chain import Chain
 from gateway.upstream.http_client import Http
-from gateway.vault.folder import LoadedVault, Vault, VaultProduct
+from gateway.vault.folder import LoadedVault, VaultProduct, VaultReader
 
 PAGE: Final = "/x402-buyer/"
 LENT_WORDS: Final = "devnet on this machine, under the test network's name"
@@ -63,7 +63,7 @@ def buyer_routes(
     settings: GatewaySettings,
     clock: Clock,
     http: Http,
-    vault: Vault,
+    vault: VaultReader,
     chain: Chain,
     quotes: Quotes,
     clients: Clients,
@@ -105,7 +105,7 @@ class _Page:
         *,
         settings: GatewaySettings,
         clock: Clock,
-        vault: Vault,
+        vault: VaultReader,
         quotes: Quotes,
         problems: Problems,
         bundle: WalletBundle,

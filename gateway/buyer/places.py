@@ -35,7 +35,7 @@ from typing import Final, NamedTuple, Self
 
 import structlog
 
-from gateway.wire.inbox import OpenRound
+from gateway.wire.inbox import AnnouncedRound
 
 PER_ADDRESS: Final = 20
 PER_NETWORK: Final = 60
@@ -91,7 +91,7 @@ class Book:
     unknown: int = 0  # ballots of which only the number is known
 
     @classmethod
-    def begun(cls, taking: OpenRound, unknown: int = 0) -> Self:
+    def begun(cls, taking: AnnouncedRound, unknown: int = 0) -> Self:
         """Begin a round under a new key."""
         return cls(taking.round_id, taking.closes_ms, secrets.token_bytes(KEY_BYTES), unknown=unknown)
 
@@ -177,7 +177,7 @@ class Places:
         self._book: Book | None = None  # as it was when this process last looked
         self._complained = False
 
-    def take(self, taking: OpenRound, claim: Claim, now_ms: float, store: Callable[[], None]) -> NoPlace | None:
+    def take(self, taking: AnnouncedRound, claim: Claim, now_ms: float, store: Callable[[], None]) -> NoPlace | None:
         """Give a ballot a place and store it, or return why there is none; what `store` raises leaves the place free.
 
         The ballot is stored before its place is written: power that goes in between leaves a ballot without a line,
@@ -205,7 +205,7 @@ class Places:
             if file is not None:
                 file.close()
 
-    def full(self, taking: OpenRound, now_ms: float) -> NoPlace | None:
+    def full(self, taking: AnnouncedRound, now_ms: float) -> NoPlace | None:
         """Return why a newcomer gets no place in the round; None where one does."""
         try:
             book = _read(self._path.read_bytes())
@@ -245,7 +245,7 @@ class Places:
             return None
         return file
 
-    def _look(self, file: FileIO | None, taking: OpenRound) -> tuple[Book, bytes | None]:
+    def _look(self, file: FileIO | None, taking: AnnouncedRound) -> tuple[Book, bytes | None]:
         """Return the round's book, and what the file lacks of it: lines, or None where all of it is to be written."""
         mine = self._book if self._book is not None and self._book.round_id == taking.round_id else None
         data = None
@@ -308,7 +308,7 @@ def _lock(file: FileIO, steps: int) -> None:
     raise BlockingIOError(errno.EWOULDBLOCK, "another process holds it")
 
 
-def _continued(data: bytes, mine: Book | None, taking: OpenRound) -> tuple[Book, bytes | None]:
+def _continued(data: bytes, mine: Book | None, taking: AnnouncedRound) -> tuple[Book, bytes | None]:
     """Return the book that follows from a file and from what this process knew, and what the file lacks of it."""
     found = _read(data)
     if found is None or found.round_id != taking.round_id:

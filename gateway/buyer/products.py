@@ -5,7 +5,7 @@ from typing import Final, NamedTuple
 DEFAULT: Final = "human"
 
 
-class Part(NamedTuple):
+class ProductPart(NamedTuple):
     """One part of a product, shown in this order.
 
     Args:
@@ -32,10 +32,10 @@ class Flow(NamedTuple):
     name: str
     product: str
     link: str
-    parts: tuple[Part, ...]
+    parts: tuple[ProductPart, ...]
 
 
-_RECORD: Final = Part(
+_RECORD: Final = ProductPart(
     "track_record",
     "How past forecasts turned out",
     "hits and misses with the interval, Brier score against simple rules, and calibration",
@@ -46,18 +46,18 @@ FLOWS: Final[tuple[Flow, ...]] = (
         "x402-atlas-human-report",
         "Report for people",
         (
-            Part("verdict", "In short", "the market in a few sentences"),
-            Part("what_changed", "What changed", "since the same time yesterday"),
-            Part("assets", "Coin by coin", "price, direction and expected move of each coin"),
-            Part("derivatives", "Futures", "which side pays funding, and how much"),
-            Part("liquidity", "Liquidity", "how deep the order book of each coin is"),
-            Part("scenarios", "What may come next", "three scenarios, each with what would prove it wrong"),
-            Part("arena", "The Arena", "what people and the brain expect"),
-            Part("track_record", "How past forecasts turned out", "hits and misses, with the latest misses"),
-            Part("charts", "Charts", "with their numbers as tables"),
-            Part("evidence", "What it rests on", "what was used, what is missing, what disagrees"),
-            Part("limits", "What it cannot tell", "in plain words"),
-            Part("glossary", "Glossary", "each term of finance, explained"),
+            ProductPart("verdict", "In short", "the market in a few sentences"),
+            ProductPart("what_changed", "What changed", "since the same time yesterday"),
+            ProductPart("assets", "Coin by coin", "price, direction and expected move of each coin"),
+            ProductPart("derivatives", "Futures", "which side pays funding, and how much"),
+            ProductPart("liquidity", "Liquidity", "how deep the order book of each coin is"),
+            ProductPart("scenarios", "What may come next", "three scenarios, each with what would prove it wrong"),
+            ProductPart("arena", "The Arena", "what people and the brain expect"),
+            ProductPart("track_record", "How past forecasts turned out", "hits and misses, with the latest misses"),
+            ProductPart("charts", "Charts", "with their numbers as tables"),
+            ProductPart("evidence", "What it rests on", "what was used, what is missing, what disagrees"),
+            ProductPart("limits", "What it cannot tell", "in plain words"),
+            ProductPart("glossary", "Glossary", "each term of finance, explained"),
         ),
     ),
     Flow(
@@ -65,15 +65,15 @@ FLOWS: Final[tuple[Flow, ...]] = (
         "x402-atlas",
         "ATLAS for programs",
         (
-            Part("regime", "Regime", "the market's regime with its confidence, since when, and the one before"),
-            Part("assets", "Assets", "each coin's price, regime, trend, expected moves and three probabilities"),
-            Part("derivatives", "Derivatives", "funding, open interest and liquidations"),
-            Part("liquidity", "Liquidity", "depth, spread and imbalance of each order book"),
-            Part("cross_asset", "Cross asset", "breadth, dispersion, strongest and weakest"),
-            Part("scenarios", "Scenarios", "the evidence for each, and what would prove it wrong"),
+            ProductPart("regime", "Regime", "the market's regime with its confidence, since when, and the one before"),
+            ProductPart("assets", "Assets", "each coin's price, regime, trend, expected moves and three probabilities"),
+            ProductPart("derivatives", "Derivatives", "funding, open interest and liquidations"),
+            ProductPart("liquidity", "Liquidity", "depth, spread and imbalance of each order book"),
+            ProductPart("cross_asset", "Cross asset", "breadth, dispersion, strongest and weakest"),
+            ProductPart("scenarios", "Scenarios", "the evidence for each, and what would prove it wrong"),
             _RECORD,
-            Part("confidence", "Confidence", "of the regime and of the direction, never mixed"),
-            Part("evidence", "Evidence", "what was used, what is missing, what disagrees"),
+            ProductPart("confidence", "Confidence", "of the regime and of the direction, never mixed"),
+            ProductPart("evidence", "Evidence", "what was used, what is missing, what disagrees"),
         ),
     ),
     Flow(
@@ -81,8 +81,8 @@ FLOWS: Final[tuple[Flow, ...]] = (
         "x402-main-brain",
         "Main Brain",
         (
-            Part("summary", "Summary", "the overall direction in words, and how many coins share it"),
-            Part(
+            ProductPart("summary", "Summary", "the overall direction in words, and how many coins share it"),
+            ProductPart(
                 "assets", "Assets", "each coin's direction, three probabilities next to their base rates, the evidence"
             ),
             _RECORD,
@@ -93,10 +93,10 @@ FLOWS: Final[tuple[Flow, ...]] = (
         "x402-market-regime",
         "Market Regime",
         (
-            Part("regime", "Regime", "the market's regime with its confidence, since when, and the one before"),
-            Part("assets", "Assets", "each coin's own regime, trend, volatility and expected moves"),
-            Part("what_changed", "What changed", "over the last 24 hours, before and now"),
-            Part("risk_drivers", "Risk drivers", "what drives risk now, in words"),
+            ProductPart("regime", "Regime", "the market's regime with its confidence, since when, and the one before"),
+            ProductPart("assets", "Assets", "each coin's own regime, trend, volatility and expected moves"),
+            ProductPart("what_changed", "What changed", "over the last 24 hours, before and now"),
+            ProductPart("risk_drivers", "Risk drivers", "what drives risk now, in words"),
         ),
     ),
 )

@@ -17,10 +17,10 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from gateway.app.server import http_server, listen
 from gateway.devnet.errors import DevnetError
-from gateway.devnet.facilitator import Facilitator
+from gateway.devnet.facilitator import DevnetFacilitator
 from gateway.devnet.faucet import wallet_routes
 from gateway.devnet.keys import load_or_make
-from gateway.devnet.ledger import Ledger
+from gateway.devnet.ledger import DevnetLedger
 from gateway.devnet.node import node_routes
 from gateway.devnet.settings import DevnetSettings, announced
 from gateway.http.limits import is_foreign, misses_host
@@ -70,7 +70,7 @@ def build_devnet(settings: DevnetSettings, *, now: Callable[[], float] = time.ti
     suffix = "" if settings.identity == DEVNET else f"-{settings.identity.name}"
     page_key = load_or_make(keys / f"page-wallet{suffix}.key")
 
-    ledger = Ledger(settings.state_path, settings.identity, now)
+    ledger = DevnetLedger(settings.state_path, settings.identity, now)
     ledger.fund(fee_key.address, FEE_PAYER_MICRO_ALGOS, 0)
     for payee in (DEMO_PAYEE, *settings.payees):
         ledger.fund(payee, 1_000_000, 0)
@@ -80,10 +80,10 @@ def build_devnet(settings: DevnetSettings, *, now: Callable[[], float] = time.ti
         yield
         ledger.close()
 
-    routes = [Facilitator(ledger, fee_key).routes(), wallet_routes(ledger, page_key), *node_routes(ledger)]
+    routes = [DevnetFacilitator(ledger, fee_key).routes(), wallet_routes(ledger, page_key), *node_routes(ledger)]
     app = Starlette(
         routes=routes,
-        middleware=[Middleware(Guard)],
+        middleware=[Middleware(LoopbackGuard)],
         lifespan=lifespan,
         exception_handlers={sqlite3.Error: _state_failed},
     )
@@ -99,7 +99,7 @@ async def _state_failed(_request: Request, problem: Exception) -> Response:
     return JSONResponse({"error": "unavailable", "message": f"the devnet's state: {problem}"}, status_code=503)
 
 
-class Guard:
+class LoopbackGuard:
     """Refuse a Host that is not loopback, and whatever a browser sends for a page of another origin."""
 
     def __init__(self, app: ASGIApp) -> None:

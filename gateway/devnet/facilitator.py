@@ -19,7 +19,7 @@ from x402.schemas import PaymentPayload, PaymentRequirements
 
 from gateway.devnet.errors import LedgerRefusal, Malformed
 from gateway.devnet.keys import Key
-from gateway.devnet.ledger import MAX_GROUP, Ledger
+from gateway.devnet.ledger import MAX_GROUP, DevnetLedger
 from gateway.devnet.node import mounted
 from gateway.devnet.transactions import Item, parse_item, signed
 
@@ -29,7 +29,7 @@ MAX_FEE: Final = 16_000
 PREFIX: Final = "invalid_exact_avm_payload"
 
 
-class Refused(Exception):
+class FacilitatorRefusal(Exception):
     """A payment is not valid: why, and who sent it."""
 
     def __init__(self, reason: str, message: str = "", payer: str = "") -> None:
@@ -45,10 +45,10 @@ class _Asked(BaseModel):
     paymentRequirements: PaymentRequirements  # noqa: N815
 
 
-class Facilitator:
+class DevnetFacilitator:
     """Verify and settle over one ledger, with the fee payer's key."""
 
-    def __init__(self, ledger: Ledger, key: Key) -> None:
+    def __init__(self, ledger: DevnetLedger, key: Key) -> None:
         self._ledger = ledger
         self._key = key
         self._network = ledger.identity.full
@@ -78,7 +78,7 @@ class Facilitator:
         """Return whether the payment would settle now; nothing is committed."""
         try:
             payer, _ = self._check(payload, requirements, self._ledger.simulate)
-        except Refused as refused:
+        except FacilitatorRefusal as refused:
             why = {"invalidReason": refused.reason, "invalidMessage": refused.message, "payer": refused.payer}
             return {"isValid": False, **why}
         return {"isValid": True, "payer": payer}
@@ -88,7 +88,7 @@ class Facilitator:
         network = str(payload.accepted.network)
         try:
             payer, items = self._check(payload, requirements, self._ledger.submit)
-        except Refused as refused:
+        except FacilitatorRefusal as refused:
             why = {"errorReason": refused.reason, "errorMessage": refused.message, "payer": refused.payer}
             return {"success": False, "transaction": "", "network": network, **why}
         return {"success": True, "transaction": items[0].txid, "network": network, "payer": payer}
@@ -98,9 +98,9 @@ class Facilitator:
     ) -> tuple[str, list[Item]]:
         """Give the group with its fee signed to the ledger, and return it with the payer; raise Refused otherwise."""
         if payload.accepted.scheme != SCHEME or requirements.scheme != SCHEME:
-            raise Refused("unsupported_scheme")
+            raise FacilitatorRefusal("unsupported_scheme")
         if not payload.accepted.network == requirements.network == self._network:
-            raise Refused("network_mismatch", f"this facilitator settles {self._network}")
+            raise FacilitatorRefusal("network_mismatch", f"this facilitator settles {self._network}")
 
         items, payment = _read_group(payload.payload)
         payer = payment.sender
@@ -111,24 +111,26 @@ class Facilitator:
         try:
             play(items)
         except LedgerRefusal as refusal:
-            raise Refused("transaction_simulation_failed", f"Simulation failed: {refusal}", payer) from refusal
+            raise FacilitatorRefusal(
+                "transaction_simulation_failed", f"Simulation failed: {refusal}", payer
+            ) from refusal
         return payer, items
 
     def _sign_fee(self, items: list[Item], named: str, payer: str) -> list[Item]:
         """Return the group with the fee payer's own transaction signed: a reasonable fee, and nothing else."""
         if named != self._key.address:
-            raise Refused("fee_payer_not_managed_by_facilitator", payer=payer)
+            raise FacilitatorRefusal("fee_payer_not_managed_by_facilitator", payer=payer)
 
         # Only the first is signed: a second transaction in the fee payer's name has no signature and fails.
         place = next((place for place, item in enumerate(items) if item.sender == named), None)
         if place is None:
-            raise Refused(f"{PREFIX}_missing_fee_payer", payer=payer)
+            raise FacilitatorRefusal(f"{PREFIX}_missing_fee_payer", payer=payer)
 
         fields = items[place].fields
         if fields["type"] != "pay" or items[place].receiver != named or fields.get("fee", 0) > MAX_FEE:
-            raise Refused(f"{PREFIX}_fee_payer_transaction_invalid", payer=payer)
+            raise FacilitatorRefusal(f"{PREFIX}_fee_payer_transaction_invalid", payer=payer)
         if fields.get("amt", 0):
-            raise Refused(f"{PREFIX}_fee_payer_has_amount", payer=payer)
+            raise FacilitatorRefusal(f"{PREFIX}_fee_payer_has_amount", payer=payer)
 
         return [*items[:place], signed(items[place], self._key.secret), *items[place + 1 :]]
 
@@ -138,16 +140,16 @@ def _read_group(inner: Mapping[str, Any]) -> tuple[list[Item], Item]:
     group = inner.get("paymentGroup")
     index = inner.get("paymentIndex")
     if not isinstance(group, list) or not group:
-        raise Refused(f"{PREFIX}_empty_group")
+        raise FacilitatorRefusal(f"{PREFIX}_empty_group")
     if len(group) > MAX_GROUP:
-        raise Refused(f"{PREFIX}_group_too_large")
+        raise FacilitatorRefusal(f"{PREFIX}_group_too_large")
     if type(index) is not int or not 0 <= index < len(group):
-        raise Refused(f"{PREFIX}_payment_index")
+        raise FacilitatorRefusal(f"{PREFIX}_payment_index")
 
     try:
         items = [parse_item(base64.b64decode(encoded, validate=True)) for encoded in group]
     except (Malformed, TypeError, ValueError) as problem:
-        raise Refused(f"{PREFIX}_group_decode_failed", str(problem)) from problem
+        raise FacilitatorRefusal(f"{PREFIX}_group_decode_failed", str(problem)) from problem
     return items, items[index]
 
 
@@ -157,8 +159,10 @@ def _check_payment(payment: Item, requirements: PaymentRequirements, payer: str)
     amount = str(fields.get("aamt", 0))
 
     if fields["type"] != "axfer" or str(fields.get("xaid", 0)) != requirements.asset:
-        raise Refused(f"{PREFIX}_asset_id_mismatch", payer=payer)
+        raise FacilitatorRefusal(f"{PREFIX}_asset_id_mismatch", payer=payer)
     if payment.receiver != requirements.pay_to:
-        raise Refused(f"{PREFIX}_recipient_mismatch", payer=payer)
+        raise FacilitatorRefusal(f"{PREFIX}_recipient_mismatch", payer=payer)
     if amount != requirements.amount:
-        raise Refused(f"{PREFIX}_amount_insufficient", f"Expected {requirements.amount}, got {amount}", payer)
+        raise FacilitatorRefusal(
+            f"{PREFIX}_amount_insufficient", f"Expected {requirements.amount}, got {amount}", payer
+        )

@@ -10,7 +10,7 @@ from starlette.routing import Mount, Route
 
 from gateway.devnet.errors import LedgerRefusal
 from gateway.devnet.keys import Key, new_key
-from gateway.devnet.ledger import Ledger
+from gateway.devnet.ledger import DevnetLedger
 from gateway.devnet.node import mounted, refusal
 from gateway.devnet.transactions import parse_item, signed
 
@@ -19,7 +19,7 @@ GIFT_ASSET: Final = 5_000_000
 """5 USDC: fifty human reports."""
 
 
-def wallet_routes(ledger: Ledger, page_key: Key) -> Mount:
+def wallet_routes(ledger: DevnetLedger, page_key: Key) -> Mount:
     """Return the routes below /wallet: the faucet, and the wallet of the buyer page with its key."""
 
     async def fund(request: Request) -> Response:

@@ -70,7 +70,7 @@ class Committed:
     position: int
 
 
-class Ledger:
+class DevnetLedger:
     """Balances and commits, safe against kill -9 and against a second process on the same file.
 
     Args:

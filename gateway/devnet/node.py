@@ -13,7 +13,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Mount, Route, Router
 
 from gateway.devnet.errors import LedgerRefusal, Malformed
-from gateway.devnet.ledger import MAX_NUMBER, MIN_FEE, Committed, Ledger, started_at
+from gateway.devnet.ledger import MAX_NUMBER, MIN_FEE, Committed, DevnetLedger, started_at
 from gateway.devnet.transactions import Item, parse_group, parse_item
 from gateway.wire.algorand import pack
 
@@ -23,7 +23,7 @@ PAGE: Final = 1_000
 ADDRESSES: Final = frozenset({"snd", "rcv", "arcv"})
 
 
-def node_routes(ledger: Ledger) -> list[BaseRoute]:
+def node_routes(ledger: DevnetLedger) -> list[BaseRoute]:
     """Return the indexer's routes, and the node's below /algod and at the root.
 
     The official JavaScript client asks for /v2 at the root of a node's origin whatever path its URL has.
@@ -62,7 +62,7 @@ def refusal(status: int, message: str) -> Response:
 class _Node:
     """A node's handlers."""
 
-    def __init__(self, ledger: Ledger) -> None:
+    def __init__(self, ledger: DevnetLedger) -> None:
         self._ledger = ledger
 
     async def status(self, _request: Request) -> Response:
@@ -160,7 +160,7 @@ def _fits(item: Item, kind: str | None, note_prefix: bytes) -> bool:
 class _Indexer:
     """An indexer's handlers; it is never behind its node."""
 
-    def __init__(self, ledger: Ledger) -> None:
+    def __init__(self, ledger: DevnetLedger) -> None:
         self._ledger = ledger
 
     async def health(self, _request: Request) -> Response:

@@ -20,7 +20,7 @@ from typing import Any, Final, ParamSpec, TypeVar
 import structlog
 from sqlalchemy.exc import SQLAlchemyError
 
-from gateway.clock import Clock, LastGood
+from gateway.clock import Clock, LastSuccess
 from gateway.errors import LedgerUnavailable, database_reason
 from gateway.http.metrics import Metrics
 from gateway.ledger.record import Change, Record
@@ -173,7 +173,7 @@ class LedgerThread:
         self.ledger = ledger
         self._clock = clock or Clock()
         self._failures = (metrics or Metrics()).ledger_failures
-        self.written = LastGood(self._clock)
+        self.written = LastSuccess(self._clock)
         """The last probe that the database took. Other writes may fit where an intent does not: they prove nothing."""
         self._probe_at = self._clock.monotonic() + PROBE_S
         self._no_intent: str | None = None

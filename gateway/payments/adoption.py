@@ -21,7 +21,7 @@ from gateway.settings import GatewaySettings
 from gateway.upstream.chain import Chain
 from gateway.upstream.http_client import Http
 from gateway.vault.bucket import vault_files
-from gateway.vault.folder import Vault, VaultProduct
+from gateway.vault.folder import VaultProduct, VaultReader
 
 TIMEOUT_S: Final = 10.0
 TXID: Final = re.compile(r"[A-Z2-7]{52}")
@@ -127,7 +127,7 @@ async def _find(chain: Chain, txid: str) -> ConfirmedTransfer | None:
 
 async def products_on_sale(settings: GatewaySettings, clock: Clock) -> tuple[VaultProduct, ...]:
     """Return what the vault sells and at which price, none while it cannot be read."""
-    vault = Vault(vault_files(settings.vault_dir, settings.vault_bucket), clock, settings.vault_max_age_seconds)
+    vault = VaultReader(vault_files(settings.vault_dir, settings.vault_bucket), clock, settings.vault_max_age_seconds)
     await vault.refresh()
     loaded = vault.current()
     return tuple(loaded.products.values()) if loaded is not None else ()

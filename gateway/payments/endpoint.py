@@ -34,7 +34,7 @@ from gateway.payments.quotes import Quotes
 from gateway.payments.transfers import find_transfers
 from gateway.settings import GatewaySettings
 from gateway.values import Transfer
-from gateway.vault.folder import Vault
+from gateway.vault.folder import VaultReader
 from gateway.wire.networks import MAINNET
 
 SIGNATURE: Final = b"payment-signature"
@@ -63,7 +63,7 @@ class PaidEndpoint:
         self,
         *,
         settings: GatewaySettings,
-        vault: Vault,
+        vault: VaultReader,
         quotes: Quotes,
         purchases: Purchases,
         ledger: LedgerThread,

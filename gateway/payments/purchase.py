@@ -48,7 +48,7 @@ from gateway.upstream.chain import TIMEOUT_S, Chain, Finding, Presence
 from gateway.upstream.facilitator import Facilitator, FacilitatorOffer, SettleAnswer, SettleKind, Verdict
 from gateway.upstream.http_client import RemoteError
 from gateway.values import Payment, Transfer
-from gateway.vault.folder import Body, Snapshot, Vault, VaultProduct
+from gateway.vault.folder import Snapshot, VaultBody, VaultProduct, VaultReader
 
 BUSY_RETRY_S: Final = 2
 LEASE_MARGIN_S: Final = 2.0
@@ -77,16 +77,16 @@ def no_step(_name: str) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Quote:
+class PricedSnapshot:
     """What an unseen payment would buy."""
 
     product: VaultProduct
     snapshot: Snapshot
-    body: Body
+    body: VaultBody
 
 
 @dataclass(frozen=True, slots=True)
-class Evidence:
+class KnownPayment:
     """What is known of a payment that the ledger has."""
 
     record: Record
@@ -102,7 +102,7 @@ class Purchases:
         *,
         settings: GatewaySettings,
         clock: Clock,
-        vault: Vault,
+        vault: VaultReader,
         facilitator: Facilitator,
         chain: Chain,
         ledger: LedgerThread,
@@ -244,14 +244,14 @@ class Purchases:
         quote, terms = offered
         return await self._verify(payment, quote, terms, admit)
 
-    async def _offered(self, path: str, payment: Payment) -> tuple[Quote, dict[str, Any]] | Outcome:
+    async def _offered(self, path: str, payment: Payment) -> tuple[PricedSnapshot, dict[str, Any]] | Outcome:
         """Return what a new payment would buy, and the terms for the facilitator; or why it is not taken."""
         if payment.others:
             return Refused(
                 "group_pays_twice", "the group holds another transfer to the payee: sign one payment at a time"
             )
         quote = self._quote(path, payment)
-        if not isinstance(quote, Quote):
+        if not isinstance(quote, PricedSnapshot):
             return quote
 
         offer = self._facilitator.offer()
@@ -303,7 +303,7 @@ class Purchases:
                 break
         return sightings
 
-    def _quote(self, path: str, payment: Payment) -> Quote | Outcome:
+    def _quote(self, path: str, payment: Payment) -> PricedSnapshot | Outcome:
         if self._ledger.fault() is not None:
             return Unavailable(LEDGER_UNUSABLE)
         vault = self._vault.current()
@@ -327,7 +327,7 @@ class Purchases:
             return Unavailable("nothing is for sale at this path", retry_after_s=60)
         return self._priced(payment, product, snapshot)
 
-    def _priced(self, payment: Payment, product: VaultProduct, snapshot: Snapshot | None) -> Quote | Outcome:
+    def _priced(self, payment: Payment, product: VaultProduct, snapshot: Snapshot | None) -> PricedSnapshot | Outcome:
         body = snapshot.bodies.get(product.id) if snapshot is not None else None
         if snapshot is None or body is None:
             return Refused("unknown_snapshot", "the payment names a snapshot that is not for sale")
@@ -337,7 +337,7 @@ class Purchases:
             return Unavailable(body.unavailable, retry_after_s=60)
         if payment.amount_atomic != body.price_atomic:
             return Refused("amount_mismatch", f"the price is exactly {body.price_atomic} atomic units")
-        return Quote(product, snapshot, body)
+        return PricedSnapshot(product, snapshot, body)
 
     async def _identifier_taken(self, payment: Payment) -> bool:
         identifier = payment.identifier
@@ -346,7 +346,7 @@ class Purchases:
         holder = await self._ledger.find_identifier(identifier)
         return holder not in {None, payment.txid}
 
-    async def _verify(self, payment: Payment, quote: Quote, terms: dict[str, Any], admit: Admit) -> Outcome:
+    async def _verify(self, payment: Payment, quote: PricedSnapshot, terms: dict[str, Any], admit: Admit) -> Outcome:
         try:
             verdict, finding = await self._ask_at_once(payment, terms)
         except RemoteError as error:
@@ -393,7 +393,7 @@ class Purchases:
             raise failure
         return verdict, Finding(presence.result(), None, indexed=False)
 
-    async def _accept(self, payment: Payment, quote: Quote, terms: dict[str, Any], admit: Admit) -> Outcome:
+    async def _accept(self, payment: Payment, quote: PricedSnapshot, terms: dict[str, Any], admit: Admit) -> Outcome:
         intent = self._intent(payment, quote, await self._chain.current_round())
         try:
             await self._ledger.write_intent(intent)
@@ -410,7 +410,7 @@ class Purchases:
         answer = await self._settle(payment, terms)
         return await self._finish(intent.path, payment, intent, answer)
 
-    def _intent(self, payment: Payment, quote: Quote, reached: int | None) -> Record:
+    def _intent(self, payment: Payment, quote: PricedSnapshot, reached: int | None) -> Record:
         return Record(
             txid=payment.txid,
             state="intent",
@@ -440,7 +440,7 @@ class Purchases:
         if record.path != path and record.state != "refused":
             return outcome_elsewhere(PENDING, record)
 
-        known = Evidence(record, answer=answer)
+        known = KnownPayment(record, answer=answer)
         settle_until: float | None = None
         while True:
             decision, latest = await self._write(decide(known.record, known.finding, known.answer), known.record)
@@ -452,7 +452,7 @@ class Purchases:
 
                 case Action.KEEP_ASKING:
                     # The refusal is noted in the row by now, where `decide` reads it.
-                    known = Evidence(known.record, finding=await self._keep_asking(known.record))
+                    known = KnownPayment(known.record, finding=await self._keep_asking(known.record))
 
                 case Action.CHOOSE_BODY:
                     chosen = await self._choose_body(payment, known.record)
@@ -583,7 +583,7 @@ class Purchases:
             if self._clock.monotonic() >= until:
                 return replace(finding, held=True)
 
-    async def _settle_again(self, payment: Payment, record: Record, until: float) -> Evidence | None:
+    async def _settle_again(self, payment: Payment, record: Record, until: float) -> KnownPayment | None:
         """Ask the facilitator about an intent once more, or wait while another process does; None when neither works.
 
         Without an answer the row is as another process left it.
@@ -594,11 +594,11 @@ class Purchases:
 
         if not await self._take_over(record):
             latest = await self._wait_for_peer(record, until)
-            return None if latest is None else Evidence(latest)
+            return None if latest is None else KnownPayment(latest)
 
         terms = self._terms(payment, offer, record.price_atomic, record.snapshot_id)
         ours = replace(record, owner=self._owner, settles=record.settles + 1)
-        return Evidence(ours, answer=await self._settle(payment, terms))
+        return KnownPayment(ours, answer=await self._settle(payment, terms))
 
     async def _take_over(self, record: Record) -> bool:
         """Become the one process that asks the facilitator about an intent."""

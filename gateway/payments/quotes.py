@@ -9,7 +9,7 @@ from gateway.ledger.thread import LedgerThread
 from gateway.payments.challenge import Challenge, encode_challenges
 from gateway.settings import GatewaySettings
 from gateway.upstream.facilitator import Facilitator, FacilitatorOffer
-from gateway.vault.folder import LoadedVault, Vault
+from gateway.vault.folder import LoadedVault, VaultReader
 
 NO_QUOTES: Final[Mapping[str, Challenge]] = {}
 
@@ -18,7 +18,7 @@ class Quotes:
     """The challenges of the vault that is held, for the facilitator's offer; none before `encode` was awaited."""
 
     def __init__(
-        self, *, settings: GatewaySettings, vault: Vault, facilitator: Facilitator, ledger: LedgerThread
+        self, *, settings: GatewaySettings, vault: VaultReader, facilitator: Facilitator, ledger: LedgerThread
     ) -> None:
         self._settings = settings
         self._vault = vault

@@ -12,10 +12,10 @@ import structlog
 from prometheus_client import Counter
 from pydantic import SecretStr
 
-from gateway.clock import Clock, LastGood, Outage
+from gateway.clock import Clock, LastSuccess, Outage
 from gateway.http.metrics import Metrics
 from gateway.settings import GatewaySettings
-from gateway.upstream.http_client import Answer, Http, RemoteError, call, describe
+from gateway.upstream.http_client import Http, JsonAnswer, RemoteError, call, describe
 from gateway.wire.algorand import DECODE_ERRORS, TRANSACTION_PREFIX, txid_of
 
 TIMEOUT_S: Final = 4.0
@@ -107,11 +107,11 @@ class NodeClient:
         self.url = url
         self._headers = headers
         self._failures = failures
-        self._worked = LastGood(clock)
+        self._worked = LastSuccess(clock)
         self.outage = Outage(clock)
         self._said = ""
 
-    async def __call__(self, path: str, timeout_s: float, transaction: bytes | None = None) -> Answer | None:
+    async def __call__(self, path: str, timeout_s: float, transaction: bytes | None = None) -> JsonAnswer | None:
         """Ask one question, or hand over a signed transaction in msgpack, within some seconds for everything.
 
         None when there is no readable answer; what was handed over may have arrived then.
@@ -336,7 +336,7 @@ def _shown(raw: bytes, txid: str) -> Mapping[str, Any] | None:
     return content if txid_of(TRANSACTION_PREFIX + packed) == txid else None
 
 
-def _presence(answer: Answer | None, read: Callable[[Mapping[str, Any]], Presence]) -> Presence:
+def _presence(answer: JsonAnswer | None, read: Callable[[Mapping[str, Any]], Presence]) -> Presence:
     if answer is None:
         return Presence.UNKNOWN
     if answer.status == HTTPStatus.NOT_FOUND:

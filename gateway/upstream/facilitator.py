@@ -10,10 +10,10 @@ from typing import Any, Final, TypeVar
 import structlog
 from algosdk.encoding import is_valid_address
 
-from gateway.clock import STOP_QUOTING_S, Clock, LastGood, Outage
+from gateway.clock import STOP_QUOTING_S, Clock, LastSuccess, Outage
 from gateway.http.metrics import Metrics
 from gateway.settings import GatewaySettings
-from gateway.upstream.http_client import Answer, Http, RemoteError, call, describe
+from gateway.upstream.http_client import Http, JsonAnswer, RemoteError, call, describe
 from gateway.values import Payment
 
 # Often enough that one lost answer is not taken for an outage.
@@ -88,7 +88,7 @@ class Facilitator:
         self._ask_at = clock.monotonic()
         self._outages = {"/verify": Outage(clock), "/settle": Outage(clock)}
         self._complained = ""
-        self.supported = LastGood(clock)
+        self.supported = LastSuccess(clock)
         """The last good answer to /supported."""
 
     def offer(self) -> FacilitatorOffer | None:
@@ -174,7 +174,7 @@ class Facilitator:
         except RemoteError as error:
             return SettleAnswer(SettleKind.UNREADABLE, str(error))
 
-    async def _post(self, path: str, timeout_s: float, body: bytes, read: Callable[[Answer], T | None]) -> T:
+    async def _post(self, path: str, timeout_s: float, body: bytes, read: Callable[[JsonAnswer], T | None]) -> T:
         outage = self._outages[path]
         try:
             answer = await self._call("POST", path, timeout_s, body)
@@ -192,7 +192,7 @@ class Facilitator:
         outage.ok()
         return verdict
 
-    async def _call(self, method: str, path: str, timeout_s: float, body: bytes | None = None) -> Answer:
+    async def _call(self, method: str, path: str, timeout_s: float, body: bytes | None = None) -> JsonAnswer:
         url = self._urls.get(path)
         if url is None:
             raise RemoteError("FACILITATOR_URL is not set")
@@ -208,7 +208,7 @@ class Facilitator:
             if seconds is not None:
                 seconds.observe(self._clock.monotonic() - began)
 
-    def _unreadable(self, method: str, path: str, answer: Answer) -> str:
+    def _unreadable(self, method: str, path: str, answer: JsonAnswer) -> str:
         """Count an answer that does not say what it should, and describe it."""
         self._failed[path].inc()
         return describe(method, self._urls[path], self._headers, answer)
@@ -236,7 +236,7 @@ def encode_request(payment: Payment, requirements: dict[str, Any]) -> bytes:
     return json.dumps(body, separators=(",", ":")).encode()
 
 
-def _read_verdict(answer: Answer) -> Verdict | None:
+def _read_verdict(answer: JsonAnswer) -> Verdict | None:
     valid = answer.fields.get("isValid")
     if (
         answer.status >= HTTPStatus.INTERNAL_SERVER_ERROR
@@ -247,7 +247,7 @@ def _read_verdict(answer: Answer) -> Verdict | None:
     return Verdict(valid, _text(answer.fields.get("invalidReason")) or "invalid_payload")
 
 
-def _read_settle(answer: Answer) -> SettleAnswer | None:
+def _read_settle(answer: JsonAnswer) -> SettleAnswer | None:
     content = answer.fields
     success = content.get("success")
     if (

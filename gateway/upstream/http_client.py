@@ -119,7 +119,7 @@ async def _read(answer: aiohttp.ClientResponse) -> bytes:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class JsonAnswer:
     """A JSON answer, whatever its status."""
 
     status: int
@@ -134,7 +134,7 @@ class Answer:
 
 async def call(
     http: Http, method: str, url: str, *, timeout_s: float, headers: Mapping[str, str], body: bytes | None = None
-) -> Answer:
+) -> JsonAnswer:
     """Send one request as `Http.exchange` does, and read a JSON answer.
 
     Raises:
@@ -151,12 +151,12 @@ async def call(
         content = json.loads(raw)
     except (ValueError, RecursionError) as error:
         if status == HTTPStatus.OK:
-            raise RemoteError(describe(method, url, headers, Answer(status, None, raw))) from error
+            raise RemoteError(describe(method, url, headers, JsonAnswer(status, None, raw))) from error
         content = None
-    return Answer(status, content, raw)
+    return JsonAnswer(status, content, raw)
 
 
-def describe(method: str, url: str, headers: Mapping[str, str], answer: Answer) -> str:
+def describe(method: str, url: str, headers: Mapping[str, str], answer: JsonAnswer) -> str:
     """Describe in one printable line, for a log, an answer that does not say what it should.
 
     What the call's headers hold is left out, should the answer repeat it.

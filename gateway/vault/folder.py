@@ -30,7 +30,7 @@ log = structlog.get_logger("gateway.vault")
 
 
 @dataclass(frozen=True, slots=True)
-class Body:
+class VaultBody:
     """A finished 200 body, byte for byte as quoted."""
 
     content: bytes
@@ -46,7 +46,7 @@ class Snapshot:
     snapshot_id: str  # the generation
     replaced_at: datetime | None  # by a newer one; None for the newest
     valid_until: datetime | None  # the latest time that any of its quotes named; None if the generator did not say
-    bodies: Mapping[str, Body]  # by product id
+    bodies: Mapping[str, VaultBody]  # by product id
 
     def promised_until(self) -> datetime | None:
         """Return until when a quote of it holds, whatever happens to the generator; None if no time was named."""
@@ -184,7 +184,7 @@ async def load_vault(files: VaultFiles, manifest: Mapping[str, Any], held: dict[
 
 def _snapshot(row: Mapping[str, Any], contents: Mapping[str, bytes]) -> Snapshot:
     bodies = {
-        name: Body(contents[body["sha256"]], body["sha256"], body["price_atomic"], body.get("unavailable"))
+        name: VaultBody(contents[body["sha256"]], body["sha256"], body["price_atomic"], body.get("unavailable"))
         for name, body in row["bodies"].items()
     }
     replaced, valid_until = (_time(row[name]) if row.get(name) else None for name in ("replaced_at", "valid_until"))
@@ -202,7 +202,7 @@ def _time(text: str) -> datetime:
     return datetime.strptime(text, "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=UTC)
 
 
-class Vault:
+class VaultReader:
     """Hold the newest good vault, of which no new quote is made after `max_age_s` seconds."""
 
     def __init__(self, files: VaultFiles, clock: Clock, max_age_s: float) -> None:

@@ -25,7 +25,7 @@ _DIGEST_BYTES: Final = 32
 
 
 @dataclass(frozen=True, slots=True)
-class OpenRound:
+class AnnouncedRound:
     """What a generator says in its inbox of the round that takes votes; times are wall time."""
 
     round_id: str

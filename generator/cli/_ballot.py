@@ -19,7 +19,7 @@ from algosdk.transaction import PaymentTxn, SuggestedParams
 from gateway.devnet.keys import load_or_make
 from gateway.wire.algorand import key_of
 from gateway.wire.ballots import CHANGES, lease_of, note_of
-from gateway.wire.inbox import OPEN_ROUND, OpenRound
+from gateway.wire.inbox import OPEN_ROUND, AnnouncedRound
 from generator.catalog.words import Prediction
 from generator.cli._published import Published, fetch, read_json, unreachable
 from generator.errors import GeneratorError
@@ -186,7 +186,7 @@ def drop(folder: Path, txid: str, data: bytes) -> Path:
 def is_read(folder: Path, round_id: str) -> bool:
     """Return whether a generator said lately that it counts ballots of this round that lie in a folder."""
     try:
-        taking = OpenRound.of((folder / OPEN_ROUND).read_bytes())
+        taking = AnnouncedRound.of((folder / OPEN_ROUND).read_bytes())
     except (OSError, ValueError):
         return False
     return taking.round_id == round_id and taking.is_read(datetime.now(UTC).timestamp() * 1000)

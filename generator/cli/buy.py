@@ -72,12 +72,12 @@ def buy(  # noqa: PLR0917
 async def _buy(order: Order, state_dir: Path, abandon_txid: str | None, *, json_only: bool) -> None:
     """Buy and print while no other `emi buy` does on the same state: two would find nothing unfinished, and sign."""
     from generator.cli.buying.purchase import Context, abandon, purchase
-    from generator.cli.buying.purchases import Purchases
+    from generator.cli.buying.purchases import PurchaseFolder
     from generator.cli.buying.web import open_web
     from generator.errors import GeneratorError
     from generator.lock import StateLock, StateLockTaken
 
-    purchases = Purchases(state_dir / "purchases")
+    purchases = PurchaseFolder(state_dir / "purchases")
     try:
         with StateLock(state_dir, "buy"):
             if abandon_txid is not None:

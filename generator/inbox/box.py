@@ -6,7 +6,7 @@ from typing import Protocol
 
 import structlog
 
-from gateway.wire.inbox import OpenRound
+from gateway.wire.inbox import AnnouncedRound
 from generator.arena.ballots import BallotFile, Refusal
 
 log = structlog.get_logger("emi.arena")
@@ -38,7 +38,7 @@ class BallotBox:
     def __init__(
         self,
         sources: Sequence[BallotSource],
-        announce: Callable[[OpenRound | None, Sequence[str]], None] = lambda *_: None,
+        announce: Callable[[AnnouncedRound | None, Sequence[str]], None] = lambda *_: None,
     ) -> None:
         self._sources = sources
         self.announce = announce

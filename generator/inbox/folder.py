@@ -16,7 +16,7 @@ from typing import Final
 import structlog
 
 from gateway.wire.algorand import key_of
-from gateway.wire.inbox import EARLIER_VOTERS, OPEN_ROUND, OpenRound, pack_voters
+from gateway.wire.inbox import EARLIER_VOTERS, OPEN_ROUND, AnnouncedRound, pack_voters
 from generator.arena.ballots import MAX_FILE_BYTES, BallotFile, Refusal
 
 READ_AT_ONCE: Final = 20_000
@@ -80,7 +80,7 @@ class Inbox:
             with suppress(OSError):
                 (self.folder / file.name).unlink(missing_ok=True)
 
-    def announce(self, taking: OpenRound | None, voters: Sequence[str] = ()) -> None:
+    def announce(self, taking: AnnouncedRound | None, voters: Sequence[str] = ()) -> None:
         """Say in the folder which round takes votes, for whoever adds ballots; None: none does.
 
         `voters` are the addresses that were counted in an earlier round, for whom a gateway keeps places. They are written

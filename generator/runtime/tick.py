@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
-from gateway.wire.inbox import MOST_VOTERS, OpenRound
+from gateway.wire.inbox import MOST_VOTERS, AnnouncedRound
 from generator.arena.ballots import BallotFile, judge
 from generator.arena.outcome import PricePoint
 from generator.arena.play import PlayInputs, RegimeRow, play
@@ -191,7 +191,7 @@ def _announce(app: App, arena: ArenaView, at: datetime) -> None:
     """Say which round takes votes now, and who voted in an earlier one."""
     open_round = None
     if arena.open is not None and arena.open.phase is RoundPhase.OPEN:
-        open_round = OpenRound(arena.open.round_id, arena.open.start_ms, to_ms(at))
+        open_round = AnnouncedRound(arena.open.round_id, arena.open.start_ms, to_ms(at))
     app.record.box.announce(open_round, app.record.memory.earlier_voters(MOST_VOTERS))
 
 

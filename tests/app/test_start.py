@@ -10,7 +10,7 @@ from gateway.clock import STARTING_S
 from gateway.upstream.chain import Chain
 from gateway.upstream.facilitator import Facilitator
 from gateway.vault.bucket import Folder
-from gateway.vault.folder import Vault
+from gateway.vault.folder import VaultReader
 from tests.support.clock import ManualClock
 from tests.support.gateway_app import gateway_app, in_loop
 from tests.support.ports import free_port
@@ -40,7 +40,7 @@ async def test_an_outside_that_is_not_there_yet_is_an_alarm_only_after_seconds(t
 
 @in_loop
 async def test_a_vault_that_is_not_there_yet_raises_no_warning_and_a_broken_one_does(tmp_path: Path) -> None:
-    vault = Vault(Folder(tmp_path), ManualClock(), 900)
+    vault = VaultReader(Folder(tmp_path), ManualClock(), 900)
     with capture_logs() as logs:
         await vault.refresh()
         (tmp_path / "manifest.json").write_text("{")

@@ -17,7 +17,7 @@ from gateway.buyer.ballots import MAX_AT_ONCE, PER_MINUTE, checked_ballot
 from gateway.buyer.free_vote import BallotAnswer
 from gateway.settings import DEMO_PAYEE, GatewaySettings
 from gateway.upstream.chain import Presence
-from gateway.upstream.http_client import Answer
+from gateway.upstream.http_client import JsonAnswer
 from gateway.wire.algorand import DEMO_ARENA, key_of
 from gateway.wire.ballots import lease_of
 from gateway.wire.networks import DEVNET, TESTNET
@@ -193,22 +193,22 @@ def test_an_invalid_ballot_reaches_no_node(text: str) -> None:
 @pytest.mark.parametrize(
     ("answer", "known", "status", "reason"),
     [
-        (Answer(400, {"message": "account X: overspend (account Y)"}), Presence.ABSENT, 400, "too_little_algo"),
-        (Answer(400, {"message": "balance 1 below min 100000"}), Presence.ABSENT, 400, "too_little_algo"),
-        (Answer(400, {"message": "txn dead: round 9 outside of 1--2"}), Presence.ABSENT, 400, "locked"),
-        (Answer(400, {"message": "transaction X using an overlapping lease"}), Presence.ABSENT, 400, "sent"),
-        (Answer(400, {"message": "<b>anything</b>"}), Presence.ABSENT, 400, "refused"),
-        (Answer(400, ["odd"]), Presence.UNKNOWN, 400, "refused"),
-        (Answer(401, None), Presence.UNKNOWN, 503, "no_node"),
-        (Answer(500, {"message": "boom"}), Presence.ABSENT, 503, "no_node"),
+        (JsonAnswer(400, {"message": "account X: overspend (account Y)"}), Presence.ABSENT, 400, "too_little_algo"),
+        (JsonAnswer(400, {"message": "balance 1 below min 100000"}), Presence.ABSENT, 400, "too_little_algo"),
+        (JsonAnswer(400, {"message": "txn dead: round 9 outside of 1--2"}), Presence.ABSENT, 400, "locked"),
+        (JsonAnswer(400, {"message": "transaction X using an overlapping lease"}), Presence.ABSENT, 400, "sent"),
+        (JsonAnswer(400, {"message": "<b>anything</b>"}), Presence.ABSENT, 400, "refused"),
+        (JsonAnswer(400, ["odd"]), Presence.UNKNOWN, 400, "refused"),
+        (JsonAnswer(401, None), Presence.UNKNOWN, 503, "no_node"),
+        (JsonAnswer(500, {"message": "boom"}), Presence.ABSENT, 503, "no_node"),
         (None, Presence.UNKNOWN, 503, "no_node"),
-        (Answer(400, {"message": "transaction already in ledger"}), Presence.FOUND, 200, None),
+        (JsonAnswer(400, {"message": "transaction already in ledger"}), Presence.FOUND, 200, None),
         (None, Presence.POOLED, 200, None),
-        (Answer(502, None), Presence.FOUND, 200, None),
+        (JsonAnswer(502, None), Presence.FOUND, 200, None),
     ],
 )
 def test_what_a_node_says_becomes_our_own_words(
-    answer: Answer | None, known: Presence, status: int, reason: str | None
+    answer: JsonAnswer | None, known: Presence, status: int, reason: str | None
 ) -> None:
     received = page(node_of(answer=answer, known=known)).get("/b", headers={"X-Ballot": ballot()})
 

@@ -17,9 +17,9 @@ import generator.cli.buying
 from gateway.devnet.keys import Key, new_key
 from gateway.settings import DEMO_PAYEE
 from generator.cli.buying.purchase import MOST_SENDS, Bought, Context, Order, abandon, purchase
-from generator.cli.buying.purchases import Purchases
+from generator.cli.buying.purchases import PurchaseFolder
 from generator.cli.buying.report import report_text
-from generator.cli.buying.web import Answer, Unanswered
+from generator.cli.buying.web import Unanswered, WebAnswer
 from generator.errors import GeneratorError
 from generator.site.files.sample import bundled_files
 from tests.sellers.kinds import CONTROLS, KINDS, Kind, PayeeChanges, PriceAboveTheCap
@@ -48,8 +48,8 @@ class Buyer:
     shown: set[str] = field(default_factory=set)
 
     @property
-    def purchases(self) -> Purchases:
-        return Purchases(self.folder / "purchases")
+    def purchases(self) -> PurchaseFolder:
+        return PurchaseFolder(self.folder / "purchases")
 
     def buy(self, **changes: Any) -> Bought | str:
         """Run it once; gives what was bought or the line that says why not."""
@@ -79,7 +79,7 @@ class Listed(Seller):
 
     steps: tuple[Any, ...] = ()
 
-    def paid(self, payment: str) -> Answer:
+    def paid(self, payment: str) -> WebAnswer:
         number = self.answered - 1
         if number >= len(self.steps):
             return super().paid(payment)
@@ -191,10 +191,10 @@ def test_the_payee_of_the_first_payment_stays_until_another_is_accepted(devnet: 
 
 @pytest.mark.parametrize("name", ["localhost", "127.0.0.1", "[::1]"])
 def test_a_payee_is_the_same_under_every_name_of_this_machine(tmp_path: Path, name: str) -> None:
-    Purchases(tmp_path / "purchases").pin_payee("http://127.0.0.1:8402/a", DEMO_PAYEE)
+    PurchaseFolder(tmp_path / "purchases").pin_payee("http://127.0.0.1:8402/a", DEMO_PAYEE)
 
-    assert Purchases(tmp_path / "purchases").payee_of(f"http://{name}:8402/b") == DEMO_PAYEE
-    assert Purchases(tmp_path / "purchases").payee_of(f"http://{name}:8403/b") is None
+    assert PurchaseFolder(tmp_path / "purchases").payee_of(f"http://{name}:8402/b") == DEMO_PAYEE
+    assert PurchaseFolder(tmp_path / "purchases").payee_of(f"http://{name}:8403/b") is None
 
 
 def test_payees_that_cannot_be_read_stop_a_purchase_before_it_is_signed(devnet: DevnetApp, tmp_path: Path) -> None:
@@ -270,7 +270,7 @@ def test_a_purchase_file_that_cannot_be_read_stops_before_another_is_signed(tmp_
     (tmp_path / "purchases" / "X.json").write_text(content)
 
     with pytest.raises(GeneratorError, match="not a readable purchase"):
-        Purchases(tmp_path / "purchases").unfinished("http://127.0.0.1/thing")
+        PurchaseFolder(tmp_path / "purchases").unfinished("http://127.0.0.1/thing")
 
 
 def test_a_node_of_another_network_proves_nothing(devnet: DevnetApp, tmp_path: Path) -> None:
@@ -286,7 +286,7 @@ def test_a_node_of_another_network_proves_nothing(devnet: DevnetApp, tmp_path: P
 
 def test_what_does_not_agree_is_named_and_what_came_is_kept(devnet: DevnetApp, tmp_path: Path) -> None:
     class Wrong(Seller):
-        def delivery(self, payment: str) -> Answer:
+        def delivery(self, payment: str) -> WebAnswer:
             receipt = encode_header(self.receipt(payment) | {"transaction": "T", "network": "N", "payer": "P"})
             return answer(200, b'{"snapshotId": "8"}', ("payment-response", receipt))
 
@@ -303,7 +303,7 @@ def test_what_does_not_agree_is_named_and_what_came_is_kept(devnet: DevnetApp, t
 
 def test_words_of_a_seller_cannot_steer_the_terminal(devnet: DevnetApp, tmp_path: Path) -> None:
     class Loud(Seller):
-        def price(self, _url: str) -> Answer:
+        def price(self, _url: str) -> WebAnswer:
             return problem(503, "\x1b[2J\u202epay\r\nnow")
 
     assert "\x1b" not in str(buyer_of(Loud, devnet, tmp_path).buy())

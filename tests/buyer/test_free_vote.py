@@ -22,7 +22,7 @@ from gateway.buyer.places import PER_ADDRESS, PER_ROUND, Claim, Places
 from gateway.settings import GatewaySettings
 from gateway.wire.algorand import DEMO_ARENA, TRANSACTION_PREFIX, address_of, key_of, pack, unpack
 from gateway.wire.ballots import read_ballot
-from gateway.wire.inbox import EARLIER_VOTERS, OPEN_ROUND, OpenRound
+from gateway.wire.inbox import EARLIER_VOTERS, OPEN_ROUND, AnnouncedRound
 from gateway.wire.networks import DEVNET
 from generator.arena.ballots import judge
 from generator.catalog.words import Prediction
@@ -33,7 +33,7 @@ from tests.buyer.test_ballot_relay import NOW, broken, node_of
 from tests.support.buyer_pages import ballot_desk, page_client
 from tests.support.clock import ManualClock
 
-TAKING = OpenRound(OPEN.round_id, OPEN.start_ms, int(NOW.timestamp() * 1000))
+TAKING = AnnouncedRound(OPEN.round_id, OPEN.start_ms, int(NOW.timestamp() * 1000))
 
 
 @pytest.fixture
@@ -240,7 +240,7 @@ def test_the_next_round_takes_again(inbox: Inbox) -> None:
     places = Places(inbox.folder.parent / "free-vote.count")
     for number in range(PER_ROUND):
         places.take(TAKING, Claim(str(number), None, None, earlier=True), TAKING.read_ms, lambda: None)
-    inbox.announce(OpenRound("BTC-20991120-140000", 4_100_000_000_000, TAKING.read_ms))
+    inbox.announce(AnnouncedRound("BTC-20991120-140000", 4_100_000_000_000, TAKING.read_ms))
 
     assert gateway(inbox).get("/b").json() == {"free_vote": "on"}
     assert cast(gateway(inbox), vote("BTC-20991120-140000")) == (200, None)

@@ -22,7 +22,7 @@ from gateway.http.limits import Clients
 from gateway.settings import DEMO_PAYEE, GatewaySettings
 from gateway.upstream.http_client import Http
 from gateway.vault.bucket import vault_files
-from gateway.vault.folder import Vault
+from gateway.vault.folder import VaultReader
 from gateway.wire.networks import DEVNET, MAINNET
 from generator.catalog.links import BUYER_PAGES
 from generator.catalog.products import PRODUCT_BY_ID, PRODUCTS, Product
@@ -52,7 +52,7 @@ class Selling:
     """What the page shows: a vault, unless there is a reason to quote nothing of it."""
 
     settings: GatewaySettings
-    vault: Vault
+    vault: VaultReader
     refusal: str | None
 
 
@@ -61,7 +61,7 @@ def selling(folder: Path, *, vault: bool = True, refusal: str | None = None, **s
     found = GatewaySettings(**({"project": "A Project & Sons"} | defaults | settings))
     if vault:
         write_sample_vault(found.vault_dir)
-    held = Vault(vault_files(found.vault_dir, found.vault_bucket), Clock(), found.vault_max_age_seconds)
+    held = VaultReader(vault_files(found.vault_dir, found.vault_bucket), Clock(), found.vault_max_age_seconds)
     asyncio.run(held.refresh())
     return Selling(found, held, refusal)
 

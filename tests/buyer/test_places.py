@@ -11,10 +11,10 @@ from structlog.testing import capture_logs
 
 from gateway.buyer.places import FOR_NEWCOMERS, FREED_BEFORE_CLOSE_MS, PER_NETWORK, PER_ROUND, Claim, NoPlace, Places
 from gateway.http.limits import network_of
-from gateway.wire.inbox import OpenRound
+from gateway.wire.inbox import AnnouncedRound
 
 CLOSES_MS = 1_795_298_400_000
-TAKING = OpenRound("BTC-20261120-130000", CLOSES_MS, CLOSES_MS - 600_000)
+TAKING = AnnouncedRound("BTC-20261120-130000", CLOSES_MS, CLOSES_MS - 600_000)
 NOW_MS = TAKING.read_ms
 ADDRESS = "203.0.113.77"
 
@@ -143,7 +143,7 @@ def test_with_the_round_its_key_and_all_hashes_go(path: Path) -> None:
 def test_the_next_round_has_a_key_of_its_own_and_all_places(path: Path) -> None:
     fill(Places(path), FOR_NEWCOMERS)
     key = path.read_bytes().split()[2]
-    following = OpenRound("BTC-20261120-140000", CLOSES_MS + 3_600_000, NOW_MS)
+    following = AnnouncedRound("BTC-20261120-140000", CLOSES_MS + 3_600_000, NOW_MS)
 
     assert Places(path).take(following, claim(1), NOW_MS, lambda: None) is None
     assert key not in path.read_bytes()

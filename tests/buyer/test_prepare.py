@@ -18,7 +18,7 @@ from gateway.http.limits import Clients
 from gateway.payments.challenge import Challenge, encode_challenges
 from gateway.payments.parse import read_payment
 from gateway.settings import DEMO_PAYEE, GatewaySettings
-from gateway.upstream.http_client import Answer
+from gateway.upstream.http_client import JsonAnswer
 from gateway.wire.algorand import group_id_of
 from gateway.wire.networks import DEVNET, MAINNET
 from tests.support.buyer_pages import PRICE, ROUND, FakeNode, FakeQuotes, holding, page_client, params
@@ -113,7 +113,7 @@ def test_two_groups_of_one_attempt_share_a_lease_so_that_the_chain_takes_one(cli
     assert "lx" not in payment("?product=human")
 
 
-NONE = Answer(404, {"message": "account asset info not found"})
+NONE = JsonAnswer(404, {"message": "account asset info not found"})
 
 
 @pytest.mark.parametrize(
@@ -125,7 +125,7 @@ NONE = Answer(404, {"message": "account asset info not found"})
             "no_account",
             {"exists": False, "opted_in": False, "asset_atomic": 0},
         ),
-        ({"holding": NONE, "account": Answer(404, {})}, "no_account", {"exists": False}),
+        ({"holding": NONE, "account": JsonAnswer(404, {})}, "no_account", {"exists": False}),
         ({"holding": holding(amount=PRICE - 1)}, "too_little_usdc", {"opted_in": True, "asset_atomic": PRICE - 1}),
         ({"holding": holding(**{"is-frozen": True})}, "asset_frozen", {"frozen": True}),
     ],
@@ -152,19 +152,19 @@ def test_a_rekeyed_account_is_named_with_its_signer(client: TestClient, node: Fa
     ("changes", "words"),
     [
         ({"account": None}, "does not answer"),
-        ({"account": Answer(500, {})}, "does not answer"),
+        ({"account": JsonAnswer(500, {})}, "does not answer"),
         ({"account": ["a list"]}, "does not answer"),
-        ({"account": Answer(302, None)}, "does not answer"),
+        ({"account": JsonAnswer(302, None)}, "does not answer"),
         ({"account": {"address": DEMO_PAYEE, "amount": 5}}, "another account"),
         ({"account": {"address": BUYER.address, "amount": -1}}, "invalid amount"),
         ({"account": {"address": BUYER.address, "amount": True}}, "invalid amount"),
         ({"account": {"address": BUYER.address, "amount": 1, "auth-addr": "SOMEONE"}}, "signer that is not an address"),
-        ({"holding": Answer(403, {})}, "does not answer"),
+        ({"holding": JsonAnswer(403, {})}, "does not answer"),
         ({"holding": holding(**{"asset-id": 7})}, "another asset"),
         ({"holding": holding(amount=1 << 64)}, "invalid amount"),
         ({"holding": holding(amount="100000")}, "invalid amount"),
         ({"holding": {}}, "another asset"),
-        ({"params": Answer(404, {})}, "does not answer"),
+        ({"params": JsonAnswer(404, {})}, "does not answer"),
         ({"params": params(**{"genesis-hash": MAINNET.genesis_hash})}, "another network"),
         ({"params": params(**{"last-round": True})}, "which round"),
         ({"params": params(**{"last-round": 1 << 63})}, "which round"),

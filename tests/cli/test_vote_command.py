@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 from gateway.buyer.ballots import BALLOT_PATH
 from gateway.devnet.errors import DevnetError
 from gateway.settings import GatewaySettings
-from gateway.wire.inbox import OpenRound
+from gateway.wire.inbox import AnnouncedRound
 from generator.arena.ballots import Ballot, judge
 from generator.catalog.words import Prediction
 from generator.cli._ballot import count_change, drop, find_open_round, load_key
@@ -148,7 +148,7 @@ def served(open_round: object) -> bytes:
 
 def test_over_http_the_ballot_is_signed_for_that_arena_and_handed_in(tmp_path: Path) -> None:
     inbox = Inbox(tmp_path / "theirs")
-    inbox.announce(OpenRound(OPEN.round_id, FAR_MS, FAR_MS))
+    inbox.announce(AnnouncedRound(OPEN.round_id, FAR_MS, FAR_MS))
     settings = GatewaySettings(state_dir=tmp_path, arena={"inbox_url": str(inbox.folder)})
     routes = [
         Route("/api/human-consensus.php", lambda _: JSONResponse({"open_round": OURS})),
@@ -190,7 +190,7 @@ def test_an_origin_that_takes_no_ballot_says_why_in_one_line(
 def test_a_count_is_promised_only_where_a_service_reads_the_folder(tmp_path: Path, read: bool, words: str) -> None:
     publish(tmp_path, OURS)
     if read:
-        Inbox(tmp_path / "inbox").announce(OpenRound(OPEN.round_id, FAR_MS, FAR_MS))
+        Inbox(tmp_path / "inbox").announce(AnnouncedRound(OPEN.round_id, FAR_MS, FAR_MS))
 
     assert words in run(tmp_path, "BULLISH")[1]
 

@@ -9,7 +9,7 @@ from algosdk.v2client.algod import AlgodClient
 from algosdk.v2client.indexer import IndexerClient
 
 from gateway.devnet.keys import Key, new_key
-from gateway.devnet.ledger import Ledger
+from gateway.devnet.ledger import DevnetLedger
 from gateway.wire.networks import DEVNET
 from tests.support.local_servers import devnet_at
 
@@ -17,12 +17,12 @@ pytestmark = pytest.mark.filterwarnings("ignore:Use :DeprecationWarning")
 
 
 @pytest.fixture(scope="module")
-def devnet(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Ledger]]:
+def devnet(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, DevnetLedger]]:
     with devnet_at(tmp_path_factory.mktemp("sdk")) as running:
         yield running
 
 
-def funded(ledger: Ledger) -> Key:
+def funded(ledger: DevnetLedger) -> Key:
     key = new_key()
     ledger.fund(key.address, 10_000_000, 1_000)
     return key
@@ -32,7 +32,7 @@ def transfer(node: AlgodClient, key: Key, receiver: str, amount: int) -> Any:
     return transaction.AssetTransferTxn(key.address, node.suggested_params(), receiver, amount, DEVNET.asset_id)
 
 
-def test_the_sdk_sends_an_asset_sees_it_confirmed_and_finds_it_in_the_indexer(devnet: tuple[str, Ledger]) -> None:
+def test_the_sdk_sends_an_asset_sees_it_confirmed_and_finds_it_in_the_indexer(devnet: tuple[str, DevnetLedger]) -> None:
     origin, ledger = devnet
     node, indexer = AlgodClient("", f"{origin}/algod"), IndexerClient("", f"{origin}/indexer")
     ann, bob = funded(ledger), funded(ledger)
@@ -49,7 +49,7 @@ def test_the_sdk_sends_an_asset_sees_it_confirmed_and_finds_it_in_the_indexer(de
     assert content["assets"] == [{"asset-id": DEVNET.asset_id, "amount": 1_250, "is-frozen": False}]
 
 
-def test_the_sdk_simulates_a_good_and_a_bad_group(devnet: tuple[str, Ledger]) -> None:
+def test_the_sdk_simulates_a_good_and_a_bad_group(devnet: tuple[str, DevnetLedger]) -> None:
     origin, ledger = devnet
     node = AlgodClient("", f"{origin}/algod")
     ann, bob = funded(ledger), funded(ledger)

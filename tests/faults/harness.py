@@ -19,7 +19,7 @@ from gateway.app.application import build_app
 from gateway.app.state import GatewayState
 from gateway.devnet.app import build_devnet
 from gateway.devnet.keys import Key, new_key
-from gateway.devnet.ledger import FIRST_ROUND_AT, ROUND_S, Ledger
+from gateway.devnet.ledger import FIRST_ROUND_AT, ROUND_S, DevnetLedger
 from gateway.devnet.settings import DevnetSettings
 from gateway.devnet.transactions import parse_item, signed
 from gateway.devnet.wallet import SignedPayment, pay
@@ -50,7 +50,7 @@ class FaultHarness:
 
     running: RunningApp
     proxy: FaultProxy
-    ledger: Ledger
+    ledger: DevnetLedger
     clock: ManualClock
     client: httpx2.AsyncClient
     folder: Path

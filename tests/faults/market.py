@@ -21,7 +21,7 @@ from starlette.responses import Response
 
 from gateway.devnet.app import build_devnet
 from gateway.devnet.keys import Key, new_key
-from gateway.devnet.ledger import Ledger
+from gateway.devnet.ledger import DevnetLedger
 from gateway.devnet.settings import DevnetSettings
 from gateway.devnet.wallet import SignedPayment, pay
 from gateway.settings import DEMO_PAYEE
@@ -46,7 +46,7 @@ class Market:
     """What a test touches."""
 
     devnet: str
-    ledger: Ledger
+    ledger: DevnetLedger
     folder: Path
     settle_delay_s: float = 0.0
     settles: int = 0

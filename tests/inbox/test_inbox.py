@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from gateway.wire.algorand import address_of
-from gateway.wire.inbox import EARLIER_VOTERS, MOST_VOTERS, OPEN_ROUND, OpenRound, pack_voters, unpack_voters
+from gateway.wire.inbox import EARLIER_VOTERS, MOST_VOTERS, OPEN_ROUND, AnnouncedRound, pack_voters, unpack_voters
 from generator.arena.ballots import MAX_FILE_BYTES, Refusal
 from generator.inbox.folder import Inbox
 
@@ -100,11 +100,11 @@ def test_a_refused_file_is_removed_and_other_names_of_it_stay_whole(tmp_path: Pa
 # What it says to those who add ballots
 
 VOTERS = tuple(address_of(bytes([number]) * 32) for number in range(3))
-TAKING = OpenRound("BTC-20261120-130000", 2_000, 1_000)
+TAKING = AnnouncedRound("BTC-20261120-130000", 2_000, 1_000)
 
 
-def said(folder: Path) -> tuple[OpenRound, frozenset[bytes]]:
-    return OpenRound.of((folder / OPEN_ROUND).read_bytes()), unpack_voters((folder / EARLIER_VOTERS).read_bytes())
+def said(folder: Path) -> tuple[AnnouncedRound, frozenset[bytes]]:
+    return AnnouncedRound.of((folder / OPEN_ROUND).read_bytes()), unpack_voters((folder / EARLIER_VOTERS).read_bytes())
 
 
 def test_the_open_round_and_the_earlier_voters_are_said_and_are_no_ballots(tmp_path: Path) -> None:
@@ -129,9 +129,9 @@ def test_earlier_voters_are_written_when_they_are_others_or_gone(tmp_path: Path)
 
 
 def test_a_generator_from_before_ballots_had_forms_is_understood() -> None:
-    assert OpenRound.of(b"BTC-20261120-130000 2000 1000") == TAKING
+    assert AnnouncedRound.of(b"BTC-20261120-130000 2000 1000") == TAKING
     with pytest.raises(ValueError, match="another form"):
-        OpenRound.of(b"BTC-20261120-130000 2000 1000 3")
+        AnnouncedRound.of(b"BTC-20261120-130000 2000 1000 3")
 
 
 def test_no_more_earlier_voters_are_named_than_a_gateway_reads() -> None:

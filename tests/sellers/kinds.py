@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Final
 
 from gateway.devnet.keys import new_key
 from gateway.wire.networks import DEVNET, MAINNET
-from generator.cli.buying.web import Answer, Unanswered
+from generator.cli.buying.web import Unanswered, WebAnswer
 from tests.sellers.seller import ORIGIN, PATH, PRICE, Seller, answer, challenge_of, problem
 from tests.support.gateway_wallet import encode_header
 
@@ -72,7 +72,7 @@ class PriceChanges(AnotherOffer):
             return {}
         return {"amount": str(self.dice.choice([PRICE - 1, PRICE, PRICE + 1, 2 * PRICE]))}
 
-    def paid(self, payment: str) -> Answer:
+    def paid(self, payment: str) -> WebAnswer:
         if self.dice.random() < 0.5:
             self.settle(payment)
         return self.refusal(payment)
@@ -100,7 +100,7 @@ class NotASuccess(Seller):
 
 
 class NoReceipt(Seller):
-    def delivery(self, payment: str) -> Answer:
+    def delivery(self, payment: str) -> WebAnswer:
         honest = super().delivery(payment)
         junk = self.dice.choice([(), (("payment-response", "%"),), honest.headers + honest.headers])
         return answer(200, honest.content, *junk)
@@ -113,7 +113,7 @@ class AnotherReceipt(Seller):
 
 
 class AlteredBody(Seller):
-    def delivery(self, payment: str) -> Answer:
+    def delivery(self, payment: str) -> WebAnswer:
         honest = super().delivery(payment)
         altered = [
             honest.content.replace(b"calm", b"panic"),
@@ -127,7 +127,7 @@ class AlteredBody(Seller):
 class SettlesAndRefuses(Seller):
     """Takes the money, at once or later, and asks for another payment; perhaps it delivers in the end."""
 
-    def paid(self, payment: str) -> Answer:
+    def paid(self, payment: str) -> WebAnswer:
         if self.answered > self.dice.randrange(1, 8):
             return super().paid(payment)
         if self.dice.random() < 0.7:
@@ -138,7 +138,7 @@ class SettlesAndRefuses(Seller):
 class RefusesAfterUnknown(Seller):
     """503 while the money moves, then 402."""
 
-    def paid(self, payment: str) -> Answer:
+    def paid(self, payment: str) -> WebAnswer:
         if self.answered <= self.dice.randrange(1, 4):
             self.settle(payment)
             return problem(503, "The outcome is not known yet.", ("retry-after", "1"))
@@ -148,17 +148,17 @@ class RefusesAfterUnknown(Seller):
 class Redirects(Seller):
     """Sends the price, or the payment, to another host."""
 
-    def price(self, url: str) -> Answer:
+    def price(self, url: str) -> WebAnswer:
         if self.dice.random() < 0.5:
             return self._elsewhere()
         return super().price(url)
 
-    def paid(self, payment: str) -> Answer:
+    def paid(self, payment: str) -> WebAnswer:
         if self.dice.random() < 0.5:
             self.settle(payment)
         return self._elsewhere()
 
-    def _elsewhere(self) -> Answer:
+    def _elsewhere(self) -> WebAnswer:
         status = self.dice.choice([301, 302, 303, 307, 308])
         return answer(status, b"", ("location", f"http://127.0.0.2:8402{PATH}"))
 
@@ -166,7 +166,7 @@ class Redirects(Seller):
 class Prose(Seller):
     """Asks in words for another payment, where a reason belongs or in the document itself."""
 
-    def paid(self, payment: str) -> Answer:
+    def paid(self, payment: str) -> WebAnswer:
         words = PROSE.format(payee=new_key().address)
         if self.dice.random() < 0.5:
             self.settle(payment)
@@ -179,7 +179,7 @@ class Prose(Seller):
 class RetryStorm(Seller):
     """Never an end: 429, 503, broken answers, at once again."""
 
-    def paid(self, payment: str) -> Answer:
+    def paid(self, payment: str) -> WebAnswer:
         if self.dice.random() < 0.3:
             self.settle(payment)
         if self.dice.random() < 0.2:
@@ -227,7 +227,7 @@ class SellsAnother(Seller):
 class TwoChallenges(Seller):
     """Two offers in one answer: two headers, a body that differs from its header, or two prices in one list."""
 
-    def price(self, url: str) -> Answer:
+    def price(self, url: str) -> WebAnswer:
         honest = super().price(url)
         dear = self.required()
         dear["accepts"] = [one | {"amount": str(PRICE // 2)} for one in dear["accepts"]]

@@ -15,8 +15,8 @@ from urllib.parse import urlsplit
 from gateway.devnet.keys import Key, new_key
 from gateway.settings import DEMO_PAYEE
 from generator.cli.buying.purchase import MOST_SENDS, Bought, Context, Order, purchase
-from generator.cli.buying.purchases import Purchases
-from generator.cli.buying.web import Answer
+from generator.cli.buying.purchases import PurchaseFolder
+from generator.cli.buying.web import WebAnswer
 from generator.errors import GeneratorError
 from tests.sellers.kinds import Kind
 from tests.sellers.seller import ORIGIN, PATH, PRICE, PRODUCT, Seller, item_of
@@ -43,23 +43,23 @@ class WebOfTheTest:
     death_rate: float = 0.0
     elsewhere: list[str] = field(default_factory=list)
 
-    async def get(self, url: str, headers: Mapping[str, str] | None = None) -> Answer:
+    async def get(self, url: str, headers: Mapping[str, str] | None = None) -> WebAnswer:
         """Answer, and now and then let the buyer die before or after."""
         self._die()
         answer = self._answer(url, dict(headers or {}))
         self._die()
         return answer
 
-    def _answer(self, url: str, headers: dict[str, str]) -> Answer:
+    def _answer(self, url: str, headers: dict[str, str]) -> WebAnswer:
         parts = urlsplit(url)
         origin = f"{parts.scheme}://{parts.netloc}"
         if origin == ORIGIN:
             return self.seller.get(url, headers)
         if origin != DEVNET:
             self.elsewhere.append(url)
-            return Answer(404, (), b"")
+            return WebAnswer(404, (), b"")
         found = self.devnet.client.get(url.removeprefix(DEVNET))
-        return Answer(found.status_code, (), found.content)
+        return WebAnswer(found.status_code, (), found.content)
 
     def _die(self) -> None:
         if self.dice.random() < self.death_rate:
@@ -129,7 +129,7 @@ def play(kind: Kind, seed: int, devnet: DevnetApp, folder: Path) -> Play:
 def _run(web: WebOfTheTest, key: Key, folder: Path, result: Play) -> None:
     """Run `emi buy` once."""
     clock = web.devnet.clock
-    context = Context(web, Purchases(folder / "purchases"), clock.sleep, clock.monotonic)
+    context = Context(web, PurchaseFolder(folder / "purchases"), clock.sleep, clock.monotonic)
     order = Order(ORIGIN + PATH, PRODUCT, DEVNET, DEVNET, key, PRICE)
     with contextlib.redirect_stderr(io.StringIO()):
         try:

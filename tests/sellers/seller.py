@@ -13,7 +13,7 @@ from x402.extensions.payment_identifier import declare_payment_identifier_extens
 from gateway.devnet.transactions import Item, parse_item
 from gateway.settings import DEMO_PAYEE
 from gateway.wire.networks import DEVNET
-from generator.cli.buying.web import Answer
+from generator.cli.buying.web import WebAnswer
 from tests.support.gateway_wallet import decode_header, encode_header
 
 ORIGIN: Final = "http://127.0.0.1:8402"
@@ -45,7 +45,7 @@ class Seller:
     asked: int = 0
     sold: bool = False
 
-    def get(self, url: str, headers: dict[str, str]) -> Answer:
+    def get(self, url: str, headers: dict[str, str]) -> WebAnswer:
         """Answer a GET of this origin."""
         payment = headers.get("PAYMENT-SIGNATURE")
         if payment is None:
@@ -56,11 +56,11 @@ class Seller:
             self.handed.append(payment)
         return self.paid(payment)
 
-    def price(self, _url: str) -> Answer:
+    def price(self, _url: str) -> WebAnswer:
         """Answer without a payment."""
         return challenge_of(self.required(), self.quote())
 
-    def paid(self, payment: str) -> Answer:
+    def paid(self, payment: str) -> WebAnswer:
         """Answer a payment: settle it once, deliver as often as it comes."""
         if not self.settle(payment):
             return self.refusal(payment)
@@ -100,11 +100,11 @@ class Seller:
         item = item_of(payment)
         return {"success": True, "transaction": item.txid, "network": DEVNET.full, "payer": item.sender}
 
-    def delivery(self, payment: str) -> Answer:
+    def delivery(self, payment: str) -> WebAnswer:
         """Return the document with its receipt."""
         return answer(200, self.body(), ("payment-response", encode_header(self.receipt(payment))))
 
-    def refusal(self, _payment: str) -> Answer:
+    def refusal(self, _payment: str) -> WebAnswer:
         """Return a fresh challenge to a payment, with the reason."""
         receipt = encode_header({"success": False, "errorReason": "simulation_failed", "transaction": ""})
         return challenge_of(self.required(), self.quote(), ("payment-response", receipt))
@@ -133,16 +133,16 @@ def item_of(payment: str) -> Item:
     return parse_item(base64.b64decode(payload["paymentGroup"][payload["paymentIndex"]]))
 
 
-def challenge_of(required: dict[str, Any], quote: dict[str, Any], *headers: tuple[str, str]) -> Answer:
+def challenge_of(required: dict[str, Any], quote: dict[str, Any], *headers: tuple[str, str]) -> WebAnswer:
     """Return a 402 whose body repeats its header."""
     content = json.dumps({**required, "quote": quote}).encode()
     return answer(402, content, ("payment-required", encode_header(required)), *headers)
 
 
-def problem(status: int, text: str, *headers: tuple[str, str]) -> Answer:
+def problem(status: int, text: str, *headers: tuple[str, str]) -> WebAnswer:
     """Return an error in the words of RFC 9457."""
     return answer(status, json.dumps({"detail": text}).encode(), *headers)
 
 
-def answer(status: int, content: bytes, *headers: tuple[str, str]) -> Answer:
-    return Answer(status, headers, content)
+def answer(status: int, content: bytes, *headers: tuple[str, str]) -> WebAnswer:
+    return WebAnswer(status, headers, content)

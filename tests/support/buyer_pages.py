@@ -17,7 +17,7 @@ from gateway.http.limits import Clients
 from gateway.payments.challenge import Challenge
 from gateway.settings import GatewaySettings
 from gateway.upstream.chain import Presence
-from gateway.upstream.http_client import Answer
+from gateway.upstream.http_client import JsonAnswer
 from gateway.wire.networks import DEVNET
 from tests.support.clock import ManualClock
 
@@ -69,7 +69,7 @@ class FakeNode:
     account: Any = field(default=...)
     holding: Any = field(default_factory=holding)
     params: Any = field(default_factory=params)
-    answer: Answer | None = field(default_factory=lambda: Answer(200, {"txId": "x"}))
+    answer: JsonAnswer | None = field(default_factory=lambda: JsonAnswer(200, {"txId": "x"}))
     known: Presence = Presence.ABSENT
     sent: list[bytes] = field(default_factory=list)
     asked: list[str] = field(default_factory=list)
@@ -79,7 +79,7 @@ class FakeNode:
         if self.account is ...:
             self.account = {"address": self.address, "amount": 1_000_000, "min-balance": 100}
 
-    async def algod(self, path: str, timeout_s: float, transaction: bytes | None = None) -> Answer | None:
+    async def algod(self, path: str, timeout_s: float, transaction: bytes | None = None) -> JsonAnswer | None:
         if transaction is not None:
             self.sent.append(transaction)
             return self.answer
@@ -90,7 +90,7 @@ class FakeNode:
         )
         if inspect.iscoroutinefunction(found):
             found = await found()
-        return found if found is None or isinstance(found, Answer) else Answer(200, found)
+        return found if found is None or isinstance(found, JsonAnswer) else JsonAnswer(200, found)
 
     async def pending_status(self, _txid: str) -> Presence:
         return self.known

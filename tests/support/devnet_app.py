@@ -14,7 +14,7 @@ from x402.schemas import PaymentRequired, PaymentRequirements
 
 from gateway.devnet.app import build_devnet
 from gateway.devnet.keys import Key, new_key
-from gateway.devnet.ledger import FIRST_ROUND_AT, ROUND_S, Ledger
+from gateway.devnet.ledger import FIRST_ROUND_AT, ROUND_S, DevnetLedger
 from gateway.devnet.settings import DevnetSettings
 from gateway.devnet.transactions import Item, parse_item, signed
 from gateway.devnet.wallet import SignedPayment
@@ -37,8 +37,8 @@ def pass_rounds(clock: ManualClock, count: int) -> None:
 
 
 @contextmanager
-def ledger_at(path: Path, clock: ManualClock) -> Iterator[Ledger]:
-    ledger = Ledger(path / "devnet.sqlite3", DEVNET, clock.unix)
+def ledger_at(path: Path, clock: ManualClock) -> Iterator[DevnetLedger]:
+    ledger = DevnetLedger(path / "devnet.sqlite3", DEVNET, clock.unix)
     try:
         yield ledger
     finally:
@@ -50,7 +50,7 @@ class DevnetApp:
     """A devnet behind a test client, with one funded buyer."""
 
     client: TestClient
-    ledger: Ledger
+    ledger: DevnetLedger
     clock: ManualClock
     fee_payer: str
     buyer: Key = field(default_factory=new_key)

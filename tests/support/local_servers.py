@@ -15,7 +15,7 @@ from starlette.applications import Starlette
 
 from gateway.app.application import build_app
 from gateway.devnet.app import build_devnet
-from gateway.devnet.ledger import Ledger
+from gateway.devnet.ledger import DevnetLedger
 from gateway.devnet.settings import DevnetSettings
 from gateway.settings import GatewaySettings
 from gateway.wire.networks import DEVNET, Network
@@ -86,12 +86,12 @@ class Shop:
 
     gateway: str
     devnet: str
-    ledger: Ledger
+    ledger: DevnetLedger
     state: Path
 
 
 @contextmanager
-def devnet_at(folder: Path, identity: Network = DEVNET) -> Iterator[tuple[str, Ledger]]:
+def devnet_at(folder: Path, identity: Network = DEVNET) -> Iterator[tuple[str, DevnetLedger]]:
     app = build_devnet(DevnetSettings(folder / "devnet.sqlite3", identity))
     with serving(app) as origin:
         yield origin, app.state.ledger

@@ -18,7 +18,7 @@ from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
-from gateway.upstream.http_client import MAX_ANSWER_BYTES, Answer, Http, RemoteError, call
+from gateway.upstream.http_client import MAX_ANSWER_BYTES, Http, JsonAnswer, RemoteError, call
 from tests.support.gateway_app import PATIENCE_S, in_loop
 from tests.support.resolvers import NAME, Names, black_hole, loopback_addresses
 
@@ -66,7 +66,7 @@ class Peer:
             await asyncio.sleep(0.01)
 
 
-async def post(http: Http, peer: Peer, timeout_s: float = 60.0) -> Answer:
+async def post(http: Http, peer: Peer, timeout_s: float = 60.0) -> JsonAnswer:
     return await call(http, "POST", peer.url + "/settle", timeout_s=timeout_s, headers={"X-T": "k"}, body=b'{"b":2}')
 
 
@@ -91,7 +91,7 @@ async def test_each_call_has_its_own_connection_and_reads_no_answer_to_another(m
     async with peer.running(), Http() as http:
         answers = [await post(http, peer) for _ in range(3)]
 
-    assert answers == [Answer(200, {"a": 1})] * 3
+    assert answers == [JsonAnswer(200, {"a": 1})] * 3
     assert len(peer.requests) == peer.connections == 3
 
 
@@ -121,7 +121,7 @@ async def test_an_incomplete_answer_is_an_error_and_asked_once(answer: bytes) ->
 async def test_a_redirect_is_an_answer_and_not_followed() -> None:
     peer = Peer(b"HTTP/1.1 302 Found\r\nLocation: /elsewhere\r\nContent-Length: 0\r\n\r\n")
     async with peer.running(), Http() as http:
-        assert await post(http, peer) == Answer(302, None)
+        assert await post(http, peer) == JsonAnswer(302, None)
 
     assert len(peer.requests) == 1
 
@@ -186,7 +186,7 @@ async def test_a_dead_first_address_costs_no_call() -> None:
                 stack.enter_context(black_hole(address, port))
             answers = await asyncio.gather(*(post(http, peer, timeout_s=20) for _ in range(4)))
 
-    assert answers == [Answer(200, {"a": 1})] * 4
+    assert answers == [JsonAnswer(200, {"a": 1})] * 4
     assert len(peer.requests) == 4
 
 
@@ -199,7 +199,7 @@ async def test_names_that_are_never_resolved_end_in_time_and_hold_up_no_other_ca
         failed, answered = await asyncio.gather(unresolved, post(http, peer), return_exceptions=True)
 
     assert str(failed) == "GET http://outside.test/: no whole answer within 0.2 s"
-    assert answered == Answer(200, {"a": 1})
+    assert answered == JsonAnswer(200, {"a": 1})
 
 
 @in_loop
@@ -227,7 +227,7 @@ def encoded(coding: str, body: bytes) -> bytes:
 async def test_a_compressed_answer_is_decoded(coding: str, compress: Callable[[bytes], bytes]) -> None:
     peer = Peer(encoded(coding, compress(b'{"a":1}')))
     async with peer.running(), Http() as http:
-        assert await post(http, peer) == Answer(200, {"a": 1})
+        assert await post(http, peer) == JsonAnswer(200, {"a": 1})
 
 
 BROKEN = {
@@ -253,7 +253,7 @@ async def test_proxies_of_the_environment_are_ignored(monkeypatch: pytest.Monkey
     monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
     peer = Peer(OK)
     async with peer.running(), Http() as http:
-        assert await post(http, peer) == Answer(200, {"a": 1})
+        assert await post(http, peer) == JsonAnswer(200, {"a": 1})
 
 
 HTML = b"<html>\r\n<h1>Blocked</h1>\x07 token hush-1" + b" and more" * 100

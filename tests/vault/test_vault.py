@@ -9,7 +9,7 @@ from structlog.testing import capture_logs
 
 from gateway.errors import VaultUnreadable
 from gateway.vault.bucket import Folder
-from gateway.vault.folder import LoadedVault, Vault, load_vault, read_manifest
+from gateway.vault.folder import LoadedVault, VaultReader, load_vault, read_manifest
 from tests.support.clock import ManualClock
 from tests.support.gateway_app import gateway_app, in_loop
 from tests.support.vaults import GENERATION, write_manifest, write_vault
@@ -68,7 +68,7 @@ def test_a_missing_or_changed_body_is_refused(tmp_path: Path) -> None:
 @in_loop
 async def test_a_broken_new_manifest_keeps_the_last_good_one_and_is_logged_once(tmp_path: Path) -> None:
     write_vault(tmp_path)
-    vault = Vault(Folder(tmp_path), ManualClock(), 900)
+    vault = VaultReader(Folder(tmp_path), ManualClock(), 900)
     await vault.refresh()
     (tmp_path / "manifest.json").write_text("{")
 

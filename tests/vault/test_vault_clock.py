@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from gateway.vault.bucket import Folder
-from gateway.vault.folder import Vault
+from gateway.vault.folder import VaultReader
 from tests.support.clock import ManualClock
 from tests.support.gateway_app import GatewayHarness, gateway_app, in_loop
 from tests.support.vaults import GENERATION, START, stamp, write_manifest, write_vault
@@ -107,7 +107,7 @@ async def test_a_clock_that_is_set_ahead_ends_quotes_at_once(tmp_path: Path) -> 
 async def test_the_same_manifest_written_again_does_not_become_younger(tmp_path: Path) -> None:
     write_vault(tmp_path)
     clock = ManualClock()
-    vault = Vault(Folder(tmp_path), clock, 900)
+    vault = VaultReader(Folder(tmp_path), clock, 900)
     await vault.refresh()
     clock.step(600)
     clock.set_wall(-600)

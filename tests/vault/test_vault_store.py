@@ -15,7 +15,7 @@ from structlog.testing import capture_logs
 from gateway.errors import VaultUnreadable
 from gateway.settings import GatewaySettings
 from gateway.vault.bucket import BucketFiles, vault_files
-from gateway.vault.folder import Vault
+from gateway.vault.folder import VaultReader
 from tests.support.clock import ManualClock
 from tests.support.gateway_app import in_loop
 from tests.support.vaults import GENERATION, body_of, write_manifest, write_vault
@@ -73,7 +73,7 @@ class Store:
 @dataclass
 class Home:
     store: Store
-    vault: Vault
+    vault: VaultReader
     clock: ManualClock
 
     async def look(self) -> bool:
@@ -101,7 +101,7 @@ async def home(folder: Path, monkeypatch: pytest.MonkeyPatch, request_s: float =
         monkeypatch.setenv(name, value)
     clock = ManualClock()
     try:
-        yield Home(store, Vault(vault_files(folder, URL, request_s, retries=0), clock, 900), clock)
+        yield Home(store, VaultReader(vault_files(folder, URL, request_s, retries=0), clock, 900), clock)
     finally:
         await runner.cleanup()
 
@@ -215,7 +215,9 @@ async def test_a_gateway_starts_while_its_store_is_down_and_sells_once_it_is_the
     async with home(tmp_path, monkeypatch) as at:
         at.store.how = "503"
         settings = GatewaySettings(state_dir=tmp_path / "state", vault_url=URL)
-        vault = Vault(vault_files(settings.vault_dir, settings.vault_bucket), at.clock, settings.vault_max_age_seconds)
+        vault = VaultReader(
+            vault_files(settings.vault_dir, settings.vault_bucket), at.clock, settings.vault_max_age_seconds
+        )
         assert not await vault.refresh()
         assert vault.fault() == "no data has been published yet"
         write_vault(tmp_path)

@@ -7,7 +7,7 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from gateway.devnet.settings import IDENTITIES
-from generator.cli.buying.web import Answer, Unanswered, Web
+from generator.cli.buying.web import Unanswered, Web, WebAnswer
 from generator.errors import GeneratorError
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ ROUND_S: Final = 2.8
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class PaymentStatus:
     """What the chain says of one payment.
 
     Args:
@@ -48,7 +48,7 @@ async def identity(web: Web, node: str) -> tuple[Network, int]:
     raise GeneratorError(f"nothing was paid: {node} is not a devnet of this service (HTTP {answer.status})")
 
 
-async def look_up(web: Web, node: str, purchase: Purchase) -> Finding:
+async def look_up(web: Web, node: str, purchase: Purchase) -> PaymentStatus:
     """Return what a node and its indexer know of a payment.
 
     Both rounds are read before either is asked for the payment: what lands in between is found, or is not yet due.
@@ -59,28 +59,28 @@ async def look_up(web: Web, node: str, purchase: Purchase) -> Finding:
         pending = await web.get(f"{node}/algod/v2/transactions/pending/{purchase.txid}")
         indexed = await web.get(f"{node}/indexer/v2/transactions/{purchase.txid}")
     except Unanswered as problem:
-        return Finding("unknown", f"the node at {node} does not answer ({problem})")
+        return PaymentStatus("unknown", f"the node at {node} does not answer ({problem})")
 
     network = next((network for network in IDENTITIES.values() if purchase.network in network.forms), None)
     if network is None or params.get("genesis-hash") != network.genesis_hash:
-        return Finding("unknown", f"the node at {node} belongs to another network than the payment")
+        return PaymentStatus("unknown", f"the node at {node} belongs to another network than the payment")
     confirmed = _confirmed(pending, _object(pending)) or _confirmed(indexed, _object(indexed).get("transaction"))
     if confirmed:
-        return Finding("landed", f"the chain has it, in round {confirmed}")
+        return PaymentStatus("landed", f"the chain has it, in round {confirmed}")
 
     absent = _misses(pending) and indexed.status == HTTPStatus.NOT_FOUND
     rounds = [last for last in (params.get("last-round"), health.get("round")) if type(last) is int]
     if not absent or len(rounds) != 2:
-        return Finding("unknown", f"the node at {node} does not say whether the chain has it")
+        return PaymentStatus("unknown", f"the node at {node} does not say whether the chain has it")
 
     left = purchase.last_valid + MARGIN_ROUNDS - min(rounds)
     if left < 0:
-        return Finding("never", "the chain does not have it and cannot take it any more")
+        return PaymentStatus("never", "the chain does not have it and cannot take it any more")
     minutes = max(1, round((left + 1) * ROUND_S / 60))
-    return Finding("open", f"the chain does not have it yet and can take it for about {minutes} min more")
+    return PaymentStatus("open", f"the chain does not have it yet and can take it for about {minutes} min more")
 
 
-def _confirmed(answer: Answer, found: Any) -> int:
+def _confirmed(answer: WebAnswer, found: Any) -> int:
     """Return the round in which an answer says that a transaction was confirmed, 0 when it does not."""
     if answer.status != HTTPStatus.OK or not isinstance(found, dict):
         return 0
@@ -88,13 +88,13 @@ def _confirmed(answer: Answer, found: Any) -> int:
     return confirmed if type(confirmed) is int and confirmed > 0 else 0
 
 
-def _misses(pending: Answer) -> bool:
+def _misses(pending: WebAnswer) -> bool:
     """Return whether a node neither has a transaction nor may still commit it from its pool."""
     if pending.status == HTTPStatus.NOT_FOUND:
         return True
     return pending.status == HTTPStatus.OK and bool(_object(pending).get("pool-error"))
 
 
-def _object(answer: Answer) -> dict[str, Any]:
+def _object(answer: WebAnswer) -> dict[str, Any]:
     body = answer.json() if answer.status == HTTPStatus.OK else None
     return body if isinstance(body, dict) else {}

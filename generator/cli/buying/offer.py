@@ -14,7 +14,7 @@ from generator.errors import GeneratorError
 
 if TYPE_CHECKING:
     from gateway.wire.networks import Network
-    from generator.cli.buying.web import Answer
+    from generator.cli.buying.web import WebAnswer
 
 PAYMENT_REQUIRED: Final = "payment-required"
 REPEATED: Final = ("x402Version", "resource", "accepts")
@@ -57,7 +57,7 @@ def origin_key(url: str) -> str:
     return f"{parts.scheme}://{host}:{parts.port or PORTS.get(parts.scheme, 0)}"
 
 
-def read_terms(answer: Answer, url: str, network: Network) -> Terms:
+def read_terms(answer: WebAnswer, url: str, network: Network) -> Terms:
     """Return the terms of a 402 to a GET of a URL.
 
     Amount, asset and addresses are judged by the wallet, which signs the first offer of its network.

@@ -11,12 +11,12 @@ from gateway.wire.networks import NETWORKS
 
 if TYPE_CHECKING:
     from generator.cli.buying.purchases import Purchase
-    from generator.cli.buying.web import Answer
+    from generator.cli.buying.web import WebAnswer
 
 PAYMENT_RESPONSE: Final = "payment-response"
 
 
-def receipt_of(answer: Answer) -> dict[str, Any] | None:
+def receipt_of(answer: WebAnswer) -> dict[str, Any] | None:
     """Return the one receipt of an answer, None when there is none, several or an unreadable one."""
     headers = answer.values(PAYMENT_RESPONSE)
     if len(headers) != 1:
@@ -28,7 +28,7 @@ def receipt_of(answer: Answer) -> dict[str, Any] | None:
     return receipt if isinstance(receipt, dict) else None
 
 
-def failures(purchase: Purchase, answer: Answer) -> list[str]:
+def failures(purchase: Purchase, answer: WebAnswer) -> list[str]:
     """Return what does not agree with a purchase in the answer that is to deliver it; empty when all does."""
     return _of_the_receipt(purchase, receipt_of(answer)) + _of_the_body(purchase, answer)
 
@@ -48,7 +48,7 @@ def _of_the_receipt(purchase: Purchase, receipt: dict[str, Any] | None) -> list[
     return found
 
 
-def _of_the_body(purchase: Purchase, answer: Answer) -> list[str]:
+def _of_the_body(purchase: Purchase, answer: WebAnswer) -> list[str]:
     found: list[str] = []
     if purchase.sha256 is None:
         found.append("the quote is not known (signed by an earlier version)")

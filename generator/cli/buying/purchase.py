@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Final
 
 from gateway.devnet.errors import WalletError
 from gateway.devnet.wallet import pay
-from generator.cli.buying.chain import Finding, identity, look_up
+from generator.cli.buying.chain import PaymentStatus, identity, look_up
 from generator.cli.buying.offer import OfferRefused, read_terms
 from generator.cli.buying.proof import failures, receipt_of
-from generator.cli.buying.purchases import Purchase, Purchases, Status
-from generator.cli.buying.web import Answer, Unanswered, Web
+from generator.cli.buying.purchases import Purchase, PurchaseFolder, Status
+from generator.cli.buying.web import Unanswered, Web, WebAnswer
 from generator.errors import GeneratorError
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ class Context:
     """
 
     web: Web
-    purchases: Purchases
+    purchases: PurchaseFolder
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
     monotonic: Callable[[], float] = time.monotonic
 
@@ -105,7 +105,7 @@ async def purchase(order: Order, context: Context) -> Bought:
     return await _send(order, context, signed)
 
 
-def abandon(purchases: Purchases, txid: str) -> None:
+def abandon(purchases: PurchaseFolder, txid: str) -> None:
     """Forget a payment that brought nothing, so that another may be signed; GeneratorError: there is no such one."""
     found = purchases.find(txid)
     if found is None:
@@ -154,7 +154,7 @@ async def _sign(order: Order, context: Context) -> Purchase:
     )
 
 
-async def _ask(order: Order, context: Context) -> Answer:
+async def _ask(order: Order, context: Context) -> WebAnswer:
     try:
         answer = await context.web.get(order.url)
     except Unanswered as problem:
@@ -166,7 +166,7 @@ async def _ask(order: Order, context: Context) -> Answer:
     return answer
 
 
-def _check_payee(order: Order, purchases: Purchases, payee: str) -> None:
+def _check_payee(order: Order, purchases: PurchaseFolder, payee: str) -> None:
     expected = order.accept_payee or purchases.payee_of(order.url)
     if expected is None or expected == payee:
         return
@@ -223,14 +223,14 @@ async def _send(order: Order, context: Context, signed: Purchase) -> Bought:
     )
 
 
-def _wait_s(answer: Answer) -> float:
+def _wait_s(answer: WebAnswer) -> float:
     asked = (answer.values("retry-after") or [""])[0]
     if not (asked.isascii() and asked.isdigit()):
         return DEFAULT_WAIT_S
     return min(max(float(asked), SHORTEST_WAIT_S), LONGEST_WAIT_S)
 
 
-async def _delivered(order: Order, context: Context, signed: Purchase, answer: Answer) -> Bought:
+async def _delivered(order: Order, context: Context, signed: Purchase, answer: WebAnswer) -> Bought:
     """Return what came when all of it agrees with what was signed, and write down what does not."""
     failed = failures(signed, answer)
     arrived = replace(signed, receipt=receipt_of(answer), body=answer.json(), failed=tuple(failed))
@@ -245,7 +245,7 @@ async def _delivered(order: Order, context: Context, signed: Purchase, answer: A
     )
 
 
-async def _refused(order: Order, context: Context, signed: Purchase, answer: Answer) -> None:
+async def _refused(order: Order, context: Context, signed: Purchase, answer: WebAnswer) -> None:
     """Report how a payment ended that the seller answered with another challenge: the chain decides, not the seller."""
     receipt = receipt_of(answer)
     reason = (receipt or {}).get("errorReason")
@@ -267,7 +267,7 @@ async def _refused(order: Order, context: Context, signed: Purchase, answer: Ans
     )
 
 
-def _paid_before(context: Context, signed: Purchase, answer: Answer) -> None:
+def _paid_before(context: Context, signed: Purchase, answer: WebAnswer) -> None:
     context.purchases.keep(replace(signed, status="paid", receipt=receipt_of(answer) or signed.receipt))
     raise GeneratorError(
         f"payment {signed.txid} was paid before, says the seller ({answer.status}: {answer.reason()}). "
@@ -275,7 +275,7 @@ def _paid_before(context: Context, signed: Purchase, answer: Answer) -> None:
     )
 
 
-def _status_by(finding: Finding) -> Status:
+def _status_by(finding: PaymentStatus) -> Status:
     if finding.state == "landed":
         return "paid"
     return "refused" if finding.state == "never" else "signed"

@@ -66,7 +66,7 @@ class Purchase:
         return int(item.fields["lv"])
 
 
-class Purchases:
+class PurchaseFolder:
     """The folder of purchases, and the payees in a file next to it.
 
     Args:

@@ -23,7 +23,7 @@ class Unanswered(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class WebAnswer:
     """One HTTP answer.
 
     Args:
@@ -59,7 +59,7 @@ class Answer:
 class Web(Protocol):
     """What asks for answers."""
 
-    async def get(self, url: str, headers: Mapping[str, str] | None = None) -> Answer:
+    async def get(self, url: str, headers: Mapping[str, str] | None = None) -> WebAnswer:
         """Return the answer to one GET; raise Unanswered when none came whole."""
 
 
@@ -69,13 +69,13 @@ class AiohttpWeb:
     def __init__(self, session: aiohttp.ClientSession) -> None:
         self._session = session
 
-    async def get(self, url: str, headers: Mapping[str, str] | None = None) -> Answer:
+    async def get(self, url: str, headers: Mapping[str, str] | None = None) -> WebAnswer:
         """Return the answer to one GET; raise Unanswered when none came whole."""
         asked = {"accept-encoding": "identity", **(headers or {})}
         try:
             async with self._session.get(url, headers=asked, allow_redirects=False) as answer:
                 named = tuple((name.lower(), value) for name, value in answer.headers.items())
-                return Answer(answer.status, named, await _body(answer))
+                return WebAnswer(answer.status, named, await _body(answer))
         except TimeoutError as problem:
             raise Unanswered("timeout") from problem
         except (aiohttp.ClientError, ValueError) as problem:
