@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import structlog
 
@@ -110,7 +111,7 @@ def bootstrap_files(site: Site, mode: SourceMode, at: datetime, renderer: Pages 
     free = compose_free(context)
     files = dict(Assets.load().files)
 
-    schemas = {}
+    schemas: Mapping[str, Any] = {}
     static = last_good.attempt(Kind.DISCOVERY, lambda: static_files(site, {}, at), OPENAPI_JSON)
     if static is not None:
         files |= static.files

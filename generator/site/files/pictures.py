@@ -130,6 +130,7 @@ def svg(drawing: Drawing, resources: Resources) -> str:
 
 def _headline(drawing: Drawing, most: int) -> tuple[int, list[str]]:
     """Return the largest size in which the headline fits into `most` lines, and the lines; the smallest cuts it."""
+    sizes: tuple[int, ...]
     if drawing.chart:
         sizes = (60, 52, 46, 40)
     elif drawing.cards:
