@@ -22,9 +22,9 @@ from generator.arena.outcome import PricePoint, fix_price
 from generator.arena.rates import Z_95, rate
 from generator.arena.values import HorizonRecord, MeanInterval, Move, PredictionMade, RangeForecast, RangeForecastScore
 from generator.brain.reading import AssetReading
-from generator.catalog.durations import HOUR_MS, MINUTE_MS
+from generator.catalog.durations import HOUR_MS
+from generator.catalog.horizons import HORIZONS
 
-HORIZONS: Final = {"15m": 15, "1h": 60, "4h": 240, "24h": 1440}  # minutes
 BASELINES: Final = ("last_hour", "last_day", "ewma")
 NORMAL: Final = (-1.6449, -0.6745, 0.6745, 1.6449)  # quantiles .05, .25, .75 and .95
 BAR_MINUTES: Final = 5
@@ -42,11 +42,11 @@ def ranges_of(reading: AssetReading) -> dict[str, RangeForecast] | None:
 
     sigmas = {"15m": outlook.m15, "1h": outlook.h1, "4h": outlook.h4, "24h": outlook.h24}
     forecasts = {}
-    for horizon, minutes in HORIZONS.items():
-        quantiles = ranges[horizon]
-        root_of_time = sqrt(minutes / BAR_MINUTES)
-        forecasts[horizon] = RangeForecast(
-            sigma=_percent(sigmas[horizon]),
+    for name, horizon in HORIZONS.items():
+        quantiles = ranges[name]
+        root_of_time = sqrt(horizon.minutes / BAR_MINUTES)
+        forecasts[name] = RangeForecast(
+            sigma=_percent(sigmas[name]),
             low_90=_percent(quantiles.low_90),
             low_50=_percent(quantiles.low_50),
             high_50=_percent(quantiles.high_50),
@@ -95,7 +95,7 @@ def move_percent(start_price: float, end_price: float) -> float:
 
 def end_ms(made: PredictionMade, horizon: str) -> int:
     """Return when a horizon of a forecast ends."""
-    return made.start_ms + HORIZONS[horizon] * MINUTE_MS
+    return made.start_ms + HORIZONS[horizon].length_ms
 
 
 def due_ms(made: PredictionMade) -> int | None:

@@ -9,7 +9,7 @@ import numpy as np
 from generator.brain.doubt import doubted_chance, named, overall
 from generator.brain.evidence import breadth_lean, gather
 from generator.brain.measures import SHOWN_MINUTES, Measures
-from generator.brain.outlook import HORIZONS, MIN_BARS
+from generator.brain.outlook import MIN_BARS
 from generator.brain.reading import (
     ROUGH,
     AssetReading,
@@ -22,6 +22,7 @@ from generator.brain.reading import (
 from generator.brain.regime import LABELS, REGIMES, TRANSITION, RegimeFacts, dwell_minutes, facts_of, label_of
 from generator.brain.smoothing import DAY_BARS, HOUR_BARS
 from generator.brain.structure import SIGN, counts
+from generator.catalog.horizons import HORIZONS
 from generator.catalog.text import labels, readings
 from generator.catalog.words import (
     Bias,

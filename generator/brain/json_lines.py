@@ -8,10 +8,10 @@ import numpy as np
 
 from generator.brain.engine import Engine
 from generator.brain.forecast import Forecast
-from generator.brain.outlook import HORIZONS
 from generator.brain.reading import AssetReading, BrainReading
 from generator.brain.regime import REGIMES
 from generator.brain.weights import Weights
+from generator.catalog.horizons import HORIZONS
 from generator.catalog.words import READ_BIAS, READ_DERIVATIVES, READ_LIQUIDITY
 from generator.market.bars import BAR_FIELDS, BarFrame
 

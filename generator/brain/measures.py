@@ -17,7 +17,7 @@ from generator.brain.facts import Past
 from generator.brain.features import REGIME_INPUTS, Features
 from generator.brain.forecast import WORDS, Forecast, OutcomeChances, Shown, words
 from generator.brain.liquidity import Liquidity
-from generator.brain.outlook import HORIZON_BARS, Outlook
+from generator.brain.outlook import Outlook
 from generator.brain.ranges import RangeModel
 from generator.brain.regime import RegimeFacts, RegimeFilter, facts_of
 from generator.brain.smoothing import HOUR_BARS
@@ -26,11 +26,12 @@ from generator.brain.structure import Structure, counts
 from generator.brain.volatility import Volatility, bar_variance
 from generator.brain.week import Week, last_closed
 from generator.brain.weights import Weights
+from generator.catalog.horizons import HORIZONS
 from generator.market.bars import BAR_MS, BarFrame, FloatArray
 
 SHOWN_MINUTES: Final = 60  # horizon of the forecasts in a reading
 _JOIN_BARS: Final = 3  # a return over a gap of at most this many bars is still used, scaled to one bar
-_LOG_MINUTES: Final = np.log(5.0 * np.array(HORIZON_BARS))  # of the outlook's horizons
+_LOG_MINUTES: Final = np.log([float(horizon.minutes) for horizon in HORIZONS.values()])
 _ROUNDS: Final = (15, 60)  # minutes: horizons that the direction learns
 _STRESS_HORIZON: Final = 2  # four hours
 _STATE_FORMAT: Final = 4

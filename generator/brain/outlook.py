@@ -12,10 +12,10 @@ import numpy.typing as npt
 from generator.brain.smoothing import HOUR_BARS, clipped
 from generator.brain.volatility import HALF_LIVES, VOLUME_HALF_LIVES, Volatility
 from generator.brain.week import DAY, QUARTER_MS, WEEK
+from generator.catalog.horizons import HORIZONS
 from generator.market.bars import BAR_MS, FloatArray
 
-HORIZONS: Final = ("15m", "1h", "4h", "24h")
-HORIZON_BARS: Final = (3, 12, 48, 288)
+HORIZON_BARS: Final = tuple(horizon.length_ms // BAR_MS for horizon in HORIZONS.values())
 QUARTERS: Final = tuple(bars // 3 for bars in HORIZON_BARS)
 INPUTS: Final = len(HALF_LIVES) + len(VOLUME_HALF_LIVES)
 EDGES: Final = np.concatenate((np.arange(20) / 20.0, np.arange(10, 30) / 10.0, [3.0, 3.5, 4.0, 5.0, 6.0, 8.0, 12.0]))

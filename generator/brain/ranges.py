@@ -10,9 +10,10 @@ from typing import ClassVar, Final
 import numpy as np
 import numpy.typing as npt
 
-from generator.brain.outlook import BINS, EDGES, HORIZONS, QUARTERS, OutlookWeights
+from generator.brain.outlook import BINS, EDGES, QUARTERS, OutlookWeights
 from generator.brain.smoothing import clipped
 from generator.brain.week import DAY, QUARTER_MS, quarter_is_over
+from generator.catalog.horizons import HORIZONS
 from generator.market.bars import BAR_MS, FloatArray
 
 LEVELS: Final = (0.5, 0.9)

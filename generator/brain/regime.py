@@ -11,6 +11,7 @@ from generator.brain.recurrent import Recurrent
 from generator.brain.smoothing import rates
 from generator.brain.structure import FLAT
 from generator.catalog.durations import MINUTE_MS
+from generator.catalog.thresholds import BROAD_SHARE
 from generator.catalog.words import RegimeLabel
 from generator.market.bars import BAR_MS, FloatArray
 
@@ -28,7 +29,6 @@ _PUBLISHED_HALF_LIFE: Final = 3  # bars
 _HEAT: Final = 1.18  # of the chances: no market is one of those on which their temperature was fitted
 _FORGET_HALF_LIFE: Final = 72  # bars without evidence
 _RAMP_BARS: Final = 576.0  # over which a new stream earns the network's full trust
-_BROAD: Final = 0.80  # share of the assets
 _CLEAR_SHARE: Final = 0.60  # of the assets, from which a direction is clear
 _CLEAR_DAYS: Final = 0.80  # usual days of a mean move, beyond which a direction is clear
 _STILL_DAYS: Final = 0.40  # usual days, within which a range is clear
@@ -47,7 +47,7 @@ class RegimeFacts:
 
     def allowed(self) -> Flags:
         """Return which regimes the facts allow, (4, assets + 1)."""
-        one_sided = (self.up > _BROAD) | (self.up < 1.0 - _BROAD)
+        one_sided = (self.up > BROAD_SHARE) | (self.up < 1.0 - BROAD_SHARE)
         broad_move = one_sided & (np.abs(self.days) > 1.0)
 
         no_risk_on = (self.up < 0.5) & (self.trend < 1.0)

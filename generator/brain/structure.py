@@ -8,10 +8,11 @@ import numpy as np
 from generator.brain.facts import Past
 from generator.brain.features import AT, Features
 from generator.brain.liquidity import hysteresis
+from generator.catalog.thresholds import FLAT_PERCENT
 from generator.catalog.words import MarketStructure, Trend
 from generator.market.bars import FloatArray
 
-FLAT: Final = 0.001  # a smaller change over the day is neither a rise nor a fall
+FLAT: Final = FLAT_PERCENT / 100  # as a fraction
 _WORDS: Final = {
     -1: MarketStructure.DOWNTREND,
     0: MarketStructure.RANGE,

@@ -2,6 +2,8 @@
 
 from typing import Final, NamedTuple
 
+from generator.catalog.durations import MINUTE_MS
+
 
 class Horizon(NamedTuple):
     """One horizon; bodies, files and the record name it by its key in `HORIZONS`."""
@@ -10,9 +12,9 @@ class Horizon(NamedTuple):
     words: str
 
     @property
-    def hours(self) -> float:
-        """The same in hours."""
-        return self.minutes / 60
+    def length_ms(self) -> int:
+        """The same in milliseconds."""
+        return self.minutes * MINUTE_MS
 
 
 HORIZONS: Final = {
@@ -21,4 +23,4 @@ HORIZONS: Final = {
     "4h": Horizon(240, "4 hours"),
     "24h": Horizon(1440, "24 hours"),
 }
-HOUR: Final = "1h"  # the horizon of forecasts of direction
+HOUR: Final = "1h"  # the horizon of the forecasts of direction

@@ -9,10 +9,11 @@ import numpy.typing as npt
 
 from generator.brain.engine import Engine
 from generator.brain.facts import BASELINES
-from generator.brain.outlook import HORIZON_BARS, HORIZONS
+from generator.brain.outlook import HORIZON_BARS
 from generator.brain.reading import ROUGH
 from generator.brain.week import quarter_is_over
 from generator.brain.weights import Weights
+from generator.catalog.horizons import HORIZONS
 from generator.lab.outlook import came
 from generator.lab.report import met, table
 from generator.lab.scores import BARS_A_DAY, TRANSITION, resampled
@@ -25,6 +26,7 @@ _FEWEST_DAYS: Final = 7  # for the axis of stress to mean anything
 _STRESS_BARS: Final = 48
 _DAY: Final = 96  # moments
 _TOP: Final = 0.8
+_NAMES: Final = tuple(HORIZONS)
 Flags = npt.NDArray[np.bool_]
 Row = tuple[str, str, str, bool | None]
 """Measure, bar, figure, whether it is met."""
@@ -73,7 +75,7 @@ def rows_of(frame: BarFrame, said: Said) -> list[Row]:
     """Return every measure of one set."""
     move, variance = came(frame, said.at)
     out: list[Row] = []
-    for h, name in enumerate(HORIZONS):
+    for h, name in enumerate(_NAMES):
         spread = float(np.nanstd(move[h] / said.sigma[:, h]))
         bar = "0.90 to 1.10" if h < 3 else ""
         out.append((f"sd(move / sigma), {name}", bar, f"{spread:.3f}", 0.90 <= spread <= 1.10 if bar else None))
@@ -86,8 +88,8 @@ def rows_of(frame: BarFrame, said: Said) -> list[Row]:
         own, usual = (_explained(variance[h], said, level) for level in (said.level[:, h], None))
         good = None if least is None else own >= least
         bar = "" if least is None else f">= {least:.2f}, mean of sets"
-        out.append((f"R2 of the outlook, {HORIZONS[h]} (2 h EWMA)", bar, f"{own:.3f} ({usual:.3f})", good))
-    for h, name in enumerate(HORIZONS):
+        out.append((f"R2 of the outlook, {_NAMES[h]} (2 h EWMA)", bar, f"{own:.3f} ({usual:.3f})", good))
+    for h, name in enumerate(_NAMES):
         out += _ranges(name, move[h], said, h)
     days = len(said.stressed) / BARS_A_DAY
     return out + (_stress(frame, variance[2], said, days) if days >= _FEWEST_DAYS else [])

@@ -6,10 +6,11 @@ import numpy as np
 import numpy.typing as npt
 
 from generator.brain.bars import clean_fields
-from generator.brain.outlook import BINS, EDGES, HORIZON_BARS, HORIZONS, INPUTS, OUTLOOK_FORMAT, SEASONS, calendar
+from generator.brain.outlook import BINS, EDGES, HORIZON_BARS, INPUTS, OUTLOOK_FORMAT, SEASONS, calendar
 from generator.brain.smoothing import DAY_BARS
 from generator.brain.volatility import Volatility, bar_variance
 from generator.brain.week import QUARTER_MS, WEEK
+from generator.catalog.horizons import HORIZONS
 from generator.lab.progress import tracked
 from generator.market.bars import BAR_MS, BarFrame, FloatArray
 

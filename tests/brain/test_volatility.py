@@ -9,11 +9,12 @@ import numpy as np
 import pytest
 
 from generator.brain.engine import Engine
-from generator.brain.outlook import EDGES, HORIZON_BARS, HORIZONS, calendar
+from generator.brain.outlook import EDGES, HORIZON_BARS, calendar
 from generator.brain.ranges import RangeModel
 from generator.brain.stress import Stress
 from generator.brain.week import QUARTER_MS
 from generator.brain.weights import PACKAGED_OUTLOOK, Weights
+from generator.catalog.horizons import HORIZONS
 from generator.catalog.words import VolatilityWord
 from generator.market.bars import BAR_MS
 from tests.support.markets import market

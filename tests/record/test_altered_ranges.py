@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from generator.arena.ranges import HORIZONS
+from generator.catalog.horizons import HORIZONS
 from generator.catalog.links import RANGES_JSONL
 from generator.record.audit.audit import Audit, AuditError, far_scores_of
 from tests.record.test_log import entries as log_entries

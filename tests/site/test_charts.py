@@ -5,11 +5,11 @@ from dataclasses import replace
 
 import pytest
 
-from generator.arena.ranges import HORIZONS
 from generator.arena.rates import rate
 from generator.arena.values import ForecastScores
 from generator.catalog.assets import ASSETS
 from generator.catalog.durations import DAY_MS
+from generator.catalog.horizons import HORIZONS
 from generator.site.charts.history import line_chart
 from generator.site.charts.now import fundings, live_round, usual_moves
 from generator.site.charts.plot import ROW_LABEL, ROW_VALUE, WIDTH, Chart, tick_text

@@ -16,10 +16,10 @@ import brotli
 import pytest
 from sqlalchemy import delete
 
-from generator.arena.ranges import HORIZONS
 from generator.catalog.assets import ASSETS
 from generator.catalog.discovery import ONCE_PREFIXES
 from generator.catalog.downloads import DOWNLOADS, HOURLY_FIELDS, RANGE_FIELDS, ROUND_FIELDS
+from generator.catalog.horizons import HORIZONS
 from generator.catalog.words import SourceMode
 from generator.errors import PublishError
 from generator.record.memory import tables as t

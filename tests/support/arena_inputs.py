@@ -15,10 +15,10 @@ from gateway.wire.algorand import DEMO_ARENA
 from gateway.wire.networks import NETWORKS
 from generator.arena.ballots import BallotFile
 from generator.arena.play import ArenaConfig, PlayInputs, PricePoint
-from generator.arena.ranges import HORIZONS
 from generator.arena.values import ArenaView, RangeForecast
 from generator.brain.forecast import Forecast, OutcomeChances
 from generator.catalog.assets import ASSETS
+from generator.catalog.horizons import HORIZONS
 from generator.catalog.words import Prediction
 from generator.cli._ballot import sign_ballot
 from generator.record.memory.store import Memory
@@ -67,7 +67,7 @@ def ranges_at(now_ms: int) -> dict[str, dict[str, RangeForecast]]:
     found = {}
     for place, asset in enumerate(ASSETS):
         sigma = 0.2 + 0.1 * math.sin(now_ms / HOUR + place)
-        found[asset] = {horizon: range_of(round(sigma * (m / 15) ** 0.5, 4)) for horizon, m in HORIZONS.items()}
+        found[asset] = {horizon: range_of(round(sigma * (m / 15) ** 0.5, 4)) for horizon, (m, _) in HORIZONS.items()}
     return found
 
 

@@ -26,7 +26,6 @@ from generator.brain.derivatives import NO_PRESSURE, Pressure
 from generator.brain.evidence import Evidence
 from generator.brain.facts import BASELINES, AssetWeek, MarketWeek
 from generator.brain.forecast import Forecast, OutcomeChances
-from generator.brain.outlook import HORIZONS
 from generator.brain.reading import (
     AssetReading,
     BrainReading,
@@ -37,6 +36,7 @@ from generator.brain.reading import (
 )
 from generator.brain.structure import Counts
 from generator.catalog.assets import ASSETS
+from generator.catalog.horizons import HORIZONS
 from generator.catalog.text.labels import NO_FUTURES
 from generator.catalog.words import (
     Bias,

@@ -8,9 +8,9 @@ from typing import Any
 
 from sqlalchemy import insert
 
-from generator.arena.ranges import HORIZONS
 from generator.arena.values import Lesson, Move, PredictionMade, Round
 from generator.catalog.assets import ASSETS
+from generator.catalog.horizons import HORIZONS
 from generator.catalog.words import Prediction, RoundPhase
 from generator.record.memory import tables as t
 from generator.record.memory.rows import row_of

@@ -15,11 +15,12 @@ from typing import Any, Final
 from generator.arena.ballots import FIRST_FORM
 from generator.arena.outcome import change_bps, outcome_of
 from generator.arena.published import complaint_of, digest_of, round_of_row
-from generator.arena.ranges import HORIZONS, Counts, RangeSums, counts_of, move_percent
+from generator.arena.ranges import Counts, RangeSums, counts_of, move_percent
 from generator.arena.rates import in_full
 from generator.arena.scores import Sums, track_record
 from generator.arena.values import ForecastScores, HorizonRecord, Move, RangeForecast, Round
 from generator.catalog.formats import ms_of
+from generator.catalog.horizons import HORIZONS
 from generator.catalog.words import Prediction
 
 OVERDUE_S: Final = 2 * 3600  # a round or an hour that ended this long before the log's last entry has its outcome
@@ -371,7 +372,7 @@ def _in_time(late_s: float, what: str, after: str) -> None:
 
 
 def _late(start: str, horizon: str, at: str) -> float:
-    return _seconds(start, at) - 60 * HORIZONS[horizon]
+    return _seconds(start, at) - 60 * HORIZONS[horizon].minutes
 
 
 def _seconds(begin: str, end: str) -> float:

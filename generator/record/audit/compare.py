@@ -6,10 +6,10 @@ from dataclasses import asdict
 from typing import Any, Final
 
 from generator.arena.published import complaint_of
-from generator.arena.ranges import HORIZONS, move_percent
+from generator.arena.ranges import move_percent
 from generator.arena.values import Move
-from generator.catalog.durations import MINUTE_MS
 from generator.catalog.formats import iso, ms_of
+from generator.catalog.horizons import HORIZONS, HOUR
 from generator.catalog.links import ROUNDS_PUBLISHED
 from generator.record.audit.audit import UNPUBLISHED, Audit, Ranges
 
@@ -107,7 +107,7 @@ def _ends(row: Row, *, known: bool) -> Iterable[str]:
     start = ms_of(row["start"])
     for horizon, one in row["ranges"].items():
         if (one["end_price"] is not None) == known:
-            yield iso(start + MINUTE_MS * HORIZONS[horizon])
+            yield iso(start + HORIZONS[horizon].length_ms)
 
 
 def _range_complaint(row: Row, until: str, audit: Audit) -> str | None:
@@ -133,7 +133,7 @@ def _logged(logged: Ranges, row: Row, until: str) -> dict[str, Any]:
     ranges = {}
     for horizon, said in logged.forecasts.items():
         came = logged.moves.get(horizon)
-        if came is None or (came.void_reason is None and iso(start + MINUTE_MS * HORIZONS[horizon]) in newer):
+        if came is None or (came.void_reason is None and iso(start + HORIZONS[horizon].length_ms) in newer):
             came = Move()
         ranges[horizon] = {**asdict(said), **asdict(came)}
     return {"warm_up": False, "start_price": logged.start_price, "ranges": ranges}
@@ -144,7 +144,7 @@ def _ranges_left_out(rows: list[Row], until: str, audit: Audit) -> str | None:
     there = {(row["asset"], row["start"]) for row in rows}
     first = min((row["start"] for row in rows), default="")
     for start, assets in audit.ranges.items():
-        ended = iso(ms_of(start) + MINUTE_MS * HORIZONS["1h"])
+        ended = iso(ms_of(start) + HORIZONS[HOUR].length_ms)
         for asset in assets if first <= start and ended <= until else ():
             if (asset, start) not in there:
                 return f"ranges of {asset} {start} are in the log and not published"

@@ -14,6 +14,7 @@ from generator.brain.reading import Range
 from generator.brain.regime import REGIMES
 from generator.catalog.assets import DEFAULT_ASSET
 from generator.catalog.durations import DAY_MS, HOUR_MS, MINUTE_MS
+from generator.catalog.horizons import HORIZONS
 from generator.catalog.text.labels import REGIME
 from generator.catalog.words import RegimeLabel
 from generator.site.charts.plot import WIDTH, Axis, Caption, Chart, Plane, axis, line, plain, text
@@ -24,7 +25,6 @@ _CHANCES: Final = (366.0, 456.0, 0.0, WIDTH)
 _HEIGHT: Final = 492
 _TICKS: Final = 104.0  # what the labels of the price axis may take
 _LONGEST_NAME: Final = 11.5  # units a letter of a name takes on a phone, where letters are largest
-_SPANS: Final = {"15m": 0.25, "1h": 1.0, "4h": 4.0, "24h": 24.0}
 _BAND: Final = Markup('<rect class="tint" fill="url(#{})" x="{:.1f}" y="{:g}" width="{:.1f}" height="{:g}"/>')
 _SWATCH: Final = Markup('<rect class="chance" fill="url(#{})" x="{:.0f}" y="314" width="16" height="14"/>')
 _DAY: Final = Markup('<rect class="bar{}" x="{:.1f}" y="{:.1f}" width="{:.1f}" height="{:.1f}" rx="1" data-tip="{}"/>')
@@ -89,7 +89,7 @@ def history(name: str, window: Window, lately: Lately, source: Markup | str) -> 
     hours = _each(every_hour, window.hours)
     fan = _fan(closes[-1], window, lately.ranges)
 
-    ahead_ms = round(_SPANS[window.ahead] * HOUR_MS)
+    ahead_ms = HORIZONS[window.ahead].length_ms
     times = _times(since_ms, closes[-1][0], lately.now_ms + ahead_ms, window.tick_ms, window.tick)
     prices = _price_axis(lately.asset, closes, fan)
     upper = Plane(replace(times, ticks=()), prices, *_PRICES)
@@ -230,12 +230,12 @@ def _fan(last: Point, window: Window, ranges: Mapping[str, Range] | None) -> Fan
     """Return the ends of the ranges as prices, from the last close on; empty where none is known."""
     last_ms, close = last
     fan: Fan = [(last_ms, (close,) * 4)]
-    for horizon, hours in _SPANS.items():
-        forecast = (ranges or {}).get(horizon)
-        if forecast is None or hours > _SPANS[window.ahead]:
+    for name, horizon in HORIZONS.items():
+        forecast = (ranges or {}).get(name)
+        if forecast is None or horizon.minutes > HORIZONS[window.ahead].minutes:
             continue
         ends = (forecast.low_90, forecast.low_50, forecast.high_50, forecast.high_90)
-        fan.append((last_ms + round(hours * HOUR_MS), tuple(close * (1 + end) for end in ends)))
+        fan.append((last_ms + horizon.length_ms, tuple(close * (1 + end) for end in ends)))
     return fan if len(fan) > 1 else []
 
 
