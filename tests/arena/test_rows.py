@@ -140,7 +140,7 @@ def test_each_step_of_a_round_is_an_event_in_words(phase: RoundPhase, kind: str,
     assert event.text == f"Round BTC-20261120-130000 {text.format(prediction=item.prediction)}"
 
 
-def test_a_round_that_only_waits_is_no_event() -> None:
+def test_a_round_that_only_waits_makes_no_event() -> None:
     assert event_of(replace(resolved(), phase=RoundPhase.SCHEDULED), NOON) is None
 
 

@@ -161,7 +161,7 @@ async def test_without_an_indexer_no_lookup_is_indexed(pending: tuple[int, Any],
     ],
 )
 @in_loop
-async def test_a_node_that_stands_still_or_catches_up_does_not_follow(said: dict[str, Any], follows: bool) -> None:
+async def test_a_node_that_stopped_or_catches_up_does_not_follow(said: dict[str, Any], follows: bool) -> None:
     chain, _, _ = chain_over(algod(**said))
 
     finding = await chain.lookup(TXID)
