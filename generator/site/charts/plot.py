@@ -125,8 +125,9 @@ class Plane:
 
     def at(self, x: float, y: float) -> tuple[float, float]:
         """Return the place of a point."""
-        across, up = self.x.share(x), self.y.share(y)
-        return self.left + across * (self.right - self.left), self.bottom - up * (self.bottom - self.top)
+        across = self.left + self.x.share(x) * (self.right - self.left)
+        down = self.bottom - self.y.share(y) * (self.bottom - self.top)
+        return across, down
 
     def grid(self) -> Iterator[Markup]:
         """Draw a line across at each tick."""
@@ -137,7 +138,10 @@ class Plane:
         yield text("axis", 0, 16, self.y.label)
         for value, label in self.y.ticks:
             _, y = self.at(self.x.low, value)
-            yield text("tick", self.left - 9, y + 5, label, "end") if self.left else text("tick halo", 0, y - 4, label)
+            if self.left:
+                yield text("tick", self.left - 9, y + 5, label, "end")
+            else:
+                yield text("tick halo", 0, y - 4, label)
         yield from self.notches()
 
     def notches(self) -> Iterator[Markup]:
@@ -169,7 +173,8 @@ class Plane:
         return Markup('<polygon class="{}"{} points="{}"/>').format(kind, pattern, self._places(points))
 
     def _places(self, points: Iterable[tuple[float, float]]) -> str:
-        return " ".join(f"{x:.1f},{y:.1f}" for x, y in (self.at(*point) for point in points))
+        places = (self.at(x, y) for x, y in points)
+        return " ".join(f"{across:.1f},{down:.1f}" for across, down in places)
 
     def dot(self, kind: str, point: tuple[float, float], tip: str, radius: float = 5) -> Markup:
         """Draw a point that shows its number when it is pointed at."""
@@ -178,7 +183,8 @@ class Plane:
     def hover(self, at: float, width: float, tip: str, bottom: float | None = None) -> Markup:
         """Draw the unseen strip that shows its number when it is pointed at."""
         x, _ = self.at(at, self.y.low)
-        return _HOVER.format(x - width / 2, self.top, width, (bottom or self.bottom) - self.top, tip)
+        height = (bottom or self.bottom) - self.top
+        return _HOVER.format(x - width / 2, self.top, width, height, tip)
 
 
 def svg(  # noqa: PLR0917  each is another thing
@@ -214,31 +220,54 @@ def row_chart(
     top = TOP if marks else NO_MARK_TOP
     bottom = top + ROW * len(rows)
     left = max(ROW_LABEL, *(LETTER * len(row.label) for row in rows))
-    shown = [*(end for row in rows for end in (row.value, row.low, row.high)), *(value for value, _ in marks)]
-    most = max((abs(value) for value in shown if value is not None), default=0.0) or 0.01
-    along = axis(-most if 0.0 in dict(marks) else 0.0, most, label, rounded=True)
+    along = _row_axis(label, rows, marks)
     plane = Plane(along, Axis(0.0, 1.0, (), ""), top, bottom, left, WIDTH - ROW_VALUE)
+
     parts = [*(plane.upright("grid", value) for value, _ in along.ticks), *plane.notches()]
     for value, name in marks:
         x, _ = plane.at(value, 0.0)
         parts += [line("mark", (x, top - 8), (x, bottom)), text("axis", x, 22, name, "middle")]
-    parts += [_row(row, top + ROW * (number + 0.5), plane, bars=bars) for number, row in enumerate(rows)]
+    for number, row in enumerate(rows):
+        parts.append(_row(row, top + ROW * (number + 0.5), plane, bars=bars))
+
     if not caption.rows:
         caption = replace(caption, rows=tuple((row.label, row.text) for row in rows))
     return Chart(caption, Markup("").join(parts), bottom + BOTTOM)
+
+
+def _row_axis(label: str, rows: Sequence[Row], marks: Sequence[tuple[float, str]]) -> Axis:
+    """Return an axis for all values, interval ends and marks: from zero on, or as far to both sides of a mark at zero."""
+    shown = [value for value, _ in marks]
+    for row in rows:
+        shown += [end for end in (row.value, row.low, row.high) if end is not None]
+    most = max((abs(value) for value in shown), default=0.0) or 0.01
+
+    around_zero = any(value == 0.0 for value, _ in marks)
+    return axis(-most if around_zero else 0.0, most, label, rounded=True)
 
 
 def axis(
     low: float, high: float, label: str, write: Callable[[float], str] = tick_text, *, rounded: bool = False
 ) -> Axis:
     """Return an axis labelled at steps of 1, 2, 2.5 or 5 times a power of ten, `rounded` to them at both of its ends."""
-    power = 10.0 ** math.floor(math.log10((high - low) / 4))
-    step = next(power * factor for factor in (1, 2, 2.5, 5, 10) if power * factor >= (high - low) / 4 * 0.999)
-    inside = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
-    first, last = (math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)) if rounded else inside
+    quarter = (high - low) / 4
+    power = 10.0 ** math.floor(math.log10(quarter))
+    step = next(power * factor for factor in (1, 2, 2.5, 5, 10) if power * factor >= quarter * 0.999)
+
+    # An end that lies on a step but for the last bits is taken for that step.
+    slack = 1e-9
+    if rounded:
+        first = math.floor(low / step + slack)
+        last = math.ceil(high / step - slack)
+    else:
+        first = math.ceil(low / step - slack)
+        last = math.floor(high / step + slack)
     values = [round(number * step, 12) + 0.0 for number in range(first, last + 1)]
-    ends = (values[0], values[-1]) if rounded else (low, high)
-    return Axis(*ends, tuple((value, write(value)) for value in values), label)
+
+    if rounded:
+        low = values[0]
+        high = values[-1]
+    return Axis(low, high, tuple((value, write(value)) for value in values), label)
 
 
 def text(kind: str, x: float, y: float, words: str, anchor: str = "start") -> Markup:
@@ -255,21 +284,27 @@ def _row(row: Row, y: float, plane: Plane, *, bars: bool) -> Markup:
     label = text("row", 0, y + 5, row.label)
     if row.value is None:
         return label + text("row none", WIDTH - RIGHT, y + 5, row.text, "end")
-    tip, zero, x = f"{row.label}: {row.text}", plane.at(0.0, 0.0)[0], plane.at(row.value, 0.0)[0]
+
+    zero, _ = plane.at(0.0, 0.0)
+    x, _ = plane.at(row.value, 0.0)
+    tip = f"{row.label}: {row.text}"
     if bars:
         under = " under" if x < zero else ""
         shape = _BAR.format(under, min(zero, x), y - 8, max(1.5, abs(x - zero)), tip)
     else:
         shape = _DOT.format("dot", x, y, 6, tip)
-        if row.low is not None and row.high is not None:
-            low, high = plane.at(row.low, 0.0)[0], plane.at(row.high, 0.0)[0]
-            shape = line("whisker", (low, y), (high, y)) + shape
+    if not bars and row.low is not None and row.high is not None:
+        low, _ = plane.at(row.low, 0.0)
+        high, _ = plane.at(row.high, 0.0)
+        shape = line("whisker", (low, y), (high, y)) + shape
     return label + shape + text("value", WIDTH - RIGHT, y + 5, row.text, "end")
 
 
 def _table(caption: Caption) -> Markup:
-    more = len(caption.columns) - 1
-    row = Markup('<tr><th scope="row">{}</th>') + Markup("<td>{}</td>") * more + Markup("</tr>")
-    heads = (Markup('<th scope="col">{}</th>') * (more + 1)).format(*caption.columns)
+    columns = len(caption.columns)
+    heads = (Markup('<th scope="col">{}</th>') * columns).format(*caption.columns)
+    row = Markup('<tr><th scope="row">{}</th>') + Markup("<td>{}</td>") * (columns - 1) + Markup("</tr>")
+    body = Markup("").join(row.format(*cells) for cells in caption.rows)
+
     frame = Markup('<table class="twin"><caption>{}</caption><thead><tr>{}</tr></thead><tbody>{}</tbody></table>')
-    return frame.format(caption.finding, heads, Markup("").join(row.format(*cells) for cells in caption.rows))
+    return frame.format(caption.finding, heads, body)
