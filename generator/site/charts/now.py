@@ -28,9 +28,9 @@ def usual_moves(name: str, sizes: Numbers, source: Markup | str) -> Chart | None
     if len(known) > 1 and known[widest] > known[calmest]:
         finding = f"{widest} is expected to move most in the next hour, {calmest} least"
     else:
-        finding = f"Expected move in the next hour: {_either_way(known[widest])}"
+        finding = f"Expected move in the next hour: {either_way(known[widest])}"
 
-    rows = [Row(asset, size, UNKNOWN if size is None else _either_way(size)) for asset, size in _ranked(sizes)]
+    rows = [Row(asset, size, UNKNOWN if size is None else either_way(size)) for asset, size in _ranked(sizes)]
     caption = Caption(
         name,
         finding,
@@ -42,7 +42,7 @@ def usual_moves(name: str, sizes: Numbers, source: Markup | str) -> Chart | None
     return row_chart(caption, "expected move in an hour, \N{PLUS-MINUS SIGN}%", rows, bars=True)
 
 
-def _either_way(size: float) -> str:
+def either_way(size: float) -> str:
     """Write the size of a move, up or down."""
     return f"\N{PLUS-MINUS SIGN}{percent(size, 2)}"
 

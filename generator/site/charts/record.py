@@ -22,16 +22,18 @@ _COMMON: Final = "always naming the most common outcome"
 
 def coverage(name: str, scores: Sequence[HorizonRecord], source: Markup | str) -> Chart | None:
     """Draw how many moves ended inside the 50% and the 90% range; None where no horizon has its interval."""
-    known, hour = _known(scores)
-    if hour is None:
+    known, headline = _known(scores)
+    if headline is None:
         return None
-    rows = [_rate_row(f"{one.horizon}, 90%", one.scores[0].inside_90) for one in known]
-    rows += [_rate_row(f"{one.horizon}, 50%", one.scores[0].inside_50) for one in known]
-    in_90, in_50 = share(hour.scores[0].inside_90), share(hour.scores[0].inside_50)
+    rows = [_rate_row(f"{record.horizon}, 90%", record.scores[0].inside_90) for record in known]
+    rows += [_rate_row(f"{record.horizon}, 50%", record.scores[0].inside_50) for record in known]
+
+    brain = headline.scores[0]
+    moves = f"Of {headline.resolved:,} moves over {HORIZONS[headline.horizon].words}"
+    ended = f"{share(brain.inside_90)} ended inside the 90% range, {share(brain.inside_50)} inside the 50% range"
     caption = Caption(
         name,
-        f"Of {hour.resolved:,} moves over {HORIZONS[hour.horizon].words} {in_90} ended inside the 90% range, {in_50} inside "
-        "the 50% range",
+        f"{moves} {ended}",
         "A dot for each horizon and range with its 95% interval as a line. The upright dashed lines are where the dots of "
         "the 50% and the 90% ranges should be.",
         source,
@@ -43,17 +45,19 @@ def coverage(name: str, scores: Sequence[HorizonRecord], source: Markup | str) -
 
 def saved(name: str, scores: Sequence[HorizonRecord], source: Markup | str) -> Chart | None:
     """Draw by how much the pinball loss is below that of each simple rule; None where no horizon has its interval."""
-    known, hour = _known(scores)
-    if hour is None:
+    known, headline = _known(scores)
+    if headline is None:
         return None
-    rows = [
-        _estimated(f"{one.horizon}, {RULE_WORDS[score.name].removeprefix('the ')}", score.pinball_saved)
-        for one in known
-        for score in one.scores[1:]
-    ]
+    rows = []
+    for record in known:
+        for rule in record.scores[1:]:
+            label = f"{record.horizon}, {RULE_WORDS[rule.name].removeprefix('the ')}"
+            rows.append(_estimated(label, rule.pinball_saved))
+
+    better_or_worse = against(headline).removesuffix(".")
     caption = Caption(
         name,
-        f"Over {HORIZONS[hour.horizon].words}: {against(hour)[0].lower()}{against(hour)[1:-1]}",
+        f"Over {HORIZONS[headline.horizon].words}: {better_or_worse[0].lower()}{better_or_worse[1:]}",
         "A dot for each horizon and simple rule, with its 95% interval as a line: how much smaller the pinball loss of the "
         "brain's ranges is. To the right of zero the brain is better.",
         source,
@@ -65,16 +69,19 @@ def saved(name: str, scores: Sequence[HorizonRecord], source: Markup | str) -> C
 
 def _known(scores: Sequence[HorizonRecord]) -> tuple[list[HorizonRecord], HorizonRecord | None]:
     """Return the horizons that have an interval, and the one that the title is about."""
-    known = [
-        one
-        for one in scores
-        if one.scores and enough(one.scores[0].inside_90) and one.scores[0].inside_90.low_percent is not None
-    ]
-    return known, next((one for one in known if one.horizon == "1h"), known[0] if known else None)
+    known = [record for record in scores if record.scores and _has_interval(record.scores[0].inside_90)]
+    for record in known:
+        if record.horizon == "1h":
+            return known, record
+    return known, known[0] if known else None
 
 
-def _estimated(label: str, found: MeanInterval) -> Row:
-    return Row(label, found.value, percent(found.value), found.low, found.high)
+def _has_interval(hits: Proportion) -> bool:
+    return enough(hits) and hits.low_percent is not None
+
+
+def _estimated(label: str, mean: MeanInterval) -> Row:
+    return Row(label, mean.value, percent(mean.value), mean.low, mean.high)
 
 
 def rates(
@@ -88,14 +95,22 @@ def rates(
     first = next((rate for _, rate in rows if enough(rate)), None)
     if first is None:
         return None
-    blind = "a blind guess", "blind guess", "a blind guess among three"
-    known = None if chance is None else chance.percent
-    rule, mark, meant = blind if known is None else (_COMMON, "most common", f"{_COMMON} before")
-    level = GUESS_PERCENT if known is None else known
+
+    if chance is None or chance.percent is None:
+        rule = "a blind guess"
+        mark = "blind guess"
+        meaning = "a blind guess among three"
+        level = GUESS_PERCENT
+    else:
+        rule = _COMMON
+        mark = "most common"
+        meaning = f"{_COMMON} before"
+        level = chance.percent
+
     caption = Caption(
         name,
         f"{who}: {counted(first, 'right')}; {rule} gets {percent(level)}",
-        f"A dot for each rate with its 95% interval as a line. The upright dashed line is {meant}.",
+        f"A dot for each rate with its 95% interval as a line. The upright dashed line is {meaning}.",
         source,
         ("Who", "Cases", "Came true", _INTERVAL),
         tuple((label, f"{rate.n:,}", share(rate), interval(rate)) for label, rate in rows),
@@ -107,9 +122,14 @@ def skills(name: str, record: ForecastScores, source: Markup | str) -> Chart | N
     """Draw how much better than equal chances the Brier scores are; None when nothing came due."""
     if record.brier is None:
         return None
-    scores = {"brain": record.brier, **{key: record.baselines.get(key) for key in ("base_rate", "persistence")}}
-    found = {key: 100 * (1 - score / UNIFORM_BRIER) for key, score in scores.items() if score is not None}
-    rows = [Row(BASELINE_NAMES[key], skill, signed(skill, 1)) for key, skill in found.items()]
+
+    scores = {"brain": record.brier}
+    for baseline in ("base_rate", "persistence"):
+        score = record.baselines.get(baseline)
+        if score is not None:
+            scores[baseline] = score
+    skill = {name: signed(100 * (1 - score / UNIFORM_BRIER), 1) for name, score in scores.items()}
+    rows = [Row(BASELINE_NAMES[name], 100 * (1 - score / UNIFORM_BRIER), skill[name]) for name, score in scores.items()]
     caption = Caption(
         name,
         _brier_finding(record),
@@ -117,7 +137,7 @@ def skills(name: str, record: ForecastScores, source: Markup | str) -> Chart | N
         "that of equal chances. To the right of zero it is better.",
         source,
         ("Who", "Brier score", "Better than equal chances by"),
-        tuple((BASELINE_NAMES[key], f"{scores[key]:.4f}", signed(skill, 1)) for key, skill in found.items()),
+        tuple((BASELINE_NAMES[key], f"{score:.4f}", skill[key]) for key, score in scores.items()),
     )
     return row_chart(caption, "better than equal chances by, %", rows, marks=((0.0, "equal chances"),))
 

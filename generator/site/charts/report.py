@@ -19,7 +19,7 @@ from generator.compose.coins import ExpectedMove, expected_move
 from generator.compose.context import TickContext
 from generator.compose.inputs import futures_of, observed, reading_of
 from generator.compose.paid_human_report import ReportChart, X402HumanReportPaidResponse
-from generator.site.charts.now import fundings, usual_moves
+from generator.site.charts.now import either_way, fundings, usual_moves
 from generator.site.charts.plot import HEIGHT, Axis, Caption, Chart, Plane, Row, axis, row_chart
 from generator.site.charts.record import rates
 from generator.site.words.format import moment, percent, signed, when
@@ -95,18 +95,23 @@ def _report_chart(part: str, draw: Callable[[], Chart | None]) -> ReportChart | 
 
 
 def _fees(ctx: TickContext, source: str) -> Chart | None:
-    seen = {asset: observed(ctx, asset).funding for asset in ASSETS}
-    rates = {asset: None if one is None else fixed(100 * one.rate_8h, 4) for asset, one in seen.items()}
-    return fundings("report-funding", rates, {asset: str(futures_of(ctx, asset).shown) for asset in ASSETS}, source)
+    rates: dict[str, float | None] = {}
+    for asset in ASSETS:
+        funding = observed(ctx, asset).funding
+        rates[asset] = None if funding is None else fixed(100 * funding.rate_8h, 4)
+    states = {asset: str(futures_of(ctx, asset).shown) for asset in ASSETS}
+    return fundings("report-funding", rates, states, source)
 
 
 def _regimes(regime: RegimeReading, source: str) -> Chart | None:
     if regime.label is RegimeLabel.UNKNOWN:
         return None
+
     shares = {label: share(value) or 0.0 for label, value in regime.posterior.items()}
     ranked = sorted(shares, key=lambda label: -shares[label])
     first, second = ranked[:2]
     rows = [Row(REGIME[label].capitalize(), shares[label], percent(shares[label])) for label in ranked]
+
     caption = Caption(
         "report-regimes",
         f"The most probable regime is {REGIME[first]}, {percent(shares[first])}; next is {REGIME[second]}, "
@@ -123,10 +128,12 @@ def _moves(ctx: TickContext, source: str) -> Chart | None:
     known = {asset: moved for asset, moved in moves.items() if moved is not None}
     if not known:
         return None
+
     ranked = sorted(moves, key=lambda asset: -abs(known.get(asset, 0.0)))
     most = ranked[0]
     rose = sum(moved > 0 for moved in known.values())
     rows = [Row(asset, moves[asset], signed(moves[asset])) for asset in ranked]
+
     caption = Caption(
         "report-moves",
         f"{rose} of {len(known)} coins rose over 24 hours; {most} moved most, {signed(known[most])}",
@@ -140,8 +147,10 @@ def _moves(ctx: TickContext, source: str) -> Chart | None:
 
 def hour_move(ctx: TickContext, asset: str) -> float | None:
     """Return the expected size of the next hour's move in percent, None where unknown."""
-    read = reading_of(ctx, asset)
-    move = expected_move(read.outlook) if read else None
+    reading = reading_of(ctx, asset)
+    if reading is None:
+        return None
+    move = expected_move(reading.outlook)
     return move.hour_1_percent if move else None
 
 
@@ -149,22 +158,29 @@ def _cone(move: ExpectedMove | None, source: str) -> Chart | None:
     """Draw the expected move of the market: a band that widens with time, around no change."""
     if move is None:
         return None
-    spans = ((0.0, 0.0), (0.25, move.minutes_15_percent), (1.0, move.hour_1_percent), (4.0, move.hours_4_percent))
-    reach = 1.25 * max(size for _, size in spans) or 0.01
-    hours = tuple((float(hour), "now" if not hour else f"{hour} h") for hour in range(5))
+
+    # (hours from now, what the table calls them, one standard deviation in percent)
+    spans = (
+        (0.25, "15 minutes", move.minutes_15_percent),
+        (1.0, "1 hour", move.hour_1_percent),
+        (4.0, "4 hours", move.hours_4_percent),
+    )
+    rows = [(words, either_way(size)) for _, words, size in spans]
+
+    reach = 1.25 * max(size for _, _, size in spans) or 0.01
+    hours = tuple((float(hour), f"{hour} h" if hour else "now") for hour in range(5))
     plane = Plane(Axis(0.0, 4.0, hours, "from now"), axis(-reach, reach, "change of the market from now, %"))
-    names = {0.25: "15 minutes", 1.0: "1 hour", 4.0: "4 hours"}
-    rows = [(names[hour], f"\N{PLUS-MINUS SIGN}{percent(size, 2)}") for hour, size in spans[1:]]
-    edge = [*spans, *((hour, -size) for hour, size in reversed(spans))]
-    parts = [plane.area("band", edge), *plane.grid(), *plane.labels(), plane.across("mark", 0.0)]
-    parts += [
-        plane.dot("dot", (hour, side), f"{name}: {text}", 4)
-        for (hour, size), (name, text) in zip(spans[1:], rows, strict=True)
-        for side in (size, -size)
-    ]
+
+    upper_edge = [(0.0, 0.0), *((hour, size) for hour, _, size in spans)]
+    lower_edge = [(hour, -size) for hour, size in reversed(upper_edge)]
+    parts = [plane.area("band", upper_edge + lower_edge), *plane.grid(), *plane.labels(), plane.across("mark", 0.0)]
+    for hour, words, size in spans:
+        tip = f"{words}: {either_way(size)}"
+        parts += [plane.dot("dot", (hour, size), tip, 4), plane.dot("dot", (hour, -size), tip, 4)]
+
     caption = Caption(
         "report-outlook",
-        f"Expected move of the market over four hours: \N{PLUS-MINUS SIGN}{percent(move.hours_4_percent, 2)}",
+        f"Expected move of the market over four hours: {either_way(move.hours_4_percent)}",
         "A band that widens with time: about two moves in three end inside it. It says nothing about the direction.",
         source,
         ("Over the next", "Expected move of the market"),
