@@ -23,6 +23,7 @@ from generator.record.published import CHECKPOINT, KEYS, PREFIX, read_verifiers,
 
 Read = Callable[[str], bytes | None]  # path with leading slash -> what is published there, None when nothing is
 Progress = Callable[[int, int, str], None]  # done, total, of what
+PROGRESS_EACH: Final = 2_000  # entries
 
 
 class VerifyError(ValueError):
@@ -83,20 +84,31 @@ def open_log(read: Read, seen: Seen | None = None, key: str | None = None) -> Si
 
     `key` is the public key that the reader was given out of band; None trusts the last visit's, or what is published.
     """
-    note, published = read(CHECKPOINT), read(KEYS)
-    if note is None or published is None:
+    note = read(CHECKPOINT)
+    published_keys = read(KEYS)
+    if note is None or published_keys is None:
         had = ", and it had one on the last visit" if seen else ""
         raise VerifyError(f"this site publishes no transparency log{had}")
+
     try:
-        keys = read_verifiers(published.decode())
-        trusted = (Verifier.parse(key),) if key else seen.keys if seen else keys
-        head = Checkpoint.open(note, trusted)
+        keys = read_verifiers(published_keys.decode())
+        head = Checkpoint.open(note, _trusted(key, seen, keys))
     except (NoteError, UnicodeDecodeError) as error:
         hint = "; if its operator announced a new key, pass it with --key" if seen and not key else ""
         raise VerifyError(f"the log's checkpoint: {error}{hint}") from None
+
     if seen is not None and seen.head.origin != head.origin:
         raise VerifyError(f"this is the log {head.origin}; on the last visit it was {seen.head.origin}")
     return SignedLog(head, note, keys, seen)
+
+
+def _trusted(key: str | None, seen: Seen | None, published: tuple[Verifier, ...]) -> tuple[Verifier, ...]:
+    """Return the keys to believe: the one given out of band, else those of the last visit, else what is published."""
+    if key:
+        return (Verifier.parse(key),)
+    if seen:
+        return seen.keys
+    return published
 
 
 def entries(read: Read, head: Checkpoint, earlier: Checkpoint | None = None) -> Iterator[bytes]:
@@ -110,11 +122,14 @@ def entries(read: Read, head: Checkpoint, earlier: Checkpoint | None = None) -> 
         raise VerifyError(
             f"the log had {old} entries when it was last seen and has {head.size} now: entries were removed"
         )
+
     edge = Edge()
     hashes = HashTiles(read)
     for first in range(0, head.size, WIDTH):
         bundle = _bundle(read, Tile(None, first // WIDTH, min(WIDTH, head.size - first)))
         leaves = [leaf_hash(entry) for entry in bundle]
+
+        # In two parts where the last visit's log ended, since its root is compared there.
         seen = max(0, old - first)
         for part in (leaves[:seen], leaves[seen:]):
             edge, nodes = edge.append(part)
@@ -124,6 +139,7 @@ def entries(read: Read, head: Checkpoint, earlier: Checkpoint | None = None) -> 
             if earlier and edge.size == old and edge.root() != earlier.root:
                 raise VerifyError(f"the first {old} entries are not those that were signed before: history was changed")
         yield from bundle
+
     if edge.root() != head.root:
         raise VerifyError("the entries do not lead to the signed root: an entry was changed, dropped or moved")
     hashes.check_last()
@@ -156,6 +172,7 @@ class HashTiles:
     def _check(self, level: int) -> None:
         hashes = self._pending[level]
         index = self._checked.get(level, 0)
+
         there, data = _published(self._read, Tile(level, index, len(hashes)))
         if len(data) != there.width * HASH_BYTES or not data.startswith(b"".join(hashes)):
             raise VerifyError(f"{there.path} does not hold the hashes that follow from the entries")
@@ -168,12 +185,13 @@ def _bundle(read: Read, tile: Tile) -> list[bytes]:
     """Return the entries of a tile."""
     there, data = _published(read, tile)
     try:
-        found = unbundle(data)
+        bundle = unbundle(data)
     except ValueError as error:
         raise VerifyError(f"{there.path}: {error}") from error
-    if len(found) != there.width:
-        raise VerifyError(f"{there.path} has {len(found)} entries")
-    return found[: tile.width]
+
+    if len(bundle) != there.width:
+        raise VerifyError(f"{there.path} has {len(bundle)} entries")
+    return bundle[: tile.width]
 
 
 def _published(read: Read, tile: Tile) -> tuple[Tile, bytes]:
@@ -199,42 +217,54 @@ class Verified:
     @property
     def lines(self) -> list[str]:
         """What was checked."""
-        seen, audit = self.log.seen, self.audit
-        since = (
-            f"its first {seen.head.size} entries are those of the last visit"
-            if seen
-            else "the first visit: what it holds could have been written at once; the next visit will prove that "
-            "none of it was changed"
-        )
+        audit = self.audit
+        lines = [self._head_line()]
+
         steps = f"; the clock went back {audit.clock_steps} times" if audit.clock_steps else ""
-        older = f"; {self.older} older rounds with votes were not" if self.older else ""
-        recounted = f"ballots counted again: {self.ballots} of {self.rounds} rounds, every signature checked{older}"
+        lines.append(f"from {audit.first_at} to {audit.last_at}: {len(audit.ended)} rounds ended{steps}")
+
         records = (("rounds", audit.arena_record()), ("hourly", audit.hourly_record()))
-        head = f"log {self.log.head.origin} ({audit.mode} market): {self.log.head.size} entries"
-        return [
-            f"{head}, signed by {self.log.keys[0].name}; {since}",
-            f"from {audit.first_at} to {audit.last_at}: {len(audit.ended)} rounds ended{steps}",
-            *(score_line(f"brain, {name} in the log", record) for name, record in records if record.resolved),
-            *(far_line(scores) for scores in audit.far.scores() if scores.resolved),
-            *([recounted] if self.rounds else []),
-        ]
+        lines += [score_line(f"brain, {name} in the log", record) for name, record in records if record.resolved]
+        lines += [far_line(scores) for scores in audit.far.scores() if scores.resolved]
+
+        if self.rounds:
+            older = f"; {self.older} older rounds with votes were not" if self.older else ""
+            lines.append(
+                f"ballots counted again: {self.ballots} of {self.rounds} rounds, every signature checked{older}"
+            )
+        return lines
+
+    def _head_line(self) -> str:
+        """Say which log it is, who signed it, and what the last visit proves of it."""
+        since = FIRST_VISIT
+        if self.log.seen:
+            since = f"its first {self.log.seen.head.size} entries are those of the last visit"
+        head = f"log {self.log.head.origin} ({self.audit.mode} market): {self.log.head.size} entries"
+        return f"{head}, signed by {self.log.keys[0].name}; {since}"
 
     @property
     def proves(self) -> str:
         """What this check proved, and what it did not."""
         logged = sum(str(row.get("round_id")) in self.audit.rounds for row in self.rows)
         simulated = sum(bool(row.get("warm_up")) for row in self.rows)
-        parts = [
-            LOG,
-            f"of the published rounds {logged} are in the log as they are published, none left out since the oldest"
-            if logged
-            else "no published round is in the log yet, so of rounds nothing is proved",
-            f"in {self.rounds} with real votes these are the published ballots, each signed by its voter, one a voter"
-            if self.rounds
-            else "no round in the log has real votes to count again",
-            _others(simulated, "warm_up, backtested before the start"),
-            _others(len(self.rows) - logged - simulated, "older than the log"),
-        ]
+        parts = [LOG]
+
+        if logged:
+            parts.append(
+                f"of the published rounds {logged} are in the log as they are published, none left out since the oldest"
+            )
+        else:
+            parts.append("no published round is in the log yet, so of rounds nothing is proved")
+
+        if self.rounds:
+            parts.append(
+                f"in {self.rounds} with real votes these are the published ballots, each signed by its voter, one a voter"
+            )
+        else:
+            parts.append("no round in the log has real votes to count again")
+
+        parts.append(_others(simulated, "warm_up, backtested before the start"))
+        parts.append(_others(len(self.rows) - logged - simulated, "older than the log"))
         return _filled(f"This proves: {'; '.join(filter(None, parts))}.", NOT_LOG)
 
     def remember(self, file: SeenFile) -> None:
@@ -250,25 +280,28 @@ def verify_all(log: SignedLog, body: Any, read: Read, progress: Progress) -> Ver
     """
     audit = Audit()
     size = log.head.size
+    earlier = log.seen.head if log.seen else None
     try:
         rows = rows_of(body)
-        found = entries(read, log.head, log.seen.head if log.seen else None)
-        for number, data in enumerate(found, 1):
+        for number, data in enumerate(entries(read, log.head, earlier), 1):
             audit.take(data)
-            if number % 2_000 == 0 or number == size:
+            if number % PROGRESS_EACH == 0 or number == size:
                 progress(number, size, "entries")
         audit.finish()
     except ValueError as error:
         raise VerifyError(str(error)) from None
+
     if audit.origin is not None and audit.origin != log.head.origin:
         raise VerifyError(f"the log was opened as {audit.origin}, its checkpoint says {log.head.origin}")
     complaint = rows_complaint(rows, audit) or ranges_complaint(read(RANGES_JSONL), audit)
     if complaint is not None:
         raise VerifyError(complaint)
+
     ballots = 0
     for number, (name, row) in enumerate(audit.voted.items(), 1):
         ballots += _recount(read, name, row)
         progress(number, len(audit.voted), "rounds' ballots")
+
     return Verified(log, audit, rows, len(audit.voted), ballots, audit.voted_before)
 
 
@@ -278,17 +311,19 @@ def _recount(read: Read, name: str, row: Row) -> int:
     No round is exempt: the release that shows a lock in the log comes with the first of its ballots.
     """
     try:
-        found = recount(name, row, read)
+        ballots = recount(name, row, read)
     except RecountError as error:
         raise VerifyError(f"round {name}: published ballots: {error}") from None
-    if found is None:
+
+    if ballots is None:
         raise VerifyError(
             f"round {name}: {path_of(name)} is not published; the log counted {real_votes(row)} ballots at the lock, "
             f"of the digest {row['ballots_sha256']}"
         )
-    return found
+    return ballots
 
 
+FIRST_VISIT: Final = "the first visit: what it holds could have been written at once; the next visit will prove that none of it was changed"
 LOG: Final = (
     "every entry is in the log that its operator signed, in its order; nothing seen on an earlier visit was changed, "
     "dropped or moved since; forecasts open to their digests; outcomes, moves, lessons and scores follow from the logged "
@@ -302,11 +337,9 @@ NOT_LOG: Final = (
 
 
 def _others(number: int, what: str) -> str:
-    return (
-        f"{number} more ({what}) are not in the log: nothing is proved about them but that each adds up"
-        if number
-        else ""
-    )
+    if not number:
+        return ""
+    return f"{number} more ({what}) are not in the log: nothing is proved about them but that each adds up"
 
 
 def _filled(*texts: str) -> str:

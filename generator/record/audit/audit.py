@@ -21,7 +21,6 @@ from generator.arena.scores import Sums, track_record
 from generator.arena.values import ForecastScores, HorizonRecord, Move, RangeForecast, Round
 from generator.catalog.formats import ms_of
 from generator.catalog.horizons import HORIZONS
-from generator.catalog.words import Prediction
 
 OVERDUE_S: Final = 2 * 3600  # a round or an hour that ended this long before the log's last entry has its outcome
 PRICE_WINDOW_S: Final = 60
@@ -75,14 +74,16 @@ class Audit:
             entry = json.loads(data)
             kind = str(entry["kind"])
             self._clock(kind, entry["at"])
-            reader = getattr(self, f"_on_{kind.replace('.', '_')}", None)
-            if reader:
-                reader(entry)
+
+            judge = getattr(self, f"_on_{kind.replace('.', '_')}", None)
+            if judge:
+                judge(entry)
         except AuditError as fault:
             about = entry.get("round_id") or entry.get("start") or ""
             raise AuditError(f"entry {self._index}, {kind} {about}: {fault}") from None
         except (KeyError, TypeError, ValueError, AttributeError, RecursionError, ZeroDivisionError) as error:
             raise AuditError(f"entry {self._index}: not of its form ({type(error).__name__}: {error})") from error
+
         if "round_id" in entry:
             self.entries.setdefault(str(entry["round_id"]), []).append(self._index)
         self._index += 1
@@ -91,18 +92,20 @@ class Audit:
         """Check what should have ended before the last entry; raise AuditError naming what did not."""
         if self.last_at is None:
             return
+
         for name, row in self.open.items():
             if _seconds(row["end"], self.last_at) > OVERDUE_S:
                 raise AuditError(f"round {name} was sealed and never ended: its end is missing from the log")
+
         for start, assets in self.hours.items():
             if assets and _seconds(start, self.last_at) > OVERDUE_S + 3600:
                 raise AuditError(f"the predictions of {start} were made and never judged: {', '.join(sorted(assets))}")
-        for start, ranges in self.ranges.items():
-            for asset, said in ranges.items():
-                overdue = (name for name in said.forecasts if name not in said.moves)
-                late = next((name for name in overdue if _late(start, name, self.last_at) > OVERDUE_S), None)
-                if late is not None:
-                    raise AuditError(f"the {late} range of {asset} of {start} was made and never judged")
+
+        for start, by_asset in self.ranges.items():
+            for asset, ranges in by_asset.items():
+                for horizon in ranges.forecasts:
+                    if horizon not in ranges.moves and _late(start, horizon, self.last_at) > OVERDUE_S:
+                        raise AuditError(f"the {horizon} range of {asset} of {start} was made and never judged")
 
     def arena_record(self) -> ForecastScores:
         """The rounds' scores, of what is in the log alone."""
@@ -121,7 +124,8 @@ class Audit:
     def _on_log_opened(self, entry: Mapping[str, Any]) -> None:
         if self._index:
             raise AuditError("a log is opened once")
-        self.origin, self.mode = str(entry["origin"]), str(entry["source_mode"])
+        self.origin = str(entry["origin"])
+        self.mode = str(entry["source_mode"])
         self._on_log_key(entry)
 
     def _on_log_key(self, entry: Mapping[str, Any]) -> None:
@@ -136,6 +140,7 @@ class Audit:
             raise AuditError("this round was sealed before")
         if not entry["opened"] <= entry["at"] < entry["start"] < entry["end"]:
             raise AuditError("the forecast was not sealed before the start")
+
         row = {**_row(entry), "band_bps": entry["band_bps"], "commitment": entry["commitment"]}
         self.open[name] = {**row, "ballot_form": int(entry.get("ballot_form", FIRST_FORM))}
 
@@ -144,6 +149,7 @@ class Audit:
         if row is None or row["phase"] != "open":
             raise AuditError("no open round was sealed under this name")
         _in_time(_seconds(row["start"], entry["at"]), "locked", "start")
+
         names = ("forecast", "salt", "previous_outcome", "votes", "simulated_votes", "start_price", "price_basis")
         row.update({name: entry[name] for name in names}, phase="live", ballots_sha256=entry["ballots_sha256"])
         if row["forecast"]["band_bps"] != row["band_bps"]:
@@ -161,6 +167,7 @@ class Audit:
         row = self.open.pop(entry["round_id"], None)
         if row is None and entry["round_id"] in self.ended:
             raise AuditError("this round had ended")
+
         row = row or {**_row(entry), "commitment": None}
         row.update({name: entry[name] for name in ("forecast", "salt", "previous_outcome", "void_reason")})
         row["phase"] = "void"
@@ -169,6 +176,7 @@ class Audit:
     def _end(self, row: dict[str, Any]) -> None:
         row.pop("band_bps", None)
         unpublished = {name: row.pop(name, None) for name in UNPUBLISHED}
+
         if complaint := complaint_of(row):
             raise AuditError(complaint)
         self._keep({**row, **unpublished})
@@ -195,6 +203,7 @@ class Audit:
     def _on_predictions_made(self, entry: Mapping[str, Any]) -> None:
         if not entry["at"] < entry["start"]:
             raise AuditError("made after its hour began")
+
         hour = self.hours.setdefault(entry["start"], {})
         for asset, commitment in entry["assets"].items():
             if "start_price" in hour.get(asset, {}):
@@ -206,6 +215,7 @@ class Audit:
         made = self.hours.get(start, {}).get(asset)
         if made is None:
             raise AuditError(f"{asset}: no prediction was made for this hour")
+
         forecast = shown["forecast"]
         if (forecast["asset"], forecast["start"]) != (asset, start):
             raise AuditError(f"{asset}: the prediction is of another asset or hour")
@@ -221,7 +231,7 @@ class Audit:
             self._keep_ranges(entry["start"], asset, shown["forecast"], shown["start_price"])
 
     def _keep_ranges(self, start: str, asset: str, forecast: Mapping[str, Any], start_price: float | None) -> Ranges:
-        forecasts = {name: RangeForecast(**one) for name, one in forecast.get("ranges", {}).items()}
+        forecasts = {horizon: RangeForecast(**values) for horizon, values in forecast.get("ranges", {}).items()}
         ranges = Ranges(forecasts, start_price)
         if forecasts:
             self.ranges.setdefault(start, {})[asset] = ranges
@@ -230,13 +240,16 @@ class Audit:
         return ranges
 
     def _on_ranges_judged(self, entry: Mapping[str, Any]) -> None:
-        start, horizon = entry["start"], entry["horizon"]
+        start = entry["start"]
+        horizon = entry["horizon"]
         late = _late(start, horizon, entry["at"])
         counted: list[tuple[str, int, Counts]] = []
+
         for asset, shown in entry["assets"].items():
             ranges = self.ranges.get(start, {}).get(asset)
             if ranges is None or horizon not in ranges.forecasts or ranges.start_price is None:
                 raise AuditError(f"{asset}: no {horizon} range was made for this hour")
+
             came = Move(shown.get("end_price"), shown.get("move"), shown.get("void_reason"))
             if horizon in ranges.moves:
                 raise AuditError(f"{asset}: the {horizon} range was judged before")
@@ -244,33 +257,35 @@ class Audit:
                 _in_time(late, f"{asset}: the end price over {horizon} was fixed", "end")
                 if came.move != move_percent(ranges.start_price, shown["end_price"]):
                     raise AuditError(f"{asset}: the move over {horizon} is {came.move}, the prices give another")
+
             counted.append((horizon, ms_of(start), counts_of(ranges.forecasts[horizon], came)))
             ranges.moves[horizon] = came
+
         self.far = self.far.plus_totals(counted)
 
     def _on_predictions_judged(self, entry: Mapping[str, Any]) -> None:
-        n, hits = 0, 0
+        start = entry["start"]
+        cases: list[Round] = []
+
         for asset, judged in entry["assets"].items():
             if "forecast" in judged:
-                self._reveal(entry["start"], asset, judged)
-            made = self.hours.get(entry["start"], {}).pop(asset, None)
+                self._reveal(start, asset, judged)
+            made = self.hours.get(start, {}).pop(asset, None)
             if made is None:
                 raise AuditError(f"{asset}: no prediction was made for this hour")
+
             if "void_reason" in judged:
-                self._never_started(entry["start"], asset, made, judged["void_reason"])
-                continue
-            change = change_bps(made["start_price"], judged["end_price"])
-            if change != judged["change_bps"]:
-                raise AuditError(f"{asset}: change_bps is {judged['change_bps']}, the prices give {change}")
-            outcome = outcome_of(change, made["band_bps"])
-            if outcome != judged["outcome"]:
-                raise AuditError(f"{asset}: outcome is {judged['outcome']}, the prices give {outcome}")
-            case = _case(made, outcome)
+                self._never_started(start, asset, made, judged["void_reason"])
+            else:
+                cases.append(_judged_case(asset, made, judged))
+
+        for case in cases:
             self.hourly = self.hourly.added(case)
-            n, hits = n + 1, hits + (case.prediction == case.outcome)
-        self.hourly = self.hourly.together(n, hits)
-        if not self.hours.get(entry["start"], True):
-            del self.hours[entry["start"]]
+        hits = sum(case.prediction == case.outcome for case in cases)
+        self.hourly = self.hourly.together(len(cases), hits)
+
+        if not self.hours.get(start, True):
+            del self.hours[start]
 
     def _never_started(self, start: str, asset: str, made: Mapping[str, Any], reason: str) -> None:
         """Note that ranges are void of which no start price was logged."""
@@ -279,16 +294,15 @@ class Audit:
             void = Move(void_reason=reason)
             ranges.moves |= dict.fromkeys(ranges.forecasts, void)
             self.far = self.far.plus_totals(
-                (name, ms_of(start), counts_of(said, void)) for name, said in ranges.forecasts.items()
+                (horizon, ms_of(start), counts_of(forecast, void)) for horizon, forecast in ranges.forecasts.items()
             )
 
     def _on_scores(self, entry: Mapping[str, Any]) -> None:
-        found = {
-            "arena": scores_of(self.arena_record()),
-            "hourly": scores_of(self.hourly_record()),
-            **({"how_far": far_scores_of(self.far.scores())} if "how_far" in entry else {}),
-        }
-        for name, scores in found.items():
+        recomputed = {"arena": scores_of(self.arena_record()), "hourly": scores_of(self.hourly_record())}
+        if "how_far" in entry:
+            recomputed["how_far"] = far_scores_of(self.far.scores())
+
+        for name, scores in recomputed.items():
             if entry[name] != scores:
                 raise AuditError(f"the {name} scores are {entry[name]}, the log gives {scores}")
 
@@ -322,7 +336,7 @@ def scores_of(record: ForecastScores) -> dict[str, Any]:
 def far_line(scores: HorizonRecord) -> str:
     """Return what the ranges over one horizon were worth in one line."""
     brain, *simple = scores.scores
-    others = ", ".join(f"{one.name} {one.pinball}" for one in simple)
+    others = ", ".join(f"{rule.name} {rule.pinball}" for rule in simple)
     return (
         f"ranges over {scores.horizon} in the log: {in_full(brain.inside_50)} inside the 50% range, "
         f"{in_full(brain.inside_90)} inside the 90% range, pinball loss {brain.pinball} ({others})"
@@ -332,26 +346,26 @@ def far_line(scores: HorizonRecord) -> str:
 def far_scores_of(scores: Sequence[HorizonRecord]) -> dict[str, Any]:
     """Write the ranges' scores as they go into the log once a day."""
     return {
-        one.horizon: {
-            "resolved": one.resolved,
-            "inside_50_percent": one.scores[0].inside_50.percent,
-            "inside_90_percent": one.scores[0].inside_90.percent,
-            "pinball": {score.name: score.pinball for score in one.scores},
-            "qlike": {score.name: score.qlike for score in one.scores},
+        record.horizon: {
+            "resolved": record.resolved,
+            "inside_50_percent": record.scores[0].inside_50.percent,
+            "inside_90_percent": record.scores[0].inside_90.percent,
+            "pinball": {score.name: score.pinball for score in record.scores},
+            "qlike": {score.name: score.qlike for score in record.scores},
         }
-        for one in scores
-        if one.resolved
+        for record in scores
+        if record.resolved
     }
 
 
 def _row(entry: Mapping[str, Any]) -> dict[str, Any]:
     """Begin a row of `/arena/rounds.json` with what is known when a round opens."""
+    slot = ("round_id", "asset", "opened", "start", "end")
+    later = ("forecast", "salt", "previous_outcome", "price_basis", "start_price", "end_price", "change_bps")
     nothing = {"bullish": 0, "bearish": 0, "neutral": 0}
-    names = ("round_id", "asset", "opened", "start", "end")
-    empty = ("forecast", "salt", "previous_outcome", "price_basis", "start_price", "end_price", "change_bps")
     return {
-        **{name: entry[name] for name in names},
-        **dict.fromkeys((*empty, "outcome", "void_reason", "lesson")),
+        **{name: entry[name] for name in slot},
+        **dict.fromkeys((*later, "outcome", "void_reason", "lesson")),
         "phase": "open",
         "warm_up": False,
         "votes": nothing,
@@ -359,9 +373,19 @@ def _row(entry: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _case(made: Mapping[str, Any], outcome: Prediction) -> Round:
-    names = ("down", "neutral", "up")
-    forecast = {**made, **{key: dict(zip(names, made[key], strict=True)) for key in ("probabilities", "base_rate")}}
+def _judged_case(asset: str, made: Mapping[str, Any], judged: Mapping[str, Any]) -> Round:
+    """Check that the logged outcome follows from the prices, and return the prediction as a case to score."""
+    change = change_bps(made["start_price"], judged["end_price"])
+    if change != judged["change_bps"]:
+        raise AuditError(f"{asset}: change_bps is {judged['change_bps']}, the prices give {change}")
+
+    outcome = outcome_of(change, made["band_bps"])
+    if outcome != judged["outcome"]:
+        raise AuditError(f"{asset}: outcome is {judged['outcome']}, the prices give {outcome}")
+
+    words = ("down", "neutral", "up")
+    chances = {name: dict(zip(words, made[name], strict=True)) for name in ("probabilities", "base_rate")}
+    forecast = {**made, **chances}
     scored = {"forecast": forecast, "outcome": outcome, "warm_up": False}
     return round_of_row({**made, **scored, "round_id": "", "asset": "", "change_bps": None})
 

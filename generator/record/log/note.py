@@ -42,17 +42,21 @@ class Verifier:
 
     @property
     def text(self) -> str:
-        """The form in which it is published: `name+hash+base64`."""
+        """The form in which it is published: `name+hash+base64`.
+
+        >>> Signer("example.org/log", bytes(32)).verifier.text
+        'example.org/log+4e933303+ATtqJ7zOtqQtYqOo0CpvDXNlMhV3HeJDpjrASKGLWdop'
+        """
         return f"{self.name}+{self.key_id.hex()}+{base64.b64encode(ED25519 + self.public).decode()}"
 
     @classmethod
     def parse(cls, text: str) -> Verifier:
-        """Read the published form; raise NoteError for another form, or where the hash is not the key's."""
+        """Read the published form; raise NoteError where it is malformed, or the hash is not the key's."""
         name, key = _named_key(text.strip(), "public key")
-        found = cls(name, key)
-        if found.text != text.strip():
-            raise NoteError("the public key's hash is not its own")
-        return found
+        verifier = cls(name, key)
+        if verifier.text != text.strip():
+            raise NoteError("public key hash mismatch")
+        return verifier
 
     def verifies(self, signature: bytes, text: bytes) -> bool:
         """Return whether this key made the signature."""
@@ -81,7 +85,7 @@ class Signer:
 
     @classmethod
     def parse(cls, text: str) -> Signer:
-        """Read a key file's line; raise NoteError, which never holds the key, for another form."""
+        """Read a key file's line; raise NoteError, which never holds the key, where it is malformed."""
         head = "PRIVATE+KEY+"
         if not text.startswith(head):
             raise NoteError("this is not a private key of a log")
@@ -106,7 +110,17 @@ class Signer:
 
 @dataclass(frozen=True, slots=True)
 class Checkpoint:
-    """The head of a log: how many entries, and the root over them."""
+    """The head of a log: how many entries, and the root over them.
+
+    >>> head = Checkpoint("example.org/log", 0, bytes(32))
+    >>> print(head.text, end="")
+    example.org/log
+    0
+    AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=
+    >>> key = Signer("example.org/log", bytes(32))
+    >>> Checkpoint.open(head.signed([key]), [key.verifier]) == head
+    True
+    """
 
     origin: str
     size: int
@@ -132,7 +146,9 @@ class Checkpoint:
         lines = text.split("\n")
         if len(lines) < 4 or "" in lines[:-1]:
             raise NoteError("a checkpoint has three lines")
-        origin, size, root = lines[0], lines[1], _base64(lines[2])
+
+        origin, size, encoded_root = lines[:3]
+        root = _base64(encoded_root)
         if not re.fullmatch(r"0|[1-9][0-9]{0,18}", size) or len(root) != HASH_BYTES:
             raise NoteError("a checkpoint's second line is a size, its third a hash")
         return cls(origin, int(size), root)
@@ -140,6 +156,25 @@ class Checkpoint:
 
 def open_note(note: bytes, verifiers: Sequence[Verifier]) -> str:
     """Return the text of a note that a known key signed and none failed to; raise NoteError for any other."""
+    text, signature_lines = _split(note)
+
+    trusted = {(key.name, key.key_id): key for key in verifiers}
+    verified = 0
+    for name, key_id, signature in _signatures(signature_lines):
+        key = trusted.get((name, key_id))
+        if key is None:
+            continue  # others may sign too
+        if not key.verifies(signature, text.encode()):
+            raise NoteError(f"the signature of {name} does not hold")
+        verified += 1
+
+    if not verified:
+        raise NoteError("no trusted key signed this note")
+    return text
+
+
+def _split(note: bytes) -> tuple[str, str]:
+    """Return a note's text, which is what is signed, and the lines with its signatures."""
     if len(note) > LARGEST_NOTE:
         raise NoteError("a note is too large")
     try:
@@ -148,41 +183,33 @@ def open_note(note: bytes, verifiers: Sequence[Verifier]) -> str:
         raise NoteError("a note is not UTF-8") from error
     if any(ord(character) < 0x20 and character != "\n" for character in whole):
         raise NoteError("a note has control characters")
-    text, gap, tail = whole.rpartition("\n\n")
-    if not gap or not tail.endswith("\n"):
+
+    text, gap, signature_lines = whole.rpartition("\n\n")
+    if not gap or not signature_lines.endswith("\n"):
         raise NoteError("a note has no signatures")
-    text += "\n"
-    known = {(key.name, key.key_id): key for key in verifiers}
-    good = 0
-    for name, key_id, signature in _signatures(tail):
-        key = known.get((name, key_id))
-        if key is None:
-            continue
-        if not key.verifies(signature, text.encode()):
-            raise NoteError(f"the signature of {name} does not hold")
-        good += 1
-    if not good:
-        raise NoteError("no trusted key signed this note")
-    return text
+    return text + "\n", signature_lines
 
 
-def _signatures(tail: str) -> list[tuple[str, bytes, bytes]]:
-    found = []
-    for line in tail.removesuffix("\n").split("\n"):
+def _signatures(lines: str) -> list[tuple[str, bytes, bytes]]:
+    """Return name, key id and signature of each line."""
+    signatures = []
+    for line in lines.removesuffix("\n").split("\n"):
         name, gap, encoded = line.removeprefix(DASH).partition(" ")
         data = _base64(encoded)
         if not line.startswith(DASH) or not gap or not name or len(data) < 5:
-            raise NoteError("a note's signature line has another form")
-        found.append((name, data[:4], data[4:]))
-    if len(found) > MOST_SIGNATURES:
+            raise NoteError("a note's signature line is malformed")
+        signatures.append((name, data[:4], data[4:]))
+
+    if len(signatures) > MOST_SIGNATURES:
         raise NoteError("a note has too many signatures")
-    return found
+    return signatures
 
 
 def _named_key(text: str, what: str) -> tuple[str, bytes]:
     parts = text.split("+", 2)
     if len(parts) != 3:
         raise NoteError(f"a {what} has the form name+hash+key")
+
     name, digest, encoded = parts
     _check_name(name)
     data = _base64(encoded)

@@ -15,7 +15,11 @@ LARGEST_ENTRY: Final = 65_535  # its length takes two bytes
 
 
 def leaf_hash(entry: bytes) -> bytes:
-    """Return the hash of one entry."""
+    """Return the hash of one entry: 32 bytes, as every hash here.
+
+    >>> leaf_hash(b"").hex()
+    '6e340b9cffb37a989ca544e6bb780a2c78901d3fb33738768511a30617afa01d'
+    """
     return hashlib.sha256(b"\x00" + entry).digest()
 
 
@@ -25,22 +29,35 @@ def node_hash(left: bytes, right: bytes) -> bytes:
 
 
 def root_of(hashes: Sequence[bytes]) -> bytes:
-    """Return the root over leaf hashes, or over the roots of complete subtrees of one size."""
+    """Return the root over leaf hashes, or over the roots of complete subtrees of one size.
+
+    >>> one, two, three = (leaf_hash(entry) for entry in (b"1", b"2", b"3"))
+    >>> root_of([one, two, three]) == node_hash(node_hash(one, two), three)
+    True
+    >>> root_of([]) == EMPTY_ROOT
+    True
+    """
     if not hashes:
         return EMPTY_ROOT
     return root_of_stack(perfect_stack(hashes))
 
 
 def perfect_stack(hashes: Sequence[bytes]) -> list[bytes]:
-    """Return the roots of the largest complete subtrees, left to right."""
-    stack: list[tuple[int, bytes]] = []
-    for item in hashes:
-        height, value = 0, item
+    """Return the roots of the largest complete subtrees, left to right: one for each bit of the number of hashes.
+
+    >>> [len(perfect_stack([EMPTY_ROOT] * number)) for number in (0, 1, 6, 7, 8)]
+    [0, 1, 2, 3, 1]
+    """
+    stack: list[tuple[int, bytes]] = []  # height and root of each subtree
+    for leaf in hashes:
+        height = 0
+        root = leaf
         while stack and stack[-1][0] == height:
-            value = node_hash(stack.pop()[1], value)
+            _, left = stack.pop()
+            root = node_hash(left, root)
             height += 1
-        stack.append((height, value))
-    return [value for _, value in stack]
+        stack.append((height, root))
+    return [root for _, root in stack]
 
 
 def root_of_stack(stack: Sequence[bytes]) -> bytes:
@@ -61,7 +78,13 @@ class Tile:
 
     @property
     def path(self) -> str:
-        """The path below the log's prefix, e.g. `tile/0/x001/234.p/17`."""
+        """The path below the log's prefix.
+
+        >>> Tile(0, 1_234, 17).path
+        'tile/0/x001/234.p/17'
+        >>> Tile(None, 5).path
+        'tile/entries/005'
+        """
         level = "entries" if self.level is None else str(self.level)
         partial = f".p/{self.width}" if self.width < WIDTH else ""
         return f"tile/{level}/{_number(self.index)}{partial}"
@@ -73,19 +96,30 @@ class Tile:
 
 
 def _number(index: int) -> str:
+    """Write a tile's number in groups of three digits, all but the last marked by an x.
+
+    >>> _number(1_234_067)
+    'x001/x234/067'
+    """
     digits = str(index)
     digits = digits.zfill(-(-len(digits) // 3) * 3)
-    groups = [digits[at : at + 3] for at in range(0, len(digits), 3)]
-    return "/".join([f"x{group}" for group in groups[:-1]] + groups[-1:])
+    *marked, last = (digits[at : at + 3] for at in range(0, len(digits), 3))
+    return "".join(f"x{group}/" for group in marked) + last
 
 
 def tiles_between(old: int, new: int) -> Iterator[Tile]:
-    """Yield every tile that a tree of `new` entries needs and one of `old` entries did not have, entries first."""
+    """Yield every tile that a tree of `new` entries needs and one of `old` entries did not have, entries first.
+
+    >>> [tile.path for tile in tiles_between(255, 258)]
+    ['tile/entries/000', 'tile/entries/001.p/2', 'tile/0/000', 'tile/0/001.p/2', 'tile/1/000.p/1']
+    """
     for level in (None, *range(levels_of(new))):
-        scale = WIDTH ** (level or 0)
-        before, after = old // scale, new // scale
+        scale = WIDTH ** (level or 0)  # entries below one hash of the level
+        before = old // scale
+        after = new // scale
         if before == after:
             continue
+
         for index in range(before // WIDTH, after // WIDTH):
             yield Tile(level, index)
         if after % WIDTH:
@@ -93,27 +127,42 @@ def tiles_between(old: int, new: int) -> Iterator[Tile]:
 
 
 def levels_of(size: int) -> int:
-    """Return how many levels of tiles a tree has."""
+    """Return how many levels of tiles a tree has.
+
+    >>> [levels_of(size) for size in (0, 1, 255, 256, 65_536)]
+    [0, 1, 1, 2, 3]
+    """
     levels = 0
     while size:
-        levels, size = levels + 1, size // WIDTH
+        levels += 1
+        size //= WIDTH
     return levels
 
 
 def bundle(entries: Sequence[bytes]) -> bytes:
-    """Return an entry bundle: each entry behind its length in two bytes; ValueError for one of over 65,535."""
+    """Return an entry bundle: each entry behind its length in two bytes; ValueError for one of over 65,535.
+
+    >>> bundle([b"ab", b""]).hex(" ")
+    '00 02 61 62 00 00'
+    """
     if any(len(entry) > LARGEST_ENTRY for entry in entries):
         raise ValueError(f"an entry is larger than {LARGEST_ENTRY} bytes")
     return b"".join(struct.pack(">H", len(entry)) + entry for entry in entries)
 
 
 def unbundle(data: bytes) -> list[bytes]:
-    """Return the entries of a bundle."""
-    entries, at = [], 0
+    """Return the entries of a bundle; raise ValueError where its end is missing.
+
+    >>> unbundle(bundle([b"ab", b""]))
+    [b'ab', b'']
+    """
+    entries = []
+    at = 0
     while at < len(data):
         if at + 2 > len(data):
             raise ValueError("an entry bundle is cut")
         (length,) = struct.unpack_from(">H", data, at)
+
         at += 2 + length
         if at > len(data):
             raise ValueError("an entry bundle is cut")
@@ -135,6 +184,13 @@ class Edge:
     """A log's size and, per level, the hashes of its incomplete last tile (0 to 255 of them).
 
     Immutable, so that a transaction that is rolled back leaves nothing to undo. Its size does not grow with the log.
+
+    >>> leaves = [leaf_hash(b"%d" % number) for number in range(300)]
+    >>> edge, complete = Edge().append(leaves)
+    >>> edge.size, [len(level) for level in edge.levels], len(complete)
+    (300, [44, 1], 1)
+    >>> edge.root() == root_of(leaves)
+    True
     """
 
     size: int = 0
@@ -145,24 +201,30 @@ class Edge:
         levels = [list(level) for level in self.levels]
         nodes: list[TileRoot] = []
         size = self.size
+
         for leaf in leaves:
             size += 1
             self._put(levels, leaf, size, nodes)
+
         return Edge(size, tuple(tuple(level) for level in levels)), nodes
 
     @staticmethod
     def _put(levels: list[list[bytes]], value: bytes, size: int, nodes: list[TileRoot]) -> None:
-        level, scale = 0, WIDTH
+        """Add a hash to the lowest level; the root of each tile that it fills goes to the level above."""
+        level = 0
+        scale = WIDTH  # entries below one tile of the level
         while True:
             if level == len(levels):
                 levels.append([])
             levels[level].append(value)
             if len(levels[level]) < WIDTH:
                 return
+
             value = root_of(levels[level])
             levels[level] = []
             nodes.append(TileRoot(level, size // scale - 1, value))
-            level, scale = level + 1, scale * WIDTH
+            level += 1
+            scale *= WIDTH
 
     def root(self) -> bytes:
         """Return the root over all entries."""
