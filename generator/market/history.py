@@ -27,14 +27,17 @@ class History:
 
     def append(self, frame: BarFrame) -> None:
         """Add the frame's bars that open after the newest one held; ignore the rest."""
-        held, new = self._frame, frame if self.last_t_ms is None else frame.after(self.last_t_ms)
+        held = self._frame
+        new = frame if self.last_t_ms is None else frame.after(self.last_t_ms)
         if len(held) and not len(new):
             return
+
         t = np.concatenate([held.t, new.t])[-self._capacity :]
         joined = {name: np.concatenate([values, new.fields[name]]) for name, values in held.fields.items()}
         fields = {name: values[-self._capacity :] for name, values in joined.items()}
         for values in (t, *fields.values()):
             values.flags.writeable = False  # they are given out
+
         self._frame = BarFrame(held.assets, t, fields, frame.interval_ms)
 
     def frame(self) -> BarFrame:

@@ -32,7 +32,7 @@ class LiveSnapshot:
 
     def of(self, kind: type[R], asset: str) -> list[R]:
         """Return the readings of one type and asset."""
-        return [one for one in self.readings if isinstance(one, kind) and one.asset == asset]
+        return [reading for reading in self.readings if isinstance(reading, kind) and reading.asset == asset]
 
     def rate(self, currency: str) -> float:
         """Return USD for one unit of a quote currency."""
@@ -44,35 +44,50 @@ BASIS_UNKNOWN: Final = f"no venue quoted {STABLECOIN} in USD: 1 {STABLECOIN} is 
 
 def basis(readings: Iterable[Reading], now_ms: int) -> float | None:
     """Return USD for one unit of the stablecoin, the agreed mid of the venues that quote it; None if unknown."""
-    quoted = [one for one in readings if isinstance(one, PriceReading) and one.asset == STABLECOIN]
-    return agree([VenueQuote(one.venue, one.mid, one.as_of_ms) for one in quoted], now_ms).price
+    quotes = [
+        VenueQuote(reading.venue, reading.mid, reading.as_of_ms)
+        for reading in readings
+        if isinstance(reading, PriceReading) and reading.asset == STABLECOIN
+    ]
+    return agree(quotes, now_ms).price
 
 
 def observe_asset(asset: str, snapshot: LiveSnapshot) -> AssetObservation:
     """Read one asset from the snapshot; every None has its reason among the limitations."""
     quotes = snapshot.of(PriceReading, asset)
-    in_usd = [VenueQuote(one.venue, one.mid * snapshot.rate(one.currency), one.as_of_ms) for one in quotes]
+    in_usd = [VenueQuote(quote.venue, quote.mid * snapshot.rate(quote.currency), quote.as_of_ms) for quote in quotes]
     agreed = agree(in_usd, snapshot.now_ms)
-    why = _price_limits(agreed)
-    stamps = [one.as_of_ms for one in quotes if one.venue in agreed.venues]
-    book, book_why = _book(snapshot.of(BookReading, asset), agreed.venues, snapshot)
-    funding, funding_why = _funding(snapshot.of(FundingReading, asset), snapshot.now_ms)
-    interest, interest_why = _interest(asset, snapshot, agreed.price)
-    liquidations, liquidations_why = _liquidations(snapshot.of(LiquidationReading, asset), snapshot)
-    change = _change(snapshot.of(DayReading, asset), agreed.venues)
-    change_why = ["24 h change: not reported by a venue that agrees"] if change is None else []
+
+    as_of_ms = None
+    if agreed.price is not None:
+        # Answers arrive seconds after the tick began; an age is never negative.
+        stamps = [quote.as_of_ms for quote in quotes if quote.venue in agreed.venues]
+        as_of_ms = min([*stamps, snapshot.now_ms])
+
+    change, change_limits = _change(snapshot.of(DayReading, asset), agreed.venues)
+    book, book_limits = _book(snapshot.of(BookReading, asset), agreed.venues, snapshot)
+    funding, funding_limits = _funding(snapshot.of(FundingReading, asset), snapshot.now_ms)
+    interest, interest_limits = _interest(asset, snapshot, agreed.price)
+    liquidations, liquidations_limits = _liquidations(snapshot.of(LiquidationReading, asset), snapshot)
+
     return AssetObservation(
         asset,
         price=agreed.price,
-        # Answers arrive seconds after the tick began; an age is never negative.
-        price_as_of_ms=min([*stamps, snapshot.now_ms]) if agreed.price is not None else None,
+        price_as_of_ms=as_of_ms,
         venues=agreed.venues,
         change_24h_percent=change,
         book=book,
         funding=funding,
         open_interest=interest,
         liquidations=liquidations,
-        limitations=(*why, *change_why, *book_why, *funding_why, *interest_why, *liquidations_why),
+        limitations=(
+            *_price_limits(agreed),
+            *change_limits,
+            *book_limits,
+            *funding_limits,
+            *interest_limits,
+            *liquidations_limits,
+        ),
     )
 
 
@@ -85,79 +100,120 @@ def _price_limits(agreed: Agreement) -> list[str]:
     return limits
 
 
-def _change(days: Sequence[DayReading], venues: tuple[str, ...]) -> float | None:
-    known = [one.change_percent for one in days if one.venue in venues]
-    return median(known) if known else None
+def _change(days: Sequence[DayReading], venues: tuple[str, ...]) -> tuple[float | None, list[str]]:
+    """Return the median change over 24 hours in percent, of the venues that agree on the price."""
+    changes = [day.change_percent for day in days if day.venue in venues]
+    if not changes:
+        return None, ["24 h change: not reported by a venue that agrees"]
+    return median(changes), []
 
 
 def _book(
     books: Sequence[BookReading], venues: tuple[str, ...], snapshot: LiveSnapshot
 ) -> tuple[OrderBook | None, list[str]]:
-    agreeing = [one for one in books if one.venue in venues]
+    """Return the book of the venues that agree on the price: depths in USD summed, the median of the spreads."""
+    agreeing = [book for book in books if book.venue in venues]
     if not agreeing:
         return None, ["order book: no venue that agrees on the price sent one"]
-    bids = sum(one.bid_depth * snapshot.rate(one.currency) for one in agreeing)
-    asks = sum(one.ask_depth * snapshot.rate(one.currency) for one in agreeing)
+
+    bids = sum(book.bid_depth * snapshot.rate(book.currency) for book in agreeing)
+    asks = sum(book.ask_depth * snapshot.rate(book.currency) for book in agreeing)
     if bids + asks <= 0:
         return None, ["order book: nothing rests within 1%"]
-    short = [one.venue for one in agreeing if not one.reaches]
-    limits = [f"order book: {', '.join(short)} sends less than 1% of the book, depth is a lower bound"] if short else []
-    imbalance = 100 * (bids - asks) / (bids + asks)
-    spread = median(one.spread_bps for one in agreeing)
-    return OrderBook(spread, bids + asks, imbalance, tuple(one.venue for one in agreeing)), limits
+
+    limits = []
+    short = [book.venue for book in agreeing if not book.reaches]
+    if short:
+        limits.append(f"order book: {', '.join(short)} sends less than 1% of the book, depth is a lower bound")
+
+    merged = OrderBook(
+        spread_bps=median(book.spread_bps for book in agreeing),
+        depth_1pct_usd=bids + asks,
+        imbalance_percent=100 * (bids - asks) / (bids + asks),
+        venues=tuple(book.venue for book in agreeing),
+    )
+    return merged, limits
 
 
 def _funding(rates: Sequence[FundingReading], now_ms: int) -> tuple[FundingRate | None, list[str]]:
     if not rates:
         return None, ["funding: no venue answered"]
-    assumed = [one.venue for one in rates if not one.interval_known]
-    limits = [f"funding: 8 h between payments is assumed for {', '.join(assumed)}"] if assumed else []
-    as_of_ms = min(now_ms, *(one.as_of_ms for one in rates))
-    return FundingRate(fmean(one.rate_8h for one in rates), tuple(one.venue for one in rates), as_of_ms), limits
+
+    limits = []
+    assumed = [rate.venue for rate in rates if not rate.interval_known]
+    if assumed:
+        limits.append(f"funding: 8 h between payments is assumed for {', '.join(assumed)}")
+
+    mean = FundingRate(
+        rate_8h=fmean(rate.rate_8h for rate in rates),
+        venues=tuple(rate.venue for rate in rates),
+        as_of_ms=min(now_ms, *(rate.as_of_ms for rate in rates)),
+    )
+    return mean, limits
 
 
 def _interest(asset: str, snapshot: LiveSnapshot, price: float | None) -> tuple[OpenInterestSum | None, list[str]]:
-    marks = {one.venue: one.mark for one in snapshot.of(FundingReading, asset) if one.mark}
+    """Return open interest in contracts and in USD; one a venue does not report follows from the other by its mark price."""
     rate = snapshot.rate(STABLECOIN)  # contracts settle in the stablecoin
+    marks = {funding.venue: funding.mark for funding in snapshot.of(FundingReading, asset) if funding.mark}
+    spot_mark = price / rate if price else None
+
     reported = snapshot.of(InterestReading, asset)
     contracts: dict[str, float] = {}
     usd: dict[str, float] = {}
-    for one in reported:
-        mark = marks.get(one.venue, price / rate if price else None)
-        if one.coins is not None:
-            contracts[one.venue] = one.coins
-        elif one.usd is not None and mark is not None:
-            contracts[one.venue] = one.usd / mark
-        if one.usd is not None:
-            usd[one.venue] = one.usd * rate
-        elif one.coins is not None and mark is not None:
-            usd[one.venue] = one.coins * mark * rate
+    for interest in reported:
+        mark = marks.get(interest.venue, spot_mark)
+        if interest.coins is not None:
+            contracts[interest.venue] = interest.coins
+        elif interest.usd is not None and mark is not None:
+            contracts[interest.venue] = interest.usd / mark
+
+        if interest.usd is not None:
+            usd[interest.venue] = interest.usd * rate
+        elif interest.coins is not None and mark is not None:
+            usd[interest.venue] = interest.coins * mark * rate
+
     if not contracts and not usd:
         return None, ["open interest: no venue answered"]
-    day = snapshot.of(DayAgoReading, asset)
-    changes = (
-        _since(contracts, {one.venue: one.coins for one in day if one.coins is not None}),
-        _since(usd, {one.venue: one.usd * rate for one in day if one.usd is not None}),
+
+    day_ago = snapshot.of(DayAgoReading, asset)
+    contracts_change = _since(contracts, {then.venue: then.coins for then in day_ago if then.coins is not None})
+    usd_change = _since(usd, {then.venue: then.usd * rate for then in day_ago if then.usd is not None})
+    limits = []
+    if contracts_change is None or usd_change is None:
+        limits.append("open interest: no venue reported it for a day ago")
+
+    total = OpenInterestSum(
+        contracts=sum(contracts.values()) if contracts else None,
+        contracts_change_24h_percent=contracts_change,
+        usd=sum(usd.values()) if usd else None,
+        change_24h_percent=usd_change,
+        venues=tuple(dict.fromkeys((*contracts, *usd))),
+        as_of_ms=min(snapshot.now_ms, *(interest.as_of_ms for interest in reported)),
     )
-    limits = ["open interest: no venue reported it for a day ago"] if None in changes else []
-    as_of_ms = min(snapshot.now_ms, *(one.as_of_ms for one in reported))
-    coins, dollars = (sum(held.values()) if held else None for held in (contracts, usd))
-    venues = tuple(dict.fromkeys((*contracts, *usd)))
-    return OpenInterestSum(coins, changes[0], dollars, changes[1], venues, as_of_ms), limits
+    return total, limits
 
 
 def _since(now: dict[str, float], then: dict[str, float]) -> float | None:
     """Return the change in percent over the venues that also report a day ago; None without one."""
     both = [venue for venue in now if venue in then]
-    return 100 * (sum(now[venue] for venue in both) / sum(then[venue] for venue in both) - 1) if both else None
+    if not both:
+        return None
+    return 100 * (sum(now[venue] for venue in both) / sum(then[venue] for venue in both) - 1)
 
 
 def _liquidations(
     reported: Sequence[LiquidationReading], snapshot: LiveSnapshot
 ) -> tuple[LiquidationSums | None, list[str]]:
     if not reported:
-        silent = "the venue that publishes them did not answer"
-        return None, [f"liquidations: {silent if snapshot.liquidations_asked else 'no venue publishes them'}"]
+        if snapshot.liquidations_asked:
+            return None, ["liquidations: the venue that publishes them did not answer"]
+        return None, ["liquidations: no venue publishes them"]
+
     rate = snapshot.rate(STABLECOIN)
-    longs, shorts = sum(one.long_usd for one in reported), sum(one.short_usd for one in reported)
-    return LiquidationSums(longs * rate, shorts * rate, tuple(one.venue for one in reported)), []
+    sums = LiquidationSums(
+        long_usd_24h=sum(venue.long_usd for venue in reported) * rate,
+        short_usd_24h=sum(venue.short_usd for venue in reported) * rate,
+        venues=tuple(venue.venue for venue in reported),
+    )
+    return sums, []

@@ -55,9 +55,12 @@ async def fetch_page(client: VenueClient, asset: str, first_ms: int, now_ms: int
     # One more than is due: the venue counts the bar that is still open.
     size = min(page, (last_closed(now_ms) - first_ms) // BAR_MS + 2)
     raw = await client.exchange.fetch_ohlcv(client.spot[asset], "5m", first_ms, size, until)
-    opens = [row[0] for row in raw if row[0] is not None]
-    closed = min(last_closed(now_ms), last_closed(max([*opens, client.venue_ms() or 0])))
-    due = [row for row in raw if row[0] is not None and first_ms <= row[0] <= closed]
+
+    timed = [row for row in raw if row[0] is not None]
+    venue_ms = max([*(row[0] for row in timed), client.venue_ms() or 0])
+    last_ms = min(last_closed(now_ms), last_closed(venue_ms))
+
+    due = [row for row in timed if first_ms <= row[0] <= last_ms]
     return _reading(client, asset, now_ms, [_row(row) for row in due if _possible(row)], len(due))
 
 
@@ -77,8 +80,11 @@ def _row(row: list[Any]) -> Row:
 def _possible(row: list[Any]) -> bool:
     if row[0] % BAR_MS or any(value is None for value in row[1:5]):
         return False
+
     _, opened, high, low, closed, volume = _row(row)
-    if not all(0 < price < math.inf for price in (opened, high, low, closed)) or volume < 0 or math.isinf(volume):
+    if not all(0 < price < math.inf for price in (opened, high, low, closed)):
+        return False
+    if volume < 0 or math.isinf(volume):  # it may be unknown
         return False
     return low <= min(opened, closed) and max(opened, closed) <= high
 
@@ -96,12 +102,17 @@ def frame_of(
     """
     times = sorted({t for rows in bars.values() for t in rows})
     fields = {name: np.full((len(times), len(assets)), np.nan) for name in BAR_FIELDS}
+
     for column, asset in enumerate(assets):
         rows = bars.get(asset, {})
         for line, t in enumerate(times):
-            bar = dict(zip(_FIELDS, rows[t][1:], strict=True)) if t in rows else {}
-            for name, value in (bar | known.get(t, {}).get(asset, {})).items():
+            values: Extras = {}
+            if t in rows:
+                values.update(zip(_FIELDS, rows[t][1:], strict=True))
+            values.update(known.get(t, {}).get(asset, {}))
+            for name, value in values.items():
                 fields[name][line, column] = value
+
     return BarFrame(assets, np.array(times, dtype=np.int64), fields)
 
 
@@ -123,7 +134,11 @@ class BarKeeper:
         able = [client for client in clients if client.spec.candle_page and (asset in client.spot or not client.spot)]
         rank = {name: number for number, name in enumerate(CANDLE_ORDER)}
         reference = self._reference.get(asset)
-        return sorted(able, key=lambda client: (client.spec.name != reference, rank.get(client.spec.name, len(rank))))
+
+        def place(client: VenueClient) -> tuple[bool, int]:
+            return client.spec.name != reference, rank.get(client.spec.name, len(rank))
+
+        return sorted(able, key=place)
 
     def choose(
         self, clients: Sequence[VenueClient], assets: Iterable[str], tried: set[tuple[str, str]]
@@ -140,7 +155,9 @@ class BarKeeper:
 
     def lacking(self, collector: Collector, now_ms: int) -> list[str]:
         """Return the assets whose last bar no venue asked so far has given."""
-        have = {one.asset for one in collector.of(CandleReading) if one.rows and one.rows[-1][0] == last_closed(now_ms)}
+        newest = last_closed(now_ms)
+        candles = collector.of(CandleReading)
+        have = {reading.asset for reading in candles if reading.rows and reading.rows[-1][0] == newest}
         return [asset for asset in self.assets if asset not in have]
 
     def note(
@@ -150,10 +167,12 @@ class BarKeeper:
         now_open = now_ms // BAR_MS * BAR_MS
         for asset, seen in assets.items():
             self._slot(now_open, asset).update(_extras(seen))
-        for one in liquidated:
-            for t, longs, shorts in one.bars:
-                self._slot(t, one.asset).update(liq_long_usd=longs, liq_short_usd=shorts)
-        for t in [t for t in self._known if t < now_open - _KEPT_BARS * BAR_MS]:
+        for reading in liquidated:
+            for t, longs, shorts in reading.bars:
+                self._slot(t, reading.asset).update(liq_long_usd=longs, liq_short_usd=shorts)
+
+        oldest = now_open - _KEPT_BARS * BAR_MS
+        for t in [t for t in self._known if t < oldest]:
             del self._known[t]
 
     def _slot(self, t: int, asset: str) -> Extras:
@@ -165,22 +184,30 @@ class BarKeeper:
         The newest waits while an asset lacks it that is `listed`, which is: whose bars some venue gives.
         """
         bars = self.merge(readings)
-        last = last_closed(now_ms)
-        whole = all(last in bars.get(asset, {}) for asset in listed)
-        newest = last if whole or now_ms - (last + BAR_MS) >= HOLD_MS else last - BAR_MS
-        due = {a: {t: row for t, row in rows.items() if since_ms < t <= newest} for a, rows in bars.items()}
+
+        newest = last_closed(now_ms)
+        whole = all(newest in bars.get(asset, {}) for asset in listed)
+        waited_ms = now_ms - (newest + BAR_MS)
+        if not whole and waited_ms < HOLD_MS:
+            newest -= BAR_MS
+
+        due = {asset: {t: row for t, row in rows.items() if since_ms < t <= newest} for asset, rows in bars.items()}
         return frame_of(self.assets, due, self._known)
 
     def merge(self, readings: Sequence[CandleReading]) -> dict[str, dict[int, Row]]:
         """Merge readings, the earlier first; bars of a venue that is not the asset's reference lose their volume."""
         bars: dict[str, dict[int, Row]] = {}
-        for one in readings:
-            self.dropped += one.dropped
-            if not one.rows:
+        for reading in readings:
+            self.dropped += reading.dropped
+            if not reading.rows:
                 continue
-            theirs = self._reference.setdefault(one.asset, one.venue) == one.venue
-            rows = {row[0]: row if theirs else (*row[:5], math.nan) for row in one.rows}
-            bars[one.asset] = rows | bars.get(one.asset, {})
+
+            reference = self._reference.setdefault(reading.asset, reading.venue)
+            rows = {row[0]: row for row in reading.rows}
+            if reading.venue != reference:
+                rows = {t: (*row[:5], math.nan) for t, row in rows.items()}
+            bars[reading.asset] = rows | bars.get(reading.asset, {})
+
         return bars
 
 
@@ -219,25 +246,32 @@ class Backfill:
         able = [client for client in clients if client.spec.candle_page]
         refused = await asyncio.gather(*(client.load(self._now_ms) for client in able))
         ready = [client for client, reason in zip(able, refused, strict=True) if reason is None]
+
         keeper = self._keeper
-        found = await asyncio.gather(*(self._asset(keeper.order(ready, asset), asset) for asset in keeper.assets))
-        return frame_of(keeper.assets, keeper.merge([one for one in found if one is not None]))
+        histories = await asyncio.gather(*(self._asset(keeper.order(ready, asset), asset) for asset in keeper.assets))
+        readings = [history for history in histories if history is not None]
+        return frame_of(keeper.assets, keeper.merge(readings))
 
     async def _asset(self, clients: Sequence[VenueClient], asset: str) -> CandleReading | None:
         """Return the history of the first venue that sends all its pages, else the longest that was begun."""
         begun: list[CandleReading] = []
         for client in clients:
-            whole, got = await self._history(client, asset)
-            begun.append(got)
-            if whole and got.rows:
+            whole, history = await self._history(client, asset)
+            begun.append(history)
+            if whole and history.rows:
                 break
+
         self._report(asset, self._days, asset)
-        return max(begun, key=lambda one: len(one.rows), default=None)
+        return max(begun, key=lambda history: len(history.rows), default=None)
 
     async def _history(self, client: VenueClient, asset: str) -> tuple[bool, CandleReading]:
-        bars, last = self._days * DAY_MS // BAR_MS, last_closed(self._now_ms)
+        """Return whether all pages came, and the bars of those that did."""
+        bars = self._days * DAY_MS // BAR_MS
         reach = min(bars, client.spec.candle_reach or bars)
-        start = first = last - (reach - 1) * BAR_MS
+        last = last_closed(self._now_ms)
+        start = last - (reach - 1) * BAR_MS
+
+        first = start
         rows: list[Row] = []
         dropped = 0
         while first <= last:
@@ -246,9 +280,13 @@ class Backfill:
                 break
             rows += page.rows
             dropped += page.dropped
-            # After its last bar, or a page further when it is empty.
-            first = page.rows[-1][0] + BAR_MS if page.rows else first + client.spec.candle_page * BAR_MS
+
+            if page.rows:
+                first = page.rows[-1][0] + BAR_MS
+            else:
+                first += client.spec.candle_page * BAR_MS
             self._report(asset, (first - start) // DAY_MS, f"{asset} from {client.spec.name}")
+
         return first > last, _reading(client, asset, self._now_ms, rows, len(rows) + dropped)
 
     async def _page(self, client: VenueClient, asset: str, first_ms: int) -> CandleReading | None:
@@ -258,8 +296,8 @@ class Backfill:
         for attempt in range(1, TRIES + 1):
             outcome = await client.attempt(Job(("candles",), run))
             if not isinstance(outcome, str):
-                found: CandleReading = outcome[0]
-                return found
+                page: CandleReading = outcome[0]
+                return page
             if attempt < TRIES:
                 await asyncio.sleep(self._pause_s * attempt)
         return None

@@ -22,7 +22,7 @@ from generator.market.live.readings import (
 _STANDARD_HOURS: Final = 8.0
 _STATISTICS_BARS: Final = 4
 _DAY_ROWS: Final = 25
-_INTEREST: Final = ("openInterestValue", "openInterestAmount")
+_NO_INTEREST: Final = "open interest that is not a positive number"
 
 
 def derivative_jobs(client: VenueClient, now_ms: int, intervals: dict[str, float]) -> list[Job]:
@@ -34,15 +34,20 @@ def derivative_jobs(client: VenueClient, now_ms: int, intervals: dict[str, float
     """
     if not client.perpetual:
         return []
-    spec, jobs = client.spec, []
+
+    jobs: list[Job] = []
     if _hourly(client, "intervals", now_ms):
         jobs.append(Job(("intervals",), partial(_intervals, client, now_ms, intervals), may_be_empty=True))
-    if spec.funding == "all":
-        kinds = ("funding", "open_interest") if spec.open_interest == "with_funding" else ("funding",)
+
+    if client.spec.funding == "all":
+        kinds: tuple[str, ...] = ("funding",)
+        if client.spec.open_interest == "with_funding":
+            kinds = ("funding", "open_interest")
         jobs.append(Job(kinds, partial(_all_funding, client, now_ms, intervals)))
     else:
         asks = [partial(_one_funding, client, asset, now_ms, intervals) for asset in client.perpetual]
         jobs += [Job(("funding",), ask) for ask in asks]
+
     return jobs + _interest_jobs(client, now_ms)
 
 
@@ -54,9 +59,10 @@ def _interest_jobs(client: VenueClient, now_ms: int) -> list[Job]:
         case "all":
             return [Job(("open_interest",), partial(_all_interest, client, now_ms))]
         case "each":
-            history = _hourly(client, "open_interest_history", now_ms)
-            day_ago = each(("open_interest_history",), _history) if history else []
-            return [*each(("open_interest",), _one_interest), *day_ago]
+            jobs = each(("open_interest",), _one_interest)
+            if _hourly(client, "open_interest_history", now_ms):
+                jobs += each(("open_interest_history",), _history)
+            return jobs
         case "statistics" if client.asked_at.get("statistics", -BAR_MS) // BAR_MS != now_ms // BAR_MS:
             return each(("open_interest", "liquidations"), _statistics)
     return []
@@ -89,23 +95,31 @@ async def _one_funding(client: VenueClient, asset: str, now_ms: int, intervals: 
 def _funding(
     client: VenueClient, asset: str, row: dict[str, Any], now_ms: int, intervals: dict[str, float]
 ) -> FundingReading:
-    rate, mark = row.get("fundingRate"), row.get("markPrice")
+    rate = row.get("fundingRate")
     if rate is None or not math.isfinite(rate):
         raise Unusable("a funding rate that is not a number")
+
     hours = hours_of(row.get("interval")) or intervals.get(asset)
-    as_of_ms = int(row.get("timestamp") or now_ms)
     rate_8h = float(rate) * _STANDARD_HOURS / (hours or _STANDARD_HOURS)
+    mark = row.get("markPrice")
+    as_of_ms = int(row.get("timestamp") or now_ms)
     return FundingReading(client.spec.name, asset, as_of_ms, rate_8h, mark and float(mark), hours is not None)
 
 
 def hours_of(interval: str | None) -> float | None:
-    """Read a ccxt funding interval: `8h`, or bare milliseconds where ccxt has no word for it; None if unknown."""
+    """Read a ccxt funding interval: `8h`, or bare milliseconds where ccxt has no word for it; None if unknown.
+
+    >>> hours_of("8h"), hours_of("3600000"), hours_of("often")
+    (8.0, 1.0, None)
+    """
     text = (interval or "").removesuffix("h")
     try:
-        value = float(text) if interval != text else float(text) / HOUR_MS
+        number = float(text)
     except ValueError:
         return None
-    return value if math.isfinite(value) and value > 0 else None
+
+    hours = number / HOUR_MS if interval == text else number
+    return hours if math.isfinite(hours) and hours > 0 else None
 
 
 async def _intervals(client: VenueClient, now_ms: int, intervals: dict[str, float]) -> list[Reading]:
@@ -135,11 +149,21 @@ def _interest(client: VenueClient, asset: str, row: dict[str, Any], now_ms: int)
 def _held(client: VenueClient, asset: str, row: dict[str, Any]) -> tuple[float | None, float | None]:
     """Return open interest in the settlement currency and in coins; None for what the venue does not say."""
     size = client.exchange.market(client.perpetual[asset])["contractSize"] or 1.0
-    held = [None if (value := row.get(name)) is None else float(value) for name in _INTEREST]
-    usd, contracts = held
-    if held == [None, None] or any(value is not None and not 0 < value < math.inf for value in held):
-        raise Unusable("open interest that is not a positive number")
-    return usd, contracts and contracts * size
+    usd = _positive(row.get("openInterestValue"))
+    contracts = _positive(row.get("openInterestAmount"))
+    if usd is None and contracts is None:
+        raise Unusable(_NO_INTEREST)
+    return usd, None if contracts is None else contracts * size
+
+
+def _positive(value: Any) -> float | None:
+    """Return a number that a venue says, None where it does not; Unusable: it is not positive."""
+    if value is None:
+        return None
+    number = float(value)
+    if not 0 < number < math.inf:
+        raise Unusable(_NO_INTEREST)
+    return number
 
 
 async def _history(client: VenueClient, asset: str, now_ms: int) -> list[Reading]:
@@ -157,16 +181,21 @@ def _day_ago(client: VenueClient, asset: str, rows: list[dict[str, Any]], now_ms
 
 async def _statistics(client: VenueClient, asset: str, now_ms: int) -> list[Reading]:
     """Read contract statistics: bars for open interest now and the last bars, hours for the last day."""
-    symbol, venue = client.perpetual[asset], client.spec.name
+    symbol = client.perpetual[asset]
     bars = await client.exchange.fetch_open_interest_history(symbol, "5m", None, _STATISTICS_BARS)
     hours = await client.exchange.fetch_open_interest_history(symbol, "1h", None, _DAY_ROWS)
     client.asked_at["statistics"] = now_ms
+
     last = max(bars, key=lambda row: row["timestamp"], default=None)
     if last is None:
         raise Unusable("no contract statistics")
+
     day = [row for row in hours if row["timestamp"] > now_ms - DAY_MS]
-    longs, shorts = (sum(_amount(row, side) for row in day) for side in ("long", "short"))
+    longs = sum(_amount(row, "long") for row in day)
+    shorts = sum(_amount(row, "short") for row in day)
     single = tuple((int(row["timestamp"]), _amount(row, "long"), _amount(row, "short")) for row in bars)
+
+    venue = client.spec.name
     as_of_ms = int(last["timestamp"])
     return [
         InterestReading(venue, asset, as_of_ms, *_held(client, asset, last)),

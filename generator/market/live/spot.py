@@ -18,13 +18,16 @@ def spot_jobs(client: VenueClient, now_ms: int) -> list[Job]:
     if not client.spot:
         return []
     books = {asset: partial(_book, client, asset, now_ms) for asset in client.spot}
+
     if client.spec.ticker == "book":
-        return [*(Job(("spot", "book"), book) for book in books.values()), Job(("day",), partial(_day, client, now_ms))]
+        quotes_and_books = [Job(("spot", "book"), book) for book in books.values()]
+        return [*quotes_and_books, Job(("day",), partial(_day, client, now_ms))]
+
     if client.spec.ticker == "each":
         tickers = [Job(("spot",), partial(_ticker, client, asset, now_ms)) for asset in client.spot]
     else:
         tickers = [Job(("spot",), partial(_tickers, client, now_ms))]
-    return [*tickers, *(Job(("book",), book) for asset, book in books.items() if asset != STABLECOIN)]
+    return tickers + [Job(("book",), book) for asset, book in books.items() if asset != STABLECOIN]
 
 
 async def _tickers(client: VenueClient, now_ms: int) -> list[Reading]:
@@ -43,16 +46,22 @@ async def _ticker(client: VenueClient, asset: str, now_ms: int) -> list[Reading]
 async def _day(client: VenueClient, now_ms: int) -> list[Reading]:
     """Read only the day's change: this venue's quote is in its book."""
     assets = {asset: symbol for asset, symbol in client.spot.items() if asset != STABLECOIN}
-    answer = await client.exchange.fetch_tickers(list(assets.values()))
-    found = {asset: answer[symbol] for asset, symbol in assets.items() if symbol in answer}
-    return [one for asset, ticker in found.items() for one in _change(client, asset, ticker, now_ms)]
+    tickers = await client.exchange.fetch_tickers(list(assets.values()))
+
+    readings: list[Reading] = []
+    for asset, symbol in assets.items():
+        if symbol in tickers:
+            readings += _change(client, asset, tickers[symbol], now_ms)
+    return readings
 
 
 def _from_ticker(client: VenueClient, asset: str, ticker: dict[str, Any], now_ms: int) -> list[Reading]:
     """Turn one ccxt ticker into a quote; bad prices pass, for the consensus names them."""
-    bid, ask = ticker.get("bid"), ticker.get("ask")
+    bid = ticker.get("bid")
+    ask = ticker.get("ask")
     if bid is None or ask is None:
         raise Unusable("a ticker without bid or ask")
+
     # Kraken and Bybit stamp no time on a ticker: it is as old as the answer, that is, of this tick.
     as_of_ms = int(ticker.get("timestamp") or now_ms)
     quote = PriceReading(client.spec.name, asset, as_of_ms, (float(bid) + float(ask)) / 2, _currency(client, asset))
@@ -68,8 +77,11 @@ def _change(client: VenueClient, asset: str, ticker: dict[str, Any], now_ms: int
 
 async def _book(client: VenueClient, asset: str, now_ms: int) -> list[Reading]:
     spec = client.spec
-    levels = spec.deep_book_levels or spec.book_levels if asset in _DEEP else spec.book_levels
+    levels = spec.book_levels
+    if asset in _DEEP:
+        levels = spec.deep_book_levels or levels
     raw = await client.exchange.fetch_order_book(client.spot[asset], levels)
+
     as_of_ms = int(raw.get("timestamp") or now_ms)
     book = measure(spec.name, asset, as_of_ms, _currency(client, asset), bids=raw["bids"], asks=raw["asks"])
     if spec.ticker != "book":
@@ -95,14 +107,22 @@ def measure(
     Raises:
         Unusable: a side is empty, the book is crossed, or a level is not a positive number.
     """
-    buys, sells = _levels(bids), _levels(asks)
+    buys = _levels(bids)
+    sells = _levels(asks)
     if not buys or not sells:
         raise Unusable("an order book with an empty side")
-    best_bid, best_ask = max(price for price, _ in buys), min(price for price, _ in sells)
+
+    best_bid = max(price for price, _ in buys)
+    best_ask = min(price for price, _ in sells)
     if best_bid >= best_ask:
         raise Unusable("a crossed order book")
+
     mid = (best_bid + best_ask) / 2
-    low, high = mid * (1 - BAND), mid * (1 + BAND)
+    low = mid * (1 - BAND)
+    high = mid * (1 + BAND)
+    worst_bid = min(price for price, _ in buys)
+    worst_ask = max(price for price, _ in sells)
+
     return BookReading(
         venue,
         asset,
@@ -112,12 +132,18 @@ def measure(
         bid_depth=sum(price * size for price, size in buys if price >= low),
         ask_depth=sum(price * size for price, size in sells if price <= high),
         currency=currency,
-        reaches=min(price for price, _ in buys) <= low and max(price for price, _ in sells) >= high,
+        reaches=worst_bid <= low and worst_ask >= high,
     )
 
 
 def _levels(side: Sequence[Sequence[Any]]) -> list[tuple[float, float]]:
-    levels = [(float(level[0]), float(level[1])) for level in side]
-    if not all(math.isfinite(price) and math.isfinite(size) and price > 0 and size >= 0 for price, size in levels):
-        raise Unusable("an order book with an impossible level")
-    return [level for level in levels if level[1] > 0]
+    """Return the levels that hold something; Unusable: a level is not a positive number."""
+    levels = []
+    for level in side:
+        price = float(level[0])
+        size = float(level[1])
+        if not (0 < price < math.inf and 0 <= size < math.inf):
+            raise Unusable("an order book with an impossible level")
+        if size > 0:
+            levels.append((price, size))
+    return levels

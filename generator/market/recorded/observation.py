@@ -28,22 +28,32 @@ def observe_asset(
     limits = list(_ALWAYS_MISSING)
     funding = _funding(recording, asset, market_ms, limits)
     interest = _open_interest(recording, asset, market_ms, limits)
+
     close = visible.fields["close"][:, recording.frame.assets.index(asset)]
     known = np.flatnonzero(np.isfinite(close))
     if not len(known):
         limits.append(_no_price(recording, asset))
         return AssetObservation(asset, funding=funding, open_interest=interest, limitations=tuple(limits))
-    price = float(close[known[-1]])
-    as_of = int(visible.t[known[-1]]) + recording.frame.interval_ms
-    fresh = not ended and market_ms - as_of <= STALE_INTERVALS * recording.frame.interval_ms
-    if not fresh:
-        limits.append("the recording has ended" if ended else f"last price of {asset} is from {_utc(as_of)}")
+
+    last = known[-1]
+    price = float(close[last])
+    opened_ms = int(visible.t[last])
+    as_of = opened_ms + recording.frame.interval_ms
+
+    venues: tuple[str, ...] = ()
+    if ended:
+        limits.append("the recording has ended")
+    elif market_ms - as_of > STALE_INTERVALS * recording.frame.interval_ms:
+        limits.append(f"last price of {asset} is from {_utc(as_of)}")
+    else:
+        venues = (recording.origins[RecordedKind.CANDLES].venue,)
+
     return AssetObservation(
         asset=asset,
         price=price,
         price_as_of_ms=as_of,
-        venues=(recording.origins[RecordedKind.CANDLES].venue,) if fresh else (),
-        change_24h_percent=_change(visible, close, int(visible.t[known[-1]]), price, limits),
+        venues=venues,
+        change_24h_percent=_change(visible, close, opened_ms, price, limits),
         funding=funding,
         open_interest=interest,
         limitations=tuple(limits),
@@ -78,11 +88,15 @@ def _row(
     if kind not in recording.series:
         limits.append(f"no {word} in this recording")
         return None
+
     series = recording.series[kind].get(asset)
     if series is None:
-        unread = asset in recording.origins[kind].problems
-        limits.append(f"{word} of {asset} could not be read" if unread else f"no {word} of {asset} here")
+        if asset in recording.origins[kind].problems:
+            limits.append(f"{word} of {asset} could not be read")
+        else:
+            limits.append(f"no {word} of {asset} here")
         return None
+
     known = series.at(market_ms)
     if known is None:
         limits.append(f"{word} of {asset} begins later in this recording")
@@ -103,15 +117,21 @@ def _open_interest(recording: Recording, asset: str, market_ms: int, limits: lis
     known = _row(recording, RecordedKind.OPEN_INTEREST, asset, market_ms, limits)
     if known is None:
         return None
-    day_ago_ms = known[0] - DAY_MS
+    as_of_ms, (contracts, usd) = known
+
+    contracts_change = None
+    usd_change = None
+    day_ago_ms = as_of_ms - DAY_MS
     before = recording.series[RecordedKind.OPEN_INTEREST][asset].at(day_ago_ms + _TOLERANCE_MS)
-    changes: list[float | None] = [None, None]
     if before is None or before[0] < day_ago_ms - _TOLERANCE_MS:
         limits.append("no open interest 24 hours before")
     else:
-        changes = [100.0 * (now / then - 1.0) for now, then in zip(known[1], before[1], strict=True)]
-    (contracts, usd), venue = known[1], recording.origins[RecordedKind.OPEN_INTEREST].venue
-    return OpenInterestSum(contracts, changes[0], usd, changes[1], (venue,), known[0])
+        contracts_before, usd_before = before[1]
+        contracts_change = 100.0 * (contracts / contracts_before - 1.0)
+        usd_change = 100.0 * (usd / usd_before - 1.0)
+
+    venue = recording.origins[RecordedKind.OPEN_INTEREST].venue
+    return OpenInterestSum(contracts, contracts_change, usd, usd_change, (venue,), as_of_ms)
 
 
 def recording_health(
@@ -125,12 +145,18 @@ def recording_health(
             reason = "no bar has closed yet" if kind is RecordedKind.CANDLES else "no row is out yet"
             rows.append(SourceHealth(origin.venue, kind.value, SourceStatus.FAILED, None, reason))
             continue
+
         as_of_ms, old = newest
-        reasons = ["the recording has ended"] if ended else ["older than two intervals"] if old else []
+        reasons = []
+        if ended:
+            reasons.append("the recording has ended")
+        elif old:
+            reasons.append("older than two intervals")
         if origin.dropped:
             reasons.append(f"{origin.dropped} invalid rows left out")
         status = SourceStatus.STALE if old or ended else SourceStatus.OK
         rows.append(SourceHealth(origin.venue, kind.value, status, as_of_ms, "; ".join(reasons) or None))
+
     failed = [
         SourceHealth(f"{origin.venue}-{asset.lower()}", kind.value, SourceStatus.FAILED, None, f"{asset}: {reason}")
         for kind, origin in recording.origins.items()
@@ -142,9 +168,13 @@ def recording_health(
 def _newest(recording: Recording, visible: BarFrame, kind: RecordedKind, market_ms: int) -> tuple[int, bool] | None:
     """Return the time of the newest row of a kind that is out, and whether it is older than two intervals."""
     if kind is not RecordedKind.CANDLES:
-        out = ((row[0], one) for one in recording.series[kind].values() if (row := one.at(market_ms)) is not None)
-        known = [(as_of_ms, one.is_stale(as_of_ms, market_ms)) for as_of_ms, one in out]
+        known = []
+        for series in recording.series[kind].values():
+            row = series.at(market_ms)
+            if row is not None:
+                known.append((row[0], series.is_stale(row[0], market_ms)))
         return max(known, key=lambda row: row[0], default=None)
+
     if not len(visible):
         return None
     as_of_ms = int(visible.t[-1]) + visible.interval_ms

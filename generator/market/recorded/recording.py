@@ -81,17 +81,22 @@ class Recording:
 
     def tiled(self, shifts_ms: tuple[int, ...]) -> Recording:
         """Repeat the recording at each shift, ascending multiples of the cycle."""
-        first_ms, stop_ms = self.first_ms, self.first_ms + self.cycle_ms
+        turns = len(shifts_ms)
+        first_ms = self.first_ms
+        stop_ms = first_ms + self.cycle_ms
 
-        def repeated(one: RecordedSeries) -> RecordedSeries:
-            inside = (one.t >= first_ms) & (one.t < stop_ms)
-            t = np.concatenate([one.t[inside] + shift for shift in shifts_ms])
-            return replace(one, t=t, values=np.tile(one.values[inside], (len(shifts_ms), 1)))
+        def repeated(series: RecordedSeries) -> RecordedSeries:
+            inside = (series.t >= first_ms) & (series.t < stop_ms)
+            t = np.concatenate([series.t[inside] + shift for shift in shifts_ms])
+            return replace(series, t=t, values=np.tile(series.values[inside], (turns, 1)))
 
         t = np.concatenate([self.frame.t + shift for shift in shifts_ms])
-        fields = {name: np.tile(values, (len(shifts_ms), 1)) for name, values in self.frame.fields.items()}
-        series = {kind: {asset: repeated(one) for asset, one in by.items()} for kind, by in self.series.items()}
-        return replace(self, frame=replace(self.frame, t=t, fields=fields), series=series)
+        fields = {name: np.tile(values, (turns, 1)) for name, values in self.frame.fields.items()}
+        all_series = {
+            kind: {asset: repeated(series) for asset, series in by_asset.items()}
+            for kind, by_asset in self.series.items()
+        }
+        return replace(self, frame=replace(self.frame, t=t, fields=fields), series=all_series)
 
 
 def load_recording(folders: Sequence[Path], assets: tuple[str, ...]) -> Recording:
@@ -100,20 +105,23 @@ def load_recording(folders: Sequence[Path], assets: tuple[str, ...]) -> Recordin
     Raises:
         SourceError: they hold no recording; the text names the folder and what was expected.
     """
-    found = find_folders(folders, assets)
-    candles = found.pop(RecordedKind.CANDLES)
+    by_kind = find_folders(folders, assets)
+    candles = by_kind.pop(RecordedKind.CANDLES)
     interval_ms = _interval(candles)
     bars = {asset: _kept(rows, _possible_candles(rows, interval_ms)) for asset, rows in candles.files.items()}
     if not any(len(rows.t) for rows in bars.values()):
         raise SourceError(f"{candles.path} holds no valid candle; expected rows of ts,open,high,low,close,volume")
+
     frame = _frame(bars, assets, interval_ms)
-    origins, series = {RecordedKind.CANDLES: _origin(candles, bars)}, {}
-    for kind, folder in found.items():
+    origins = {RecordedKind.CANDLES: _origin(candles, bars)}
+    series: dict[RecordedKind, dict[str, RecordedSeries]] = {}
+    for kind, folder in by_kind.items():
         read = {asset: _kept(rows, _possible_values(rows, kind)) for asset, rows in folder.files.items()}
         origins[kind] = _origin(folder, read)
         series[kind] = {asset: _series(rows, kind) for asset, rows in read.items() if len(rows.t)}
-        for asset, one in series[kind].items():
-            frame.fields[kind.value][:, assets.index(asset)] = one.column(frame.t + interval_ms)
+        for asset, known in series[kind].items():
+            frame.fields[kind.value][:, assets.index(asset)] = known.column(frame.t + interval_ms)
+
     for values in frame.fields.values():
         values.flags.writeable = False  # frames given out are views
     return Recording(frame, series, origins)
@@ -141,7 +149,9 @@ def _interval(folder: RecordingFolder) -> int:
 
 def _possible_candles(rows: Rows, interval_ms: int) -> BoolArray:
     opened, high, low, close, volume = rows.values.T
-    possible: BoolArray = np.isfinite(rows.values).all(axis=1) & (low > 0) & (volume >= 0) & (rows.t % interval_ms == 0)
+    possible: BoolArray = np.isfinite(rows.values).all(axis=1)
+    possible &= rows.t % interval_ms == 0
+    possible &= (low > 0) & (volume >= 0)
     possible &= (high >= np.maximum(opened, close)) & (low <= np.minimum(opened, close))
     return possible
 
@@ -154,7 +164,8 @@ def _possible_values(rows: Rows, kind: RecordedKind) -> BoolArray:
 
 def _kept(rows: Rows, possible: BoolArray) -> Rows:
     """Keep possible rows, ascending, the first of duplicates; count the rest."""
-    t, values = rows.t[possible], rows.values[possible]
+    t = rows.t[possible]
+    values = rows.values[possible]
     kept = ascending(t)
     return replace(rows, t=t[kept], values=values[kept], dropped=rows.dropped + len(rows.t) - len(kept))
 

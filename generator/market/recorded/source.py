@@ -101,7 +101,8 @@ class RecordedSource:
 
     def _checked(self, start_at: datetime) -> int:
         start_ms = round(start_at.timestamp() * 1000)
-        first, last = self._recording.first_ms + self._recording.frame.interval_ms, self._recording.end_ms
+        first = self._recording.first_ms + self._recording.frame.interval_ms
+        last = self._recording.end_ms
         if not first <= start_ms <= last:
             raise SourceError(
                 f"{_utc(start_ms)} lies outside the recording, which runs from {_utc(first)} to {_utc(last)}"
@@ -110,11 +111,13 @@ class RecordedSource:
 
     def _market_ms(self, now_ms: int) -> int:
         if self._offset_ms is None:
-            self._offset_ms = now_ms - (self._default_start_ms(now_ms) if self._start_ms is None else self._start_ms)
+            start_ms = self._default_start_ms(now_ms) if self._start_ms is None else self._start_ms
+            self._offset_ms = now_ms - start_ms
         return now_ms - self._offset_ms
 
     def _default_start_ms(self, now_ms: int) -> int:
-        recording, bar_ms = self._recording, self._recording.frame.interval_ms
+        recording = self._recording
+        bar_ms = recording.frame.interval_ms
         history_ms = min(int(HISTORY_SHARE * (recording.end_ms - recording.first_ms)), HISTORY_MS)
         return recording.first_ms + max(history_ms // bar_ms, 1) * bar_ms + now_ms % bar_ms
 

@@ -25,19 +25,26 @@ from generator.market.simulated.random import Draws, Stream, autoregress, genera
 from generator.market.simulated.schedule import regime_mix, schedule
 
 _COUNT = len(ASSETS)
-_SLOW_HALF_LIFE, _FAST_HALF_LIFE = 288.0, 9.0  # bars: a day, 45 minutes
-_SLOW_SD, _FAST_SD = (0.22, 0.12), (0.18, 0.12)  # log volatility: common, own
+_SLOW_HALF_LIFE = 288.0  # bars: a day
+_FAST_HALF_LIFE = 9.0  # 45 minutes
+_SLOW_SD = (0.22, 0.12)  # log volatility: common, own
+_FAST_SD = (0.18, 0.12)
 _LEAD_BARS = params.BARS_A_DAY  # history that slow reactions need before the block
 _CALM_SIGMA_BAR = 0.016 / np.sqrt(params.BARS_A_DAY)
 _BLOCKS_KEPT = 3
 
 
 def _volatility(seed: int, block: int, mix: FloatArray) -> FloatArray:
-    """Return daily volatility at each bar: the regime's times a two-scale log-OU factor of mean square 1."""
+    """Return daily volatility at each bar: the regime's times a two-scale log-OU factor of mean square 1.
+
+    Shape (BLOCK_BARS, assets), as a fraction; `mix` holds the weights of the regimes, shape (BLOCK_BARS, 4).
+    """
     slow = ornstein_uhlenbeck(seed, Stream.VOLATILITY_SLOW, block, _SLOW_HALF_LIFE)
     fast = ornstein_uhlenbeck(seed, Stream.VOLATILITY_FAST, block, _FAST_HALF_LIFE)
+
     wave = _SLOW_SD[0] * slow[:, :1] + _SLOW_SD[1] * slow[:, 1:] + _FAST_SD[0] * fast[:, :1] + _FAST_SD[1] * fast[:, 1:]
     mean_square = sum(sd * sd for sd in (*_SLOW_SD, *_FAST_SD))
+
     regime = np.exp(mix @ np.log(params.SIGMA_DAY))[:, None]
     sigma: FloatArray = regime * params.BETA * np.exp(wave - mean_square)
     return sigma
@@ -52,10 +59,12 @@ def _level(seed: int, block: int) -> FloatArray:
 
 
 def _displacement(seed: int, block: int) -> FloatArray:
+    """Return what a block adds to the log price of each asset, by the variance and drift of its regimes."""
     days = schedule(seed, block).minutes_by_regime() / params.MINUTES_A_DAY
-    draw = Draws(seed, Stream.LEVEL, block).each(Generator.standard_normal, shared=1)
     variance = float(days @ params.SIGMA_DAY**2)
     shared = float(days @ (params.SIGMA_DAY**2 * params.CORRELATION)) / variance
+
+    draw = Draws(seed, Stream.LEVEL, block).each(Generator.standard_normal, shared=1)
     noise = np.sqrt(shared) * draw[0] + np.sqrt(1.0 - shared) * draw[1:]
     moved: FloatArray = params.BETA * (float(days @ params.DRIFT_DAY) + np.sqrt(variance) * noise)
     return moved
@@ -66,11 +75,13 @@ def _jumps(seed: int, block: int, sigma_day: FloatArray) -> FloatArray:
     rng = generator(seed, Stream.JUMPS, block)
     moves = np.zeros((params.BLOCK_MINUTES, _COUNT))
     rate = params.JUMPS_A_DAY * params.BLOCK_MINUTES / params.MINUTES_A_DAY
+
     own = [(np.array([column]), params.JUMP_SHARE_OWN) for column in range(_COUNT)]
     for columns, share in ((np.arange(_COUNT), params.JUMP_SHARE_COMMON), *own):
         at = rng.integers(0, params.BLOCK_MINUTES, rng.poisson(rate))[:, None]
         size = rng.standard_normal(at.shape) * np.sqrt(share / params.JUMPS_A_DAY)
         np.add.at(moves, (at, columns), size * sigma_day[at // params.BAR_MINUTES, columns])
+
     return moves
 
 
@@ -78,10 +89,13 @@ def _noise(seed: int, block: int, sigma_day: FloatArray, mix: FloatArray) -> tup
     """Return the moves of each minute without drift and jumps, and their standard deviations given the tails."""
     draws = Draws(seed, Stream.NOISE, block)
     shared = (mix @ params.CORRELATION)[:, None]
+
+    # Jumps have their share of the variance; what is left is split into a common and each asset's own part.
     diffusive = sigma_day * np.sqrt((1.0 - params.JUMP_SHARE_COMMON - params.JUMP_SHARE_OWN) / params.MINUTES_A_DAY)
     common = diffusive * np.sqrt(shared) * tail_scale(draws.common, (params.BLOCK_BARS, 1))
     own = diffusive * np.sqrt(1.0 - shared) * draws.each(tail_scale, (params.BLOCK_BARS,))
     spread = np.sqrt(common * common + own * own)
+
     unit = draws.each(Generator.standard_normal, (params.BLOCK_BARS, params.BAR_MINUTES), shared=1)
     moves = common[:, None, :] * unit[:, :, :1] + own[:, None, :] * unit[:, :, 1:]
     return moves.reshape(params.BLOCK_MINUTES, _COUNT), np.repeat(spread, params.BAR_MINUTES, axis=0)
@@ -93,9 +107,13 @@ def _minutes(seed: int, block: int, mix: FloatArray, sigma_day: FloatArray) -> t
     moves = noise + _jumps(seed, block, sigma_day)
     drift = (mix @ params.DRIFT_DAY)[:, None] * params.BETA / params.MINUTES_A_DAY
     moves += np.repeat(drift, params.BAR_MINUTES, axis=0)
-    start, end = _level(seed, block), _level(seed, block + 1)
+
+    # Bend the block to its two levels, in proportion to variance.
+    start = _level(seed, block)
+    end = _level(seed, block + 1)
     share = sigma_day**2 / (params.BAR_MINUTES * (sigma_day**2).sum(axis=0))
     moves += (end - start - moves.sum(axis=0)) * np.repeat(share, params.BAR_MINUTES, axis=0)
+
     minute = np.vstack([start, start + np.cumsum(moves, axis=0)])
     minute[-1] = end  # to the last bit what the next block opens with
     return minute, spread
@@ -116,30 +134,39 @@ def make_block(seed: int, block: int) -> Block:
     sigma_day = _volatility(seed, block, mix)
     minute, spread = _minutes(seed, block, mix, sigma_day)
     fields = _prices(seed, block, minute, spread)
+
     move = np.diff(minute[:: params.BAR_MINUTES], axis=0)
     sigma_bar = sigma_day / np.sqrt(params.BARS_A_DAY)
     strength = sigma_bar / (_CALM_SIGMA_BAR * params.BETA)  # 1 on an ordinary calm day
+
     fields["volume"] = _volume(seed, block, np.abs(move) / sigma_bar, strength) / fields["close"]
     fields |= _book(seed, block, mix, strength, move / sigma_bar)
     fields |= _futures(seed, block, mix_with_lead)
     fields |= _liquidations(seed, block, move, fields["open_interest"] * fields["close"])
+
     return Block(minute, {name: np.ascontiguousarray(fields[name]) for name in BAR_FIELDS})
 
 
 def _prices(seed: int, block: int, minute: FloatArray, spread: FloatArray) -> dict[str, FloatArray]:
-    """Return bars; highs and lows by the exact law of a Brownian bridge's extremes within each minute."""
+    """Return bars; highs and lows by the exact law of a Brownian bridge's extremes within each minute.
+
+    Between a and b with variance s^2 the maximum is (a + b + sqrt((b - a)^2 + 2 s^2 E)) / 2, E exponential of mean 1.
+    """
     draws = Draws(seed, Stream.EXTREMES, block)
-    first, last = minute[:-1], minute[1:]
-    move_square, reach = (last - first) ** 2, 2.0 * spread * spread
-    up, down = (
-        np.sqrt(move_square + reach * draws.each(Generator.standard_exponential, (params.BLOCK_MINUTES,)))
-        for _ in range(2)
-    )
+    first = minute[:-1]
+    last = minute[1:]
+    move_square = (last - first) ** 2
+    reach = 2.0 * spread * spread
+    up = np.sqrt(move_square + reach * draws.each(Generator.standard_exponential, (params.BLOCK_MINUTES,)))
+    down = np.sqrt(move_square + reach * draws.each(Generator.standard_exponential, (params.BLOCK_MINUTES,)))
+
     by_bar = (params.BLOCK_BARS, params.BAR_MINUTES, _COUNT)
     high = (0.5 * (first + last + up)).reshape(by_bar).max(axis=1)
     low = (0.5 * (first + last - down)).reshape(by_bar).min(axis=1)
+
     corners = np.exp(minute[:: params.BAR_MINUTES])
-    opened, closed = corners[:-1], corners[1:]
+    opened = corners[:-1]
+    closed = corners[1:]
     return {
         "open": opened,
         # exp may round the other way by one bit
@@ -159,9 +186,8 @@ def _wave(seed: int, stream: Stream, block: int, half_life_bars: float, shared: 
 def _volume(seed: int, block: int, size: FloatArray, strength: FloatArray) -> FloatArray:
     """Return USD traded: more when volatile, more when the bar moved."""
     noise = np.exp(0.40 * _wave(seed, Stream.VOLUME, block, 12.0, 0.4) - 0.08)
-    traded: FloatArray = (
-        params.VOLUME_USD_DAY / params.BARS_A_DAY * strength**0.9 * (0.65 + 0.45 * np.minimum(size, 8.0)) * noise
-    )
+    by_move = 0.65 + 0.45 * np.minimum(size, 8.0)
+    traded: FloatArray = params.VOLUME_USD_DAY / params.BARS_A_DAY * strength**0.9 * by_move * noise
     return traded
 
 
@@ -169,17 +195,14 @@ def _book(seed: int, block: int, mix: FloatArray, strength: FloatArray, move: Fl
     """Return depth, spread and imbalance: deep and tight in calm, thin and wide in stress."""
     depth_noise = np.exp(0.18 * _wave(seed, Stream.DEPTH, block, 48.0, 0.5))
     spread_noise = np.exp(0.15 * _wave(seed, Stream.SPREAD, block, 12.0, 0.4))
-    lean = 0.5 * _wave(seed, Stream.IMBALANCE, block, 6.0, 0.3) + 0.2 * np.clip(move, -3.0, 3.0)
+    pressure = 0.5 * _wave(seed, Stream.IMBALANCE, block, 6.0, 0.3) + 0.2 * np.clip(move, -3.0, 3.0)
+
+    depth_factor = np.exp(mix @ np.log(params.DEPTH_FACTOR))[:, None]
+    spread_factor = np.exp(mix @ np.log(params.SPREAD_FACTOR))[:, None]
     return {
-        "depth_usd": params.DEPTH_USD
-        * np.exp(mix @ np.log(params.DEPTH_FACTOR))[:, None]
-        * strength**-0.4
-        * depth_noise,
-        "spread_bps": params.SPREAD_BPS
-        * np.exp(mix @ np.log(params.SPREAD_FACTOR))[:, None]
-        * strength**0.3
-        * spread_noise,
-        "imbalance": np.tanh(lean),
+        "depth_usd": params.DEPTH_USD * depth_factor * strength**-0.4 * depth_noise,
+        "spread_bps": params.SPREAD_BPS * spread_factor * strength**0.3 * spread_noise,
+        "imbalance": np.tanh(pressure),
     }
 
 
@@ -203,11 +226,12 @@ def _followed(target: FloatArray, half_life_bars: float) -> FloatArray:
 
 def _liquidations(seed: int, block: int, move: FloatArray, interest: FloatArray) -> dict[str, FloatArray]:
     """Return USD liquidated: a trickle always, a burst on the losing side when a bar moves far."""
-    noise = np.exp(
-        0.5 * Draws(seed, Stream.LIQUIDATIONS, block).each(Generator.standard_normal, (2, params.BLOCK_BARS))
-    )
+    drawn = Draws(seed, Stream.LIQUIDATIONS, block).each(Generator.standard_normal, (2, params.BLOCK_BARS))
+    noise = np.exp(0.5 * drawn)
+
     threshold = 1.5 * _CALM_SIGMA_BAR * params.BETA
-    fell, rose = np.maximum(-move - threshold, 0.0), np.maximum(move - threshold, 0.0)
+    fell = np.maximum(-move - threshold, 0.0)
+    rose = np.maximum(move - threshold, 0.0)
     return {
         "liq_long_usd": interest * (2e-6 + 0.15 * fell) * noise[0],
         "liq_short_usd": interest * (2e-6 + 0.15 * rose) * noise[1],
@@ -241,13 +265,16 @@ class SimulatedMarket:
 
     def bars(self, first_ms: int, stop_ms: int) -> BarFrame:
         """Return all assets' 5-minute bars that open in [first_ms, stop_ms), both multiples of five minutes."""
-        first, stop = max(first_ms // BAR_MS, 0), stop_ms // BAR_MS
+        first = max(first_ms // BAR_MS, 0)
+        stop = stop_ms // BAR_MS
         if stop <= first:
             return BarFrame.empty(ASSETS)
+
         pieces = []
         for number in range(first // params.BLOCK_BARS, (stop - 1) // params.BLOCK_BARS + 1):
             origin = number * params.BLOCK_BARS
             pieces.append((self._block(number).fields, slice(max(first - origin, 0), stop - origin)))
+
         fields = {name: np.concatenate([block[name][rows] for block, rows in pieces]) for name in BAR_FIELDS}
         return BarFrame(ASSETS, np.arange(first, stop, dtype=np.int64) * BAR_MS, fields)
 

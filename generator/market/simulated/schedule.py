@@ -96,15 +96,18 @@ def regime_mix(seed: int, block: int, lead_bars: int = 0) -> FloatArray:
 
     Rows sum to 1. A passage is a smoothstep from the old regime.
     """
-    now, before = schedule(seed, block), schedule(seed, max(block - 1, 0))
+    now = schedule(seed, block)
+    before = schedule(seed, max(block - 1, 0))
     shifted = tuple(start - params.BLOCK_MINUTES for start in before.starts)
     starts: IntArray = np.array((*shifted, *now.starts), dtype=np.int64)
     labels: IntArray = np.array((*before.labels, *now.labels), dtype=np.int64)
     widths: IntArray = np.array((*before.widths, *now.widths), dtype=np.int64)
+
     minutes = np.arange(-lead_bars, params.BLOCK_BARS) * params.BAR_MINUTES
     index = np.searchsorted(starts, minutes, side="right") - 1
     progress = np.clip((minutes - starts[index] + params.BAR_MINUTES) / np.maximum(widths[index], 1), 0.0, 1.0)
     entered = progress * progress * (3.0 - 2.0 * progress)
+
     mix = np.zeros((len(minutes), len(params.REGIMES)))
     rows = np.arange(len(minutes))
     mix[rows, labels[index]] = entered

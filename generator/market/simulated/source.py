@@ -84,29 +84,30 @@ class SimulatedSource:
     def _asset(self, asset: str, mids: dict[str, float], day: BarFrame, minute_ms: int) -> AssetObservation:
         if len(day) <= BARS_A_DAY:  # a clock that fell back to 1970
             return AssetObservation(asset, limitations=("the simulated market has no day before this minute",))
+
         column = ASSETS.index(asset)
         row = {name: float(values[-1, column]) for name, values in day.fields.items()}
         bar_closed_ms = int(day.t[-1]) + BAR_MS
         price = median(mids.values())
-        contracts, closes = (day.fields[name][:, column] for name in ("open_interest", "close"))
-        usd = contracts * closes
-        last_day = slice(-BARS_A_DAY, None)
+        change = 100.0 * (price / self.price(asset, minute_ms - DAY_MS) - 1.0)
+
+        contracts = day.fields["open_interest"][:, column]
+        usd = contracts * day.fields["close"][:, column]
+        longs = day.fields["liq_long_usd"][-BARS_A_DAY:, column]
+        shorts = day.fields["liq_short_usd"][-BARS_A_DAY:, column]
+
         return AssetObservation(
             asset=asset,
             price=price,
             price_as_of_ms=minute_ms,
             venues=VENUES,
-            change_24h_percent=100.0 * (price / self.price(asset, minute_ms - DAY_MS) - 1.0),
+            change_24h_percent=change,
             book=OrderBook(row["spread_bps"], row["depth_usd"], 100.0 * row["imbalance"], VENUES),
             funding=FundingRate(row["funding"], VENUES, bar_closed_ms),
             open_interest=OpenInterestSum(
                 float(contracts[-1]), _change(contracts), float(usd[-1]), _change(usd), VENUES, bar_closed_ms
             ),
-            liquidations=LiquidationSums(
-                float(day.fields["liq_long_usd"][last_day, column].sum()),
-                float(day.fields["liq_short_usd"][last_day, column].sum()),
-                VENUES,
-            ),
+            liquidations=LiquidationSums(float(longs.sum()), float(shorts.sum()), VENUES),
         )
 
 
