@@ -38,7 +38,8 @@ class Outage:
 
     def failed(self) -> None:
         """Note a failure; the first of a row begins the outage."""
-        self._since = self._clock.monotonic() if self._since is None else self._since
+        if self._since is None:
+            self._since = self._clock.monotonic()
 
     def ok(self) -> None:
         """Note a success, which ends it."""
@@ -46,7 +47,9 @@ class Outage:
 
     def seconds(self) -> float:
         """Return seconds since the first failure of a row, 0 when the last call worked."""
-        return 0.0 if self._since is None else self._clock.monotonic() - self._since
+        if self._since is None:
+            return 0.0
+        return self._clock.monotonic() - self._since
 
 
 class LastSuccess:

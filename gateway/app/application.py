@@ -166,8 +166,11 @@ async def _http_error(request: Request, error: Exception) -> Response:
     status = error.status_code if isinstance(error, HTTPException) else 500
     if status == 405 and request.method == "OPTIONS":
         return preflight()
-    headers = {"allow": ALLOWED_METHODS} if status == 405 else None
-    return _problem_for(request, status if status in PROBLEMS else 400, headers)
+    if status == 405:
+        return _problem_for(request, 405, {"allow": ALLOWED_METHODS})
+    if status not in PROBLEMS:
+        return _problem_for(request, 400)
+    return _problem_for(request, status)
 
 
 async def _internal_error(request: Request, _error: Exception) -> Response:

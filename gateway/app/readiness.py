@@ -45,21 +45,22 @@ class Readiness:
     def measure(self) -> None:
         """Set the gauges, and log what changed of whether the gateway is ready."""
         metrics = self._metrics
+
         age_s = self._vault.age_s()
         metrics.vault_age.set(-1 if age_s is None else age_s)
         metrics.facilitator_age.set(self._facilitator.supported.age_s())
         metrics.facilitator_failing.set(self._facilitator.failing_s())
         metrics.chain_failing.set(self._chain.failing_s())
         metrics.ledger_age.set(self._ledger.written.age_s())
-        metrics.ledger_fault.set(1 if self._ledger.fault() else 0)
-        metrics.quoting.set(0 if self._quotes.no_quote_reason() else 1)
+        metrics.ledger_fault.set(self._ledger.fault() is not None)
+        metrics.quoting.set(self._quotes.no_quote_reason() is None)
         self._log_changes()
 
     def _log_changes(self) -> None:
         """Log what changed since the last look; a start that is not ready yet is not logged."""
         reasons = self._reasons()
         before = self._reasons_before
-        self._metrics.ready.set(0 if reasons else 1)
+        self._metrics.ready.set(not reasons)
 
         if reasons and before is not None and reasons != before:
             log.error("not ready", reasons=reasons)

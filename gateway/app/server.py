@@ -157,11 +157,13 @@ class Connection(HttpToolsProtocol):
     def close_if_late(self, now: float) -> None:
         """Close when a request's head or body, or the next request, did not come in time; cut who does not read."""
         if self.transport.is_closing() or self.flow.write_paused:
-            self._stalled_since = now if self._stalled_since is None else self._stalled_since
+            if self._stalled_since is None:
+                self._stalled_since = now
             if now - self._stalled_since > STALL_TIMEOUT_S:
                 # Closing alone would wait for the client to read the rest.
                 self.transport.abort()
             return
+
         self._stalled_since = None
         # An answer that is being made is never cut, whatever follows its request.
         if self._deadline is not None and now > self._deadline and not self._is_busy():
@@ -240,6 +242,7 @@ class Connection(HttpToolsProtocol):
         challenge = self.others.challenge(self.url, self.server_state.default_headers)
         if challenge is None or self._is_busy() or self.flow.write_paused or not self._is_plain():
             return False
+
         self.transport.write(challenge)
         self.server_state.total_requests += 1
         self.cycle = FINISHED
@@ -250,12 +253,14 @@ class Connection(HttpToolsProtocol):
         parser = self.parser
         if parser.get_method() != b"GET" or parser.get_http_version() != "1.1" or not parser.should_keep_alive():
             return False
+
         total = hosts = 0
         for name, value in self.headers:
             if name in NOT_PLAIN:
                 return False
             hosts += name == b"host"
             total += len(name) + len(value) + 4
+
         return total <= MAX_HEADER_BYTES and hosts == 1
 
 
@@ -273,11 +278,16 @@ def _clients_at_once(payments: int) -> int:
     """
     ours = 2 * payments + OTHER_FILES
     wanted = MAX_OPEN + ours
+
+    # Below zero means: without a limit.
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if 0 <= soft < wanted:
         soft = wanted if hard < 0 else min(wanted, hard)
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
-    return min(MAX_OPEN, max(soft - ours, soft // 2)) if soft >= 0 else MAX_OPEN
+
+    if soft < 0:
+        return MAX_OPEN
+    return min(MAX_OPEN, max(soft - ours, soft // 2))
 
 
 def _wire(answer: Encoded, server_headers: list[tuple[bytes, bytes]]) -> bytes:

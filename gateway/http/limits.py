@@ -82,7 +82,8 @@ async def _discard(receive: Receive) -> None:
 
     A proxy that is still sending when the connection closes reads a reset and not our answer (RFC 9112, 9.6).
     """
-    seen, more = 0, True
+    seen = 0
+    more = True
     with suppress(TimeoutError):
         async with asyncio.timeout(DISCARD_S):
             while more and seen <= MAX_HEADER_BYTES:
@@ -99,8 +100,11 @@ def _too_much(method: str, headers: Iterable[tuple[bytes, bytes]]) -> int | None
         body = body or name == b"transfer-encoding" or (name == b"content-length" and value.strip() != b"0")
     if total > MAX_HEADER_BYTES:
         return 431
+
     # Methods that are not answered anyway get their 405 and learn which are.
-    return 413 if body and method in {"GET", "HEAD", "OPTIONS"} else None
+    if body and method in {"GET", "HEAD", "OPTIONS"}:
+        return 413
+    return None
 
 
 def own_names(host: str, origin: str) -> frozenset[str]:
@@ -144,14 +148,22 @@ class RateLimit:
         key = share_of(address)
         if key is None:
             return None
+
+        # What was refilled since the last attempt; the newest address goes to the end of the row.
         now = self._clock.monotonic()
         tokens, at = self._buckets.pop(key, (self._capacity, now))
         tokens = min(self._capacity, tokens + (now - at) * self._per_second)
-        allowed = tokens >= 1
-        self._buckets[key] = (tokens - 1 if allowed else tokens, now)
+
+        wait_s: int | None = None
+        if tokens >= 1:
+            tokens -= 1
+        else:
+            wait_s = max(1, math.ceil((1 - tokens) / self._per_second))
+
+        self._buckets[key] = (tokens, now)
         while len(self._buckets) > MAX_ADDRESSES:
             self._buckets.popitem(last=False)
-        return None if allowed else max(1, math.ceil((1 - tokens) / self._per_second))
+        return wait_s
 
 
 class Clients:
@@ -169,7 +181,10 @@ class Clients:
         """
         address = str(scope["client"][0]) if scope.get("client") else ""
         if not self._is_trusted(address):
-            return self._untrusted(scope) if self._is_hidden(address, scope["headers"]) else address
+            if self._is_hidden(address, scope["headers"]):
+                return self._untrusted(scope)
+            return address
+
         chain = [value.decode("latin-1") for name, value in scope["headers"] if name == b"x-forwarded-for"]
         hops = [hop.strip() for hop in ",".join(chain).split(",") if hop.strip()]
         while hops and self._is_trusted(address):
@@ -206,8 +221,10 @@ def _parse(address: str) -> Address | None:
         host = ipaddress.ip_address(address)
     except ValueError:
         return None
-    mapped = host.ipv4_mapped if isinstance(host, ipaddress.IPv6Address) else None
-    return mapped or host
+
+    if isinstance(host, ipaddress.IPv6Address):
+        return host.ipv4_mapped or host
+    return host
 
 
 def share_of(address: str) -> str | None:
@@ -215,11 +232,15 @@ def share_of(address: str) -> str | None:
     host = _parse(address)
     if host is None:
         return address
-    return None if host.is_loopback else _key(host)
+    if host.is_loopback:
+        return None
+    return _key(host)
 
 
 def _key(host: Address) -> str:
-    return str(host) if host.version == 4 else _prefix(host, IPV6_PREFIX)
+    if host.version == 4:
+        return str(host)
+    return _prefix(host, IPV6_PREFIX)
 
 
 def network_of(address: str) -> str | None:

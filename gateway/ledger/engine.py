@@ -55,8 +55,14 @@ def open_engine(where: Path | str) -> sa.Engine:
 
 
 def sqlite_path(where: Path | str) -> Path:
-    """Return the file that a path or a `sqlite:///` URL names."""
-    return Path(unquote(where.removeprefix(SQLITE))) if isinstance(where, str) else where
+    """Return the file that a path or a `sqlite:///` URL names.
+
+    >>> str(sqlite_path("sqlite:////var/lib/emi/pay%20ments.sqlite3"))
+    '/var/lib/emi/pay ments.sqlite3'
+    """
+    if isinstance(where, Path):
+        return where
+    return Path(unquote(where.removeprefix(SQLITE)))
 
 
 def postgres_engine(url: str) -> tuple[str, sa.Engine]:
@@ -84,9 +90,9 @@ class Sockets:
     def abort(self) -> None:
         """Shut every connection down; never blocks."""
         with self._lock:
-            for one in self._sockets.values():
+            for connected in self._sockets.values():
                 with contextlib.suppress(OSError):
-                    one.shutdown(socket.SHUT_RDWR)
+                    connected.shutdown(socket.SHUT_RDWR)
 
     def _opened(self, connection: Any, _record: object) -> None:
         with self._lock:
@@ -116,12 +122,14 @@ def _open_sqlite(path: Path) -> sa.Engine:
         connect_args={"check_same_thread": False, "timeout": BUSY_TIMEOUT_S},
     )
     sa.event.listen(engine, "connect", _prepare)
+
     with _left_as_it_is(engine, str(path)):
         if not fresh:
             _check(engine)
         with engine.connect() as connection:
             connection.exec_driver_sql("PRAGMA journal_mode=WAL")
         _migrate(engine)
+
     return engine
 
 
@@ -141,11 +149,17 @@ def _left_as_it_is(engine: sa.Engine, shown: str) -> Iterator[None]:
         yield
     except (sa.exc.SQLAlchemyError, LedgerUnreadable) as error:
         engine.dispose()
-        reason = str(error) if isinstance(error, LedgerUnreadable) else f"cannot be read ({database_reason(error)})"
-        if engine.dialect.name == "sqlite" and isinstance(error, sa.exc.OperationalError):
-            reason = f"cannot be written: {NO_INODES}" if has_no_inodes(Path(shown)) else reason
-        # Locked, read-only, no room, no server: none of them calls for another database in its place.
-        advice = "" if isinstance(error, sa.exc.OperationalError | LedgerUnreadable) else ": restore or move it"
+
+        reason = f"cannot be read ({database_reason(error)})"
+        advice = ": restore or move it"
+        if isinstance(error, LedgerUnreadable):
+            reason = str(error)
+            advice = ""
+        elif isinstance(error, sa.exc.OperationalError):
+            # Locked, read-only, no room, no server: none of them calls for another database in its place.
+            advice = ""
+            if engine.dialect.name == "sqlite" and has_no_inodes(Path(shown)):
+                reason = f"cannot be written: {NO_INODES}"
         raise LedgerUnreadable(f"the payments ledger {shown} {reason}; it was left as it is{advice}") from error
 
 
@@ -169,8 +183,9 @@ def _check(engine: sa.Engine) -> None:
     """Read the schema and both edges of every tree: reading a large file to its end takes minutes."""
     with engine.connect() as connection:
         names = set(sa.inspect(connection).get_table_names())
-        for table, columns in EDGES.items():
-            for column in columns if table in names else ():
+        present = {table: columns for table, columns in EDGES.items() if table in names}
+        for table, columns in present.items():
+            for column in columns:
                 # One at a time: SQLite looks both up at once only by reading everything.
                 for edge in ("min", "max"):
                     connection.exec_driver_sql(f"SELECT {edge}({column}) FROM {table}")  # noqa: S608 - our names
@@ -182,6 +197,7 @@ def _migrate(engine: sa.Engine) -> None:
         postgres = connection.dialect.name == "postgresql"
         lock = f"SELECT pg_advisory_xact_lock({ADVISORY_KEY})" if postgres else "BEGIN IMMEDIATE"
         connection.exec_driver_sql(lock)
+
         revision = _revision(connection)
         if revision is None:
             _make(connection)

@@ -30,6 +30,10 @@ def is_gone(owner: str, me: str) -> bool:
     True only for a process of our boot and namespace whose id is free, or belongs to one that began at another time.
     Never for another boot, since two machines may have one hostname, nor for a name of an older version, which does not
     say where its id counts: those are waited for as long as they may take.
+
+    >>> me = make_owner()
+    >>> is_gone(me, me), is_gone("another host:boot:1:7:ticks:1234abcd", me), is_gone("of an older version", me)
+    (False, False, False)
     """
     parts = owner.rsplit(":", 5)
     ours = me.rsplit(":", 5)

@@ -45,7 +45,9 @@ class Record:
     @property
     def refused_since(self) -> int | None:
         """The refusal's round, as long as that refusal is the only answer to settle."""
-        return self.refusal_round if self.settles == 1 else None
+        if self.settles != 1:
+            return None
+        return self.refusal_round
 
 
 @dataclass(frozen=True, slots=True)

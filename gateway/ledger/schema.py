@@ -11,7 +11,13 @@ _FORM: Final = re.compile(r"\d{4}")
 
 
 def unusable_schema(revision: str) -> str | None:
-    """Return why a database of this schema cannot be used and what to do, None when it can be brought up to date."""
+    """Return why a database of this schema cannot be used and what to do, None when it can be brought up to date.
+
+    >>> unusable_schema(OLDEST), unusable_schema(REVISION)
+    (None, None)
+    >>> print(unusable_schema("abc"))
+    has schema 'abc', which is none of this program's: look whose database it is
+    """
     if not _FORM.fullmatch(revision):
         return f"has schema {revision[:20]!r}, which is none of this program's: look whose database it is"
     if revision > REVISION:

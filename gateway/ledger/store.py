@@ -72,27 +72,33 @@ class Ledger:
     def __init__(self, where: Path | str) -> None:
         self._engine = open_engine(where)
         self._postgres = self._engine.dialect.name == "postgresql"
+
         insert: Any = postgresql.insert if self._postgres else sqlite.insert
         self._put_body = insert(bodies).on_conflict_do_nothing()
         self._put_intent = insert(payments).on_conflict_do_nothing()
         written = insert(probe)
         content = {"content": written.excluded.content}
         self._put_probe = written.on_conflict_do_update(index_elements=["id"], set_=content)
+
         self._damage = None if self._postgres else DamageMark(sqlite_path(where))
         sa.event.listen(self._engine, "handle_error", self._look_at_error)
+
         # Whoever writes or reads holds one of them: one connection each way serves every thread.
         self._lock = threading.RLock()
         self._reading = threading.Lock()
         self._sockets = Sockets(self._engine) if self._postgres else None
         self._reader = self._open_reader()
         self._writer = self._engine.connect()
+
         self._paths = () if self._postgres else _files(sqlite_path(where))
         self._opened = _identity(self._paths)
         self.fault: str | None = None
         """What makes the ledger unusable until a restart, a sentence for the operator; None while all is well."""
         self._writing = False
-        if self._damage is not None and (found := self._damage.recheck(self._writer)) is not None:
-            self.fault = f"{DAMAGED} ({found})"
+
+        damage = None if self._damage is None else self._damage.recheck(self._writer)
+        if damage is not None:
+            self.fault = f"{DAMAGED} ({damage})"
             log.error(self.fault)
 
     def check_file(self) -> None:
@@ -107,6 +113,7 @@ class Ledger:
             if not ours:
                 self.fault = GONE
                 log.error(GONE)
+
         if self.fault is not None:
             raise LedgerUnavailable(self.fault)
 
@@ -129,12 +136,16 @@ class Ledger:
     def find(self, txid: str) -> Record | None:
         """Return a payment with its body, None when it is not known."""
         rows = self._read(_FIND, {"the_txid": txid})
-        return Record(*rows[0]) if rows else None
+        if not rows:
+            return None
+        return Record(*rows[0])
 
     def find_identifier(self, identifier: str) -> str | None:
         """Return the txid that holds a payment identifier, None when it is free."""
         rows = self._read(sa.select(payments.c.txid).where(payments.c.identifier == identifier))
-        return str(rows[0][0]) if rows else None
+        if not rows:
+            return None
+        return str(rows[0][0])
 
     def open_payments(self, after: Place = BEGINNING) -> list[Record]:
         """Return payments whose outcome is not known, oldest first, at most 200 after a place, without bodies."""
@@ -218,7 +229,10 @@ class Ledger:
 
     def count_deliveries(self, counts: Mapping[str, int], reached: int | None = None) -> None:
         """Add deliveries per txid, in one transaction; the chain's round is noted with the first, if it is known."""
-        first = {} if reached is None else {"delivered_round": sa.func.coalesce(payments.c.delivered_round, reached)}
+        first: dict[str, Any] = {}
+        if reached is not None:
+            first["delivered_round"] = sa.func.coalesce(payments.c.delivered_round, reached)
+
         with self._transaction():
             for txid, count in counts.items():
                 self._update(txid, deliveries=payments.c.deliveries + count, **first)
@@ -233,13 +247,14 @@ class Ledger:
             sa.select(payments.c.sha256).where(_IS_INTENT),
             sa.select(payments.c.sha256).where(payments.c.keep_round >= passed_round),
         )
-        some = sa.select(bodies.c.sha256).where(bodies.c.sha256.not_in(needed)).limit(PURGE_LIMIT)
+        unneeded = sa.select(bodies.c.sha256).where(bodies.c.sha256.not_in(needed)).limit(PURGE_LIMIT)
+
         with self._transaction():
             if self._postgres:
                 # An intent that another process is writing may need the very body that seems unused; it has put that
                 # body first. One lock only: with a second one the two would wait for each other.
                 self._writer.exec_driver_sql("LOCK TABLE bodies IN EXCLUSIVE MODE")
-            return self._execute(sa.delete(bodies).where(bodies.c.sha256.in_(some)))
+            return self._execute(sa.delete(bodies).where(bodies.c.sha256.in_(unneeded)))
 
     def write_all(self, writes: Sequence[Callable[[], Any]]) -> list[Any]:
         """Run writes of different payments in one transaction with one sync.
@@ -253,6 +268,7 @@ class Ledger:
         except sa.exc.SQLAlchemyError as error:
             if len(writes) == 1 or self._is_everyones(error):
                 return [error] * len(writes)
+
         return [self.write_all([write])[0] for write in writes]
 
     def read_all(self, reads: Sequence[Callable[[], Any]]) -> list[Any]:

@@ -117,7 +117,9 @@ def _decide_new(finding: Finding | None, answer: Verdict | SettleAnswer | None) 
         # No one can tell whose it is: a transfer that bought nothing here can be presented by anyone, and a payer's row
         # can have been lost. A challenge would charge that payer twice.
         return Decision(Action.WITHHOLD, reason=ALREADY_ON_CHAIN)
-    return Decision(Action.SETTLE if answer.valid else Action.ASK_CHAIN, reason=answer.reason)
+    if answer.valid:
+        return Decision(Action.SETTLE, reason=answer.reason)
+    return Decision(Action.ASK_CHAIN, reason=answer.reason)
 
 
 def _decide_settled(record: Record, finding: Finding | None) -> Decision:
@@ -135,6 +137,7 @@ def _decide_refused(record: Record, finding: Finding | None) -> Decision:
         return _refuse(record)
     if finding is None:
         return Decision(Action.ASK_CHAIN)
+
     if finding.presence is Presence.FOUND:
         return _deliver(record, Settle(CHAIN))
     if _proves_absence(record, finding):
@@ -147,11 +150,14 @@ def _decide_refused(record: Record, finding: Finding | None) -> Decision:
 def _decide_intent(record: Record, finding: Finding | None, answer: Verdict | SettleAnswer | None) -> Decision:
     if finding is None:
         return Decision(Action.ASK_CHAIN)
+
+    # What the chain proves counts before what anyone says.
     if finding.presence is Presence.FOUND:
         return _deliver(record, Settle(CHAIN))
     if _proves_absence(record, finding):
         reason = _refusal(record, answer) or EXPIRED
         return Decision(Action.REFUSE, Refuse(reason, ABSENT), reason)
+
     if answer is not None:
         return _decide_answered(record, finding, answer)
     return _decide_unanswered(record, finding)
@@ -162,6 +168,7 @@ def _decide_answered(record: Record, finding: Finding, answer: Verdict | SettleA
     success = isinstance(answer, SettleAnswer) and answer.kind is SettleKind.SUCCESS
     if success and finding.presence in {Presence.POOLED, Presence.UNKNOWN}:
         return _deliver(record, Settle(FACILITATOR))
+
     refusal = _refusal(record, answer)
     if refusal is not None and finding.presence is Presence.ABSENT and finding.round is not None:
         return Decision(Action.KEEP_ASKING, NoteRefusal(refusal, finding.round))
@@ -171,8 +178,10 @@ def _decide_answered(record: Record, finding: Finding, answer: Verdict | SettleA
 def _decide_unanswered(record: Record, finding: Finding) -> Decision:
     """Decide about such an intent while there is no answer: settle again, unless the first answer was a refusal."""
     if record.refused_since is None:
-        not_yet = finding.presence is Presence.ABSENT
-        return Decision(Action.SETTLE if not_yet else Action.PENDING, _watch(record, finding))
+        if finding.presence is Presence.ABSENT:
+            return Decision(Action.SETTLE, _watch(record, finding))
+        return Decision(Action.PENDING, _watch(record, finding))
+
     # Not asked again: that would take from the first answer what it proves.
     if finding.confirms_refusal(record.refused_since):
         reason = record.reason or "refused"
@@ -183,14 +192,21 @@ def _decide_unanswered(record: Record, finding: Finding) -> Decision:
 def _refusal(record: Record, answer: Verdict | SettleAnswer | None) -> str | None:
     """Return why the first settle, and no other was begun, was refused before any broadcast; None if it was not."""
     if isinstance(answer, SettleAnswer):
-        return answer.reason if answer.before_broadcast and record.settles == 1 else None
-    return (record.reason or "refused") if record.refused_since is not None else None
+        if answer.before_broadcast and record.settles == 1:
+            return answer.reason
+        return None
+
+    if record.refused_since is None:
+        return None
+    return record.reason or "refused"
 
 
 def _deliver(record: Record, change: Change | None = None) -> Decision:
     if record.content is not None:
         return Decision(Action.DELIVER, change)
-    return Decision(Action.CHOOSE_BODY if record.awaits_body else Action.GONE, change)
+    if record.awaits_body:
+        return Decision(Action.CHOOSE_BODY, change)
+    return Decision(Action.GONE, change)
 
 
 def _refuse(record: Record, change: Change | None = None) -> Decision:
@@ -208,7 +224,9 @@ def _proves_absence(record: Record, finding: Finding) -> bool:
 
 def _watch(record: Record, finding: Finding) -> Watch | None:
     watched = extend_watch(record.watched_round, finding)
-    return None if watched == record.watched_round else Watch(watched)
+    if watched == record.watched_round:
+        return None
+    return Watch(watched)
 
 
 @dataclass(frozen=True, slots=True)
@@ -344,10 +362,16 @@ def judge(refusal: Refused, sightings: Sequence[Sighting]) -> Outcome:
     ```
     """
     fates = [(fate_of(sighting), sighting.transfer) for sighting in sightings]
-    known = {Fate.PAID, Fate.OPEN} if refusal.code in {HEADER_REPEATED, PAYS_TWICE} else {Fate.PAID}
+
+    known = {Fate.PAID}
+    if refusal.code in {HEADER_REPEATED, PAYS_TWICE}:
+        # Of several payments in one request none is singled out as the one to wait for.
+        known.add(Fate.OPEN)
+    reason = HEADER_REPEATED if refusal.code == HEADER_REPEATED else ALREADY_ON_CHAIN
     for fate, transfer in fates:
         if fate in known:
-            return Withheld(HEADER_REPEATED if refusal.code == HEADER_REPEATED else ALREADY_ON_CHAIN, transfer.txid)
+            return Withheld(reason, transfer.txid)
+
     for fate, transfer in fates:
         if fate is not Fate.UNPAID:
             return Pending(transfer.txid, transfer.network, transfer.payer)
@@ -389,7 +413,9 @@ def repeat(delivered: Delivered, path: str, payment: Payment, reached: int | Non
     Who presents what another paid for gains a copy of one answer: that is less than a payer loses who gets nothing
     because a node is down. It ends with the outage, and the first round that a node names is then noted.
     """
-    return _withheld(delivered, payment, reached) if delivered.record.path == path else other_product(delivered.record)
+    if delivered.record.path != path:
+        return other_product(delivered.record)
+    return _withheld(delivered, payment, reached)
 
 
 def outcome_elsewhere(decision: Decision, record: Record) -> Outcome:
@@ -419,7 +445,9 @@ def _withheld(outcome: Delivered | Gone, payment: Payment, reached: int | None) 
         # What is gone is given to no one.
         is_payers = isinstance(outcome, Gone) or _is_repeated(outcome.record, reached)
 
-    return outcome if is_payers else Withheld(IDENTIFIER_REQUIRED, outcome.record.txid)
+    if is_payers:
+        return outcome
+    return Withheld(IDENTIFIER_REQUIRED, outcome.record.txid)
 
 
 def _is_repeated(record: Record, reached: int | None) -> bool:

@@ -84,17 +84,21 @@ class _Search:
 
     async def transfers(self) -> AsyncIterator[tuple[str, ConfirmedTransfer]]:
         """Yield every confirmed transfer to the payee by its txid, each as often as the indexer lists it."""
-        token, seen, listed = "", {""}, 0
+        token = ""
+        seen = {""}
+        listed = 0
         while True:
             page = await self._page(token, listed)
             rows = page.get("transactions")
             if not isinstance(rows, list) or type(page.get("current-round")) is not int:
                 raise GatewayError(f"the indexer answers without a list of transactions, after {listed} transfers")
+
             self.read_to = page["current-round"]
             if self.read_to < self._since:
                 raise GatewayError(
                     f"the indexer has read up to round {self.read_to}, before {self._since}; try again later"
                 )
+
             for row in rows:
                 transfer = self._ours(row)
                 if transfer is not None:
@@ -113,17 +117,19 @@ class _Search:
 
     async def _page(self, token: str, listed: int) -> Mapping[str, Any]:
         """Ask for one page, and for ever smaller ones while it is too large, too slow or refused."""
+        network = self._settings.chain_network
         while True:
-            network = self._settings.chain_network
             query = (
                 f"address={self._settings.payee}&address-role=receiver&tx-type=axfer&asset-id={network.asset_id}"
                 f"&min-round={self._since}&limit={self._limit}"
             )
             if token:
                 query += f"&next={quote(token, safe='')}"
+
             answer = await self._chain.indexer(f"/v2/transactions?{query}", TIMEOUT_S)
             if answer is not None and answer.status == HTTPStatus.OK:
                 return answer.fields
+
             if self._limit == 1:
                 shown = "does not answer" if answer is None else f"answers with status {answer.status}"
                 raise GatewayError(f"the indexer {shown}, after {listed} transfers; nothing was taken in")
@@ -135,8 +141,11 @@ class _Search:
         transfer = read_confirmed({"transaction": row})
         if transfer is None or not isinstance(txid, str) or not TXID.fullmatch(txid):
             return None
+
         network = self._settings.chain_network
         wanted = (network.genesis_hash, network.asset_id, self._settings.payee)
         if (transfer.network, transfer.asset, transfer.receiver) != wanted:
             return None
-        return transfer if transfer.amount > 0 and transfer.confirmed >= self._since else None
+        if transfer.amount <= 0 or transfer.confirmed < self._since:
+            return None
+        return transfer

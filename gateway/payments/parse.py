@@ -190,10 +190,13 @@ def _canonical(value: Any) -> Any:
     kind = type(value)
     if kind in SCALARS:
         return value
+
     if kind is dict:
         if not all(type(key) is str for key in value):
             raise TypeError("a key is not text")
-        return {key: _canonical(value[key]) for key in sorted(value) if value[key] or type(value[key]) is dict}
+        kept = [key for key in sorted(value) if value[key] or type(value[key]) is dict]
+        return {key: _canonical(value[key]) for key in kept}
+
     if kind is list:
         return [_canonical(item) for item in value]
     raise TypeError("no such type in a transaction")

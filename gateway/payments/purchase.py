@@ -333,6 +333,7 @@ class Purchases:
             return Refused("unknown_snapshot", "the payment names a snapshot that is not for sale")
         if not self._vault.payable(snapshot):
             return Refused("quote_expired", "the time for which this quote was good is over")
+
         if body.unavailable is not None:
             return Unavailable(body.unavailable, retry_after_s=60)
         if payment.amount_atomic != body.price_atomic:
@@ -564,8 +565,9 @@ class Purchases:
             await self._clock.sleep(ASK_EVERY_S)
 
         # It showed nothing for as long as a buyer waits: does that count?
-        absent = await self._chain.confirms_absence(record.txid)
-        return Finding(Presence.ABSENT if absent else Presence.UNKNOWN, None, indexed=False)
+        if await self._chain.confirms_absence(record.txid):
+            return Finding(Presence.ABSENT, None, indexed=False)
+        return Finding(Presence.UNKNOWN, None, indexed=False)
 
     async def _keep_asking(self, record: Record) -> Finding:
         """Ask until a noted refusal is certain or the payment is found, at most as long as a client waits.
@@ -594,7 +596,9 @@ class Purchases:
 
         if not await self._take_over(record):
             latest = await self._wait_for_peer(record, until)
-            return None if latest is None else KnownPayment(latest)
+            if latest is None:
+                return None
+            return KnownPayment(latest)
 
         terms = self._terms(payment, offer, record.price_atomic, record.snapshot_id)
         ours = replace(record, owner=self._owner, settles=record.settles + 1)
@@ -634,7 +638,9 @@ class Purchases:
 
             # Read again: another process may have been first, and its choice counts.
             chosen = await self._ledger.find(record.txid)
-            return None if chosen is None or chosen.awaits_body else chosen
+            if chosen is None or chosen.awaits_body:
+                return None
+            return chosen
 
         return None
 

@@ -85,8 +85,10 @@ class Reconciler:
         self._ledger = ledger
         self._purchases = purchases
         self._metrics = metrics
+
         self.open = Backoff(clock, first_s=0.0, wait_s=2.0, growth=2, longest_s=120.0)
         self.unproven = Backoff(clock, first_s=10.0, wait_s=40.0, growth=4, longest_s=1_200.0)
+
         self._recheck_at = 0.0
         self._unclosable: set[str] = set()
         self._slots = asyncio.Semaphore(LOOKUPS_AT_ONCE)
@@ -171,7 +173,7 @@ class Reconciler:
     async def _measure(self) -> None:
         count, oldest_round = await self._ledger.count_open()
         self._metrics.unknown_open.set(count)
-        self._metrics.unknown_oldest.set(self._age_s(oldest_round) if count else 0)
+        self._metrics.unknown_oldest.set(0 if count == 0 else self._age_s(oldest_round))
         self._metrics.unclosable.set(len(self._unclosable))
 
     def _age_s(self, oldest_round: int | None) -> float:

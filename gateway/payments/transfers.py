@@ -62,14 +62,18 @@ def read_transfer(item: Any, network: Network, payee: str) -> Transfer | None:
         return None
     if receiver(payee) not in (txn.get("arcv"), txn.get("aclose")):
         return None
+
     fields = _as_the_sdk_reads(txn)
     try:
         txid = txid_of(TRANSACTION_PREFIX + pack(fields))
     except DECODE_ERRORS:
         # Of types that no transaction holds: no facilitator can have broadcast it.
         return None
+
+    payer = ""
     sender = fields.get("snd")
-    payer = address_of(sender) if isinstance(sender, bytes) and len(sender) == KEY_BYTES else ""
+    if isinstance(sender, bytes) and len(sender) == KEY_BYTES:
+        payer = address_of(sender)
     return Transfer(txid, payer, fields.get("fv", 0), fields.get("lv", 0), network.full)
 
 
@@ -82,7 +86,9 @@ def _as_the_sdk_reads(txn: Mapping[Any, Any]) -> dict[str, Any]:
 def _whole(value: Any) -> int:
     if not isinstance(value, int | float) or not math.isfinite(value):
         return 0
-    return int(value) if 0 <= value < UINT64 else 0
+    if not 0 <= value < UINT64:
+        return 0
+    return int(value)
 
 
 def _texts(text: str) -> Iterator[str]:

@@ -109,7 +109,7 @@ class NodeClient:
         self._failures = failures
         self._worked = LastSuccess(clock)
         self.outage = Outage(clock)
-        self._said = ""
+        self._logged = ""  # at which level the streak of failures was logged
 
     async def __call__(self, path: str, timeout_s: float, transaction: bytes | None = None) -> JsonAnswer | None:
         """Ask one question, or hand over a signed transaction in msgpack, within some seconds for everything.
@@ -135,7 +135,7 @@ class NodeClient:
         if answer.status >= HTTPStatus.INTERNAL_SERVER_ERROR or answer.status in DENIED:
             self._failed(describe(method, url, headers, answer))
         else:
-            self._said = ""
+            self._logged = ""
             self._worked.ok()
             self.outage.ok()
         return answer
@@ -163,10 +163,15 @@ class NodeClient:
         self._failures.inc()
         self.outage.failed()
 
-        level = "info" if self._worked.starting() else "warning"
-        if level != self._said:
-            self._said = level
-            (log.info if level == "info" else log.warning)("a call to the chain failed", reason=reason)
+        starting = self._worked.starting()
+        level = "info" if starting else "warning"
+        if level == self._logged:
+            return
+        self._logged = level
+        if starting:
+            log.info("a call to the chain failed", reason=reason)
+        else:
+            log.warning("a call to the chain failed", reason=reason)
 
 
 class Chain:
@@ -201,13 +206,19 @@ class Chain:
         now = self._clock.monotonic()
         if self._round is not None and now - self._round[0] < ROUND_TTL_S:
             return self._round[1]
+
         value, _ = await self._algod_round(timeout_s)
         return value
 
     def round_now(self) -> int | None:
         """Return algod's last round as it was read within a minute, without asking; None when it was not."""
-        recent = self._round is not None and self._clock.monotonic() - self._round[0] < RECENT_S
-        return self.last_round if recent else None
+        if self._round is None:
+            return None
+
+        read_at, value = self._round
+        if self._clock.monotonic() - read_at >= RECENT_S:
+            return None
+        return value
 
     @property
     def last_round(self) -> int | None:
@@ -333,7 +344,9 @@ def _shown(raw: bytes, txid: str) -> Mapping[str, Any] | None:
         packed = msgpack.packb(content["txn"]["txn"], use_bin_type=True)
     except (*DECODE_ERRORS, LookupError, TypeError, AttributeError, OverflowError):
         return None
-    return content if txid_of(TRANSACTION_PREFIX + packed) == txid else None
+    if txid_of(TRANSACTION_PREFIX + packed) != txid:
+        return None
+    return content
 
 
 def _presence(answer: JsonAnswer | None, read: Callable[[Mapping[str, Any]], Presence]) -> Presence:
@@ -341,7 +354,9 @@ def _presence(answer: JsonAnswer | None, read: Callable[[Mapping[str, Any]], Pre
         return Presence.UNKNOWN
     if answer.status == HTTPStatus.NOT_FOUND:
         return Presence.ABSENT
-    return read(answer.fields) if answer.status == HTTPStatus.OK else Presence.UNKNOWN
+    if answer.status != HTTPStatus.OK:
+        return Presence.UNKNOWN
+    return read(answer.fields)
 
 
 def _read_pending(content: Mapping[str, Any]) -> Presence:
@@ -355,7 +370,9 @@ def _read_pending(content: Mapping[str, Any]) -> Presence:
 
 def _read_indexed(content: Mapping[str, Any]) -> Presence:
     row = content.get("transaction")
-    return Presence.FOUND if isinstance(row, dict) and _positive(row.get("confirmed-round")) else Presence.UNKNOWN
+    if isinstance(row, dict) and _positive(row.get("confirmed-round")):
+        return Presence.FOUND
+    return Presence.UNKNOWN
 
 
 def _follows(status: Mapping[str, Any]) -> bool:

@@ -131,11 +131,17 @@ class Facilitator:
     def _complain(self, kind: str, reason: str) -> bool:
         """Log once for each kind of trouble, not with every look; return False."""
         starting = kind == "no answer" and self.supported.starting()
-        kind = "starting" if starting else kind
-        if kind != self._complained:
-            self._complained = kind
-            tell = log.info if starting else log.error
-            tell("no new offer from the facilitator", reason=reason, last_good=self._offer is not None)
+        if starting:
+            kind = "starting"
+        if kind == self._complained:
+            return False
+
+        self._complained = kind
+        has_offer = self._offer is not None
+        if starting:
+            log.info("no new offer from the facilitator", reason=reason, last_good=has_offer)
+        else:
+            log.error("no new offer from the facilitator", reason=reason, last_good=has_offer)
         return False
 
     def _read_offer(self, kinds: list[Any], signers: Any) -> FacilitatorOffer | None:
@@ -250,6 +256,7 @@ def _read_verdict(answer: JsonAnswer) -> Verdict | None:
 def _read_settle(answer: JsonAnswer) -> SettleAnswer | None:
     content = answer.fields
     success = content.get("success")
+
     if (
         answer.status >= HTTPStatus.INTERNAL_SERVER_ERROR
         or type(success) is not bool
@@ -258,9 +265,9 @@ def _read_settle(answer: JsonAnswer) -> SettleAnswer | None:
         return None
     if success:
         return SettleAnswer(SettleKind.SUCCESS, "")
-    return SettleAnswer(
-        SettleKind.FAILURE, _text(content.get("errorReason")), content.get("transaction") not in {"", None}
-    )
+
+    names_transaction = content.get("transaction") not in {"", None}
+    return SettleAnswer(SettleKind.FAILURE, _text(content.get("errorReason")), names_transaction)
 
 
 def _text(value: Any) -> str:

@@ -99,7 +99,9 @@ class Http:
             ValueError: the answer is larger than MAX_ANSWER_BYTES, decoded.
             aiohttp.ClientError, OSError, ValueError: no connection, no HTTP, or a request that cannot be written.
         """
-        typed = headers if body is None else {"Content-Type": "application/json", **headers}
+        typed = headers
+        if body is not None:
+            typed = {"Content-Type": "application/json", **headers}
         session = self._keeping if kept else self._session
         async with (
             asyncio.timeout(timeout_s),

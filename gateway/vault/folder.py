@@ -129,6 +129,7 @@ def assemble(manifest: Mapping[str, Any], contents: Mapping[str, bytes]) -> Load
     newest = manifest["snapshots"][0]
     if newest["snapshot_id"] != manifest["generation"] or newest["replaced_at"] is not None:
         raise VaultUnreadable("the first snapshot is not the newest generation")
+
     products = {row["path"]: _product(row, snapshots[manifest["generation"]]) for row in manifest["products"]}
     return LoadedVault(
         generation=manifest["generation"],
@@ -161,6 +162,7 @@ async def load_vault(files: VaultFiles, manifest: Mapping[str, Any], held: dict[
     for digest in held.keys() - rows.keys():
         del held[digest]
     missing = [row for digest, row in rows.items() if digest not in held]
+
     turns = asyncio.Semaphore(FETCHED_AT_ONCE)
 
     async def fetch(row: Mapping[str, Any]) -> None:
@@ -232,8 +234,11 @@ class VaultReader:
         """
         if self._loaded is None:
             return None
+
         age_s = self._loaded.age_s(self._clock.now())
-        return age_s if age_s < -FUTURE_S else max(age_s, self._clock.monotonic() - self._written_s)
+        if age_s < -FUTURE_S:
+            return age_s
+        return max(age_s, self._clock.monotonic() - self._written_s)
 
     def fault(self) -> str | None:
         """Say why no new quote may be made of what is held, None when one may."""
@@ -242,7 +247,9 @@ class VaultReader:
             return "no data has been published yet"
         if age_s < -FUTURE_S:
             return "the data is from the future: check the clocks"
-        return "the data is too old to sell" if age_s > self._max_age_s else None
+        if age_s > self._max_age_s:
+            return "the data is too old to sell"
+        return None
 
     def payable(self, snapshot: Snapshot) -> bool:
         """Return whether a new payment may still buy a snapshot."""
