@@ -12,6 +12,7 @@ from generator.catalog.formats import iso, price, share
 from generator.catalog.links import ROUNDS_JSON, ROUNDS_PUBLISHED
 from generator.catalog.products import HUMAN_REPORT
 from generator.catalog.text.answers import DISCLAIMER
+from generator.catalog.words import RegimeLabel
 from generator.compose.all import Composed
 from generator.compose.body import encode
 from generator.compose.context import TickContext
@@ -203,7 +204,12 @@ def _keep_hour(app: App, tick: TickFiles) -> None:
 
 def _report(tick: TickFiles, *, files: int, written: int) -> Report:
     context = tick.context
-    regime = context.reading.regime if context.reading else None
+    label = RegimeLabel.UNKNOWN
+    confidence = None
+    if context.reading:
+        label = context.reading.regime.label
+        confidence = share(context.reading.regime.confidence)
+
     live = context.arena.live
     return Report(
         tick_id=context.freshness.tick_id,
@@ -211,7 +217,7 @@ def _report(tick: TickFiles, *, files: int, written: int) -> Report:
         files=files,
         written=written,
         status=tick.free.status.status.value,
-        regime=regime.label.value if regime else "unknown",
-        confidence_percent=share(regime.confidence) if regime else None,
+        regime=label.value,
+        confidence_percent=confidence,
         round_id=live.round_id if live else None,
     )

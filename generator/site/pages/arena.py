@@ -12,7 +12,7 @@ from generator.compose.rounds import RoundPrice, crowd_by_record, live_bursts, v
 from generator.compose.scores import Rate
 from generator.compose.teacher_lessons import TeacherLessonsResponse, TeacherPattern
 from generator.site.charts.now import live_round, shares
-from generator.site.words.format import UNKNOWN, count, moment, percent, price, signed, when
+from generator.site.words.format import UNKNOWN, count, moment, percent, price, signed_bps, when
 from generator.site.words.votes import votes_shown, votes_words
 
 
@@ -151,7 +151,7 @@ def live_view(ctx: TickContext, published: RoundPrice) -> dict[str, Any] | None:
         "brain": brain_words(live),
         "brain_rows": _chances(live),
         "price_now": price(published.now),
-        "moved": UNKNOWN if published.change_bps is None else signed(published.change_bps / 100),
+        "moved": signed_bps(published.change_bps),
     }
 
 

@@ -26,7 +26,11 @@ BEARS: Final = {
 
 
 def asset_view(asset: str, bodies: FreeBodies, due: Sequence[PredictionMade]) -> dict[str, Any]:
-    """Return what pages/asset.html reads; `due` are forecasts of all assets that came due or were void, newest first."""
+    """Return what pages/asset.html reads.
+
+    Args:
+        due: forecasts of all assets that came due or were void, newest first.
+    """
     coin = bodies.main_brain.coins[asset]
     futures = bodies.derivatives.assets[asset]
     reasoning = bodies.reasoning(asset).reasoning
@@ -71,8 +75,14 @@ def _ranges(ranges: Mapping[str, MoveRange], now: float | None) -> tuple[tuple[s
 
 
 def _ends(low: float, high: float, now: float | None) -> tuple[str, str]:
-    prices = "" if now is None else f"{price(now * (1 + low / 100))} to {price(now * (1 + high / 100))}"
-    return prices, f"{signed(low)} to {signed(high)}"
+    """Write a range, given in percent, as prices and in percent; the prices are empty where that of now is unknown."""
+    in_percent = f"{signed(low)} to {signed(high)}"
+    if now is None:
+        return "", in_percent
+
+    lowest = now * (1 + low / 100)
+    highest = now * (1 + high / 100)
+    return f"{price(lowest)} to {price(highest)}", in_percent
 
 
 def _signs(bears: Sequence[Side]) -> str:

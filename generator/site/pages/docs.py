@@ -70,7 +70,7 @@ def _endpoint(endpoint: Endpoint, reference: Reference, body: Body | None, base_
 
 
 def _quickstart(site: Site) -> dict[str, Any]:
-    # A devnet that lends the test network's ids can be bought from as it stands; else the reader starts one.
+    # A devnet that lends the test network's ids can be bought from at once; else the reader starts one.
     lent = site.devnet is not None and site.network == TESTNET.name
     origin = site.base_url if lent else LOCAL
     first = PRODUCTS[0]

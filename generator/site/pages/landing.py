@@ -138,8 +138,15 @@ def _regime(ctx: TickContext, body: MarketRegimeResponse) -> dict[str, Any]:
         "summary": _without_beginning(body.summary, body.headline),
         "known": known,
         "why_unknown": _why_unknown(ctx),
-        "facts": tuple((name, value, "" if value == UNKNOWN else meaning) for name, value, meaning in facts),
+        "facts": tuple(map(_without_meaning_if_unknown, facts)),
     }
+
+
+def _without_meaning_if_unknown(fact: tuple[str, str, str]) -> tuple[str, str, str]:
+    name, value, _meaning = fact
+    if value == UNKNOWN:
+        return (name, value, "")
+    return fact
 
 
 def _why_unknown(ctx: TickContext) -> str:
@@ -149,7 +156,7 @@ def _why_unknown(ctx: TickContext) -> str:
         return NEEDS_5_MINUTE_BARS
     if ctx.observation.ended:
         return "the recording has ended"
-    return ctx.reading.limitations[0] if ctx.reading.limitations else BARS_MISSING
+    return next(iter(ctx.reading.limitations), BARS_MISSING)
 
 
 def _row(asset: str, ctx: TickContext, bodies: FreeBodies) -> dict[str, Any]:

@@ -82,7 +82,9 @@ class _Writer:
 
     def text(self, text: str) -> None:
         """Add text. Markdown passes HTML on, so what was escaped there stays escaped here."""
-        self._text.append(text if self._pre else text.replace("<", "&lt;"))
+        if not self._pre:
+            text = text.replace("<", "&lt;")
+        self._text.append(text)
 
     def start(self, tag: str, href: str) -> None:
         """Begin an element."""
@@ -99,8 +101,7 @@ class _Writer:
         elif tag in {"tr", "td", "th"}:
             self._take()
         elif tag == "a":
-            self._link = href if href.startswith("/") else ""
-            self._text.append("[" if self._link else "")
+            self._start_link(href)
         elif tag == "dd":
             # Several definitions of one term make one line, as a list or sentence by sentence.
             is_sentence = "".join(self._text).rstrip().endswith(".")
@@ -128,7 +129,7 @@ class _Writer:
             if tag in _LISTS:
                 self.lines.append("")
         elif tag == "a":
-            self._text.append(f"]({self._base}{self._link})" if self._link else "")
+            self._end_link()
         else:
             self._mark(tag)
 
@@ -141,6 +142,16 @@ class _Writer:
                 self.lines.append("")
         self._prefix = ""
         self._definitions = 0
+
+    def _start_link(self, href: str) -> None:
+        """Begin a link; only those inside the site are kept."""
+        self._link = href if href.startswith("/") else ""
+        if self._link:
+            self._text.append("[")
+
+    def _end_link(self) -> None:
+        if self._link:
+            self._text.append(f"]({self._base}{self._link})")
 
     def _end_row(self) -> None:
         self.lines.append(f"| {' | '.join(self._row)} |")

@@ -155,19 +155,16 @@ def _section(  # noqa: PLR0917  each is another thing
 
 def _facts(record: ForecastScores) -> tuple[tuple[str, str, str], ...]:
     """Return name, value and meaning of each figure; scores only from enough cases on."""
-    is_enough = enough(record.hit)
-    came_true = f"95% interval {interval(record.hit)}" if is_enough else ""
-    counts = (
-        ("Came due", f"{record.resolved:,}", f"of {record.predictions:,} made, {record.void:,} void"),
-        ("Came true", share(record.hit), came_true),
-        ("Chance level", share(record.chance), "always naming the outcome most frequent before"),
-    )
-    if not is_enough:
-        return counts
+    came_due = ("Came due", f"{record.resolved:,}", f"of {record.predictions:,} made, {record.void:,} void")
+    chance = ("Chance level", share(record.chance), "always naming the outcome most frequent before")
+    if not enough(record.hit):
+        return (came_due, ("Came true", share(record.hit), ""), chance)
 
     skill = record.skill_percent.get("base_rate")
     return (
-        *counts,
+        came_due,
+        ("Came true", share(record.hit), f"95% interval {interval(record.hit)}"),
+        chance,
         ("Brier score", _score(record.brier), "0 is perfect, 0.667 equal chances"),
         ("Skill", percent(skill), "against the base rate; 0 or less is none"),
         ("Log score", _score(record.log_score), "1.099 is equal chances"),

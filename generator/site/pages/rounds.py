@@ -12,7 +12,7 @@ from generator.arena.values import ArenaView, LessonMetrics, Proportion, Tally
 from generator.catalog.text.labels import BIAS_MARKS
 from generator.catalog.words import PatternType
 from generator.site.charts.record import rates
-from generator.site.words.format import UNKNOWN, ms_of, signed
+from generator.site.words.format import ms_of, signed_bps
 from generator.site.words.votes import apart
 
 HISTORY_SHOWN: Final = 48
@@ -87,7 +87,7 @@ def _history_row(played: FinishedRound) -> dict[str, Any]:
         "simulated": _verdict(_consensus(played, "simulated"), outcome),
         "outcome": "void" if outcome is None else outcome.lower(),
         "outcome_mark": _MARKS.get(outcome or "", ""),
-        "moved": UNKNOWN if played.change_bps is None else signed(played.change_bps / 100),
+        "moved": signed_bps(played.change_bps),
         "votes": ", ".join(counts) or "0",
         "void_reason": played.void_reason,
         "warm_up": played.warm_up,

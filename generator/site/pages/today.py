@@ -44,8 +44,10 @@ def _regime(regime: Regime, coin: CoinSnapshot) -> Iterator[tuple[str, str]]:
     verb = "there is" if regime.label is RegimeLabel.TRANSITION else "the regime is"
     yield "regime", f"{verb} {REGIME[regime.label]}"
 
-    forecast = "" if coin.confidence is None else f", in {NAME}'s forecast {percent(coin.confidence)}"
-    yield "confidence", f"confidence in the regime is {percent(regime.confidence)}{forecast}"
+    confidence = f"confidence in the regime is {percent(regime.confidence)}"
+    if coin.confidence is not None:
+        confidence += f", in {NAME}'s forecast {percent(coin.confidence)}"
+    yield "confidence", confidence
 
 
 def _ranges(coin: CoinSnapshot) -> Iterator[tuple[str, str]]:
@@ -78,8 +80,10 @@ def _funding(funding: Funding) -> str:
 
 
 def _open_interest(interest: OpenInterest, contracts: float) -> str:
-    worth = "" if interest.usd is None else f", worth {usd(interest.usd)}"
-    return f"futures on {contracts:,.0f} {DEFAULT_ASSET} are open{worth}"
+    open_now = f"futures on {contracts:,.0f} {DEFAULT_ASSET} are open"
+    if interest.usd is None:
+        return open_now
+    return f"{open_now}, worth {usd(interest.usd)}"
 
 
 def _book(asset: LiquidityLiteAsset) -> Iterator[tuple[str, str]]:

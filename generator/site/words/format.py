@@ -48,6 +48,13 @@ def signed(value: float | None, decimals: int = 2) -> str:
     return text
 
 
+def signed_bps(value: float | None) -> str:
+    """Write a change in basis points as one in percent, with its sign."""
+    if value is None:
+        return UNKNOWN
+    return signed(value / 100)
+
+
 def usd(value: float | None) -> str:
     """Write a large USD amount with three significant digits and a unit."""
     if value is None:
