@@ -57,16 +57,20 @@ def open_database(url: str, checked_whole: int = CHECKED_WHOLE) -> Engine:
     except (ArgumentError, NoSuchModuleError, ImportError, ValueError) as error:
         shown = repr(url) if "@" not in url else "(with credentials)"
         raise MemoryUnreadable(f"MEMORY_URL {shown} cannot be used: {_first_line(error)}") from error
-    name, is_sqlite = name_of(parsed), parsed.get_backend_name() == "sqlite"
+
+    name = name_of(parsed)
+    is_sqlite = parsed.get_backend_name() == "sqlite"
     if is_sqlite:
         _make_folder(parsed, name)
         _listen(engine)
+
     try:
         with translated(name), engine.begin() as connection:
             _check(connection, name, checked_whole)
         if is_sqlite:
             _use_wal(engine)
-        with translated(name), engine.begin():  # the first to use them
+        # The first connection with the pragmas: what they cannot do is known now, not at the first tick.
+        with translated(name), engine.begin():
             return engine
     except BaseException:
         engine.dispose()
@@ -123,10 +127,9 @@ def _check(connection: Connection, name: str, checked_whole: int) -> None:
 
 def _check_pages(connection: Connection, name: str, present: set[str], checked_whole: int) -> None:
     """Check an SQLite file in a time that does not grow with the record; `emi doctor --state` reads all of any."""
-    pages, page_bytes = (
-        connection.exec_driver_sql(f"PRAGMA {one}").scalar_one() for one in ("page_count", "page_size")
-    )
-    parts = ["1"]
+    pages = connection.exec_driver_sql("PRAGMA page_count").scalar_one()
+    page_bytes = connection.exec_driver_sql("PRAGMA page_size").scalar_one()
+    parts = ["1"]  # all of it, up to the first fault
     if pages * page_bytes > checked_whole:
         parts = [f"'{table}'" for table in CHECKED_ALWAYS if table in present]
 
@@ -162,10 +165,12 @@ def translated(name: str) -> Iterator[None]:
 def _line(name: str, reason: str) -> str:
     if "not a database" in reason or "malformed" in reason:
         return _corrupt(name, reason)
+
     # SQLite adds files next to its own, and calls it the same whether it may not or there is no room for another.
     is_file = "://" not in name
     if is_file and ("unable to open" in reason or "full" in reason) and has_no_inodes(Path(name)):
         return f"memory {name} cannot be written: {NO_INODES}; what was recorded before is kept"
+
     if "readonly" in reason or "unable to open" in reason:
         return f"memory {name} cannot be opened for writing ({reason}): check the folder's rights"
     if "full" in reason:
@@ -196,6 +201,7 @@ def pass_fence(connection: Connection, epoch: int) -> None:
     """
     if connection.dialect.name == "postgresql":
         connection.exec_driver_sql(f"set local idle_in_transaction_session_timeout = {IDLE_LIMIT_MS}")
+
     query = select(tables.meta.c.value).where(tables.meta.c.key == tables.FENCE_KEY).with_for_update()
     stored = int(connection.execute(query).scalar() or 0)
     if epoch < stored:

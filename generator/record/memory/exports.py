@@ -39,33 +39,36 @@ class Exports:
 
     def span(self, since_ms: int, until_ms: int) -> Span:
         """Return what began in [since, until)."""
-        p, r = t.predictions.c, t.rounds.c
+        p = t.predictions.c
+        r = t.rounds.c
+        ended = select(t.predictions).where(_within(p.start_ms, since_ms, until_ms), p.settled.is_(True))
+        finished = select(t.rounds).where(_within(r.start_ms, since_ms, until_ms), r.phase.in_(rounds.FINISHED))
+
         with translated(self._name), self._engine.connect() as connection, connection.begin():
-            waiting = _waiting(connection, since_ms, until_ms)  # first: what ends while we read is not called read
-            hourly = select(t.predictions).where(_within(p.start_ms, since_ms, until_ms), p.settled.is_(True))
-            played = select(t.rounds).where(_within(r.start_ms, since_ms, until_ms), r.phase.in_(rounds.FINISHED))
-            finished = values_in(connection, Round, played.order_by(r.start_ms))
+            # First: what ends while we read is not called read.
+            waiting = _waiting(connection, since_ms, until_ms)
+            played = values_in(connection, Round, finished.order_by(r.start_ms))
             return Span(
-                values_in(connection, PredictionMade, hourly.order_by(p.start_ms, p.id)),
-                tuple(published_rows(connection, finished)),
-                waiting,
+                hourly=values_in(connection, PredictionMade, ended.order_by(p.start_ms, p.id)),
+                rounds=tuple(published_rows(connection, played)),
+                waiting=waiting,
             )
 
     def ended(self, since_ms: int, until_ms: int) -> tuple[int, int]:
         """Count the predictions and the rounds that began in [since, until) and have ended."""
-        p, r = t.predictions.c, t.rounds.c
+        p = t.predictions.c
+        r = t.rounds.c
         with translated(self._name), self._engine.connect() as connection, connection.begin():
-            return (
-                _count(connection, p.id, _within(p.start_ms, since_ms, until_ms), p.settled.is_(True)),
-                _count(connection, r.id, _within(r.start_ms, since_ms, until_ms), r.phase.in_(rounds.FINISHED)),
-            )
+            hourly = _count(connection, p.id, _within(p.start_ms, since_ms, until_ms), p.settled.is_(True))
+            played = _count(connection, r.id, _within(r.start_ms, since_ms, until_ms), r.phase.in_(rounds.FINISHED))
+        return hourly, played
 
     def first_ms(self) -> int | None:
         """Return when the oldest prediction or round began, None when there is none."""
         with translated(self._name), self._engine.connect() as connection, connection.begin():
             columns = (t.predictions.c.start_ms, t.rounds.c.start_ms)
-            found = [connection.execute(select(func.min(column))).scalar() for column in columns]
-        return min((value for value in found if value is not None), default=None)
+            oldest = [connection.execute(select(func.min(column))).scalar() for column in columns]
+        return min((start_ms for start_ms in oldest if start_ms is not None), default=None)
 
     def published_hours(self, since_ms: int) -> tuple[Hour, ...]:
         """Return every hour from a time on that was published, oldest first."""
@@ -93,8 +96,10 @@ def forget_months(connection: Connection) -> None:
 def published_rows(connection: Connection, finished: Sequence[Round]) -> list[dict[str, Any]]:
     """Return finished rounds, in their order, as rows of `/arena/rounds.json`."""
     ids = [item.round_id for item in finished]
-    lessons, tallies = rounds.lesson_by_round(connection, ids), rounds.tallies_by_round(connection, ids)
+    lessons = rounds.lesson_by_round(connection, ids)
+    tallies = rounds.tallies_by_round(connection, ids)
     logged = log.indices(connection, ids)
+
     rows = []
     for item in finished:
         simulated = tallies.get((item.round_id, True), Tally())
@@ -105,11 +110,13 @@ def published_rows(connection: Connection, finished: Sequence[Round]) -> list[di
 
 
 def _waiting(connection: Connection, since_ms: int, until_ms: int) -> int:
-    p, r = t.predictions.c, t.rounds.c
+    p = t.predictions.c
     open_ends = or_(p.settled.is_(False), p.due_ms.is_not(None))
-    return _count(connection, p.id, _within(p.start_ms, since_ms, until_ms), open_ends) + _count(
-        connection, r.id, _within(r.start_ms, since_ms, until_ms), r.phase.in_(rounds.ACTIVE)
-    )
+    predictions = _count(connection, p.id, _within(p.start_ms, since_ms, until_ms), open_ends)
+
+    r = t.rounds.c
+    played = _count(connection, r.id, _within(r.start_ms, since_ms, until_ms), r.phase.in_(rounds.ACTIVE))
+    return predictions + played
 
 
 def _count(connection: Connection, column: Column[Any], *where: Any) -> int:

@@ -67,10 +67,12 @@ def minutes_by_day(connection: Connection) -> dict[int, int]:
 
 def _missed(connection: Connection, now_ms: int) -> int:
     """Count the minutes before this one, of 24 hours and since the first tick, in which no tick began."""
-    c, minute = t.ticks.c, now_ms // MINUTE_MS
+    c = t.ticks.c
+    minute = now_ms // MINUTE_MS
     first_ms = connection.execute(select(func.min(c.at_ms))).scalar()
     if first_ms is None:
         return 0
+
     since = max(first_ms // MINUTE_MS, minute - DAY_MS // MINUTE_MS)
     within = (c.at_ms >= since * MINUTE_MS, c.at_ms < minute * MINUTE_MS)
     had: int = connection.execute(select(func.count(distinct(c.at_ms // MINUTE_MS))).where(*within)).scalar_one()
@@ -90,20 +92,32 @@ def store_regime(connection: Connection, at_ms: int, regime: RegimeRow, before: 
     c = t.regime_history.c
     if connection.execute(select(c.id).where(c.at_ms == at_ms)).scalar() is not None:
         return
+
     label, mode, confidence, risk_score = regime
-    row = {"at_ms": at_ms, "label": str(label), "mode": str(mode), "confidence": confidence, "risk_score": risk_score}
-    connection.execute(insert(t.regime_history).values(**row, changed=before != label, warm_up=warm_up))
+    row = {
+        "at_ms": at_ms,
+        "label": str(label),
+        "mode": str(mode),
+        "confidence": confidence,
+        "risk_score": risk_score,
+        "changed": before != label,
+        "warm_up": warm_up,
+    }
+    connection.execute(insert(t.regime_history).values(**row))
     forget(connection, t.regime_history, KEPT_REGIMES, c.changed.is_(False))
 
 
 def day_before(connection: Connection, now_ms: int) -> tuple[str | None, float | None, float | None]:
     """Return label, confidence and risk score of the tick nearest to 24 hours ago, within 30 minutes."""
-    c, then = t.regime_history.c, now_ms - DAY_MS
+    c = t.regime_history.c
+    then = now_ms - DAY_MS
     query = select(c.label, c.confidence, c.risk_score).where(
         c.at_ms >= then - DAY_TOLERANCE_MS, c.at_ms <= then + DAY_TOLERANCE_MS
     )
     row = connection.execute(query.order_by(func.abs(c.at_ms - then), c.id).limit(1)).one_or_none()
-    return (None, None, None) if row is None else (row[0], row[1], row[2])
+    if row is None:
+        return None, None, None
+    return row[0], row[1], row[2]
 
 
 def regime_changes(connection: Connection, limit: int) -> tuple[RegimeChange, ...]:
@@ -120,12 +134,13 @@ def newest_hour_ms(connection: Connection) -> int:
 
 def store_hours(connection: Connection, found: Iterable[Hour]) -> None:
     """Keep what was published first in each hour; an hour that is not later than all before it is left out."""
-    hour = newest_hour_ms(connection) // HOUR_MS
-    for one in found:
-        if one.at_ms // HOUR_MS > hour:
-            hour = one.at_ms // HOUR_MS
-            texts = {"chances": json.dumps(one.chances), "prices": json.dumps(dict(one.prices))}
-            connection.execute(insert(t.hours).values(asdict(one) | texts))
+    newest = newest_hour_ms(connection) // HOUR_MS
+    for hour in found:
+        number = hour.at_ms // HOUR_MS
+        if number > newest:
+            newest = number
+            texts = {"chances": json.dumps(hour.chances), "prices": json.dumps(dict(hour.prices))}
+            connection.execute(insert(t.hours).values(asdict(hour) | texts))
 
 
 def hours(connection: Connection, since_ms: int, until_ms: int) -> tuple[Hour, ...]:

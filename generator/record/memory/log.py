@@ -44,11 +44,14 @@ class LogState:
 
 def load(connection: Connection) -> LogState:
     """Read the state of the log, at the start of a process or after a failure; ValueError where entries are missing."""
-    last, scored = newest(connection), newest(connection, "scores")
-    day = "" if scored is None else scored["at"][:10]
-    secret = get_meta(connection, SECRET_KEY) or ""
-    last_ms = 0 if last is None else ms_of(last["at"])
-    return LogState(load_edge(connection), last_ms, day, secret)
+    last = newest(connection)
+    scored = newest(connection, "scores")
+    return LogState(
+        edge=load_edge(connection),
+        last_ms=0 if last is None else ms_of(last["at"]),
+        scored_day="" if scored is None else scored["at"][:10],
+        secret=get_meta(connection, SECRET_KEY) or "",
+    )
 
 
 def begin(  # noqa: PLR0917
@@ -58,6 +61,7 @@ def begin(  # noqa: PLR0917
     state = load(connection)
     if state.edge.size:
         raise ValueError("the log was begun before")
+
     first = entry("log.opened", now_ms, origin=origin, source_mode=source_mode, key=key)
     put_meta(connection, SECRET_KEY, secret)
     return LogState(append(connection, state.edge, [first]), now_ms, secret=secret)
@@ -74,6 +78,7 @@ def record_tick(
     """Add what one tick changed, and once a UTC day the scores; a log that was not begun stays empty."""
     if not state.edge.size:
         return state
+
     entries = entries_of(result, now_ms, lambda round_id: ballots_sha256(connection, round_id), state.salt)
     today = iso(now_ms)[:10]
     if today > state.scored_day:
@@ -92,22 +97,27 @@ def _written(connection: Connection, state: LogState, now_ms: int, entries: list
 
 
 def _scores(totals: RunningTotals, now_ms: int) -> Entry:
-    arena, hourly = track_record("arena", totals.live.arena), track_record("hourly", totals.live.hourly)
-    far = far_scores_of(totals.live.ranges.scores())
-    return entry("scores", now_ms, arena=scores_of(arena), hourly=scores_of(hourly), how_far=far)
+    return entry(
+        "scores",
+        now_ms,
+        arena=scores_of(track_record("arena", totals.live.arena)),
+        hourly=scores_of(track_record("hourly", totals.live.hourly)),
+        how_far=far_scores_of(totals.live.ranges.scores()),
+    )
 
 
 def load_edge(connection: Connection, size: int | None = None) -> Edge:
     """Read the right edge of the log, or of its first `size` entries; ValueError where entries or nodes are missing."""
     if size is None:
         size = int(connection.execute(select(func.max(t.log_entries.c.id))).scalar() or 0)
+
     levels: list[tuple[bytes, ...]] = []
-    scale, level = 1, 0
+    scale = 1  # entries below one hash of the level
     while size >= scale:
         count = size // scale
         first = count - count % WIDTH
-        levels.append(tuple(_hashes(connection, level, first, count)))
-        level, scale = level + 1, scale * WIDTH
+        levels.append(tuple(_hashes(connection, len(levels), first, count)))
+        scale *= WIDTH
     return Edge(size, tuple(levels))
 
 
@@ -117,11 +127,13 @@ def append(connection: Connection, edge: Edge, entries: Sequence[Entry]) -> Edge
         return edge
     if any(len(item.data) > LARGEST_ENTRY for item in entries):
         raise ValueError(f"an entry of the log is larger than {LARGEST_ENTRY} bytes")
+
     rows = [
         {"id": edge.size + number, "kind": item.kind, "subject": item.subject, "data": item.data}
         for number, item in enumerate(entries, 1)
     ]
     connection.execute(insert(t.log_entries), rows)
+
     after, nodes = edge.append(leaf_hash(item.data) for item in entries)
     if nodes:
         connection.execute(insert(t.log_nodes), [asdict(node) for node in nodes])
@@ -138,19 +150,20 @@ def content(connection: Connection, tile: Tile) -> bytes:
 
 def indices(connection: Connection, subjects: Iterable[str]) -> dict[str, list[int]]:
     """Return the numbers of the entries about each subject, in order."""
-    found: dict[str, list[int]] = {}
+    numbers: dict[str, list[int]] = {}
     e = t.log_entries.c
-    for subject, number in where_in(connection, select(e.subject, e.id).order_by(e.id), e.subject, subjects):
-        found.setdefault(subject, []).append(number - 1)
-    return found
+    for subject, row_id in where_in(connection, select(e.subject, e.id).order_by(e.id), e.subject, subjects):
+        numbers.setdefault(subject, []).append(row_id - 1)
+    return numbers
 
 
 def keys(connection: Connection) -> tuple[str, list[str]]:
     """Return the log's origin and the keys noted in it, oldest first."""
     e = t.log_entries.c
     query = select(e.data).where(e.kind.in_(("log.opened", "log.key"))).order_by(e.id)
-    found = [json.loads(data) for data in connection.execute(query).scalars()]
-    return (found[0]["origin"] if found else ""), [item["key"] for item in found]
+    named = [json.loads(data) for data in connection.execute(query).scalars()]
+    origin = named[0]["origin"] if named else ""
+    return origin, [item["key"] for item in named]
 
 
 def newest(connection: Connection, kind: str | None = None) -> dict[str, Any] | None:
@@ -191,7 +204,7 @@ def _entries(connection: Connection, begin: int, end: int) -> list[bytes]:
     return _all(connection.execute(query).scalars().all(), end - begin)
 
 
-def _all(found: Sequence[bytes], count: int) -> list[bytes]:
-    if len(found) != count:
-        raise ValueError(f"the log in the memory has {len(found)} of {count} rows: it was changed by someone else")
-    return list(found)
+def _all(rows: Sequence[bytes], count: int) -> list[bytes]:
+    if len(rows) != count:
+        raise ValueError(f"the log in the memory has {len(rows)} of {count} rows: it was changed by someone else")
+    return list(rows)

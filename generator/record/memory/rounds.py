@@ -34,14 +34,16 @@ def load_state(
     """Load what the pure rules need."""
     now_ms = inputs.now_ms
     active = active_rounds(connection)
+    stored = get_meta(connection, SCHEDULE_KEY)
     starts = select(t.rounds.c.start_ms).where(t.rounds.c.start_ms > now_ms)
+
     p = t.predictions.c
     begun = select(p.asset, p.start_ms).where(p.start_ms > now_ms, or_(p.settled, p.start_price.is_not(None)))
     due = p.due_ms.is_not(None) if inputs.interrupted is not None else p.due_ms <= now_ms
     # Named one by one: asked for either condition at once, SQLite reads the whole table.
     waiting = union(select(p.id).where(p.settled.is_(False)), select(p.id).where(due))
     pending = select(t.predictions).where(p.id.in_(waiting)).order_by(p.id)
-    stored = get_meta(connection, SCHEDULE_KEY)
+
     return PlayState(
         timetable=None if stored is None else Timetable(**json.loads(stored)),
         last_start_ms=connection.execute(select(func.max(t.rounds.c.start_ms))).scalar(),
@@ -61,8 +63,8 @@ def last_outcome(connection: Connection, kind: str, asset: str, now_ms: int) -> 
     """Return the outcome that came last for an asset, of what has ended by now."""
     c = (t.rounds if kind == "arena" else t.predictions).c
     query = select(c.outcome).where(c.asset == asset, c.outcome.is_not(None), c.end_ms <= now_ms)
-    found = connection.execute(query.order_by(c.start_ms.desc()).limit(1)).scalar()
-    return None if found is None else Prediction(found)
+    word = connection.execute(query.order_by(c.start_ms.desc()).limit(1)).scalar()
+    return None if word is None else Prediction(word)
 
 
 def store_result(connection: Connection, result: PlayResult) -> None:
@@ -71,10 +73,11 @@ def store_result(connection: Connection, result: PlayResult) -> None:
     _store_changes(connection, t.rounds, ("round_id",), result.rounds)
     _store_changes(connection, t.predictions, ("asset", "start_ms"), result.predictions)
     insert_all(connection, t.lessons, [row_of(lesson) for lesson in result.lessons])
-    crowds = (
-        (lock.round_id, *crowd) for lock in result.locks for crowd in ((False, lock.real), (True, lock.simulated))
-    )
-    tallies = [{"round_id": name, "simulated": simulated, **asdict(tally)} for name, simulated, tally in crowds]
+
+    tallies = []
+    for lock in result.locks:
+        tallies.append({"round_id": lock.round_id, "simulated": False, **asdict(lock.real)})
+        tallies.append({"round_id": lock.round_id, "simulated": True, **asdict(lock.simulated)})
     insert_all(connection, t.tallies, tallies)
     insert_all(connection, t.events, [row_of(event) for event in result.events])
 
@@ -103,24 +106,22 @@ def newest_events(connection: Connection, limit: int) -> tuple[Event, ...]:
     A round that the backtest opened is opened again by the first live tick; only that seal counts.
     """
     query = select(t.events).order_by(t.events.c.id.desc()).limit(2 * limit)
-    found: dict[Any, Event] = {}
+    events: dict[Any, Event] = {}
     for row in connection.execute(query).mappings():
         event = value_of(Event, row)
-        found.setdefault(event.text if event.kind == ROUND_OPENED else row["id"], event)
-    return tuple(found.values())[:limit]
+        key = event.text if event.kind == ROUND_OPENED else row["id"]
+        events.setdefault(key, event)
+    return tuple(events.values())[:limit]
 
 
 def finished_rounds(connection: Connection, limit: int) -> tuple[Round, ...]:
     """Return the last resolved and void rounds, newest first."""
     newest = t.rounds.c.start_ms.desc()
-    found = [
-        item
-        for phase in FINISHED  # one at a time, each in the order of an index
-        for item in values_in(
-            connection, Round, select(t.rounds).where(t.rounds.c.phase == phase).order_by(newest).limit(limit)
-        )
-    ]
-    return tuple(sorted(found, key=lambda item: -item.start_ms)[:limit])
+    finished: list[Round] = []
+    for phase in FINISHED:  # one at a time, each in the order of an index
+        query = select(t.rounds).where(t.rounds.c.phase == phase).order_by(newest).limit(limit)
+        finished += values_in(connection, Round, query)
+    return tuple(sorted(finished, key=lambda item: -item.start_ms)[:limit])
 
 
 def settled_predictions(connection: Connection, limit: int) -> tuple[PredictionMade, ...]:

@@ -37,9 +37,11 @@ def row_of(value: Round | PredictionMade | Lesson | Event) -> dict[str, Any]:
         if name in TRIPLES:
             row |= zip(TRIPLES[name], item or (None, None, None), strict=True)
         elif name in BY_HORIZON:
-            row[name] = json.dumps({key: asdict(one) for key, one in item.items()}) if item else None
+            by_horizon = {horizon: asdict(part) for horizon, part in item.items()} if item else None
+            row[name] = None if by_horizon is None else json.dumps(by_horizon)
         else:
             row[name] = str(item) if isinstance(item, StrEnum) else item
+
     if isinstance(value, PredictionMade):
         row["settled"] = value.outcome is not None or value.void_reason is not None
         row["due_ms"] = due_ms(value) if value.start_price is not None else None
@@ -64,7 +66,7 @@ def value_of(kind: type[Stored], row: Mapping[Any, Any]) -> Stored:
 def _by_horizon(kind: type[RangeForecast | Move], text: str | None) -> dict[str, Any] | None:
     if text is None:
         return {} if kind is Move else None
-    return {horizon: kind(**one) for horizon, one in json.loads(text).items()}
+    return {horizon: kind(**part) for horizon, part in json.loads(text).items()}
 
 
 def values_in(connection: Connection, kind: type[Stored], query: Select[Any]) -> tuple[Stored, ...]:

@@ -46,12 +46,12 @@ def spans(connection: Connection) -> list[Span]:
     """Return the spans in which the record is counted, oldest first; none where it is empty."""
     columns = (t.rounds.c.start_ms, t.predictions.c.start_ms)
     ends = [connection.execute(select(func.min(column), func.max(column))).one() for column in columns]
-    known = [end for pair in ends for end in pair if end is not None]
-    if not known:
+    starts = [end for pair in ends for end in pair if end is not None]
+    if not starts:
         return []
 
-    first = min(known) // DAY_MS * DAY_MS
-    return [(since, since + CHUNK_MS) for since in range(first, max(known) + 1, CHUNK_MS)]
+    first = min(starts) // DAY_MS * DAY_MS
+    return [(since, since + CHUNK_MS) for since in range(first, max(starts) + 1, CHUNK_MS)]
 
 
 def count_span(connection: Connection, totals: RunningTotals, span: Span) -> RunningTotals:
@@ -63,6 +63,7 @@ def count_span(connection: Connection, totals: RunningTotals, span: Span) -> Run
         .join(t.rounds, t.rounds.c.round_id == t.lessons.c.round_id)
         .where(t.rounds.c.start_ms.between(span[0], span[1] - 1))
     )
+
     return totals.after(
         ((None, item) for item in rounds),
         ((None, made) for made in values_in(connection, PredictionMade, hourly)),
@@ -80,16 +81,17 @@ def count_all(connection: Connection) -> RunningTotals:
 
 def ranges_of_block(connection: Connection, warm_up: bool, horizon: str, block: int) -> Counts:  # noqa: FBT001
     """Count the moves that are known of one block of ranges."""
-    p, since = t.predictions.c, block * block_ms(horizon)
+    p = t.predictions.c
+    since = block * block_ms(horizon)
     query = select(t.predictions).where(
         p.start_ms.between(since, since + block_ms(horizon) - 1), p.warm_up.is_(warm_up), p.moves.is_not(None)
     )
-    known = (value_of(PredictionMade, row) for row in connection.execute(query).mappings())
-    return together(_counts(known, horizon))
+    moved = (value_of(PredictionMade, row) for row in connection.execute(query).mappings())
+    return together(_counts(moved, horizon))
 
 
-def _counts(known: Iterator[PredictionMade], horizon: str) -> Iterator[Counts]:
-    for made in known:
+def _counts(moved: Iterator[PredictionMade], horizon: str) -> Iterator[Counts]:
+    for made in moved:
         if made.ranges and horizon in made.moves:
             yield counts_of(made.ranges[horizon], made.moves[horizon])
 
@@ -107,28 +109,34 @@ def to_text(totals: RunningTotals) -> str:
 
 def from_text(text: str) -> RunningTotals:
     """Read totals, equal to those that were written."""
-    found = json.loads(text)
-    return RunningTotals(live=_scored(found["live"]), backtest=_scored(found["backtest"]))
+    stored = json.loads(text)
+    return RunningTotals(live=_scored(stored["live"]), backtest=_scored(stored["backtest"]))
 
 
-def _lessons(found: Mapping[str, Any]) -> LessonSums:
-    patterns = {PatternType(pattern): n for pattern, n in found["patterns"].items()}
-    return LessonSums(**{**found, "patterns": patterns})
+def _lessons(stored: Mapping[str, Any]) -> LessonSums:
+    patterns = {PatternType(pattern): n for pattern, n in stored["patterns"].items()}
+    return LessonSums(**{**stored, "patterns": patterns})
 
 
-def _scored(found: Mapping[str, Any]) -> Scored:
-    ranges = found["ranges"]
-    totals = {horizon: tuple(counts) for horizon, counts in ranges["totals"].items()}
-    spreads = {horizon: Spread(one["blocks"], tuple(one["products"])) for horizon, one in ranges["spreads"].items()}
+def _scored(stored: Mapping[str, Any]) -> Scored:
+    groups = stored["patterns"]["groups"]
     return Scored(
-        phases={RoundPhase(phase): n for phase, n in found["phases"].items()},
-        arena=_sums(found["arena"]),
-        hourly=_sums(found["hourly"]),
-        ranges=RangeSums(totals, spreads),
-        lessons=_lessons(found["lessons"]),
-        patterns=PatternSums({name: _lessons(sums) for name, sums in found["patterns"]["groups"].items()}),
+        phases={RoundPhase(phase): n for phase, n in stored["phases"].items()},
+        arena=_sums(stored["arena"]),
+        hourly=_sums(stored["hourly"]),
+        ranges=_ranges(stored["ranges"]),
+        lessons=_lessons(stored["lessons"]),
+        patterns=PatternSums({name: _lessons(sums) for name, sums in groups.items()}),
     )
 
 
-def _sums(found: Mapping[str, Any]) -> Sums:
-    return Sums(**{**found, "bins": tuple(tuple(one) for one in found["bins"])})
+def _ranges(stored: Mapping[str, Any]) -> RangeSums:
+    totals = {horizon: tuple(counts) for horizon, counts in stored["totals"].items()}
+    spreads = {
+        horizon: Spread(spread["blocks"], tuple(spread["products"])) for horizon, spread in stored["spreads"].items()
+    }
+    return RangeSums(totals, spreads)
+
+
+def _sums(stored: Mapping[str, Any]) -> Sums:
+    return Sums(**{**stored, "bins": tuple(map(tuple, stored["bins"]))})
