@@ -28,7 +28,7 @@ _KEPT: Final = 0.02
 # Hours after which funding (venues pay every 8 hours at most) and open interest are too old.
 _HOLDS: Final = np.array([[9.0], [5.0]])
 _WILD: Final = 0.01  # of funding per 8 hours: three percent a day
-_NOTHING: Final = np.array([[0.0], [1.0]])  # stands in for unknown funding or open interest; never counted
+_NOTHING: Final = np.array([[0.0], [1.0]])  # in the place of unknown funding or open interest; never counted
 _STEADY: Final = 0.5
 
 _STATES: Final = (

@@ -118,8 +118,8 @@ def named(every: tuple[Doubt, ...], assets: tuple[str, ...]) -> list[str]:
     """Name for the market which assets have which fault; a missing price is named elsewhere.
 
     >>> stuck = Doubt(0.6, ("the price has not moved for hours",))
-    >>> named((stuck, NONE, stuck), ("BTC", "ETH", "XRP"))
-    ['BTC, XRP: the price has not moved for hours']
+    >>> named((stuck, NONE, stuck), ("A", "B", "C"))
+    ['A, C: the price has not moved for hours']
     """
     reasons = dict.fromkeys(reason for doubt in every for reason in doubt.reasons)
     reasons.pop(readings.STALE, None)

@@ -42,32 +42,37 @@ def build(jobs: Sequence[tuple[str, int]], days: int = 60) -> Dataset:
 
 
 def _stream(markets: Sequence[LabelledMarket]) -> Dataset:
-    cleaned = clean_fields(
-        {k: np.stack([m.frame.fields[k] for m in markets], axis=1) for k in ("open", "high", "low", "close", "volume")}
-    )
-    close = cleaned.log_close
-    bars, shape = len(close), close.shape[1:]
-    which = (np.arange(shape[0]), np.arange(shape[0]) % shape[1])
-    volatility, features = Volatility(shape), Features(shape)
+    """Feed markets side by side, (bars, markets, assets), to the measures that the models look at."""
+    names = ("open", "high", "low", "close", "volume")
+    bars = clean_fields({name: np.stack([market.frame.fields[name] for market in markets], axis=1) for name in names})
+    close = bars.log_close
     returns = np.diff(close, axis=0, prepend=np.nan)
-    nothing = (np.zeros((shape[0], shape[1] + 1)), np.zeros(shape))
-    kept = np.arange(STEP_BARS - 1, bars - _LAST, STEP_BARS)
+    shape = close.shape[1:]
+    which = (np.arange(shape[0]), np.arange(shape[0]) % shape[1])  # one asset of each market
+    no_tilt = np.zeros((shape[0], shape[1] + 1))
+    no_imbalance = np.zeros(shape)
+    root_bars = np.sqrt(np.array([3.0, 12.0]))[:, None, None]
+
+    volatility = Volatility(shape)
+    features = Features(shape)
     rows = []
-    for i in range(bars - _LAST):
-        volatility.update(returns[i], cleaned.range_variance[i], cleaned.extra["volume"][i])
+    for i in range(len(close) - _LAST):
+        volatility.update(returns[i], bars.range_variance[i], bars.extra["volume"][i])
         features.update(returns[i], volatility)
         if (i + 1) % STEP_BARS == 0:
             now = features.current[: len(REGIME_INPUTS)].astype(np.float32)
-            band = BAND * np.sqrt(np.array([3.0, 12.0]))[:, None, None] * volatility.slow_sigma()
-            inputs = direction_inputs(features, *nothing).astype(np.float32)
+            inputs = direction_inputs(features, no_tilt, no_imbalance).astype(np.float32)
+            band = BAND * root_bars * volatility.slow_sigma()
             rows.append((now[..., -1], now[:, *which], inputs[:, *which], band[:, *which]))
-    moves = np.stack([(close[kept + h] - close[kept])[:, *which] for h in (3, 12)], axis=1)
-    market, asset, inputs, band = (np.stack(column) for column in zip(*rows, strict=True))
+    market, asset, direction, band = (np.stack(column) for column in zip(*rows, strict=True))
+
+    kept = np.arange(STEP_BARS - 1, len(close) - _LAST, STEP_BARS)
+    moves = np.stack([(close[kept + ahead] - close[kept])[:, *which] for ahead in (3, 12)], axis=1)
     return Dataset(
         market=market,
         asset=asset,
-        truth=np.stack([m.regime for m in markets], axis=1)[kept],
-        scored=~np.stack([m.moving for m in markets], axis=1)[kept],
-        direction=inputs,
+        truth=np.stack([labelled.regime for labelled in markets], axis=1)[kept],
+        scored=~np.stack([labelled.moving for labelled in markets], axis=1)[kept],
+        direction=direction,
         outcome=outcomes_of(moves, band),
     )

@@ -38,9 +38,9 @@ def entrant(command: str, frame: BarFrame, warm_up: int, within_s: float = 30.0)
     try:
         for row in range(len(frame)):
             line = f"the entrant's answer to line {row + 1}"
-            said = _exchanged(process, frame.rows(row, row + 1), within_s, line)
+            reading = _exchanged(process, frame.rows(row, row + 1), within_s, line)
             if row >= warm_up:
-                yield _answer(said, frame.assets, row, line)
+                yield _answer(reading, frame.assets, row, line)
     finally:
         process.kill()
         process.communicate()
@@ -52,18 +52,21 @@ def _exchanged(process: subprocess.Popen[bytes], bar: BarFrame, within_s: float,
         name: {SHORT.get(field, field): _known(float(bar.fields[field][0, column])) for field in BAR_FIELDS}
         for column, name in enumerate(bar.assets)
     }
+    bar_line = json.dumps({"t": int(bar.t[0]), "assets": assets}).encode() + b"\n"
+
     assert process.stdin
     assert process.stdout
     timer = threading.Timer(within_s, process.kill)
     timer.start()
     try:
-        process.stdin.write(json.dumps({"t": int(bar.t[0]), "assets": assets}).encode() + b"\n")
+        process.stdin.write(bar_line)
         process.stdin.flush()
         answer = process.stdout.readline().rstrip()
     except OSError:
         answer = b""
     finally:
         timer.cancel()
+
     if not answer:
         raise EntrantError(f"{line} did not come within {within_s:g} s: the program ended with code {process.wait()}")
     try:
@@ -72,13 +75,18 @@ def _exchanged(process: subprocess.Popen[bytes], bar: BarFrame, within_s: float,
         raise EntrantError(f"{line} is not JSON: {answer[:60]!r}") from error
 
 
-def _answer(said: Any, assets: tuple[str, ...], row: int, line: str) -> BarAnswer:
+def _answer(reading: Any, assets: tuple[str, ...], row: int, line: str) -> BarAnswer:
+    """Return the answer of a decoded line; raise EntrantError where it is not a reading."""
     try:
-        chances = [_number(said["probs"][one.value]) for one in REGIMES]
+        chances = [_number(reading["probs"][regime.value]) for regime in REGIMES]
         if min(chances) < 0.0 or abs(sum(chances) - 1.0) > 1e-3:
             raise ValueError("probs are not chances")
-        forecasts = [_forecast(said["assets"][name].get("arena_60m")) for name in assets]
-        return BarAnswer(_LABEL[said["regime"]], chances, forecasts if kept(row) else None)
+        forecasts = [_forecast(reading["assets"][name].get("arena_60m")) for name in assets]
+        return BarAnswer(
+            label=_LABEL[reading["regime"]],
+            chances=chances,
+            forecasts=forecasts if kept(row) else None,
+        )
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise EntrantError(f"{line} is not a reading ({type(error).__name__}: {error})") from error
 

@@ -51,27 +51,32 @@ def evaluate(seeds: range, weights: Weights, *, peers: Sequence[str], entrants: 
     """
     readers: dict[str, Callable[[BarFrame, int], Iterator[BarAnswer]]] = {OURS: partial(ours, weights)}
     readers |= {f"`{command}`": partial(entrant, command) for command in entrants}
+
     runs: dict[str, dict[str, list[RegimeRun]]] = defaultdict(lambda: defaultdict(list))
-    came: dict[str, dict[str, list[Outcomes]]] = defaultdict(lambda: defaultdict(list))
+    forecasts: dict[str, dict[str, list[Outcomes]]] = defaultdict(lambda: defaultdict(list))
     for family, seed in tracked(list(itertools.product(FAMILIES, seeds)), f"seeds {seeds.start}-{seeds.stop - 1}"):
         market = simulate(family, seed, days)
         warm = len(market.regime) // 2
-        truth, moving = market.regime[warm:], market.moving[warm:]
+        truth = market.regime[warm:]
+        moving = market.moving[warm:]
         for model, reader in readers.items():
-            seen = trace(reader(market.frame, warm), warm)
-            runs[model][family].append(RegimeRun(seen.label, truth, moving, seen.chances))
-            came[model][family].append(outcomes(market.frame, seen))
+            answered = trace(reader(market.frame, warm), warm)
+            runs[model][family].append(RegimeRun(answered.label, truth, moving, answered.chances))
+            forecasts[model][family].append(outcomes(market.frame, answered))
+
         hours = hourly(market.frame, market.regime, warm)
         for peer in peers:
             label = answers(peer, hours, len(market.regime))[warm:]
             runs[peer][family].append(RegimeRun(label, truth, moving))
-    joined = {model: {family: join(parts) for family, parts in each.items()} for model, each in came.items()}
-    return Evaluation(seeds, weights.digest, days, runs, joined)
+
+    joined = {model: {family: join(parts) for family, parts in each.items()} for model, each in forecasts.items()}
+    return Evaluation(seeds=seeds, digest=weights.digest, days=days, runs=runs, outcomes=joined)
 
 
 def check(seeds: range) -> None:
     """Raise ValueError where a seed belongs to the training."""
-    if any(seed in TRAINING_SEEDS for seed in (seeds.start, seeds.stop - 1)) or seeds.start < 1000 < seeds.stop:
+    edges = (seeds.start, seeds.stop - 1)
+    if any(seed in TRAINING_SEEDS for seed in edges) or seeds.start < 1000 < seeds.stop:
         raise ValueError("seeds 1000-1999 are for training; choose others")
 
 

@@ -14,7 +14,7 @@ from generator.brain.reading import ROUGH
 from generator.brain.week import quarter_is_over
 from generator.brain.weights import Weights
 from generator.catalog.horizons import HORIZONS
-from generator.lab.outlook import came
+from generator.lab.outlook import moves_after
 from generator.lab.report import met, table
 from generator.lab.scores import BARS_A_DAY, TRANSITION, resampled
 from generator.market.bars import BarFrame, FloatArray
@@ -26,20 +26,19 @@ _FEWEST_DAYS: Final = 7  # for the axis of stress to mean anything
 _STRESS_BARS: Final = 48
 _DAY: Final = 96  # moments
 _TOP: Final = 0.8
-_NAMES: Final = tuple(HORIZONS)
 Flags = npt.NDArray[np.bool_]
 Row = tuple[str, str, str, bool | None]
 """Measure, bar, figure, whether it is met."""
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class QuarterReadings:
     """What the brain said at the end of each quarter hour, and the baselines; logs and fractions."""
 
-    at: npt.NDArray[np.int64]  # rows
-    sigma: FloatArray  # (n, 4, assets)
-    level: FloatArray  # (n, 4, assets)
-    reach: FloatArray  # (n, 4, assets, 2)
+    at: npt.NDArray[np.int64]  # rows of the frame, (n,)
+    sigma: FloatArray  # of the move over each horizon, (n, 4, assets)
+    level: FloatArray  # log volatility of a bar over the horizon, against the slow one, (n, 4, assets)
+    reach: FloatArray  # log moves that half and nine tenths stay within, (n, 4, assets, 2)
     slow: FloatArray  # log of the slow variance of a bar, (n, assets)
     baselines: FloatArray  # sigma of a bar by last hour, last day and EWMA, (n, 3, assets)
     risk: FloatArray  # of the market, 0..100, (n,)
@@ -47,13 +46,13 @@ class Said:
     label: npt.NDArray[np.int64]  # likewise
 
 
-def follow(frame: BarFrame, warm_up: int, weights: Weights) -> Said:
+def follow(frame: BarFrame, warm_up: int, weights: Weights) -> QuarterReadings:
     """Feed candles bar by bar and keep what is said from the end of the first quarter hour after `warm_up` bars on."""
-    engine = Engine(weights, frame.assets)
-    nothing = dict.fromkeys(BASELINES, np.nan)
     first = next(row for row in range(warm_up, len(frame)) if quarter_is_over(int(frame.t[row])))
+    engine = Engine(weights, frame.assets)
     engine.advance(frame.rows(0, first))
-    kept: list[tuple[FloatArray | float, ...]] = []
+
+    moments: list[tuple[FloatArray | float, ...]] = []
     stressed: list[bool] = []
     label: list[int] = []
     for row in range(first, len(frame)):
@@ -62,74 +61,110 @@ def follow(frame: BarFrame, warm_up: int, weights: Weights) -> Said:
         stressed.append(words[-1] in ROUGH)
         label.append(int(engine.filter.label[-1]))
         if quarter_is_over(int(frame.t[row])):
-            sigma, usual = engine.sigma(), engine.past().baselines(engine.volatility.variance[1])
+            sigma = engine.sigma()
             reach = sigma[..., None] * engine.ranges.widths()[:, None]
-            baselines = np.array([list((one or nothing).values()) for one in usual]).T
-            slow, risen = engine.volatility.slow[0].copy(), np.nan if risk[-1] is None else risk[-1]
-            kept.append((row, sigma, engine.outlook.level.copy(), reach, slow, baselines, risen))
-    columns = [np.array(column) for column in zip(*kept, strict=True)]
-    return Said(*columns, *map(np.array, (stressed, label)))
+            slow = engine.volatility.slow[0].copy()
+            market_risk = np.nan if risk[-1] is None else risk[-1]
+            moments.append((row, sigma, engine.outlook.level.copy(), reach, slow, _baselines(engine), market_risk))
+
+    columns = [np.array(column) for column in zip(*moments, strict=True)]
+    return QuarterReadings(*columns, stressed=np.array(stressed), label=np.array(label))
 
 
-def rows_of(frame: BarFrame, said: Said) -> list[Row]:
+def _baselines(engine: Engine) -> FloatArray:
+    """Return the sigmas that an outlook must beat, (3, assets), NaN where unknown."""
+    unknown = dict.fromkeys(BASELINES, np.nan)
+    each = engine.past().baselines(engine.volatility.variance[1])
+    return np.array([list((sigmas or unknown).values()) for sigmas in each]).T
+
+
+def rows_of(frame: BarFrame, readings: QuarterReadings) -> list[Row]:
     """Return every measure of one set."""
-    move, variance = came(frame, said.at)
-    out: list[Row] = []
-    for h, name in enumerate(_NAMES):
-        spread = float(np.nanstd(move[h] / said.sigma[:, h]))
-        bar = "0.90 to 1.10" if h < 3 else ""
-        out.append((f"sd(move / sigma), {name}", bar, f"{spread:.3f}", 0.90 <= spread <= 1.10 if bar else None))
-    own, usual = (
-        _qlike(variance[1], one**2) for one in (said.sigma[:, 1] / HORIZON_BARS[1] ** 0.5, said.baselines[:, 2])
-    )
-    ratio = own / usual
-    out.append(("QLIKE at 1 h over a 2 h EWMA's", "<= 0.95", f"{ratio:.3f}", ratio <= 0.95))
+    move, variance = moves_after(frame, readings.at)
+
+    rows = [_spread(name, move[h] / readings.sigma[:, h], has_bar=h < 3) for h, name in enumerate(HORIZONS)]
+    rows.append(_loss_of_the_hour(variance[1], readings))
     for h, least in ((0, None), (1, 0.54), (2, 0.50)):
-        own, usual = (_explained(variance[h], said, level) for level in (said.level[:, h], None))
-        good = None if least is None else own >= least
-        bar = "" if least is None else f">= {least:.2f}, mean of sets"
-        out.append((f"R2 of the outlook, {_NAMES[h]} (2 h EWMA)", bar, f"{own:.3f} ({usual:.3f})", good))
-    for h, name in enumerate(_NAMES):
-        out += _ranges(name, move[h], said, h)
-    days = len(said.stressed) / BARS_A_DAY
-    return out + (_stress(frame, variance[2], said, days) if days >= _FEWEST_DAYS else [])
+        rows.append(_explained_by_the_outlook(variance[h], readings, h, least))
+    for h, name in enumerate(HORIZONS):
+        rows += _ranges(name, move[h], readings, h)
+
+    days = len(readings.stressed) / BARS_A_DAY
+    if days >= _FEWEST_DAYS:
+        rows += _stress(frame, variance[2], readings, days)
+    return rows
 
 
-def _qlike(came_: FloatArray, expected: FloatArray) -> float:
-    """Return the mean QLIKE loss (Patton 2011)."""
-    ratio = came_ / expected
+def _spread(name: str, sizes: FloatArray, *, has_bar: bool) -> Row:
+    """Return the standard deviation of moves over their expected sigma, which should be 1."""
+    spread = float(np.nanstd(sizes))
+    measure = f"sd(move / sigma), {name}"
+    if not has_bar:
+        return measure, "", f"{spread:.3f}", None
+    return measure, "0.90 to 1.10", f"{spread:.3f}", 0.90 <= spread <= 1.10
+
+
+def _loss_of_the_hour(variance: FloatArray, readings: QuarterReadings) -> Row:
+    """Return the QLIKE loss of the hour's variance over that of a 2-hour EWMA."""
+    own = _qlike(variance, (readings.sigma[:, 1] / HORIZON_BARS[1] ** 0.5) ** 2)
+    usual = _qlike(variance, readings.baselines[:, 2] ** 2)
+    ratio = own / usual
+    return "QLIKE at 1 h over a 2 h EWMA's", "<= 0.95", f"{ratio:.3f}", ratio <= 0.95
+
+
+def _qlike(realised: FloatArray, expected: FloatArray) -> float:
+    """Return the mean QLIKE loss of expected variances (Patton 2011)."""
+    ratio = realised / expected
     return float(np.nanmean(ratio - np.log(ratio) - 1.0))
 
 
-def _explained(variance: FloatArray, said: Said, level: FloatArray | None) -> float:
-    """Return the R2 of the mean log volatility over the assets, against the slow one; None: of the 2-hour EWMA."""
-    outlook = np.log(said.baselines[:, 2]) - 0.5 * said.slow if level is None else level
-    true = 0.5 * (np.log(variance) - said.slow)
-    both = np.isfinite(true).all(axis=1) & np.isfinite(outlook).all(axis=1)
-    mean, guess = true[both].mean(axis=1), outlook[both].mean(axis=1)
+def _explained_by_the_outlook(variance: FloatArray, readings: QuarterReadings, h: int, least: float | None) -> Row:
+    """Return the R2 of the outlook over one horizon, and in brackets that of a 2-hour EWMA."""
+    ewma = np.log(readings.baselines[:, 2]) - 0.5 * readings.slow
+    own = _explained(variance, readings, readings.level[:, h])
+    usual = _explained(variance, readings, ewma)
+
+    measure = f"R2 of the outlook, {list(HORIZONS)[h]} (2 h EWMA)"
+    figure = f"{own:.3f} ({usual:.3f})"
+    if least is None:
+        return measure, "", figure, None
+    return measure, f">= {least:.2f}, mean of sets", figure, own >= least
+
+
+def _explained(variance: FloatArray, readings: QuarterReadings, level: FloatArray) -> float:
+    """Return the R2 of the mean log volatility over the assets, against the slow one."""
+    true = 0.5 * (np.log(variance) - readings.slow)
+    both = np.isfinite(true).all(axis=1) & np.isfinite(level).all(axis=1)
+    mean = true[both].mean(axis=1)
+    guess = level[both].mean(axis=1)
     return 1.0 - float(((mean - guess) ** 2).mean() / mean.var())
 
 
-def _ranges(name: str, move: FloatArray, said: Said, h: int) -> list[Row]:
+def _ranges(name: str, move: FloatArray, readings: QuarterReadings, h: int) -> list[Row]:
     """Return coverage and pinball loss over one horizon."""
-    out: list[Row] = []
+    rows: list[Row] = []
     known = np.isfinite(move)
     block = max(_DAY, 2 * HORIZON_BARS[h] // 3)  # moments, no shorter than the horizon
     for at, (level, low, high) in enumerate(((50, 45, 55), (90, 86, 94))):
-        inside = np.abs(move) <= said.reach[:, h, :, at]
+        inside = np.abs(move) <= readings.reach[:, h, :, at]
         share = _share(inside, known, np.arange(len(move)))
         spread = _between(resampled(partial(_share, inside, known), len(move), block), 1)
-        bar, figure = f"{low} to {high}" if h < 3 else "", f"{share:.1f} ({spread})"
-        out.append((f"coverage of the {level}% range, {name}, %", bar, figure, low <= share <= high if bar else None))
-    reach = said.reach[:, h]
-    own = pinball(move, np.stack((-reach[..., 1], -reach[..., 0], reach[..., 0], reach[..., 1])))
-    width = np.sqrt(HORIZON_BARS[h])
-    rest = [
-        own / pinball(move, np.array(NORMAL)[:, None, None] * width * said.baselines[:, i])
-        for i in range(len(BASELINES))
-    ]
-    figure = ", ".join(f"{one:.3f} of {usual.replace('_', ' ')}" for one, usual in zip(rest, BASELINES, strict=True))
-    return [*out, (f"pinball loss, {name}", "< 1", figure, max(rest) < 1.0)]
+        measure = f"coverage of the {level}% range, {name}, %"
+        figure = f"{share:.1f} ({spread})"
+        if h < 3:
+            rows.append((measure, f"{low} to {high}", figure, low <= share <= high))
+        else:
+            rows.append((measure, "", figure, None))
+
+    half, most = np.moveaxis(readings.reach[:, h], -1, 0)
+    own = pinball(move, np.stack((-most, -half, half, most)))
+    normal = np.array(NORMAL)[:, None, None] * np.sqrt(HORIZON_BARS[h])
+    ratios = [own / pinball(move, normal * readings.baselines[:, i]) for i in range(len(BASELINES))]
+    figure = ", ".join(
+        f"{ratio:.3f} of {usual.replace('_', ' ')}" for ratio, usual in zip(ratios, BASELINES, strict=True)
+    )
+    rows.append((f"pinball loss, {name}", "< 1", figure, max(ratios) < 1.0))
+    return rows
 
 
 def _between(edges: tuple[float, float], digits: int) -> str:
@@ -152,20 +187,30 @@ def pinball(move: FloatArray, edges: FloatArray) -> float:
     return float(np.nanmean(np.maximum(levels * away, (levels - 1.0) * away)))
 
 
-def _stress(frame: BarFrame, variance: FloatArray, said: Said, days: float) -> list[Row]:
+def _stress(frame: BarFrame, variance: FloatArray, readings: QuarterReadings, days: float) -> list[Row]:
     """Return how the axis of stress and the risk score stand to the next four hours."""
-    mean = 0.5 * (np.log(variance) - said.slow).mean(axis=1)
-    log = 0.5 * np.log(variance).mean(axis=1)
-    fall = _falls(frame, said.at)
-    known = np.isfinite(mean) & np.isfinite(said.risk) & np.isfinite(fall)
-    stressed = said.stressed[said.at - said.at[0]][known]
-    mean, log, fall, risk = mean[known], log[known], fall[known], said.risk[known]
-    flips, moved = (float(np.count_nonzero(np.diff(one)) / days) for one in (said.stressed, said.label))
-    between = 100 * float((said.label == TRANSITION).mean())
-    share = explained_share(log, stressed)
-    top = mean >= np.quantile(mean, _TOP)
-    own, outlook = auc(risk, top), auc(said.level[known][:, 2].mean(axis=1), top)
-    third = np.exp(log[risk >= 200 / 3]).mean() / np.exp(log[risk < 100 / 3]).mean()
+    excess = 0.5 * (np.log(variance) - readings.slow).mean(axis=1)
+    fall = _falls(frame, readings.at)
+    known = np.isfinite(excess) & np.isfinite(readings.risk) & np.isfinite(fall)
+    stressed = readings.stressed[readings.at - readings.at[0]][known]
+    excess = excess[known]
+    fall = fall[known]
+    risk = readings.risk[known]
+    log_volatility = (0.5 * np.log(variance).mean(axis=1))[known]
+
+    # How often the words move.
+    flips = float(np.count_nonzero(np.diff(readings.stressed)) / days)
+    moved = float(np.count_nonzero(np.diff(readings.label)) / days)
+    between = 100 * float((readings.label == TRANSITION).mean())
+
+    # What they say of the volatility that follows.
+    share = explained_share(log_volatility, stressed)
+    top = excess >= np.quantile(excess, _TOP)
+    own = auc(risk, top)
+    outlook = auc(readings.level[known][:, 2].mean(axis=1), top)
+    upper = np.exp(log_volatility[risk >= 200 / 3]).mean()
+    lower = np.exp(log_volatility[risk < 100 / 3]).mean()
+    third = upper / lower
 
     def falls(take: npt.NDArray[np.int64]) -> float:
         return _mean(fall[take][stressed[take]]) / _mean(fall[take][~stressed[take]])
@@ -173,9 +218,11 @@ def _stress(frame: BarFrame, variance: FloatArray, said: Said, days: float) -> l
     def whole(met: bool) -> bool | None:  # noqa: FBT001
         return met if days >= LONG_DAYS else None
 
-    ratio, spread = falls(np.arange(len(fall))), _between(resampled(falls, len(fall), _DAY), 2)
+    # What they say of the fall that follows.
+    ratio = falls(np.arange(len(fall)))
+    spread = _between(resampled(falls, len(fall), _DAY), 2)
     return [
-        ("share of time stressed", "", f"{100 * float(said.stressed.mean()):.0f}%", None),
+        ("share of time stressed", "", f"{100 * float(readings.stressed.mean()):.0f}%", None),
         ("explained share of the next 4 h's log volatility", ">= 0.15", f"{share:.3f}", whole(share >= 0.15)),
         ("flips a day", "<= 1.7", f"{flips:.2f}", whole(flips <= 1.7)),
         ("changes of the regime's label a day", "<= 3.2", f"{moved:.2f}", whole(moved <= 3.2)),
@@ -196,28 +243,39 @@ def _falls(frame: BarFrame, at: npt.NDArray[np.int64]) -> FloatArray:
 
 
 def explained_share(values: FloatArray, flag: Flags) -> float:
-    """Return the share of the variance that two groups explain."""
-    within = sum(float(((group - group.mean()) ** 2).sum()) for group in (values[flag], values[~flag]) if len(group))
-    return 1.0 - within / float(((values - values.mean()) ** 2).sum())
+    """Return the share of the variance that two groups explain, 0..1."""
+    groups = [group for group in (values[flag], values[~flag]) if len(group)]
+    within = sum(_squares(group) for group in groups)
+    return 1.0 - within / _squares(values)
+
+
+def _squares(values: FloatArray) -> float:
+    """Return the sum of squares around the mean."""
+    return float(((values - values.mean()) ** 2).sum())
 
 
 def auc(score: FloatArray, top: Flags) -> float:
     """Return the chance that a moment of the top has a higher score than another; ties count half."""
     order = np.sort(score[~top])
-    below, upto = (np.searchsorted(order, score[top], side=side) for side in ("left", "right"))
-    return float((0.5 * (below + upto)).mean() / len(order))
+    below = np.searchsorted(order, score[top], side="left")
+    up_to = np.searchsorted(order, score[top], side="right")
+    return float((0.5 * (below + up_to)).mean() / len(order))
 
 
 def measured(name: str, frame: BarFrame, weights: Weights) -> str:
     """Return the measures of one set as a Markdown table; a week of it (of less, the first half) is warm-up."""
     fitted = weights.recipe["outlook"]
-    first, last = (str(np.datetime64(int(t_ms), "ms"))[:10] for t_ms in (frame.t[0], frame.t[-1]))
+    first = str(np.datetime64(int(frame.t[0]), "ms"))[:10]
+    last = str(np.datetime64(int(frame.t[-1]), "ms"))[:10]
     if first <= fitted["last_day"] and last >= fitted["first_day"]:
         return (
             f"How far, {name}: not scored, the outlook was fitted on {fitted['first_day']} to {fitted['last_day']}.\n"
         )
+
     week = 7 * BARS_A_DAY
-    said = follow(frame, week if len(frame) > week else len(frame) // 2, weights)
-    head = f"{name}: {len(frame.assets)} assets, {len(said.at) / _DAY:.0f} days, {len(said.at)} moments"
-    rows = [(measure, bar, figure, met(good)) for measure, bar, figure, good in rows_of(frame, said)]
+    warm_up = week if len(frame) > week else len(frame) // 2
+    readings = follow(frame, warm_up, weights)
+    moments = len(readings.at)
+    head = f"{name}: {len(frame.assets)} assets, {moments / _DAY:.0f} days, {moments} moments"
+    rows = [(measure, bar, figure, met(good)) for measure, bar, figure, good in rows_of(frame, readings)]
     return f"How far, {head}.\n\n" + table("measure | bar | figure | met", rows)

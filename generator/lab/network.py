@@ -11,7 +11,8 @@ from generator.brain.recurrent import INPUT_LIMIT, Recurrent
 from generator.lab.progress import tracked
 
 Numbers = npt.NDArray[np.floating[Any]]  # single precision while it learns
-_BETA1, _BETA2 = 0.9, 0.998
+_BETA1: Final = 0.9
+_BETA2: Final = 0.998
 _NORM: Final = 0.5  # a longer gradient is clipped to this norm
 
 
@@ -40,27 +41,31 @@ class TrainingSet:
 
 def fit_recurrent(data: TrainingSet, hyper: Hyperparameters, onward: Recurrent | None = None) -> Recurrent:
     """Fit the network to name the class of every half hour from all before it; `onward` is one to start from."""
-    rng = np.random.default_rng(hyper.seed)
     used = data.inputs[data.first :]
-    mean, std = used.mean(axis=(0, 2)), np.maximum(used.std(axis=(0, 2)), 1e-6)
-    if onward:
-        mean, std = onward.mean, onward.std
+    mean: Numbers = onward.mean if onward else used.mean(axis=(0, 2))
+    std: Numbers = onward.std if onward else np.maximum(used.std(axis=(0, 2)), 1e-6)
     scaled = np.clip((data.inputs - mean[:, None]) / std[:, None], -INPUT_LIMIT, INPUT_LIMIT)
     x = np.ascontiguousarray(scaled.transpose(0, 2, 1), dtype=np.float32)
+
+    rng = np.random.default_rng(hyper.seed)
     parts = initial_weights(x.shape[2], hyper.units, rng)
     if onward:
         parts = {name: getattr(onward, name).T.astype(np.float32).copy() for name in parts}
+
     moments = {name: (np.zeros_like(value), np.zeros_like(value)) for name, value in parts.items()}
     steps = np.arange(hyper.window)[:, None]
     for number in tracked(range(1, hyper.updates + 1), "network"):
+        # Windows of random markets; what comes before the scored part only fills the memory.
         market = rng.integers(0, x.shape[1], hyper.batch)
         start = rng.integers(data.first - hyper.burn_in, len(x) - hyper.window, hyper.batch)
         at = (start + steps, market)
         weight = data.weight[at].astype(np.float32)
         weight[: hyper.burn_in] = 0.0
+
         gradient = _gradient(parts, x[at], data.label[at], weight)
         rate = hyper.rate * 0.5 * (1.0 + np.cos(np.pi * number / hyper.updates)) * min(1.0, number / 50)
         _adam(parts, gradient, moments, rate, number)
+
     return _network(parts, mean, std)
 
 
@@ -88,7 +93,9 @@ def _forward(
     for i in range(len(x)):
         from_state = hidden[i] @ parts["recurrent_weights"]
         gates = 1.0 / (1.0 + np.exp(-(from_input[i, :, : 2 * units] + from_state[:, : 2 * units])))
-        update, reset, last = gates[:, :units], gates[:, units:], from_state[:, 2 * units :]
+        update = gates[:, :units]
+        reset = gates[:, units:]
+        last = from_state[:, 2 * units :]
         candidate = np.tanh(from_input[i, :, 2 * units :] + reset * last)
         hidden[i + 1] = update * hidden[i] + (1.0 - update) * candidate
         tape.append((update, reset, candidate, last))
@@ -101,10 +108,13 @@ def _gradient(
     """Return the gradient of the mean weighted log loss."""
     hidden, tape = _forward(parts, x)
     scores = hidden[1:] @ parts["output_weights"] + x @ parts["skip_weights"] + parts["output_bias"]
+
+    # The gradient of the log loss at the scores: softmax less the class that came.
     error = np.exp(scores - scores.max(axis=2, keepdims=True))
     error /= error.sum(axis=2, keepdims=True)
     error[np.arange(len(x))[:, None], np.arange(x.shape[1]), label] -= 1.0
     error *= (weight / max(float(weight.sum()), 1e-6))[..., None]
+
     from_input, from_state = _backward(parts, hidden, tape, error @ parts["output_weights"].T)
     both = ((0, 1), (0, 1))
     return {
@@ -132,11 +142,13 @@ def _backward(
         update, reset, candidate, last = tape[i]
         back = back + upstream[i]
         inner = back * (1.0 - update) * (1.0 - candidate * candidate)
+
         from_input[i, :, :units] = back * (hidden[i] - candidate) * update * (1.0 - update)
         from_input[i, :, units : 2 * units] = inner * last * reset * (1.0 - reset)
         from_input[i, :, 2 * units :] = inner
         from_state[i, :, : 2 * units] = from_input[i, :, : 2 * units]
         from_state[i, :, 2 * units :] = inner * reset
+
         back = back * update + from_state[i] @ parts["recurrent_weights"].T
     return from_input, from_state
 
@@ -149,15 +161,19 @@ def _adam(
     number: int,
 ) -> None:
     """Take one step (Kingma and Ba 2015) along the clipped gradient."""
-    length = float(np.sqrt(sum(float((g * g).sum()) for g in gradient.values())))
+    length = float(np.sqrt(sum(float((slope * slope).sum()) for slope in gradient.values())))
     clip = min(1.0, _NORM / max(length, 1e-9))
+
     for name, value in parts.items():
         first, second = moments[name]
         slope = clip * gradient[name] + 1e-5 * value
         first += (1.0 - _BETA1) * (slope - first)
         second += (1.0 - _BETA2) * (slope * slope - second)
+
+        mean = first / (1.0 - _BETA1**number)
         size = np.sqrt(second / (1.0 - _BETA2**number)) + 1e-8
-        np.subtract(value, (rate * (first / (1.0 - _BETA1**number)) / size).astype(value.dtype), out=value)
+        step = rate * mean / size
+        np.subtract(value, step.astype(value.dtype), out=value)
 
 
 def _network(parts: Mapping[str, Numbers], mean: Numbers, std: Numbers) -> Recurrent:

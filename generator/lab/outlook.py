@@ -23,27 +23,46 @@ def fit_outlook(frame: BarFrame, name: str) -> dict[str, Any]:
     """Return the body of `outlook.json`; the same candles give the same body. The recipe has their `name`."""
     inputs, slow, slots, rows = _streamed(frame)
     season = calendar(slots)
-    body: dict[str, Any] = {"format": OUTLOOK_FORMAT, "horizons": list(HORIZONS)}
+    moves, variances = moves_after(frame, rows)
+
     parts: dict[str, list[Any]] = {key: [] for key in ("levels", *SEASONS, "gain", "law")}
-    for ahead, move, variance in zip(HORIZON_BARS, *came(frame, rows), strict=True):
+    for ahead, move, variance in zip(HORIZON_BARS, moves, variances, strict=True):
         fits = rows + ahead < len(frame)
         whole = np.isfinite(move[fits])
+
+        # The mean of log volatility, from the levels and the time of the week.
         target = 0.5 * (np.log(variance[fits]) - slow[fits])
         weights = _ridge(inputs[fits], season[fits], target, whole)
-        typical = np.einsum("nia,i->na", inputs[fits], weights[:INPUTS]) + (season[fits] @ weights[INPUTS:])[:, None]
+        levels = weights[:INPUTS]
+        seasons = weights[INPUTS:]
+        typical = np.einsum("nia,i->na", inputs[fits], levels) + (season[fits] @ seasons)[:, None]
+
+        # A mean of logs makes too small a sigma: the gain mends that. The law is of what is left.
         sizes = (move[fits] / np.exp(typical + 0.5 * slow[fits]) / np.sqrt(ahead))[whole]
         gain = 0.5 * float(np.log(np.mean(np.minimum(np.abs(sizes), _LARGEST * sizes.std()) ** 2)))
         scaled = np.minimum(np.abs(sizes) / np.exp(gain), EDGES[-1] * (1.0 - 1e-9))
         law = np.histogram(scaled, bins=EDGES)[0] / scaled.size
-        every = (weights[:INPUTS], *np.split(weights[INPUTS:], np.cumsum(list(SEASONS.values()))[:-1]), gain, law)
-        for key, part in zip(parts, every, strict=True):
+
+        by_season = np.split(seasons, np.cumsum(list(SEASONS.values()))[:-1])
+        for key, part in zip(parts, (levels, *by_season, gain, law), strict=True):
             parts[key].append(np.float32(part).tolist())
-    first, last = (np.datetime_as_string(np.datetime64(int(t), "ms"), "D") for t in (frame.t[0], frame.t[-1]))
-    recipe = {"candles": name, "first_day": str(first), "last_day": str(last), "assets": list(frame.assets)}
-    return {**body, **parts, "recipe": {**recipe, "moments": str(len(rows)), "bins": str(BINS)}}
+
+    recipe = {
+        "candles": name,
+        "first_day": _day(frame.t[0]),
+        "last_day": _day(frame.t[-1]),
+        "assets": list(frame.assets),
+        "moments": str(len(rows)),
+        "bins": str(BINS),
+    }
+    return {"format": OUTLOOK_FORMAT, "horizons": list(HORIZONS), **parts, "recipe": recipe}
 
 
-def came(frame: BarFrame, at: npt.NDArray[np.int64]) -> tuple[FloatArray, FloatArray]:
+def _day(t_ms: np.int64) -> str:
+    return str(np.datetime_as_string(np.datetime64(int(t_ms), "ms"), "D"))
+
+
+def moves_after(frame: BarFrame, at: npt.NDArray[np.int64]) -> tuple[FloatArray, FloatArray]:
     """Return log moves and mean variances of a bar over the four horizons after some moments.
 
     Both are (4, n, assets), NaN where a bar is missing.
@@ -51,16 +70,18 @@ def came(frame: BarFrame, at: npt.NDArray[np.int64]) -> tuple[FloatArray, FloatA
     bars = clean_fields(frame.fields)
     close = bars.log_close
     variance = bar_variance(np.diff(close, axis=0, prepend=np.nan), bars.range_variance)
-    total, holes = (
-        np.concatenate((np.zeros((1, close.shape[1])), np.cumsum(one, axis=0)))
-        for one in (np.nan_to_num(variance), np.isnan(variance))
-    )
-    moves, means = [], []
+    nothing = np.zeros((1, close.shape[1]))
+    total = np.concatenate((nothing, np.cumsum(np.nan_to_num(variance), axis=0)))
+    holes = np.concatenate((nothing, np.cumsum(np.isnan(variance), axis=0)))
+
+    moves = []
+    means = []
     for ahead in HORIZON_BARS:
         end = np.minimum(at + ahead, len(close) - 1)
         whole = (at + ahead < len(close))[:, None] & (holes[end + 1] == holes[at])
+        mean = np.maximum((total[end + 1] - total[at + 1]) / ahead, 1e-12)
         moves.append(np.where(whole, close[end] - close[at], np.nan))
-        means.append(np.where(whole, np.maximum((total[end + 1] - total[at + 1]) / ahead, 1e-12), np.nan))
+        means.append(np.where(whole, mean, np.nan))
     return np.array(moves), np.array(means)
 
 
@@ -69,24 +90,36 @@ def _streamed(frame: BarFrame) -> tuple[FloatArray, FloatArray, npt.NDArray[np.i
     bars = clean_fields(frame.fields)
     volatility = Volatility(bars.log_close.shape[1:])
     moved = np.diff(bars.log_close, axis=0, prepend=np.nan)
-    inputs, slow, rows = [], [], []
+    inputs: list[FloatArray] = []
+    slow: list[FloatArray] = []
+    rows: list[int] = []
     for row, t_ms in enumerate(tracked(frame.t.tolist(), "candles")):
         volatility.update(moved[row], bars.range_variance[row], bars.extra["volume"][row])
         if (t_ms + BAR_MS) % QUARTER_MS == 0 and row >= SKIP_DAYS * DAY_BARS:
             inputs.append(np.concatenate((volatility.levels(), volatility.volume_levels())))
             slow.append(volatility.slow[0].copy())
             rows.append(row)
+
     at = np.array(rows)
-    return np.array(inputs), np.array(slow), (frame.t[at] + BAR_MS) // QUARTER_MS % WEEK, at
+    slots = (frame.t[at] + BAR_MS) // QUARTER_MS % WEEK
+    return np.array(inputs), np.array(slow), slots, at
 
 
 def _ridge(inputs: FloatArray, season: FloatArray, target: FloatArray, known: npt.NDArray[np.bool_]) -> FloatArray:
-    """Fit all assets together."""
+    """Fit all assets together by ridge regression: the weights of levels, then of seasons, (8 + 127,).
+
+    Args:
+        inputs: (n, 8, assets).
+        season: (n, 127).
+        target: (n, assets).
+        known: which targets count, (n, assets).
+    """
     width = INPUTS + season.shape[1]
-    square, product = _RIDGE * np.eye(width), np.zeros(width)
+    square = _RIDGE * np.eye(width)
+    product = np.zeros(width)
     for column in range(target.shape[1]):
         rows = known[:, column]
-        found = np.concatenate((inputs[rows, :, column], season[rows]), axis=1)
-        square += found.T @ found
-        product += found.T @ target[rows, column]
+        regressors = np.concatenate((inputs[rows, :, column], season[rows]), axis=1)
+        square += regressors.T @ regressors
+        product += regressors.T @ target[rows, column]
     return np.asarray(np.linalg.solve(square, product), dtype=np.float64)

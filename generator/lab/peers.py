@@ -43,21 +43,37 @@ class Hourly:
 def hourly(frame: BarFrame, truth: Labels, warm_bars: int) -> Hourly:
     """Return the hours of a market without gaps."""
     close = np.log(frame.fields["close"]).mean(axis=1)
-    hours, warm = len(close) // HOUR, warm_bars // HOUR
+    hours = len(close) // HOUR
+    warm = warm_bars // HOUR
     last = np.arange(hours) * HOUR + HOUR - 1
     returns = np.diff(close[last], prepend=np.log(frame.fields["open"][0]).mean())
     span = np.log(frame.fields["high"] / frame.fields["low"])[: hours * HOUR].mean(axis=1)
     level = np.log(span.reshape(hours, HOUR).mean(axis=1))
-    returns, level = returns / returns[:warm].std(), level - level[:warm].mean()
-    mean, square = _ewma(returns, 8.0), _ewma(returns**2, 8.0)
-    effective = (1.0 + 0.5 ** (1 / 8.0)) / (1.0 - 0.5 ** (1 / 8.0))
-    trend = mean * np.sqrt(effective / np.maximum(square, 1e-12))
-    return Hourly(returns, level, _ewma(level, 4.0), trend, truth[last], warm)
+
+    # In units of the warm-up, so that one grid of limits fits every market.
+    returns = returns / returns[:warm].std()
+    level = level - level[:warm].mean()
+
+    # The t-statistic of an EWMA: its mean over the standard error of as many values as it is worth.
+    keep = 0.5 ** (1 / 8.0)
+    effective = (1.0 + keep) / (1.0 - keep)
+    mean = _ewma(returns, 8.0)
+    square = _ewma(returns**2, 8.0)
+    return Hourly(
+        returns=returns,
+        level=level,
+        volatility=_ewma(level, 4.0),
+        trend=mean * np.sqrt(effective / np.maximum(square, 1e-12)),
+        truth=truth[last],
+        warm=warm,
+    )
 
 
 def _ewma(values: FloatArray, half_life: float) -> FloatArray:
-    """Return the running mean, at first a plain one."""
-    out, now, alpha = np.empty_like(values), 0.0, 1.0 - 0.5 ** (1.0 / half_life)
+    """Return the running mean, at first a plain one; `half_life` is in values."""
+    alpha = 1.0 - 0.5 ** (1.0 / half_life)
+    out = np.empty_like(values)
+    now = 0.0
     for i, value in enumerate(values):
         now += (value - now) * max(alpha, 1.0 / (i + 1))
         out[i] = now
@@ -83,14 +99,20 @@ def _hmm(seen: Hourly) -> Labels:
 
     logging.getLogger("hmmlearn").setLevel(logging.ERROR)
     x = np.column_stack((seen.returns, seen.level))
-    tries = [GaussianHMM(4, covariance_type="full", n_iter=100, random_state=s).fit(x[: seen.warm]) for s in range(3)]
-    best = max(tries, key=lambda model: model.score(x[: seen.warm]))
+    known = x[: seen.warm]
+    tries = [GaussianHMM(4, covariance_type="full", n_iter=100, random_state=seed).fit(known) for seed in range(3)]
+    best = max(tries, key=lambda model: model.score(known))
+
     states = zip(best.means_, best.covars_, strict=True)
     density = np.stack([multivariate_normal(*state, allow_singular=True).logpdf(x) for state in states], axis=1)
-    chance, now = np.empty_like(density), best.startprob_
+    chance = np.empty_like(density)
+    now = best.startprob_
     for i, row in enumerate(density):
-        now = (now if i == 0 else now @ best.transmat_) * np.exp(row - row.max())
-        chance[i] = now = np.maximum(now / max(now.sum(), 1e-300), 1e-12)
+        before = now if i == 0 else now @ best.transmat_
+        now = before * np.exp(row - row.max())
+        now = np.maximum(now / max(now.sum(), 1e-300), 1e-12)
+        chance[i] = now
+
     state = chance.argmax(axis=1)
     names = max(itertools.permutations(range(4)), key=lambda order: seen.score(np.array(order)[state]))
     named: Labels = np.array(names)[state]

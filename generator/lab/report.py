@@ -8,7 +8,7 @@ import numpy as np
 
 from generator.lab.evaluate import OURS, Evaluation
 from generator.lab.peers import PEERS
-from generator.lab.scores import Outcomes, RegimeRun, RegimeScore, regime_error, resampled, score_regimes
+from generator.lab.scores import Chance, Outcomes, RegimeRun, RegimeScore, regime_error, resampled, score_regimes
 
 FIRST: Final = ("base", "hard", "wild", "alt")
 REGIMES: Final = (*FIRST, "second")
@@ -33,90 +33,158 @@ _BARS: Final = (
     ("driftless: share of time with a claim", "<= 0.40", "claimed", ("null",)),
 )
 """Measure, bar, field of the score, families whose mean it is."""
+_GROUPS: Final = (("first families", FIRST), ("second", ("second",)))
 
 
-def tables(found: Evaluation) -> str:
+def tables(evaluation: Evaluation) -> str:
     """Return all tables as Markdown."""
-    seeds = f"{found.seeds.start}-{found.seeds.stop - 1}"
-    warm_up = f"{found.days} days a market, the first {found.days // 2} are warm-up"
-    scores = {model: {f: score_regimes(runs) for f, runs in each.items()} for model, each in found.runs.items()}
-    models = [_model(f, m, scores[m][f], found.runs[m][f]) for f in (*REGIMES, "null") for m in scores]
-    arena = [_arena(f, m, parts[f]) for f in (*REGIMES, "null") for m, parts in found.outcomes.items()]
-    head = f"Seeds {seeds}, weights `{found.digest[:12]}`, {warm_up}.\n"
-    bars = table("measure | bar | figure | met | n | 95% interval", _bars(found, scores))
-    return "\n".join((head, bars, table(_MODELS, models), table(_ARENA, arena)))
+    seeds = f"{evaluation.seeds.start}-{evaluation.seeds.stop - 1}"
+    warm_up = f"{evaluation.days} days a market, the first {evaluation.days // 2} are warm-up"
+    head = f"Seeds {seeds}, weights `{evaluation.digest[:12]}`, {warm_up}.\n"
+
+    scores = {
+        model: {family: score_regimes(runs) for family, runs in each.items()} for model, each in evaluation.runs.items()
+    }
+    bars = _bars(evaluation, scores)
+    models: list[Sequence[str]] = []
+    arena: list[Sequence[str]] = []
+    for family in (*REGIMES, "null"):
+        models += [_model(family, model, scores[model][family], evaluation.runs[model][family]) for model in scores]
+        arena += [_arena(family, model, each[family]) for model, each in evaluation.outcomes.items()]
+
+    bars_table = table("measure | bar | figure | met | n | 95% interval", bars)
+    return "\n".join((head, bars_table, table(_MODELS, models), table(_ARENA, arena)))
 
 
 def table(head: str, rows: Iterable[Sequence[str]]) -> str:
     """Return a Markdown table."""
-    lines = (f"| {line} |\n" for line in (head, *(" | ".join(row) for row in rows)))
-    return next(lines) + "|---" * (head.count("|") + 1) + "|\n" + "".join(lines)
+    rule = "|---" * (head.count("|") + 1)
+    lines = [f"| {head} |", f"{rule}|", *(f"| {' | '.join(row)} |" for row in rows)]
+    return "".join(f"{line}\n" for line in lines)
 
 
 def met(value: bool | None) -> str:  # noqa: FBT001
     """Return the word for a bar that is met, missed, or that there is none."""
-    return "" if value is None else "yes" if value else "**no**"
+    if value is None:
+        return ""
+    return "yes" if value else "**no**"
 
 
-def _bars(found: Evaluation, scores: dict[str, dict[str, RegimeScore]]) -> list[Sequence[str]]:
-    """Return every bar of the simulated markets with our figure."""
-    ours, runs, n = scores[OURS], found.runs[OURS], f"{len(found.seeds)} markets a family"
-    rows: list[Sequence[str]] = []
+def _bars(evaluation: Evaluation, scores: dict[str, dict[str, RegimeScore]]) -> list[Sequence[str]]:
+    """Return every bar of the simulated markets with our figure: measure, bar, figure, met, n, interval."""
+    runs = evaluation.runs[OURS]
+    outcomes = evaluation.outcomes[OURS]
+    markets = f"{len(evaluation.seeds)} markets a family"
 
-    def judge(name: str, bar: str, figure: str, *, good: bool, n: str = n, interval: str = "") -> None:
-        rows.append((name, bar, figure, met(good), n, interval))
+    rows = [_score_bar(bar, scores[OURS], runs, markets) for bar in _BARS]
+    rows += [_ratio_bar(name, families, scores, markets) for name, families in _GROUPS]
+    rows.append(_near_bar(runs))
 
-    for name, bar, key, families in _BARS:
-        value, limit = _mean(ours, families, key), float(bar.split()[1])
+    regime = {family: regime_error(runs[family]) for family in REGIMES}
+    arena = {family: (part.error(), part.error_by_chance(_OVERLAP)) for family, part in outcomes.items()}
+    rows.append(_calibration_bar("regime", regime, 0.06, 3, markets))
+    rows.append(_calibration_bar("Arena", arena, 0.01, 4, markets))
 
-        def drawn(take: Iterable[int], families: Sequence[str] = families, key: str = key) -> float:
-            again = {family: score_regimes([runs[family][i] for i in take]) for family in families}
-            return _mean(again, families, key)
+    rows.append(_skill_bar(outcomes["null"]))
+    return rows
 
-        low, high = resampled(drawn, len(found.seeds), draws=100)
-        good = value >= limit if bar.startswith(">") else value <= limit
-        judge(name, bar, f"{value:.3f}", good=good, interval=f"{low:.3f} to {high:.3f}")
-    for name, families in (("first families", FIRST), ("second", ("second",))):
-        best = max((_mean(scores[peer], families, "accuracy") for peer in PEERS if peer in scores), default=math.nan)
-        ratio = _mean(ours, families, "accuracy") / best
-        judge(f"ratio to the best peer, {name}", ">= 1.3", f"{ratio:.2f} x {best:.3f}", good=ratio >= 1.3)
+
+def _score_bar(
+    bar: tuple[str, str, str, Sequence[str]],
+    scores: dict[str, RegimeScore],
+    runs: dict[str, list[RegimeRun]],
+    markets: str,
+) -> Sequence[str]:
+    """Return a figure of the regimes; its interval is over markets drawn again."""
+    name, limit, key, families = bar
+    value = _mean(scores, families, key)
+    bound = float(limit.split()[1])
+    good = value >= bound if limit.startswith(">") else value <= bound
+
+    def drawn(take: Iterable[int]) -> float:
+        again = {family: score_regimes([runs[family][i] for i in take]) for family in families}
+        return _mean(again, families, key)
+
+    low, high = resampled(drawn, len(runs[families[0]]), draws=100)
+    return name, limit, f"{value:.3f}", met(good), markets, f"{low:.3f} to {high:.3f}"
+
+
+def _ratio_bar(
+    name: str, families: Sequence[str], scores: dict[str, dict[str, RegimeScore]], markets: str
+) -> Sequence[str]:
+    best = max((_mean(scores[peer], families, "accuracy") for peer in PEERS if peer in scores), default=math.nan)
+    ratio = _mean(scores[OURS], families, "accuracy") / best
+    return f"ratio to the best peer, {name}", ">= 1.3", f"{ratio:.2f} x {best:.3f}", met(ratio >= 1.3), markets, ""
+
+
+def _near_bar(runs: dict[str, list[RegimeRun]]) -> Sequence[str]:
     behind = np.concatenate([run.behind() for each in runs.values() for run in each])
     near = float((behind <= _NEAR).mean())
-    judge("label near the likeliest", "100%", f"{100 * near:.2f}%", n=f"{len(behind)} bars", good=near == 1.0)
-    regime = {family: regime_error(runs[family]) for family in REGIMES}
-    arena = {family: (part.error(), part.error_by_chance(_OVERLAP)) for family, part in found.outcomes[OURS].items()}
-    for name, errors, limit, digits in (("regime", regime, 0.06, 3), ("Arena", arena, 0.01, 4)):
-        each = (f"{f} {error:.{digits}f} (< {chance.high:.{digits}f})" for f, (error, chance) in errors.items())
-        good = all(error <= max(limit, chance.high) for error, chance in errors.values())
-        judge(f"{name} ECE of each family", f"<= {limit} or by chance", ", ".join(each), good=good)
-    null = found.outcomes[OURS]["null"]
-    skill, (low, high) = null.skill(), null.interval(_DAY_MOMENTS)
-    many, interval = f"{len(null.outcome)} forecasts", f"{low:+.3f} to {high:+.3f}"
-    judge("Arena skill %, driftless", ">= -0.02", f"{skill:+.3f}", good=skill >= -0.02, n=many, interval=interval)
-    return rows
+    return "label near the likeliest", "100%", f"{100 * near:.2f}%", met(near == 1.0), f"{len(behind)} bars", ""
+
+
+def _calibration_bar(
+    name: str, errors: dict[str, tuple[float, Chance]], limit: float, digits: int, markets: str
+) -> Sequence[str]:
+    """Return the calibration error of each family; it may be as large as chance makes it."""
+    figure = ", ".join(
+        f"{family} {error:.{digits}f} (< {chance.high:.{digits}f})" for family, (error, chance) in errors.items()
+    )
+    good = all(error <= max(limit, chance.high) for error, chance in errors.values())
+    return f"{name} ECE of each family", f"<= {limit} or by chance", figure, met(good), markets, ""
+
+
+def _skill_bar(null: Outcomes) -> Sequence[str]:
+    skill = null.skill()
+    low, high = null.interval(_DAY_MOMENTS)
+    return (
+        "Arena skill %, driftless",
+        ">= -0.02",
+        f"{skill:+.3f}",
+        met(skill >= -0.02),
+        f"{len(null.outcome)} forecasts",
+        f"{low:+.3f} to {high:+.3f}",
+    )
 
 
 def _mean(scores: dict[str, RegimeScore], families: Sequence[str], key: str) -> float:
     return float(np.mean([getattr(scores[family], key) for family in families]))
 
 
-def _model(family: str, model: str, one: RegimeScore, runs: Sequence[RegimeRun]) -> Sequence[str]:
+def _model(family: str, model: str, score: RegimeScore, runs: Sequence[RegimeRun]) -> Sequence[str]:
     """Return the figures of one model on one family; without a true drift only how it moves and claims."""
-    shown = ["-"] * 6
-    if family != "null":
-        error = "-"
-        if runs[0].chances is not None:
-            found, chance = regime_error(runs)
-            error = f"{found:.3f} ({chance.mean:.3f}, {chance.high:.3f})"
-        delay = "never" if one.delay_hours > 1e6 else f"{one.delay_hours:.1f}".replace("nan", "-")
-        missed = f"{100 * one.missed:.0f}"
-        shown = [f"{one.accuracy:.3f}", f"{one.stressed:.3f}", error, delay, missed, f"{one.false_a_day:.2f}"]
-    return family, model, *shown, f"{one.dwell_hours:.1f}", f"{100 * one.transition:.1f}", f"{100 * one.claimed:.0f}"
+    against_truth = ("-",) * 6 if family == "null" else _against_truth(score, runs)
+    return (
+        family,
+        model,
+        *against_truth,
+        f"{score.dwell_hours:.1f}",
+        f"{100 * score.transition:.1f}",
+        f"{100 * score.claimed:.0f}",
+    )
+
+
+def _against_truth(score: RegimeScore, runs: Sequence[RegimeRun]) -> Sequence[str]:
+    calibration = "-"
+    if runs[0].chances is not None:
+        error, chance = regime_error(runs)
+        calibration = f"{error:.3f} ({chance.mean:.3f}, {chance.high:.3f})"
+    delay = "never" if score.delay_hours > 1e6 else f"{score.delay_hours:.1f}".replace("nan", "-")
+
+    return (
+        f"{score.accuracy:.3f}",
+        f"{score.stressed:.3f}",
+        calibration,
+        delay,
+        f"{100 * score.missed:.0f}",
+        f"{score.false_a_day:.2f}",
+    )
 
 
 def _arena(family: str, model: str, part: Outcomes) -> Sequence[str]:
     if not len(part.outcome):
         return family, model, "-", "-"
+
     low, high = part.interval(_DAY_MOMENTS)
     chance = part.error_by_chance(_OVERLAP)
     skill = f"{part.skill():+.3f} ({low:+.3f} to {high:+.3f})"

@@ -65,12 +65,16 @@ class RegimeScore:
 
 def score_regimes(runs: Sequence[RegimeRun]) -> RegimeScore:
     """Return the figures of a family, all its runs together."""
-    shown, truth = (np.concatenate(parts) for parts in zip(*map(_scored, runs), strict=True))
-    days = sum(len(run.shown) for run in runs) / BARS_A_DAY
+    shown = np.concatenate([run.counted()[~run.moving] for run in runs])
+    truth = np.concatenate([run.truth[~run.moving] for run in runs])
+    delays = np.concatenate([_delays(run) for run in runs])
+
+    # These are of every bar, transition windows too.
+    every = np.concatenate([run.shown for run in runs])
+    days = len(every) / BARS_A_DAY
     changes = [run.changes() for run in runs]
     wrong = sum(int((run.shown[at] != run.truth[at]).sum()) for run, at in zip(runs, changes, strict=True))
-    delays = np.concatenate([_delays(run) for run in runs])
-    every = np.concatenate([run.shown for run in runs])
+
     return RegimeScore(
         accuracy=balanced(shown, truth),
         stressed=balanced(np.isin(shown, STRESSED), np.isin(truth, STRESSED)),
@@ -83,37 +87,38 @@ def score_regimes(runs: Sequence[RegimeRun]) -> RegimeScore:
     )
 
 
-def _scored(run: RegimeRun) -> tuple[Labels, Labels]:
-    return run.counted()[~run.moving], run.truth[~run.moving]
-
-
 def resampled(
     measure: Callable[[npt.NDArray[np.int64]], float], size: int, block: int = 1, draws: int = _DRAWS
 ) -> tuple[float, float]:
     """Return the 95% interval of a measure over `size` cases, whole blocks drawn again with replacement (Kuensch 1989)."""
-    rng, block = np.random.default_rng(0), min(block, max(size // 2, 1))
-    found = []
+    rng = np.random.default_rng(0)
+    block = min(block, max(size // 2, 1))
+    figures = []
     for _ in range(draws):
         starts = rng.integers(0, size - block + 1, max(size // block, 1))
-        found.append(measure((starts[:, None] + np.arange(block)).ravel()))
-    low, high = np.nanpercentile(found, (2.5, 97.5))
+        figures.append(measure((starts[:, None] + np.arange(block)).ravel()))
+
+    low, high = np.nanpercentile(figures, (2.5, 97.5))
     return float(low), float(high)
 
 
 def _delays(run: RegimeRun) -> FloatArray:
     """Return the hours from each change of the true regime to the first bar that shows it."""
-    shown, starts = run.counted(), np.flatnonzero(np.diff(run.truth) != 0) + 1
+    shown = run.counted()
+    starts = np.flatnonzero(np.diff(run.truth) != 0) + 1
     ends = np.append(starts, len(run.truth))[1:]
-    found = []
+
+    delays = []
     for start, end in zip(starts.tolist(), ends.tolist(), strict=True):
         hits = np.flatnonzero(shown[start:end] == run.truth[start])
-        found.append(hits[0] / 12.0 if hits.size else _NEVER)
-    return np.array(found)
+        delays.append(hits[0] / 12.0 if hits.size else _NEVER)
+    return np.array(delays)
 
 
 def balanced(shown: npt.NDArray[Any], truth: npt.NDArray[Any]) -> float:
     """Return the mean over true classes of the share that was shown right."""
-    return float(np.mean([(shown[truth == c] == c).mean() for c in np.unique(truth)]))
+    shares = [(shown[truth == label] == label).mean() for label in np.unique(truth)]
+    return float(np.mean(shares))
 
 
 def calibration_error(sure: FloatArray, right: Flags) -> float:
@@ -126,10 +131,13 @@ def regime_error(runs: Sequence[RegimeRun]) -> tuple[float, Chance]:
     """Return the calibration error of the confidence in the label, and its size by chance; a spell comes true as one."""
     kept = ~np.concatenate([run.moving for run in runs])
     chances = np.concatenate([run.chances for run in runs if run.chances is not None])
-    shown, truth = (np.concatenate(parts) for parts in zip(*((run.counted(), run.truth) for run in runs), strict=True))
+    shown = np.concatenate([run.counted() for run in runs])
+    truth = np.concatenate([run.truth for run in runs])
     spell = np.cumsum(np.concatenate([np.diff(run.truth, prepend=-1) != 0 for run in runs])) - 1
+
     sure = chances[np.arange(len(shown)), shown][kept]
-    return calibration_error(sure, (shown == truth)[kept]), by_chance(sure, spell[kept])
+    error = calibration_error(sure, (shown == truth)[kept])
+    return error, by_chance(sure, spell[kept])
 
 
 class Chance(NamedTuple):
@@ -145,6 +153,7 @@ def by_chance(sure: FloatArray, together: Labels) -> Chance:
     which = np.minimum((sure * BINS).astype(int), BINS - 1)
     claimed = np.bincount(which, weights=sure)
     units = int(together.max()) + 1
+
     errors = []
     for _ in range(_DRAWS):
         right = rng.random(units)[together] < sure
@@ -164,8 +173,9 @@ class Outcomes:
     def losses(self) -> tuple[FloatArray, FloatArray]:
         """Return the log losses of the forecasts and of the base rates."""
         rows = np.arange(len(self.outcome))
-        first, second = (-np.log(np.maximum(p[rows, self.outcome], 0.01)) for p in (self.chance, self.base))
-        return first, second
+        loss = -np.log(np.maximum(self.chance[rows, self.outcome], 0.01))
+        usual = -np.log(np.maximum(self.base[rows, self.outcome], 0.01))
+        return loss, usual
 
     def skill(self) -> float:
         """Return the log-loss skill against the causal base rate in percent."""
@@ -185,7 +195,11 @@ class Outcomes:
         """Return the 95% interval of the skill, by blocks of so many moments."""
         size = int(self.moment.max()) + 1
         loss, usual = (np.bincount(self.moment, weights=values, minlength=size) for values in self.losses())
-        return resampled(lambda take: 100.0 * float(1.0 - loss[take].sum() / usual[take].sum()), size, block, 1000)
+
+        def skill(take: npt.NDArray[np.int64]) -> float:
+            return 100.0 * float(1.0 - loss[take].sum() / usual[take].sum())
+
+        return resampled(skill, size, block, 1000)
 
 
 def join(parts: Sequence[Outcomes]) -> Outcomes:

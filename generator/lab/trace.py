@@ -9,6 +9,7 @@ import numpy.typing as npt
 from generator.brain.direction import outcomes_of
 from generator.brain.doubt import doubted_chance, overall
 from generator.brain.engine import Engine
+from generator.brain.forecast import Forecast
 from generator.brain.weights import Weights
 from generator.lab.scores import Outcomes
 from generator.market.bars import BarFrame, FloatArray
@@ -40,15 +41,18 @@ def ours(weights: Weights, frame: BarFrame, warm_up: int) -> Iterator[BarAnswer]
     for row in range(warm_up, len(frame)):
         engine.advance(frame.rows(row, row + 1))
         doubt = overall(engine.doubts())
-        chances = [doubted_chance(one, doubt) for one in engine.filter.chances[:, -1].tolist()]
-        yield BarAnswer(int(engine.filter.label[-1]), chances, _forecasts(engine) if kept(row) else None)
+        yield BarAnswer(
+            label=int(engine.filter.label[-1]),
+            chances=[doubted_chance(chance, doubt) for chance in engine.filter.chances[:, -1].tolist()],
+            forecasts=[_plain(forecast) for forecast in engine.forecasts(60)] if kept(row) else None,
+        )
 
 
-def _forecasts(engine: Engine) -> Forecasts:
-    return [
-        (one.probabilities.down, one.probabilities.neutral, one.probabilities.up, one.band_bps) if one else UNKNOWN
-        for one in engine.forecasts(60)
-    ]
+def _plain(forecast: Forecast | None) -> tuple[float, float, float, float]:
+    if forecast is None:
+        return UNKNOWN
+    chances = forecast.probabilities
+    return chances.down, chances.neutral, chances.up, forecast.band_bps
 
 
 class Trace(NamedTuple):
@@ -62,28 +66,41 @@ class Trace(NamedTuple):
 
 def trace(answers: Iterable[BarAnswer], warm_up: int) -> Trace:
     """Collect the answers; the first is of the row `warm_up`."""
-    label, chances, found = zip(*answers, strict=True)
-    at = [row for row, one in enumerate(found, warm_up) if one is not None]
-    return Trace(np.array(label), np.array(chances), np.array(at), np.array([one for one in found if one is not None]))
+    label, chances, forecasts = zip(*answers, strict=True)
+    forecast_rows = [(row, each) for row, each in enumerate(forecasts, warm_up) if each is not None]
+    return Trace(
+        label=np.array(label),
+        chances=np.array(chances),
+        at=np.array([row for row, _ in forecast_rows]),
+        forecasts=np.array([each for _, each in forecast_rows]),
+    )
 
 
-def outcomes(frame: BarFrame, seen: Trace) -> Outcomes:
+def outcomes(frame: BarFrame, answered: Trace) -> Outcomes:
     """Return the hour's forecasts with what came and the base rates of their bands; gaps are left out."""
     close = np.log(frame.fields["close"])
-    inside = seen.at + HOUR < len(close)
-    at, said = seen.at[inside], seen.forecasts[inside]
-    came = close[at + HOUR] - close[at]
-    band = np.log1p(said[..., 3] / 1e4)
-    moment = np.broadcast_to(np.arange(len(at))[:, None], came.shape)
-    base = np.stack([_base(close[max(0, row - WEEK) : row + 1], wide) for row, wide in zip(at, band, strict=True)])
-    known = np.isfinite(came) & np.isfinite(said).all(axis=2) & np.isfinite(base).all(axis=2)
-    return Outcomes(said[..., :3][known], base[known], outcomes_of(came, band)[known], moment[known])
+    inside = answered.at + HOUR < len(close)
+    at = answered.at[inside]
+    forecasts = answered.forecasts[inside]
+
+    move = close[at + HOUR] - close[at]
+    band = np.log1p(forecasts[..., 3] / 1e4)
+    base = np.stack([_base(close[max(0, row - WEEK) : row + 1], width) for row, width in zip(at, band, strict=True)])
+    moment = np.broadcast_to(np.arange(len(at))[:, None], move.shape)
+
+    known = np.isfinite(move) & np.isfinite(forecasts).all(axis=2) & np.isfinite(base).all(axis=2)
+    return Outcomes(
+        chance=forecasts[..., :3][known],
+        base=base[known],
+        outcome=outcomes_of(move, band)[known],
+        moment=moment[known],
+    )
 
 
 def _base(past: FloatArray, band: FloatArray) -> FloatArray:
     """Return how often the week's hours ended below, in and above the band, (assets, 3); up and down are alike."""
     moves = past[HOUR:] - past[:-HOUR]
-    many = np.maximum(np.isfinite(moves).sum(axis=0), 1)
-    out = (np.abs(moves) > band).sum(axis=0) / many
-    out = np.where(np.isfinite(band), np.clip(out, 0.02, 0.98), np.nan)
-    return np.stack((0.5 * out, 1.0 - out, 0.5 * out), axis=1)
+    known = np.maximum(np.isfinite(moves).sum(axis=0), 1)
+    share = (np.abs(moves) > band).sum(axis=0) / known
+    outside = np.where(np.isfinite(band), np.clip(share, 0.02, 0.98), np.nan)
+    return np.stack((0.5 * outside, 1.0 - outside, 0.5 * outside), axis=1)

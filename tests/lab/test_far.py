@@ -7,8 +7,8 @@ import pytest
 
 from generator.brain.outlook import HORIZON_BARS, outlook_of
 from generator.brain.weights import Weights
-from generator.lab.far import Said, auc, explained_share, follow, measured, pinball, rows_of
-from generator.lab.outlook import came, fit_outlook
+from generator.lab.far import QuarterReadings, auc, explained_share, follow, measured, pinball, rows_of
+from generator.lab.outlook import fit_outlook, moves_after
 from generator.lab.simulator import DAY, simulate
 from tests.support.markets import market
 
@@ -18,7 +18,7 @@ def test_what_came_is_of_the_bars_after_the_moment_and_unknown_across_a_gap() ->
     close = np.log(frame.fields["close"])
     frame.fields["close"][20] = np.nan
 
-    move, _ = came(frame, np.array([5, 18, 30]))
+    move, _ = moves_after(frame, np.array([5, 18, 30]))
 
     assert move[0][0] == pytest.approx(close[8] - close[5])
     assert np.isnan(move[0][1]).all()
@@ -38,7 +38,7 @@ def test_a_sigma_that_is_true_meets_its_bars_and_one_that_is_wrong_misses_them(s
     wide = np.broadcast_to(width, (len(at), 4, 2))
     reach = wide[..., None] * np.array([0.6745, 1.6449])
     bar = np.full((len(at), 3, 2), sigma)
-    said = Said(at, wide, np.zeros_like(wide), reach, np.full((len(at), 2), 2 * np.log(sigma)), bar,
+    said = QuarterReadings(at, wide, np.zeros_like(wide), reach, np.full((len(at), 2), 2 * np.log(sigma)), bar,
                 np.linspace(0.0, 100.0, len(at)), rng.random(n - 2) < 0.5, np.zeros(n - 2, dtype=np.int64))  # fmt: skip
 
     found = {measure: result for measure, _, _, result in rows_of(frame, said)}
