@@ -112,8 +112,8 @@ def history(name: str, window: Window, lately: Lately, source: Markup | str) -> 
     caption = Caption(
         name,
         _finding(lately.asset, window, closes, every_hour),
-        "Above, the price as a line on stripes that name the regime of each hour, and to the right the ranges in which it "
-        "should end 50 and 90 times in 100. Below, the chances of the four regimes, stacked to 100%.",
+        "Above, the price as a line on stripes that name the regime of each hour, and to the right the ranges in which "
+        "it should end 50 and 90 times in 100. Below, the chances of the four regimes, stacked to 100%.",
         source,
         ("Time, UTC", lately.asset, "Regime", *(REGIME[label].capitalize() for label in REGIMES)),
         tuple(_rows(hours, lately.asset)),

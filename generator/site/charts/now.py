@@ -34,8 +34,8 @@ def usual_moves(name: str, sizes: Numbers, source: Markup | str) -> Chart | None
     caption = Caption(
         name,
         finding,
-        "A bar for each asset as long as its expected move over the next hour: one standard deviation, up or down. It says "
-        "nothing about the direction.",
+        "A bar for each asset as long as its expected move over the next hour: one standard deviation, up or down. "
+        "It says nothing about the direction.",
         source,
         ("Asset", "Expected move in the next hour"),
     )

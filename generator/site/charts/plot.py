@@ -236,7 +236,7 @@ def row_chart(
 
 
 def _row_axis(label: str, rows: Sequence[Row], marks: Sequence[tuple[float, str]]) -> Axis:
-    """Return an axis for all values, interval ends and marks: from zero on, or as far to both sides of a mark at zero."""
+    """Return an axis for all values, interval ends and marks: from zero on, or to both sides of a mark at zero."""
     shown = [value for value, _ in marks]
     for row in rows:
         shown += [end for end in (row.value, row.low, row.high) if end is not None]
@@ -249,7 +249,7 @@ def _row_axis(label: str, rows: Sequence[Row], marks: Sequence[tuple[float, str]
 def axis(
     low: float, high: float, label: str, write: Callable[[float], str] = tick_text, *, rounded: bool = False
 ) -> Axis:
-    """Return an axis labelled at steps of 1, 2, 2.5 or 5 times a power of ten, `rounded` to them at both of its ends."""
+    """Return an axis labelled at steps of 1, 2, 2.5 or 5 times a power of ten, `rounded` to them at both ends."""
     quarter = (high - low) / 4
     power = 10.0 ** math.floor(math.log10(quarter))
     step = next(power * factor for factor in (1, 2, 2.5, 5, 10) if power * factor >= quarter * 0.999)

@@ -34,8 +34,8 @@ def coverage(name: str, scores: Sequence[HorizonRecord], source: Markup | str) -
     caption = Caption(
         name,
         f"{moves} {ended}",
-        "A dot for each horizon and range with its 95% interval as a line. The upright dashed lines are where the dots of "
-        "the 50% and the 90% ranges should be.",
+        "A dot for each horizon and range with its 95% interval as a line. The upright dashed lines are where the dots "
+        "of the 50% and the 90% ranges should be.",
         source,
         ("Horizon and range", "Ended inside", _INTERVAL),
         tuple((row.label, row.text, between(row.low, row.high)) for row in rows),
@@ -58,8 +58,8 @@ def saved(name: str, scores: Sequence[HorizonRecord], source: Markup | str) -> C
     caption = Caption(
         name,
         f"Over {HORIZONS[headline.horizon].words}: {better_or_worse[0].lower()}{better_or_worse[1:]}",
-        "A dot for each horizon and simple rule, with its 95% interval as a line: how much smaller the pinball loss of the "
-        "brain's ranges is. To the right of zero the brain is better.",
+        "A dot for each horizon and simple rule, with its 95% interval as a line: how much smaller the pinball loss of "
+        "the brain's ranges is. To the right of zero the brain is better.",
         source,
         ("Horizon and rule", "Pinball loss smaller by", _INTERVAL),
         tuple((row.label, row.text, between(row.low, row.high)) for row in rows),
@@ -133,8 +133,8 @@ def skills(name: str, record: ForecastScores, source: Markup | str) -> Chart | N
     caption = Caption(
         name,
         _brier_finding(record),
-        "A dot for the brain and for each simple rule, over the same forecasts: how much smaller its Brier score is than "
-        "that of equal chances. To the right of zero it is better.",
+        "A dot for the brain and for each simple rule, over the same forecasts: how much smaller its Brier score is "
+        "than that of equal chances. To the right of zero it is better.",
         source,
         ("Who", "Brier score", "Better than equal chances by"),
         tuple((BASELINE_NAMES[key], f"{score:.4f}", skill[key]) for key, score in scores.items()),
@@ -149,7 +149,8 @@ def _brier_finding(record: ForecastScores) -> str:
         return "There is nothing yet to compare a score with"
     if record.brier >= base:
         return f"Always giving the base rate would have scored {base:.3f}, the brain {record.brier:.3f}: no skill shown"
-    return f"The brain's Brier score is {record.brier:.3f}, always giving the base rate scores {base:.3f} (lower is better)"
+    brain = f"The brain's Brier score is {record.brier:.3f}"
+    return f"{brain}, always giving the base rate scores {base:.3f} (lower is better)"
 
 
 def _rate_row(label: str, rate: Proportion) -> Row:

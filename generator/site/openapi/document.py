@@ -19,9 +19,10 @@ from generator.site.openapi.paths import component_schemas, components, paths
 _DESCRIPTION: Final = (
     "Educational market intelligence over HTTPS: market regime, direction with its confidence, liquidity, "
     "derivatives pressure, a live human-against-AI prediction game (the Arena), its lessons, and statistics. "
-    f"Every endpoint is GET and returns JSON. {ENDPOINTS_IN_WORDS.capitalize()} endpoints are free; {PRODUCTS_IN_WORDS} "
-    "answers are paid per request by x402 version 2. The service holds no funds or private keys, connects to no exchange account and executes no "
-    "trades. Scoring internals are not exposed. Unknown values are null and named in `limitations`; objects may "
+    f"Every endpoint is GET and returns JSON. {ENDPOINTS_IN_WORDS.capitalize()} endpoints are free; "
+    f"{PRODUCTS_IN_WORDS} answers are paid per request by x402 version 2. The service holds no funds or private keys, "
+    "connects to no exchange account and executes no trades. Scoring internals are not exposed. Unknown values are "
+    "null and named in `limitations`; objects may "
     f"gain fields at any time.\n\n{DISCLAIMER}"
 )
 
@@ -36,6 +37,11 @@ def openapi(
             left out has no example.
     """
     url, email = contact_of(contact)
+    # Without a URL of its own the contact has that of the documentation.
+    contact_of_project = {"name": project, "url": url or base_url + DOCS}
+    if email:
+        contact_of_project["email"] = email
+
     return {
         "openapi": "3.1.0",
         "info": {
@@ -43,8 +49,7 @@ def openapi(
             "version": CATALOG_VERSION,
             "summary": "Educational crypto market context as JSON, renewed every minute.",
             "description": _DESCRIPTION,
-            # Without a URL of its own the contact has that of the documentation.
-            "contact": {"name": project, "url": url or base_url + DOCS} | ({"email": email} if email else {}),
+            "contact": contact_of_project,
             "license": {"name": "MIT License", "url": "https://opensource.org/license/mit"},
             "x-guidance": guidance(base_url),
         },
@@ -60,33 +65,41 @@ def openapi(
 
 
 def openapi_yaml(document: Mapping[str, Any]) -> bytes:
-    """Write a document as YAML in blocks; every key and scalar is JSON, which readers of YAML 1.1 and 1.2 take alike."""
-    return "".join(f"{line}\n" for line in _block(json.loads(encode(document)))).encode()
+    """Write a document as YAML in blocks; keys and scalars are JSON, which readers of YAML 1.1 and 1.2 take alike."""
+    lines = _block(json.loads(encode(document)))
+    return "".join(f"{line}\n" for line in lines).encode()
 
 
 def _block(value: Any) -> Iterator[str]:
+    """Give the lines of a value: a scalar or an empty collection is one line, all else an item or a key a line."""
     if not value or not isinstance(value, dict | list):
         # To YAML 1.1 a number with an exponent, but without a point, is a string.
         yield re.sub(r"^(-?\d+)e", r"\1.0e", json.dumps(value, ensure_ascii=False))
         return
-    named = value.items() if isinstance(value, dict) else [(None, item) for item in value]
-    for name, item in named:
-        first, *others = _block(item)
-        head = "-" if name is None else f"{json.dumps(name, ensure_ascii=False)}:"
-        nested = name is not None and bool(item) and isinstance(item, dict | list)
-        yield from (head, f"  {first}") if nested else (f"{head} {first}",)
-        yield from (f"  {line}" for line in others)
+
+    if isinstance(value, list):
+        for item in value:
+            first, *others = _block(item)
+            yield f"- {first}"
+            yield from (f"  {line}" for line in others)
+        return
+
+    for name, item in value.items():
+        key = f"{json.dumps(name, ensure_ascii=False)}:"
+        if item and isinstance(item, dict | list):
+            yield key
+            yield from (f"  {line}" for line in _block(item))
+        else:
+            (scalar,) = _block(item)
+            yield f"{key} {scalar}"
 
 
 def guidance(base_url: str) -> str:
     """Return the advice for agents: order, client advice, limits, versions, payment."""
-    order = "\n".join(
-        f"{place}. {name}: {ENDPOINT_BY_ID[name].path}" for place, name in enumerate(RECOMMENDED_ORDER, start=1)
-    )
-    paid = "\n".join(
-        f"- {row.title}: {row.path}, {row.price_atomic} atomic units ({row.price_display})" for row in PRODUCTS
-    )
-    windows = "; ".join(f"{row.id} {row.cache_seconds}" for row in PRODUCTS)
+    order = [f"{place}. {name}: {ENDPOINT_BY_ID[name].path}" for place, name in enumerate(RECOMMENDED_ORDER, start=1)]
+    order.append(f"{len(order) + 1}. then the paid endpoints, if needed:")
+    order += [f"- {row.title}: {row.path}, {row.price_atomic} atomic units ({row.price_display})" for row in PRODUCTS]
+
     payment = (
         "Payment: request without payment, receive 402 with the terms in the PAYMENT-REQUIRED header, sign the exact "
         "payment, repeat the request with PAYMENT-SIGNATURE, receive 200 with PAYMENT-RESPONSE. After a 503 send the "
@@ -95,6 +108,8 @@ def guidance(base_url: str) -> str:
         f"People can pay at {base_url}{BUYER} (report) or "
         f"{base_url}{BUYER_AGENT} (structured)."
     )
+
+    windows = "; ".join(f"{row.id} {row.cache_seconds}" for row in PRODUCTS)
     limits = (
         f"Limits: cache window of free answers {CACHE_SECONDS} s; of paid answers in seconds: {windows}. "
         f"{CAPACITY_NOTICE}"
@@ -103,7 +118,15 @@ def guidance(base_url: str) -> str:
         f"Versions: this catalogue is {CATALOG_VERSION}; structured ATLAS is schema {ATLAS_SCHEMA_VERSION} and "
         f"evolving, the human report is evolving, all others are stable. {VERSION_ADVICE}"
     )
-    names = (OPENAPI_JSON, OPENAPI_YAML, LLMS_TXT, "/robots.txt", "/sitemap.xml")
-    discovery = f"Discovery: {', '.join(base_url + name for name in names)}."
-    first = f"Recommended order:\n{order}\n{len(RECOMMENDED_ORDER) + 1}. then the paid endpoints, if needed:\n{paid}"
-    return "\n\n".join((first, payment, f"Client advice: {CLIENT_ADVICE}", limits, versions, discovery))
+    paths_of_files = (OPENAPI_JSON, OPENAPI_YAML, LLMS_TXT, "/robots.txt", "/sitemap.xml")
+    discovery = f"Discovery: {', '.join(base_url + path for path in paths_of_files)}."
+
+    paragraphs = (
+        "\n".join(("Recommended order:", *order)),
+        payment,
+        f"Client advice: {CLIENT_ADVICE}",
+        limits,
+        versions,
+        discovery,
+    )
+    return "\n\n".join(paragraphs)

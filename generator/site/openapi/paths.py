@@ -22,6 +22,7 @@ Examples = Mapping[str, Mapping[str, Any]]
 _FREE_ERRORS = (404, 405, 413, 429, 431, 500, 503)
 # A body is refused before anything else is looked at, on paid paths too.
 _PAID_ERRORS = (405, 409, 410, 413, 429, 431, 500, 503)
+_HEADER_OF_PROBLEM = {405: "Allow", 410: "PAYMENT-RESPONSE", 429: "Retry-After", 503: "Retry-After"}
 _PROBLEMS = sorted({400, *_FREE_ERRORS, *_PAID_ERRORS})
 
 
@@ -29,15 +30,17 @@ def paths(network: Network, examples: Examples, base_url: str) -> dict[str, Any]
     """Return the path items: free, paid, one static path per asset, the status file, the dictionary."""
     items = {row.path: _endpoint(row, examples) for row in ENDPOINTS}
     items |= {row.path: _paid(row, network, examples) for row in PRODUCTS}
-    for path, name in [(row.path, row.id) for row in ENDPOINTS] + [(row.path, row.id) for row in PRODUCTS]:
-        items[path]["externalDocs"] = {"url": f"{base_url}{DOCS}{name}/"}
+    for row in (*ENDPOINTS, *PRODUCTS):
+        items[row.path]["externalDocs"] = {"url": f"{base_url}{DOCS}{row.id}/"}
+
     items[REASONING_ASSET] = _free(
         "getReasoningOfAsset",
         "Brain Reasoning of one asset, as a static file",
         "The same answer as the reasoning endpoint with the asset in the path.",
         "ReasoningResponse",
         examples.get(reasoning_path(DEFAULT_ASSET)),
-    ) | {"parameters": [_asset("path", "Asset symbol, upper case.")]}
+    )
+    items[REASONING_ASSET]["parameters"] = [_asset("path", "Asset symbol, upper case.")]
     items[STATUS_JSON] = _free(
         "getStatus",
         "State of the last tick",
@@ -45,13 +48,16 @@ def paths(network: Network, examples: Examples, base_url: str) -> dict[str, Any]
         "StatusResponse",
         examples.get(STATUS_JSON),
     )
+
     whole = dictionary(DEFAULT_PROJECT, component_schemas()).as_json()
+    one_of_each = {"words": {"MarketState": whole["words"]["MarketState"]}, "scales": whole["scales"][:1]}
     items[DICTIONARY] = _free(
         "getDictionary",
         "Dictionary of words and scales",
-        "What every word and number of the answers means, and what not to conclude from it. It changes with the version.",
+        "What every word and number of the answers means, and what not to conclude from it. "
+        "It changes with the version.",
         "DictionaryResponse",
-        {**whole, "words": {"MarketState": whole["words"]["MarketState"]}, "scales": whole["scales"][:1]},
+        whole | one_of_each,
     )
     return {path: {"get": operation} for path, operation in items.items()}
 
@@ -75,6 +81,7 @@ def _content(model: str, example: Mapping[str, Any] | None, media_type: str = "a
 def _endpoint(endpoint: Endpoint, examples: Examples) -> dict[str, Any]:
     limits = "; ".join(endpoint.does_not_provide)
     about = f"{endpoint.purpose} {endpoint.when_to_use} {endpoint.when_not_to_use} Does not provide: {limits}."
+
     operation = _free(
         _operation_id(endpoint.id),
         endpoint.name,
@@ -82,6 +89,7 @@ def _endpoint(endpoint: Endpoint, examples: Examples) -> dict[str, Any]:
         endpoint.model,
         examples.get(endpoint.path),
     )
+
     if endpoint.id in QUERY_NOTES:
         operation["parameters"] = [_asset("query", QUERY_NOTES[endpoint.id], default=DEFAULT_ASSET)]
         operation["responses"] |= _errors((400,))
@@ -129,8 +137,8 @@ def _paid(product: Product, network: Network, examples: Examples) -> dict[str, A
         "security": [],
         "summary": product.title,
         "description": (
-            f"{product.what_this_is} {product.price_atomic} atomic units of USDC ({product.price_display}) per request, "
-            "by x402 version 2. The paid body is exactly the quoted bytes."
+            f"{product.what_this_is} {product.price_atomic} atomic units of USDC ({product.price_display}) "
+            "per request, by x402 version 2. The paid body is exactly the quoted bytes."
         ),
         "x-stability": product.stability,
         "x-cache-seconds": product.cache_seconds,
@@ -175,13 +183,12 @@ def _payment_info(product: Product, network: Network) -> dict[str, Any]:
 
 def _problem(status: int) -> dict[str, Any]:
     row = next(row for row in STATUSES if row.status == status)
-    extra = {405: "Allow", 410: "PAYMENT-RESPONSE", 429: "Retry-After", 503: "Retry-After"}.get(status)
     answer: dict[str, Any] = {
         "description": f"{row.condition} {row.advice}",
         "content": _content("Problem", None, "application/problem+json"),
     }
-    if extra:
-        answer["headers"] = _headers_named(extra)
+    if status in _HEADER_OF_PROBLEM:
+        answer["headers"] = _headers_named(_HEADER_OF_PROBLEM[status])
     return answer
 
 
@@ -207,10 +214,14 @@ def component_schemas() -> Mapping[str, Any]:
     models = [(model, "validation") for model in MODELS.values()]
     _, top = models_json_schema(models, ref_template=REF)  # type: ignore[arg-type]
     schemas = {name: _opened(schema) for name, schema in sorted(top["$defs"].items())}
+
+    # Pydantic drops the description of a field where the type that it names says the same.
     for schema in schemas.values():
         for field in schema.get("properties", {}).values():
-            if "$ref" in field:  # pydantic drops the description of a field where the type that it names says the same
-                field.setdefault("description", schemas[field["$ref"].rsplit("/", 1)[1]]["description"])
+            if "$ref" in field:
+                named = schemas[field["$ref"].rsplit("/", 1)[1]]
+                field.setdefault("description", named["description"])
+
     for kind in Word.__subclasses__():
         if kind.__name__ in schemas:
             schemas[kind.__name__]["description"] += "".join(f"\n- `{word}`: {word.meaning}" for word in kind)
@@ -223,6 +234,8 @@ def _opened(node: Any) -> Any:
         return [_opened(item) for item in node]
     if not isinstance(node, dict):
         return node
+
+    # A title that holds a schema is a field of that name; only a text is what pydantic generated.
     kept = {key: value for key, value in node.items() if not (key == "title" and isinstance(value, str))}
     if kept.get("additionalProperties") is False:
         kept["additionalProperties"] = True
@@ -243,12 +256,14 @@ def as_example(body: Any) -> Any:
         if body.keys() == CHANCES and all(isinstance(value, float | int) for value in body.values()):
             return _whole_percents(body)
         return {key: _CUT if key == "svg" else as_example(value) for key, value in body.items()}
-    return [as_example(value) for value in body] if isinstance(body, list | tuple) else body
+    if isinstance(body, list | tuple):
+        return [as_example(value) for value in body]
+    return body
 
 
 def _whole_percents(chances: Mapping[str, float]) -> dict[str, float]:
     """Round to hundredths that add up to one: what is left over goes to the likeliest."""
-    rounded = {word: round(value, 2) for word, value in chances.items()}
     likeliest = max(chances, key=lambda word: chances[word])
-    rest = sum(value for word, value in rounded.items() if word != likeliest)
-    return rounded | {likeliest: round(1 - rest, 2)}
+    rounded = {word: round(value, 2) for word, value in chances.items()}
+    others = sum(value for word, value in rounded.items() if word != likeliest)
+    return rounded | {likeliest: round(1 - others, 2)}

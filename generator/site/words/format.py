@@ -15,7 +15,7 @@ _NARROW: Final = "\N{NO-BREAK SPACE}"
 
 
 def price(value: float | None) -> str:
-    """Write a USD price: 6 significant digits, 8 decimals at most, no zeros after the cents; from $10,000 on no cents."""
+    """Write a USD price: 6 significant digits, 8 decimals at most, no zeros after the cents; from $10,000 on whole."""
     if value is None:
         return UNKNOWN
     magnitude = math.floor(math.log10(value)) if value > 0 else 0
@@ -126,7 +126,7 @@ def duration(minutes: int | None) -> str:
 
 
 def count(number: int, singular: str, plural: str | None = None) -> str:
-    """Write a number and its noun, e.g. `1 vote`, `1,204 votes`; the plural is the singular and an s where not given."""
+    """Write a number and its noun, e.g. `1 vote`, `1,204 votes`; without a plural, with an s."""
     if number == 1:
         return f"1 {singular}"
     return f"{number:,} {plural or singular + 's'}"

@@ -136,7 +136,7 @@ class Reference:
 
 
 def shortened(body: Any) -> Any:
-    """Return an answer with the first of every list and of every map of like objects, such as the assets; long texts are cut."""
+    """Return an answer with the first of each list and map of like objects, such as the assets; long texts are cut."""
     if isinstance(body, Mapping):
         return {name: shortened(value) for name, value in _first_of_alike(body)}
     if isinstance(body, str) and len(body) > _LONGEST:

@@ -17,7 +17,7 @@ def votes_words(total: Tally, simulated: Tally) -> str:
 
 
 def votes_shown(ctx: TickContext) -> tuple[str, Tally]:
-    """Return whose votes of the live round are drawn, and the votes: the real ones, or the simulated where none is real."""
+    """Return whose votes of the live round are drawn, and the votes: real ones; simulated where none is real."""
     for who, votes in apart(ctx.arena.live_tally, ctx.arena.live_simulated_tally):
         return who.capitalize(), votes
     return "Real", Tally()
