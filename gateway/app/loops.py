@@ -25,10 +25,12 @@ async def repeat(work: Callable[[], Awaitable[object]], complaint: str, every_s:
         try:
             await work()
             failing = False
+
         except SQLAlchemyError as error:
             if not failing:
                 log.error(complaint, reason=database_reason(error))  # noqa: TRY400
             failing = True
+
         except Exception:
             log.exception(complaint)
 

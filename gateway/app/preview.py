@@ -81,6 +81,7 @@ class Preview(StaticFiles):
     def _of_release(self, scope: Scope, generation: str, path: str, cache_control: str) -> Response:
         folder = f"releases/{generation}"
         if path == REASONING:
+            # One path for the files of all assets, chosen by `?asset=`.
             query = parse_qs(scope["query_string"].decode("latin-1"), keep_blank_values=True)
             asked = query.get("asset", [""])[0]
             asset = asked.strip().upper() or DEFAULT_ASSET
@@ -88,7 +89,9 @@ class Preview(StaticFiles):
             if asset not in assets:
                 detail = f"The asset {asked[:20]!r} is not supported."
                 return self._problem(scope, 400, detail, supported_assets=assets)
-            path = REASONING if asset == DEFAULT_ASSET else f"/api/reasoning/{asset}.json"
+            if asset != DEFAULT_ASSET:
+                path = f"/api/reasoning/{asset}.json"
+
         return self._file(scope, folder, path, generation, cache_control)
 
     def _file(self, scope: Scope, folder: str, path: str, generation: str, cache_control: str) -> Response:
@@ -96,11 +99,13 @@ class Preview(StaticFiles):
         is_variant = name.endswith(tuple(ENCODINGS)) and self._found(folder, name[:-3])
         if HIDDEN.search(path) or is_variant:
             return self._problem(scope, 404, NOTHING)
+
         common = {"x-generation": generation, **SITE_CORS_HEADERS, **SECURITY_HEADERS}
         if self._found(folder, name) is None:
             if self._found(folder, f"{path}/index.html"):
                 return RedirectResponse(f"{scope['path']}/", status_code=308, headers=common)
             return self._nothing(scope, folder, common)
+
         request = Headers(scope=scope)
         headers = {
             "cache-control": cache_control,
@@ -109,16 +114,21 @@ class Preview(StaticFiles):
             "accept-ranges": "none",
             **_page_headers(name),
         }
-        coding = next(
-            (one for one in _taken(request.get("accept-encoding", "")) if self._found(folder, name + PREFERRED[one])),
-            None,
-        )
-        found = self._found(folder, name + PREFERRED[coding] if coding else name)
-        if found is None:  # pruned meanwhile
+
+        # The smallest variant that there is and that the client takes, else the file itself.
+        variant = name
+        for coding in _taken(request.get("accept-encoding", "")):
+            if self._found(folder, name + PREFERRED[coding]):
+                variant = name + PREFERRED[coding]
+                headers["content-encoding"] = coding
+                break
+
+        file = self._found(folder, variant)
+        if file is None:  # pruned meanwhile
             return self._problem(scope, 404, NOTHING)
-        if coding:
-            headers["content-encoding"] = coding
-        answer = FileResponse(found[0], headers=headers, media_type=content_type(name), stat_result=found[1])
+
+        full, status = file
+        answer = FileResponse(full, headers=headers, media_type=content_type(name), stat_result=status)
         if self.is_not_modified(answer.headers, request):
             kept = {key: value for key, value in answer.headers.items() if key not in OF_THE_BODY}
             return Response(status_code=304, headers=kept)
@@ -153,12 +163,23 @@ def _page_headers(name: str) -> dict[str, str]:
     folder, _, file = name.rpartition("/")
     if file == "index.md":
         return {"link": f'<{folder}/>; rel="canonical"'}
-    found = {"content-security-policy": PAGE_POLICY} if file.endswith(".html") else {}
-    twin = {"link": f'<{folder}/index.md>; rel="alternate"; type="text/markdown"'} if file == "index.html" else {}
-    return found | twin
+
+    headers = {}
+    if file.endswith(".html"):
+        headers["content-security-policy"] = PAGE_POLICY
+    if file == "index.html":
+        headers["link"] = f'<{folder}/index.md>; rel="alternate"; type="text/markdown"'
+    return headers
 
 
 def _taken(accepted: str) -> list[str]:
     """Return the codings that a client takes, the smallest first; a weight counts only where it is zero."""
-    named = {name.strip(): rest for name, _, rest in (part.partition(";") for part in accepted.lower().split(","))}
-    return [one for one in PREFERRED if (rest := named.get(one, named.get("*"))) is not None and not ZERO.search(rest)]
+    parts = (part.partition(";") for part in accepted.lower().split(","))
+    weights = {name.strip(): weight for name, _, weight in parts}
+
+    taken = []
+    for coding in PREFERRED:
+        weight = weights.get(coding, weights.get("*"))
+        if weight is not None and not ZERO.search(weight):
+            taken.append(coding)
+    return taken

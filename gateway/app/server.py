@@ -93,7 +93,9 @@ class Connections:
         quotes = self._quotes()
         if quotes is not self._made_of[0] or server_headers is not self._made_of[1]:
             self._made_of = (quotes, server_headers)
-            self._challenges = {path.encode(): _wire(one.answer, server_headers) for path, one in quotes.items()}
+            self._challenges = {
+                path.encode(): _wire(challenge.answer, server_headers) for path, challenge in quotes.items()
+            }
         return self._challenges.get(url)
 
     def admit(self, connection: Connection) -> bool:

@@ -76,10 +76,10 @@ class DamageMark:
         if not self._path.exists():
             return None
 
-        found = quick_check(connection)
+        damage = quick_check(connection)
         # The check opened a transaction of its own accord.
         connection.rollback()
-        if found is None:
+        if damage is None:
             self._path.unlink(missing_ok=True)
             log.info("the payments ledger is whole again")
-        return found
+        return damage

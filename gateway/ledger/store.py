@@ -216,12 +216,12 @@ class Ledger:
                 return self._execute(_SETTLE, values) == 1
             case Refuse(reason, evidence):
                 # A later settle may have broadcast it: from then on only absence past its last round counts.
-                known = [payments.c.settles == 1] if evidence == "before_broadcast" else []
+                first = [payments.c.settles == 1] if evidence == "before_broadcast" else []
                 closed: dict[str, Any] = {"reason": reason, "evidence": evidence, "closed_at": at.timestamp()}
-                return self._update(txid, _IS_INTENT, *known, state="refused", **closed)
+                return self._update(txid, _IS_INTENT, *first, state="refused", **closed)
             case NoteRefusal(reason, at_round):
-                first = (_IS_INTENT, payments.c.settles == 1, payments.c.refusal_round.is_(None))
-                return self._update(txid, *first, reason=reason, refusal_round=at_round)
+                unnoted = (_IS_INTENT, payments.c.settles == 1, payments.c.refusal_round.is_(None))
+                return self._update(txid, *unnoted, reason=reason, refusal_round=at_round)
             case Review(old, new):
                 return self._update(txid, payments.c.evidence == old, evidence=new)
             case Watch(watched_round):

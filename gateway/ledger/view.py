@@ -46,8 +46,10 @@ class LedgerView:
 
     def row(self, txid: str) -> dict[str, Any] | None:
         """Return one payment, None when it is not known."""
-        found = self._connection.execute(self._select().where(payments.c.txid == txid)).mappings().first()
-        return dict(found) if found is not None else None
+        row = self._connection.execute(self._select().where(payments.c.txid == txid)).mappings().first()
+        if row is None:
+            return None
+        return dict(row)
 
     def all_rows(self) -> Iterator[dict[str, Any]]:
         """Yield every payment, oldest first."""

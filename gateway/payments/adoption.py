@@ -56,6 +56,7 @@ async def adopt(settings: GatewaySettings, http: Http, txid: str, product_id: st
     """
     if not TXID.fullmatch(txid):
         raise GatewayError(f"{txid[:60]!r} is not a transaction id: 52 of A-Z and 2-7")
+
     clock = clock or Clock()
     for product in await products_on_sale(settings, clock):
         if product.id == product_id:
@@ -71,6 +72,7 @@ async def adopt(settings: GatewaySettings, http: Http, txid: str, product_id: st
         if settings.indexer_url is None:
             message += "; algod forgets after about 1,000 rounds: set EMI_INDEXER_URL"
         raise GatewayError(message)
+
     _check(settings, product, transfer)
     _write(settings, txid, product, transfer, clock)
     return transfer.sender
@@ -117,12 +119,17 @@ def _write(
 async def _find(chain: Chain, txid: str) -> ConfirmedTransfer | None:
     """Return a confirmed asset transfer, from the indexer or, for about 1,000 rounds, from algod; None without one."""
     indexed = await chain.indexer(f"/v2/transactions/{txid}", TIMEOUT_S)
-    if indexed is not None and indexed.status == HTTPStatus.OK and (found := read_confirmed(indexed.content)):
-        return found
+    if indexed is not None and indexed.status == HTTPStatus.OK:
+        transfer = read_confirmed(indexed.content)
+        if transfer is not None:
+            return transfer
+
     pending = await chain.algod(f"/v2/transactions/pending/{txid}", TIMEOUT_S)
     if indexed is None and pending is None:
         raise GatewayError("neither the indexer nor algod answers; try again later")
-    return read_confirmed(pending.content) if pending is not None and pending.status == HTTPStatus.OK else None
+    if pending is None or pending.status != HTTPStatus.OK:
+        return None
+    return read_confirmed(pending.content)
 
 
 async def products_on_sale(settings: GatewaySettings, clock: Clock) -> tuple[VaultProduct, ...]:
@@ -141,10 +148,11 @@ def _check(settings: GatewaySettings, product: VaultProduct, transfer: Confirmed
         "receiver": settings.payee,
         "amount": product.price_atomic,
     }
-    for name, wanted in expected.items():
+
+    for name, value in expected.items():
         shown = getattr(transfer, name)
-        if shown != wanted:
-            raise GatewayError(f"this does not pay for {product.id}: its {name} is {shown}, not {wanted}")
+        if shown != value:
+            raise GatewayError(f"this does not pay for {product.id}: its {name} is {shown}, not {value}")
 
 
 def read_confirmed(content: Any) -> ConfirmedTransfer | None:

@@ -363,13 +363,13 @@ def judge(refusal: Refused, sightings: Sequence[Sighting]) -> Outcome:
     """
     fates = [(fate_of(sighting), sighting.transfer) for sighting in sightings]
 
-    known = {Fate.PAID}
+    withheld = {Fate.PAID}
     if refusal.code in {HEADER_REPEATED, PAYS_TWICE}:
         # Of several payments in one request none is singled out as the one to wait for.
-        known.add(Fate.OPEN)
+        withheld.add(Fate.OPEN)
     reason = HEADER_REPEATED if refusal.code == HEADER_REPEATED else ALREADY_ON_CHAIN
     for fate, transfer in fates:
-        if fate in known:
+        if fate in withheld:
             return Withheld(reason, transfer.txid)
 
     for fate, transfer in fates:

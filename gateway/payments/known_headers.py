@@ -27,10 +27,10 @@ class KnownHeaders:
     def find(self, header: bytes, path: str) -> Payment | None:
         """Return the payment of a header that was delivered at this path before, None if it is not remembered."""
         digest = _digest(header, path)
-        known = self._known.get(digest)
-        if known is not None:
+        payment = self._known.get(digest)
+        if payment is not None:
             self._known.move_to_end(digest)
-        return known
+        return payment
 
     def add(self, header: bytes, path: str, payment: Payment) -> None:
         """Remember the payment of a header that was delivered at a path."""

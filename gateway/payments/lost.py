@@ -64,11 +64,17 @@ async def find_lost(settings: GatewaySettings, http: Http, since: int, clock: Cl
     transfers = {txid: transfer async for txid, transfer in search.transfers()}
     known = known_of(settings.ledger_where, transfers)
     lost = [
-        LostPayment(txid, one.sender, one.amount, one.confirmed, tuple(prices.get(one.amount, ())))
-        for txid, one in transfers.items()
+        LostPayment(
+            txid=txid,
+            payer=transfer.sender,
+            amount_atomic=transfer.amount,
+            round=transfer.confirmed,
+            products=tuple(prices.get(transfer.amount, ())),
+        )
+        for txid, transfer in transfers.items()
         if txid not in known
     ]
-    lost.sort(key=lambda one: (one.round, one.txid))
+    lost.sort(key=lambda payment: (payment.round, payment.txid))
     return Search(tuple(lost), len(known), search.read_to)
 
 
@@ -85,7 +91,7 @@ class _Search:
     async def transfers(self) -> AsyncIterator[tuple[str, ConfirmedTransfer]]:
         """Yield every confirmed transfer to the payee by its txid, each as often as the indexer lists it."""
         token = ""
-        seen = {""}
+        tokens = {""}
         listed = 0
         while True:
             page = await self._page(token, listed)
@@ -109,11 +115,11 @@ class _Search:
             # A page may be short, or empty, and another still follow.
             if not token:
                 return
-            if not isinstance(token, str) or token in seen:
+            if not isinstance(token, str) or token in tokens:
                 raise GatewayError(f"the indexer repeats its pages, after {listed} transfers")
             if listed > MAX_TRANSFERS:
                 raise GatewayError(f"over {MAX_TRANSFERS:,} transfers since round {self._since}: name a later one")
-            seen.add(token)
+            tokens.add(token)
 
     async def _page(self, token: str, listed: int) -> Mapping[str, Any]:
         """Ask for one page, and for ever smaller ones while it is too large, too slow or refused."""
@@ -143,8 +149,8 @@ class _Search:
             return None
 
         network = self._settings.chain_network
-        wanted = (network.genesis_hash, network.asset_id, self._settings.payee)
-        if (transfer.network, transfer.asset, transfer.receiver) != wanted:
+        ours = (network.genesis_hash, network.asset_id, self._settings.payee)
+        if (transfer.network, transfer.asset, transfer.receiver) != ours:
             return None
         if transfer.amount <= 0 or transfer.confirmed < self._since:
             return None

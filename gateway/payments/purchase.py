@@ -441,38 +441,40 @@ class Purchases:
         if record.path != path and record.state != "refused":
             return outcome_elsewhere(PENDING, record)
 
-        known = KnownPayment(record, answer=answer)
+        current = KnownPayment(record, answer=answer)
         settle_until: float | None = None
         while True:
-            decision, latest = await self._write(decide(known.record, known.finding, known.answer), known.record)
-            known = replace(known, record=latest)
+            decision, latest = await self._write(
+                decide(current.record, current.finding, current.answer), current.record
+            )
+            current = replace(current, record=latest)
 
             match decision.action:
                 case Action.ASK_CHAIN:
-                    known = replace(known, finding=await self._ask_chain(known.record, known.answer))
+                    current = replace(current, finding=await self._ask_chain(current.record, current.answer))
 
                 case Action.KEEP_ASKING:
                     # The refusal is noted in the row by now, where `decide` reads it.
-                    known = KnownPayment(known.record, finding=await self._keep_asking(known.record))
+                    current = KnownPayment(current.record, finding=await self._keep_asking(current.record))
 
                 case Action.CHOOSE_BODY:
-                    chosen = await self._choose_body(payment, known.record)
+                    chosen = await self._choose_body(payment, current.record)
                     if chosen is None:
                         return Unavailable(NOTHING_TO_DELIVER)
-                    known = replace(known, record=chosen)
+                    current = replace(current, record=chosen)
 
                 case Action.SETTLE:
                     # Waiting for other processes is limited once, however often they take turns.
                     settle_until = settle_until or self._clock.monotonic() + self.leases.seconds
-                    asked_again = await self._settle_again(payment, known.record, settle_until)
+                    asked_again = await self._settle_again(payment, current.record, settle_until)
                     if asked_again is None:
-                        return await self._ended(PENDING, known.record, payment, None)
-                    known = asked_again
+                        return await self._ended(PENDING, current.record, payment, None)
+                    current = asked_again
 
                 case _:
-                    if known.record.path != path:
-                        return outcome_elsewhere(decision, known.record)
-                    return await self._ended(decision, known.record, payment, known.answer)
+                    if current.record.path != path:
+                        return outcome_elsewhere(decision, current.record)
+                    return await self._ended(decision, current.record, payment, current.answer)
 
     async def _repeat(self, delivered: Delivered, path: str, payment: Payment) -> Outcome:
         """Repeat what this process delivered before; a first delivery that could not be dated is dated now."""

@@ -41,15 +41,15 @@ receiver: Final = functools.lru_cache(maxsize=4)(key_of)
 
 def find_transfers(header: str, network: Network, payee: str) -> tuple[Transfer, ...]:
     """Return every transfer to our payee that any text in a payment header holds, each once."""
-    found: dict[str, Transfer] = {}
+    transfers: dict[str, Transfer] = {}
     texts = [header]
     for _ in range(MAX_WRAPPINGS):
         texts = [part for text in texts for part in _texts(text)]
         for text in texts:
             transfer = read_transfer(_item(text), network, payee)
             if transfer is not None:
-                found.setdefault(transfer.txid, transfer)
-    return tuple(found.values())
+                transfers.setdefault(transfer.txid, transfer)
+    return tuple(transfers.values())
 
 
 def read_transfer(item: Any, network: Network, payee: str) -> Transfer | None:

@@ -145,15 +145,19 @@ class Facilitator:
         return False
 
     def _read_offer(self, kinds: list[Any], signers: Any) -> FacilitatorOffer | None:
-        ours = [kind for kind in kinds if isinstance(kind, dict) and kind.get("scheme") == "exact"]
+        """Return the offer of the first of our network's forms that is among the kinds, None without one."""
+        exact = [kind for kind in kinds if isinstance(kind, dict) and kind.get("scheme") == "exact"]
         for form in self._settings.chain_network.forms:
-            for kind in ours:
+            for kind in exact:
                 extra = kind.get("extra")
                 payer: Any = extra.get("feePayer") if isinstance(extra, dict) else None
-                if kind.get("network") == form and kind.get("x402Version") == 2 and is_valid_address(payer):
-                    named = _signers(signers)
-                    earlier = self._offer.signers if self._offer else frozenset()
-                    return FacilitatorOffer(form, payer, earlier | named | {payer}, bool(named))
+                if kind.get("network") != form or kind.get("x402Version") != 2 or not is_valid_address(payer):
+                    continue
+
+                # Earlier signers stay: a client may echo one that was drawn at random before.
+                listed = _signers(signers)
+                earlier = self._offer.signers if self._offer else frozenset()
+                return FacilitatorOffer(form, payer, earlier | listed | {payer}, bool(listed))
         return None
 
     def failing_s(self) -> float:

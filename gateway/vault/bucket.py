@@ -62,6 +62,7 @@ class Folder:
             mark = (stat.st_mtime_ns, stat.st_ino, stat.st_size)
             if mark == held:
                 return None
+
             if stat.st_size > MAX_MANIFEST_BYTES:
                 raise VaultUnreadable(f"the manifest is larger than {MAX_MANIFEST_BYTES} bytes")
             return Manifest(await asyncio.to_thread(path.read_bytes), mark)
@@ -87,13 +88,18 @@ class BucketFiles:
 
     async def manifest(self, held: Hashable) -> Manifest | None:
         """Return the manifest if it was replaced; see `Folder`."""
-        found = await self._get(MANIFEST, MAX_MANIFEST_BYTES, held)
-        return None if found is None or (held is not None and found.mark == held) else found
+        manifest = await self._get(MANIFEST, MAX_MANIFEST_BYTES, held)
+        if manifest is None:
+            return None
+        if held is not None and manifest.mark == held:
+            # A store that does not know conditional requests.
+            return None
+        return manifest
 
     async def body(self, path: str) -> bytes:
         """Return a body; see `Folder`."""
-        found = await self._get(path, MAX_BODY_BYTES, None)
-        return found.data if found else b""
+        body = await self._get(path, MAX_BODY_BYTES, None)
+        return b"" if body is None else body.data
 
     async def _get(self, path: str, max_bytes: int, held: Hashable) -> Manifest | None:
         import obstore  # noqa: PLC0415  only who has an object store pays for it

@@ -211,11 +211,14 @@ class VaultReader:
         self._files = files
         self._clock = clock
         self._max_age_s = max_age_s
+
+        # What is held: the mark of its manifest, its bodies by digest, when it was written and what it promised.
         self._mark: Hashable = None
         self._bodies: dict[str, bytes] = {}
         self._loaded: LoadedVault | None = None
         self._written_s = 0.0
         self._promises: dict[str, tuple[datetime, float]] = {}
+
         self._look_at_s = float("-inf")
         self._complained = ""
 
@@ -265,52 +268,64 @@ class VaultReader:
         now_s = self._clock.monotonic()
         if now_s < self._look_at_s:
             return False
+
         self._look_at_s = now_s + self._files.poll_s
         try:
-            found = await self._files.manifest(self._mark)
-            if found is None:
+            replaced = await self._files.manifest(self._mark)
+            if replaced is None:
                 self._complained = ""
                 return False
-            manifest = await asyncio.to_thread(read_manifest, found.data)
+
+            manifest = await asyncio.to_thread(read_manifest, replaced.data)
             loaded = await load_vault(self._files, manifest, self._bodies)
             self._refuse_older(loaded)
         except VaultUnreadable as error:
             # Marked only once it loaded: a reader that came between two renames looks again.
             self._complain(error)
             return False
+
         self._date(loaded)
-        self._mark = found.mark
+        self._mark = replaced.mark
         self._loaded = loaded
         self._complained = ""
         return True
 
-    def _date(self, found: LoadedVault) -> None:
+    def _date(self, loaded: LoadedVault) -> None:
         """Put the times of a new vault on the monotonic clock; what was put there before keeps its place."""
         now = self._clock.now()
         now_s = self._clock.monotonic()
+
         held = self._loaded
-        if held is None or (found.generation, found.generated_at) != (held.generation, held.generated_at):
-            self._written_s = now_s - max(found.age_s(now), 0.0)
-        promises = {}
-        for name, until in ((name, shot.promised_until()) for name, shot in found.snapshots.items()):
+        if held is None or (loaded.generation, loaded.generated_at) != (held.generation, held.generated_at):
+            self._written_s = now_s - max(loaded.age_s(now), 0.0)
+
+        promises: dict[str, tuple[datetime, float]] = {}
+        for name, snapshot in loaded.snapshots.items():
+            until = snapshot.promised_until()
             if until is None:
                 continue
+
             before = self._promises.get(name)
+            if before is not None and before[0] == until:
+                promises[name] = before
+                continue
+
             # By the generator's clock or by ours, whichever leaves less.
-            left_s = min((until - now).total_seconds(), (until - found.generated_at).total_seconds())
-            promises[name] = before if before is not None and before[0] == until else (until, now_s + left_s)
+            left_s = min((until - now).total_seconds(), (until - loaded.generated_at).total_seconds())
+            promises[name] = (until, now_s + left_s)
         self._promises = promises
 
-    def _refuse_older(self, found: LoadedVault) -> None:
+    def _refuse_older(self, loaded: LoadedVault) -> None:
         """Refuse what an outdated copy of a store says; a vault that was begun again is younger."""
         held = self._loaded
-        if held and found.generation < held.generation and found.generated_at < held.generated_at:
-            raise VaultUnreadable(f"generation {found.generation} is older than {held.generation}, which is held")
+        if held and loaded.generation < held.generation and loaded.generated_at < held.generated_at:
+            raise VaultUnreadable(f"generation {loaded.generation} is older than {held.generation}, which is held")
 
     def _complain(self, error: VaultUnreadable) -> None:
         text = str(error)
         if text == self._complained:
             return
+
         self._complained = text
         if self._loaded is None and isinstance(error.__cause__, FileNotFoundError):
             log.info("no vault yet", reason=text)  # the generator was started just now as well

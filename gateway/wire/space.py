@@ -28,11 +28,12 @@ def has_no_inodes(path: Path, ask: Ask = os.statvfs) -> bool:
     """Return whether no file can be added where `path` lies, or would lie, because every inode is in use."""
     for place in (path, *path.parents):
         try:
-            found = ask(place)
+            file_system = ask(place)
         except OSError:
             continue
+
         # Some file systems (btrfs) make inodes as they go, and count none.
-        return found.f_files > 0 and found.f_favail == 0
+        return file_system.f_files > 0 and file_system.f_favail == 0
     return False
 
 
