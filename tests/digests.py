@@ -17,7 +17,8 @@ from generator.catalog.words import SourceMode
 from generator.site.pages.render import Pages
 from tests.support.bodies import published
 from tests.support.builders import CONTEXTS
-from tests.support.page_view import view
+from tests.support.page_view import arena, predictions, view
+from tests.support.ranges import how_far
 
 TESTS: Final = Path(__file__).parent
 HINT: Final = "if the change is meant, run: python -m tests.digests, and tell users in CHANGELOG.md"
@@ -31,7 +32,9 @@ def of_bodies() -> Digests:
 
 
 def of_pages() -> Digests:
-    """Return those of every page: where all is known, on hourly bars, in a replay, and before the first price."""
+    """Return those of every page: where all is known, on hourly bars, in a replay, before the first price, and so on."""
+    made = predictions()
+    young = replace(arena(12), how_far=how_far(36))
     views = {
         "known": view(),
         "live": view(SourceMode.LIVE),
@@ -39,6 +42,9 @@ def of_pages() -> Digests:
         "replay": view(SourceMode.RECORDED),
         "nothing": view(empty=True),
         "no rounds": replace(view(), rounds=(), predictions=()),
+        "backtest": replace(view(), predictions=tuple(replace(one, warm_up=True) for one in made)),
+        "no ranges": replace(view(), predictions=tuple(replace(one, ranges=None, moves={}) for one in made[:20])),
+        "young": replace(view(), ctx=replace(view().ctx, arena=young), predictions=made[:20]),
     }
     return {
         f"{name} {path}": _digest(re.sub(rb"\?v=\w+", b"", content))

@@ -188,3 +188,21 @@ def test_a_price_is_fresh_for_three_minutes(age_s: int, verified: int) -> None:
 @pytest.mark.parametrize(("age_s", "verified"), [(480, 7), (481, 0)])
 def test_a_recorded_price_may_be_older_by_the_step_of_its_bars(age_s: int, verified: int) -> None:
     assert with_price_of(1000 * age_s, SourceMode.RECORDED)["assets_verified"] == verified
+
+
+@pytest.mark.parametrize(
+    ("before", "text"),
+    [
+        (55.5, "The risk score fell from 55.5 to 41.2."),
+        (40.04, "The risk score rose from 40 to 41.2."),
+        (41.21, "The risk score stayed at 41.2."),
+        (None, "How the risk score changed in 24 hours is not known."),
+    ],
+)
+def test_what_changed_in_a_day_is_said_as_the_figures_moved(before: float | None, text: str) -> None:
+    ctx = full_context()
+    day = replace(ctx, day_before=ctx.day_before._replace(risk_score=before))
+
+    rows = compose(day).paid["x402-market-regime"].as_json()["what_changed"]
+
+    assert [row["text"] for row in rows if row["what"] == "risk score"] == [text]

@@ -7,6 +7,7 @@ fewer than 95 % of those that were drawn are caught. By hand, about ten seconds 
 
 import argparse
 import random
+import signal
 import sys
 from collections.abc import Iterable, Sequence
 from itertools import islice
@@ -95,6 +96,7 @@ def main() -> int:
     parser.add_argument("--only", choices=("drawn", "fixed"))
     parser.add_argument("--list", action="store_true", help="print what would be changed, and run nothing")
     asked = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("ended"))  # as Ctrl-C does: tests end, the copy goes
     rooms = asked.room or list(ROOMS)
     seed = random.SystemRandom().randrange(10**6) if asked.seed is None else asked.seed
     print(f"seed {seed}")

@@ -66,8 +66,11 @@ class Copy:
         tests = ROOMS[room].tests
         if tests not in self._times:
             report = self.folder / "report.xml"
-            status, output = self._pytest((tests,), 3_600, f"--junitxml={report}")
-            if status != PASSED:
+            for _ in range(2):  # a busy machine may fail one of a thousand
+                status, output = self._pytest((tests,), 3_600, f"--junitxml={report}")
+                if status == PASSED:
+                    break
+            else:
                 raise NotComparableError(f"{tests} fails without any change:\n{output[-2_000:]}")
             self._times[tests] = _seconds_of(report)
         return self._times[tests]
