@@ -29,16 +29,17 @@ class Checker:
         """Look at every byte of a release; PublishError counts the faults and names the first."""
         faults = list(self._faults(generation, files))
         if faults:
+            named = "; ".join(faults[:NAMED])
             more = f" and {len(faults) - NAMED} more" if len(faults) > NAMED else ""
-            raise PublishError(
-                f"release {generation} not published: {len(faults)} faults: {'; '.join(faults[:NAMED])}{more}"
-            )
+            raise PublishError(f"release {generation} not published: {len(faults)} faults: {named}{more}")
+
         self._good = dict(files)
 
     def fault(self, path: str, content: bytes, generation: str = "") -> str | None:
         """Return what is wrong with one file, None if nothing is; without a generation with one that says of no tick."""
         fault = _outside(path, content, self._max_file_bytes)
-        if fault is None and ((generation and path in self._every_tick) or self._good.get(path) != content):
+        says_which_tick = bool(generation) and path in self._every_tick
+        if fault is None and (says_which_tick or self._good.get(path) != content):
             fault = self._inside(path, content, generation)
         if fault is None:
             self._good[path] = content
@@ -58,9 +59,12 @@ class Checker:
                 yield f"{endpoint.path}: missing"
         if sum(map(len, files.values())) > MAX_RELEASE_BYTES:
             yield f"the release is larger than {MAX_RELEASE_BYTES} bytes"
+
         for path, content in files.items():
-            fault = "a variant of nothing" if path.endswith(PACKED) and path[:-3] not in files else None
-            fault = fault or self.fault(path, content, generation)
+            if path.endswith(PACKED) and path[:-3] not in files:
+                fault: str | None = "a variant of nothing"
+            else:
+                fault = self.fault(path, content, generation)
             if fault is not None:
                 yield f"{path}: {fault}"
 
@@ -81,7 +85,9 @@ def _outside(path: str, content: bytes, max_bytes: int) -> str | None:
         return "not a path"
     if not content:
         return "empty"
-    return f"larger than {max_bytes} bytes" if len(content) > max_bytes else None
+    if len(content) > max_bytes:
+        return f"larger than {max_bytes} bytes"
+    return None
 
 
 def _json_fault(path: str, content: bytes, generation: str) -> str | None:
@@ -91,10 +97,13 @@ def _json_fault(path: str, content: bytes, generation: str) -> str | None:
         return f"not JSON: {error}"
     if not isinstance(body, dict):
         return "not a JSON object"
+
     # A body says of which tick it is: one of another would make a mixed set.
     tick = body if path == STATUS_JSON else body.get("freshness", {})
-    said = tick.get("generation", generation)
-    return _future_fault(body, tick.get("generated_at")) if said == generation else f"of generation {said}"
+    stated = tick.get("generation", generation)
+    if stated != generation:
+        return f"of generation {stated}"
+    return _future_fault(body, tick.get("generated_at"))
 
 
 def _future_fault(body: Mapping[str, Any], made_at: str | None) -> str | None:
@@ -102,8 +111,11 @@ def _future_fault(body: Mapping[str, Any], made_at: str | None) -> str | None:
     now = (body.get("replay") or {}).get("market_time", made_at)
     if now is None:
         return None
-    late = max((at for at in _as_of(body) if at > now), default=None)  # ISO 8601 in UTC sorts as text
-    return None if late is None else f"as of {late}, later than its own time {now}: was the clock set back?"
+
+    latest = max(_as_of(body), default=now)  # ISO 8601 in UTC sorts as text
+    if latest <= now:
+        return None
+    return f"as of {latest}, later than its own time {now}: was the clock set back?"
 
 
 def _as_of(part: Any) -> Iterator[str]:
@@ -124,4 +136,6 @@ def _text_fault(path: str, content: bytes) -> str | None:
         return f"not UTF-8: {error.reason}"
     if not text.strip():
         return "empty"
-    return "not a whole page" if path.endswith(".html") and not text.rstrip().endswith("</html>") else None
+    if path.endswith(".html") and not text.rstrip().endswith("</html>"):
+        return "not a whole page"
+    return None

@@ -32,8 +32,11 @@ class LocalDisk:
         if path.is_dir():
             return
         self.folder(path.parent)
+
+        # Who may read its files may enter it: the bit of each reader, two places to the right.
+        mode = self._mode | (self._mode & 0o444) >> 2
         # Renamed, so that no crash leaves a folder of this name that its readers cannot enter.
-        fresh, mode = path.with_name(f".{path.name}.new"), self._mode | (self._mode & 0o444) >> 2
+        fresh = path.with_name(f".{path.name}.new")
         fresh.mkdir(mode, exist_ok=True)
         _grant(fresh, mode)
         fresh.rename(path)

@@ -58,15 +58,18 @@ class LastGoodFiles:
         except Exception as error:  # noqa: BLE001  whatever it was, the release is worth more
             self._failed(kind, name, error)
             return None
+
         if self._logged:
             self._logged = {row for row in self._logged if row[:2] != (kind, name)}
         return made
 
     def last(self, paths: Collection[str]) -> dict[str, bytes]:
         """Return those of `paths` that were good before: as made here, else as published."""
-        known = {path: self._good[path] for path in paths if path in self._good}
-        unknown = [path for path in paths if path not in known]
-        return {**known, **self._shown(unknown)} if unknown else known
+        made_here = {path: self._good[path] for path in paths if path in self._good}
+        others = [path for path in paths if path not in made_here]
+        if not others:
+            return made_here
+        return {**made_here, **self._shown(others)}
 
     def invalidate(self) -> None:
         """Forget what was made: another process may have published since."""
@@ -84,6 +87,7 @@ class LastGoodFiles:
         row = (kind, name, type(error).__name__)
         if row not in self._logged:
             self._logged.add(row)
+
             reason = f"{type(error).__name__}: {error}"
             place = traceback.extract_tb(error.__traceback__)[-1]
             at = f"{Path(place.filename).name}:{place.lineno}"

@@ -89,11 +89,12 @@ class Releases:
 
         It only reads, so a standby may ask too, and answers nothing where the place does not answer.
         """
-        folder, found = self._folder / self._pointed(), {}
+        folder = self._folder / self._pointed()
+        files = {}
         for path in paths:
             with suppress(OSError):
-                found[path] = Path(f"{folder}{path}").read_bytes()
-        return found
+                files[path] = Path(f"{folder}{path}").read_bytes()
+        return files
 
     def publish(
         self,
@@ -127,6 +128,7 @@ class Releases:
             seen = self._known == generation
             state = "is seen by readers but may not outlast a power cut" if seen else "not published"
             raise PublishError(f"release {generation} {state}: {reason_of(error, self._site)}") from error
+
         self._prune(now_s)
         self._prune_partial_tiles(now_s)
         return written
@@ -142,12 +144,14 @@ class Releases:
         self._refuse_a_rival(generation)
         new = self._to_write(once, again)
         self._date_back(int(now_s))
+
         shown = _Shown(self._folder / generation, dict(files), dict(self._shown.stamps))
         try:
             written = self._write(f"{self._folder}/.{generation}", shown, int(now_s))
             self._commit(generation, new, now_s)
         finally:
             self._end(generation, shown)
+
         self._partial_tiles |= {Path(f"{self._once}{path}").parent for path in new if full_tile(path)}
         return written + len(new)
 
@@ -159,6 +163,7 @@ class Releases:
         stamps = self._shown.stamps
         if max(stamps.values(), default=now_s) <= now_s:
             return
+
         stamp_s = self._stamp(now_s)
         for at, _, names in os.walk(self._site):
             for name in names:
@@ -166,6 +171,7 @@ class Releases:
                 with suppress(OSError):
                     if path.stat().st_mtime > now_s:
                         os.utime(path, (stamp_s, stamp_s))
+
         self._shown.stamps = {path: at if at <= now_s else stamp_s for path, at in stamps.items()}
 
     def _stamp(self, now_s: int) -> int:
@@ -183,13 +189,17 @@ class Releases:
     def _write(self, draft: str, shown: _Shown, now_s: int) -> int:
         """Fill the draft folder and set the stamps of what is new."""
         self._disk.folder(Path(draft))
-        before, written, stamp_s = self._shown, 0, self._stamp(now_s)
+        before = self._shown
+        stamp_s = self._stamp(now_s)
+        written = 0
         for path, data in shown.files.items():
-            if before.files.get(path) == data:
+            is_unchanged = before.files.get(path) == data
+            if is_unchanged:
                 with suppress(OSError):  # it is gone, or the file system knows no links: then it is written
                     self._disk.link(f"{before.folder}{path}", draft + path)
                     continue
-            if before.files.get(path) != data or path not in shown.stamps:
+
+            if not is_unchanged or path not in shown.stamps:
                 shown.stamps[path] = stamp_s
             self._disk.write(draft + path, data, shown.stamps[path])
             written += 1
@@ -197,13 +207,18 @@ class Releases:
 
     def _commit(self, generation: str, new: Mapping[str, bytes], now_s: float) -> None:
         """Make everything durable, give it its name, and move the pointer; the order is what a crash relies on."""
-        draft, final = self._folder / f".{generation}", self._folder / generation
+        draft = self._folder / f".{generation}"
+        final = self._folder / generation
         for path, data in new.items():
             self._disk.write(f"{draft}.once{path}", data, int(now_s))
             self._disk.folder(Path(f"{self._once}{path}").parent)
         os.utime(draft, (now_s, now_s))
         self._disk.sync(self._folder)
-        self._disk.move([*((f"{draft}.once{path}", f"{self._once}{path}") for path in new), (draft, final)])
+
+        # The release last: where it has its name, what it needs is there.
+        immutable = [(f"{draft}.once{path}", f"{self._once}{path}") for path in new]
+        self._disk.move([*immutable, (draft, final)])
+
         self._fence()
         self._disk.point(self._site / POINTER, f"releases/{generation}")
 
@@ -237,18 +252,21 @@ class Releases:
         Under a lease another one's release is a change of leaders, and the fence decides. Without one there are two
         writers where there must be one: this tick fails visibly, and the next continues from what is there.
         """
-        pointed, known = self._pointed(), self._known
+        pointed = self._pointed()
+        known = self._known
         if pointed != known:
             self._remember()
             if _number(pointed) > _number(known) and self._fence() == 0:
                 raise PublishError(f"another generator published {pointed} into {self._site}; run only one")
+
         taken = any((self._folder / f"{sign}{generation}").exists() for sign in ("", "."))
         if int(generation) <= _number(pointed) or taken:
             raise PublishError(f"release {generation} not published: {self.generation():012d} is there already")
 
     def _to_write(self, once: Mapping[str, bytes], again: Mapping[str, bytes]) -> dict[str, bytes]:
         """Return what is not there, or is damaged, of the files outside of the release."""
-        wanted, changed = {}, []
+        wanted: dict[str, bytes] = {}
+        changed: list[str] = []
         for path, data in {**again, **once}.items():
             there = _bytes_of(f"{self._once}{path}")
             if there == data:
@@ -282,10 +300,11 @@ class Releases:
         if not name or not folder.is_dir():
             self._shown = _Shown()
             return
+
         shown = _Shown(folder)
         for at, _, names in os.walk(folder):
-            for one in names:
-                file = Path(at, one)
+            for file_name in names:
+                file = Path(at, file_name)
                 path = "/" + file.relative_to(folder).as_posix()
                 shown.files[path] = file.read_bytes()
                 shown.stamps[path] = int(file.stat().st_mtime)
@@ -299,11 +318,13 @@ class Releases:
                 made = {entry.name: entry.stat().st_mtime for entry in entries if entry.name.isdigit()}
         except OSError:
             return
+
         newest = sorted(made, key=int, reverse=True)
         for place in range(KEPT_ANYWAY, len(newest)):
-            replaced_s = now_s - made[newest[place - 1]]
-            kept = replaced_s <= KEEP_OLD_S if replaced_s >= 0 else place < KEPT_AT_MOST
-            if not kept:
+            # It was replaced when the one after it was made; after the clock was set back that is in the future.
+            age_s = now_s - made[newest[place - 1]]
+            is_kept = age_s <= KEEP_OLD_S if age_s >= 0 else place < KEPT_AT_MOST
+            if not is_kept:
                 self._drop(self._folder / newest[place], newest[place])
 
     def _prune_partial_tiles(self, now_s: float) -> None:
@@ -318,6 +339,7 @@ class Releases:
                 written_s = folder.with_suffix("").stat().st_mtime
             except OSError:
                 continue  # it is not full yet
+
             if now_s - written_s >= PARTIAL_TILES_KEPT_S:
                 name = "-".join(folder.relative_to(self._once).parts)
                 if self._drop(folder, name) or not folder.exists():

@@ -33,9 +33,10 @@ class Variants:
 
     def add(self, files: Mapping[str, bytes], lasting: Collection[str] = ()) -> dict[str, bytes]:
         """Return `files` and a variant for every text file that gets at least a tenth smaller."""
-        out = dict(files)
         texts = {path: content for path, content in files.items() if len(content) >= SMALLEST and path.endswith(TEXT)}
         self._made = self._pairs({content: _levels(content, lasts=path in lasting) for path, content in texts.items()})
+
+        out = dict(files)
         for path, content in texts.items():
             for ending, packed in zip((".gz", ".br"), self._made[content], strict=True):
                 if len(packed) < WORTH * len(content):
@@ -45,13 +46,16 @@ class Variants:
     def _pairs(self, contents: Mapping[bytes, Levels]) -> dict[bytes, Pair]:
         """Return content -> its two packed forms; what was there before is taken over."""
         changed = [(content, levels) for content, levels in contents.items() if content not in self._made]
+
         # Both compressors let go of the interpreter's lock, so they run side by side where there are two cores.
         brotlied = self._brotli.submit(
             lambda: [brotli.compress(content, quality=quality) for content, (_, quality) in changed]
         )
         gzipped = [gzip.compress(content, compresslevel=level, mtime=0) for content, (level, _) in changed]
-        pairs = zip(changed, gzipped, brotlied.result(), strict=True)
-        fresh = {content: (_not_as_long(zipped, packed), packed) for (content, _), zipped, packed in pairs}
+
+        fresh = {}
+        for (content, _), zipped, packed in zip(changed, gzipped, brotlied.result(), strict=True):
+            fresh[content] = (_not_as_long(zipped, packed), packed)
         return {content: self._made.get(content) or fresh[content] for content in contents}
 
 

@@ -39,9 +39,8 @@ class Offer:
     """
 
     generation: str
-    head: Mapping[
-        str, Any
-    ]  # tick_id, generated_at, valid_until, source_mode, project, disclaimer, assets_version, menu
+    # tick_id, generated_at, valid_until, source_mode, project, disclaimer, assets_version, menu
+    head: Mapping[str, Any]
     as_of: str
     bodies: Mapping[str, bytes]
     challenges: Mapping[str, Mapping[str, Any]]
@@ -56,8 +55,11 @@ def has_room(offer: Offer, before: Sequence[Row]) -> bool:
     snapshots that can still be paid. Then what is for sale stays as it is until the oldest promises have run out.
     """
     kept = [_snapshot(offer, body_path), *_kept(offer, before)]
+    if len(kept) <= VAULT_SNAPSHOTS:
+        return True
+
     size = sum(body["bytes"] for row in kept for body in row["bodies"].values())
-    return len(kept) <= VAULT_SNAPSHOTS or (len(kept) <= VAULT_MOST_SNAPSHOTS and size <= VAULT_MOST_BYTES)
+    return len(kept) <= VAULT_MOST_SNAPSHOTS and size <= VAULT_MOST_BYTES
 
 
 def body_path(offer: Offer, product: Product) -> str:
@@ -97,21 +99,24 @@ def _needed_until(row: Row) -> datetime:
 
 
 def _snapshot(offer: Offer, path: Callable[[Offer, Product], str]) -> dict[str, Any]:
-    bodies = {
-        product.id: {
+    bodies = {}
+    for product in PRODUCTS:
+        content = offer.bodies[product.id]
+        bodies[product.id] = {
             "path": path(offer, product),
-            "sha256": hashlib.sha256(offer.bodies[product.id]).hexdigest(),
-            "bytes": len(offer.bodies[product.id]),
+            "sha256": hashlib.sha256(content).hexdigest(),
+            "bytes": len(content),
             "price_atomic": product.price_atomic,
-            **({"unavailable": offer.unavailable[product.id]} if product.id in offer.unavailable else {}),
         }
-        for product in PRODUCTS
-    }
+        if product.id in offer.unavailable:
+            bodies[product.id]["unavailable"] = offer.unavailable[product.id]
+
+    # The last word of any of its quotes, which holds however soon it is replaced.
+    valid_until = max(challenge["quote"]["valid_until"] for challenge in offer.challenges.values())
     return {
         "snapshot_id": offer.generation,
         "as_of": offer.as_of,
-        # The last word of any of its quotes, which holds however soon it is replaced.
-        "valid_until": max(challenge["quote"]["valid_until"] for challenge in offer.challenges.values()),
+        "valid_until": valid_until,
         "replaced_at": None,
         "bodies": bodies,
     }
@@ -120,13 +125,16 @@ def _snapshot(offer: Offer, path: Callable[[Offer, Product], str]) -> dict[str, 
 def _product(product: Product, offer: Offer, body: Mapping[str, Any]) -> dict[str, Any]:
     challenge = dict(offer.challenges[product.id])
     challenge["quote"] = {**challenge["quote"], "sha256": body["sha256"]}
-    cache = f"private, max-age={product.cache_seconds}" if product.cache_seconds else "no-store"
+    cache_control = f"private, max-age={product.cache_seconds}" if product.cache_seconds else "no-store"
+
     return {
-        **{
-            name: getattr(product, name)
-            for name in ("id", "path", "title", "product_id", "price_atomic", "price_display")
-        },
-        "cache_control": cache,
+        "id": product.id,
+        "path": product.path,
+        "title": product.title,
+        "product_id": product.product_id,
+        "price_atomic": product.price_atomic,
+        "price_display": product.price_display,
+        "cache_control": cache_control,
         "description": product.what_this_is,
         "challenge": challenge,
         "body": dict(body),
@@ -164,15 +172,18 @@ class VaultFolder:
             if not has_room(offer, self._snapshots):
                 log.warning("too many quotes can still be paid: nothing newer is for sale", generation=offer.generation)
                 return
+
             manifest = manifest_of(offer, self._snapshots)
             for product in PRODUCTS:
                 self._disk.write(self._folder / body_path(offer, product), offer.bodies[product.id])
             self._disk.sync(self._folder)
+
             self._fence()
             data = json.dumps(manifest, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
             self._disk.replace_text(self._folder / MANIFEST, data)
         except OSError as error:
             raise PublishError(f"vault {offer.generation} not published: {reason_of(error, self._folder)}") from error
+
         self._snapshots = manifest["snapshots"]
         self._prune()
 

@@ -44,6 +44,7 @@ class PostgresLease:
             "tcp_user_timeout": wait_ms,
             "options": f"-c statement_timeout={wait_ms} -c lock_timeout={wait_ms} -c synchronous_commit=on",
         }
+
         try:
             parsed = make_url(url)
             arguments: dict[str, Any] = {key: value for key, value in defaults.items() if key not in parsed.query}
@@ -52,6 +53,7 @@ class PostgresLease:
             )
         except (ArgumentError, NoSuchModuleError, ImportError, ValueError) as error:
             raise LeaseUnreachable("LEASE_URL cannot be used: is psycopg installed?") from error
+
         self._where = parsed.render_as_string(hide_password=True)
         self._ttl_s = ttl_s
         self._row = {"name": name, "holder": _own_name(), "ttl": timedelta(seconds=ttl_s)}
@@ -65,12 +67,16 @@ class PostgresLease:
             if not self._made:
                 connection.execute(text(_MAKING))
                 connection.execute(text(_TABLE))
-            found = connection.execute(_ACQUIRE, {**self._row, "floor": floor}).scalar()
-            if found is None:
+            epoch = connection.execute(_ACQUIRE, {**self._row, "floor": floor}).scalar()
+            if epoch is None:
                 self._holder = str(connection.execute(_HOLDER, self._row).scalar())
         self._made = True
-        self._epoch = None if found is None else int(found)
-        return None if self._epoch is None else Grant(self._epoch, self._ttl_s)
+
+        if epoch is None:
+            self._epoch = None
+            return None
+        self._epoch = int(epoch)
+        return Grant(self._epoch, self._ttl_s)
 
     def renew(self) -> None:
         """Extend the row's time, if it is still ours."""
@@ -100,10 +106,9 @@ class PostgresLease:
                 yield connection
         except SQLAlchemyError as error:
             self._engine.dispose()  # a broken connection is not tried twice
-            reason = str(getattr(error, "orig", None) or error).strip().splitlines()
-            raise LeaseUnreachable(
-                f"lease in {self._where} not reached: {reason[0] if reason else type(error).__name__}"
-            ) from error
+            lines = str(getattr(error, "orig", None) or error).strip().splitlines()
+            reason = lines[0] if lines else type(error).__name__
+            raise LeaseUnreachable(f"lease in {self._where} not reached: {reason}") from error
 
 
 def _own_name() -> str:

@@ -70,7 +70,8 @@ class Objects:
     def put(self, contents: Iterable[StoredContent]) -> int:
         """Store what is not known to be there, and return how many objects that was; StoreFault: not all of it."""
         new = {content.path: content for content in contents if content.path not in self._there}
-        upload(self._bucket, [Upload(path, one.data, one.attributes) for path, one in new.items()], self._deadline_s)
+        uploads = [Upload(path, content.data, content.attributes) for path, content in new.items()]
+        upload(self._bucket, uploads, self._deadline_s)
         self._there |= new.keys()
         return len(new)
 

@@ -40,7 +40,7 @@ class Pointer:
         self._body: Body = {}
         self._epoch: int | None = None  # under which it was claimed
         self._lost: int | None = None  # under which it was lost; only a higher one may claim it again
-        self._doubt = False  # a swap was not answered: what lies there must be read first
+        self._is_unsure = False  # a swap was not answered: what lies there must be read first
 
     @property
     def body(self) -> Mapping[str, Any]:
@@ -78,12 +78,14 @@ class Pointer:
         epoch = self._fence()
         if self._lost is not None and epoch <= self._lost:
             raise LeadershipLost(f"{self._path}: another generator publishes here", self._theirs)
-        if epoch == self._epoch and not self._doubt:
+        if epoch == self._epoch and not self._is_unsure:
             return False
+
         for _ in range(CLAIMS):
             self._known, self._body = self._look()
             if self._is_ours(epoch) or self._take(epoch):
-                self._epoch, self._doubt = epoch, False
+                self._epoch = epoch
+                self._is_unsure = False
                 return True
         raise PublishError(f"the pointer {self._path} keeps moving under another generator")
 
@@ -97,15 +99,16 @@ class Pointer:
             self.claim()
             if int(generation) <= self.generation and not self.missing:
                 raise PublishError(f"{self._path} names {self.generation:012d} already: {generation} is too late")
+
             marks = {"generation": generation, "epoch": self._epoch, "writer": self._writer}
             try:
                 self._swap({**build(self._body), **marks})
             except Conflict:
                 if last:
                     self._lose()
-                self._doubt = True  # another's, or an earlier swap of ours that arrived late: the claim decides
+                self._is_unsure = True  # another's, or an earlier swap of ours that arrived late: the claim decides
             except StoreFault as fault:
-                self._doubt = True
+                self._is_unsure = True
                 raise PublishError(f"the pointer {self._path} was not moved: {fault}") from fault
             else:
                 return
@@ -119,10 +122,11 @@ class Pointer:
             self._lost = epoch
             text = f"{self._path}: a generator with epoch {theirs} publishes here; ours is {epoch}"
             raise LeadershipLost(text, theirs)
-        mine = self._body.get("writer") == self._writer and theirs == epoch
-        if not mine and epoch == self._epoch:  # claimed before, and somebody took it meanwhile
+
+        is_ours = self._body.get("writer") == self._writer and theirs == epoch
+        if not is_ours and epoch == self._epoch:  # claimed before, and somebody took it meanwhile
             self._lose()
-        return mine
+        return is_ours
 
     def _take(self, epoch: int) -> bool:
         """Rewrite what is there under our epoch; False when it moved meanwhile (the last leader's last publish)."""
@@ -142,15 +146,20 @@ class Pointer:
         raise LeadershipLost(f"{self._path}: another generator moved the pointer", self._theirs)
 
     def _look(self) -> tuple[Stored | None, Body]:
-        found = self._bucket.get(self._path)
-        if found is None:
+        stored = self._bucket.get(self._path)
+        if stored is None:
             return None, {}
+
         try:
-            body = json.loads(found.data)
-            int(body["generation"]), int(body.get("epoch", 0)), [dict(row) for row in body[self._rows]]
+            body = json.loads(stored.data)
+            # What every reader of it takes for granted.
+            int(body["generation"])
+            int(body.get("epoch", 0))
+            for row in body[self._rows]:
+                dict(row)
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             raise PublishError(f"{self._path} is not one of our pointers; move it away to start again") from error
-        return found, dict(body)
+        return stored, dict(body)
 
 
 class NumberedStore(ABC):

@@ -80,6 +80,7 @@ class BucketSite(NumberedStore):
         if int(generation) <= self.generation() and not (generation == FIRST_GENERATION and self.is_empty()):
             raise PublishError(f"release {generation} not published: {self._highest:012d} is there already")
         self._highest = int(generation)
+
         contents = {path: _content(path, data, files) for path, data in files.items()}
         made = _manifest(contents, self._manifest(self._pointer.body), int(now_s))
         manifest = StoredContent.of(_json({"generation": generation, "files": made}), _attributes("/manifest.json"))
@@ -113,6 +114,7 @@ class BucketSite(NumberedStore):
                     "the manifest of a release is not there; readers cannot follow it", object=object_path(digest)
                 )
                 return {}
+
             self._manifests[digest] = json.loads(stored.data)["files"]
         return self._manifests[digest]
 
@@ -141,6 +143,7 @@ class BucketSite(NumberedStore):
         if self._once is None:
             self._once = {path.removeprefix(ONCE): row for path, row in self._bucket.files(ONCE).items()}
         there = self._once
+
         wanted: dict[str, bytes] = {}
         changed: list[str] = []
         for path, data in {**again, **once}.items():
@@ -178,6 +181,7 @@ class BucketSite(NumberedStore):
         full = {path: there[tile].modified for path, tile in partial.items() if tile is not None and tile in there}
         if not full:
             return
+
         try:
             since = self._pointer.moved_at() - timedelta(seconds=PARTIAL_TILES_KEPT_S)
             old = [path for path, stored_at in full.items() if stored_at <= since][:PAGE]
@@ -186,6 +190,7 @@ class BucketSite(NumberedStore):
         except StoreFault as fault:
             log.warning("partial tiles could not be dropped; the next tick tries again", reason=str(fault))
             return
+
         for path in old:
             del there[path]
 
@@ -202,7 +207,9 @@ def coding_of(path: str, siblings: Collection[str]) -> tuple[str, str]:
 def _content(path: str, data: bytes, siblings: Mapping[str, bytes]) -> StoredContent:
     base, coding = coding_of(path, siblings.keys())
     attributes = _attributes(base)
-    return StoredContent.of(data, attributes if coding == IDENTITY else {**attributes, "Content-Encoding": coding})
+    if coding != IDENTITY:
+        attributes["Content-Encoding"] = coding
+    return StoredContent.of(data, attributes)
 
 
 def _attributes(path: str) -> dict[str, str]:
@@ -216,6 +223,7 @@ def _manifest(contents: Mapping[str, StoredContent], before: Manifest, now_s: in
         base, coding = coding_of(path, contents.keys())
         row = made.setdefault(base, {"type": content_type(base), "modified_s": now_s, "forms": {}})
         row["forms"][coding] = content.digest
+
         known = before.get(base)
         if coding == IDENTITY and known and known["forms"][IDENTITY] == content.digest:
             row["modified_s"] = min(known["modified_s"], now_s)
@@ -224,7 +232,8 @@ def _manifest(contents: Mapping[str, StoredContent], before: Manifest, now_s: in
 
 def _objects_of(digest: str, manifest: Manifest) -> set[str]:
     """Return the paths of a release's objects, its manifest among them."""
-    return {object_path(form) for row in manifest.values() for form in row["forms"].values()} | {object_path(digest)}
+    forms = {object_path(form) for row in manifest.values() for form in row["forms"].values()}
+    return forms | {object_path(digest)}
 
 
 def _head(files: Mapping[str, bytes]) -> dict[str, Any]:
@@ -234,15 +243,22 @@ def _head(files: Mapping[str, bytes]) -> dict[str, Any]:
 
 
 def _previous(before: Mapping[str, Any], now_s: float) -> list[dict[str, Any]]:
-    """Return the releases that are still named, newest first: all of the last ten minutes, one an hour of the last day."""
+    """Return the releases that are still named, newest first.
+
+    These are all of the last ten minutes, and one an hour of the last day.
+    """
     if not before:
         return []
+
     replaced = {"generation": before["generation"], "replaced_s": int(now_s)}
     if "manifest" in before:
         replaced["manifest"] = before["manifest"]
-    rows, hours = [], set()
+
+    rows = []
+    hours = set()
     for row in (replaced, *before.get("previous", [])):
-        age_s, hour = now_s - row["replaced_s"], row["replaced_s"] // 3_600
+        age_s = now_s - row["replaced_s"]
+        hour = row["replaced_s"] // 3_600
         if age_s <= KEEP_OLD_S:
             rows.append(row)
         elif age_s <= NAMED_S and hour not in hours:
