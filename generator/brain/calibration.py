@@ -1,7 +1,8 @@
 """Say the regime's chances as often as they come true: a temperature that follows how clear the market has been.
 
-The network was taught on markets of all kinds. On one whose regimes stand far apart it doubts too much, on one whose
-regimes lie close together too little, and it cannot know which it reads. How sure it was over the last week shows which.
+The network was taught on markets of all kinds. On one whose regimes are far apart it doubts too much, on one whose
+regimes are close together too little, and it cannot know which it reads. How sure it was over the last week shows
+which.
 """
 
 from dataclasses import dataclass

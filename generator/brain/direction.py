@@ -1,4 +1,4 @@
-"""Direction: a Bayes mixture of base rate, expected volatility, a frozen logit and an online logit, so that it does no harm.
+"""Direction: a Bayes mixture that does no harm, of base rate, expected volatility, a frozen and an online logit.
 
 Whether a move leaves the band of its week follows from the outlook; which way it goes the logits say, if anything does.
 Where none of them has an edge the mixture falls back to the base rate, and the shown word to NEUTRAL. Mixing over time

@@ -1,4 +1,4 @@
-"""The streaming engine: bars in, a reading out. What every measure says is put together, asset by asset and for the market."""
+"""The streaming engine: bars in, a reading out, put together from every measure for each asset and the market."""
 
 import math
 from enum import StrEnum

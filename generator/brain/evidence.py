@@ -29,11 +29,11 @@ _POINTS: Final = {1: Points.UP, 0: Points.FLAT, -1: Points.DOWN}
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """One family of evidence in words (no weights, thresholds or raw features); `points` is None where it says nothing."""
+    """One family of evidence in words: no weights, thresholds or raw features."""
 
     family: str  # trend, momentum, volatility, breadth, liquidity, derivatives
     side: Side
-    points: Points | None
+    points: Points | None  # None where it says nothing of the direction
     text: str
 
 

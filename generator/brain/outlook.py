@@ -1,6 +1,6 @@
 """How far prices may move: a frozen regression on log volatility for four horizons.
 
-HAR: Corsi (2009), with the time of the week. `python -m generator.lab train-outlook` fits it; it is never refitted here.
+HAR: Corsi (2009), with the time of the week. `python -m generator.lab train-outlook` fits it; it is not refitted here.
 """
 
 from dataclasses import dataclass

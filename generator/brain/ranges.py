@@ -1,4 +1,4 @@
-"""Ranges: how large moves came out compared with their expected sigma, so that what is said next is true as often as said.
+"""Ranges: how large moves came out against their expected sigma, so that the next ranges hold as often as they claim.
 
 Each quarter hour the moves that end there are compared with what was expected when they began. Two things are learned
 from it, both slowly and within limits: a correction of each asset's sigma, and the law of move over sigma of all

@@ -18,7 +18,10 @@ _NORMAL: Final = 1.0
 
 
 class Stress:
-    """Ranks and words of each asset and, in the last column, of the market; words are entered on quarter hours, or at once by a leap."""
+    """Ranks and words of each asset and, in the last column, of the market.
+
+    A word is entered on a quarter hour, or at once by a leap.
+    """
 
     STATE: ClassVar[tuple[str, ...]] = ("week", "number", "past", "rank", "word", "count")
 

@@ -60,7 +60,7 @@ class Volatility:
         seen = np.isfinite(returns)
         traded = np.isfinite(volume)
 
-        # A bar far beyond the usual is capped; the larger of both levels, so that a market that wakes up is not held down.
+        # A bar far beyond the usual is capped. The larger of two levels: a market that wakes up is not held down.
         raw = bar_variance(np.where(seen, returns, 0.0), range_variance)
         usual = np.maximum(np.exp(self.slow[0]), self.variance[1])
         limit = np.where(self.count[0] < HOUR_BARS, 1.0, _CAP**2 * usual)

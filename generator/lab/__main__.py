@@ -52,7 +52,8 @@ def train_outlook(
         frame = read_candles(candles)
     except (ValueError, GeneratorError) as error:
         raise typer.BadParameter(str(error)) from error
-    print(f"wrote {out} {save(fit_outlook(frame, candles.name), out)['digest']}")
+    body = save(fit_outlook(frame, candles.name), out)
+    print(f"wrote {out} {body['digest']}")
 
 
 @app.command()
@@ -83,20 +84,23 @@ def evaluate(
     able = [peer for peer in PEERS if peer != HMM or (peers and importlib.util.find_spec("hmmlearn"))]
     if peers and HMM not in able:
         print(f"skipped: {HMM}, because its library is not installed", file=sys.stderr)
+
     try:
         spans = [span_of(one) for one in seeds or ["71001-71012"]]
         for span in spans:
             check(span)
-        trained, recorded = Weights.load(weights), {folder.name: read_candles(folder) for folder in candles or []}
+        trained = Weights.load(weights)
+        recorded = {folder.name: read_candles(folder) for folder in candles or []}
     except (ValueError, GeneratorError) as error:
         raise typer.BadParameter(str(error)) from error
+
     for span in spans:
         try:
-            found = measure(span, trained, peers=able, entrants=entrant or [], days=days)
+            evaluation = measure(span, trained, peers=able, entrants=entrant or [], days=days)
         except EntrantError as error:
             print(error, file=sys.stderr)
             raise typer.Exit(1) from error
-        print(tables(found))
+        print(tables(evaluation))
     for name, frame in recorded.items():
         print(measured(name, frame, trained))
 
@@ -104,9 +108,13 @@ def evaluate(
 def span_of(seeds: str) -> range:
     """Return the seeds from `FIRST-LAST` or one number; raise ValueError on anything else."""
     match = re.fullmatch(r"(\d+)(?:-(\d+))?", seeds)
-    if not match or int(match[2] or match[1]) < int(match[1]):
+    if not match:
         raise ValueError(f"seeds must be FIRST-LAST, got {seeds!r}")
-    return range(int(match[1]), int(match[2] or match[1]) + 1)
+    first = int(match[1])
+    last = int(match[2] or match[1])
+    if last < first:
+        raise ValueError(f"seeds must be FIRST-LAST, got {seeds!r}")
+    return range(first, last + 1)
 
 
 if __name__ == "__main__":

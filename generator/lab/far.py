@@ -1,4 +1,4 @@
-"""Recorded candles: sigma, ranges and the axis of stress against what came, how often the label moves, each with its bar."""
+"""Recorded candles: sigma, ranges and the axis of stress against what came, how often labels move, with bars."""
 
 from dataclasses import dataclass
 from functools import partial

@@ -1,4 +1,4 @@
-"""Fit the recurrent network by Adam on random windows of the training markets; back-propagation through time in numpy."""
+"""Fit the recurrent network by Adam on random windows of training markets; back-propagation through time in numpy."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

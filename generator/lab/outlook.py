@@ -86,7 +86,7 @@ def moves_after(frame: BarFrame, at: npt.NDArray[np.int64]) -> tuple[FloatArray,
 
 
 def _streamed(frame: BarFrame) -> tuple[FloatArray, FloatArray, npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """Return inputs (n, 8, assets), log slow variances (n, assets), quarter hours of the week and rows of each moment."""
+    """Return inputs (n, 8, assets), log slow variances (n, assets), quarter hours of the week and rows, both (n,)."""
     bars = clean_fields(frame.fields)
     volatility = Volatility(bars.log_close.shape[1:])
     moved = np.diff(bars.log_close, axis=0, prepend=np.nan)

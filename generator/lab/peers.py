@@ -1,9 +1,9 @@
 """Peers to compare the brain with: thresholds on EWMAs, and hmmlearn where it is installed.
 
 Each is fitted on the warm-up of the same market, on hourly values of the market's mean return. Its states have no
-names, so the truth of the warm-up names them in the way that scores best there: help that the brain does not get. After
-the warm-up each answers causally: the HMM by a forward filter with its fitted parameters (its own whole-series answer is
-smoothed, that is, it looks ahead).
+names, so the truth of the warm-up names them in the way that scores best there: help that the brain does not get.
+After the warm-up each answers causally: the HMM by a forward filter with its fitted parameters (its own whole-series
+answer is smoothed, that is, it looks ahead).
 """
 
 import itertools

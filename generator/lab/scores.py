@@ -90,7 +90,14 @@ def score_regimes(runs: Sequence[RegimeRun]) -> RegimeScore:
 def resampled(
     measure: Callable[[npt.NDArray[np.int64]], float], size: int, block: int = 1, draws: int = _DRAWS
 ) -> tuple[float, float]:
-    """Return the 95% interval of a measure over `size` cases, whole blocks drawn again with replacement (Kuensch 1989)."""
+    """Return the 95% interval of a measure over `size` cases by the block bootstrap (Kuensch 1989).
+
+    Args:
+        measure: gives the figure of some cases, drawn with replacement.
+        size: how many cases there are, in the order of time.
+        block: cases that are drawn together, since neighbours are alike.
+        draws: how many figures the interval is read from.
+    """
     rng = np.random.default_rng(0)
     block = min(block, max(size // 2, 1))
     figures = []
@@ -128,7 +135,10 @@ def calibration_error(sure: FloatArray, right: Flags) -> float:
 
 
 def regime_error(runs: Sequence[RegimeRun]) -> tuple[float, Chance]:
-    """Return the calibration error of the confidence in the label, and its size by chance; a spell comes true as one."""
+    """Return the calibration error of the confidence in the label, and its size by chance.
+
+    For the size by chance all bars of a spell come true, or not, as one.
+    """
     kept = ~np.concatenate([run.moving for run in runs])
     chances = np.concatenate([run.chances for run in runs if run.chances is not None])
     shown = np.concatenate([run.counted() for run in runs])

@@ -1,7 +1,7 @@
 """Simulated markets with known regimes: a pure function of (family, seed).
 
-The families base, hard, wild, second and null teach and are scored on other seeds; broad and still (broad without drift)
-only teach; alt never teaches and is only scored. In second every spell of a regime draws its own drift and level.
+The families base, hard, wild, second and null teach and are scored on other seeds; broad and still (broad without
+drift) only teach; alt never teaches and is only scored. In second each spell of a regime draws its own drift and level.
 """
 
 from dataclasses import dataclass, replace
@@ -50,7 +50,13 @@ class Parameters:
 
 def parameters(family: str, rng: np.random.Generator) -> Parameters:
     """Return one market of a family; `wild`, `broad` and `still` draw their own from `rng`."""
-    flat = (0.026,) * 4
+    driftless = Parameters(
+        volatility=(0.026,) * 4,
+        drift=(0.0,) * 4,
+        fast_sd=0.25,
+        slow_sd=0.3,
+        correlation=(0.65,) * 4,
+    )
     fixed = {
         "base": Parameters(),
         "hard": Parameters(drift=(0.020, -0.030, 0.0, 0.0), fast_sd=0.32, slow_sd=0.25),
@@ -65,12 +71,17 @@ def parameters(family: str, rng: np.random.Generator) -> Parameters:
             revert_hours=4.0,
             uneven=True,
         ),
-        "null": Parameters(volatility=flat, drift=(0.0,) * 4, fast_sd=0.25, slow_sd=0.3, correlation=(0.65,) * 4),
+        "null": driftless,
     }
     if family in fixed:
         return fixed[family]
-    drawn = _wild(rng) if family == "wild" else _broad(rng)
-    return replace(drawn, drift=(0.0,) * 4) if family in DRIFTLESS else drawn
+
+    if family == "wild":
+        return _wild(rng)
+    broad = _broad(rng)
+    if family in DRIFTLESS:
+        return replace(broad, drift=(0.0,) * 4)
+    return broad
 
 
 def _wild(rng: np.random.Generator) -> Parameters:
@@ -97,7 +108,7 @@ def _wild(rng: np.random.Generator) -> Parameters:
 
 
 def _broad(rng: np.random.Generator) -> Parameters:
-    """Draw a market that may lack what the base always has: correlation that differs between regimes, calm weeks, a drift.
+    """Draw a market that may lack what the base always has: correlation that differs by regime, calm weeks, a drift.
 
     Real markets have a stronger daily season, volatility that wanders for days, and a bounce between bid and ask.
     """
@@ -145,49 +156,60 @@ class LabelledMarket:
 def simulate(family: str, seed: int, days: int = 60) -> LabelledMarket:
     """Make one market of as many assets as the service reads with 5-minute bars."""
     rng = np.random.default_rng([seed, len(family), ord(family[0])])
-    made = parameters(family, rng)
+    market = parameters(family, rng)
     bars = days * DAY
-    regime, blend, moving = _regimes(made, bars, rng)
-    sigma_log = blend @ np.log(np.array(made.volatility)) + _volatility_noise(made, bars, rng)
-    push = blend @ np.array(made.drift)
-    if made.spell_sd:
+
+    # Level and drift of each bar, by its regime.
+    regime, blend, moving = _regimes(market, bars, rng)
+    log_sigma = blend @ np.log(np.array(market.volatility)) + _volatility_noise(market, bars, rng)
+    push = blend @ np.array(market.drift)
+    if market.spell_sd:
         spell = np.cumsum(np.diff(regime, prepend=regime[0]) != 0)
-        sigma_log = sigma_log + rng.normal(0.0, made.spell_sd, spell[-1] + 1)[spell]
+        log_sigma = log_sigma + rng.normal(0.0, market.spell_sd, spell[-1] + 1)[spell]
         push = push * rng.uniform(0.2, 1.5, spell[-1] + 1)[spell]
-    returns, sigma = _returns(made, blend, sigma_log, push, rng, martingale=family in DRIFTLESS)
-    if made.revert_hours:
-        returns = _reverted(returns, regime == RANGE, 12.0 * made.revert_hours)
-    return LabelledMarket(_frame(returns, sigma, rng), regime, moving)
+
+    returns, sigma = _returns(market, blend, log_sigma, push, rng, martingale=family in DRIFTLESS)
+    if market.revert_hours:
+        returns = _reverted(returns, regime == RANGE, 12.0 * market.revert_hours)
+    return LabelledMarket(frame=_frame(returns, sigma, rng), regime=regime, moving=moving)
 
 
 def _regimes(
-    made: Parameters, bars: int, rng: np.random.Generator
+    market: Parameters, bars: int, rng: np.random.Generator
 ) -> tuple[npt.NDArray[np.int64], FloatArray, npt.NDArray[np.bool_]]:
     """Draw the semi-Markov path, its smooth blend (bars, 4) and the transition windows."""
     regime = np.empty(bars, dtype=np.int64)
     moving = np.zeros(bars, dtype=bool)
     blend = np.zeros((bars, 4))
-    at, now, before = 0, int(rng.integers(4)), -1
+    at = 0
+    now = int(rng.integers(4))
+    before = -1
     while at < bars:
-        dwell = max(6, round(rng.gamma(made.dwell_shape, made.dwell_hours / made.dwell_shape) * 12))
-        end = min(bars, at + dwell)
+        hours = rng.gamma(market.dwell_shape, market.dwell_hours / market.dwell_shape)
+        end = min(bars, at + max(6, round(hours * 12)))
         regime[at:end] = now
         blend[at:end, now] = 1.0
+
         if before >= 0:
-            width = min(end - at, int(rng.integers(6, 19)) if made.smooth else 3)
+            width = min(end - at, int(rng.integers(6, 19)) if market.smooth else 3)
             moving[at : at + width] = True
-            if made.smooth:
+            if market.smooth:
                 share = (np.arange(width) + 1.0) / (width + 1.0)
                 blend[at : at + width, now] = share
                 blend[at : at + width, before] = 1.0 - share
-        step = rng.choice(3, p=_UNEVEN) + 1 if made.uneven else rng.integers(1, 4)
-        before, now, at = now, int((now + step) % 4), end
+
+        step = rng.choice(3, p=_UNEVEN) + 1 if market.uneven else rng.integers(1, 4)
+        before = now
+        now = int((now + step) % 4)
+        at = end
     return regime, blend, moving
 
 
 def _ou(bars: int, half_life: float, sd: float, rng: np.random.Generator) -> FloatArray:
+    """Draw an Ornstein-Uhlenbeck path of standard deviation `sd` that forgets half in `half_life` bars, (bars,)."""
     phi = 0.5 ** (1.0 / half_life)
     shocks = rng.normal(0.0, sd * np.sqrt(1.0 - phi * phi), bars)
+
     path = np.empty(bars)
     value = rng.normal(0.0, sd)
     for i, shock in enumerate(shocks):
@@ -196,14 +218,15 @@ def _ou(bars: int, half_life: float, sd: float, rng: np.random.Generator) -> Flo
     return path
 
 
-def _volatility_noise(made: Parameters, bars: int, rng: np.random.Generator) -> FloatArray:
-    """Return the log-volatility around its regime level, with a daily season."""
-    season = made.season * np.sin(2.0 * np.pi * np.arange(bars) / DAY + rng.uniform(0.0, 6.3))
-    if made.week_sd:
-        season = season + _ou(bars, 4.0 * DAY, made.week_sd, rng)
-    if made.egarch:
-        return season + _egarch(bars, rng, sd=float(np.hypot(made.fast_sd, made.slow_sd)))
-    return season + _ou(bars, 18.0, made.fast_sd, rng) + _ou(bars, 400.0, made.slow_sd, rng)
+def _volatility_noise(market: Parameters, bars: int, rng: np.random.Generator) -> FloatArray:
+    """Return the log-volatility around its regime level, with a daily season, (bars,)."""
+    phase = rng.uniform(0.0, 6.3)
+    noise = market.season * np.sin(2.0 * np.pi * np.arange(bars) / DAY + phase)
+    if market.week_sd:
+        noise = noise + _ou(bars, 4.0 * DAY, market.week_sd, rng)
+    if market.egarch:
+        return noise + _egarch(bars, rng, sd=float(np.hypot(market.fast_sd, market.slow_sd)))
+    return noise + _ou(bars, 18.0, market.fast_sd, rng) + _ou(bars, 400.0, market.slow_sd, rng)
 
 
 def _egarch(bars: int, rng: np.random.Generator, sd: float) -> FloatArray:
@@ -211,6 +234,7 @@ def _egarch(bars: int, rng: np.random.Generator, sd: float) -> FloatArray:
     phi = 0.5 ** (1.0 / 60.0)
     shock = rng.laplace(0.0, np.sqrt(0.5), bars)
     drive = (np.abs(shock) - np.sqrt(0.5)) - 0.4 * shock
+
     path = np.empty(bars)
     value = 0.0
     for i in range(bars):
@@ -220,47 +244,56 @@ def _egarch(bars: int, rng: np.random.Generator, sd: float) -> FloatArray:
     return out
 
 
-def _noise(made: Parameters, shape: tuple[int, ...], rng: np.random.Generator) -> FloatArray:
+def _noise(market: Parameters, shape: tuple[int, ...], rng: np.random.Generator) -> FloatArray:
     """Draw unit-variance noise with the market's tails."""
-    if made.tail == 0.0:
+    if market.tail == 0.0:
         return rng.laplace(0.0, np.sqrt(0.5), shape)
-    out: FloatArray = rng.standard_t(made.tail, shape) * np.sqrt((made.tail - 2.0) / made.tail)
+    out: FloatArray = rng.standard_t(market.tail, shape) * np.sqrt((market.tail - 2.0) / market.tail)
     return out
 
 
 def _returns(
-    made: Parameters,
+    market: Parameters,
     blend: FloatArray,
-    sigma_log: FloatArray,
+    log_sigma: FloatArray,
     push: FloatArray,
     rng: np.random.Generator,
     *,
     martingale: bool,
 ) -> tuple[FloatArray, FloatArray]:
     """Draw log returns and per-bar sigma, both (bars, assets); `push` is the daily drift."""
-    bars, assets = len(sigma_log), len(NAMES)
+    bars = len(log_sigma)
+    assets = len(NAMES)
     scale = np.exp(rng.normal(0.0, 0.2, assets))
-    sigma = np.exp(sigma_log)[:, None] * scale / np.sqrt(DAY)
-    if made.own_sd:
-        sigma = sigma * np.exp(np.stack([_ou(bars, 144.0, made.own_sd, rng) for _ in NAMES], axis=1))
-    common = _noise(made, (bars,), rng)
-    if made.momentum:
-        common[1:] += made.momentum * common[:-1]
-    hit = rng.random(bars) < (blend @ np.array(made.jumps)) / DAY
+    sigma = np.exp(log_sigma)[:, None] * scale / np.sqrt(DAY)
+    if market.own_sd:
+        sigma = sigma * np.exp(np.stack([_ou(bars, 144.0, market.own_sd, rng) for _ in NAMES], axis=1))
+
+    # What all assets share, jumps included.
+    common = _noise(market, (bars,), rng)
+    if market.momentum:
+        common[1:] += market.momentum * common[:-1]
+    hit = rng.random(bars) < (blend @ np.array(market.jumps)) / DAY
     common += hit * rng.normal(0.0, 5.0, bars)
-    rho = (blend @ np.array(made.correlation))[:, None]
-    own = _noise(made, (bars, assets), rng)
-    if made.bounce:
-        own[1:] -= made.bounce * own[:-1]
+
+    # What each has alone.
+    own = _noise(market, (bars, assets), rng)
+    if market.bounce:
+        own[1:] -= market.bounce * own[:-1]
+
+    rho = (blend @ np.array(market.correlation))[:, None]
+    noise = np.sqrt(rho) * common[:, None] + np.sqrt(1.0 - rho) * own
     drift = push[:, None] * scale / DAY
     if martingale:
-        drift = drift - 0.5 * sigma**2
-    return drift + sigma * (np.sqrt(rho) * common[:, None] + np.sqrt(1.0 - rho) * own), sigma
+        drift = drift - 0.5 * sigma**2  # so that the price, not its log, has no drift
+    return drift + sigma * noise, sigma
 
 
 def _reverted(returns: FloatArray, still: npt.NDArray[np.bool_], half_life: float) -> FloatArray:
     """Pull every range back to where it began, in half-lives of `half_life` bars."""
-    out, pull, away = returns.copy(), 1.0 - 0.5 ** (1.0 / half_life), np.zeros(returns.shape[1])
+    pull = 1.0 - 0.5 ** (1.0 / half_life)
+    out = returns.copy()
+    away = np.zeros(returns.shape[1])
     for i in np.flatnonzero(still):
         away = away * still[i - 1] if i else away
         out[i] -= pull * away
@@ -270,16 +303,18 @@ def _reverted(returns: FloatArray, still: npt.NDArray[np.bool_], half_life: floa
 
 def _frame(returns: FloatArray, sigma: FloatArray, rng: np.random.Generator) -> BarFrame:
     """Build OHLCV bars; highs and lows are extremes of a Brownian bridge."""
-    bars, assets = returns.shape
+    shape = returns.shape
     close = np.cumsum(returns, axis=0)
     start = close - returns
-    top, low = (np.sqrt(returns**2 - 2.0 * sigma**2 * np.log(rng.random((bars, assets)))) for _ in range(2))
-    volume = np.exp(0.8 * np.log(sigma / sigma.mean(axis=0)) + rng.normal(0.0, 0.4, (bars, assets)))
-    fields = {name: np.full((bars, assets), np.nan) for name in BAR_FIELDS}
+    top = np.sqrt(returns**2 - 2.0 * sigma**2 * np.log(rng.random(shape)))
+    low = np.sqrt(returns**2 - 2.0 * sigma**2 * np.log(rng.random(shape)))
+    volume = np.exp(0.8 * np.log(sigma / sigma.mean(axis=0)) + rng.normal(0.0, 0.4, shape))
+
+    fields = {name: np.full(shape, np.nan) for name in BAR_FIELDS}
     fields["open"] = 100.0 * np.exp(start)
     fields["close"] = 100.0 * np.exp(close)
     fields["high"] = 100.0 * np.exp(start + (returns + top) / 2.0)
     fields["low"] = 100.0 * np.exp(start + (returns - low) / 2.0)
     fields["volume"] = volume
-    t = START_MS + BAR_MS * np.arange(bars, dtype=np.int64)
+    t = START_MS + BAR_MS * np.arange(len(returns), dtype=np.int64)
     return BarFrame(NAMES, t, fields)

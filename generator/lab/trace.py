@@ -22,11 +22,11 @@ Forecasts = list[tuple[float, float, float, float]]
 
 
 class BarAnswer(NamedTuple):
-    """What was said of one bar: label 0..4, the chances of the four regimes, and forecasts at each quarter hour's end."""
+    """What was said of one bar."""
 
-    label: int
-    chances: list[float]
-    forecasts: Forecasts | None
+    label: int  # 0..4
+    chances: list[float]  # of the four regimes
+    forecasts: Forecasts | None  # at the end of each quarter hour
 
 
 def kept(row: int) -> bool:

@@ -23,18 +23,25 @@ from generator.lab.simulator import DRIFTLESS
 from generator.market.bars import FloatArray
 
 SEEDS: Final = {
-    "base": range(1000, 1200), "hard": range(1000, 1200), "wild": range(1000, 1400), "broad": range(1000, 1400),
-    "null": range(1000, 1200), "still": range(1000, 1200),
-}  # fmt: skip
+    "base": range(1000, 1200),
+    "hard": range(1000, 1200),
+    "wild": range(1000, 1400),
+    "broad": range(1000, 1400),
+    "null": range(1000, 1200),
+    "still": range(1000, 1200),
+}
 # Then the networks continue to learn on a mix in which every third market is of the family second.
 FURTHER_SEEDS: Final = {
-    "second": range(1000, 1192), "base": range(1000, 1080), "hard": range(1000, 1080), "wild": range(1000, 1120),
-    "broad": range(1000, 1040), "null": range(1000, 1060), "still": range(1000, 1020),
-}  # fmt: skip
-CALIBRATED_ON: Final = (
-    ("base", "hard", "wild", "broad", "second"),
-    range(1600, 1616),
-)  # not in the training of either network
+    "second": range(1000, 1192),
+    "base": range(1000, 1080),
+    "hard": range(1000, 1080),
+    "wild": range(1000, 1120),
+    "broad": range(1000, 1040),
+    "null": range(1000, 1060),
+    "still": range(1000, 1020),
+}
+# Families and seeds that are not in the training of either network.
+CALIBRATED_ON: Final = (("base", "hard", "wild", "broad", "second"), range(1600, 1616))
 _CALIBRATION_DAYS: Final = 30  # of warm-up before a market's chances count
 HYPERPARAMETERS: Final = Hyperparameters()
 FURTHER: Final = {
@@ -62,14 +69,17 @@ def train(out: Path) -> dict[str, Any]:
     """Train on the simulated families, write the weights file and return its body."""
     first = SKIP_DAYS * _HALF_HOURS_A_DAY
     networks: dict[str, Recurrent] = {}
-    for seeds, hyper in ((SEEDS, dict.fromkeys(FURTHER, HYPERPARAMETERS)), (FURTHER_SEEDS, FURTHER)):
+    rounds = ((SEEDS, dict.fromkeys(FURTHER, HYPERPARAMETERS)), (FURTHER_SEEDS, FURTHER))
+    for seeds, hyper in rounds:
         jobs = [(family, seed) for family, span in seeds.items() for seed in span]
         data = build(jobs)
         still = np.array([family in DRIFTLESS for family, _ in jobs])
         for name, how in hyper.items():
             lessons = training_set(getattr(data, name), data, still, first)
             networks[name] = _rounded(fit_recurrent(lessons, how, networks.get(name)))
-    market, asset = networks["market"], networks["asset"]
+
+    market = networks["market"]
+    asset = networks["asset"]
     posterior = posteriors(market, data.market)
     body: dict[str, Any] = {
         "format": FORMAT,
@@ -90,19 +100,22 @@ def _calibrations(market: Recurrent, asset: Recurrent) -> dict[str, Any]:
     families, seeds = CALIBRATED_ON
     parts = [build([(family, seed) for seed in seeds]) for family in families]
     first = _CALIBRATION_DAYS * _HALF_HOURS_A_DAY
-    found = {}
+
+    calibrations = {}
     for name, network in (("market", market), ("asset", asset)):
-        posterior = [posteriors(network, getattr(part, name)) for part in parts]
-        scored = [after_warm_up(one, p.truth, p.scored, first) for one, p in zip(posterior, parts, strict=True)]
+        scored = [
+            after_warm_up(posteriors(network, getattr(part, name)), part.truth, part.scored, first) for part in parts
+        ]
         fitted = calibrate(scored)
-        found[name] = {key: np.float32(value).item() for key, value in asdict(fitted).items()}
-    return found
+        calibrations[name] = {key: np.float32(value).item() for key, value in asdict(fitted).items()}
+    return calibrations
 
 
 def save(body: dict[str, Any], out: Path) -> dict[str, Any]:
     """Write a body with its digest and return it."""
     body["digest"] = digest_of(body)
-    out.write_text(json.dumps(body, separators=(",", ":")).replace('],"', '],\n"') + "\n", encoding="utf-8")
+    text = json.dumps(body, separators=(",", ":")).replace('],"', '],\n"')  # a part a line, for a readable diff
+    out.write_text(text + "\n", encoding="utf-8")
     return body
 
 
@@ -113,8 +126,13 @@ def training_set(inputs: Numbers, data: Dataset, still: npt.NDArray[np.bool_], f
     moved = np.where(trend > _TREND, _ON, np.where(trend < -_TREND, _OFF, _RANGE))
     described = np.where(lively > _LIVELY, _HIGH, moved)
     clear = (described != _RANGE) | (lively < _CALM)
-    label = np.where(still, described, data.truth)
-    return TrainingSet(inputs, label, np.where(still, STILL_WEIGHT * clear, 1.0 * data.scored), first)
+
+    return TrainingSet(
+        inputs=inputs,
+        label=np.where(still, described, data.truth),
+        weight=np.where(still, STILL_WEIGHT * clear, 1.0 * data.scored),
+        first=first,
+    )
 
 
 def posteriors(network: Recurrent, inputs: Numbers) -> Numbers:
@@ -151,18 +169,24 @@ def _recipe() -> dict[str, Any]:
 def _figures(data: Dataset, posterior: Numbers, used: npt.NDArray[np.bool_], first: int) -> dict[str, Any]:
     """Return how well the network names the half hours of its training."""
     counted = data.scored[first:, used]
-    named, truth = posterior[first:, :, used].argmax(axis=1)[counted], data.truth[first:, used][counted]
-    return {"rows_thousand": round(len(truth) / 1000), "training_balanced_accuracy": round(balanced(named, truth), 3)}
+    likeliest = posterior[first:, :, used].argmax(axis=1)[counted]
+    truth = data.truth[first:, used][counted]
+    return {
+        "rows_thousand": round(len(truth) / 1000),
+        "training_balanced_accuracy": round(balanced(likeliest, truth), 3),
+    }
 
 
 def _direction(data: Dataset, posterior: Numbers, used_markets: npt.NDArray[np.bool_], first: int) -> list[list[float]]:
     """Fit both frozen logits on every third half hour of the markets with regimes."""
     used = np.ones(INPUTS, dtype=bool)
     used[list(_UNUSED)] = False
+
     inputs = data.direction[first::3][..., used_markets].astype(np.float64)
     inputs[:, 6] = (posterior[:, _ON] - posterior[:, _OFF])[first::3][..., used_markets]
     rows = inputs.transpose(0, 2, 1).reshape(-1, INPUTS)
     outcome = data.outcome[first::3][..., used_markets]
+
     fitted = [fit_direction(rows, outcome[:, h].ravel(), used) for h in range(len(HORIZON_MINUTES))]
     plain: list[list[float]] = np.array(fitted, dtype=np.float32).tolist()
     return plain
@@ -185,15 +209,19 @@ def fit_direction(inputs: FloatArray, outcome: npt.NDArray[np.int64], used: npt.
     """Fit lean and stillness over the base rate by gradient ascent; inputs not `used` keep weight 0.
 
     Args:
-        inputs: (n, 11); used: of these the ones that the simulator is realistic for.
-        outcome: 0 down, 1 neutral, 2 up.
+        inputs: (n, 11).
+        outcome: 0 down, 1 neutral, 2 up, (n,).
+        used: which inputs the simulator is realistic for, (11,).
     """
     hit = np.eye(3)[outcome].T
     base = np.repeat(hit.mean(axis=1, keepdims=True), len(inputs), axis=1)
     base[[0, 2]] = base[[0, 2]].mean(axis=0)  # up and down are alike before the evidence
+
     weights = np.zeros(INPUTS)
     for _ in range(300):
-        error = hit - tilted(base, inputs[:, :ODD] @ weights[:ODD], inputs[:, ODD:] @ weights[ODD:])
+        lean = inputs[:, :ODD] @ weights[:ODD]
+        still = inputs[:, ODD:] @ weights[ODD:]
+        error = hit - tilted(base, lean, still)
         odd = (error[2] - error[0]) @ inputs[:, :ODD]
         gradient = np.concatenate((odd, error[1] @ inputs[:, ODD:])) / len(inputs)
         weights += np.where(used, gradient - 1e-3 * weights, 0.0)
@@ -219,31 +247,36 @@ def after_warm_up(
     for i, best in enumerate(posterior.max(axis=1).astype(np.float64)):
         level = level + (best - level) * (1.0 - KEEP)
         clarity[i] = level
+
     chances = posterior[first:].astype(np.float64).swapaxes(0, 1)
-    return Posteriors(chances, clarity[first:], truth[first:], counted[first:])
+    return Posteriors(chances=chances, clarity=clarity[first:], truth=truth[first:], counted=counted[first:])
 
 
 def loss(parts: list[Posteriors], calibration: Calibration) -> float:
     """Return the log loss of the true regime, the mean over families."""
     total = 0.0
-    for one in parts:
-        chances = tempered(one.chances, temperature(calibration.level, calibration.slope, one.clarity))
-        true_chance = np.take_along_axis(chances, one.truth[None], axis=0)[0]
-        total -= float(np.log(np.maximum(true_chance[one.counted], _TINY)).mean())
+    for family in parts:
+        heat = temperature(calibration.level, calibration.slope, family.clarity)
+        chances = tempered(family.chances, heat)
+        true_chance = np.take_along_axis(chances, family.truth[None], axis=0)[0]
+        total -= float(np.log(np.maximum(true_chance[family.counted], _TINY)).mean())
     return total / len(parts)
 
 
 def calibrate(parts: list[Posteriors]) -> Calibration:
     """Search level and slope step by step, halving the steps where none of them helps."""
-    best, at = loss(parts, Calibration()), Calibration()
+    best = Calibration()
+    best_loss = loss(parts, best)
     for number in tracked(range(_HALVINGS), "calibration"):
         up, along = (step / 2**number for step in _STEPS)
-        moved = True
-        while moved:
-            moved = False
+        improved = True
+        while improved:
+            improved = False
             for level, slope in ((up, 0.0), (-up, 0.0), (0.0, along), (0.0, -along)):
-                tried = Calibration(at.level + level, at.slope + slope)
-                found = loss(parts, tried)
-                if found < best:
-                    best, at, moved = found, tried, True
-    return at
+                candidate = Calibration(level=best.level + level, slope=best.slope + slope)
+                candidate_loss = loss(parts, candidate)
+                if candidate_loss < best_loss:
+                    best = candidate
+                    best_loss = candidate_loss
+                    improved = True
+    return best
