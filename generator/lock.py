@@ -37,15 +37,16 @@ class StateLock:
             self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600)
         except OSError as error:
-            raise GeneratorError(
-                f"state folder {self._path.parent}: cannot write: {reason_of(error, self._path)}"
-            ) from error
+            reason = reason_of(error, self._path)
+            raise GeneratorError(f"state folder {self._path.parent}: cannot write: {reason}") from error
+
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
             pid = os.read(descriptor, 32).decode(errors="replace").partition("\n")[0].strip() or "unknown"
             os.close(descriptor)
             raise StateLockTaken(self._path.parent, pid) from error
+
         with contextlib.suppress(OSError):  # somebody else's folder: their rights
             self._path.parent.chmod(0o700)  # sealed forecasts and sold bodies lie below
         os.ftruncate(descriptor, 0)
@@ -104,12 +105,14 @@ class FileLease:
             return None
         except GeneratorError as error:
             raise LeaseUnreachable(str(error)) from error
+
         try:
             epoch = max(self._stored(), floor) + 1
             self._store(epoch)
         except OSError as error:
             self._lock.__exit__()
             raise LeaseUnreachable(f"{self._epoch_file}: {error.strerror or error}") from error
+
         self._held = True
         return Grant(epoch, None)
 
@@ -135,7 +138,9 @@ class FileLease:
             text = self._epoch_file.read_text(encoding="ascii", errors="replace").strip()
         except FileNotFoundError:
             return 0
-        return int(text) if text.isdecimal() else 0  # torn or foreign: the floor knows what was written under it
+        if not text.isdecimal():
+            return 0  # torn or foreign: the floor knows what was written under it
+        return int(text)
 
     def _store(self, epoch: int) -> None:
         new = self._epoch_file.with_suffix(".new")

@@ -249,13 +249,16 @@ class GeneratorSettings(BaseSettings):
     @property
     def vault_path(self) -> Path:
         """Folder of the vault, where it is not in an object store."""
-        is_file = self.vault_url is not None and not is_bucket(self.vault_url)
-        return Path(unquote(urlsplit(self.vault_url or "").path)) if is_file else self.state_dir / "vault"
+        if self.vault_url is None or is_bucket(self.vault_url):
+            return self.state_dir / "vault"
+        return Path(unquote(urlsplit(self.vault_url).path))
 
     @property
     def vault_bucket(self) -> str | None:
         """Object store of the vault; None where it is a folder."""
-        return self.vault_url if self.vault_url is not None and is_bucket(self.vault_url) else None
+        if self.vault_url is None or not is_bucket(self.vault_url):
+            return None
+        return self.vault_url
 
     @property
     def memory(self) -> str:
@@ -283,12 +286,14 @@ class GeneratorSettings(BaseSettings):
         A vault inside the published folder would publish what is for sale; demo data on a public origin would be
         mistaken for live.
         """
-        site, vault = self.site_path.resolve(), self.vault_path.resolve()
+        site = self.site_path.resolve()
+        vault = self.vault_path.resolve()
         if site == vault or site in vault.parents or vault in site.parents:
             return f"VAULT_URL {vault} and SITE_DIR {site} must lie apart: {SOLD}"
         sold = self.vault_bucket
         if self.site_url and sold and BucketUrl.parse(self.site_url).overlaps(BucketUrl.parse(sold)):
             return f"VAULT_URL {sold} and SITE_URL {self.site_url} must lie apart: {SOLD}"
+
         if self.lease_url is not None and not self.memory.startswith(POSTGRES):
             return f"LEASE_URL is for several machines: set MEMORY_URL to the {POSTGRES}… that they share"
         if not self.is_loopback and (self.source is None or self.network is None):

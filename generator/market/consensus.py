@@ -39,6 +39,7 @@ def agree(quotes: Sequence[VenueQuote], now_ms: int) -> Agreement:
     faults = {quote.venue: _fault(quote, now_ms) for quote in quotes}
     left_out = {venue: fault for venue, fault in faults.items() if fault is not None}
     fresh = [quote for quote in quotes if quote.venue not in left_out]
+
     if not fresh:
         return Agreement(None, (), left_out, "no venue has a fresh price")
     if len(fresh) == 2 and _gap(fresh) > TOLERANCE:
@@ -48,6 +49,7 @@ def agree(quotes: Sequence[VenueQuote], now_ms: int) -> Agreement:
     rest = [quote for quote in fresh if abs(quote.mid - centre) <= TOLERANCE * centre]
     if 2 * len(rest) <= len(fresh):
         return _disagreement(fresh, left_out, f"only {len(rest)} of {len(fresh)} venues lie near the median")
+
     kept = tuple(quote.venue for quote in rest)
     for quote in fresh:
         if quote.venue not in kept:

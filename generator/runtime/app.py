@@ -107,8 +107,13 @@ class App:
 def site_of(settings: GeneratorSettings) -> Site:
     """Return what bodies and pages name."""
     network = NETWORKS[settings.network or "devnet"]
+
+    # A network on loopback is play money; pages name where it is.
+    devnet = None
     nodes = settings.indexer_url or ""
-    devnet = None if network == MAINNET or not is_loopback(urlsplit(nodes).hostname or "") else nodes
+    if network != MAINNET and is_loopback(urlsplit(nodes).hostname or ""):
+        devnet = nodes.removesuffix("/indexer")
+
     return Site(
         project=settings.project,
         base_url=settings.origin,
@@ -116,7 +121,7 @@ def site_of(settings: GeneratorSettings) -> Site:
         network=network.name,
         asset_id=network.asset_id,
         arena_address=settings.arena.address or DEMO_ARENA,
-        devnet=devnet and devnet.removesuffix("/indexer"),
+        devnet=devnet,
         source_url=settings.source_url,
     )
 
@@ -136,55 +141,72 @@ def build(
     """
     memory = Memory.open(settings.memory, fence)
     try:
-        weights = Weights.load(None)
         seed = _seed(settings, memory, clock)
         indexer = _indexer(settings)
         releases = site_store(settings.site_path, settings.site_url, fence)
-        checker = Checker()
-        last_good = LastGoodFiles(checker, releases.shown)
         return App(
             settings=settings,
             clock=clock,
-            market=MarketReader(
-                _source(settings, memory, at, seed, loop=loop), weights, Engine(weights, ASSETS), History(ASSETS), days
-            ),
-            record=RecordKeeper(
-                arena=ArenaConfig(
-                    round_minutes=settings.arena.round_minutes,
-                    assets=settings.arena.assets,
-                    address=settings.arena.address or DEMO_ARENA,
-                    genesis_hash=NETWORKS[settings.network or "devnet"].genesis_hash,
-                    seed=seed,
-                    simulated_crowd=settings.mode is SourceMode.SIMULATED,
-                ),
-                memory=memory,
-                published=PublishedRecord(
-                    memory,
-                    settings.log_key_path,
-                    name_of(settings.origin),
-                    settings.mode.value,
-                    made_if_missing=settings.log_key_file is None,
-                ),
-                box=_box(settings, indexer),
-                indexer=indexer,
-                salt=lambda: secrets.token_hex(16),
-            ),
-            publisher=Publisher(
-                site=site_of(settings),
-                releases=releases,
-                vault=vault_store(settings.vault_path, settings.vault_bucket, fence),
-                assets=Assets.load(),
-                samples=Samples(memory),
-                pages=Pages(),
-                background=BackgroundFiles(memory, last_good),
-                variants=Variants(),
-                checker=checker,
-                last_good=last_good,
-            ),
+            market=_market(settings, memory, at, seed, days, loop=loop),
+            record=_record(settings, memory, seed, indexer),
+            publisher=_publisher(settings, memory, releases, fence),
         )
     except BaseException:
         memory.close()
         raise
+
+
+def _market(
+    settings: GeneratorSettings, memory: Memory, at: datetime | None, seed: int, days: int, *, loop: bool
+) -> MarketReader:
+    weights = Weights.load(None)
+    source = _source(settings, memory, at, seed, loop=loop)
+    return MarketReader(source, weights, Engine(weights, ASSETS), History(ASSETS), days)
+
+
+def _record(settings: GeneratorSettings, memory: Memory, seed: int, indexer: Indexer | None) -> RecordKeeper:
+    arena = ArenaConfig(
+        round_minutes=settings.arena.round_minutes,
+        assets=settings.arena.assets,
+        address=settings.arena.address or DEMO_ARENA,
+        genesis_hash=NETWORKS[settings.network or "devnet"].genesis_hash,
+        seed=seed,
+        simulated_crowd=settings.mode is SourceMode.SIMULATED,
+    )
+    published = PublishedRecord(
+        memory,
+        settings.log_key_path,
+        name_of(settings.origin),
+        settings.mode.value,
+        made_if_missing=settings.log_key_file is None,
+    )
+
+    return RecordKeeper(
+        arena=arena,
+        memory=memory,
+        published=published,
+        box=_box(settings, indexer),
+        indexer=indexer,
+        salt=lambda: secrets.token_hex(16),
+    )
+
+
+def _publisher(settings: GeneratorSettings, memory: Memory, releases: Releases | BucketSite, fence: Fence) -> Publisher:
+    checker = Checker()
+    last_good = LastGoodFiles(checker, releases.shown)
+
+    return Publisher(
+        site=site_of(settings),
+        releases=releases,
+        vault=vault_store(settings.vault_path, settings.vault_bucket, fence),
+        assets=Assets.load(),
+        samples=Samples(memory),
+        pages=Pages(),
+        background=BackgroundFiles(memory, last_good),
+        variants=Variants(),
+        checker=checker,
+        last_good=last_good,
+    )
 
 
 def _indexer(settings: GeneratorSettings) -> Indexer | None:

@@ -72,15 +72,15 @@ def ensure_bootstrap(settings: GeneratorSettings, at: datetime) -> bool:
     pointer = settings.site_path / POINTER
     if pointer.is_symlink():
         return False
+
     releases = Releases(settings.site_path)
     try:
         settings.state_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
         releases.open()
         return publish_bootstrap(releases, site_of(settings), settings.mode, at)
     except OSError as error:
-        raise PublishError(
-            f"state folder {settings.state_dir}: cannot write: {reason_of(error, settings.state_dir)}"
-        ) from error
+        reason = reason_of(error, settings.state_dir)
+        raise PublishError(f"state folder {settings.state_dir}: cannot write: {reason}") from error
     except PublishError:
         if pointer.is_symlink():  # another process was faster
             return False
@@ -136,6 +136,7 @@ def _context(site: Site, mode: SourceMode, at: datetime) -> TickContext:
     none = RunningTotals()
     nothing = {asset: AssetObservation(asset, limitations=(NOT_STARTED,)) for asset in ASSETS}
     health = (SourceHealth("market", "spot", SourceStatus.FAILED, None, NOT_STARTED),)
+
     return TickContext(
         site=site,
         freshness=freshness(at, 0, 0 if mode is SourceMode.RECORDED else None),

@@ -71,6 +71,7 @@ class Leader:
         self._epoch: int | None = None  # under which the market is open; None unless LEADING
         self._resigned_until_s = 0.0
         self.state = LeaderState.STARTING
+
         self.metrics = metrics or GeneratorMetrics()
         self.scheduler = Scheduler(app, on_report, self.metrics, may_tick=self.may_tick, on_fenced=self._fenced_off)
         self.scheduler.every_minute(PRELOAD_AT_SECOND, self._refresh)
@@ -91,6 +92,7 @@ class Leader:
         self._leadership.floor = self._app.record.memory.epoch()
         self._leadership.healthy = self._is_healthy
         self._leadership.on_change = lambda: loop.call_soon_threadsafe(self._changed.set)
+
         self.scheduler.start()
         self._leadership.start()
         try:
@@ -123,6 +125,7 @@ class Leader:
         lease = self._leadership.state()
         if lease is None or self._is_stopping():
             return
+
         if lease.epoch is None:
             if self._epoch is None:  # else the loss was logged
                 log.info("standing by", leader=lease.holder)
@@ -133,7 +136,8 @@ class Leader:
             await self._lead(lease.epoch)
 
     def _stand_by(self) -> None:
-        self._epoch, self.state = None, LeaderState.STANDBY
+        self._epoch = None
+        self.state = LeaderState.STANDBY
 
     async def _lead(self, epoch: int) -> None:
         """Resume from where the last leader's record ends, and publish at once."""
@@ -143,9 +147,12 @@ class Leader:
         async with self.scheduler.one:
             if not await self._opened(epoch):
                 return
-            self._epoch, self.state = epoch, LeaderState.LEADING
+            self._epoch = epoch
+            self.state = LeaderState.LEADING
+
         if not alone:
-            log.info("leading", epoch=epoch, opened_in_s=round(self._app.clock.monotonic() - began_s, 2))
+            opened_in_s = self._app.clock.monotonic() - began_s
+            log.info("leading", epoch=epoch, opened_in_s=round(opened_in_s, 2))
         self._backfill_if_empty()
         self.scheduler.forget_last()
         await self.scheduler.fire()
@@ -194,6 +201,7 @@ class Leader:
             if empty:
                 await preload(self._app, now)
                 self._backfill_if_empty()
+
             await market.observe(now)
             if empty:
                 log.info("standby ready", bars=len(market.history))
@@ -211,12 +219,14 @@ class Leader:
         while True:
             await asyncio.sleep(pause_s)
             pause_s = min(2 * pause_s, LONGEST_RETRY_S)
+
             market = self._app.market
             try:
                 bars = await market.source.backfill(to_ms(self._app.clock.now()), market.days, no_progress)
             except Exception as error:  # noqa: BLE001  the next try may do better
                 log.warning("backfill failed", reason=str(error), retry_in_s=pause_s)
                 continue
+
             async with self.scheduler.one:
                 await market.adopt(bars)
             log.info("backfill done", bars=len(market.history))

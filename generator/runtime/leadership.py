@@ -103,6 +103,7 @@ class Leadership:
                 self._keep(self._grant)
         except LeaseUnreachable as error:
             self._unreached(str(error))
+
         grant = self._grant
         if grant is None:
             return RETRY_S
@@ -128,9 +129,11 @@ class Leadership:
             while self._grant is None and self._elapsed() < until_s:
                 self._stop.wait(RETRY_S)
                 self.step()
+
             if self._grant is None:
                 held = f"{self._lease.holder()} leads here; stop it first"
                 raise GeneratorError(held if self._answered else "the lease could not be reached")
+
             self.start()
             yield self._grant.epoch
         finally:
@@ -162,6 +165,7 @@ class Leadership:
             log.warning("unable to lead: the lease is released", epoch=grant.epoch)
             self.release()
             return
+
         began = self._elapsed()
         try:
             self._lease.renew()
@@ -171,6 +175,8 @@ class Leadership:
             log.warning("the lease was lost; standing by", epoch=grant.epoch, reason=str(error))
             self.on_change()
             return
+
+        # Counted from before the request, so that our time ends before the lease's own.
         self._until_s = began + SHARE_TRUSTED * (grant.ttl_s or 0.0)
         self._complained_s = None
 

@@ -100,6 +100,7 @@ class Scheduler:
         async with self.one:
             if not self._may_tick():
                 return
+
             at = self._app.clock.now()
             self._began_s = self._app.clock.monotonic()
             self._count_missed(self._began_s)
@@ -124,9 +125,10 @@ class Scheduler:
         except LeadershipLost as error:
             self._on_fenced(error)
         except Exception as error:  # noqa: BLE001  one bad tick must not end the process
-            late = deadline.expired()
-            reason = f"the tick did not end within {self._deadline_s:g} s" if late else str(error)
-            self._failed(at, reason or type(error).__name__, error)
+            reason = str(error) or type(error).__name__
+            if deadline.expired():
+                reason = f"the tick did not end within {self._deadline_s:g} s"
+            self._failed(at, reason, error)
         else:
             self._published(report, at, self._app.clock.monotonic() - began_s)
 
@@ -143,6 +145,7 @@ class Scheduler:
         self.metrics.ticks_by_outcome["failed"].inc()
         expected = isinstance(error, GeneratorError | TimeoutError | OSError)
         log.error("tick failed; readers keep the last release", reason=reason, exc_info=None if expected else error)
+
         try:
             name = at.strftime("%Y%m%dT%H%M%SZ")
             self._app.record.memory.tick_done(name, None, to_ms(at), ok=False, reason=reason)

@@ -135,6 +135,7 @@ async def _fill(app: App, start: datetime, progress: Progress) -> None:
             raise
         log.warning("no history yet: readings are unknown until venues answer", reason=str(error))
         return
+
     app.market.history.append(bars)
     if bars.interval_ms == HOUR_MS:
         app.record.arena = replace(app.record.arena, round_minutes=60)

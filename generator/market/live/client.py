@@ -93,8 +93,10 @@ class VenueClient:
         async def one(job: Job) -> None:
             async with slots:
                 outcome = self._pause_reason() or await self.attempt(job)
-                for number, kind in enumerate(job.kinds):
-                    collector.settle(self.spec.name, kind, outcome if number == 0 or isinstance(outcome, str) else ())
+                first, *others = job.kinds
+                collector.settle(self.spec.name, first, outcome)
+                for kind in others:  # their readings came with the first's
+                    collector.settle(self.spec.name, kind, outcome if isinstance(outcome, str) else ())
 
         await asyncio.gather(*(one(job) for job in jobs))
 
@@ -116,9 +118,11 @@ class VenueClient:
         self.asked_at = {kind: at_ms for kind, at_ms in self.asked_at.items() if at_ms <= now_ms}
         if self._paused_until_ms > now_ms + LONGEST_PAUSE_MS:
             self._paused_until_ms = 0
+
         paused = self._pause_reason()
         if paused is not None or self._loaded:
             return paused
+
         try:
             await self._load_markets()
         except Exception as error:  # noqa: BLE001 - as above; the next tick tries again
@@ -137,11 +141,13 @@ class VenueClient:
             if not narrowing or type(error).__name__ != "BadSymbol":
                 raise
             await exchange.load_markets(reload=True)  # one of the pairs is gone: take the whole list this once
+
         markets = _open_markets(exchange)
         self.spot = _spot_symbols(markets, self.spec, self.assets)
         perpetual = {asset: f"{asset}/{STABLECOIN}:{STABLECOIN}" for asset in self.assets}
         if self.spec.funding != "none":
             self.perpetual = {asset: symbol for asset, symbol in perpetual.items() if symbol in markets}
+
         # Thousands of parsed markets would stay resident; keep the dozen that are read.
         exchange.currencies = {}
         exchange.set_markets([markets[symbol] for symbol in (*self.spot.values(), *self.perpetual.values())])
@@ -160,7 +166,9 @@ class VenueClient:
 
     def _pause_reason(self) -> str | None:
         """Say why the venue is left alone; None when it may be asked."""
-        return None if self._now_ms >= self._paused_until_ms else "left alone after asking us to slow down (429)"
+        if self._now_ms >= self._paused_until_ms:
+            return None
+        return "left alone after asking us to slow down (429)"
 
     def _pause(self, asked_ms: int) -> None:
         if self._pause_reason():
@@ -210,12 +218,15 @@ def _date_ms(date: str) -> int | None:
 
 
 def _spot_symbols(markets: dict[str, Any], spec: VenueSpec, assets: tuple[str, ...]) -> dict[str, str]:
-    found: dict[str, str] = {}
+    """Return asset -> the first of its symbols, in the order of the venue's quotes, that is listed."""
+    symbols: dict[str, str] = {}
     for asset in assets:
-        listed = [symbol for quote in spec.quotes if (symbol := f"{asset}/{quote}") in markets]
+        pairs = [f"{asset}/{quote}" for quote in spec.quotes]
+        listed = [pair for pair in pairs if pair in markets]
         if listed:
-            found[asset] = listed[0]
+            symbols[asset] = listed[0]
+
     basis = f"{STABLECOIN}/USD"
     if spec.quotes_stablecoin and basis in markets:
-        found[STABLECOIN] = basis
-    return found
+        symbols[STABLECOIN] = basis
+    return symbols

@@ -85,6 +85,7 @@ class LiveSource:
         collector = Collector()
         ends = asyncio.get_running_loop().time() + self._deadline_s
         due = last_closed(now_ms) > since_ms
+
         tried: set[tuple[str, str]] = set()
         chosen = self._bars.choose(self._clients, self._assets if due else (), tried)
 
@@ -98,26 +99,33 @@ class LiveSource:
             return [*spot_jobs(client, now_ms), *perpetual, *bar_jobs(client)]
 
         await _until(ends, [client.work(plan, now_ms, collector) for client in self._clients])
+
+        # Bars that a venue did not give are asked of the next best, until each was asked.
         while due and (chosen := self._bars.choose(self._clients, self._bars.lacking(collector, now_ms), tried)):
             await _until(ends, [client.run(bar_jobs(client), collector) for client in self._clients])
+
         collector.give_up(f"no answer within {self._deadline_s:g} s")
         return self._compose(collector, now_ms, since_ms)
 
     def _compose(self, collector: Collector, now_ms: int, since_ms: int) -> Observation:
         self._carry(collector, now_ms)
         rate = basis(collector.readings, now_ms)
+        readings: list[Reading] = [*self._current(collector, now_ms), *self._carried.values()]
+        readings.sort(key=lambda reading: reading.venue)  # equal answers give equal bytes, whoever answered first
         snapshot = LiveSnapshot(
-            # In one order whoever answered first: equal answers must give equal bytes.
-            tuple(sorted((*self._current(collector, now_ms), *self._carried.values()), key=lambda one: one.venue)),
+            tuple(readings),
             now_ms,
             usd_per_coin=rate if rate is not None else 1.0,
             liquidations_asked=any(client.spec.open_interest == "statistics" for client in self._clients),
         )
         assets = {asset: observe_asset(asset, snapshot) for asset in self._assets}
+
         self._bars.note(now_ms, assets, collector.of(LiquidationReading))
         listed = {asset for client in self._clients if client.spec.candle_page for asset in client.spot}
         bars = self._bars.take(collector.of(CandleReading), now_ms, since_ms, listed & set(self._assets))
-        dropped, self._bars.dropped = self._bars.dropped, 0
+        dropped = self._bars.dropped
+        self._bars.dropped = 0
+
         return Observation(
             self.mode,
             now_ms,
@@ -132,27 +140,28 @@ class LiveSource:
     def _current(self, collector: Collector, now_ms: int) -> list[Reading]:
         """Return this tick's prices and books; stale quotes too, for the consensus names them."""
         fresh: list[Reading] = [*collector.of(PriceReading), *collector.of(DayReading), *collector.of(BookReading)]
-        return [one for one in fresh if isinstance(one, PriceReading) or _counts(one, now_ms)]
+        return [reading for reading in fresh if isinstance(reading, PriceReading) or _counts(reading, now_ms)]
 
     def _carry(self, collector: Collector, now_ms: int) -> None:
         """Keep the last answers of what is not asked, or not answered, in every tick, until they are too old."""
-        for one in collector.readings:
-            if one.kind in _CARRIED:
-                self._carried[one.kind, one.venue, one.asset] = one
-        self._carried = {key: one for key, one in self._carried.items() if _counts(one, now_ms)}
+        for reading in collector.readings:
+            if reading.kind in _CARRIED:
+                self._carried[reading.kind, reading.venue, reading.asset] = reading
+        self._carried = {key: reading for key, reading in self._carried.items() if _counts(reading, now_ms)}
 
     async def aclose(self) -> None:
         """Close every venue's connections."""
         await asyncio.gather(*(client.aclose() for client in self._clients))
 
 
-def _counts(one: Reading, now_ms: int) -> bool:
-    return abs(now_ms - one.as_of_ms) <= MAX_AGES_MS[one.kind]
+def _counts(reading: Reading, now_ms: int) -> bool:
+    """Return whether a reading is young enough to count."""
+    return abs(now_ms - reading.as_of_ms) <= MAX_AGES_MS[reading.kind]
 
 
 async def _until(ends: float, work: Sequence[Coroutine[Any, Any, None]]) -> None:
     """Run `work` until the loop's time `ends`; what is not done by then is cancelled."""
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout_at(ends), asyncio.TaskGroup() as group:
-            for one in work:
-                group.create_task(one)
+            for coroutine in work:
+                group.create_task(coroutine)
