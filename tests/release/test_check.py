@@ -89,3 +89,58 @@ def test_what_was_good_is_looked_at_again_only_when_it_changed() -> None:
 
     with pytest.raises(PublishError, match=r"1 faults: /llms.txt"):
         checker.check(NUMBER, {**FILES, "/llms.txt": b"\xff"})
+
+
+def faults(checker: Checker, **files: bytes) -> str:
+    with pytest.raises(PublishError) as refused:
+        checker.check(NUMBER, {**FILES, **{f"/{name}": content for name, content in files.items()}})
+    return str(refused.value)
+
+
+def test_a_file_may_be_8_mib_and_no_larger() -> None:
+    whole = b"x" * 8 * 1024 * 1024
+    Checker().check(NUMBER, {**FILES, "/llms.txt": whole})
+
+    assert "/llms.txt: larger than 8388608 bytes" in faults(Checker(), **{"llms.txt": whole + b"x"})
+
+
+def test_a_release_may_be_256_mib_and_no_larger() -> None:
+    part = b"x" * 8 * 1024 * 1024
+    rest = 256 * 1024 * 1024 - 31 * len(part) - sum(map(len, FILES.values()))
+    full = {f"/{number}.bin": part for number in range(31)} | {"/rest.bin": part[:rest]}
+    Checker().check(NUMBER, {**FILES, **full})
+
+    with pytest.raises(PublishError, match="the release is larger than 268435456 bytes"):
+        Checker().check(NUMBER, {**FILES, **full, "/one.bin": b"x"})
+
+
+def test_of_many_faults_five_are_named_and_all_are_counted() -> None:
+    five = faults(Checker(), **{f"{number}.txt": b"" for number in range(5)})
+    seven = faults(Checker(), **{f"{number}.txt": b"" for number in range(7)})
+
+    named = "; ".join(f"/{number}.txt: empty" for number in range(5))
+    assert five == f"release {NUMBER} not published: 5 faults: {named}"
+    assert seven == f"release {NUMBER} not published: 7 faults: {named} and 2 more"
+
+
+@pytest.mark.parametrize("ending", [".html", ".md", ".txt", ".xml", ".yaml", ".css", ".js", ".svg"])
+def test_every_kind_of_text_must_be_text(ending: str) -> None:
+    assert "not UTF-8" in faults(Checker(), **{f"a{ending}": b"\xff"})
+    assert f"/a{ending}: empty" in faults(Checker(), **{f"a{ending}": b" \n"})
+
+
+@pytest.mark.parametrize("path", ["/a/", "/a//b.txt", "/a/../b.txt", "a.txt", "/a\n.txt"])
+def test_what_is_not_a_path_does_not_pass(path: str) -> None:
+    with pytest.raises(PublishError, match="not a path"):
+        Checker().check(NUMBER, {**FILES, path: b"x"})
+
+
+def test_a_body_as_of_its_own_time_passes_and_a_second_later_does_not() -> None:
+    def body(as_of: str) -> bytes:
+        made = {"generation": NUMBER, "generated_at": "2026-11-20T09:53:00Z"}
+        return json.dumps({"freshness": made, "rows": [{"as_of": as_of}]}).encode()
+
+    Checker().check(NUMBER, {**FILES, REGIME: body("2026-11-20T09:53:00Z")})
+
+    with pytest.raises(PublishError, match="as of 2026-11-20T09:53:01Z, later than its own time"):
+        Checker().check(NUMBER, {**FILES, REGIME: body("2026-11-20T09:53:01Z")})

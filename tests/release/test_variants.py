@@ -6,6 +6,7 @@ import random
 import zlib
 
 import brotli
+import pytest
 
 from generator.release.variants import Variants
 
@@ -77,3 +78,37 @@ def test_a_variant_is_kept_only_where_it_is_a_tenth_smaller() -> None:
 
     assert all(there == smaller for there, smaller in kept.values())
     assert {there for there, _ in kept.values()} == {True, False}
+
+
+KINDS = (".php", ".json", ".html", ".txt", ".xml", ".yaml", ".css", ".js", ".svg", ".md", "/api-catalog", "/x402")
+
+
+def test_every_kind_of_text_gets_variants_and_nothing_else_does() -> None:
+    text = b"words and words " * 100
+
+    files = Variants().add({f"/a{ending}": text for ending in (*KINDS, ".png", ".gz", ".csv.br")})
+
+    assert {path for path in files if path.endswith(".gz") and f"{path[:-3]}" in files} == {
+        f"/a{end}.gz" for end in KINDS
+    }
+
+
+@pytest.mark.parametrize(("size", "count"), [(999, 1), (1_000, 3)])
+def test_what_is_smaller_than_a_thousand_bytes_gets_none(size: int, count: int) -> None:
+    assert len(Variants().add({"/a.txt": b"a" * size})) == count
+
+
+@pytest.mark.parametrize(
+    ("size", "lasting", "levels"),
+    [(65_535, (), (4, 4)), (65_536, (), (1, 2)), (65_536, ("/a.txt",), (9, 6)), (2_000, ("/a.txt",), (9, 6))],
+)
+def test_what_changes_often_or_is_large_is_packed_quickly(
+    size: int, lasting: tuple[str, ...], levels: tuple[int, int]
+) -> None:
+    text = (json.dumps([number * 7919 % 10_007 for number in range(12_000)]).encode())[:size]
+    gzip_level, brotli_quality = levels
+
+    files = Variants().add({"/a.txt": text}, lasting)
+
+    assert files["/a.txt.br"] == brotli.compress(text, quality=brotli_quality)
+    assert files["/a.txt.gz"] == gzip.compress(text, compresslevel=gzip_level, mtime=0)
