@@ -167,6 +167,7 @@ def _offer(app: App, context: TickContext, composed: Composed, paid: PaidJson) -
         "assets_version": app.publisher.assets.version,
         "menu": MENU,
     }
+
     return Offer(
         generation=freshness.generation,
         head=head,

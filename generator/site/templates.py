@@ -48,6 +48,7 @@ def environment(resources: Resources) -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
+
     env.filters.update(
         {
             "asset_path": links.asset_path,
@@ -69,6 +70,7 @@ def environment(resources: Resources) -> Environment:
             "word": words.word,
         }
     )
+
     env.globals.update(_CATALOG)
     env.globals.update(
         order=[ENDPOINT_BY_ID[name] for name in endpoints.RECOMMENDED_ORDER],
@@ -78,4 +80,5 @@ def environment(resources: Resources) -> Environment:
         versions=versions(resources.changelog),
         assets_version=Assets.load(resources).version,
     )
+
     return env

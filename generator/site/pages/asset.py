@@ -34,6 +34,8 @@ def asset_view(asset: str, bodies: FreeBodies, due: Sequence[PredictionMade]) ->
     coin = bodies.main_brain.coins[asset]
     futures = bodies.derivatives.assets[asset]
     reasoning = bodies.reasoning(asset).reasoning
+    bears = [reason.bears_on_call for reason in reasoning.reasons]
+
     return {
         "asset": asset,
         "name": ASSET_NAMES[asset],
@@ -43,7 +45,7 @@ def asset_view(asset: str, bodies: FreeBodies, due: Sequence[PredictionMade]) ->
         "chances": _chances(reasoning),
         "ranges": _ranges(coin.ranges or {}, coin.price),
         "reasons": tuple((reason.text, BEARS[reason.bears_on_call]) for reason in reasoning.reasons),
-        "signs": _signs([reason.bears_on_call for reason in reasoning.reasons]),
+        "signs": _signs(bears),
         "futures": futures.evidence or (),
         "record": asset_record(asset, due),
     }

@@ -31,9 +31,11 @@ def document_view(page: SitePage, schemas: Schemas, bodies: Mapping[str, Body], 
     """
     reference = Reference(schemas)
     name = page.path.split("/")[2]
+
     if name in ENDPOINT_BY_ID:
         endpoint = ENDPOINT_BY_ID[name]
         return _endpoint(endpoint, reference, bodies.get(endpoint.path), site.base_url)
+
     if name in PRODUCT_BY_ID:
         product = PRODUCT_BY_ID[name]
         return {
@@ -41,9 +43,12 @@ def document_view(page: SitePage, schemas: Schemas, bodies: Mapping[str, Body], 
             "parts": reference.of(product),
             "programs": _paid_programs(site.base_url, product),
         }
+
     if page.path == QUICKSTART:
         return _quickstart(site)
-    return {"parts": reference.shared() if page.path == TYPES else ()}
+    if page.path == TYPES:
+        return {"parts": reference.shared()}
+    return {"parts": ()}
 
 
 def _endpoint(endpoint: Endpoint, reference: Reference, body: Body | None, base_url: str) -> dict[str, Any]:
@@ -74,6 +79,7 @@ def _quickstart(site: Site) -> dict[str, Any]:
     lent = site.devnet is not None and site.network == TESTNET.name
     origin = site.base_url if lent else LOCAL
     first = PRODUCTS[0]
+
     return {
         "lent": lent,
         "start": examples.START,

@@ -77,6 +77,7 @@ def record_view(
         (("Brain", arena.arena_record.hit), *crowds(arena.teacher, rounds)),
         source,
     )
+
     return {
         "headline": headline(hour_of(arena.how_far)),
         "lead": hour_statement(arena),
@@ -137,6 +138,7 @@ def _section(  # noqa: PLR0917  each is another thing
             rates(f"{name}-rates", title, compared_rates, source, record.chance),
             skills(f"{name}-skill", record, source),
         )
+
     return {
         "name": name,
         "record": record,

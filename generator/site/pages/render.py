@@ -265,8 +265,10 @@ class Pages:
             "mode": str(ctx.observation.mode),
             "lasting": lasting,
         }
+
         head = self._env.get_template("pages/head.html").render(values)
         foot = self._env.get_template("pages/foot.html").render(values)
+
         return {
             **values,
             "head": Markup(head),  # noqa: S704  ours, escaped when it was made

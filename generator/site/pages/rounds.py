@@ -78,6 +78,7 @@ def history(rounds: Sequence[FinishedRound]) -> tuple[dict[str, Any], ...]:
 def _history_row(played: FinishedRound) -> dict[str, Any]:
     outcome = played.outcome
     counts = [f"{votes.total:,} {who}" for who, votes in played.votes.items()]
+
     return {
         "round_id": played.round_id,
         "asset": played.asset,
@@ -110,13 +111,15 @@ def who_was_right(arena: ArenaView, rounds: Sequence[FinishedRound], source: Mar
     """Compare brain and people over all resolved rounds; those of the backtest before the start are apart."""
     metrics = arena.teacher
     people = crowds(metrics, rounds)
+    patterns = [(words, metrics.patterns.get(pattern, 0)) for pattern, words in PATTERNS.items()]
+
     return {
         "chart": rates("right", "The brain", (("Brain", metrics.brain), *people), source),
         "brain": metrics.brain,
         "people": people,
         "real": people[0][0] == PEOPLE,
         "agreement": metrics.agreement,
-        "patterns": tuple((words, metrics.patterns.get(pattern, 0)) for pattern, words in PATTERNS.items()),
+        "patterns": patterns,
         "warm_up": arena.lessons_warm_up,
         "total": metrics.lessons_total,
     }

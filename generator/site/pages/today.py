@@ -26,6 +26,7 @@ def examples(bodies: FreeBodies, due: Sequence[PredictionMade], now_ms: int, mod
     """
     coin = bodies.main_brain.coins[DEFAULT_ASSET]
     own_due = (prediction for prediction in due if prediction.asset == DEFAULT_ASSET)
+
     sentences = [
         *_regime(bodies.market_regime.regime, coin),
         *_ranges(coin),
@@ -33,6 +34,7 @@ def examples(bodies: FreeBodies, due: Sequence[PredictionMade], now_ms: int, mod
         *_book(bodies.liquidity_lite.assets[DEFAULT_ASSET]),
         *_realised(next(own_due, None), now_ms),
     ]
+
     when = "In the replay" if mode is SourceMode.RECORDED else "Today"
     return {term: f"{when}: {sentence}." for term, sentence in sentences}
 
