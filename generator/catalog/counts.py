@@ -17,6 +17,11 @@ def in_words(count: int) -> str:
     return _WORDS[count] if count < len(_WORDS) else str(count)
 
 
+def quantity(count: int, unit: str) -> str:
+    """Write a count with its unit, e.g. `1 hour` or `7 hours`."""
+    return f"{count} {unit}" if count == 1 else f"{count} {unit}s"
+
+
 ASSETS_IN_WORDS: Final = in_words(len(ASSETS))
 ENDPOINTS_IN_WORDS: Final = in_words(len(ENDPOINTS))
 PRODUCTS_IN_WORDS: Final = in_words(len(PRODUCTS))

@@ -10,9 +10,9 @@ from generator.catalog import formats
 
 # What a reader looks at last; everything else keeps the order in which the models declare it.
 TAIL: Final = (
-    "limitations", "capability_boundary", "next_resource", "developer_resources", "related_resources", "truth_statement",
-    "developer_note", "privacy_note", "disclaimer", "educational_notice", "updated", "updated_at", "updated_utc",
-    "freshness", "replay",
+    "limitations", "capability_boundary", "next_resource", "developer_resources", "related_resources",
+    "truth_statement", "developer_note", "privacy_note", "disclaimer", "educational_notice",
+    "updated", "updated_at", "updated_utc", "freshness", "replay",
 )  # fmt: skip
 
 

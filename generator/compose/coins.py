@@ -10,7 +10,14 @@ from generator.brain.forecast import Forecast
 from generator.brain.reading import AssetReading, Range, VolatilityOutlook
 from generator.catalog.assets import ASSETS
 from generator.catalog.formats import basis_points, change, fixed, price, share
-from generator.catalog.words import Bias, ConfidenceKind, Trend
+from generator.catalog.words import (
+    Bias,
+    ConfidenceKind,
+    LiquidityContext,
+    MarketStructure,
+    Trend,
+    VolatilityWord,
+)
 from generator.compose.body import Body
 from generator.compose.context import TickContext
 from generator.compose.inputs import observed, reading_of
@@ -88,6 +95,30 @@ def trend_of(ctx: TickContext, asset: str) -> Trend:
     return read.trend if read else Trend(ctx.trends.get(asset, Trend.UNKNOWN))
 
 
+def structure_of(ctx: TickContext, asset: str) -> MarketStructure:
+    """Return the shape of an asset's last days; unknown without a reading."""
+    read = reading_of(ctx, asset)
+    return read.structure if read else MarketStructure.UNKNOWN
+
+
+def volatility_of(ctx: TickContext, asset: str) -> VolatilityWord:
+    """Return an asset's volatility outlook; unknown without a reading."""
+    read = reading_of(ctx, asset)
+    return read.volatility if read else VolatilityWord.UNKNOWN
+
+
+def liquidity_of(ctx: TickContext, asset: str) -> LiquidityContext:
+    """Return how deep an asset's order book is; unknown without a reading."""
+    read = reading_of(ctx, asset)
+    return read.liquidity if read else LiquidityContext.UNKNOWN
+
+
+def expected_move_of(ctx: TickContext, asset: str) -> ExpectedMove | None:
+    """Publish the expected size of an asset's moves; None without a reading."""
+    read = reading_of(ctx, asset)
+    return expected_move(read.outlook) if read else None
+
+
 def bias_counts(ctx: TickContext) -> dict[str, int]:
     """Count the assets of each bias; assets without a forecast are not counted."""
     counted = Counter(bias_of(ctx, asset) for asset in ASSETS)
@@ -154,26 +185,29 @@ def quoted(ctx: TickContext, asset: str) -> Quoted:
 
 def forecasted(ctx: TickContext, asset: str) -> Forecasted:
     """Publish how far an asset may move, and the chances of each direction."""
+    move_ranges = ranges(reading_of(ctx, asset))
     forecast = forecast_of(ctx, asset)
-    chances = scores.published_triple(forecast.probabilities) if forecast else None
-    base_rates = scores.published_triple(forecast.base_rate) if forecast else None
+    if forecast is None:
+        return Forecasted(confidence=None, probabilities=None, base_rates=None, ranges=move_ranges)
 
     return Forecasted(
         confidence=confidence_percent(forecast),
-        probabilities=published(chances),
-        base_rates=published(base_rates),
-        ranges=ranges(reading_of(ctx, asset)),
+        probabilities=published(scores.published_triple(forecast.probabilities)),
+        base_rates=published(scores.published_triple(forecast.base_rate)),
+        ranges=move_ranges,
     )
 
 
 def weighed(ctx: TickContext, asset: str) -> Weighed:
     """Publish the same with its neutral band and how far the evidence agrees."""
+    known = forecasted(ctx, asset).as_fields()
     read = reading_of(ctx, asset)
-    forecast = forecast_of(ctx, asset)
+    if read is None:
+        return Weighed(**known, band_bps=None, agreement_percent=None, coverage_percent=None)
 
     return Weighed(
-        **forecasted(ctx, asset).as_fields(),
-        band_bps=basis_points(forecast.band_bps) if forecast else None,
-        agreement_percent=share(read.agreement) if read else None,
-        coverage_percent=share(read.coverage) if read else None,
+        **known,
+        band_bps=basis_points(read.forecast.band_bps) if read.forecast else None,
+        agreement_percent=share(read.agreement),
+        coverage_percent=share(read.coverage),
     )

@@ -37,8 +37,8 @@ class Funding(Body):
     rate_8h_percent: float = Field(description="Paid by longs to shorts every 8 hours, percent, four decimals.")
     annualised_percent: float = Field(description="The same over a year without compounding, percent, two decimals.")
     rank_30d_percent: float | None = Field(
-        description="Share of the asset's own last 30 days (8-hour values) in which the rate was lower, ties counted half, "
-        "percent 0..100; null with less than a week of them."
+        description="Share of the asset's own last 30 days (8-hour values) in which the rate was lower, ties counted "
+        "half, percent 0..100; null with less than a week of them."
     )
     usual_rate_8h_percent: float = Field(
         description="The rate of most venues while neither side is in demand, percent; it is 0.01, not zero."
@@ -57,7 +57,8 @@ class OpenInterest(Body):
         description="Open contracts, counted in coins, 6 significant digits. Each has one long and one short."
     )
     contracts_change_24h_percent: Change24h = Field(
-        description="Change of the contracts over 24 hours, percent, two decimals: what positions did, whatever the price."
+        description="Change of the contracts over 24 hours, percent, two decimals: what positions did, whatever the "
+        "price."
     )
     usd: Significant = Field(description="Their value in US dollars, 6 significant digits.")
     change_24h_percent: Change24h = Field(
@@ -81,7 +82,8 @@ class DerivativesAsset(Body):
     asset: str = Field(description="Asset symbol.")
     status: words.Status = Field(description="How complete the inputs for this asset are.")
     state: words.DerivativesState | None = Field(
-        description="crowded_longs or crowded_shorts: the rate is extreme within the asset's own 30 days and that side pays; "
+        description="crowded_longs or crowded_shorts: the rate is extreme within the asset's own 30 days and that side "
+        "pays; "
         "leveraging_up or deleveraging: contracts rose or fell over 24 hours; unavailable without data; null while the "
         "state has held for less than half of the last hours."
     )
@@ -91,7 +93,8 @@ class DerivativesAsset(Body):
     confidence: float | None = Field(description="Share of the last hours in which the state held, percent 0..100.")
     confidence_kind: words.ConfidenceKind = Field(default=words.ConfidenceKind.STEADINESS, description=KIND)
     price_and_interest: words.PriceAndInterest | None = Field(
-        description="Price and contracts over the same 24 hours; a price within 0.1% and contracts within 0.5% count as little_change."
+        description="Price and contracts over the same 24 hours; a price within 0.1% and contracts within 0.5% count "
+        "as little_change."
     )
     funding: Funding | None = Field(description="Funding; null where no source gives it.")
     open_interest: OpenInterest | None = Field(description="Open interest; null where no source gives it.")
@@ -119,8 +122,8 @@ class DerivativesResponse(envelope.FreeResponse):
         description="The commonest vote of the assets that have one; mixed on a tie; null with fewer than three."
     )
     confidence: float | None = Field(
-        description="Share of the assets with a state that have the overall one, percent 0..100; null on a tie and with "
-        "fewer than three."
+        description="Share of the assets with a state that have the overall one, percent 0..100; null on a tie and "
+        "with fewer than three."
     )
     confidence_kind: words.ConfidenceKind = Field(default=words.ConfidenceKind.SHARE_OF_ASSETS, description=KIND)
     assets: dict[str, DerivativesAsset] = Field(description="Asset symbol to its derivatives pressure.")
@@ -238,25 +241,29 @@ def funding(seen: AssetObservation, pressure: Pressure) -> Funding | None:
 
 def who_pays(paid: Funding) -> str:
     """Say which side pays, how much against the usual rate, and how often it was less."""
-    rate = paid.rate_8h_percent
-    if rate < 0:
-        demand = "almost nothing" if rate > LITTLE_PAID else "demand to be short exceeds supply"
-        payment = f"Shorts pay longs {-rate:.4f}% every 8 hours: {demand}."
-    elif rate > MUCH_PAID:
-        times = rate / USUAL_PERCENT
-        payment = (
-            f"Longs pay shorts {rate:.4f}% every 8 hours, {times:.1f} times the usual {USUAL_PERCENT}%: "
-            "demand to be long exceeds supply."
-        )
-    else:
-        payer = "Longs pay shorts" if rate else "Neither side pays the other:"
-        size = "less than" if rate < LESS_PAID else "about"
-        payment = f"{payer} {rate:.4f}% every 8 hours, {size} the usual {USUAL_PERCENT}%."
-
+    payment = _payment(paid.rate_8h_percent)
     rank = paid.rank_30d_percent
     if rank is None:
         return payment
     return f"{payment} It was lower {rank:g}% of the time in the last 30 days."
+
+
+def _payment(rate: float) -> str:
+    """Say who pays whom at a rate, percent every 8 hours: from the most that shorts pay to the most that longs pay."""
+    paid = f"{abs(rate):.4f}% every 8 hours"
+    usual = f"the usual {USUAL_PERCENT}%"
+
+    if rate <= LITTLE_PAID:
+        return f"Shorts pay longs {paid}: demand to be short exceeds supply."
+    if rate < 0:
+        return f"Shorts pay longs {paid}: almost nothing."
+    if rate == 0:
+        return f"Neither side pays the other: {paid}, less than {usual}."
+    if rate < LESS_PAID:
+        return f"Longs pay shorts {paid}, less than {usual}."
+    if rate <= MUCH_PAID:
+        return f"Longs pay shorts {paid}, about {usual}."
+    return f"Longs pay shorts {paid}, {rate / USUAL_PERCENT:.1f} times {usual}: demand to be long exceeds supply."
 
 
 def price_and_interest(price_change: float, contracts_change: float) -> words.PriceAndInterest:
@@ -264,9 +271,11 @@ def price_and_interest(price_change: float, contracts_change: float) -> words.Pr
     if abs(price_change) <= FLAT_PERCENT or abs(contracts_change) <= FLAT_CONTRACTS_PERCENT:
         return words.PriceAndInterest.LITTLE_CHANGE
 
-    price_word = "rising" if price_change > 0 else "falling"
-    interest_word = "rising" if contracts_change > 0 else "falling"
-    return words.PriceAndInterest(f"{price_word}_price_{interest_word}_interest")
+    return words.PriceAndInterest(f"{_rising(price_change)}_price_{_rising(contracts_change)}_interest")
+
+
+def _rising(change_percent: float) -> str:
+    return "rising" if change_percent > 0 else "falling"
 
 
 def moved(price_change: float, contracts_change: float, quadrant: words.PriceAndInterest) -> str:
@@ -315,9 +324,11 @@ def overall(assets: Iterable[DerivativesAsset]) -> tuple[words.OverallState | No
     states = [row.state.value for row in rows if row.state and row.state is not words.DerivativesState.UNAVAILABLE]
     votes = [row.vote.value for row in rows if row.vote and row.vote is not words.DerivativesVote.NO_VOTE]
 
-    state = commonest(states, "mixed")
-    vote = commonest(votes, "mixed")
-    return words.OverallState(state) if state else None, words.OverallVote(vote) if vote else None
+    state = commonest(states, words.OverallState.MIXED)
+    vote = commonest(votes, words.OverallVote.MIXED)
+    overall_state = words.OverallState(state) if state else None
+    overall_vote = words.OverallVote(vote) if vote else None
+    return overall_state, overall_vote
 
 
 def by_state(assets: Mapping[str, DerivativesAsset]) -> dict[str, list[str]]:

@@ -120,22 +120,26 @@ def read_facts(read: AssetReading, moved: float | None, *, missing: str = "") ->
         moved: its change over 24 hours as published, percent.
         missing: why there is no forecast.
     """
-    forecast = read.forecast
     words = (LIQUIDITY[read.liquidity], DERIVATIVES[read.derivatives])
-
-    return PublishedAsset(
+    published = PublishedAsset(
         asset=read.asset,
         change=moved,
         usual_day=_percent(read.facts.usual_day),
         structure=read.structure,
         place=fixed(read.facts.place_in_week, 2),
         hour_range=_hour_range(read),
-        forecast=read.bias if forecast else None,
-        chances=_chances(forecast.probabilities) if forecast else None,
-        base=_chances(forecast.base_rate) if forecast else None,
         points=(_families(read, Points.UP), _families(read, Points.DOWN)),
         notes=tuple(word.reading for word in words if word.most),
         missing=missing,
+    )
+    if read.forecast is None:
+        return published
+
+    return replace(
+        published,
+        forecast=read.bias,
+        chances=_chances(read.forecast.probabilities),
+        base=_chances(read.forecast.base_rate),
     )
 
 

@@ -194,7 +194,10 @@ def forecast_reason(ctx: TickContext, asset: str) -> str:
 
 
 def asset_limitations(ctx: TickContext, asset: str, *more: str) -> tuple[str, ...]:
-    """Name what is unknown of one asset, and why, but for what the whole answer says of all: the source's words first."""
+    """Name what is unknown of one asset, and why; the source's own words come first.
+
+    What the whole answer says of all assets is left out.
+    """
     seen = observed(ctx, asset)
     nowhere = lacked_by_all(ctx)
     limits = [text for text in seen.limitations if not any(kind in text for kind in nowhere)]

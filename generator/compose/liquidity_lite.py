@@ -9,7 +9,7 @@ from generator.catalog.text.answers import DISCLAIMER
 from generator.catalog.text.labels import BOOK, BOOKS_UNTESTED
 from generator.catalog.words import Bias, ConfidenceKind, LiquidityContext, MarketStructure, Status
 from generator.compose import envelope, inputs
-from generator.compose.coins import Quoted, bias_of, confidence_percent, forecast_of, quoted
+from generator.compose.coins import Quoted, bias_of, confidence_percent, forecast_of, liquidity_of, quoted, structure_of
 from generator.compose.context import TickContext
 from generator.compose.scores import KIND
 
@@ -19,8 +19,8 @@ class LiquidityLiteAsset(Quoted):
 
     status: Status | None = Field(description="How complete the inputs for this asset are.")
     liquidity_context: LiquidityContext | None = Field(
-        description="How deep the order book is against its own week, cleared of most of volatility; tested on simulated "
-        "order books only."
+        description="How deep the order book is against its own week, cleared of most of volatility; tested on "
+        "simulated order books only."
     )
     market_structure: MarketStructure | None = Field(description="Shape of the last days.")
     bias: Bias | None = Field(description="UP, DOWN or FLAT; null without a forecast.")
@@ -29,8 +29,8 @@ class LiquidityLiteAsset(Quoted):
     spread_bps: float | None = Field(description="Gap between best bid and best ask, basis points of the mid.")
     depth_1pct_usd: float | None = Field(description="Resting within 1% of the mid, both sides, US dollars.")
     imbalance_percent: float | None = Field(
-        description="At this moment, within 1% of the mid: -100 (asks only) .. 100 (bids only). The note on bids and asks "
-        "is about the last half hour."
+        description="At this moment, within 1% of the mid: -100 (asks only) .. 100 (bids only). The note on bids and "
+        "asks is about the last half hour."
     )
     venues: tuple[str, ...] = Field(description="Venues behind the book figures.")
     notes: tuple[str, ...] | None = Field(description="The figures in words.")
@@ -100,21 +100,30 @@ def liquidity_lite(ctx: TickContext) -> LiquidityLiteResponse:
 def liquidity_asset(ctx: TickContext, asset: str) -> LiquidityLiteAsset:
     """Compose liquidity and structure of one asset."""
     seen = inputs.observed(ctx, asset)
-    read = inputs.reading_of(ctx, asset)
     book = seen.book
-    complete = [inputs.fresh(ctx, asset), book is not None, read is not None]
+    spread_bps = None
+    depth_usd = None
+    imbalance_percent = None
+    venues: tuple[str, ...] = ()
+    if book is not None:
+        spread_bps = basis_points(book.spread_bps)
+        depth_usd = significant(book.depth_1pct_usd)
+        imbalance_percent = percent(book.imbalance_percent)
+        venues = book.venues
 
+    has_reading = inputs.reading_of(ctx, asset) is not None
+    complete = [inputs.fresh(ctx, asset), book is not None, has_reading]
     return LiquidityLiteAsset(
         **quoted(ctx, asset).as_fields(),
         status=inputs.graded(complete, readable=seen.price is not None),
-        liquidity_context=read.liquidity if read else LiquidityContext.UNKNOWN,
-        market_structure=read.structure if read else MarketStructure.UNKNOWN,
+        liquidity_context=liquidity_of(ctx, asset),
+        market_structure=structure_of(ctx, asset),
         bias=bias_of(ctx, asset),
         confidence=confidence_percent(forecast_of(ctx, asset)),
-        spread_bps=basis_points(book.spread_bps) if book else None,
-        depth_1pct_usd=significant(book.depth_1pct_usd) if book else None,
-        imbalance_percent=percent(book.imbalance_percent) if book else None,
-        venues=book.venues if book else (),
+        spread_bps=spread_bps,
+        depth_1pct_usd=depth_usd,
+        imbalance_percent=imbalance_percent,
+        venues=venues,
         notes=notes(ctx, asset),
         limitations=inputs.asset_limitations(ctx, asset),
     )

@@ -175,11 +175,15 @@ def brain(ctx: TickContext) -> Brain:
 
     counts = coins.bias_counts(ctx)
     forecasts = sum(counts.values())
-    direction = ctx.reading.direction
+    direction = None
+    confidence = None
+    if forecasts:
+        direction = ctx.reading.direction
+        confidence = share(counts[direction] / forecasts)
 
     return Brain(
-        direction=direction if forecasts else None,
-        confidence=share(counts[direction] / forecasts) if forecasts else None,
+        direction=direction,
+        confidence=confidence,
         agreement_percent=share(ctx.reading.agreement),
         coverage_percent=share(ctx.reading.coverage),
         evidence_for=evidence_count(ctx.reading, Side.FOR),
@@ -252,9 +256,9 @@ def asset_direction(ctx: TickContext, asset: str) -> AssetDirection:
         asset=asset,
         **coins.weighed(ctx, asset).as_fields(),
         bias=coins.bias_of(ctx, asset),
-        prediction=forecast.prediction if forecast else Prediction.NEUTRAL,
+        prediction=prediction_of(forecast),
         brain_silent=forecast is None,
-        horizon_minutes=forecast.horizon_minutes if forecast else None,
+        horizon_minutes=horizon_of(forecast),
         edge_percent=edge_percent(forecast),
         evidence=evidence_block(ctx, asset),
         price=price(observed(ctx, asset).price),
@@ -262,13 +266,26 @@ def asset_direction(ctx: TickContext, asset: str) -> AssetDirection:
     )
 
 
+def prediction_of(forecast: Forecast | None) -> Prediction:
+    """Return the word of a forecast; without one NEUTRAL, which claims nothing."""
+    return forecast.prediction if forecast else Prediction.NEUTRAL
+
+
+def horizon_of(forecast: Forecast | None) -> int | None:
+    """Return how far a forecast looks ahead, minutes."""
+    return forecast.horizon_minutes if forecast else None
+
+
+def evidence_rows(ctx: TickContext, asset: str) -> tuple[Evidence, ...]:
+    """Return the evidence read of an asset; none without a reading."""
+    read = reading_of(ctx, asset)
+    return read.evidence if read else ()
+
+
 def evidence_block(ctx: TickContext, asset: str) -> EvidenceBlock:
     """Sort one asset's evidence by how it bears on its bias."""
-    read = reading_of(ctx, asset)
-    rows = read.evidence if read else ()
-
     texts: dict[Side, list[str]] = {side: [] for side in Side}
-    for row in rows:
+    for row in evidence_rows(ctx, asset):
         texts[row.side].append(f"{row.family}: {row.text}")
 
     return EvidenceBlock(
@@ -306,8 +323,7 @@ def reasoning(ctx: TickContext, asset: str = DEFAULT_ASSET) -> ReasoningResponse
 
 def reasoning_block(ctx: TickContext, asset: str) -> Reasoning:
     """Compose prediction, chances and reasons; without a forecast the prediction is NEUTRAL and claims nothing."""
-    read = reading_of(ctx, asset)
-    evidence = read.evidence if read else ()
+    evidence = evidence_rows(ctx, asset)
     forecast = coins.forecast_of(ctx, asset)
 
     summary = NOTHING_CLAIMED.format(reason=forecast_reason(ctx, asset))
@@ -315,13 +331,13 @@ def reasoning_block(ctx: TickContext, asset: str) -> Reasoning:
         summary = asset_sentence(ctx, asset)
 
     return Reasoning(
-        prediction=forecast.prediction if forecast else Prediction.NEUTRAL,
+        prediction=prediction_of(forecast),
         **coins.weighed(ctx, asset).as_fields(),
         brain_silent=forecast is None,
         summary=summary,
         reason_points=tuple(f"{row.points or row.side}: {row.text}" for row in evidence),
         reasons=tuple(reason(row) for row in evidence),
-        horizon_minutes=forecast.horizon_minutes if forecast else None,
+        horizon_minutes=horizon_of(forecast),
     )
 
 

@@ -1,5 +1,6 @@
 """GET /api/x402-atlas.php, once paid; its scenarios are in the human report too."""
 
+from collections.abc import Collection
 from statistics import fmean, pstdev
 from typing import Final
 
@@ -8,7 +9,7 @@ from pydantic import Field
 from generator.brain.reading import RegimeReading
 from generator.catalog import words
 from generator.catalog.assets import ASSETS
-from generator.catalog.counts import ASSETS_IN_WORDS, in_words
+from generator.catalog.counts import ASSETS_IN_WORDS, in_words, quantity
 from generator.catalog.formats import change, fixed, significant
 from generator.catalog.products import ATLAS_SCHEMA_VERSION
 from generator.catalog.text.labels import REGIME
@@ -201,19 +202,27 @@ def evidence_of(ctx: TickContext, *sides: words.Side) -> dict[str, list[str]]:
 
 def atlas_asset(ctx: TickContext, asset: str) -> AtlasAsset:
     """Compose everything read of one asset but for derivatives and liquidity."""
-    read = reading_of(ctx, asset)
-
     return AtlasAsset(
         **coins.quoted(ctx, asset).as_fields(),
         **coins.weighed(ctx, asset).as_fields(),
         regime=label_of(ctx, asset),
         trend=coins.trend_of(ctx, asset),
-        structure=read.structure if read else words.MarketStructure.UNKNOWN,
-        volatility=read.volatility if read else words.VolatilityWord.UNKNOWN,
-        expected_move=coins.expected_move(read.outlook) if read else None,
+        structure=coins.structure_of(ctx, asset),
+        volatility=coins.volatility_of(ctx, asset),
+        expected_move=coins.expected_move_of(ctx, asset),
         bias=coins.bias_of(ctx, asset),
         limitations=asset_limitations(ctx, asset),
     )
+
+
+def _total(amounts: Collection[float]) -> float | None:
+    """Return a sum as published; None of nothing."""
+    return significant(sum(amounts)) if amounts else None
+
+
+def _mean(figures: Collection[float]) -> float | None:
+    """Return a mean; None of nothing."""
+    return fmean(figures) if figures else None
 
 
 def atlas_derivatives(ctx: TickContext) -> AtlasDerivatives:
@@ -229,9 +238,9 @@ def atlas_derivatives(ctx: TickContext) -> AtlasDerivatives:
     return AtlasDerivatives(
         overall_state=state,
         overall_vote=vote,
-        open_interest_usd=significant(sum(interest)) if interest else None,
+        open_interest_usd=_total(interest),
         open_interest_assets=len(interest),
-        mean_rate_8h_percent=fixed(fmean(rates), 4) if rates else None,
+        mean_rate_8h_percent=fixed(_mean(rates), 4),
         funding_assets=len(rates),
         crowded=crowded,
         assets=assets,
@@ -245,7 +254,7 @@ def atlas_liquidity(ctx: TickContext) -> AtlasLiquidity:
     thin = [asset for asset, row in assets.items() if row.liquidity_context is words.LiquidityContext.THIN]
 
     return AtlasLiquidity(
-        depth_1pct_usd=significant(sum(depth.values())) if depth else None,
+        depth_1pct_usd=_total(depth.values()),
         depth_assets=len(depth),
         thin=tuple(thin),
         deepest_first=tuple(sorted(depth, key=lambda asset: -depth[asset])),
@@ -256,19 +265,24 @@ def atlas_liquidity(ctx: TickContext) -> AtlasLiquidity:
 def cross_asset(ctx: TickContext) -> CrossAsset:
     """Compose how the assets move against each other, from the changes as published."""
     changes = moves(ctx)
-    comparable = len(changes) >= 2
     note = "Too few assets with a known change to compare."
-    if comparable:
+    dispersion = None
+    strongest = None
+    weakest = None
+    if len(changes) >= 2:
         risen = sum(moved > 0 for moved in changes.values())
         note = f"{risen} of {len(changes)} assets rose over 24 hours."
+        dispersion = pstdev(changes.values())
+        strongest = max(changes, key=changes.__getitem__)
+        weakest = min(changes, key=changes.__getitem__)
 
     return CrossAsset(
         breadth_percent=breadth(ctx),
         assets_compared=len(changes),
-        mean_change_24h=change(fmean(changes.values())) if changes else None,
-        dispersion_24h=change(pstdev(changes.values())) if comparable else None,
-        strongest=max(changes, key=changes.__getitem__) if comparable else None,
-        weakest=min(changes, key=changes.__getitem__) if comparable else None,
+        mean_change_24h=change(_mean(changes.values())),
+        dispersion_24h=change(dispersion),
+        strongest=strongest,
+        weakest=weakest,
         biases=coins.bias_counts(ctx),
         same_regime=_same_regime(ctx),
         note=note,
@@ -316,7 +330,7 @@ def _span(minutes: int) -> str:
     parts = []
     for count, unit in ((hours, "hour"), (rest, "minute")):
         if count:
-            parts.append(f"{count} {unit}" if count == 1 else f"{count} {unit}s")
+            parts.append(quantity(count, unit))
     return " and ".join(parts) or "less than a minute"
 
 

@@ -16,11 +16,12 @@ from generator.catalog.text.labels import FAMILY, LIQUIDITY, REGIME
 from generator.catalog.text.market import listed, signed
 from generator.catalog.words import LiquidityContext, RegimeLabel, Side, SourceMode
 from generator.compose.body import Body
+from generator.compose.coins import liquidity_of
 from generator.compose.context import TickContext
 from generator.compose.derivatives import funding, who_pays
 from generator.compose.envelope import PaidResponse, as_of, paid_envelope
 from generator.compose.facts import asset_sentence, moves, regime_sentence
-from generator.compose.inputs import futures_of, observed, reading_of
+from generator.compose.inputs import futures_of, observed
 from generator.compose.paid_atlas import Scenario, evidence_of, scenarios
 from generator.compose.regime import regime
 from generator.compose.rounds import live_tally, sealed, shown_round, simulated_votes
@@ -261,8 +262,8 @@ def futures(ctx: TickContext) -> ReportSection:
         points.append(f"Funding is not known for {listed(unknown)}.")
 
     return ReportSection(
-        text="A perpetual future has no end date, and each contract has one long and one short. Funding keeps its price "
-        "near the spot price: the side in demand pays the other. It shows which side pays, not who is right.",
+        text="A perpetual future has no end date, and each contract has one long and one short. Funding keeps its "
+        "price near the spot price: the side in demand pays the other. It shows which side pays, not who is right.",
         points=tuple(points),
     )
 
@@ -277,8 +278,7 @@ def liquidity(ctx: TickContext) -> ReportSection:
             unknown.append(ASSET_NAMES[asset])
             continue
 
-        read = reading_of(ctx, asset)
-        word = read.liquidity if read else LiquidityContext.UNKNOWN
+        word = liquidity_of(ctx, asset)
         judged = "" if word is LiquidityContext.UNKNOWN else f"{LIQUIDITY[word].report}; "
         amount = f"about {_round_usd(book.depth_1pct_usd)} rest within 1% of the price"
         points.append(f"{ASSET_NAMES[asset]}: {judged}{amount}.")

@@ -18,7 +18,7 @@ from generator.catalog.text.answers import NO_DAY_BEFORE, REGIME_RELIABILITY
 from generator.catalog.text.labels import REGIME
 from generator.catalog.text.market import signed
 from generator.compose.body import Body, absent
-from generator.compose.coins import ExpectedMove, Quoted, bias_of, expected_move, quoted, trend_of
+from generator.compose.coins import ExpectedMove, Quoted, bias_of, expected_move_of, quoted, trend_of, volatility_of
 from generator.compose.context import Change, TickContext
 from generator.compose.envelope import PaidResponse, RichResponse, paid_envelope, rich_envelope, source_name
 from generator.compose.facts import facts, market_trend, moves, regime_sentence
@@ -178,8 +178,18 @@ def regime(ctx: TickContext) -> Regime:
         now = ctx.reading.regime
         as_of = iso(ctx.reading.t_ms + BAR_MS)
 
-    known = now.label is not words.RegimeLabel.UNKNOWN
-    confidence = share(now.confidence) if known else None
+    # What only a known label has.
+    confidence = None
+    chances = None
+    likeliest = None
+    since = None
+    dwell_minutes = None
+    if now.label is not words.RegimeLabel.UNKNOWN:
+        confidence = share(now.confidence)
+        chances = regime_chances(now.posterior)
+        likeliest = max(now.posterior, key=now.posterior.__getitem__)
+        since = iso(now.since_ms)
+        dwell_minutes = now.dwell_minutes
 
     return Regime(
         label=now.label,
@@ -189,12 +199,12 @@ def regime(ctx: TickContext) -> Regime:
         volatility=now.volatility,
         breadth_percent=breadth(ctx),
         counts=breadth_counts(ctx),
-        probabilities=regime_chances(now.posterior) if known else None,
-        likeliest=max(now.posterior, key=now.posterior.__getitem__) if known else None,
+        probabilities=chances,
+        likeliest=likeliest,
         confidence=confidence,
         risk_score=percent(now.risk_score),
-        since=iso(now.since_ms) if known else None,
-        dwell_minutes=now.dwell_minutes if known else None,
+        since=since,
+        dwell_minutes=dwell_minutes,
         previous_mode=None if now.previous is None else words.MODE_OF_REGIME[now.previous],
         previous_label=now.previous,
         as_of=as_of,
@@ -341,8 +351,8 @@ def asset_regime(ctx: TickContext, asset: str) -> AssetRegime:
         mode=words.MODE_OF_REGIME[label],
         confidence=share(read.regime_confidence) if read else None,
         trend=trend_of(ctx, asset),
-        volatility=read.volatility if read else words.VolatilityWord.UNKNOWN,
-        expected_move=expected_move(read.outlook) if read else None,
+        volatility=volatility_of(ctx, asset),
+        expected_move=expected_move_of(ctx, asset),
         same_as_market=same_as_market(ctx, asset),
         limitations=asset_limitations(ctx, asset),
     )

@@ -44,17 +44,17 @@ class OpenRound(Body):
     """The round that takes votes now."""
 
     round_id: str = Field(
-        description="<ASSET>-<YYYYMMDD>-<HHMMSS> of its start. GET /x402-buyer/ballot?voter=&round=&choice= prepares a free "
-        "vote in it (&change=1 after the first change of mind), to be signed with an Ed25519 key and sent to the same path in "
-        "an X-Ballot header."
+        description="<ASSET>-<YYYYMMDD>-<HHMMSS> of its start. GET /x402-buyer/ballot?voter=&round=&choice= prepares a "
+        "free vote in it (&change=1 after the first change of mind), to be signed with an Ed25519 key and sent to the "
+        "same path in an X-Ballot header."
     )
     asset: str = Field(description="Asset symbol.")
     opens: str = Field(description="When votes opened, ISO 8601 UTC.")
     closes: str = Field(description="When votes close and the round goes live, ISO 8601 UTC.")
     band_bps: float | None = Field(description="Half-width of the neutral band, basis points, frozen at opening.")
     commitment: str | None = Field(
-        description="SHA-256 of the brain's sealed forecast and salt; null without one. It proves that the forecast was "
-        "fixed before the votes closed; what the brain reads of the asset now is public elsewhere."
+        description="SHA-256 of the brain's sealed forecast and salt; null without one. It proves that the forecast "
+        "was fixed before the votes closed; what the brain reads of the asset now is public elsewhere."
     )
 
 
@@ -119,7 +119,8 @@ class BrainSnapshot(Body):
         description="The revealed forecast; null while sealed or without one; NEUTRAL where the brain is silent."
     )
     brain_silent: bool = Field(
-        description="True while the brain makes no forecasts: the NEUTRAL next to it claims nothing and is never scored."
+        description="True while the brain makes no forecasts: the NEUTRAL next to it claims nothing and is never "
+        "scored."
     )
     confidence: float | None = Field(description="Chance of the shown class, percent 0..100; null while sealed.")
     confidence_kind: ConfidenceKind = Field(default=ConfidenceKind.CLASS_PROBABILITY, description=KIND)

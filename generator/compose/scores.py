@@ -8,6 +8,7 @@ from pydantic import Field
 from generator.arena import values
 from generator.arena.ranges import ENOUGH_BLOCKS
 from generator.arena.rates import ENOUGH, in_words, share
+from generator.catalog.counts import quantity
 from generator.catalog.horizons import HORIZONS, HOUR
 from generator.catalog.text.answers import NO_ROUND_COUNTS, NO_ROUND_ENDED, NO_SCORES
 from generator.catalog.text.market import listed
@@ -39,8 +40,8 @@ class RangeScore(Body):
     """How the ranges of one forecaster did over one horizon."""
 
     name: str = Field(
-        description="brain, or a simple rule: last_hour and last_day take sigma from the moves of that time, ewma from an "
-        "exponentially weighted mean; their ranges are normal quantiles."
+        description="brain, or a simple rule: last_hour and last_day take sigma from the moves of that time, ewma from "
+        "an exponentially weighted mean; their ranges are normal quantiles."
     )
     n: int = Field(description="Moves that it was scored on.")
     inside_50_percent: Estimate = Field(description="Share of moves inside the 50% range, percent; 50 is right.")
@@ -123,7 +124,8 @@ class TrackRecord(Body):
     n: int = Field(description="Cases behind the hit rate.")
     hit_rate_percent: Percent = Field(description="How often the shown word came true, percent.")
     hit_rate_low_percent: Percent = Field(
-        description="Lower end of its Wilson 95% interval, percent; forecasts of the same hour are not taken as independent."
+        description="Lower end of its Wilson 95% interval, percent; forecasts of the same hour are not taken as "
+        "independent."
     )
     hit_rate_high_percent: Percent = Field(description="Upper end of it, percent.")
     chance_percent: float | None = Field(
@@ -161,17 +163,19 @@ RULE_WORDS: Final = {"last_hour": "the last hour", "last_day": "the last day", "
 
 def calibration_bin(value: values.Bin) -> CalibrationBin:
     """Publish one bin; below 30 cases it says so instead of a rate."""
+    hit = None
     note = None
-    if value.hit is None:
-        cases = "case" if value.n == 1 else "cases"
-        note = f"{value.n} {cases}: fewer than {ENOUGH}, too few for a rate"
+    if value.hit is not None:
+        hit = published_rate(value.hit)
+    else:
+        note = f"{quantity(value.n, 'case')}: fewer than {ENOUGH}, too few for a rate"
 
     return CalibrationBin(
         low_percent=value.low_percent,
         high_percent=value.high_percent,
         n=value.n,
         said_percent=value.said_percent,
-        hit=published_rate(value.hit) if value.hit else None,
+        hit=hit,
         fits=value.fits,
         note=note,
     )
@@ -286,14 +290,16 @@ def counted_apart(warm_up: int) -> str:
 
 def how_far(view: values.ArenaView) -> HowFar:
     """Publish the scores of the ranges over every horizon."""
-    backtested = view.backtest.how_far if view.backtest else ()
-
     return HowFar(
         resolved=sum(scores.resolved for scores in view.how_far),
-        warm_up=sum(scores.resolved for scores in backtested),
+        warm_up=sum(scores.resolved for scores in _backtested(view)),
         horizons=tuple(_horizon_scores(scores) for scores in view.how_far),
         statement=hour_statement(view),
     )
+
+
+def _backtested(view: values.ArenaView) -> tuple[values.HorizonRecord, ...]:
+    return view.backtest.how_far if view.backtest else ()
 
 
 def _horizon_scores(row: values.HorizonRecord) -> HorizonScores:
@@ -340,16 +346,23 @@ def _estimate(estimate: values.MeanInterval) -> Estimate | None:
 
 def performance(view: values.ArenaView) -> Performance:
     """Publish the record of the hourly forecasts: how far in short, and which way."""
-    hour = hour_of(view.how_far)
-    brain = hour.scores[0] if hour and hour.scores else None
+    return Performance(**track_record(view.hourly_record).as_fields(), how_far=_how_far_summary(view))
 
-    summary = HowFarSummary(
-        n=hour.resolved if hour else 0,
-        inside_50_percent=_share(brain.inside_50) if brain else None,
-        inside_90_percent=_share(brain.inside_90) if brain else None,
-        statement=hour_statement(view),
+
+def _how_far_summary(view: values.ArenaView) -> HowFarSummary:
+    hour = hour_of(view.how_far)
+    statement = hour_statement(view)
+    if hour is None or not hour.scores:
+        resolved = hour.resolved if hour else 0
+        return HowFarSummary(n=resolved, inside_50_percent=None, inside_90_percent=None, statement=statement)
+
+    brain = hour.scores[0]
+    return HowFarSummary(
+        n=hour.resolved,
+        inside_50_percent=_share(brain.inside_50),
+        inside_90_percent=_share(brain.inside_90),
+        statement=statement,
     )
-    return Performance(**track_record(view.hourly_record).as_fields(), how_far=summary)
 
 
 def hour_of(scores: Iterable[values.HorizonRecord]) -> values.HorizonRecord | None:
@@ -362,8 +375,10 @@ def hour_statement(view: values.ArenaView) -> str:
     hour = hour_of(view.how_far)
     worth = far_statement(hour) if hour else NO_MOVES.format(horizon=HORIZONS[HOUR].words)
 
-    backtested = hour_of(view.backtest.how_far) if view.backtest else None
-    return f"{worth}{counted_apart(backtested.resolved if backtested else 0)}"
+    backtested = hour_of(_backtested(view))
+    if backtested is None:
+        return worth
+    return f"{worth}{counted_apart(backtested.resolved)}"
 
 
 def far_statement(row: values.HorizonRecord) -> str:

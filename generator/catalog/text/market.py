@@ -124,13 +124,14 @@ def headline(facts: PublishedMarket) -> str:
     move = _move(facts)
     bare = move if move and not lead.startswith("Mixed") else lead
     full, short = _moved(facts)
-    loud = "; volatility is extreme for the week" if facts.volatility is VolatilityWord.EXTREME else ""
 
-    shortest = f"{bare}: {short}."
-    for text in (f"{lead}: {full}{loud}.", f"{lead}: {full}.", f"{lead}: {short}."):
+    longer = [f"{lead}: {full}.", f"{lead}: {short}."]
+    if facts.volatility is VolatilityWord.EXTREME:
+        longer.insert(0, f"{lead}: {full}; volatility is extreme for the week.")
+    for text in longer:
         if len(text) <= LONGEST_HEADLINE:
             return text
-    return shortest
+    return f"{bare}: {short}."
 
 
 def summary(facts: PublishedMarket) -> str:
@@ -166,15 +167,19 @@ def _lead(facts: PublishedMarket) -> str:
     move = _move(facts)
     if facts.asserted:
         return move or _LEADS[facts.label]
+    if not facts.chances and not move:
+        return "The regime is unknown"
     if not facts.chances:
-        return f"{move}, regime unknown" if move else "The regime is unknown"
+        return f"{move}, regime unknown"
 
     if facts.forbidden:
         favoured = f"{REGIME[facts.likeliest]} ({facts.chances[facts.likeliest]:.0f}%)"
         return f"{move or 'No clear regime'}, though the model favours {favoured}"
 
     mixed = f"Mixed ({_two(facts)})"
-    return f"{mixed}, {_lower(move)}" if move else mixed
+    if move:
+        mixed += f", {_lower(move)}"
+    return mixed
 
 
 def _lower(text: str) -> str:
@@ -233,8 +238,9 @@ def _moved(facts: PublishedMarket) -> tuple[str, str]:
     most = _named_change(facts, ends[0], "most")
     least = _named_change(facts, ends[-1], "least")
     short = f"{moved}, {most}"
-    full = f"{moved}, {least}, {most}" if whole else short
-    return full, short
+    if not whole:
+        return short, short
+    return f"{moved}, {least}, {most}", short
 
 
 def _counted(facts: PublishedMarket) -> str:
@@ -292,6 +298,7 @@ def _volatility(facts: PublishedMarket) -> str:
 def _regime(facts: PublishedMarket) -> str:
     """Name the regime with its chance and its beginning."""
     if not facts.chances:
+        # Without changes either, the headline has said so.
         return f"The regime is unknown: {facts.missing}." if facts.missing and facts.changes else ""
     if facts.asserted:
         since = f" since {facts.since}" if facts.since else ""
@@ -310,7 +317,10 @@ def _volume(facts: PublishedMarket) -> str:
 
 def listed(parts: Sequence[str], word: str = "and") -> str:
     """Write names as people list them: `a, b and c`."""
-    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} {word} {parts[-1]}"
+    *first, last = parts
+    if not first:
+        return last
+    return f"{', '.join(first)} {word} {last}"
 
 
 @dataclass(frozen=True, slots=True)
