@@ -18,7 +18,7 @@ from generator.catalog.horizons import HORIZONS
 from generator.catalog.text.labels import REGIME
 from generator.catalog.words import RegimeLabel
 from generator.site.charts.plot import WIDTH, Axis, Caption, Chart, Plane, axis, line, plain, text
-from generator.site.words.format import moment, percent, price, signed
+from generator.site.words.format import UNKNOWN, moment, percent, price, signed
 
 _PRICES: Final = (34.0, 300.0, 0.0, WIDTH)  # edges of the upper plane
 _CHANCES: Final = (366.0, 456.0, 0.0, WIDTH)
@@ -60,9 +60,36 @@ class Window:
 WINDOWS: Final = {
     row.name: row
     for row in (
-        Window("24h", "24 hours", DAY_MS, 300_000, 1, 4 * HOUR_MS, "%H:%M", "4h"),
-        Window("7d", "7 days", 7 * DAY_MS, 1_800_000, 1, DAY_MS, "%-d", "24h"),
-        Window("30d", "30 days", 30 * DAY_MS, 3 * HOUR_MS, 3, 5 * DAY_MS, "%-d", "24h"),
+        Window(
+            name="24h",
+            words="24 hours",
+            span_ms=DAY_MS,
+            step_ms=300_000,
+            hours=1,
+            tick_ms=4 * HOUR_MS,
+            tick="%H:%M",
+            ahead="4h",
+        ),
+        Window(
+            name="7d",
+            words="7 days",
+            span_ms=7 * DAY_MS,
+            step_ms=1_800_000,
+            hours=1,
+            tick_ms=DAY_MS,
+            tick="%-d",
+            ahead="24h",
+        ),
+        Window(
+            name="30d",
+            words="30 days",
+            span_ms=30 * DAY_MS,
+            step_ms=3 * HOUR_MS,
+            hours=3,
+            tick_ms=5 * DAY_MS,
+            tick="%-d",
+            ahead="24h",
+        ),
     )
 }
 FIRST_CHART: Final = f"{DEFAULT_ASSET.lower()}-7d"  # that of the landing page
@@ -110,13 +137,15 @@ def history(name: str, window: Window, lately: Lately, source: Markup | str) -> 
         *_touch(upper, hours, lately.asset, window),
     ]
     caption = Caption(
-        name,
-        _finding(lately.asset, window, closes, every_hour),
-        "Above, the price as a line on stripes that name the regime of each hour, and to the right the ranges in which "
-        "it should end 50 and 90 times in 100. Below, the chances of the four regimes, stacked to 100%.",
-        source,
-        ("Time, UTC", lately.asset, "Regime", *(REGIME[label].capitalize() for label in REGIMES)),
-        tuple(_rows(hours, lately.asset)),
+        name=name,
+        finding=_finding(lately.asset, window, closes, every_hour),
+        desc=(
+            "Above, the price as a line on stripes that name the regime of each hour, and to the right the ranges "
+            "in which it should end 50 and 90 times in 100. Below, the chances of the four regimes, stacked to 100%."
+        ),
+        source=source,
+        columns=("Time, UTC", lately.asset, "Regime", *(REGIME[label].capitalize() for label in REGIMES)),
+        rows=tuple(_rows(hours, lately.asset)),
     )
     return Chart(caption, Markup("").join(parts), _HEIGHT, wide=True)
 
@@ -171,12 +200,12 @@ def line_chart(name: str, title: str, unit: str, points: Sequence[Point], source
 
     between = f"between {_short(min(values))} and {_short(max(values))}"
     caption = Caption(
-        name,
-        f"{title}: {_short(values[-1])} now, {between} since {moment(first_ms):%-d %b}",
-        "A line over the last days.",
-        source,
-        ("Time, UTC", unit),
-        tuple(rows[:: max(1, len(rows) // 30)]),
+        name=name,
+        finding=f"{title}: {_short(values[-1])} now, {between} since {moment(first_ms):%-d %b}",
+        desc="A line over the last days.",
+        source=source,
+        columns=("Time, UTC", unit),
+        rows=tuple(rows[:: max(1, len(rows) // 30)]),
     )
     return Chart(caption, Markup("").join(parts), 256)
 
@@ -191,8 +220,9 @@ def uptime(name: str, minutes: Mapping[int, int], now_ms: int, source: str) -> C
 
     shares = {}
     for day in days:
-        whole = max(1, (now_ms - today * DAY_MS) // MINUTE_MS) if day == today else DAY_MS // MINUTE_MS
-        shares[day] = min(1.0, minutes.get(day, 0) / whole)
+        end_ms = min(now_ms, (day + 1) * DAY_MS)
+        so_far = max(1, (end_ms - day * DAY_MS) // MINUTE_MS)
+        shares[day] = min(1.0, minutes.get(day, 0) / so_far)
     percents = {day: percent(100 * share, 2) for day, share in shares.items()}
 
     step = WIDTH / UPTIME_DAYS
@@ -209,12 +239,12 @@ def uptime(name: str, minutes: Mapping[int, int], now_ms: int, source: str) -> C
     mean = percent(100 * sum(shares.values()) / len(shares), 2)
     since = f"{moment(days[0] * DAY_MS):%-d %b}"
     caption = Caption(
-        name,
-        f"Published in {mean} of the minutes since {since}",
-        "A bar for each day, as tall as the share of its minutes in which a release was published.",
-        source,
-        ("Day", "Minutes with a release"),
-        tuple((f"{moment(day * DAY_MS):%-d %b %Y}", percents[day]) for day in reversed(days)),
+        name=name,
+        finding=f"Published in {mean} of the minutes since {since}",
+        desc="A bar for each day, as tall as the share of its minutes in which a release was published.",
+        source=source,
+        columns=("Day", "Minutes with a release"),
+        rows=tuple((f"{moment(day * DAY_MS):%-d %b %Y}", percents[day]) for day in reversed(days)),
     )
     return Chart(caption, Markup("").join(parts), 112, wide=True)
 
@@ -399,10 +429,10 @@ def _rows(hours: Sequence[Hour], asset: str) -> Iterator[tuple[str, ...]]:
     """Give about 42 rows of the table, the newest first."""
     step = max(1, len(hours) // 42)
     for hour in hours[::-1][::step]:
-        chances = hour.chances or (None,) * len(REGIMES)
+        chances = [percent(100 * chance) for chance in hour.chances or ()] or [UNKNOWN] * len(REGIMES)
         yield (
             f"{moment(hour.market_ms):%-d %b, %H:%M}{_backtest_mark(hour)}",
             price(hour.prices.get(asset)),
             REGIME[RegimeLabel(hour.label)],
-            *(percent(None if chance is None else 100 * chance) for chance in chances),
+            *chances,
         )

@@ -30,20 +30,24 @@ def usual_moves(name: str, sizes: Numbers, source: Markup | str) -> Chart | None
     else:
         finding = f"Expected move in the next hour: {either_way(known[widest])}"
 
-    rows = [Row(asset, size, UNKNOWN if size is None else either_way(size)) for asset, size in _ranked(sizes)]
+    rows = [Row(asset, size, either_way(size)) for asset, size in _ranked(sizes)]
     caption = Caption(
-        name,
-        finding,
-        "A bar for each asset as long as its expected move over the next hour: one standard deviation, up or down. "
-        "It says nothing about the direction.",
-        source,
-        ("Asset", "Expected move in the next hour"),
+        name=name,
+        finding=finding,
+        desc=(
+            "A bar for each asset as long as its expected move over the next hour: one standard deviation, up or down. "
+            "It says nothing about the direction."
+        ),
+        source=source,
+        columns=("Asset", "Expected move in the next hour"),
     )
     return row_chart(caption, "expected move in an hour, \N{PLUS-MINUS SIGN}%", rows, bars=True)
 
 
-def either_way(size: float) -> str:
+def either_way(size: float | None) -> str:
     """Write the size of a move, up or down."""
+    if size is None:
+        return UNKNOWN
     return f"\N{PLUS-MINUS SIGN}{percent(size, 2)}"
 
 
@@ -57,13 +61,15 @@ def fundings(name: str, rates: Numbers, states: Mapping[str, str | None], source
     below = sum(rate < 0 for rate in known.values())
     rows = [Row(asset, rate, signed(rate, 4)) for asset, rate in _ranked(rates)]
     caption = Caption(
-        name,
-        _funding_finding(above, below, len(known)),
-        "A bar for each asset from zero to its funding rate. Right of zero longs pay shorts, left of it shorts pay "
-        "longs. The usual rate is 0.01% per 8 hours, not zero.",
-        source,
-        ("Asset", "Funding, 8 h", "Futures"),
-        tuple((row.label, row.text, word(states.get(row.label))) for row in rows),
+        name=name,
+        finding=_funding_finding(above, below, len(known)),
+        desc=(
+            "A bar for each asset from zero to its funding rate. Right of zero longs pay shorts, left of it shorts pay "
+            "longs. The usual rate is 0.01% per 8 hours, not zero."
+        ),
+        source=source,
+        columns=("Asset", "Funding, 8 h", "Futures"),
+        rows=tuple((row.label, row.text, word(states.get(row.label))) for row in rows),
     )
     mark = "shorts pay \N{LEFTWARDS ARROW} 0 \N{RIGHTWARDS ARROW} longs pay"
     return row_chart(caption, "funding, % per 8 hours", rows, bars=True, marks=((0.0, mark),))
@@ -103,12 +109,12 @@ def live_round(
     parts.append(plane.dot("end", moves[-1], tips[-1]))
 
     caption = Caption(
-        "live",
-        _round_finding(live.asset, moves[-1][1], band),
-        "A line of the price since the start, in percent. Between the dashed lines the outcome is NEUTRAL.",
-        source,
-        ("Time, UTC", "Price", "Since the start"),
-        tuple(rows),
+        name="live",
+        finding=_round_finding(live.asset, moves[-1][1], band),
+        desc="A line of the price since the start, in percent. Between the dashed lines the outcome is NEUTRAL.",
+        source=source,
+        columns=("Time, UTC", "Price", "Since the start"),
+        rows=tuple(rows),
     )
     return Chart(caption, Markup("").join(parts), HEIGHT)
 
@@ -187,7 +193,9 @@ def sparkline(asset: str, closes: Sequence[tuple[int, float]], change: float | N
     dot = Markup('<circle cx="{:.1f}" cy="{:.1f}" r="2.5"/>').format(*plane.at(last_ms, last))
     inner = plane.path("line", points) + dot
 
-    title = f"{asset}: the last 24 hours" if change is None else f"{asset}: {signed(change)} over 24 hours"
+    title = f"{asset}: the last 24 hours"
+    if change is not None:
+        title = f"{asset}: {signed(change)} over 24 hours"
     desc = (
         f"From {price(first)} at {moment(first_ms):%d %b %H:%M} UTC to {price(last)} at "
         f"{moment(last_ms):%d %b %H:%M} UTC; low {price(low)}, high {price(high)}."

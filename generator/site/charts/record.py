@@ -32,13 +32,15 @@ def coverage(name: str, scores: Sequence[HorizonRecord], source: Markup | str) -
     moves = f"Of {headline.resolved:,} moves over {HORIZONS[headline.horizon].words}"
     ended = f"{share(brain.inside_90)} ended inside the 90% range, {share(brain.inside_50)} inside the 50% range"
     caption = Caption(
-        name,
-        f"{moves} {ended}",
-        "A dot for each horizon and range with its 95% interval as a line. The upright dashed lines are where the dots "
-        "of the 50% and the 90% ranges should be.",
-        source,
-        ("Horizon and range", "Ended inside", _INTERVAL),
-        tuple((row.label, row.text, between(row.low, row.high)) for row in rows),
+        name=name,
+        finding=f"{moves} {ended}",
+        desc=(
+            "A dot for each horizon and range with its 95% interval as a line. The upright dashed lines are where "
+            "the dots of the 50% and the 90% ranges should be."
+        ),
+        source=source,
+        columns=("Horizon and range", "Ended inside", _INTERVAL),
+        rows=tuple((row.label, row.text, between(row.low, row.high)) for row in rows),
     )
     return row_chart(caption, "ended inside, %", rows, marks=((50.0, "50%"), (90.0, "90%")))
 
@@ -56,13 +58,15 @@ def saved(name: str, scores: Sequence[HorizonRecord], source: Markup | str) -> C
 
     better_or_worse = against(headline).removesuffix(".")
     caption = Caption(
-        name,
-        f"Over {HORIZONS[headline.horizon].words}: {better_or_worse[0].lower()}{better_or_worse[1:]}",
-        "A dot for each horizon and simple rule, with its 95% interval as a line: how much smaller the pinball loss of "
-        "the brain's ranges is. To the right of zero the brain is better.",
-        source,
-        ("Horizon and rule", "Pinball loss smaller by", _INTERVAL),
-        tuple((row.label, row.text, between(row.low, row.high)) for row in rows),
+        name=name,
+        finding=f"Over {HORIZONS[headline.horizon].words}: {better_or_worse[0].lower()}{better_or_worse[1:]}",
+        desc=(
+            "A dot for each horizon and simple rule, with its 95% interval as a line: how much smaller the pinball "
+            "loss of the brain's ranges is. To the right of zero the brain is better."
+        ),
+        source=source,
+        columns=("Horizon and rule", "Pinball loss smaller by", _INTERVAL),
+        rows=tuple((row.label, row.text, between(row.low, row.high)) for row in rows),
     )
     return row_chart(caption, "pinball loss smaller by, %", rows, marks=((0.0, "no better"),))
 
@@ -108,12 +112,12 @@ def rates(
         level = chance.percent
 
     caption = Caption(
-        name,
-        f"{who}: {counted(first, 'right')}; {rule} gets {percent(level)}",
-        f"A dot for each rate with its 95% interval as a line. The upright dashed line is {meaning}.",
-        source,
-        ("Who", "Cases", "Came true", _INTERVAL),
-        tuple((label, f"{rate.n:,}", share(rate), interval(rate)) for label, rate in rows),
+        name=name,
+        finding=f"{who}: {counted(first, 'right')}; {rule} gets {percent(level)}",
+        desc=f"A dot for each rate with its 95% interval as a line. The upright dashed line is {meaning}.",
+        source=source,
+        columns=("Who", "Cases", "Came true", _INTERVAL),
+        rows=tuple((label, f"{rate.n:,}", share(rate), interval(rate)) for label, rate in rows),
     )
     return row_chart(caption, "came true, %", [_rate_row(*row) for row in rows], marks=((level, mark),))
 
@@ -131,13 +135,15 @@ def skills(name: str, record: ForecastScores, source: Markup | str) -> Chart | N
     skill = {name: signed(100 * (1 - score / UNIFORM_BRIER), 1) for name, score in scores.items()}
     rows = [Row(BASELINE_NAMES[name], 100 * (1 - score / UNIFORM_BRIER), skill[name]) for name, score in scores.items()]
     caption = Caption(
-        name,
-        _brier_finding(record),
-        "A dot for the brain and for each simple rule, over the same forecasts: how much smaller its Brier score is "
-        "than that of equal chances. To the right of zero it is better.",
-        source,
-        ("Who", "Brier score", "Better than equal chances by"),
-        tuple((BASELINE_NAMES[key], f"{score:.4f}", skill[key]) for key, score in scores.items()),
+        name=name,
+        finding=_brier_finding(record),
+        desc=(
+            "A dot for the brain and for each simple rule, over the same forecasts: how much smaller its Brier score "
+            "is than that of equal chances. To the right of zero it is better."
+        ),
+        source=source,
+        columns=("Who", "Brier score", "Better than equal chances by"),
+        rows=tuple((BASELINE_NAMES[key], f"{score:.4f}", skill[key]) for key, score in scores.items()),
     )
     return row_chart(caption, "better than equal chances by, %", rows, marks=((0.0, "equal chances"),))
 

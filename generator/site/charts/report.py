@@ -113,12 +113,14 @@ def _regimes(regime: RegimeReading, source: str) -> Chart | None:
     rows = [Row(REGIME[label].capitalize(), shares[label], percent(shares[label])) for label in ranked]
 
     caption = Caption(
-        "report-regimes",
-        f"The most probable regime is {REGIME[first]}, {percent(shares[first])}; next is {REGIME[second]}, "
-        f"{percent(shares[second])}",
-        "A bar for each regime, as long as its probability. Together they make 100%.",
-        source,
-        ("Regime", "Probability"),
+        name="report-regimes",
+        finding=(
+            f"The most probable regime is {REGIME[first]}, {percent(shares[first])}; next is {REGIME[second]}, "
+            f"{percent(shares[second])}"
+        ),
+        desc="A bar for each regime, as long as its probability. Together they make 100%.",
+        source=source,
+        columns=("Regime", "Probability"),
     )
     return row_chart(caption, "probability, %", rows, bars=True)
 
@@ -135,11 +137,11 @@ def _moves(ctx: TickContext, source: str) -> Chart | None:
     rows = [Row(asset, moves[asset], signed(moves[asset])) for asset in ranked]
 
     caption = Caption(
-        "report-moves",
-        f"{rose} of {len(known)} coins rose over 24 hours; {most} moved most, {signed(known[most])}",
-        "A bar for each coin from zero to its change over 24 hours: to the right it rose, to the left it fell.",
-        source,
-        ("Coin", "Change in 24 hours"),
+        name="report-moves",
+        finding=f"{rose} of {len(known)} coins rose over 24 hours; {most} moved most, {signed(known[most])}",
+        desc="A bar for each coin from zero to its change over 24 hours: to the right it rose, to the left it fell.",
+        source=source,
+        columns=("Coin", "Change in 24 hours"),
     )
     mark = "fell \N{LEFTWARDS ARROW} 0 \N{RIGHTWARDS ARROW} rose"
     return row_chart(caption, "change in 24 hours, %", rows, bars=True, marks=((0.0, mark),))
@@ -179,11 +181,13 @@ def _cone(move: ExpectedMove | None, source: str) -> Chart | None:
         parts += [plane.dot("dot", (hour, size), tip, 4), plane.dot("dot", (hour, -size), tip, 4)]
 
     caption = Caption(
-        "report-outlook",
-        f"Expected move of the market over four hours: {either_way(move.hours_4_percent)}",
-        "A band that widens with time: about two moves in three end inside it. It says nothing about the direction.",
-        source,
-        ("Over the next", "Expected move of the market"),
-        tuple(rows),
+        name="report-outlook",
+        finding=f"Expected move of the market over four hours: {either_way(move.hours_4_percent)}",
+        desc=(
+            "A band that widens with time: about two moves in three end inside it. It says nothing about the direction."
+        ),
+        source=source,
+        columns=("Over the next", "Expected move of the market"),
+        rows=tuple(rows),
     )
     return Chart(caption, Markup("").join(parts), HEIGHT)
