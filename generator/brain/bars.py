@@ -19,8 +19,10 @@ _BOUNDS: Final = {
 }
 _PRICES: Final = ("open", "close", "high", "low")
 _NAMES: Final = (*_PRICES, *_BOUNDS)
-_LOWEST: Final = np.array([np.nextafter(1e-12, 1.0)] * len(_PRICES) + [low for low, _ in _BOUNDS.values()])
-_HIGHEST: Final = np.array([np.nextafter(1e15, 0.0)] * len(_PRICES) + [high for _, high in _BOUNDS.values()])
+_PRICE_BOUNDS: Final = (float(np.nextafter(1e-12, 1.0)), float(np.nextafter(1e15, 0.0)))  # the first and last inside
+_EVERY_BOUND: Final = (*[_PRICE_BOUNDS] * len(_PRICES), *_BOUNDS.values())
+_LOWEST: Final = np.array([low for low, _ in _EVERY_BOUND])
+_HIGHEST: Final = np.array([high for _, high in _EVERY_BOUND])
 
 
 @dataclass(frozen=True, slots=True)

@@ -256,7 +256,8 @@ class DirectionModel:
         """
         raw = self.mixture[horizon] + _INDEPENDENT[horizon] * gain
         share = np.exp(raw - np.maximum.reduce(raw))
-        self.mixture[horizon] = np.log((1.0 - _SHARE) * share / np.add.reduce(share) + _SHARE * _TRUST[:, 0])
+        kept = (1.0 - _SHARE) * share / np.add.reduce(share)
+        self.mixture[horizon] = np.log(kept + _SHARE * _TRUST[:, 0])
 
     def _descend(self, horizon: int, inputs: FloatArray, error: FloatArray) -> None:
         """Take one step of the online logit along the gradient of the log score; `error` is (3, cases)."""

@@ -191,7 +191,8 @@ class _Assembly:
 
         regimes = self.measures.filter
         allowed = self._market_facts(trend, volatility).allowed()
-        label = int(label_of(regimes.chances[:, -1:], allowed[:, -1:], regimes.label[-1:])[0])
+        market_label = label_of(regimes.chances[:, -1:], allowed[:, -1:], regimes.label[-1:])
+        label = int(market_label[0])
         if LABELS[label] is self.label[-1]:
             since_ms = int(regimes.since[-1]) + BAR_MS
             before = int(regimes.previous[-1])

@@ -211,7 +211,8 @@ def _place(week: Week, t_ms: int) -> FloatArray:
 
     room = top - bottom
     last = _filled(week.last(now, HOUR + 1, CLOSE))[-1]
-    return np.where(known & (room > 0), (last - bottom) / np.where(room > 0, room, 1.0), np.nan)
+    place = (last - bottom) / np.where(room > 0, room, 1.0)
+    return np.where(known & (room > 0), place, np.nan)
 
 
 def _ratios(volume: FloatArray) -> FloatArray:
@@ -221,8 +222,11 @@ def _ratios(volume: FloatArray) -> FloatArray:
     total = np.where(seen, volume, 0.0)
     mean = DAY * total.sum(axis=0) / np.maximum(quarters, 1)
 
-    known = (quarters >= _FEWEST_DAYS * DAY) & (seen[-DAY:].sum(axis=0) >= 0.9 * DAY) & (mean > 0)
-    return np.where(known, total[-DAY:].sum(axis=0) / np.where(mean > 0, mean, 1.0), np.nan)
+    has_days = quarters >= _FEWEST_DAYS * DAY
+    has_last_day = seen[-DAY:].sum(axis=0) >= 0.9 * DAY
+    last_day = total[-DAY:].sum(axis=0)
+    ratio = last_day / np.where(mean > 0, mean, 1.0)
+    return np.where(has_days & has_last_day & (mean > 0), ratio, np.nan)
 
 
 def _since(closes: FloatArray, close_ms: int) -> tuple[int | None, float | None]:

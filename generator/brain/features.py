@@ -133,7 +133,9 @@ class Features:
 
     def pushes(self) -> list[int]:
         """Return the push of the last one to three hours of every asset: 1, 0 or -1."""
-        push = 0.5 * (self.current[AT["trend_1h"], :-1] + self.current[AT["trend_3h"], :-1])
+        hour = self.current[AT["trend_1h"], :-1]
+        three_hours = self.current[AT["trend_3h"], :-1]
+        push = 0.5 * (hour + three_hours)
         return list(((push >= _PUSH).astype(np.int64) - (push <= -_PUSH)).tolist())
 
     def _energy(self) -> FloatArray:

@@ -354,7 +354,8 @@ class Measures:
             raise ValueError("a brain state of another shape")
         at = 0
         for part, name, array in arrays:
-            setattr(part, name, values[at : at + array.size].astype(np.float64).reshape(array.shape))
+            saved = values[at : at + array.size].astype(np.float64)
+            setattr(part, name, saved.reshape(array.shape))
             at += array.size
 
         restored._t = header["t"]

@@ -18,7 +18,9 @@ from generator.market.bars import BAR_MS, FloatArray
 HORIZON_BARS: Final = tuple(horizon.length_ms // BAR_MS for horizon in HORIZONS.values())
 QUARTERS: Final = tuple(bars // 3 for bars in HORIZON_BARS)
 INPUTS: Final = len(HALF_LIVES) + len(VOLUME_HALF_LIVES)
-EDGES: Final = np.concatenate((np.arange(20) / 20.0, np.arange(10, 30) / 10.0, [3.0, 3.5, 4.0, 5.0, 6.0, 8.0, 12.0]))
+_FINE: Final = np.arange(20) / 20.0  # 0 to 0.95
+_COARSE: Final = np.arange(10, 30) / 10.0  # 1 to 2.9
+EDGES: Final = np.concatenate((_FINE, _COARSE, [3.0, 3.5, 4.0, 5.0, 6.0, 8.0, 12.0]))
 """Bins of the size of a move over its expected sigma; what lies beyond the last edge counts in the last bin."""
 BINS: Final = len(EDGES) - 1
 MIN_BARS: Final = 3 * HOUR_BARS
@@ -93,7 +95,8 @@ class Outlook:
         self.level = np.zeros((len(HORIZONS), assets))  # of log volatility, against the slow sigma
         self.sigma = np.full((len(HORIZONS), assets), np.nan)  # of the move over each horizon, before any correction
         self._frozen = frozen
-        self._width = 0.5 * np.log(np.array(HORIZON_BARS, dtype=np.float64))[:, None] + frozen.gain[:, None]
+        root_bars = 0.5 * np.log(np.array(HORIZON_BARS, dtype=np.float64))
+        self._width = root_bars[:, None] + frozen.gain[:, None]  # from a bar's log sigma to that of the whole move
 
     def update(self, t_ms: int, volatility: Volatility) -> None:
         """Take one bar, opened at `t_ms`, that `volatility` has taken."""

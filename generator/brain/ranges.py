@@ -57,7 +57,8 @@ class RangeModel:
     def law(self) -> FloatArray:
         """Return the chances that a move stays below each edge, in sigmas, (4, bins + 1)."""
         below = np.add.accumulate(_FROZEN_LAW * self._law + self.counts, axis=1)
-        out: FloatArray = np.concatenate((np.zeros((len(HORIZONS), 1)), below), axis=1) / below[:, -1:]
+        nothing = np.zeros((len(HORIZONS), 1))
+        out: FloatArray = np.concatenate((nothing, below), axis=1) / below[:, -1:]
         return out
 
     def widths(self) -> FloatArray:
@@ -103,8 +104,10 @@ class RangeModel:
         corrected = sizes / self.correction()
         bins = np.minimum(np.searchsorted(EDGES, corrected, side="right") - 1, BINS - 1)
         cases = np.zeros_like(self.counts)
-        np.add.at(cases, (np.arange(len(sizes))[:, None], bins), known * (_WORTH * self._share))
+        horizons = np.arange(len(sizes))[:, None]
+        np.add.at(cases, (horizons, bins), known * (_WORTH * self._share))
 
         self.counts = self.counts * _FORGET + cases
-        self.square = self.square * _FORGET + np.minimum(sizes, _LARGEST) ** 2 / self._usual * _WORTH
+        squares = np.minimum(sizes, _LARGEST) ** 2 / self._usual
+        self.square = self.square * _FORGET + squares * _WORTH
         self.cases = self.cases * _FORGET + known * _WORTH

@@ -44,7 +44,8 @@ class Recurrent:
         from_input = self.input_weights @ scaled + self.bias[:, None]
         from_state = self.recurrent_weights @ hidden
 
-        gates = 1.0 / (1.0 + np.exp(-(from_input[: 2 * units] + from_state[: 2 * units])))
+        both = from_input[: 2 * units] + from_state[: 2 * units]
+        gates = 1.0 / (1.0 + np.exp(-both))
         update = gates[:units]
         reset = gates[units:]
         candidate = np.tanh(from_input[2 * units :] + reset * from_state[2 * units :])

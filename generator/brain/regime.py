@@ -79,7 +79,8 @@ def facts_of(change: FloatArray, trend: FloatArray, stressed: FloatArray, usual:
     many = np.count_nonzero(known) or np.nan
 
     sides = np.array((change > FLAT, change < -FLAT), dtype=np.float64)
-    up, down = np.column_stack((np.where(known, sides, np.nan), sides.sum(axis=1) / many))
+    shares = sides.sum(axis=1) / many
+    up, down = np.column_stack((np.where(known, sides, np.nan), shares))
 
     mean = np.where(known, change, 0.0).sum() / many
     return RegimeFacts(

@@ -65,7 +65,8 @@ class Volatility:
         usual = np.maximum(np.exp(self.slow[0]), self.variance[1])
         limit = np.where(self.count[0] < HOUR_BARS, 1.0, _CAP**2 * usual)
         value = np.minimum(raw, np.maximum(limit, 100.0 * _FLOOR))
-        self.capped = np.where(seen & (raw > value), float(DAY_BARS), np.maximum(self.capped - 1.0, 0.0))
+        is_capped = seen & (raw > value)
+        self.capped = np.where(is_capped, float(DAY_BARS), np.maximum(self.capped - 1.0, 0.0))
 
         self.age = np.where(seen, 0.0, self.age + 1.0)
         nothing = np.array((raw <= _FLOOR, volume == 0.0))
@@ -95,7 +96,8 @@ class Volatility:
 
     def levels(self) -> FloatArray:
         """Return half the log of the variance means over the slow variance, (6, ..., assets); 0 while unknown."""
-        out: FloatArray = 0.5 * (np.log(np.maximum(self.variance, _FLOOR)) - self.slow) * (self.count[0] > 0.0)
+        log_variance = np.log(np.maximum(self.variance, _FLOOR))
+        out: FloatArray = 0.5 * (log_variance - self.slow) * (self.count[0] > 0.0)
         return out
 
     def fresh(self) -> FloatArray:

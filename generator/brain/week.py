@@ -46,7 +46,8 @@ class Week:
         row[CLOSE] = np.where(np.isfinite(log_close), log_close, row[CLOSE])
         row[HIGH] = np.fmax(row[HIGH], top)
         row[LOW] = np.fmin(row[LOW], bottom)
-        row[VOLUME:] = np.where(np.isfinite(more), np.nan_to_num(row[VOLUME:]) + more, row[VOLUME:])
+        total = np.nan_to_num(row[VOLUME:]) + more
+        row[VOLUME:] = np.where(np.isfinite(more), total, row[VOLUME:])
         # Single precision is what is kept, so that the state is small and a restart cannot differ.
         row[:] = row.astype(np.float32)
 
