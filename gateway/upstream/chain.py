@@ -340,7 +340,7 @@ class Chain:
 def _shown(raw: bytes, txid: str) -> Mapping[str, Any] | None:
     """Read algod's answer in msgpack; None unless it holds the very transaction of a txid."""
     try:
-        content = msgpack.unpackb(raw, raw=False, strict_map_key=False)
+        content: Mapping[str, Any] = msgpack.unpackb(raw, raw=False, strict_map_key=False)
         packed = msgpack.packb(content["txn"]["txn"], use_bin_type=True)
     except (*DECODE_ERRORS, LookupError, TypeError, AttributeError, OverflowError):
         return None
