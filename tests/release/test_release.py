@@ -358,3 +358,15 @@ def test_a_folder_that_cannot_be_written_is_one_clear_line(tmp_path: Path) -> No
 
     with pytest.raises(PublishError, match="site"):
         opened(tmp_path / "site")
+
+
+@pytest.mark.parametrize("left", ["000000000002", ".000000000002"])
+def test_a_number_that_is_taken_is_not_published_over(tmp_path: Path, left: str) -> None:
+    releases = opened(tmp_path)
+    releases.publish("000000000001", FILES, now_s=0)
+    (tmp_path / "releases" / left).mkdir()
+
+    with pytest.raises(PublishError, match=r"release 000000000002 not published: \d{12} is there already"):
+        releases.publish("000000000002", NEW, now_s=60)
+
+    assert seen(tmp_path) == FILES
