@@ -8,7 +8,7 @@ from types import ModuleType
 import pytest
 
 ROOT = Path(__file__).parents[1]
-ROOMS = ("generator/brain", "generator/record/log")
+ROOMS = ("generator/arena", "generator/brain", "generator/market", "generator/record/log")
 """Rooms of formulas and formats, where an example says more than a sentence."""
 
 

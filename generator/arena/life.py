@@ -86,6 +86,7 @@ def _resolve(current: Round, late_ms: int, prices: Mapping[str, PricePoint], ven
     price, reason = fix_price(prices, current.asset, venues_needed, "end", late_ms)
     if price is None or current.start_price is None or current.band_bps is None:
         return void(current, reason or "no start price")
+
     change = change_bps(current.start_price, price)
     return replace(
         current,
@@ -126,11 +127,15 @@ def event_of(changed: Round, now_ms: int) -> Event | None:
         RoundPhase.RESOLVED: ("round_resolved", f"Round {name} is resolved: {changed.outcome}."),
         RoundPhase.VOID: ("round_void", f"Round {name} is void: {changed.void_reason}."),
     }
-    found = texts.get(changed.phase)
-    return None if found is None else Event(now_ms, *found)
+    if changed.phase not in texts:
+        return None
+
+    kind, text = texts[changed.phase]
+    return Event(now_ms, kind, text)
 
 
 def regime_event(before: str, after: str, now_ms: int) -> Event:
     """Describe a change of the regime's label."""
-    words = [word.replace("_", " ") for word in (before, after)]
-    return Event(now_ms, "regime_changed", f"The market regime changed from {words[0]} to {words[1]}.")
+    old = before.replace("_", " ")
+    new = after.replace("_", " ")
+    return Event(now_ms, "regime_changed", f"The market regime changed from {old} to {new}.")

@@ -20,7 +20,7 @@ class PricePoint(NamedTuple):
 def fix_price(
     prices: Mapping[str, PricePoint], asset: str, venues_needed: int, what: str, late_ms: int
 ) -> tuple[float | None, str | None]:
-    """Return an asset's price in the tick of the minute after its `start` or `end`, and of no other, or why there is none.
+    """Return an asset's price in the tick of the minute after its `start` or `end`, or why there is none.
 
     Args:
         what: `start` or `end`, for the reason.

@@ -152,8 +152,8 @@ def _judged(made: PredictionMade, inputs: PlayInputs, published_ms: int | None) 
 def _void_reason(sealed_ms: int | None, inputs: PlayInputs, published_ms: int | None) -> str | None:
     """Return why what was sealed then cannot count; None where nothing speaks against it.
 
-    The market may be another now, the clock may have been set back so that it knew bars that close after now, or it begins
-    now and no release ever carried it: no one could have seen it before.
+    The market may be another now, the clock may have been set back so that it knew bars that close after now, or it
+    begins now and no release ever carried it: no one could have seen it before.
 
     Args:
         published_ms: wall time of the last release; None where what was sealed does not begin now, or is not published.

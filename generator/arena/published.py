@@ -49,6 +49,7 @@ def forecast_of(sealed: Round) -> dict[str, Any]:
     """Return the sealed content of a round, as revealed when it goes live."""
     if sealed.probabilities is None or sealed.prediction is None or sealed.base_rate is None:
         raise ValueError(f"round {sealed.round_id} has no forecast")
+
     return {
         "round_id": sealed.round_id,
         "asset": sealed.asset,

@@ -12,24 +12,34 @@ def most_said(bullish: float, bearish: float, neutral: float) -> Consensus:
     """Return the word with most behind it, NEUTRAL on a tie at the top."""
     if bullish == bearish or max(bullish, bearish) <= neutral:
         return Consensus.NEUTRAL
-    return Consensus.BULLISH if bullish > bearish else Consensus.BEARISH
+    if bullish > bearish:
+        return Consensus.BULLISH
+    return Consensus.BEARISH
 
 
 def consensus_of(tally: Tally) -> Consensus:
     """Return the word of most voters: NONE only with no votes, NEUTRAL on a tie at the top."""
-    return most_said(tally.bullish, tally.bearish, tally.neutral) if tally.total else Consensus.NONE
+    if not tally.total:
+        return Consensus.NONE
+    return most_said(tally.bullish, tally.bearish, tally.neutral)
 
 
 def disagreement_score(tally: Tally) -> float:
-    """Return 100 x entropy of the shares / ln 3, one decimal: 0 all agree or no one voted, 100 evenly split."""
+    """Return 100 x entropy of the shares / ln 3, one decimal: 0 all agree or no one voted, 100 evenly split.
+
+    >>> disagreement_score(Tally(4, 4, 4)), disagreement_score(Tally(7, 0, 0))
+    (100.0, 0.0)
+    """
     shares = [count / tally.total for count in (tally.bullish, tally.bearish, tally.neutral) if count]
     return round(100 * -sum(share * log(share) for share in shares) / log(3), 1) + 0.0
 
 
 def share_of(tally: Tally, word: Prediction) -> float:
     """Return the share of one choice, 0..1; 0 with no votes."""
+    if not tally.total:
+        return 0.0
     count: int = getattr(tally, word.lower())
-    return count / tally.total if tally.total else 0.0
+    return count / tally.total
 
 
 # People lean to the hopeful answer and seldom choose the middle one, although it is right as often as the others.
@@ -42,6 +52,7 @@ def simulated_tally(seed: int, round_id: str) -> Tally:
     draws = _draws(seed, round_id)
     voters = 12 + int(draws[0] * 79)
     stretched = [share * (1 + SWING * (2 * draw - 1)) for share, draw in zip(MEAN_SHARES, draws[1:4], strict=True)]
+
     bullish = round(voters * stretched[0] / sum(stretched))
     bearish = min(voters - bullish, round(voters * stretched[1] / sum(stretched)))
     return Tally(bullish, bearish, voters - bullish - bearish)

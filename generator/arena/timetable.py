@@ -52,16 +52,20 @@ def revise(timetable: Timetable | None, wanted: int, now_ms: int, last_start_ms:
     """
     if timetable is None:
         return Timetable(wanted)
+
     if timetable.changes_at_ms is not None and now_ms >= timetable.changes_at_ms:
         timetable = Timetable(timetable.minutes_at(now_ms))
     if wanted == timetable.minutes_at(max(now_ms, timetable.changes_at_ms or 0)):
         return timetable
+
     latest = now_ms if last_start_ms is None else max(now_ms, last_start_ms)
     if timetable.changes_at_ms is not None and latest >= timetable.changes_at_ms:
         return timetable  # a round of the coming length takes votes already; the newest wish waits for that midnight
     if wanted == timetable.minutes:
         return Timetable(wanted)
-    return replace(timetable, next_minutes=wanted, changes_at_ms=latest - latest % DAY_MS + DAY_MS)
+
+    next_midnight = latest - latest % DAY_MS + DAY_MS
+    return replace(timetable, next_minutes=wanted, changes_at_ms=next_midnight)
 
 
 def asset_of(slot: Slot, assets: tuple[str, ...]) -> str:
@@ -70,5 +74,9 @@ def asset_of(slot: Slot, assets: tuple[str, ...]) -> str:
 
 
 def round_id_of(asset: str, start_ms: int) -> str:
-    """Name a round `<ASSET>-<YYYYMMDD>-<HHMMSS>` by its start."""
+    """Name a round `<ASSET>-<YYYYMMDD>-<HHMMSS>` by its start.
+
+    >>> round_id_of("BTC", 1_795_176_000_000)
+    'BTC-20261120-120000'
+    """
     return f"{asset}-{datetime.fromtimestamp(start_ms / 1000, UTC):%Y%m%d-%H%M%S}"

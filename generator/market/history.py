@@ -45,7 +45,7 @@ class History:
         return self._frame
 
     def closes(self, asset: str, last_n: int) -> tuple[tuple[int, float], ...]:
-        """Return (open time in ms, close) of the last `last_n` bars, oldest first; bars without a close are left out."""
+        """Return (open time in ms, close) of the last `last_n` bars, oldest first; without those that have no close."""
         recent = self._frame.rows(max(len(self) - max(last_n, 0), 0))
         close = recent.fields["close"][:, recent.assets.index(asset)]
         known = np.isfinite(close)

@@ -193,7 +193,7 @@ class Leader:
             self._spawn("preload", self._preload())
 
     async def _preload(self) -> None:
-        """Hold a history as new as the leader's. A failure is retried in a minute: a standby without it does no harm."""
+        """Hold a history as new as the leader's; a failure is retried in a minute, as a standby without it can wait."""
         market = self._app.market
         now = self._app.clock.now()
         try:

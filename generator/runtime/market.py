@@ -69,7 +69,7 @@ class MarketReader:
         return self.engine.update(observation.new_bars, observation.day_changes(self.engine.assets))
 
     async def adopt(self, bars: BarFrame) -> None:
-        """Begin with the history that a live start did not get, and the bars that came since; call it between two ticks."""
+        """Begin with the history that a live start did not get, and the bars since; call it between two ticks."""
         history = History(ASSETS)
         history.append(bars)
         history.append(self.history.frame())

@@ -1,4 +1,4 @@
-"""The scheduler: one tick at every full minute, one at a time, with a deadline; the running one is finished on a stop."""
+"""The scheduler: one tick at every full minute, one at a time, with a deadline; a stop lets the running one end."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -54,6 +54,7 @@ class Scheduler:
         self._began_s: float | None = None  # monotonic, of the running tick
         self._last_s: float | None = None  # monotonic, of the last tick begun
         self.one = asyncio.Lock()  # held by whoever makes a tick, or changes what a tick works with
+
         self.metrics = metrics or GeneratorMetrics()
         self.metrics.running.set_function(self.running_s)
         self.metrics.ballots_refused.counts = lambda: app.record.box.refused

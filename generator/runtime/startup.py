@@ -77,7 +77,7 @@ async def preload(app: App, at: datetime) -> None:
 
 
 async def backtest_hours(app: App, at: datetime) -> int:
-    """Return how many hours a first start plays: none of a live market, of a recording those that can have forecasts."""
+    """Return how many hours a first start plays: none live, of a recording those that can have forecasts."""
     if app.market.mode == SourceMode.SIMULATED:
         return BACKTEST_HOURS
     if app.market.mode == SourceMode.LIVE:

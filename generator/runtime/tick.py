@@ -81,7 +81,7 @@ def play_arena(
     at: datetime,
     ballots: Sequence[BallotFile] = (),
 ) -> tuple[ArenaView, int]:
-    """Play a live tick in one transaction, with the brain's state; return the Arena after it and its release's number."""
+    """Play a live tick in one transaction, with the brain's state; return the Arena and the release's number."""
     app.record.published.begin(to_ms(at))
     inputs = play_inputs(app, observation, reading, at, ballots)
     brain_state = app.market.engine.dump() if reading is not None else None

@@ -153,7 +153,7 @@ def _funding(rates: Sequence[FundingReading], now_ms: int) -> tuple[FundingRate 
 
 
 def _interest(asset: str, snapshot: LiveSnapshot, price: float | None) -> tuple[OpenInterestSum | None, list[str]]:
-    """Return open interest in contracts and in USD; one a venue does not report follows from the other by its mark price."""
+    """Return open interest in contracts and in USD; what a venue does not report follows from the other by its mark."""
     rate = snapshot.rate(STABLECOIN)  # contracts settle in the stablecoin
     marks = {funding.venue: funding.mark for funding in snapshot.of(FundingReading, asset) if funding.mark}
     spot_mark = price / rate if price else None

@@ -47,8 +47,8 @@ def candle_job(client: VenueClient, asset: str, now_ms: int, since_ms: int) -> J
 async def fetch_page(client: VenueClient, asset: str, first_ms: int, now_ms: int) -> CandleReading:
     """Fetch one page of bars from `first_ms` on; unclosed bars are not in it, impossible ones are counted.
 
-    The venue says what has closed: a bar that a later one follows, or that its own time is past. Our clock may be ahead,
-    and a bar that is taken while it is open would stay as it was then.
+    The venue says what has closed: a bar that a later one follows, or that its own time is past. Our clock may be
+    ahead, and a bar that is taken while it is open would stay as it was then.
     """
     page = client.spec.candle_page
     until = {"until": first_ms + page * BAR_MS - 1} if client.spec.candle_until else {}
@@ -217,6 +217,7 @@ def _extras(seen: AssetObservation) -> Extras:
         known["depth_usd"] = seen.book.depth_1pct_usd
         known["spread_bps"] = seen.book.spread_bps
         known["imbalance"] = seen.book.imbalance_percent / 100
+
     if seen.funding is not None:
         known["funding"] = seen.funding.rate_8h
     if seen.open_interest is not None and seen.open_interest.contracts is not None:

@@ -203,7 +203,7 @@ class VenueClient:
 
 
 def _open_markets(exchange: Any) -> dict[str, Any]:
-    """Return symbol -> active market; without Kraken's dark pools (`XXBTZUSD.d`), which ccxt takes for the same pair."""
+    """Return symbol -> active market; not Kraken's dark pools (`XXBTZUSD.d`), which ccxt takes for the same pair."""
     listed = [market for same_id in exchange.markets_by_id.values() for market in same_id]
     public = {market["symbol"]: market for market in listed if not market["id"].endswith(".d")}
     return {symbol: market for symbol, market in public.items() if market.get("active") is not False}

@@ -139,6 +139,7 @@ def keep_usable(makers: Iterable[Callable[[], Sequence[Reading]]]) -> list[Readi
             readings += make()
         except Unusable as bad:
             fault = bad
+
     if fault is not None and not readings:
         raise fault
     return readings
@@ -168,14 +169,14 @@ class Collector:
 
     def of(self, reading: type[R]) -> list[R]:
         """Return the readings of one type."""
-        return [one for one in self.readings if isinstance(one, reading)]
+        return [candidate for candidate in self.readings if isinstance(candidate, reading)]
 
     def health(self, now_ms: int) -> dict[Key, SourceHealth]:
         """Return one row for each venue and kind that was asked; whether it is too old is the reader's to judge."""
         newest: dict[Key, int] = {}
-        for one in self.readings:
-            key = (one.venue, one.kind)
-            newest[key] = max(newest.get(key, 0), min(one.as_of_ms, now_ms))
+        for reading in self.readings:
+            key = (reading.venue, reading.kind)
+            newest[key] = max(newest.get(key, 0), min(reading.as_of_ms, now_ms))
         return {key: _row(key, newest.get(key), reasons) for key, reasons in self.misses.items()}
 
 
@@ -183,7 +184,9 @@ def _row(key: Key, as_of_ms: int | None, reasons: list[str]) -> SourceHealth:
     reason = "; ".join(dict.fromkeys(reasons)) or None
     if as_of_ms is None:
         return SourceHealth(*key, SourceStatus.FAILED, None, reason or "no asset answered")
-    return SourceHealth(*key, SourceStatus.OK, as_of_ms, reason and f"{len(reasons)} missing: {reason}")
+    if reason is not None:
+        reason = f"{len(reasons)} missing: {reason}"
+    return SourceHealth(*key, SourceStatus.OK, as_of_ms, reason)
 
 
 class HealthBook:
@@ -196,8 +199,10 @@ class HealthBook:
         """Take in a tick and return one row for every venue and public kind, in a fixed order."""
         kept = self._rows | {key: (now_ms, row) for key, row in collector.health(now_ms).items()}
         self._rows = {key: (at_ms, row) for key, (at_ms, row) in kept.items() if 0 <= now_ms - at_ms <= FORGET_MS}
+
         public = [row for _, row in self._rows.values() if row.kind in KINDS]
-        return tuple(_aged(row, now_ms) for row in sorted(public, key=lambda row: (KINDS.index(row.kind), row.name)))
+        public.sort(key=lambda row: (KINDS.index(row.kind), row.name))
+        return tuple(_aged(row, now_ms) for row in public)
 
 
 def _aged(row: SourceHealth, now_ms: int) -> SourceHealth:

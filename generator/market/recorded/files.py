@@ -62,19 +62,21 @@ def read_rows(path: Path) -> tuple[RecordedKind, Rows]:
     Raises:
         UnreadableFileError: the file cannot be read to its end, or its header is not a known one.
     """
-    known, count = array("d"), 0
+    known = array("d")
+    count = 0
     with _opened(path) as (kind, header, lines):
         columns = [header.index(name) for name in HEADERS[kind] if name != "symbol"]
         for line in filter(None, lines):
             count += 1
             known.extend(_numbers(line, columns) or ())
+
     table = np.array(known, dtype=np.float64).reshape(-1, len(columns))
     return kind, Rows(path, table[:, 0].astype(np.int64), table[:, 1:], count - len(table))
 
 
 @contextmanager
 def _opened(path: Path) -> Iterator[tuple[RecordedKind, list[str], Iterator[list[str]]]]:
-    """Open a file and give its kind, its header and the lines after it; UnreadableFileError also while they are read."""
+    """Open a file and give its kind, header and lines; UnreadableFileError also while the lines are read."""
     opener = gzip.open if path.name.endswith(".gz") else open
     try:
         with opener(path, "rt", encoding="utf-8", errors="replace", newline="") as text:
@@ -83,6 +85,7 @@ def _opened(path: Path) -> Iterator[tuple[RecordedKind, list[str], Iterator[list
             kind = next((kind for kind, wanted in HEADERS.items() if set(wanted) <= set(header)), None)
             if kind is None:
                 raise UnreadableFileError("its header is not a known one")
+
             yield kind, header, lines
     except (OSError, EOFError, zlib.error, csv.Error) as error:
         raise UnreadableFileError(str(getattr(error, "strerror", None) or error)) from error
@@ -101,17 +104,22 @@ def ascending(t: IntArray) -> IntArray:
     """Return the rows to keep so that times strictly ascend: the first of those with one time, and none out of order.
 
     One row with a wild time costs that row, not those after it.
+
+    >>> ascending(np.array([1, 9, 2, 2, 3])).tolist()
+    [0, 2, 4]
     """
     _, first = np.unique(t, return_index=True)
     rows: IntArray = np.sort(first).astype(np.int64)
     if (np.diff(t[rows]) > 0).all():
         return rows
+
     kept: list[int] = []
     for row in rows.tolist():
         if not kept or t[row] > t[kept[-1]]:
             kept.append(row)
         elif len(kept) == 1 or t[row] > t[kept[-2]]:
             kept[-1] = row  # the one before it was too far ahead
+
     return np.array(kept, dtype=np.int64)
 
 
@@ -169,20 +177,23 @@ def find_folders(roots: Sequence[Path], assets: tuple[str, ...]) -> dict[Recorde
     """Find and read the one folder of each kind under `roots`, themselves and one level below.
 
     Raises:
-        SourceError: a root is not a folder or holds no market data, two folders hold the same kind, or none has candles.
+        SourceError: a root is not a folder or holds no market data, two folders hold the same kind, or none has
+            candles.
     """
     if not roots:
         raise SourceError(f"a recording needs a folder of candles; {_EXPECTED}")
-    found: dict[RecordedKind, RecordingFolder] = {}
+
+    by_kind: dict[RecordedKind, RecordingFolder] = {}
     for root in dict.fromkeys(path.resolve() for path in roots):
         for folder in _in_root(root, assets):
-            other = found.setdefault(folder.kind, folder)
+            other = by_kind.setdefault(folder.kind, folder)
             if other.path != folder.path:
                 raise SourceError(f"two folders of {folder.kind.value}: {other.path} and {folder.path}; give one")
-    if RecordedKind.CANDLES not in found:
+
+    if RecordedKind.CANDLES not in by_kind:
         named = ", ".join(str(root) for root in roots)
         raise SourceError(f"no candles in {named}; expected files that begin with {_COLUMNS[RecordedKind.CANDLES]}")
-    return found
+    return by_kind
 
 
 def _in_root(root: Path, assets: tuple[str, ...]) -> list[RecordingFolder]:
@@ -192,9 +203,15 @@ def _in_root(root: Path, assets: tuple[str, ...]) -> list[RecordingFolder]:
         read = [(path, *_in_folder(path, assets)) for path in _folders_of(root)]
     except OSError as error:
         raise SourceError(f"{root} cannot be read ({error.strerror}); {_EXPECTED}") from error
-    folders = [RecordingFolder(path, kind, files, bad) for path, kinds, bad in read for kind, files in kinds.items()]
+
+    folders = [
+        RecordingFolder(path, kind, files, unreadable)
+        for path, by_kind, unreadable in read
+        for kind, files in by_kind.items()
+    ]
     if not folders:
-        why = next((f" ({asset}: {reason})" for *_, bad in read for asset, reason in bad.items()), "")
+        reasons = (f" ({asset}: {reason})" for *_, unreadable in read for asset, reason in unreadable.items())
+        why = next(reasons, "")
         raise SourceError(f"{root} holds no market data of {', '.join(assets)}{why}; {_EXPECTED}")
     return folders
 
@@ -207,14 +224,17 @@ def _in_folder(path: Path, assets: tuple[str, ...]) -> tuple[dict[RecordedKind, 
         asset = _asset_of(file, assets)
         if asset is None:
             continue
+
         try:
             kind, rows = read_rows(file)
         except UnreadableFileError as error:
             unreadable[asset] = str(error)
             continue
+
         other = by_kind[kind].setdefault(asset, rows)
         if other is not rows:
             raise SourceError(f"two files of {asset}: {other.path} and {file}; keep one of them")
+
     return by_kind, unreadable
 
 

@@ -135,11 +135,13 @@ def _interval(folder: RecordingFolder) -> int:
         lengths, counts = np.unique(distances[distances > 0], return_counts=True)
         if not len(lengths):
             continue
+
         length = int(lengths[np.argmax(counts)])
         if length not in INTERVALS_MS:
             minutes = f"{length / MINUTE_MS:g} minutes in {rows.path.name}"
             raise SourceError(f"{folder.path}: bars of {minutes}; expected 5 or 60 minutes")
         seen.add(length)
+
     if not seen:
         raise SourceError(f"{folder.path} holds too few candles to tell their length; expected 5 or 60 minutes")
     if len(seen) > 1:

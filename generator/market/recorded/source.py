@@ -81,6 +81,8 @@ class RecordedSource:
         visible = self._visible(market_ms)
         recording = self._replayed
         ended = not self._loop and market_ms >= recording.end_ms
+        needs = () if recording.frame.interval_ms == BAR_MS else (NEEDS_5_MINUTE_BARS,)
+
         return Observation(
             mode=self.mode,
             market_ms=market_ms,
@@ -93,7 +95,7 @@ class RecordedSource:
             offset_ms=now_ms - market_ms,
             ended=ended,
             dropped_bars=recording.origins[RecordedKind.CANDLES].dropped,
-            limitations=() if recording.frame.interval_ms == BAR_MS else (NEEDS_5_MINUTE_BARS,),
+            limitations=needs,
         )
 
     async def aclose(self) -> None:

@@ -50,7 +50,11 @@ def _drawn(seed: int, block: int) -> Schedule:
     rng = generator(seed, Stream.REGIME, block)
     stationary = params.NEXT_WEIGHTS * (1.0 - params.NEXT_WEIGHTS)
     label = int(np.searchsorted(np.cumsum(stationary), rng.random() * stationary.sum(), side="right"))
-    starts, labels, widths, minute = [], [], [], 0
+
+    starts: list[int] = []
+    labels: list[int] = []
+    widths: list[int] = []
+    minute = 0
     while minute == 0 or minute < params.BLOCK_MINUTES - params.DWELL_MIN_MINUTES:
         starts.append(minute)
         labels.append(label)
@@ -58,6 +62,7 @@ def _drawn(seed: int, block: int) -> Schedule:
         dwell = rng.gamma(params.DWELL_SHAPE, params.DWELL_HOURS * 60.0 / params.DWELL_SHAPE)
         minute += max(params.DWELL_MIN_MINUTES, int(dwell))
         label = _next_label(rng, label)
+
     return Schedule(tuple(starts), tuple(labels), tuple(widths))
 
 

@@ -52,6 +52,7 @@ class SimulatedSource:
         first = max(since_ms // BAR_MS * BAR_MS + BAR_MS, stop - _MAX_NEW_BARS * BAR_MS)
         day = self._market.bars(stop - DAY_MS - BAR_MS, stop)
         mids = self.venue_mids(minute_ms)
+
         return Observation(
             mode=self.mode,
             market_ms=now_ms,
@@ -76,10 +77,12 @@ class SimulatedSource:
         turns = draws.each(lambda rng, shape: rng.integers(0, len(VENUES), shape).astype(float)).astype(int)
         mids = np.exp(self._market.log_mids(t_ms))
         offered = np.column_stack([mids * (1.0 - gaps[:, 0]), mids, mids * (1.0 + gaps[:, 1])])
-        return {
-            asset: dict(zip(VENUES, np.roll(offered[column], turns[column]).tolist(), strict=True))
-            for column, asset in enumerate(ASSETS)
-        }
+
+        by_asset = {}
+        for column, asset in enumerate(ASSETS):
+            turned = np.roll(offered[column], turns[column])  # so that each venue is below at times
+            by_asset[asset] = dict(zip(VENUES, turned.tolist(), strict=True))
+        return by_asset
 
     def _asset(self, asset: str, mids: dict[str, float], day: BarFrame, minute_ms: int) -> AssetObservation:
         if len(day) <= BARS_A_DAY:  # a clock that fell back to 1970
