@@ -54,7 +54,10 @@ class Assets:
         folder = (resources or Resources.locate()).site / "assets"
         read = {f"/assets/{path.name}": path.read_bytes() for path in sorted(folder.iterdir()) if path.is_file()}
         version = hashlib.sha256(b"".join(read.values())).hexdigest()[:10]
-        named = rb'\1?v=%s"' % version.encode()
-        files = {name: _IMPORT.sub(named, data) if name.endswith(".js") else data for name, data in read.items()}
+
+        versioned_import = rb'\1?v=%s"' % version.encode()
+        files = {}
+        for name, data in read.items():
+            files[name] = _IMPORT.sub(versioned_import, data) if name.endswith(".js") else data
         files["/favicon.svg"] = files.pop("/assets/favicon.svg")
         return cls(files, version)

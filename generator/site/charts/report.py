@@ -10,12 +10,11 @@ from typing import Final, TypeAlias
 
 from markupsafe import Markup
 
-from generator.brain.reading import RegimeReading
 from generator.catalog.assets import ASSETS
 from generator.catalog.formats import change, fixed, share
 from generator.catalog.text.labels import REGIME
 from generator.catalog.words import RegimeLabel, SourceMode
-from generator.compose.coins import ExpectedMove, expected_move
+from generator.compose.coins import expected_move
 from generator.compose.context import TickContext
 from generator.compose.inputs import futures_of, observed, reading_of
 from generator.compose.paid_human_report import ReportChart, X402HumanReportPaidResponse
@@ -59,17 +58,13 @@ def _charts(ctx: TickContext) -> Iterator[tuple[str, Callable[[], Chart | None]]
     """Give for each chart the part of the report it belongs to, and what draws it."""
     market_ms = ctx.observation.market_ms
     source = f"Source: {DATA_FROM[ctx.observation.mode]}, as of {moment(market_ms):%d %b %Y, %H:%M} UTC."
-    record = "Source: own record; each forecast is kept before its hour begins."
-    hourly = ctx.arena.hourly_record
-    yield "verdict", lambda: _regimes(ctx.reading.regime, source) if ctx.reading else None
-    yield "what_changed", lambda: _moves(ctx, source)
-    yield "assets", lambda: usual_moves("report-swings", {asset: hour_move(ctx, asset) for asset in ASSETS}, source)
-    yield "derivatives", lambda: _fees(ctx, source)
-    yield "scenarios", lambda: _cone(expected_move(ctx.reading.outlook) if ctx.reading else None, source)
-    yield (
-        "track_record",
-        lambda: rates("report-rates", "The brain", (("The brain", hourly.hit),), record, hourly.chance),
-    )
+
+    yield "verdict", partial(_regimes, ctx, source)
+    yield "what_changed", partial(_moves, ctx, source)
+    yield "assets", partial(_swings, ctx, source)
+    yield "derivatives", partial(_fees, ctx, source)
+    yield "scenarios", partial(_cone, ctx, source)
+    yield "track_record", partial(_hit_rate, ctx)
 
 
 def illustrated(body: X402HumanReportPaidResponse, charts: tuple[ReportChart, ...]) -> X402HumanReportPaidResponse:
@@ -103,9 +98,21 @@ def _fees(ctx: TickContext, source: str) -> Chart | None:
     return fundings("report-funding", rates, states, source)
 
 
-def _regimes(regime: RegimeReading, source: str) -> Chart | None:
-    if regime.label is RegimeLabel.UNKNOWN:
+def _swings(ctx: TickContext, source: str) -> Chart | None:
+    sizes = {asset: hour_move(ctx, asset) for asset in ASSETS}
+    return usual_moves("report-swings", sizes, source)
+
+
+def _hit_rate(ctx: TickContext) -> Chart | None:
+    hourly = ctx.arena.hourly_record
+    source = "Source: own record; each forecast is kept before its hour begins."
+    return rates("report-rates", "The brain", (("The brain", hourly.hit),), source, hourly.chance)
+
+
+def _regimes(ctx: TickContext, source: str) -> Chart | None:
+    if ctx.reading is None or ctx.reading.regime.label is RegimeLabel.UNKNOWN:
         return None
+    regime = ctx.reading.regime
 
     shares = {label: share(value) or 0.0 for label, value in regime.posterior.items()}
     ranked = sorted(shares, key=lambda label: -shares[label])
@@ -156,8 +163,11 @@ def hour_move(ctx: TickContext, asset: str) -> float | None:
     return move.hour_1_percent if move else None
 
 
-def _cone(move: ExpectedMove | None, source: str) -> Chart | None:
+def _cone(ctx: TickContext, source: str) -> Chart | None:
     """Draw the expected move of the market: a band that widens with time, around no change."""
+    if ctx.reading is None:
+        return None
+    move = expected_move(ctx.reading.outlook)
     if move is None:
         return None
 
