@@ -100,6 +100,7 @@ def problem(
         **members: more members, e.g. supported_assets.
     """
     slug, title = PROBLEMS[status]
+
     body = {
         "type": f"urn:emi:problem:{slug}",
         "title": title,

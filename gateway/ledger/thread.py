@@ -173,13 +173,16 @@ class LedgerThread:
         self.ledger = ledger
         self._clock = clock or Clock()
         self._failures = (metrics or Metrics()).ledger_failures
+
         self.written = LastSuccess(self._clock)
         """The last probe that the database took. Other writes may fit where an intent does not: they prove nothing."""
         self._probe_at = self._clock.monotonic() + PROBE_S
         self._no_intent: str | None = None
         self._good_probes = 0
+
         self._reads = Batches("reads", ledger.read_all, ledger.abort_connections, most)
         self._writes = Batches("writes", ledger.write_all, ledger.abort_connections, most)
+
         self._deliveries: Counter[str] = Counter()
         self._round_now = round_now
 

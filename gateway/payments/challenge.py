@@ -85,6 +85,7 @@ def _challenge(product: VaultProduct, vault: LoadedVault, fee_payer: str, settin
         )
         for form in settings.chain_network.forms
     ]
+
     required = {
         "x402Version": 2,
         "error": PAYMENT_REQUIRED_TEXT,

@@ -76,6 +76,7 @@ class PaidEndpoint:
         self._network = settings.chain_network
         self._payee = settings.payee
         self._contact = settings.contact
+
         self._vault = vault
         self._quotes = quotes
         self._purchases = purchases
@@ -201,16 +202,21 @@ class PaidEndpoint:
         match outcome:
             case Refused():
                 return self._refuse(scope, outcome)
+
             case Gone(record):
                 receipt = _receipt(record.network, record.txid, record.payer)
                 return self._problem(scope, 410, CONSUMED, receipt, reason="payment_consumed")
+
             case Withheld():
                 return self._withhold(scope, outcome)
+
             case Pending(txid, network, payer):
                 receipt = _receipt(network, txid, payer, "settlement_pending")
                 return self._problem(scope, 503, UNKNOWN, {"retry-after": str(RETRY_S), **receipt})
+
             case Limited(wait_s):
                 return self._problem(scope, 429, LIMITED, {"retry-after": str(wait_s)})
+
             case Unavailable(reason, wait_s):
                 return self._unavailable(scope, reason, wait_s)
 

@@ -82,8 +82,10 @@ class Facilitator:
         self._urls = {path: base + path for path in paths} if base else {}
         self._failed = {path: metrics.facilitator_failures.labels(path[1:]) for path in paths}
         self._seconds = {"/verify": metrics.verify_seconds, "/settle": metrics.settle_seconds}
+
         token = settings.facilitator_token
         self._headers = {"Authorization": f"Bearer {token.get_secret_value()}"} if token else {}
+
         self._offer: FacilitatorOffer | None = None
         self._ask_at = clock.monotonic()
         self._outages = {"/verify": Outage(clock), "/settle": Outage(clock)}

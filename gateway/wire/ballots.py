@@ -156,6 +156,7 @@ def check_form(ballot: SignedBallot) -> None:
     transaction = ballot.transaction
     network = _GENESIS_IDS.get(transaction["gh"])
     leases = {lease_of(transaction["snd"], ballot.round_id, change) for change in range(CHANGES)}
+
     refusals = (
         (len(ballot.raw) > MAX_BALLOT_BYTES, Refusal.TOO_LONG),
         ("grp" in transaction, Refusal.UNKNOWN_FIELD),
