@@ -36,15 +36,23 @@ CONTEXTS = {
 }
 
 
+class Rendered:
+    """The pages of a tick, each rendered when it is first asked for."""
+
+    def __init__(self, ctx: TickContext, due: tuple[PredictionMade, ...] | None = None) -> None:
+        of = view_of(ctx, rounds(), predictions() if due is None else due)
+        self._make = {page.file: make for page, make in Pages().each(of)}
+        self._html: dict[str, str] = {}
+
+    def __getitem__(self, path: str) -> str:
+        if path not in self._html:
+            self._html[path] = self._make[path]()[path].decode()
+        return self._html[path]
+
+
 @cache
-def html_of(name: str = "known") -> dict[str, str]:
-    return rendered(CONTEXTS[name]())
-
-
-def rendered(ctx: TickContext, due: tuple[PredictionMade, ...] | None = None) -> dict[str, str]:
-    made = predictions() if due is None else due
-    files = Pages().render(view_of(ctx, rounds(), made))
-    return {path: html.decode() for path, html in files.items() if path.endswith("html")}
+def html_of(name: str = "known") -> Rendered:
+    return Rendered(CONTEXTS[name]())
 
 
 @cache
@@ -415,7 +423,7 @@ def test_the_status_page_shows_each_source_as_published() -> None:
 
 def terms(ctx: TickContext, due: tuple[PredictionMade, ...] | None = None) -> dict[str, str]:
     """Return the sentence of each term of the glossary that has one today."""
-    html = rendered(ctx, due)["/glossary/index.html"]
+    html = Rendered(ctx, due)["/glossary/index.html"]
     found = re.findall(r"<dt[^>]*>(.*?)</dt>(.*?)(?=<dt|</dl>)", html, re.DOTALL)
     said = {plain(term): re.findall(r"((?:Today|In the replay): .*)", plain(meaning)) for term, meaning in found}
     return {term: examples[0] for term, examples in said.items() if examples}
