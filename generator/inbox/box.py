@@ -24,7 +24,10 @@ class BallotSource(Protocol):
         ...
 
     def requeue(self) -> None:
-        """Return again next time what was received and not acknowledged: the tick failed. Harmless after `acknowledge`."""
+        """Return again next time what was received and not acknowledged: the tick failed.
+
+        Harmless after `acknowledge`.
+        """
         ...
 
 

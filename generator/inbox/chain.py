@@ -175,7 +175,7 @@ class ChainBallots:
             files[txid] = ballot_of(row)
 
     def _complain(self, text: str) -> None:
-        """Log a trouble once. The first query is passed over: programs that are started together wait for each other."""
+        """Log a trouble once. The first query is passed over: programs started together wait for each other."""
         first = self._complaint is None
         if text and not first and text != self._complaint:
             log.warning("ballots on chain cannot be read now", reason=text)

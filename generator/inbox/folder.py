@@ -83,8 +83,8 @@ class Inbox:
     def announce(self, taking: AnnouncedRound | None, voters: Sequence[str] = ()) -> None:
         """Say in the folder which round takes votes, for whoever adds ballots; None: none does.
 
-        `voters` are the addresses that were counted in an earlier round, for whom a gateway keeps places. They are written
-        before the round, and only when they are others.
+        `voters` are the addresses that were counted in an earlier round, for whom a gateway keeps places. They are
+        written before the round, and only when they are others.
         """
         try:
             if taking is None:

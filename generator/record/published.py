@@ -194,7 +194,9 @@ class PublishedRecord:
         if self._is_to_be_made(noted):
             make_key(self._key_file, self._name)
         signers = self._keys(origin, noted)
-        newest, secret = signers[0].verifier, signers[0].derive("salts of sealed forecasts")
+
+        newest = signers[0].verifier
+        secret = signers[0].derive("salts of sealed forecasts")
         if newest.text not in noted[-1:]:
             with self._memory.writing() as connection:
                 if noted:
@@ -202,6 +204,7 @@ class PublishedRecord:
                 else:
                     state = log.begin(connection, now_ms, newest.name, self._source_mode, newest.text, secret)
             self._memory.keep(log_state=state)  # only now: what was not committed is not the log's state
+
         self._signers = signers
         self._withhold_if_not_ours()
 
@@ -247,24 +250,28 @@ class PublishedRecord:
         """Return what the next release publishes; the head is read and signed once."""
         with self._memory.reading() as connection:
             part = ballots.due(connection, self._part)
-            found = {} if part is None else {path_of(part.round_id, part.part): content(part)}
+            counted = {} if part is None else {path_of(part.round_id, part.part): content(part)}
             if not self._signers:
-                return RecordFiles(b"", b"", found, {}, part)
+                return RecordFiles(b"", b"", counted, {}, part)
+
             keys = "".join(signer.verifier.text + "\n" for signer in self._signers).encode()
             if self._withheld:
-                return RecordFiles(self._last, keys, found, {}, part)
+                return RecordFiles(self._last, keys, counted, {}, part)
+
             edge = self._memory.log_state(connection).edge
             old = self._tiled if self._tiled <= edge.size else 0
             new = min(edge.size, old + self._step)
             tiles = {PREFIX + tile.path: log.content(connection, tile) for tile in tiles_between(old, new)}
             again = {PREFIX + tile.path: log.content(connection, tile) for tile in self._next_in_turn(old)}
+
+            # The head is signed with the last of its tiles; before that readers keep the one that they have.
             checkpoint = self._last
             if new == edge.size:
                 head = Checkpoint(self._signers[0].verifier.name, edge.size, edge.root())
                 checkpoint = head.signed(self._signers)
             else:
                 logger.info("publishing the log's tiles; its checkpoint follows them", entries=new, of=edge.size)
-            return RecordFiles(checkpoint, keys, tiles | found, again, part, new)
+            return RecordFiles(checkpoint, keys, tiles | counted, again, part, new)
 
     def _next_in_turn(self, size: int) -> list[Tile]:
         """Return a few tiles of the tree that readers have, the whole of it over many releases.

@@ -114,7 +114,7 @@ def _trusted(key: str | None, seen: Seen | None, published: tuple[Verifier, ...]
 def entries(read: Read, head: Checkpoint, earlier: Checkpoint | None = None) -> Iterator[bytes]:
     """Yield every entry of a log; ends normally only if all of them lead to the signed root.
 
-    `earlier` is a checkpoint that the log must begin with, `head` its own, the signatures already checked. VerifyError: an
+    `earlier` is a checkpoint that the log must begin with, `head` its own, the signatures already checked. VerifyError:
     entry is missing or altered, the log shrank, or what it began with was changed.
     """
     old = earlier.size if earlier else 0
@@ -195,7 +195,7 @@ def _bundle(read: Read, tile: Tile) -> list[bytes]:
 
 
 def _published(read: Read, tile: Tile) -> tuple[Tile, bytes]:
-    """Return what is published of a tile, and which: of a partial one that is gone, the full one that begins with it."""
+    """Return what is published of a tile, and which: the full one where a partial one is gone, which it begins with."""
     for there in dict.fromkeys((tile, tile.full)):
         data = read(PREFIX + there.path)
         if data is not None:
@@ -258,7 +258,8 @@ class Verified:
 
         if self.rounds:
             parts.append(
-                f"in {self.rounds} with real votes these are the published ballots, each signed by its voter, one a voter"
+                f"in {self.rounds} with real votes these are the published ballots, each signed by its voter, "
+                "one a voter"
             )
         else:
             parts.append("no round in the log has real votes to count again")
@@ -323,15 +324,18 @@ def _recount(read: Read, name: str, row: Row) -> int:
     return ballots
 
 
-FIRST_VISIT: Final = "the first visit: what it holds could have been written at once; the next visit will prove that none of it was changed"
+FIRST_VISIT: Final = (
+    "the first visit: what it holds could have been written at once; the next visit will prove that "
+    "none of it was changed"
+)
 LOG: Final = (
     "every entry is in the log that its operator signed, in its order; nothing seen on an earlier visit was changed, "
-    "dropped or moved since; forecasts open to their digests; outcomes, moves, lessons and scores follow from the logged "
-    "prices, votes and bands; the ranges are published as they were logged before their hour"
+    "dropped or moved since; forecasts open to their digests; outcomes, moves, lessons and scores follow from the "
+    "logged prices, votes and bands; the ranges are published as they were logged before their hour"
 )
 NOT_LOG: Final = (
-    "It does not prove: when an entry was written, beyond this: what an earlier visit saw was there at that visit, so a "
-    "forecast whose seal you saw before its round was fixed before it. Nor that two visitors are shown the same log "
+    "It does not prove: when an entry was written, beyond this: what an earlier visit saw was there at that visit, so "
+    "a forecast whose seal you saw before its round was fixed before it. Nor that two visitors are shown the same log "
     "(compare checkpoints with someone), that the prices were the market's, that no ballot was left out, or any skill."
 )
 

@@ -36,7 +36,7 @@ class Checker:
         self._good = dict(files)
 
     def fault(self, path: str, content: bytes, generation: str = "") -> str | None:
-        """Return what is wrong with one file, None if nothing is; without a generation with one that says of no tick."""
+        """Return what is wrong with one file, None if nothing is; without a generation, of one that names no tick."""
         fault = _outside(path, content, self._max_file_bytes)
         says_which_tick = bool(generation) and path in self._every_tick
         if fault is None and (says_which_tick or self._good.get(path) != content):

@@ -98,7 +98,7 @@ class LocalDisk:
         _fsync_folder(link.parent)
 
     def _created(self, path: StrPath) -> BinaryIO:
-        """Open a new file for writing, with its folders; asking first whether they are there costs more than failing."""
+        """Open a new file for writing, with its folders; asking first whether they exist costs more than failing."""
         try:
             descriptor = os.open(path, _CREATE, self._mode)
         except FileNotFoundError:

@@ -50,7 +50,10 @@ class LastGoodFiles:
         return files
 
     def attempt(self, kind: Kind, make: Callable[[], T], name: str) -> T | None:
-        """Return what `make` returns; None where it fails, which is counted, and logged once a name until it is well again."""
+        """Return what `make` returns; None where it fails.
+
+        A failure is counted, and logged once a name until it is well again.
+        """
         try:
             made = make()
         except LeadershipLost:

@@ -45,7 +45,7 @@ class Ranges:
 
 @dataclass
 class Audit:
-    """What was read so far. `_on_<kind>` judges an entry; those of unknown kinds stay: later versions may write some."""
+    """What was read so far. `_on_<kind>` judges an entry; unknown kinds are passed over: later versions add some."""
 
     rounds: dict[str, dict[str, Any]] = field(default_factory=dict)  # that ended last, as rows of /arena/rounds.json
     voted: dict[str, dict[str, Any]] = field(default_factory=dict)  # likewise, of those with real votes

@@ -1,4 +1,4 @@
-"""Merkle tree hashes (RFC 6962, section 2.1, over SHA-256), tiles of 256 of them (C2SP tlog-tiles), and a log's right edge."""
+"""Merkle tree hashes (RFC 6962, section 2.1, SHA-256), tiles of 256 of them (C2SP tlog-tiles), a log's right edge."""
 
 from __future__ import annotations
 

@@ -68,7 +68,7 @@ class Memory:
 
     @contextmanager
     def writing(self) -> Iterator[Connection]:
-        """Open a transaction that passes the fence at its begin, where the epoch is stored, and right before its end."""
+        """Open a transaction that passes the fence at its begin, where the epoch is stored, and just before its end."""
         inside = self._outer is not None
         with self.reading() as connection:
             if not inside:
@@ -121,7 +121,7 @@ class Memory:
     def count_again(self) -> Iterator[tuple[int, int]]:
         """Count the whole record again where the totals kept are not this program's; nothing is played meanwhile.
 
-        Each step reads a week; what was counted is kept at the end, so that a process that ends before then starts over.
+        Each step reads a week; what was counted is kept at the end, so a process that ends before then starts over.
 
         Yields:
             How many steps are done, of how many; nothing where the totals kept will do.
@@ -231,9 +231,12 @@ class Memory:
     def resolved_rounds(self, limit: int) -> list[dict[str, Any]]:
         """Return the last finished rounds, resolved and void, newest first, as rows of `/arena/rounds.json`."""
         with self.reading() as connection:
-            phases, finished = self.totals(connection).phases, rounds.finished_rounds
+            phases = self.totals(connection).phases
             key = (limit, phases.get(RoundPhase.RESOLVED, 0), phases.get(RoundPhase.VOID, 0))
-            return list(self._cached("rows", key, lambda: published_rows(connection, finished(connection, limit))))
+            rows = self._cached(
+                "rows", key, lambda: published_rows(connection, rounds.finished_rounds(connection, limit))
+            )
+        return list(rows)
 
     def settled_predictions(self, limit: int) -> tuple[PredictionMade, ...]:
         """Return the last hourly predictions that came due or were void, newest first."""
@@ -243,7 +246,7 @@ class Memory:
             return self._cached("predictions", key, lambda: rounds.settled_predictions(connection, limit))
 
     def earlier_voters(self, most: int) -> tuple[str, ...]:
-        """Return who was counted in an earlier round, at most so many; the same object while no round ends or begins."""
+        """Return who was counted in an earlier round, at most so many; the same object until a round ends or begins."""
         with self.reading() as connection:
             phases = self.totals(connection).phases
             live = tuple(item.round_id for item in rounds.active_rounds(connection) if item.phase is RoundPhase.LIVE)
@@ -344,7 +347,9 @@ class TickTransaction:
 
     def store(self, result: PlayResult, inputs: PlayInputs, brain_state: bytes | None) -> None:
         """Store what changed, and log what no backtest played."""
-        connection, memory, now_ms = self._connection, self._memory, inputs.now_ms
+        connection = self._connection
+        memory = self._memory
+        now_ms = inputs.now_ms
         before = memory.totals(connection)
         totals = before.after(result.rounds, result.predictions, result.lessons, partial(ranges_of_block, connection))
 

@@ -27,7 +27,7 @@ Span = tuple[int, int]  # since and until, UTC ms
 
 
 def load(connection: Connection) -> RunningTotals | None:
-    """Return what is kept; None where nothing is, it is of another rule, or the record is not the one it was made of."""
+    """Return what is kept; None where nothing is, it is of another rule, or it was made of another record."""
     row = connection.execute(select(t.totals).where(t.totals.c.id == ROW)).mappings().one_or_none()
     if row is None or row["rule"] != COUNTING_RULE:
         return None

@@ -92,8 +92,9 @@ class Pointer:
     def move(self, generation: str, build: Callable[[Mapping[str, Any]], Mapping[str, Any]]) -> None:
         """Point to something newer.
 
-        `build` makes the new body of the one that is there (empty before the first); generation, epoch, writer are added.
-        LeadershipLost: another moved it. PublishError: it was not moved, or that is unknown, and the next claim reads it.
+        `build` makes the new body of the one that is there (empty before the first); generation, epoch and writer are
+        added. LeadershipLost: another moved it. PublishError: it was not moved, or that is unknown, and the next claim
+        reads it.
         """
         for last in (False, True):
             self.claim()

@@ -196,7 +196,7 @@ class BucketSite(NumberedStore):
 
 
 def coding_of(path: str, siblings: Collection[str]) -> tuple[str, str]:
-    """Return of which file a path holds a form, and in which coding; `a.json.gz` is one only with a sibling `a.json`."""
+    """Return of which file a path holds a form, and in which coding; `a.json.gz` is one only next to `a.json`."""
     for ending, coding in ENCODINGS.items():
         base = path.removesuffix(ending)
         if path.endswith(ending) and base in siblings:
@@ -217,7 +217,7 @@ def _attributes(path: str) -> dict[str, str]:
 
 
 def _manifest(contents: Mapping[str, StoredContent], before: Manifest, now_s: int) -> dict[str, Any]:
-    """Return what a release is: each path's type, date and forms. The date stays while the path holds the same bytes."""
+    """Return what a release is: each path's type, date and forms. The date stays while the path has the same bytes."""
     made: dict[str, Any] = {}
     for path, content in sorted(contents.items(), key=lambda item: len(item[0])):  # a file before its variants
         base, coding = coding_of(path, contents.keys())
