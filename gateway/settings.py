@@ -124,8 +124,8 @@ class GatewaySettings(BaseSettings):
     facilitator_url: HttpUrl | None = Field(
         default=None,
         description=(
-            "x402 facilitator; `emi up` starts the devnet's, `emi gateway` needs one. On mainnet this and the two nodes "
-            "are `https://`, or on loopback."
+            "x402 facilitator; `emi up` starts the devnet's, `emi gateway` needs one. On mainnet this and the two "
+            "nodes are `https://`, or on loopback."
         ),
     )
     facilitator_token: SecretStr | None = Field(default=None, description="Sent as a bearer token, never shown.")
