@@ -74,11 +74,11 @@ def by_record(votes: Iterable[CountedVote]) -> RecordCrowd:
 
 def record_shares(crowd: RecordCrowd) -> tuple[Proportion, Proportion, Proportion]:
     """Return the weighed shares of bullish, bearish and neutral among the voters with a record."""
-    said = crowd.said
+    tally = crowd.said
     return (
-        part(said.bullish, crowd.voters, crowd.bullish),
-        part(said.bearish, crowd.voters, crowd.bearish),
-        part(said.neutral, crowd.voters, crowd.neutral),
+        part(tally.bullish, crowd.voters, crowd.bullish),
+        part(tally.bearish, crowd.voters, crowd.bearish),
+        part(tally.neutral, crowd.voters, crowd.neutral),
     )
 
 

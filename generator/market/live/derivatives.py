@@ -74,7 +74,7 @@ def _hourly(client: VenueClient, kind: str, now_ms: int) -> bool:
 
 async def _all_funding(client: VenueClient, now_ms: int, intervals: dict[str, float]) -> list[Reading]:
     answer = await client.exchange.fetch_funding_rates(list(client.perpetual.values()))
-    found = [(asset, answer[symbol]) for asset, symbol in client.perpetual.items() if symbol in answer]
+    rows = [(asset, answer[symbol]) for asset, symbol in client.perpetual.items() if symbol in answer]
 
     def parse(asset: str, row: dict[str, Any]) -> list[Reading]:
         funding = _funding(client, asset, row, now_ms, intervals)
@@ -84,7 +84,7 @@ async def _all_funding(client: VenueClient, now_ms: int, intervals: dict[str, fl
         held = {"openInterestValue": info.get("openInterestValue"), "openInterestAmount": info.get("openInterest")}
         return [funding, InterestReading(client.spec.name, asset, funding.as_of_ms, *_held(client, asset, held))]
 
-    return keep_usable(partial(parse, asset, row) for asset, row in found)
+    return keep_usable(partial(parse, asset, row) for asset, row in rows)
 
 
 async def _one_funding(client: VenueClient, asset: str, now_ms: int, intervals: dict[str, float]) -> list[Reading]:
@@ -133,8 +133,8 @@ async def _intervals(client: VenueClient, now_ms: int, intervals: dict[str, floa
 
 async def _all_interest(client: VenueClient, now_ms: int) -> list[Reading]:
     answer = await client.exchange.fetch_open_interests(list(client.perpetual.values()))
-    found = [(asset, answer[symbol]) for asset, symbol in client.perpetual.items() if symbol in answer]
-    return keep_usable(partial(_interest, client, asset, row, now_ms) for asset, row in found)
+    rows = [(asset, answer[symbol]) for asset, symbol in client.perpetual.items() if symbol in answer]
+    return keep_usable(partial(_interest, client, asset, row, now_ms) for asset, row in rows)
 
 
 async def _one_interest(client: VenueClient, asset: str, now_ms: int) -> list[Reading]:
