@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from functools import partial
 
 
-def _known(value: float | None) -> float | None:
+def _finite(value: float | None) -> float | None:
     if value is None or not math.isfinite(value):
         return None
     return float(value)
@@ -13,14 +13,14 @@ def _known(value: float | None) -> float | None:
 
 def fixed(value: float | None, decimals: int) -> float | None:
     """Round to `decimals`; None, NaN and infinities become None, -0.0 becomes 0.0."""
-    known = _known(value)
-    return None if known is None else round(known, decimals) + 0.0
+    finite = _finite(value)
+    return None if finite is None else round(finite, decimals) + 0.0
 
 
 def significant(value: float | None, digits: int = 6) -> float | None:
     """Round to significant digits: prices and US dollar amounts."""
-    known = _known(value)
-    return None if known is None else float(f"{known:.{digits}g}") + 0.0
+    finite = _finite(value)
+    return None if finite is None else float(f"{finite:.{digits}g}") + 0.0
 
 
 price = partial(significant, digits=6)

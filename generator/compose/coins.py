@@ -200,13 +200,13 @@ def forecasted(ctx: TickContext, asset: str) -> Forecasted:
 
 def weighed(ctx: TickContext, asset: str) -> Weighed:
     """Publish the same with its neutral band and how far the evidence agrees."""
-    known = forecasted(ctx, asset).as_fields()
+    fields = forecasted(ctx, asset).as_fields()
     read = reading_of(ctx, asset)
     if read is None:
-        return Weighed(**known, band_bps=None, agreement_percent=None, coverage_percent=None)
+        return Weighed(**fields, band_bps=None, agreement_percent=None, coverage_percent=None)
 
     return Weighed(
-        **known,
+        **fields,
         band_bps=basis_points(read.forecast.band_bps) if read.forecast else None,
         agreement_percent=share(read.agreement),
         coverage_percent=share(read.coverage),

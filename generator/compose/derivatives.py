@@ -151,9 +151,13 @@ def derivatives(ctx: TickContext) -> DerivativesResponse:
     state, vote = overall(assets.values())
 
     groups = by_state(assets)
-    known = sum(len(names) for names in groups.values())
-    having = len(groups.get(state, ())) if state else 0
-    too_few = () if state else (f"fewer than {FEWEST} assets have a derivatives state: no overall word",)
+    with_state = sum(len(names) for names in groups.values())
+    agreeing = 0
+    limits = []
+    if state:
+        agreeing = len(groups.get(state, ()))
+    else:
+        limits.append(f"fewer than {FEWEST} assets have a derivatives state: no overall word")
 
     return DerivativesResponse(
         **envelope.free_envelope(ctx, endpoint).as_fields(),
@@ -165,13 +169,13 @@ def derivatives(ctx: TickContext) -> DerivativesResponse:
         engine=envelope.ENGINE,
         engine_version=envelope.ENGINE_VERSION,
         source=envelope.source_name(ctx),
-        summary=sentence(state, having, known),
+        summary=sentence(state, agreeing, with_state),
         overall_state=state,
         overall_vote=vote,
-        confidence=share(having / known) if having else None,
+        confidence=share(agreeing / with_state) if agreeing else None,
         assets=assets,
         evidence=tuple(f"{word.replace('_', ' ')}: {', '.join(names)}" for word, names in groups.items()),
-        limitations=market_limitations(ctx, *too_few),
+        limitations=market_limitations(ctx, *limits),
         related_endpoints=envelope.related(endpoint),
         explore={"docs": ctx.site.base_url + DOCS, "methodology": ctx.site.base_url + METHODOLOGY},
         upgrade_path=envelope.expanded_access(ctx, endpoint.next_resource),
@@ -184,11 +188,13 @@ def derivatives_asset(ctx: TickContext, asset: str) -> DerivativesAsset:
     """Compose derivatives pressure of one asset."""
     seen = observed(ctx, asset)
     pressure = futures_of(ctx, asset)
-    known = pressure.state is not words.DerivativesState.UNAVAILABLE
+    has_state = pressure.state is not words.DerivativesState.UNAVAILABLE
 
     paid = funding(seen, pressure)
     held = open_interest(seen)
-    evidence = [who_pays(paid)] if paid else []
+    evidence = []
+    if paid:
+        evidence.append(who_pays(paid))
 
     price_change = change(seen.change_24h_percent)
     contracts_change = held.contracts_change_24h_percent if held else None
@@ -199,8 +205,8 @@ def derivatives_asset(ctx: TickContext, asset: str) -> DerivativesAsset:
 
     return DerivativesAsset(
         asset=asset,
-        status=derivatives_status(seen, known=known),
-        state=pressure.state if pressure.steady or not known else None,
+        status=derivatives_status(seen, has_state=has_state),
+        state=pressure.state if pressure.steady or not has_state else None,
         vote=pressure.vote,
         confidence=share(pressure.steadiness) if pressure.steady else None,
         price_and_interest=quadrant,
@@ -212,11 +218,11 @@ def derivatives_asset(ctx: TickContext, asset: str) -> DerivativesAsset:
     )
 
 
-def derivatives_status(seen: AssetObservation, *, known: bool) -> words.Status:
-    """Grade the inputs of one asset; `known`: it has a derivatives state."""
+def derivatives_status(seen: AssetObservation, *, has_state: bool) -> words.Status:
+    """Grade the inputs of one asset."""
     has_funding = seen.funding is not None
     has_interest = seen.open_interest is not None
-    return graded([has_funding, has_interest, known], readable=has_funding or has_interest)
+    return graded([has_funding, has_interest, has_state], readable=has_funding or has_interest)
 
 
 def funding(seen: AssetObservation, pressure: Pressure) -> Funding | None:

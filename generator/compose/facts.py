@@ -32,8 +32,8 @@ def moves(ctx: TickContext) -> dict[str, float]:
 
 def market_trend(ctx: TickContext) -> Trend:
     """Return the trend of most assets, sideways on a tie, unknown with fewer than three."""
-    known = (word for word in ctx.trends.values() if word != Trend.UNKNOWN)
-    return Trend(commonest(known, Trend.SIDEWAYS) or Trend.UNKNOWN)
+    trends = (word for word in ctx.trends.values() if word != Trend.UNKNOWN)
+    return Trend(commonest(trends, Trend.SIDEWAYS) or Trend.UNKNOWN)
 
 
 def facts(ctx: TickContext) -> PublishedMarket:

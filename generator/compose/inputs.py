@@ -174,7 +174,9 @@ def lacked_by_all(ctx: TickContext) -> list[str]:
 def market_gaps(ctx: TickContext) -> list[str]:
     """Name the kinds of data that assets lack: in one sentence those that all lack, then each of the others."""
     nowhere = lacked_by_all(ctx)
-    gaps = [f"no {listed(nowhere, 'or')} from any source"] if nowhere else []
+    gaps = []
+    if nowhere:
+        gaps.append(f"no {listed(nowhere, 'or')} from any source")
 
     for kind, assets in lacked_by(ctx).items():
         if assets and kind not in nowhere:

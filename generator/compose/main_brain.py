@@ -196,12 +196,15 @@ def evidence_count(reading: BrainReading, side: Side) -> int:
     """Count the facts on one side over all assets; one about the whole market counts once."""
     families = Counter(row.family for read in reading.assets.values() for row in read.evidence if row.side is side)
 
-    facts_known = 0
+    count = 0
     for family, assets in families.items():
         # Breadth is one fact about the market, and so is that no asset has an order book; neither is one of each asset.
         whole = family == "breadth" or (side is Side.MISSING and assets == len(ASSETS))
-        facts_known += 1 if whole else assets
-    return facts_known
+        if whole:
+            count += 1
+        else:
+            count += assets
+    return count
 
 
 def brain_sentence(ctx: TickContext) -> str:
@@ -250,7 +253,9 @@ def brain_summary(ctx: TickContext) -> BrainSummary:
 def asset_direction(ctx: TickContext, asset: str) -> AssetDirection:
     """Compose one asset's direction."""
     forecast = coins.forecast_of(ctx, asset)
-    limits = [] if forecast else [f"no forecast: {forecast_reason(ctx, asset)}"]
+    limits = []
+    if forecast is None:
+        limits.append(f"no forecast: {forecast_reason(ctx, asset)}")
 
     return AssetDirection(
         asset=asset,

@@ -304,11 +304,12 @@ def human_consensus_block(tally: Tally) -> HumanConsensus:
 
 def round_limits(ctx: TickContext) -> tuple[str, ...]:
     """Name what is restricted about the round and its votes."""
-    without_open = () if open_round(ctx) else (answers.NO_OPEN_ROUND,)
+    limits = []
+    if open_round(ctx) is None:
+        limits.append(answers.NO_OPEN_ROUND)
     if ctx.arena.live is None:
-        return (answers.NO_ROUND, *without_open)
+        return (answers.NO_ROUND, *limits)
 
-    limits = [*without_open]
     total = live_tally(ctx).total
     if total == 0:
         limits.append(answers.NO_VOTES)
