@@ -32,6 +32,7 @@ def rows_complaint(rows: Sequence[Row], audit: Audit) -> str | None:
     names = {str(row.get("round_id")) for row in rows}
     if len(names) < len(rows):
         return "a round is published twice"
+
     for row in rows:
         logged = audit.rounds.get(str(row.get("round_id")))
         if logged is None:
@@ -42,6 +43,7 @@ def rows_complaint(rows: Sequence[Row], audit: Audit) -> str | None:
             complaint = f"round {logged['round_id']}: {found}" if found else None
         if complaint is not None:
             return complaint
+
     return _rounds_left_out(rows, names, audit)
 
 

@@ -89,6 +89,7 @@ def recount(round_id: str, logged: Mapping[str, Any], read: Callable[[str], byte
     first = read(path_of(round_id))
     if first is None:
         return None
+
     try:
         rows, address, genesis_hash = _all_parts(round_id, first, read)
         files, stated = zip(*map(_file, rows), strict=True) if rows else ((), ())
@@ -97,6 +98,7 @@ def recount(round_id: str, logged: Mapping[str, Any], read: Callable[[str], byte
         if isinstance(error, RecountError):
             raise
         raise RecountError(f"not of the form of ballots ({type(error).__name__}: {error})") from error
+
     if sorted(found) != sorted(stated):
         raise RecountError("a row's txid, voter or choice is not that of its signed transaction")
     _compare(found, logged)
@@ -115,6 +117,7 @@ def _all_parts(
     parts = int(body["parts"])
     if not 1 <= parts <= MOST_PARTS:
         raise RecountError(f"invalid part count: {parts}")
+
     rows = list(body["ballots"])
     for part in range(2, parts + 1):
         data = read(path_of(round_id, part))
@@ -137,10 +140,12 @@ def _judged(
     form = logged["ballot_form"]
     if not FIRST_FORM <= form <= FORM:
         raise RecountError(f"they have form {form}, which this version does not know: verify with a newer one")
+
     slot = Slot(ms_of(logged["start"]), ms_of(logged["end"]))
     taking = schedule_round(slot, (str(logged["asset"]),), opens_ms=slot.start_ms - 1, warm_up=False)
     if taking.round_id != round_id:
         raise RecountError(f"its id does not fit its asset and start: {taking.round_id}")
+
     rounds = {round_id: replace(taking, phase=RoundPhase.OPEN)}
     poll = Poll(address, genesis_hash, rounds, slot.start_ms, {round_id: form})
     verdicts, ballots = judge(files, poll, lambda _: frozenset())
@@ -154,9 +159,11 @@ def _compare(found: Sequence[tuple[str, str, str]], logged: Mapping[str, Any]) -
     most, times = Counter(voter for _, voter, _ in found).most_common(1)[0] if found else ("", 0)
     if times > 1:
         raise RecountError(f"voter {most} is counted {times} times")
+
     digest = digest_of_ballots(txid for txid, _, _ in found)
     if digest != logged["ballots_sha256"]:
         raise RecountError(f"their digest is {digest}, the log says {logged['ballots_sha256']}")
+
     counts = Counter(choice.lower() for _, _, choice in found)
     for word, votes in logged["votes"].items():
         real = votes - logged["simulated_votes"][word]
