@@ -8,7 +8,13 @@ from types import ModuleType
 import pytest
 
 ROOT = Path(__file__).parents[1]
-ROOMS = ("generator/arena", "generator/brain", "generator/market", "generator/record/log")
+ROOMS = (
+    "generator/arena",
+    "generator/brain",
+    "generator/record/log",
+    "gateway/ledger",
+    "gateway/payments/parse.py",
+)
 """Rooms of formulas and formats, where an example says more than a sentence."""
 
 

@@ -63,11 +63,15 @@ def _stream(markets: Sequence[LabelledMarket]) -> Dataset:
             now = features.current[: len(REGIME_INPUTS)].astype(np.float32)
             inputs = direction_inputs(features, no_tilt, no_imbalance).astype(np.float32)
             band = BAND * root_bars * volatility.slow_sigma()
-            rows.append((now[..., -1], now[:, *which], inputs[:, *which], band[:, *which]))
+            of_market = now[..., -1]
+            of_asset = now[:, *which]
+            rows.append((of_market, of_asset, inputs[:, *which], band[:, *which]))
     market, asset, direction, band = (np.stack(column) for column in zip(*rows, strict=True))
 
     kept = np.arange(STEP_BARS - 1, len(close) - _LAST, STEP_BARS)
-    moves = np.stack([(close[kept + ahead] - close[kept])[:, *which] for ahead in (3, 12)], axis=1)
+    after_15_minutes = close[kept + 3] - close[kept]
+    after_an_hour = close[kept + 12] - close[kept]
+    moves = np.stack((after_15_minutes[:, *which], after_an_hour[:, *which]), axis=1)
     return Dataset(
         market=market,
         asset=asset,

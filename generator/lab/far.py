@@ -213,7 +213,9 @@ def _stress(frame: BarFrame, variance: FloatArray, readings: QuarterReadings, da
     third = upper / lower
 
     def falls(take: npt.NDArray[np.int64]) -> float:
-        return _mean(fall[take][stressed[take]]) / _mean(fall[take][~stressed[take]])
+        drawn = fall[take]
+        is_stressed = stressed[take]
+        return _mean(drawn[is_stressed]) / _mean(drawn[~is_stressed])
 
     def whole(met: bool) -> bool | None:  # noqa: FBT001
         return met if days >= LONG_DAYS else None

@@ -63,7 +63,9 @@ def fit_recurrent(data: TrainingSet, hyper: Hyperparameters, onward: Recurrent |
         weight[: hyper.burn_in] = 0.0
 
         gradient = _gradient(parts, x[at], data.label[at], weight)
-        rate = hyper.rate * 0.5 * (1.0 + np.cos(np.pi * number / hyper.updates)) * min(1.0, number / 50)
+        cosine = 0.5 * (1.0 + np.cos(np.pi * number / hyper.updates))
+        warm_up = min(1.0, number / 50)
+        rate = hyper.rate * cosine * warm_up
         _adam(parts, gradient, moments, rate, number)
 
     return _network(parts, mean, std)
@@ -92,7 +94,8 @@ def _forward(
     tape = []
     for i in range(len(x)):
         from_state = hidden[i] @ parts["recurrent_weights"]
-        gates = 1.0 / (1.0 + np.exp(-(from_input[i, :, : 2 * units] + from_state[:, : 2 * units])))
+        both = from_input[i, :, : 2 * units] + from_state[:, : 2 * units]
+        gates = 1.0 / (1.0 + np.exp(-both))
         update = gates[:, :units]
         reset = gates[:, units:]
         last = from_state[:, 2 * units :]
@@ -112,7 +115,8 @@ def _gradient(
     # The gradient of the log loss at the scores: softmax less the class that came.
     error = np.exp(scores - scores.max(axis=2, keepdims=True))
     error /= error.sum(axis=2, keepdims=True)
-    error[np.arange(len(x))[:, None], np.arange(x.shape[1]), label] -= 1.0
+    steps, batch = np.ogrid[: len(x), : x.shape[1]]
+    error[steps, batch, label] -= 1.0
     error *= (weight / max(float(weight.sum()), 1e-6))[..., None]
 
     from_input, from_state = _backward(parts, hidden, tape, error @ parts["output_weights"].T)

@@ -38,8 +38,10 @@ def fit_outlook(frame: BarFrame, name: str) -> dict[str, Any]:
         typical = np.einsum("nia,i->na", inputs[fits], levels) + (season[fits] @ seasons)[:, None]
 
         # A mean of logs makes too small a sigma: the gain mends that. The law is of what is left.
-        sizes = (move[fits] / np.exp(typical + 0.5 * slow[fits]) / np.sqrt(ahead))[whole]
-        gain = 0.5 * float(np.log(np.mean(np.minimum(np.abs(sizes), _LARGEST * sizes.std()) ** 2)))
+        sigma = np.exp(typical + 0.5 * slow[fits])
+        sizes = (move[fits] / sigma / np.sqrt(ahead))[whole]
+        capped = np.minimum(np.abs(sizes), _LARGEST * sizes.std())
+        gain = 0.5 * float(np.log(np.mean(capped**2)))
         scaled = np.minimum(np.abs(sizes) / np.exp(gain), EDGES[-1] * (1.0 - 1e-9))
         law = np.histogram(scaled, bins=EDGES)[0] / scaled.size
 
@@ -78,7 +80,8 @@ def moves_after(frame: BarFrame, at: npt.NDArray[np.int64]) -> tuple[FloatArray,
     means = []
     for ahead in HORIZON_BARS:
         end = np.minimum(at + ahead, len(close) - 1)
-        whole = (at + ahead < len(close))[:, None] & (holes[end + 1] == holes[at])
+        over = at + ahead < len(close)
+        whole = over[:, None] & (holes[end + 1] == holes[at])
         mean = np.maximum((total[end + 1] - total[at + 1]) / ahead, 1e-12)
         moves.append(np.where(whole, close[end] - close[at], np.nan))
         means.append(np.where(whole, mean, np.nan))

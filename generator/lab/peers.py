@@ -47,8 +47,9 @@ def hourly(frame: BarFrame, truth: Labels, warm_bars: int) -> Hourly:
     warm = warm_bars // HOUR
     last = np.arange(hours) * HOUR + HOUR - 1
     returns = np.diff(close[last], prepend=np.log(frame.fields["open"][0]).mean())
-    span = np.log(frame.fields["high"] / frame.fields["low"])[: hours * HOUR].mean(axis=1)
-    level = np.log(span.reshape(hours, HOUR).mean(axis=1))
+    spans = np.log(frame.fields["high"] / frame.fields["low"])
+    mean_span = spans[: hours * HOUR].mean(axis=1)
+    level = np.log(mean_span.reshape(hours, HOUR).mean(axis=1))
 
     # In units of the warm-up, so that one grid of limits fits every market.
     returns = returns / returns[:warm].std()

@@ -73,7 +73,8 @@ def score_regimes(runs: Sequence[RegimeRun]) -> RegimeScore:
     every = np.concatenate([run.shown for run in runs])
     days = len(every) / BARS_A_DAY
     changes = [run.changes() for run in runs]
-    wrong = sum(int((run.shown[at] != run.truth[at]).sum()) for run, at in zip(runs, changes, strict=True))
+    false_changes = [run.shown[at] != run.truth[at] for run, at in zip(runs, changes, strict=True)]
+    wrong = sum(int(each.sum()) for each in false_changes)
 
     return RegimeScore(
         accuracy=balanced(shown, truth),
@@ -143,7 +144,8 @@ def regime_error(runs: Sequence[RegimeRun]) -> tuple[float, Chance]:
     chances = np.concatenate([run.chances for run in runs if run.chances is not None])
     shown = np.concatenate([run.counted() for run in runs])
     truth = np.concatenate([run.truth for run in runs])
-    spell = np.cumsum(np.concatenate([np.diff(run.truth, prepend=-1) != 0 for run in runs])) - 1
+    starts = np.concatenate([np.diff(run.truth, prepend=-1) != 0 for run in runs])
+    spell = np.cumsum(starts) - 1
 
     sure = chances[np.arange(len(shown)), shown][kept]
     error = calibration_error(sure, (shown == truth)[kept])
@@ -214,7 +216,8 @@ class Outcomes:
 
 def join(parts: Sequence[Outcomes]) -> Outcomes:
     """Return the outcomes of several markets as one, moments kept apart."""
-    shift = np.cumsum([0, *(int(part.moment.max(initial=-1)) + 1 for part in parts[:-1])])
+    moments = [int(part.moment.max(initial=-1)) + 1 for part in parts]
+    shift = np.cumsum([0, *moments[:-1]])
     return Outcomes(
         chance=np.concatenate([part.chance for part in parts]),
         base=np.concatenate([part.base for part in parts]),

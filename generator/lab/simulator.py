@@ -115,7 +115,8 @@ def _broad(rng: np.random.Generator) -> Parameters:
     base = Parameters()
     level = rng.uniform(0.5, 2.0)
     logs = np.log(base.volatility)
-    apart = logs.mean() + rng.uniform(0.4, 1.1) * (logs - logs.mean()) + rng.normal(0.0, 0.12, 4)
+    width = rng.uniform(0.4, 1.1)  # how far the regimes' volatilities are apart
+    apart = logs.mean() + width * (logs - logs.mean()) + rng.normal(0.0, 0.12, 4)
     share = rng.uniform(0.0, 1.0)  # how far correlation differs between regimes
     middle = rng.uniform(0.3, 0.85)
     together = middle + share * (np.array(base.correlation) - 0.64) + rng.normal(0.0, 0.04, 4)
@@ -308,7 +309,8 @@ def _frame(returns: FloatArray, sigma: FloatArray, rng: np.random.Generator) -> 
     start = close - returns
     top = np.sqrt(returns**2 - 2.0 * sigma**2 * np.log(rng.random(shape)))
     low = np.sqrt(returns**2 - 2.0 * sigma**2 * np.log(rng.random(shape)))
-    volume = np.exp(0.8 * np.log(sigma / sigma.mean(axis=0)) + rng.normal(0.0, 0.4, shape))
+    liveliness = np.log(sigma / sigma.mean(axis=0))
+    volume = np.exp(0.8 * liveliness + rng.normal(0.0, 0.4, shape))
 
     fields = {name: np.full(shape, np.nan) for name in BAR_FIELDS}
     fields["open"] = 100.0 * np.exp(start)

@@ -85,7 +85,8 @@ def outcomes(frame: BarFrame, answered: Trace) -> Outcomes:
 
     move = close[at + HOUR] - close[at]
     band = np.log1p(forecasts[..., 3] / 1e4)
-    base = np.stack([_base(close[max(0, row - WEEK) : row + 1], width) for row, width in zip(at, band, strict=True)])
+    weeks = [close[max(0, row - WEEK) : row + 1] for row in at]
+    base = np.stack([_base(week, width) for week, width in zip(weeks, band, strict=True)])
     moment = np.broadcast_to(np.arange(len(at))[:, None], move.shape)
 
     known = np.isfinite(move) & np.isfinite(forecasts).all(axis=2) & np.isfinite(base).all(axis=2)

@@ -58,6 +58,7 @@ _ON, _OFF, _RANGE, _HIGH = (
     REGIMES.index(label)
     for label in (RegimeLabel.RISK_ON, RegimeLabel.RISK_OFF, RegimeLabel.RANGE, RegimeLabel.HIGH_VOLATILITY)
 )
+_TILT: Final = 6  # place among the direction's inputs of what the regime leans to
 _UNUSED: Final = (7,)  # book imbalance, which the simulator does not have
 _HALF_HOURS_A_DAY: Final = 48
 _STEPS: Final = (0.2, 2.0)  # first steps of level and slope
@@ -183,7 +184,8 @@ def _direction(data: Dataset, posterior: Numbers, used_markets: npt.NDArray[np.b
     used[list(_UNUSED)] = False
 
     inputs = data.direction[first::3][..., used_markets].astype(np.float64)
-    inputs[:, 6] = (posterior[:, _ON] - posterior[:, _OFF])[first::3][..., used_markets]
+    tilt = posterior[:, _ON] - posterior[:, _OFF]
+    inputs[:, _TILT] = tilt[first::3][..., used_markets]
     rows = inputs.transpose(0, 2, 1).reshape(-1, INPUTS)
     outcome = data.outcome[first::3][..., used_markets]
 
