@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from tests.air import breaks
+
 ROOT = Path(__file__).parents[1]
 PROGRAMS = ("generator", "gateway")
 TOUCHES = {
@@ -203,6 +205,19 @@ def test_no_arrow_between_rooms_runs_back_up() -> None:
             needs.difference_update(floor)
 
     assert waiting == {}
+
+
+def test_no_statement_breaks_a_rule_of_how_code_reads() -> None:
+    assert [str(broken) for path in FILES.values() for broken in breaks(path)] == []
+
+
+def test_few_lines_are_marked_as_wider_than_120_columns() -> None:
+    folders = (ROOT / name for name in (*PROGRAMS, "tests"))
+    marked = [
+        path for folder in folders for path in folder.rglob("*.py") for _ in re.findall("noqa: E501", path.read_text())
+    ]
+
+    assert len(marked) <= 40
 
 
 def test_the_generator_as_a_package_loads_nothing() -> None:

@@ -1,0 +1,58 @@
+"""The rules of how code reads find what they are for, and leave the rest alone."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.air import breaks, figures
+
+
+def rules(folder: Path, source: str) -> list[str]:
+    module = folder / "module.py"
+    module.write_text(source)
+    return [broken.rule for broken in breaks(module)]
+
+
+@pytest.mark.parametrize(
+    ("source", "rule"),
+    [
+        ("a = b if c else (d if e else f)", "nested ternary"),
+        ("a = [f(b if c else d) if e else g]", "nested ternary"),
+        ("a = ['warm-up'] * (b > c)", "list times a condition"),
+        ("a = (not b) * 'text'", "list times a condition"),
+        ("a = ('down', 'up')[b > c]", "bool as an index"),
+        ("a = b[not c]", "bool as an index"),
+        ("a, b = f(c), g(d)", "two computed values in one assignment"),
+        ("a, b, c = d.e, 1, f[0]", "two computed values in one assignment"),
+    ],
+)
+def test_a_statement_that_breaks_a_rule_is_found(tmp_path: Path, source: str, rule: str) -> None:
+    assert rules(tmp_path, source) == [rule]
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "a = b if c else d",
+        "a = [0] * n",
+        "a = prices[prices > 0]",
+        "a, b = b, a",
+        "a[i], a[j] = a[j], a[i]",
+        "a, b = pair",
+        "a, b = 0, f(c)",
+    ],
+)
+def test_what_no_rule_is_against_is_left_alone(tmp_path: Path, source: str) -> None:
+    assert rules(tmp_path, source) == []
+
+
+def test_the_figures_count_code_and_not_docstrings_comments_or_blank_lines(tmp_path: Path) -> None:
+    module = tmp_path / "module.py"
+    steps = "\n".join(f"    a{number} = {number}" for number in range(9))
+    module.write_text(
+        f'"""A module."""\n\n\ndef f() -> None:\n    """A function."""\n{steps}\n\n    # Why.\n    return\n'
+    )
+
+    found = figures(module)
+
+    assert (found.code_lines, found.long_bodies, found.with_pause) == (11, 1, 1)
