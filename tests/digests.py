@@ -32,7 +32,7 @@ def of_bodies() -> Digests:
 
 
 def of_pages() -> Digests:
-    """Return those of every page: where all is known, on hourly bars, in a replay, before the first price, and so on."""
+    """Return those of every page: where all is known, on hourly bars, in a replay, before the first price and so on."""
     made = predictions()
     young = replace(arena(12), how_far=how_far(36))
     views = {

@@ -67,8 +67,18 @@ def follow(frame: BarFrame, warm_up: int, weights: Weights) -> QuarterReadings:
             market_risk = np.nan if risk[-1] is None else risk[-1]
             moments.append((row, sigma, engine.outlook.level.copy(), reach, slow, _baselines(engine), market_risk))
 
-    columns = [np.array(column) for column in zip(*moments, strict=True)]
-    return QuarterReadings(*columns, stressed=np.array(stressed), label=np.array(label))
+    at, sigma, level, reach, slow, baselines, market_risk = (np.array(column) for column in zip(*moments, strict=True))
+    return QuarterReadings(
+        at=at,
+        sigma=sigma,
+        level=level,
+        reach=reach,
+        slow=slow,
+        baselines=baselines,
+        risk=market_risk,
+        stressed=np.array(stressed),
+        label=np.array(label),
+    )
 
 
 def _baselines(engine: Engine) -> FloatArray:

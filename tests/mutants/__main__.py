@@ -1,8 +1,10 @@
-"""What the tests do not notice: `python -m tests.mutants [--seed N] [--room ROOM] [--count K] [--only drawn|fixed] [--list]`.
+"""What the tests do not notice.
+
+    python -m tests.mutants [--seed N] [--room ROOM] [--count K] [--only drawn|fixed] [--list]
 
 It changes the source in one place at a time, in a copy, and runs the tests of that room: first the 44 fixed mutations,
-survivors first, then places that are drawn with a seed. It fails where a fixed one lives or is not found any more, or where
-fewer than 95 % of those that were drawn are caught. By hand, about ten seconds for each on a quiet machine.
+survivors first, then places that are drawn with a seed. It fails where a fixed one lives or is not found any more, or
+where fewer than 95 % of those that were drawn are caught. By hand, about ten seconds for each on a quiet machine.
 """
 
 import argparse

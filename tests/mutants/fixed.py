@@ -1,7 +1,8 @@
 """The mutations of a review that left tests green, and those that were tried with them: none of the 44 may live again.
 
-Each names the function it lies in and what is there now, compared by syntax: a line break or a comment may change. Where
-a function or an expression was rewritten, its row must be rewritten too; the run fails for a row that finds nothing.
+Each names the function it lies in and what is there now, compared by syntax: a line break or a comment may change.
+Where a function or an expression was rewritten, its row must be rewritten too; the run fails for a row that finds
+nothing.
 """
 
 import ast
@@ -28,8 +29,8 @@ class Fixed:
 SURVIVORS: Final = (
     Fixed("scores", "added", "log_score(case.probabilities, outcome)", "log_score(case.base_rate, outcome)",
           "the published log score is the base rate's"),
-    Fixed("scores", "design_effect", "max(1.0, spread / (n * share * (1 - share)))", "spread / (n * share * (1 - share))",
-          "the design effect falls below 1"),
+    Fixed("scores", "design_effect", "max(1.0, spread / (n * share * (1 - share)))",
+          "spread / (n * share * (1 - share))", "the design effect falls below 1"),
     Fixed("scores", "_spoiled", "sealed_ms >= inputs.next_close_ms", "sealed_ms > inputs.next_close_ms",
           "a forecast sealed at the close of its bar counts"),
     Fixed("scores", "", "PRIOR_ROUNDS: Final = 30", "PRIOR_ROUNDS: Final = 60", "twice the prior of voters"),
@@ -74,8 +75,8 @@ CAUGHT: Final = (
           "finding.round <= transfer.last_valid", "a node that is behind proves that nothing was paid"),
     Fixed("payments", "_is_repeated", "max(record.last_valid, record.delivered_round) + REPEAT_ROUNDS",
           "record.last_valid + REPEAT_ROUNDS", "a late first delivery is not repeated"),
-    Fixed("payments", "_priced", "payment.amount_atomic != body.price_atomic", "payment.amount_atomic > body.price_atomic",
-          "too little is enough"),
+    Fixed("payments", "_priced", "payment.amount_atomic != body.price_atomic",
+          "payment.amount_atomic > body.price_atomic", "too little is enough"),
     Fixed("payments", "_priced", "not self._vault.payable(snapshot)", "False", "an expired quote is sold"),
     Fixed("payments", "_identifier_taken", "holder not in {None, payment.txid}", "holder is None",
           "an identifier is used twice"),

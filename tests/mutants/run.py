@@ -76,7 +76,7 @@ class Copy:
         return self._times[tests]
 
     def outcome(self, mutant: Mutant) -> Outcome:
-        """Run the tests of a mutant's room: what imports its module first, then what noticed most, then the quickest."""
+        """Run the tests of a mutant's room: what imports its module, then what noticed most, then the quickest."""
         seconds = self.room_seconds(mutant.room)
         module = ".".join(mutant.path.with_suffix("").parts)
         order = sorted(seconds, key=lambda file: (not self._imports(file, module), -self._noticed[file], seconds[file]))

@@ -1,8 +1,8 @@
 """Where a source can be changed in one place so that it does something else.
 
-Every comparison, number, text, boolean, returned name and sign is such a place. Left out is what no test can notice, as far
-as the syntax tree shows: annotations, docstrings, what is only for type checkers, messages of exceptions, log lines, names
-of columns, descriptions of published fields, and flags that only hold the program itself to account.
+Every comparison, number, text, boolean, returned name and sign is such a place. Left out is what no test can notice, as
+far as the syntax tree shows: annotations, docstrings, what is only for type checkers, messages of exceptions, log
+lines, names of columns, descriptions of published fields, and flags that only hold the program itself to account.
 """
 
 import ast

@@ -151,10 +151,11 @@ def _interval(folder: RecordingFolder) -> int:
 
 def _possible_candles(rows: Rows, interval_ms: int) -> BoolArray:
     opened, high, low, close, volume = rows.values.T
-    possible: BoolArray = np.isfinite(rows.values).all(axis=1)
-    possible &= rows.t % interval_ms == 0
-    possible &= (low > 0) & (volume >= 0)
-    possible &= (high >= np.maximum(opened, close)) & (low <= np.minimum(opened, close))
+    known = np.isfinite(rows.values).all(axis=1)
+    on_the_grid = rows.t % interval_ms == 0
+    positive = (low > 0) & (volume >= 0)
+    spanned = (high >= np.maximum(opened, close)) & (low <= np.minimum(opened, close))
+    possible: BoolArray = known & on_the_grid & positive & spanned
     return possible
 
 

@@ -30,8 +30,9 @@ def paths(network: Network, examples: Examples, base_url: str) -> dict[str, Any]
     """Return the path items: free, paid, one static path per asset, the status file, the dictionary."""
     items = {row.path: _endpoint(row, examples) for row in ENDPOINTS}
     items |= {row.path: _paid(row, network, examples) for row in PRODUCTS}
-    for row in (*ENDPOINTS, *PRODUCTS):
-        items[row.path]["externalDocs"] = {"url": f"{base_url}{DOCS}{row.id}/"}
+    documented = {row.path: row.id for row in ENDPOINTS} | {row.path: row.id for row in PRODUCTS}
+    for path, name in documented.items():
+        items[path]["externalDocs"] = {"url": f"{base_url}{DOCS}{name}/"}
 
     items[REASONING_ASSET] = _free(
         "getReasoningOfAsset",
