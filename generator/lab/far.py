@@ -67,7 +67,7 @@ def follow(frame: BarFrame, warm_up: int, weights: Weights) -> QuarterReadings:
             market_risk = np.nan if risk[-1] is None else risk[-1]
             moments.append((row, sigma, engine.outlook.level.copy(), reach, slow, _baselines(engine), market_risk))
 
-    at, sigma, level, reach, slow, baselines, market_risk = (np.array(column) for column in zip(*moments, strict=True))
+    at, sigma, level, reach, slow, baselines, risks = (np.array(column) for column in zip(*moments, strict=True))
     return QuarterReadings(
         at=at,
         sigma=sigma,
@@ -75,7 +75,7 @@ def follow(frame: BarFrame, warm_up: int, weights: Weights) -> QuarterReadings:
         reach=reach,
         slow=slow,
         baselines=baselines,
-        risk=market_risk,
+        risk=risks,
         stressed=np.array(stressed),
         label=np.array(label),
     )
