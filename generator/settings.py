@@ -304,9 +304,11 @@ class GeneratorSettings(BaseSettings):
 
     def _inbox_complaint(self) -> str | None:
         """What is read as a ballot is removed afterwards: nothing else may lie there."""
-        inbox, state = self.inbox_path.resolve(), self.state_dir.resolve()
+        inbox = self.inbox_path.resolve()
+        state = self.state_dir.resolve()
         if inbox == state or inbox in state.parents:
             return f"ARENA__INBOX_URL {inbox} must not hold STATE_DIR {state}: its files are removed as ballots"
+
         for name, path in (("SITE_DIR", self.site_path.resolve()), ("VAULT_URL", self.vault_path.resolve())):
             if inbox == path or inbox in path.parents or path in inbox.parents:
                 return f"ARENA__INBOX_URL {inbox} and {name} {path} must lie apart"
