@@ -72,11 +72,11 @@ def bootstrap() -> None:
 
     settings = generator_settings()
     if settings.site_url is not None:
-        raise GeneratorError(f"in {settings.site_url} the generator that leads first lays it down, at its start")
+        raise GeneratorError(f"in {settings.site_url} the generator that leads first publishes it, at its start")
 
     where = settings.site_path / "current"
     if ensure_bootstrap(settings, datetime.now(UTC)):
-        print(f"bootstrap release laid down: {where}")
+        print(f"bootstrap release published: {where}")
     else:
         print(f"nothing to do: {where} is published")
 

@@ -143,7 +143,7 @@ def test_pictures_that_cannot_be_drawn_stay_as_published() -> None:
     assert last_good.failures[Kind.PICTURE] == 2  # the share pictures and those of the history
 
 
-def test_the_first_pages_are_laid_down_without_the_one_that_fails(tmp_path: Path) -> None:
+def test_the_first_pages_are_published_without_the_one_that_fails(tmp_path: Path) -> None:
     files = bootstrap_files(SITE, SourceMode.LIVE, NOON, torn_templates(tmp_path / "templates"))
 
     assert ("/index.html" in files, "/arena/index.html" in files, "/openapi.json" in files) == (False, True, True)

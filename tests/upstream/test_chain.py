@@ -140,7 +140,7 @@ async def test_a_settled_payment_is_confirmed_over_a_kept_connection(tmp_path: P
         answer = await home.send(payment)
 
     assert answer.status_code == 200
-    # One glance before it was accepted, over a connection of its own.
+    # One query before it was accepted, over a connection of its own.
     assert (home.upstream.looks[payment.txid], home.upstream.shown) == (2, 1)
 
 
