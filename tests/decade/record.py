@@ -238,7 +238,7 @@ class Years:
         crowd = {"by_record": {"voters": 20, "bullish": 0.5, "bearish": 0.3, "neutral": 0.2}, "bursts": []}
         self._rows.add(t.locked_crowds, {"round_id": lock.round_id, "crowd": json.dumps(crowd)})
         start_ms = self._active[lock.round_id].start_ms
-        sheet = {"round_id": lock.round_id, "start_ms": start_ms, "ballots": VOTES, "put": VOTES}
+        sheet = {"round_id": lock.round_id, "start_ms": start_ms, "ballots": VOTES, "published": VOTES}
         self._rows.add(t.ballot_sheets, sheet)
 
     def _keep_hour(self, hour_ms: int) -> None:
