@@ -94,8 +94,8 @@ CAUGHT: Final = (
     Fixed("record", "_withhold_if_not_ours", "seen.size > self._memory.log_state(connection).edge.size", "False",
           "a log that shrank is published"),
     Fixed("record", "pass_fence", "epoch < stored", "False", "a writer of an older epoch writes"),
-    Fixed("release", "_refuse_a_rival", "int(generation) <= _number(pointed)", "int(generation) < _number(pointed)",
-          "a generation is published twice"),
+    Fixed("release", "_refuse_a_rival", "int(generation) <= _number(pointed)", "False",
+          "a generation older than the one that readers see is published"),
     Fixed("release", "_to_write", "there is not None and (not was_cut) and (path not in again)", "False",
           "an immutable file is overwritten"),
 )  # fmt: skip

@@ -370,3 +370,13 @@ def test_a_number_that_is_taken_is_not_published_over(tmp_path: Path, left: str)
         releases.publish("000000000002", NEW, now_s=60)
 
     assert seen(tmp_path) == FILES
+
+
+def test_a_number_below_the_one_that_readers_see_is_not_published(tmp_path: Path) -> None:
+    releases = opened(tmp_path)
+    releases.publish("000000000005", FILES, now_s=0)
+
+    with pytest.raises(PublishError, match="release 000000000004 not published: 000000000005 is there already"):
+        releases.publish("000000000004", NEW, now_s=60)
+
+    assert seen(tmp_path) == FILES
