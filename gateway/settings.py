@@ -144,7 +144,7 @@ class GatewaySettings(BaseSettings):
         ge=1,
         le=16_384,
         description=(
-            "Payments on their way at once, and connections to facilitator and nodes; more are 503 with Retry-After."
+            "Payments in progress at once, and connections to facilitator and nodes; more are 503 with Retry-After."
         ),
     )
     vault_max_age_seconds: int = Field(

@@ -20,7 +20,7 @@ from gateway.app.preview import Preview
 from gateway.app.server import CONNECTIONS, Connection, Connections, http_server, listen
 from gateway.app.state import GatewayState, open_state
 from gateway.buyer.free_vote import FORGET_EVERY_S, FreeVote
-from gateway.buyer.page import buyer_routes
+from gateway.buyer.page import buyer_routes, load_templates
 from gateway.clock import Clock
 from gateway.errors import GatewayError
 from gateway.http.answers import ALLOWED_METHODS, PROBLEMS, VARY, preflight
@@ -65,6 +65,7 @@ def build_app(
     clock = clock or Clock()
     metrics = metrics or Metrics()
     files = vault_files(settings.vault_dir, settings.vault_bucket)
+    load_templates()  # here, so that an incomplete installation fails before a port is taken
 
     @contextlib.asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[Mapping[str, Any]]:

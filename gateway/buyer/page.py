@@ -116,7 +116,7 @@ class _Page:
         self._quotes = quotes
         self._problems = problems
         self._bundle = bundle
-        self._templates = _load_templates(_templates())
+        self._templates = load_templates()
 
     async def show(self, request: Request) -> Response:
         """Show the product of `?product=`, or say why nothing can be sold now."""
@@ -231,9 +231,9 @@ class WalletBundle:
 
 
 @functools.cache
-def _load_templates(folder: Path) -> Environment:
+def load_templates() -> Environment:
     """Compile every template, once in a process: a page of another version than this program would miss its values."""
-    loader = FileSystemLoader(folder)
+    loader = FileSystemLoader(_templates())
     environment = Environment(
         loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, auto_reload=False
     )

@@ -233,7 +233,9 @@ def _upgrade(connection: sa.Connection, revision: str) -> None:
     from alembic.config import Config  # noqa: PLC0415
 
     config = Config()
-    config.set_main_option("script_location", str(Path(__file__).with_name("migrations")))
+    # A percent sign in an option begins an interpolation, and a folder's name may hold one.
+    scripts = str(Path(__file__).with_name("migrations"))
+    config.set_main_option("script_location", scripts.replace("%", "%%"))
     config.attributes["connection"] = connection
     command.upgrade(config, REVISION)
     log.info("the payments ledger was upgraded", before=revision, after=REVISION)

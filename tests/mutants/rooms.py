@@ -38,7 +38,9 @@ ROOMS: Final[dict[str, Room]] = {
     "ledger": Room(("gateway/ledger",), "tests/ledger", 17, ("gateway/ledger/migrations",)),
     "chain": Room(("gateway/upstream/chain.py",), "tests/upstream", 16),
     "log": Room(("generator/record/log",), "tests/record", 14),
-    "record": Room(("generator/record",), "tests/record", 13, ("generator/record/log",)),
+    "record": Room(
+        ("generator/record",), "tests/record", 13, ("generator/record/log", "generator/record/memory/migrations")
+    ),
     "release": Room(("generator/release",), "tests/release", 13),
 }
 GROUPS: Final = (("scores", "bodies", "pages"), ("payments", "ledger", "chain"), ("log", "record", "release"))

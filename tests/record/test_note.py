@@ -68,3 +68,20 @@ def test_an_invalid_public_key_is_refused(text: str) -> None:
 def test_a_name_that_no_note_could_carry_is_refused(name: str) -> None:
     with pytest.raises(NoteError):
         Signer.generate(name)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "x example.org AAAAAAA=",  # no dash
+        "— example.org",  # no signature
+        "—  AAAAAAA=",  # no name
+        "— example.org AAAAAA==",  # a key's id and nothing after it
+        "— example.org not base64",
+    ],
+)
+def test_a_malformed_signature_line_is_refused_next_to_one_that_holds(line: str) -> None:
+    note = NOTE + line.encode() + b"\n"
+
+    with pytest.raises(NoteError, match=r"malformed|base64"):
+        open_note(note, [SIGNER.verifier])

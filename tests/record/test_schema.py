@@ -15,6 +15,7 @@ from alembic.script import ScriptDirectory
 from sqlalchemy import Engine, create_engine, event
 
 from generator.errors import MemoryUnreadable
+from generator.record.memory import schema
 from generator.record.memory import tables as t
 from generator.record.memory.schema import OLDEST
 from generator.record.memory.store import Memory
@@ -145,6 +146,19 @@ def test_a_memory_of_each_earlier_program_is_stamped_and_has_todays_tables(
     engine = create_engine(url_in(tmp_path))
     assert differences(engine) == []
     engine.dispose()
+
+
+def test_a_program_below_a_folder_with_a_percent_sign_migrates(
+    tmp_path: Path, filled: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_older(filled, "6")
+    elsewhere = tmp_path / "50%off"
+    shutil.copytree(MIGRATIONS, elsewhere / "migrations")
+    monkeypatch.setattr(schema, "__file__", str(elsewhere / "schema.py"))
+
+    Memory.open(url_in(tmp_path)).close()
+
+    assert schema_of(filled) == (t.SCHEMA_VERSION, t.SCHEMA_VERSION)
 
 
 def test_a_memory_that_the_first_schemas_began_gets_the_indexes_that_it_lacks(tmp_path: Path, filled: Path) -> None:

@@ -82,7 +82,9 @@ def _migrate(connection: Connection) -> None:
     from alembic.config import Config  # noqa: PLC0415
 
     config = Config()
-    config.set_main_option("script_location", str(Path(__file__).with_name("migrations")))
+    # A percent sign in an option begins an interpolation, and a folder's name may hold one.
+    scripts = str(Path(__file__).with_name("migrations"))
+    config.set_main_option("script_location", scripts.replace("%", "%%"))
     config.attributes["connection"] = connection
     config.attributes["version_table"] = tables.stamp.name
     command.upgrade(config, tables.SCHEMA_VERSION)
