@@ -6,6 +6,7 @@ from typing import Any, get_type_hints
 import pytest
 from pydantic import ValidationError
 
+from generator.catalog.assets import ASSETS
 from generator.catalog.links import SAMPLE_REPORT
 from generator.catalog.products import PRODUCTS, Product
 from generator.catalog.text.answers import DISCLAIMER
@@ -124,6 +125,13 @@ def test_the_bundled_answer_is_one_of_this_version(product: Product) -> None:
     except ValidationError as error:
         pytest.fail(f"run: python -m tests.make_sample\n{error}")
     assert (content["disclaimer"], content["type"]) == (DISCLAIMER, product.type)
+
+
+@pytest.mark.parametrize("product", PRODUCTS, ids=lambda product: product.buy_name)
+def test_the_bundled_answer_has_every_asset_of_the_catalog(product: Product) -> None:
+    content = json.dumps(bundled(product))
+
+    assert [asset for asset in ASSETS if f'"{asset}"' not in content] == [], "run: python -m tests.make_sample"
 
 
 @pytest.mark.parametrize("product", PRODUCTS, ids=lambda product: product.id)

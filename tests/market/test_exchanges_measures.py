@@ -60,11 +60,15 @@ def test_binance_means_both_of_its_markets_and_names_keep_their_order() -> None:
 
 
 def test_every_venue_of_the_setting_is_read_and_every_venue_read_can_be_named() -> None:
-    assert list(dict.fromkeys(NAMED_WITH.get(name, name) for name in VENUES)) == list(SETTING)
+    assert list(dict.fromkeys(NAMED_WITH.get(name, name) for name in VENUES)) == list(SETTING), (
+        "generator/catalog/venues.py: the names of generator/market/live/venues.py, in its order"
+    )
 
 
 def test_the_docs_list_the_venues_that_are_read() -> None:
     tables = (ROOT / "docs" / "explain" / "venues.md").read_text().split("\n| venue")[1:]
 
     for table in tables:
-        assert re.findall(r"^\| ([a-z]+) \|", table, re.MULTILINE) == list(VENUES)
+        assert re.findall(r"^\| ([a-z]+) \|", table, re.MULTILINE) == list(VENUES), (
+            "docs/explain/venues.md: a row for each venue of generator/market/live/venues.py, in its order"
+        )
