@@ -53,8 +53,8 @@ def test_the_atlas_sums_and_averages_what_its_assets_say() -> None:
     rates = [row["funding"]["rate_8h_percent"] for row in derivatives["assets"].values()]
     assert ctx.reading is not None
 
-    assert (derivatives["open_interest_usd"], derivatives["open_interest_assets"]) == (digits(sum(usd)), 7)
-    assert (derivatives["mean_rate_8h_percent"], derivatives["funding_assets"]) == (round(fmean(rates), 4), 7)
+    assert (derivatives["open_interest_usd"], derivatives["open_interest_assets"]) == (digits(sum(usd)), len(ASSETS))
+    assert (derivatives["mean_rate_8h_percent"], derivatives["funding_assets"]) == (round(fmean(rates), 4), len(ASSETS))
     assert derivatives["crowded"] == dict.fromkeys(ASSETS[:4], "crowded_longs")
     assert liquidity["thin"] == [
         asset for asset in ASSETS if ctx.reading.assets[asset].liquidity is LiquidityContext.THIN
@@ -67,14 +67,14 @@ def test_cross_asset_figures_are_those_of_the_changes_as_published() -> None:
     shown = layer()["cross_asset"]
 
     rose = sum(change > 0 for change in moved.values())
-    assert shown["breadth_percent"] == round(100 * rose / 7, 1)
-    assert (shown["mean_change_24h"], shown["assets_compared"]) == (round(fmean(moved.values()), 2), 7)
+    assert shown["breadth_percent"] == round(100 * rose / len(ASSETS), 1)
+    assert (shown["mean_change_24h"], shown["assets_compared"]) == (round(fmean(moved.values()), 2), len(ASSETS))
     assert shown["dispersion_24h"] == round(pstdev(moved.values()), 2)
     assert (shown["strongest"], shown["weakest"]) == (
         max(moved, key=moved.__getitem__),
         min(moved, key=moved.__getitem__),
     )
-    assert shown["note"] == f"{rose} of 7 assets rose over 24 hours."
+    assert shown["note"] == f"{rose} of {len(ASSETS)} assets rose over 24 hours."
 
 
 @pytest.mark.parametrize("name", ["full", "missing_asset", "candles_only", "hourly"])
@@ -177,15 +177,15 @@ def with_price_of(age_ms: int, mode: SourceMode = SourceMode.LIVE, step_ms: int 
     return body
 
 
-@pytest.mark.parametrize(("age_s", "verified"), [(0, 7), (180, 7), (181, 0), (360, 0)])
+@pytest.mark.parametrize(("age_s", "verified"), [(0, len(ASSETS)), (180, len(ASSETS)), (181, 0), (360, 0)])
 def test_a_price_is_fresh_for_three_minutes(age_s: int, verified: int) -> None:
     body = with_price_of(1000 * age_s)
 
-    assert (body["assets_verified"], body["assets_failed"]) == (verified, 7 - verified)
+    assert (body["assets_verified"], body["assets_failed"]) == (verified, len(ASSETS) - verified)
     assert {row["status"] for row in body["assets"].values()} == {"available" if verified else "degraded"}
 
 
-@pytest.mark.parametrize(("age_s", "verified"), [(480, 7), (481, 0)])
+@pytest.mark.parametrize(("age_s", "verified"), [(480, len(ASSETS)), (481, 0)])
 def test_a_recorded_price_may_be_older_by_the_step_of_its_bars(age_s: int, verified: int) -> None:
     assert with_price_of(1000 * age_s, SourceMode.RECORDED)["assets_verified"] == verified
 
