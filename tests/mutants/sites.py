@@ -148,7 +148,7 @@ def _places(  # noqa: C901  a table of kinds
 # What is left out
 
 
-def _silent_parts(node: ast.AST) -> Iterator[ast.AST | None]:  # noqa: C901, PLR0912  a table of kinds  # noqa: C901, PLR0912  a table of kinds
+def _silent_parts(node: ast.AST) -> Iterator[ast.AST | None]:  # noqa: C901, PLR0912  a table of kinds
     body: Sequence[ast.stmt] = getattr(node, "body", None) or () if not isinstance(node, ast.expr) else ()
     yield from (row for row in body if isinstance(row, ast.Expr) and isinstance(row.value, ast.Constant))
 

@@ -316,7 +316,9 @@ def test_the_arena_lists_each_finished_round_as_published() -> None:
     for row, published in zip(rows, played, strict=True):
         came, said = published["outcome"], published["forecast"]["prediction"]
         marks = {"BULLISH": "▲", "BEARISH": "▼", "NEUTRAL": DASH}
-        verdict = "" if came is None else " ✓ right" if said == came else " ✗ wrong"
+        verdict = ""
+        if came is not None:
+            verdict = " ✓ right" if said == came else " ✗ wrong"
         assert row["Brain"] == f"{marks[said]} {said.lower()}{verdict}"
         assert row["Outcome"].startswith(f"{marks[came]} {came.lower()}" if came else "void: too few venues")
         moved = published["change_bps"]
@@ -464,7 +466,9 @@ def test_the_example_of_funding_says_who_pays(rate: float, who: str) -> None:
 
     made = terms(replace(ctx, observation=replace(ctx.observation, assets=assets)))
 
-    sign = "+" if rate > 0 else MINUS if rate < 0 else ""
+    sign = ""
+    if rate:
+        sign = "+" if rate > 0 else MINUS
     assert f"Bitcoin's funding is {sign}{abs(100 * rate):.4f}% per 8 hours: {who}." in " ".join(made.values())
 
 

@@ -7,7 +7,7 @@ What each rate may count is worked out here from the rows of the record, apart f
 
 import ast
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -134,9 +134,13 @@ def release(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
 
 
 def objects(value: Any) -> Iterator[Mapping[str, Any]]:
+    items: Iterable[Any] = ()
     if isinstance(value, Mapping):
         yield value
-    for item in value.values() if isinstance(value, Mapping) else value if isinstance(value, list | tuple) else ():
+        items = value.values()
+    elif isinstance(value, list | tuple):
+        items = value
+    for item in items:
         yield from objects(item)
 
 
