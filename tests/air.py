@@ -61,9 +61,19 @@ class Figures:
         )
 
 
+def tree_of(path: Path) -> ast.Module:
+    """Return the syntax tree of a module, each text parsed once a process."""
+    return _parsed(path.read_text())
+
+
+@cache
+def _parsed(text: str) -> ast.Module:
+    return ast.parse(text)
+
+
 def breaks(path: Path) -> list[Break]:
     """Return where a module breaks a rule, in the order of its lines."""
-    tree = ast.parse(path.read_text())
+    tree = tree_of(path)
     booleans = _booleans()
     expressions = (node for node in ast.walk(tree) if isinstance(node, ast.expr | ast.stmt))
     found = [(node.lineno, rule) for node in expressions if (rule := _rule_broken(node, booleans))]
@@ -91,7 +101,7 @@ def _booleans() -> frozenset[str]:
     """Return the names that the programs annotate as bool: arguments, variables, fields and what a function returns."""
     names = set()
     for path in (path for program in PROGRAMS for path in modules(ROOT / program)):
-        for node in ast.walk(ast.parse(path.read_text())):
+        for node in ast.walk(tree_of(path)):
             match node:
                 case ast.arg(arg=name, annotation=ast.Name(id="bool")):
                     names.add(name)

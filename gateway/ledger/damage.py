@@ -35,7 +35,7 @@ def quick_check(connection: sa.Connection) -> str | None:
         if error.orig is None or not is_corruption(error.orig):
             raise
         verdict = database_reason(error)
-    return None if verdict == WHOLE else " ".join(verdict.split())[:200]
+    return None if verdict == WHOLE else " ".join(verdict.split())
 
 
 def check_file(path: Path) -> str | None:

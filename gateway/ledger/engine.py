@@ -116,7 +116,7 @@ class Sockets:
 
 
 def _open_sqlite(path: Path) -> sa.Engine:
-    fresh = _is_fresh(path)
+    _make_file(path)
     engine = sa.create_engine(
         sa.URL.create("sqlite", database=str(path)),
         connect_args={"check_same_thread": False, "timeout": BUSY_TIMEOUT_S},
@@ -124,8 +124,7 @@ def _open_sqlite(path: Path) -> sa.Engine:
     sa.event.listen(engine, "connect", _prepare)
 
     with _left_as_it_is(engine, str(path)):
-        if not fresh:
-            _check(engine)
+        _check(engine)
         with engine.connect() as connection:
             connection.exec_driver_sql("PRAGMA journal_mode=WAL")
         _migrate(engine)
@@ -170,11 +169,11 @@ def _prepare(connection: sa.engine.interfaces.DBAPIConnection, _record: object) 
     cursor.close()
 
 
-def _is_fresh(path: Path) -> bool:
+def _make_file(path: Path) -> None:
+    """Make the file and its folder where they are not there, for no one else to read."""
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
-        return path.stat().st_size == 0
     except OSError as error:
         raise LedgerUnreadable(f"the payments ledger {path} cannot be opened: {reason_of(error, path)}") from error
 
@@ -183,9 +182,8 @@ def _check(engine: sa.Engine) -> None:
     """Read the schema and both edges of every tree: reading a large file to its end takes minutes."""
     with engine.connect() as connection:
         names = set(sa.inspect(connection).get_table_names())
-        present = {table: columns for table, columns in EDGES.items() if table in names}
-        for table, columns in present.items():
-            for column in columns:
+        for table in EDGES.keys() & names:
+            for column in EDGES[table]:
                 # One at a time: SQLite looks both up at once only by reading everything.
                 for edge in ("min", "max"):
                     connection.exec_driver_sql(f"SELECT {edge}({column}) FROM {table}")  # noqa: S608 - our names

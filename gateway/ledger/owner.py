@@ -10,18 +10,38 @@ import secrets
 import socket
 from collections.abc import Collection
 from pathlib import Path
+from typing import Final, NamedTuple
 
 from gateway.clock import Clock
 from gateway.ledger.record import Record
 
+PROC: Final = Path("/proc")
 
-def make_owner() -> str:
+
+class _Name(NamedTuple):
+    """An owner's name; boot, namespace of process ids and beginning are empty where the system does not say."""
+
+    host: str
+    boot: str
+    namespace: str
+    pid: str
+    began: str
+    chance: str
+
+    def counts_as(self, other: "_Name") -> bool:
+        """Return whether the ids of both certainly count the same processes."""
+        here = (self.host, self.boot, self.namespace)
+        return here == (other.host, other.boot, other.namespace) and "" not in {self.boot, self.namespace}
+
+
+def make_owner(proc: Path = PROC) -> str:
     """Return a name for one ledger user: host, boot, namespace of process ids, process id, when it began, chance.
 
     Boot, namespace and beginning are empty where the system does not say.
     """
     pid = os.getpid()
-    return f"{socket.gethostname()}:{_boot_and_namespace()}:{pid}:{_began(pid)}:{secrets.token_hex(4)}"
+    boot, namespace = _boot_and_namespace(proc)
+    return ":".join(_Name(socket.gethostname(), boot, namespace, str(pid), _began(pid, proc), secrets.token_hex(4)))
 
 
 def is_gone(owner: str, me: str) -> bool:
@@ -35,13 +55,12 @@ def is_gone(owner: str, me: str) -> bool:
     >>> is_gone(me, me), is_gone("another host:boot:1:7:ticks:1234abcd", me), is_gone("of an older version", me)
     (False, False, False)
     """
-    parts = owner.rsplit(":", 5)
-    ours = me.rsplit(":", 5)
-    if owner == me or len(parts) != 6 or parts[:3] != ours[:3] or "" in parts[1:3] or not parts[3].isdigit():
+    theirs = _parse(owner)
+    ours = _parse(me)
+    if theirs is None or ours is None or not theirs.counts_as(ours) or not theirs.pid.isdigit():
         return False
 
-    pid = int(parts[3])
-    began = parts[4]
+    pid = int(theirs.pid)
     try:
         os.kill(pid, 0)
     except ProcessLookupError:
@@ -50,7 +69,8 @@ def is_gone(owner: str, me: str) -> bool:
         return False
 
     # Ids come round again, in containers at once: the one that runs now may be another.
-    return "" not in {began, _began(pid)} and began != _began(pid)
+    runs_since = _began(pid, PROC)
+    return "" not in {theirs.began, runs_since} and theirs.began != runs_since
 
 
 class Leases:
@@ -60,7 +80,7 @@ class Leases:
         self._clock = clock
         self._owner = owner
         self.seconds = seconds
-        self._seen: dict[str, tuple[str, int, float]] = {}
+        self._seen: dict[str, tuple[tuple[str, int], float]] = {}
 
     def is_over(self, record: Record) -> bool:
         """Return whether no other process is working on an intent any more.
@@ -72,10 +92,11 @@ class Leases:
             return True
 
         now = self._clock.monotonic()
-        owner, settles, since = self._seen.get(record.txid, ("", 0, now))
-        if (owner, settles) != (record.owner, record.settles):
+        attempt = (record.owner, record.settles)
+        watched, since = self._seen.get(record.txid, (None, now))
+        if watched != attempt:
             # Another owner, or another attempt of the same one: its time begins now.
-            self._seen[record.txid] = (record.owner, record.settles, now)
+            self._seen[record.txid] = (attempt, now)
             return False
         return now - since >= self.seconds
 
@@ -84,17 +105,25 @@ class Leases:
         self._seen = {txid: seen for txid, seen in self._seen.items() if txid in txids}
 
 
-def _boot_and_namespace() -> str:
+def _parse(owner: str) -> _Name | None:
     try:
-        boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
-        return f"{boot}:{Path('/proc/self/ns/pid').stat().st_ino}"
+        return _Name(*owner.rsplit(":", 5))  # a host's name may hold colons
+    except TypeError:
+        return None
+
+
+def _boot_and_namespace(proc: Path) -> tuple[str, str]:
+    try:
+        boot = (proc / "sys/kernel/random/boot_id").read_text().strip()
+        return boot, str((proc / "self/ns/pid").stat().st_ino)
     except OSError:
-        return ":"
+        return "", ""
 
 
-def _began(pid: int) -> str:
+def _began(pid: int, proc: Path) -> str:
     """Return a process's start in clock ticks since boot, empty where the system does not say."""
     try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19]
+        _, _, fields = (proc / str(pid) / "stat").read_text().rpartition(")")
+        return fields.split()[19]
     except (OSError, IndexError):
         return ""

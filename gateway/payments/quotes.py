@@ -33,7 +33,8 @@ class Quotes:
         """Encode the challenges in a thread, if vault or offer are others than last time."""
         vault = self._vault.current()
         offer = self._facilitator.offer()
-        if vault is self._encoded_for[0] and offer is self._encoded_for[1]:
+        of_vault, of_offer = self._encoded_for
+        if vault is of_vault and offer is of_offer:
             return
 
         if vault is None or offer is None:
@@ -58,7 +59,8 @@ class Quotes:
             return fault
         if self._ledger.fault() is not None or self._ledger.written.age_s() > STOP_QUOTING_S:
             return "the payments ledger cannot be used right now"
-        if self._encoded_for[1] is None or self._facilitator.offer() is None:
+        _, of_offer = self._encoded_for
+        if of_offer is None or self._facilitator.offer() is None:
             return "the facilitator gave no good answer lately, or does not offer this network"
         vault = self._vault.current()
         return None if vault is None else vault.unavailable(path)

@@ -1,6 +1,7 @@
 """Ask the chain what became of a transaction: algod's memory first, then the indexer."""
 
 import asyncio
+import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import Enum
@@ -109,7 +110,7 @@ class NodeClient:
         self._failures = failures
         self._worked = LastSuccess(clock)
         self.outage = Outage(clock)
-        self._logged = ""  # at which level the streak of failures was logged
+        self._logged: int | None = None  # at which level the streak of failures was logged
 
     async def __call__(self, path: str, timeout_s: float, transaction: bytes | None = None) -> JsonAnswer | None:
         """Ask one question, or hand over a signed transaction in msgpack, within some seconds for everything.
@@ -135,7 +136,7 @@ class NodeClient:
         if answer.status >= HTTPStatus.INTERNAL_SERVER_ERROR or answer.status in DENIED:
             self._failed(describe(method, url, headers, answer))
         else:
-            self._logged = ""
+            self._logged = None
             self._worked.ok()
             self.outage.ok()
         return answer
@@ -163,15 +164,10 @@ class NodeClient:
         self._failures.inc()
         self.outage.failed()
 
-        starting = self._worked.starting()
-        level = "info" if starting else "warning"
-        if level == self._logged:
-            return
-        self._logged = level
-        if starting:
-            log.info("a call to the chain failed", reason=reason)
-        else:
-            log.warning("a call to the chain failed", reason=reason)
+        level = logging.INFO if self._worked.starting() else logging.WARNING
+        if level != self._logged:
+            self._logged = level
+            log.log(level, "a call to the chain failed", reason=reason)
 
 
 class Chain:
@@ -340,7 +336,7 @@ class Chain:
 def _shown(raw: bytes, txid: str) -> Mapping[str, Any] | None:
     """Read algod's answer in msgpack; None unless it holds the very transaction of a txid."""
     try:
-        content: Mapping[str, Any] = msgpack.unpackb(raw, raw=False, strict_map_key=False)
+        content: Mapping[str, Any] = msgpack.unpackb(raw, raw=False)
         packed = msgpack.packb(content["txn"]["txn"], use_bin_type=True)
     except (*DECODE_ERRORS, LookupError, TypeError, AttributeError, OverflowError):
         return None

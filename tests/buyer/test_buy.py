@@ -18,6 +18,7 @@ from generator.cli import application
 from generator.errors import GeneratorError
 from generator.lock import StateLock
 from tests.support.local_servers import Shop, shop
+from tests.support.vaults import PRICES
 
 
 @pytest.fixture(scope="module")
@@ -76,7 +77,7 @@ def test_emi_payments_adopt_takes_in_what_another_ledger_sold(running: Shop, tmp
     record = Ledger(tmp_path / "new.sqlite3").find(txid)
     assert done.exit_code == 0, done.exception
     assert record is not None
-    assert (record.state, record.evidence, record.price_atomic) == ("settled", "adopted", 20_000)
+    assert (record.state, record.evidence, record.price_atomic) == ("settled", "adopted", PRICES["x402-atlas"])
 
 
 @pytest.mark.parametrize(

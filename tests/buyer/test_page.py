@@ -25,6 +25,7 @@ from gateway.vault.bucket import vault_files
 from gateway.vault.folder import VaultReader
 from gateway.wire.networks import DEVNET, MAINNET
 from generator.catalog.links import BUYER_PAGES
+from generator.catalog.money import usdc_amount
 from generator.catalog.products import PRODUCT_BY_ID, PRODUCTS, Product
 from generator.catalog.text.answers import DISCLAIMER
 from generator.compose.envelope import PaidResponse
@@ -32,7 +33,7 @@ from generator.compose.main_brain import X402MainBrainPaidResponse
 from generator.compose.paid_atlas import IntelligenceLayer, X402AtlasPaidResponse
 from generator.compose.paid_human_report import HumanReport
 from generator.compose.regime import X402PaidResponse
-from tests.support.buyer_pages import FakeQuotes
+from tests.support.buyer_pages import PRICE, FakeQuotes
 from tests.support.local_servers import devnet_at
 from tests.support.vaults import write_sample_vault
 
@@ -95,8 +96,9 @@ def test_the_page_states_price_network_payee_fee_and_quote_before_it_asks(tmp_pa
     text = page_of(shop).get("/x402-buyer/").text
 
     body = vault.newest.bodies["x402-atlas-human-report"]
+    shown = usdc_amount(PRICE)
     for found in (
-        "ATLAS Human Report", "0.10 USDC", "100,000 atomic units", "0.10 USD Coin", "31566704", DEMO_PAYEE,
+        "ATLAS Human Report", f"{shown} USDC", f"{PRICE:,} atomic units", f"{shown} USD Coin", "31566704", DEMO_PAYEE,
         "algorand:TA6hMJpGMyeuoRsjXWbXw3Wgjcb9IvNqXTEKFE9h2FI=", "Paid by the facilitator", body.sha256,
         vault.newest.snapshot_id, "emi buy atlas-human-report", "Simulated.", "Play money.", DISCLAIMER,
         "A Project &amp; Sons",
@@ -254,7 +256,7 @@ def test_a_devnet_that_is_down_is_503_and_nothing_is_signed(tmp_path: Path) -> N
 
 def unsigned(sender: str, gh: str = DEVNET.genesis_hash) -> str:
     terms = transaction.SuggestedParams(0, 10, 110, gh, DEVNET.genesis_id, flat_fee=True)
-    item = transaction.AssetTransferTxn(sender, terms, receiver=DEMO_PAYEE, amt=100_000, index=DEVNET.asset_id)
+    item = transaction.AssetTransferTxn(sender, terms, receiver=DEMO_PAYEE, amt=PRICE, index=DEVNET.asset_id)
     encoded: str = encoding.msgpack_encode(item)
     return encoded
 

@@ -162,7 +162,7 @@ def test_a_rekeyed_account_is_named_with_its_signer(client: TestClient, node: Fa
         ({"holding": JsonAnswer(403, {})}, "does not answer"),
         ({"holding": holding(**{"asset-id": 7})}, "another asset"),
         ({"holding": holding(amount=1 << 64)}, "invalid amount"),
-        ({"holding": holding(amount="100000")}, "invalid amount"),
+        ({"holding": holding(amount=str(PRICE))}, "invalid amount"),
         ({"holding": {}}, "another asset"),
         ({"params": JsonAnswer(404, {})}, "does not answer"),
         ({"params": params(**{"genesis-hash": MAINNET.genesis_hash})}, "another network"),

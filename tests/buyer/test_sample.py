@@ -136,13 +136,13 @@ def test_the_bundled_answer_has_every_asset_of_the_catalog(product: Product) -> 
 
 @pytest.mark.parametrize("product", PRODUCTS, ids=lambda product: product.id)
 def test_a_sample_states_the_price_that_is_in_force_when_it_is_served(product: Product) -> None:
-    dearer = replace(product, price_atomic=150_000)
+    dearer = replace(product, price_atomic=7 * product.price_atomic)
     sold = Sold(NOON.date(), bundled(product))
 
     for content in (bundled(dearer), of_day(sold, dearer)):
-        assert content["price"] == "0.15 USDC"
-        assert content.get("price_atomic", 150_000) == 150_000
-        assert '"price_atomic": 100000' not in json.dumps(content)
+        assert content["price"] == dearer.price_display
+        assert content.get("price_atomic", dearer.price_atomic) == dearer.price_atomic
+        assert f'"price_atomic": {product.price_atomic},' not in json.dumps(content)
 
 
 def test_the_bundled_report_begins_with_its_headline() -> None:

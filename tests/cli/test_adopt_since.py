@@ -17,7 +17,7 @@ from gateway.payments.lost import LostPayment
 from generator.cli._adopting import choose
 from generator.cli.buy import product_named
 from tests.support import local_servers
-from tests.support.indexers import page, row, txid_of
+from tests.support.indexers import EXAMPLE_PRICES, page, row, txid_of
 from tests.support.processes import REPOSITORY, clean_environment, emi_here
 from tests.support.vaults import write_vault
 
@@ -43,7 +43,7 @@ def indexer() -> Iterator[str]:
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     (tmp_path / "vault").mkdir()
-    write_vault(tmp_path / "vault")
+    write_vault(tmp_path / "vault", prices=EXAMPLE_PRICES)
     return tmp_path
 
 

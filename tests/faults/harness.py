@@ -32,10 +32,10 @@ from tests.support.clock import ManualClock
 from tests.support.gateway_wallet import encode_header
 from tests.support.lifespans import RunningApp
 from tests.support.resolvers import NAME, Names, black_hole, loopback_addresses
-from tests.support.vaults import GENERATION, PATHS, write_vault
+from tests.support.vaults import GENERATION, PATHS, PRICES, write_vault
 
 PRODUCT = PATHS["x402-market-regime"]
-PRICE = 10_000
+PRICE = PRICES["x402-market-regime"]
 MONEY = 5_000_000
 LIMITS = ("verify_timeout_seconds", "settle_timeout_seconds")
 PAYEE_MARGIN_ROUNDS = 20

@@ -16,6 +16,8 @@ from gateway.ledger.record import KEEP_ROUNDS
 from generator.runtime.leadership import Leadership, open_lease
 from generator.runtime.tick import tick
 from generator.settings import GeneratorSettings
+from generator.site.files.background import BackgroundFiles, StaticFiles
+from generator.site.files.pictures import Pictures
 from tests.support.clock import ManualClock
 from tests.support.gateway_app import gateway_app
 from tests.support.processes import emi_here
@@ -70,11 +72,18 @@ def settings_of(state: Path) -> GeneratorSettings:
     return GeneratorSettings(state_dir=state, port=PORTS[version], seed=SEEDS.get(version))
 
 
+def no_pictures(_: object) -> Pictures:
+    return Pictures()
+
+
 async def _tick(state: Path) -> None:
     clock, settings = ManualClock(AFTER), settings_of(state)
     leadership = Leadership(open_lease(settings))
     with leadership.held(wait_s=0):
-        async with opened(state, clock, settings, fence=leadership.fence, background=True) as app:
+        async with opened(state, clock, settings, fence=leadership.fence) as app:
+            # What shows the record is made of the old one; OpenAPI and pictures are not.
+            background = BackgroundFiles(app.record.memory, static=lambda *_: StaticFiles(), draw=no_pictures)
+            app.publisher.background = background
             app.record.memory.claim()
             app.record.published.check()
             await tick(app, clock.now())

@@ -121,6 +121,27 @@ def test_an_upgraded_ledger_has_the_tables_and_indexes_of_a_new_one(tmp_path: Pa
     assert differences == []
 
 
+def written_for(url: str) -> list[str]:
+    """Return the statements that make the ledger in a database, without asking one."""
+    statements: list[str] = []
+    dialect: sa.Dialect = sa.make_url(url).get_dialect()()
+
+    def note(statement: Any, *_: object) -> None:
+        statements.append(str(statement.compile(dialect=dialect)))
+
+    metadata.create_all(sa.create_mock_engine(url, note), checkfirst=False)
+    return statements
+
+
+def test_postgres_gets_the_same_indexes_and_gives_out_no_numbers_of_its_own() -> None:
+    of_sqlite, of_postgres = written_for("sqlite://"), written_for("postgresql://")
+
+    indexes = [text for text in of_sqlite if "INDEX" in text]
+    assert indexes == [text for text in of_postgres if "INDEX" in text]
+    assert sum(" WHERE " in text for text in indexes) == 2
+    assert not any("SERIAL" in text for text in of_postgres)
+
+
 def test_an_upgraded_ledger_takes_payments_and_opens_again(tmp_path: Path) -> None:
     old_ledger(tmp_path)
     ledger_with(tmp_path, INTENT).close()

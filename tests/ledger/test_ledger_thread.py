@@ -1,15 +1,20 @@
 import asyncio
+import os
 import sqlite3
 import threading
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
+from structlog.testing import capture_logs
 
 from gateway.errors import IdentityTaken
+from gateway.http.metrics import Metrics
 from gateway.ledger.store import Ledger
 from gateway.ledger.thread import LedgerThread
+from tests.support.clock import ManualClock
 from tests.support.gateway_app import in_loop
 from tests.support.intents import INTENT
 
@@ -135,4 +140,52 @@ async def test_a_read_waits_for_no_commit(tmp_path: Path) -> None:
     assert not writing.done()
     disk.set()
     assert await writing
+    await thread.close()
+
+
+@in_loop
+async def test_the_end_closes_the_database_and_says_nothing(tmp_path: Path) -> None:
+    thread = LedgerThread(Ledger(tmp_path / "payments.sqlite3"))
+
+    with capture_logs() as logs:
+        await thread.close()
+
+    assert os.listdir(tmp_path) == ["payments.sqlite3"]  # noqa: PTH208  nothing else runs in this loop
+    assert logs == []
+
+
+@in_loop
+async def test_a_file_that_is_gone_is_counted_each_second(tmp_path: Path) -> None:
+    metrics = Metrics()
+    thread = LedgerThread(Ledger(tmp_path / "payments.sqlite3"), ManualClock(), metrics)
+    (tmp_path / "payments.sqlite3").rename(tmp_path / "elsewhere")
+
+    for _ in range(3):
+        await thread.run_maintenance()
+
+    assert metrics.registry.get_sample_value("emi_ledger_failures_total", {"kind": "probe"}) == 3
+    assert thread.fault() == (
+        "the payments ledger file was removed or replaced: quoting has stopped; restart the gateway"
+    )
+    await thread.close()
+
+
+@in_loop
+async def test_deliveries_that_could_not_be_counted_are_counted_with_the_next_ones(tmp_path: Path) -> None:
+    ledger = Ledger(tmp_path / "payments.sqlite3")
+    thread = LedgerThread(ledger, round_now=lambda: 1_234)
+    await thread.write(ledger.write_intent, INTENT)
+    with closing(sqlite3.connect(tmp_path / "payments.sqlite3")) as raw:
+        raw.execute("create trigger no before update on payments begin select raise(abort, 'no'); end")
+        thread.delivered(INTENT.txid)
+        await thread.flush()
+        raw.execute("drop trigger no")
+
+    thread.delivered(INTENT.txid)
+    await thread.flush()
+    await thread.flush()
+
+    record = ledger.find(INTENT.txid)
+    assert record is not None
+    assert (record.deliveries, record.delivered_round) == (2, 1_234)
     await thread.close()

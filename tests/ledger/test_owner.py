@@ -1,7 +1,10 @@
 import os
+import re
 import shutil
+import socket
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -66,3 +69,33 @@ def test_two_gateways_in_two_namespaces_of_one_host_have_names_that_do_not_meet(
     if made.returncode != 0:
         pytest.skip("needs the right to make a namespace of process ids")
     assert not is_gone(made.stdout.strip(), make_owner())
+
+
+def test_a_name_says_host_boot_namespace_process_and_when_it_began() -> None:
+    host, boot, namespace, pid, began, chance = make_owner().rsplit(":", 5)
+
+    assert (host, pid) == (socket.gethostname(), str(os.getpid()))
+    assert boot == Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+    assert namespace == str(Path("/proc/self/ns/pid").stat().st_ino)
+    assert began == re.sub(r"\(.*\)", "name", Path("/proc/self/stat").read_text()).split()[21]
+    assert re.fullmatch(r"[0-9a-f]{8}", chance)
+
+
+def test_where_the_system_says_nothing_the_name_has_empty_places(tmp_path: Path) -> None:
+    _, boot, namespace, pid, began, _ = make_owner(tmp_path).rsplit(":", 5)
+
+    assert (boot, namespace, pid, began) == ("", "", str(os.getpid()), "")
+
+
+def test_a_host_whose_name_holds_colons_is_one_host() -> None:
+    me = renamed(make_owner(), host="fd00::1")
+
+    assert is_gone(renamed(me, pid=FREE_PID), me)
+    assert not is_gone(renamed(me, pid=FREE_PID, host="fd01::1"), me)
+
+
+@pytest.mark.parametrize("parts", [{"began": ""}, {"pid": "7seven"}, {"pid": "9" * 30}])
+def test_a_process_of_which_not_enough_is_known_is_never_called_gone(parts: dict[str, str]) -> None:
+    me = make_owner()
+
+    assert not is_gone(renamed(me, chance="another", **parts), me)

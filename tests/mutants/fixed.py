@@ -8,6 +8,7 @@ nothing.
 import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Final
 
@@ -27,7 +28,7 @@ class Fixed:
 
 
 SURVIVORS: Final = (
-    Fixed("scores", "added", "log_score(case.probabilities, outcome)", "log_score(case.base_rate, outcome)",
+    Fixed("scores", "added", "log_score(chances, outcome)", "log_score(_, outcome)",
           "the published log score is the base rate's"),
     Fixed("scores", "design_effect", "max(1.0, spread / (n * share * (1 - share)))",
           "spread / (n * share * (1 - share))", "the design effect falls below 1"),
@@ -89,7 +90,7 @@ CAUGHT: Final = (
     Fixed("ledger", "", 'payments.c.state != "settled"', 'payments.c.state != "absent"', "settled is settled again"),
     Fixed("ledger", "apply", "payments.c.refusal_round.is_(None)", "payments.c.refusal_round.is_not(None)",
           "the round of a refusal is never noted"),
-    Fixed("log", "open_note", "not verified", "False", "a note that no trusted key signed is taken"),
+    Fixed("log", "open_note", "not is_verified", "False", "a note that no trusted key signed is taken"),
     Fixed("record", "entries", "edge.root() != earlier.root", "False", "history may be changed between two visits"),
     Fixed("record", "_withhold_if_not_ours", "seen.size > self._memory.log_state(connection).edge.size", "False",
           "a log that shrank is published"),
@@ -115,19 +116,27 @@ def find(row: Fixed, files: Sequence[Path]) -> tuple[Path, Site] | None:
 
 
 def _places(row: Fixed, files: Sequence[Path], function: str | None) -> Iterator[tuple[Path, Site]]:
-    wanted = _parsed(row.before)
+    kind, wanted = _parsed(row.before)
     for path in files:
-        source = Source(path.read_text(encoding="utf-8"))
+        source = _source(path.read_text(encoding="utf-8"))
         for node in ast.walk(source.tree) if function is None else _within(source.tree, function):
-            if isinstance(node, ast.expr | ast.stmt) and ast.dump(node) == wanted:
+            if isinstance(node, kind) and ast.dump(node) == wanted:
                 start, end = source.span(node)
                 after = f"({row.after})" if isinstance(node, ast.expr) else row.after
                 yield path, source.place("fixed", start, end, after)
 
 
-def _parsed(text: str) -> str:
+@cache
+def _source(text: str) -> Source:
+    """Parse a module once for all the rows of its room."""
+    return Source(text)
+
+
+def _parsed(text: str) -> tuple[type[ast.expr | ast.stmt], str]:
+    """Return the kind of an expression or statement, and its tree as text."""
     statement = ast.parse(text).body[0]
-    return ast.dump(statement.value if isinstance(statement, ast.Expr) else statement)
+    node = statement.value if isinstance(statement, ast.Expr) else statement
+    return type(node), ast.dump(node)
 
 
 def _within(tree: ast.AST, function: str) -> Iterator[ast.AST]:

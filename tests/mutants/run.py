@@ -1,30 +1,27 @@
 """One mutant at a time in a copy of the tree, so that the checkout is never touched."""
 
+import json
 import os
 import re
-import resource
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
-import time
-import xml.etree.ElementTree as ET
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from tests.mutants.rooms import ROOMS
-from tests.mutants.sites import Site
+from tests.mutants.sites import Site, statement_lines
 
-SLOWEST: Final = 4.0  # times what the room's tests take without a change; then they hang, which is noticed too
-LEAST_S: Final = 60.0
-MOST_BYTES: Final = 6 * 1024**3  # a loop that a change made endless must not take the machine's memory
+SLOWEST: Final = 4.0  # times what the tests take without a change; then they hang, which is noticed too
+LEAST_S: Final = 30.0
 PASSED: Final = 0
 FAILED: Final = (1, 2)  # of the tests, or of their collection
+NO_TEST: Final = 5
 
 
 class NotComparableError(Exception):
@@ -53,52 +50,83 @@ class Outcome:
     seconds: float
 
 
+@dataclass(frozen=True)
+class TestFile:
+    """What one file of tests does when nothing is changed; `lines` are those of the room's sources that it runs."""
+
+    path: str
+    seconds: float
+    starts_processes: bool
+    lines: dict[str, frozenset[int]]
+
+    def may_notice(self, source: str, lines: range) -> bool:
+        """Return whether it runs one of some lines, or starts a process, of which we cannot see what it runs."""
+        return self.starts_processes or self.runs(source, lines)
+
+    def runs(self, source: str, lines: range) -> bool:
+        """Return whether it runs one of some lines by itself."""
+        return not self.lines.get(source, frozenset()).isdisjoint(lines)
+
+
 class Copy:
     """A copy of the checkout in which one file at a time is another."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, worker: subprocess.Popen[str]) -> None:
         self.folder = folder
-        self._times: dict[str, dict[str, float]] = {}
+        self._worker = worker
+        self._watched: dict[str, list[TestFile]] = {}
         self._noticed: Counter[str] = Counter()  # mutants by the test file that noticed them
 
-    def room_seconds(self, room: str) -> dict[str, float]:
-        """Return how long each test file of a room takes without a change; run once."""
+    def test_files(self, room: str) -> list[TestFile]:
+        """Return what each test file of a room runs without a change; looked at once, each in its own process."""
         tests = ROOMS[room].tests
-        if tests not in self._times:
-            report = self.folder / "report.xml"
-            for _ in range(2):  # a busy machine may fail one of a thousand
-                status, output = self._pytest((tests,), 3_600, f"--junitxml={report}")
-                if status == PASSED:
-                    break
-            else:
-                raise NotComparableError(f"{tests} fails without any change:\n{output[-2_000:]}")
-            self._times[tests] = _seconds_of(report)
-        return self._times[tests]
+        if tests not in self._watched:
+            sources = [
+                str(file) for other in ROOMS.values() if other.tests == tests for file in other.files(self.folder)
+            ]
+            files = sorted((self.folder / tests).rglob("test_*.py"))
+            self._ask(["--collect-only", tests], 600, sources)  # imports the libraries
+            self._watched[tests] = [self._watch(str(file.relative_to(self.folder)), sources) for file in files]
+        return self._watched[tests]
+
+    def _watch(self, file: str, sources: Sequence[str]) -> TestFile:
+        for _ in range(2):  # a busy machine may fail one of a thousand
+            answer = self._ask([file], 3_600, sources)
+            if answer["status"] in {PASSED, NO_TEST}:
+                lines = {source: frozenset(rows) for source, rows in answer["lines"].items()}
+                return TestFile(file, answer["seconds"], answer["starts_processes"], lines)
+        raise NotComparableError(f"{file} fails without any change:\n{answer['output']}")
 
     def outcome(self, mutant: Mutant) -> Outcome:
-        """Run the tests of a mutant's room: what imports its module, then what noticed most, then the quickest."""
-        seconds = self.room_seconds(mutant.room)
-        module = ".".join(mutant.path.with_suffix("").parts)
-        order = sorted(seconds, key=lambda file: (not self._imports(file, module), -self._noticed[file], seconds[file]))
+        """Run the tests that may notice a mutant: those that run it, by what they noticed so far, then the quickest."""
+        source = str(mutant.path)
+        lines = statement_lines((self.folder / mutant.path).read_text(encoding="utf-8"), mutant.site)
+        files = [file for file in self.test_files(mutant.room) if file.may_notice(source, lines)]
+        if not files:
+            return Outcome("", 0.0)
 
-        began = time.monotonic()
+        files.sort(key=lambda file: (not file.runs(source, lines), -self._noticed[file.path], file.seconds))
+        limit_s = max(LEAST_S, SLOWEST * sum(file.seconds for file in files))
         with self._changed(mutant):
-            status, output = self._pytest(order, max(LEAST_S, SLOWEST * sum(seconds.values())))
-        took = time.monotonic() - began
+            answer = self._ask([file.path for file in files], limit_s)
 
+        status: int | None = answer["status"]
         if status == PASSED:
-            return Outcome("", took)
+            return Outcome("", answer["seconds"])
         if status is not None and status not in FAILED and status > 0:
-            raise NotComparableError(f"pytest ended with {status} for {mutant}:\n{output[-2_000:]}")
-        failed = re.search(r"^(?:FAILED|ERROR) (\S+)", output, re.MULTILINE)
-        noticed_by = failed[1] if failed else "no end, or a crash"
+            raise NotComparableError(f"pytest ended with {status} for {mutant}:\n{answer['output']}")
+        noticed_by = answer.get("failed") or "no end, or a crash"
         self._noticed[noticed_by.partition("::")[0]] += 1
-        return Outcome(noticed_by, took)
+        return Outcome(noticed_by, answer["seconds"])
 
-    def _imports(self, file: str, module: str) -> bool:
-        text = (self.folder / file).read_text(encoding="utf-8")
-        package, _, name = module.rpartition(".")
-        return f"{module} " in text or re.search(rf"from {re.escape(package)} import .*\b{name}\b", text) is not None
+    def _ask(self, arguments: Sequence[str], limit_s: float, sources: Sequence[str] = ()) -> dict[str, Any]:
+        assert self._worker.stdin is not None
+        assert self._worker.stdout is not None
+        request = {"arguments": list(arguments), "limit_s": limit_s, "sources": list(sources)}
+        self._worker.stdin.write(json.dumps(request) + "\n")
+        self._worker.stdin.flush()
+        answer: dict[str, Any] = json.loads(self._worker.stdout.readline())
+        return answer
 
     @contextmanager
     def _changed(self, mutant: Mutant) -> Iterator[None]:
@@ -109,29 +137,6 @@ class Copy:
             yield
         finally:
             _write_source(target, before)
-
-    def _pytest(self, files: Sequence[str], limit_s: float, *more: str) -> tuple[int | None, str]:
-        """Return pytest's exit status and output; no status where it was ended after its time."""
-        command = [sys.executable, "-m", "pytest", "-n0", "-x", "--tb=no", "-rfE", "-p", "no:cacheprovider", *more]
-        process = subprocess.Popen(
-            [*command, *files],
-            cwd=self.folder,
-            env={**os.environ, "PYTHONPATH": str(self.folder)},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            start_new_session=True,
-            preexec_fn=_limit_memory,  # noqa: PLW1509  this process has no threads
-        )
-        try:
-            output, _ = process.communicate(timeout=limit_s)
-        except subprocess.TimeoutExpired:
-            return None, ""
-        finally:  # also where this run is interrupted; what the tests started is in the same group
-            with suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
-        return process.returncode, output
 
 
 @contextmanager
@@ -147,9 +152,24 @@ def copied(root: Path) -> Iterator[Copy]:
             if (root / file).is_file():
                 (folder / file).parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy2(root / file, folder / file)
-        copy = Copy(folder)
         _check_imports(folder)
-        yield copy
+        with _worker(folder) as worker:
+            yield Copy(folder, worker)
+
+
+@contextmanager
+def _worker(folder: Path) -> Iterator[subprocess.Popen[str]]:
+    """Start what runs the tests; it ends with its standard input."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "tests.mutants.worker"],
+        cwd=folder, env={**os.environ, "PYTHONPATH": str(folder)}, text=True,
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True,
+    )  # fmt: skip
+    try:
+        yield process
+    finally:
+        process.terminate()
+        process.wait()
 
 
 def _check_imports(folder: Path) -> None:
@@ -168,16 +188,3 @@ def _write_source(target: Path, content: bytes) -> None:
     target.write_bytes(content)
     for compiled in (target.parent / "__pycache__").glob(f"{target.stem}.*.pyc"):
         compiled.unlink()
-
-
-def _seconds_of(report: Path) -> dict[str, float]:
-    """Return test file -> seconds, from pytest's own report."""
-    seconds: dict[str, float] = {}
-    for case in ET.parse(report).iter("testcase"):
-        file = case.get("classname", "").replace(".", "/") + ".py"
-        seconds[file] = seconds.get(file, 0.0) + float(case.get("time", 0))
-    return seconds
-
-
-def _limit_memory() -> None:
-    resource.setrlimit(resource.RLIMIT_DATA, (MOST_BYTES, MOST_BYTES))

@@ -37,6 +37,7 @@ SIGNS: Final[dict[type[ast.operator], tuple[str, str]]] = {
 DOUBLED_FROM: Final = 100  # a larger number is doubled, a smaller one is one more
 LOGGERS: Final = frozenset({"log", "logger", "_log", "structlog"})
 CLASS_FLAGS: Final = frozenset({"dataclass", "lru_cache", "total_ordering"})
+RAISERS: Final = frozenset({"_refuse"})  # functions that raise what they are given
 COLUMNS: Final = frozenset({"Column", "Table", "Index", "ForeignKey", "bindparam", "mapped_column"})
 TYPES: Final = frozenset({"Literal", "Annotated", "Final", "ClassVar", "cast", "TypeVar", "NewType", "NamedTuple"})
 SILENT_KEYWORDS: Final = frozenset({"strict", "description", "thread_name_prefix", "title", "help"})
@@ -112,6 +113,22 @@ def compiles(text: str, site: Site) -> bool:
     return True
 
 
+def statement_lines(text: str, site: Site) -> range:
+    """Return the lines of the innermost statement that a change lies in; of one with a body, those of its head."""
+    found = range(1, text.count("\n") + 2)
+    for node in ast.walk(ast.parse(text)):
+        if not isinstance(node, ast.stmt | ast.excepthandler):
+            continue
+        body: Sequence[ast.stmt] = getattr(node, "body", ())
+        decorators: Sequence[ast.expr] = getattr(node, "decorator_list", ())
+        first = min([node.lineno, *(row.lineno for row in decorators)])
+        last = body[0].lineno - 1 if body else node.end_lineno or node.lineno
+        head = range(first, max(first, last) + 1)
+        if site.line in head and len(head) <= len(found):
+            found = head
+    return found
+
+
 def _places(  # noqa: C901  a table of kinds
     source: Source, node: ast.AST, above: Sequence[ast.AST]
 ) -> Iterator[Site]:
@@ -183,6 +200,8 @@ def _silent_parts(node: ast.AST) -> Iterator[ast.AST | None]:  # noqa: C901, PLR
 
 
 def _silent_arguments(call: ast.Call) -> Iterator[ast.AST]:
+    if _name(call.func) in RAISERS:
+        yield from (text for text in call.args if _is_sentence(text))
     if _root(call.func) in LOGGERS or _name(call.func) == "get_logger":
         yield from (*call.args, *call.keywords)
     if _name(call.func) in COLUMNS | TYPES:

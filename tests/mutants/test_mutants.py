@@ -5,10 +5,11 @@ from pathlib import Path
 import pytest
 
 from tests.mutants.__main__ import draw, fixed, holds, table
+from tests.mutants.excluded import EXCLUDED, Excluded, is_excluded
 from tests.mutants.fixed import FIXED, SURVIVORS, Fixed, find
-from tests.mutants.rooms import ROOMS
+from tests.mutants.rooms import ROOMS, ROOT
 from tests.mutants.run import Mutant, Outcome
-from tests.mutants.sites import Site, compiles, sites
+from tests.mutants.sites import Site, compiles, sites, statement_lines
 
 SILENT = '''
 """A docstring with 1 number."""
@@ -110,6 +111,46 @@ def test_a_fixed_mutation_is_found_by_its_syntax_and_not_by_its_line_breaks(tmp_
     assert place[1].line == 5
     assert place[1].applied(source.read_bytes()).decode().endswith("    return (1)\n")
     assert lost is None
+
+
+@pytest.mark.parametrize("row", EXCLUDED, ids=lambda row: f"{row.file}: {row.text.strip()[:40]}")
+def test_what_is_excluded_is_in_the_source_once_and_has_places_and_a_reason(row: Excluded) -> None:
+    source = (ROOT / row.file).read_text(encoding="utf-8")
+    start, end = row.span(source)
+
+    inside = [site for site in sites(source) if start <= site.start and site.end <= end]
+
+    assert inside
+    assert all(is_excluded(Path(row.file), source, site) for site in inside)
+    assert len(row.reason) > 20
+
+
+def test_less_than_one_place_in_ten_is_excluded() -> None:
+    for room in ROOMS.values():
+        texts = {file.relative_to(ROOT): file.read_text(encoding="utf-8") for file in room.files()}
+        places = [(file, text, site) for file, text in texts.items() for site in sites(text)]
+
+        assert sum(is_excluded(*place) for place in places) < len(places) / 10
+
+
+@pytest.mark.parametrize(
+    ("begin", "lines"),
+    [
+        ("a < b", range(2, 6)),
+        ("c == d", range(6, 7)),
+        ("1", range(1, 2)),
+        ("KeyError", range(8, 9)),
+        ("e == f", range(9, 12)),
+    ],
+)
+def test_a_change_lies_in_the_head_of_its_statement_or_in_all_of_a_simple_one(begin: str, lines: range) -> None:
+    text = (
+        "def g(x=1):\n    if (\n        a < b\n        or a\n    ):\n        c == d\n        try: x\n"
+        "        except KeyError if 2 else 3: pass\n        return [\n            e == f,\n        ]\n"
+    )
+    start = text.index(begin)
+
+    assert statement_lines(text, Site("", text.count("\n", 0, start) + 1, start, start, "", "")) == lines
 
 
 def result(noticed_by: str, what: str = "") -> tuple[Mutant, Outcome]:

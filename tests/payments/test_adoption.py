@@ -54,7 +54,8 @@ async def test_a_payment_on_the_chain_is_taken_in_as_settled(nodes: Nodes, tmp_p
     record = Ledger(settings.ledger_where).find(TXID)
     assert payer == "P" * 58
     assert record is not None
-    assert (record.state, record.evidence, record.path, record.awaits_body) == ("settled", "adopted", REGIME, True)
+    assert record == replace(ADOPTED, txid=TXID, owner=record.owner)
+    assert record.awaits_body
 
 
 @pytest.mark.parametrize(
@@ -116,12 +117,16 @@ ADOPTED = replace(
     state="settled",
     product=PRODUCT,
     path=REGIME,
+    cache_control="private, max-age=60",
     snapshot_id="",
     sha256="",
     price_atomic=10_000,
     network=DEVNET.full,
     settles=0,
     evidence="adopted",
+    closed_at=START.timestamp(),
+    intent_round=None,
+    watched_round=None,
     content=None,
 )
 

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from gateway.http.answers import MAX_HEADER_BYTES, header_bytes
+from gateway.settings import DEMO_PAYEE
 from gateway.wire.networks import DEVNET, MAINNET
 from tests.support.fake_upstream import FEE_PAYER, OTHER_SIGNER, FakeUpstream
 from tests.support.gateway_app import REGIME, gateway_app, in_loop
@@ -62,6 +63,26 @@ async def test_a_new_fee_payer_is_quoted_after_a_minute(tmp_path: Path) -> None:
 
 
 @in_loop
+async def test_challenges_are_encoded_again_for_a_new_vault_or_a_new_offer_alone(tmp_path: Path) -> None:
+    async with gateway_app(tmp_path) as home:
+        encoded = [home.state.quotes.at(REGIME)]
+        await home.state.refresh()
+        encoded.append(home.state.quotes.at(REGIME))
+        write_vault(tmp_path / "vault", generation="000000000008")
+        await home.state.refresh()
+        encoded.append(home.state.quotes.at(REGIME))
+        home.upstream.supported["kinds"][0]["extra"]["feePayer"] = OTHER_SIGNER
+        home.clock.step(61)
+        await home.state.refresh()
+        encoded.append(home.state.quotes.at(REGIME))
+
+    first, again, of_a_vault, of_an_offer = encoded
+    assert first is again is not None
+    assert of_a_vault is not first
+    assert of_an_offer is not of_a_vault
+
+
+@in_loop
 async def test_the_402_is_the_same_whatever_accept_says(tmp_path: Path) -> None:
     async with gateway_app(tmp_path) as home:
         answers = [await home.get(accept=kind) for kind in ("text/html", "*/*", "application/json", "image/png")]
@@ -77,6 +98,79 @@ async def test_all_response_headers_stay_under_4096_bytes(product: str, tmp_path
         answer = await home.get(PATHS[product])
 
     assert header_bytes(answer.headers.raw) < MAX_HEADER_BYTES
+
+
+@in_loop
+async def test_each_member_of_a_challenge_has_its_value(tmp_path: Path) -> None:
+    manifest = write_vault(_folder(tmp_path / "again"))
+    [product] = [row for row in manifest["products"] if row["path"] == REGIME]
+
+    async with gateway_app(tmp_path) as home:
+        answer = await home.get()
+        origin = home.state.settings.origin
+    terms = decode_header(answer.headers["PAYMENT-REQUIRED"])
+
+    extensions = terms.pop("extensions")
+    accepted = {
+        "scheme": "exact",
+        "asset": str(DEVNET.asset_id),
+        "amount": str(product["price_atomic"]),
+        "payTo": DEMO_PAYEE,
+        "maxTimeoutSeconds": 60,
+        "extra": {"decimals": 6, "name": "USDC", "feePayer": FEE_PAYER, "snapshotId": GENERATION},
+    }
+    assert terms == {
+        "x402Version": 2,
+        "error": "Payment required",
+        "resource": {
+            "url": f"{origin}{REGIME}",
+            "description": product["description"],
+            "mimeType": "application/json",
+        },
+        "accepts": [{**accepted, "network": form} for form in (DEVNET.full, DEVNET.caip2)],
+    }
+    assert extensions["bazaar"] == product["bazaar"]
+    assert extensions["payment-identifier"]["info"] == {"required": True}
+    assert answer.json() == {**product["challenge"], **terms, "extensions": extensions}
+    assert next(iter(answer.json())) == "error"
+
+
+def _folder(path: Path) -> Path:
+    path.mkdir()
+    return path
+
+
+@pytest.mark.parametrize(
+    ("example", "schema", "kept"),
+    [
+        (0, 0, {"payment-identifier", "payment-identifier.schema", "bazaar", "bazaar.example"}),
+        (1_000, 0, {"payment-identifier", "bazaar", "bazaar.example"}),
+        (5_000, 0, {"payment-identifier", "bazaar"}),
+        (0, 5_000, {"payment-identifier"}),
+    ],
+)
+@in_loop
+async def test_what_an_extension_can_do_without_goes_first(
+    example: int, schema: int, kept: set[str], tmp_path: Path
+) -> None:
+    def sized(folder: Path) -> None:
+        manifest = write_vault(folder)
+        for product in manifest["products"]:
+            product["bazaar"]["info"]["output"]["example"] = {"text": "y" * example}
+            product["bazaar"]["info"]["output"]["type"] = "z" * schema
+        (folder / "manifest.json").write_text(json.dumps(manifest))
+
+    async with gateway_app(tmp_path, vault=sized) as home:
+        answer = await home.get()
+    extensions = decode_header(answer.headers["PAYMENT-REQUIRED"]).get("extensions", {})
+
+    bazaar = extensions.get("bazaar", {"info": {"output": {}}})
+    parts = {
+        "payment-identifier.schema": "schema" in extensions.get("payment-identifier", {}),
+        "bazaar.example": "example" in bazaar["info"]["output"],
+    }
+    shown = {*extensions, *(part for part, is_there in parts.items() if is_there)}
+    assert shown == kept
 
 
 @in_loop

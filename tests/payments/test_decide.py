@@ -21,6 +21,7 @@ from gateway.payments.decide import (
     decide,
     fate_of,
     judge,
+    other_product,
     outcome_elsewhere,
     outcome_of,
     repeat,
@@ -322,3 +323,12 @@ def test_what_another_product_is_answered(record: str, finding: str, outcome: ty
     assert known is not None
 
     assert isinstance(outcome_elsewhere(decide(known, FINDINGS[finding], None), known), outcome)
+
+
+def test_a_refusal_on_another_product_names_no_more_than_the_reason_and_the_payer() -> None:
+    refused = Decision(Action.REFUSE, reason="insufficient_funds")
+
+    assert outcome_elsewhere(refused, INTENT) == Refused("insufficient_funds", "", INTENT.network, INTENT.payer)
+    assert other_product(INTENT) == Refused(
+        "payment_used_for_another_product", "one payment buys one product; this one bought /api/x402-atlas.php"
+    )

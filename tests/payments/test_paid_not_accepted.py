@@ -17,7 +17,7 @@ from gateway.settings import DEMO_PAYEE
 from gateway.wire.networks import DEVNET
 from tests.support.fake_upstream import FakeUpstream
 from tests.support.gateway_app import BRAIN, REGIME, GatewayHarness, gateway_app, in_loop
-from tests.support.gateway_wallet import Buyer, Signed, decode_header, encode_header
+from tests.support.gateway_wallet import PRICE, Buyer, Signed, decode_header, encode_header
 from tests.support.vaults import START, write_vault
 
 CONTACT = "payments@example.org"
@@ -47,7 +47,7 @@ def unsigned(payment: Signed) -> Signed:
 WRONG: dict[str, Callable[[Buyer], Signed]] = {
     "unknown_snapshot": lambda buyer: buyer.pay(snapshot="000000000099"),
     "quote_expired": lambda buyer: buyer.pay(snapshot="000000000006"),
-    "amount_mismatch": lambda buyer: buyer.pay(9_999),
+    "amount_mismatch": lambda buyer: buyer.pay(PRICE - 1),
     "unknown_fee_payer": lambda buyer: setting("accepted", "extra", "feePayer", to=buyer.address)(buyer.pay()),
     "payment_identifier_reused": lambda buyer: buyer.pay().identified(TAKEN),
     "invalid_payment_identifier": lambda buyer: buyer.pay().identified("short"),
@@ -166,7 +166,7 @@ async def test_a_node_that_follows_no_more_gives_no_challenge(tmp_path: Path) ->
     async with gateway_app(tmp_path) as home:
         home.upstream.status = {"time-since-last-round": 3_600 * 10**9}
 
-        answer = await home.send(home.buyer.pay(9_999))
+        answer = await home.send(home.buyer.pay(PRICE - 1))
 
     assert_no_challenge(answer, 503)
 
@@ -303,6 +303,19 @@ async def test_a_refused_payment_is_503_on_another_product_while_no_node_answers
 
 
 @in_loop
+async def test_a_refused_payment_is_refused_for_its_own_reason_on_another_product_too(tmp_path: Path) -> None:
+    async with gateway_app(tmp_path) as home:
+        home.upstream.settle, home.upstream.rounds_a_look = "simulation", 1
+        payment = home.buyer.pay()
+        first = await home.send(payment)
+
+        answer = await home.send(payment, BRAIN)
+
+    assert (first.status_code, answer.status_code) == (402, 402)
+    assert answer.json()["error"] == first.json()["error"]
+
+
+@in_loop
 async def test_a_payment_in_the_header_of_version_1_is_looked_up_before_the_challenge(tmp_path: Path) -> None:
     async with gateway_app(tmp_path) as home:
         payment = home.buyer.pay()
@@ -363,7 +376,7 @@ async def test_look_ups_count_against_the_rate_limit(tmp_path: Path) -> None:
         payments = [home.buyer.pay() for _ in range(5)]
 
         several = await home.client.get(REGIME, headers=[("PAYMENT-SIGNATURE", one.header) for one in payments])
-        one_more = await home.send(home.buyer.pay(9_999))
+        one_more = await home.send(home.buyer.pay(PRICE - 1))
 
     assert_no_challenge(several, 429)
     assert_no_challenge(one_more, 429)
@@ -413,6 +426,15 @@ def test_a_transfer_is_found_however_it_is_wrapped(written: Callable[[Signed], s
     [found] = find_transfers(written(payment), DEVNET, DEMO_PAYEE)
 
     assert (found.txid, found.payer, found.first_valid, found.last_valid) == (payment.txid, payment.payer, 5_000, 5_500)
+
+
+def test_a_transfer_is_found_in_one_more_encoding_and_not_in_two() -> None:
+    payment = Buyer().pay()
+    once_more = encode_header({"relayed": payment.header})
+    twice_more = encode_header({"relayed": once_more})
+
+    assert [found.txid for found in find_transfers(once_more, DEVNET, DEMO_PAYEE)] == [payment.txid]
+    assert find_transfers(twice_more, DEVNET, DEMO_PAYEE) == ()
 
 
 @pytest.mark.parametrize("header", ["", "junk", "A" * 15_000, encode_header([1, None, {"a": "AAAA"}]), "[" * 9_000])

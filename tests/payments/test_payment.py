@@ -15,7 +15,7 @@ from gateway.payments.parse import read_payment
 from gateway.settings import DEMO_PAYEE
 from gateway.wire.networks import DEVNET, TESTNET
 from tests.support.gateway_app import gateway_app, in_loop
-from tests.support.gateway_wallet import Buyer, Signed, encode_header
+from tests.support.gateway_wallet import PRICE, Buyer, Signed, encode_header
 
 BUYER = Buyer()
 JSON = st.recursive(
@@ -85,6 +85,7 @@ def test_and_9_a_good_payment_reads_as_the_sdk_reads_it() -> None:
         (base64.b64encode(b'{"resource": {"a": 1e999}}').decode(), "payment_not_json"),
         (base64.b64encode(rb'{"resource": {"a": "\ud800"}}').decode(), "payment_not_utf8"),
         (base64.b64encode(b'{"extensions": ' + b"[" * 70 + b"]" * 70 + b"}").decode(), "payment_nested_too_deep"),
+        (base64.b64encode(b'{"a":' * 70 + b"1" + b"}" * 70).decode(), "payment_nested_too_deep"),
         (base64.b64encode(b"[" * 5_000 + b"]" * 5_000).decode(), "payment_nested_too_deep"),
         (base64.b64encode(b'{"x402Version":' + b"9" * 5_000 + b"}").decode(), "payment_not_json"),
         (encode_header([]), "payment_malformed"),
@@ -248,7 +249,9 @@ def test_multisig_and_logic_signatures_are_left_to_the_facilitator() -> None:
     [
         lambda item: msgpack.packb(dict(reversed(item.items()))),
         lambda item: msgpack.packb({**item, "sig": item["sig"], "zero": 0}),
-        lambda item: msgpack.packb(item).replace(b"\xa4aamt\xcd\x27\x10", b"\xa4aamt\xce\x00\x00\x27\x10"),
+        lambda item: msgpack.packb(item).replace(
+            b"aamt" + msgpack.packb(PRICE), b"aamt\xcf" + PRICE.to_bytes(8, "big")
+        ),
         lambda item: msgpack.packb(item, use_bin_type=False),
     ],
 )
@@ -294,7 +297,7 @@ def test_one_flipped_bit_is_another_payment_or_none(data: st.DataObject) -> None
 @in_loop
 async def test_a_wrong_amount_is_402_without_a_facilitator_call(tmp_path: Path) -> None:
     async with gateway_app(tmp_path) as home:
-        answers = [await home.send(home.buyer.pay(amount)) for amount in (9_999, 10_001, 20_000)]
+        answers = [await home.send(home.buyer.pay(amount)) for amount in (PRICE - 1, PRICE + 1, 2 * PRICE)]
 
     assert {answer.status_code for answer in answers} == {402}
     assert home.upstream.asked("/verify") == []

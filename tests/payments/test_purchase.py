@@ -12,9 +12,10 @@ from gateway.settings import GatewaySettings
 from gateway.upstream.http_client import RemoteError
 from gateway.wire.networks import DEVNET
 from tests.ledger.test_owner import dead_owner
+from tests.support.clock import ManualClock
 from tests.support.fake_upstream import OTHER_SIGNER, FakeUpstream
 from tests.support.gateway_app import BRAIN, REGIME, gateway_app, in_loop, second_gateway, until
-from tests.support.gateway_wallet import decode_header
+from tests.support.gateway_wallet import PRICE, decode_header
 from tests.support.vaults import GENERATION, START, body_of, write_vault
 
 
@@ -136,7 +137,7 @@ async def test_the_facilitator_hears_its_own_form_and_our_table(advertised: str,
     for body in (*home.upstream.asked("/verify"), *home.upstream.asked("/settle")):
         terms = body["paymentRequirements"]
         assert terms == body["paymentPayload"]["accepted"]
-        assert (terms["network"], terms["amount"], terms["asset"]) == (advertised, "10000", "31566704")
+        assert (terms["network"], terms["amount"], terms["asset"]) == (advertised, str(PRICE), "31566704")
         assert body["paymentPayload"]["extensions"] == extensions
     assert decode_header(answer.headers["PAYMENT-RESPONSE"])["network"] == sent
 
@@ -338,6 +339,21 @@ async def test_every_step_is_reported_so_that_a_process_can_be_killed_there(tmp_
         "decoded", "verified", "intent_written", "settle_answered", "settled_written", "delivered",
     ]  # fmt: skip
     assert steps[len(first) :] == ["decoded", "delivered"]
+
+
+@in_loop
+async def test_the_time_that_a_purchase_took_is_measured(tmp_path: Path) -> None:
+    clock = ManualClock()
+
+    def take_a_while(step: str) -> None:
+        if step == "verified":
+            clock.step(1.5)
+
+    async with gateway_app(tmp_path, clock=clock, step=take_a_while) as home:
+        await home.send(home.buyer.pay())
+        took_s = home.state.metrics.registry.get_sample_value("emi_purchase_seconds_sum")
+
+    assert took_s == 1.5
 
 
 @in_loop

@@ -50,3 +50,9 @@ def test_a_bundle_gives_its_entries_back() -> None:
 def test_an_entry_that_is_too_large_is_refused() -> None:
     with pytest.raises(ValueError, match="65535"):
         bundle([b"x" * 65_536])
+
+
+@pytest.mark.parametrize("data", [b"\x00", b"\x00\x02a", bundle([b"ab"]) + b"\x00", bundle([b"ab"])[:-1]])
+def test_a_bundle_without_its_end_is_refused(data: bytes) -> None:
+    with pytest.raises(ValueError, match=r"^an entry bundle is cut$"):
+        unbundle(data)

@@ -1,12 +1,15 @@
 """A log tile that was damaged in the published folder: the next tick writes it again from the record."""
 
-from collections.abc import Callable
+import asyncio
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from generator.record.published import head_of
 from generator.record.verify import VerifyError, entries
+from generator.runtime.app import App
 from generator.runtime.tick import tick
 from tests.support.clock import ManualClock
 from tests.support.services import MINUTE, opened, run
@@ -36,24 +39,42 @@ def _read(file: Path) -> bytes | None:
     return file.read_bytes() if file.exists() else None
 
 
+@dataclass
+class Running:
+    """A generator that ticks whenever a test says so; every test leaves its tiles whole."""
+
+    app: App
+    clock: ManualClock
+    runner: asyncio.Runner
+    site: Path
+
+    def tick(self) -> None:
+        self.runner.run(tick(self.app, self.clock.step(MINUTE)))
+
+
+@pytest.fixture(scope="module")
+def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    state = tmp_path_factory.mktemp("state")
+    clock = ManualClock()
+    with asyncio.Runner() as runner:
+        opening = opened(state, clock)
+        app = runner.run(opening.__aenter__())
+        yield Running(app, clock, runner, state / "site")
+        runner.run(opening.__aexit__(None, None, None))
+
+
 @pytest.mark.parametrize("damage", [cut, rot, Path.unlink])
 @pytest.mark.parametrize("level", [0, 1], ids=["entries", "hashes"])
-def test_a_tick_writes_a_damaged_tile_again(tmp_path: Path, damage: Callable[[Path], None], level: int) -> None:
-    async def work() -> None:
-        clock = ManualClock()
-        async with opened(tmp_path, clock) as app:
-            await tick(app, clock.now())
-            before = audit(tmp_path / "site")
-            damage(tiles(tmp_path / "site")[level])
-            with pytest.raises(VerifyError):
-                audit(tmp_path / "site")
+def test_a_tick_writes_a_damaged_tile_again(running: Running, damage: Callable[[Path], None], level: int) -> None:
+    running.tick()
+    before = audit(running.site)
+    damage(tiles(running.site)[level])
+    with pytest.raises(VerifyError):
+        audit(running.site)
 
-            clock.step(MINUTE)
-            await tick(app, clock.now())
+    running.tick()
 
-        assert audit(tmp_path / "site") >= before > 0
-
-    run(work)
+    assert audit(running.site) >= before > 0
 
 
 def test_a_cut_tile_and_an_emptied_checkpoint_do_not_stop_the_next_start(tmp_path: Path) -> None:

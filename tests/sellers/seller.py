@@ -7,7 +7,7 @@ import random
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from starlette.testclient import TestClient
+import httpx2
 from x402.extensions.payment_identifier import declare_payment_identifier_extension
 
 from gateway.devnet.transactions import Item, parse_item
@@ -15,11 +15,12 @@ from gateway.settings import DEMO_PAYEE
 from gateway.wire.networks import DEVNET
 from generator.cli.buying.web import WebAnswer
 from tests.support.gateway_wallet import decode_header, encode_header
+from tests.support.vaults import PRICES
 
 ORIGIN: Final = "http://127.0.0.1:8402"
 PATH: Final = "/api/x402-market-regime.php"
 PRODUCT: Final = "x402-market-regime"
-PRICE: Final = 10_000
+PRICE: Final = PRICES["x402-market-regime"]
 SNAPSHOT: Final = "000000000007"
 
 
@@ -37,7 +38,7 @@ class Seller:
         sold: whether the document went out with everything that belongs to it.
     """
 
-    devnet: TestClient
+    devnet: httpx2.Client
     fee_payer: str
     dice: random.Random
     handed: list[str] = field(default_factory=list)

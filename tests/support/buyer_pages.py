@@ -20,8 +20,9 @@ from gateway.upstream.chain import Presence
 from gateway.upstream.http_client import JsonAnswer
 from gateway.wire.networks import DEVNET
 from tests.support.clock import ManualClock
+from tests.support.vaults import PRICES
 
-PRICE = 100_000
+PRICE = PRICES["x402-atlas-human-report"]
 ROUND = 77_000
 
 

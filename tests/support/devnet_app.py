@@ -2,14 +2,14 @@
 
 import base64
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import httpx2
 from algosdk import encoding, transaction
-from starlette.testclient import TestClient
 from x402.schemas import PaymentRequired, PaymentRequirements
 
 from gateway.devnet.app import build_devnet
@@ -22,9 +22,11 @@ from gateway.devnet.wallet import sign as sign_payment
 from gateway.settings import DEMO_PAYEE
 from gateway.wire.networks import DEVNET
 from tests.support.clock import ManualClock
+from tests.support.inline_client import inline_client
+from tests.support.vaults import PRICES
 
 START_ROUND = 20_000_000
-PRICE = 10_000
+PRICE = PRICES["x402-market-regime"]
 
 
 def clock_at_start() -> ManualClock:
@@ -47,9 +49,9 @@ def ledger_at(path: Path, clock: ManualClock) -> Iterator[DevnetLedger]:
 
 @dataclass
 class DevnetApp:
-    """A devnet behind a test client, with one funded buyer."""
+    """A devnet behind a client that never waits, with one funded buyer."""
 
-    client: TestClient
+    client: httpx2.Client
     ledger: DevnetLedger
     clock: ManualClock
     fee_payer: str
@@ -87,7 +89,7 @@ class DevnetApp:
 def devnet_app(path: Path, clock: ManualClock | None = None) -> Iterator[DevnetApp]:
     clock = clock or clock_at_start()
     app = build_devnet(DevnetSettings(path / "devnet.sqlite3"), now=clock.unix)
-    with TestClient(app, base_url="http://localhost") as client:
+    with closing(app.state.ledger), inline_client(app, "http://localhost") as client:
         yield DevnetApp(client, app.state.ledger, clock, app.state.fee_payer)
 
 

@@ -18,6 +18,7 @@ from gateway.wire.networks import TESTNET
 from tests.outside.processes import get_json
 from tests.support.processes import get
 from tests.support.servers import WHO
+from tests.support.vaults import PRICES
 
 MIXED_FROM = ("/status.json", "/api/main-brain.php", "/api/statistics.php", "/arena/get_shared_intelligence.php")
 PRODUCT = "/api/x402-market-regime.php"
@@ -129,7 +130,8 @@ class Buyer:
         status, headers, _ = get(origin + PRODUCT)
         assert status == 402, status
         last = get_json(f"{self.chain}/algod/v2/status")["last-round"]
-        return pay(headers["payment-required"], self.key, TESTNET, int(last), max_amount_atomic=10_000)
+        most = PRICES["x402-market-regime"]
+        return pay(headers["payment-required"], self.key, TESTNET, int(last), max_amount_atomic=most)
 
 
 @contextlib.contextmanager

@@ -16,9 +16,10 @@ from gateway.settings import DEMO_PAYEE
 from gateway.wire.algorand import group_id_of, pack, txid_of
 from gateway.wire.networks import DEVNET
 from tests.support.fake_upstream import FEE_PAYER
-from tests.support.vaults import GENERATION
+from tests.support.vaults import GENERATION, PRICES
 
 Fields = dict[str, Any]
+PRICE = PRICES["x402-market-regime"]
 
 
 def encode_header(value: Any) -> str:
@@ -63,7 +64,7 @@ class Buyer:
         self.key = SigningKey(base64.b64decode(self.secret)[:32])
         self._count = 0
 
-    def fields(self, amount: int = 10_000, payee: str = DEMO_PAYEE) -> Fields:
+    def fields(self, amount: int = PRICE, payee: str = DEMO_PAYEE) -> Fields:
         """The wire fields of a fresh asset transfer."""
         self._count += 1
         params = transaction.SuggestedParams(0, 5_000, 5_500, DEVNET.genesis_hash, DEVNET.genesis_id, flat_fee=True)
@@ -78,7 +79,7 @@ class Buyer:
         fields: Fields = dict(txn.dictify())
         return fields
 
-    def pair(self, amounts: tuple[int, int] = (10_000, 10_000)) -> tuple[Signed, Signed]:
+    def pair(self, amounts: tuple[int, int] = (PRICE, PRICE)) -> tuple[Signed, Signed]:
         """Sign one atomic group that pays twice, as an agent does that buys two products at once."""
         fields = [self.fields(amount) for amount in amounts]
         bare = [{name: value for name, value in one.items() if name != "grp"} for one in fields]
@@ -109,7 +110,7 @@ class Buyer:
                 "scheme": "exact",
                 "network": network,
                 "asset": str(DEVNET.asset_id),
-                "amount": "10000",
+                "amount": str(PRICE),
                 "payTo": DEMO_PAYEE,
                 "maxTimeoutSeconds": 60,
                 "extra": {**extra, "snapshotId": snapshot} if snapshot else extra,
@@ -117,7 +118,7 @@ class Buyer:
         }
 
     def pay(
-        self, amount: int = 10_000, *, network: str = DEVNET.full, snapshot: str | None = GENERATION, **changes: Any
+        self, amount: int = PRICE, *, network: str = DEVNET.full, snapshot: str | None = GENERATION, **changes: Any
     ) -> Signed:
         """Sign a payment; `changes` overwrite wire fields of the transaction, None removes one."""
         fields = {**self.fields(amount), **changes}

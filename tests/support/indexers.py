@@ -3,7 +3,7 @@
 import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 from urllib.parse import parse_qs, urlsplit
 
 from gateway.settings import DEMO_PAYEE, GatewaySettings
@@ -14,6 +14,13 @@ from tests.support.vaults import write_vault
 INDEXER: Final = "http://127.0.0.1:1/i"
 ALGOD: Final = "http://127.0.0.1:1/a"
 NOT_FOUND: Final[tuple[int, Any]] = (404, {})
+EXAMPLE_PRICES: Final = {
+    "x402-market-regime": 10_000,
+    "x402-main-brain": 10_000,
+    "x402-atlas": 20_000,
+    "x402-atlas-human-report": 100_000,
+}
+"""Of the vault that these transfers pay for, whatever the catalog asks today: one amount fits two products."""
 REACHED: Final = 9_000
 """The round up to which the indexer has read."""
 Page = dict[str, Any]
@@ -22,7 +29,7 @@ Page = dict[str, Any]
 def settings_in(folder: Path, **changes: Any) -> GatewaySettings:
     """Return the settings of a gateway over a small vault in a folder, which asks both nodes."""
     (folder / "vault").mkdir()
-    write_vault(folder / "vault")
+    write_vault(folder / "vault", prices=EXAMPLE_PRICES)
     return GatewaySettings(state_dir=folder, **{"algod_url": ALGOD, "indexer_url": INDEXER, **changes})
 
 
@@ -47,11 +54,22 @@ def page(rows: list[Any], token: str | None = None, reached: Any = REACHED) -> P
     return {"transactions": rows, "current-round": reached, **({} if token is None else {"next-token": token})}
 
 
+class Question(NamedTuple):
+    """One request to a node; `kept` where it may go over a connection of before."""
+
+    method: str
+    url: str
+    timeout_s: float
+    headers: Mapping[str, str]
+    kept: bool
+
+
 class DictatedHttp(Http):
     """A client whose answers come from a function of the URL: status and content, or what is raised."""
 
     def __init__(self, answer: Callable[[str], tuple[int, Any] | Exception]) -> None:
         self._answer_to = answer
+        self.asked: list[Question] = []
 
     async def exchange(
         self,
@@ -63,6 +81,7 @@ class DictatedHttp(Http):
         timeout_s: float,
         kept: bool = False,
     ) -> tuple[int, bytes]:
+        self.asked.append(Question(method, url, timeout_s, headers, kept))
         answer = self._answer_to(url)
         if isinstance(answer, Exception):
             raise answer

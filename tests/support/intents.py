@@ -3,7 +3,7 @@
 from typing import Final
 
 from gateway.ledger.record import KEEP_ROUNDS, Record
-from tests.support.vaults import START
+from tests.support.vaults import PRICES, START
 
 INTENT: Final = Record(
     txid="A" * 52,
@@ -14,7 +14,7 @@ INTENT: Final = Record(
     snapshot_id="000000000001",
     sha256="0" * 64,
     content=b"{}",
-    price_atomic=20_000,
+    price_atomic=PRICES["x402-atlas"],
     payer="P" * 58,
     network="algorand:x",
     identifier=None,

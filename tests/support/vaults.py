@@ -2,7 +2,8 @@
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Final
@@ -36,10 +37,14 @@ def write_vault(
     source_mode: str = "simulated",
     older: Mapping[str, datetime] | None = None,
     body: BodyOf = body_of,
+    prices: Mapping[str, int] = PRICES,
 ) -> dict[str, Any]:
     """Write a vault with one newest generation and `older` ones (generation -> replaced_at)."""
+    products = [replace(product, price_atomic=prices[product.id]) for product in PRODUCTS]
     replaced: dict[str, datetime | None] = {generation: None, **(older or {})}
-    snapshots = [_snapshot(folder, name, at, when, body) for name, when in replaced.items()]
+    snapshots = [
+        _snapshot(folder, name, at, replaced_at=when, body=body, products=products) for name, when in replaced.items()
+    ]
     manifest = {
         "schema_version": 1,
         "generation": generation,
@@ -49,7 +54,7 @@ def write_vault(
         "source_mode": source_mode,
         "project": DEFAULT_PROJECT,
         "disclaimer": DISCLAIMER,
-        "products": [_product(product, snapshots[0]) for product in PRODUCTS],
+        "products": [_product(product, snapshots[0]) for product in products],
         "snapshots": snapshots,
     }
     write_manifest(folder, manifest)
@@ -74,9 +79,18 @@ def write_sample_vault(
     return bodies
 
 
-def _snapshot(folder: Path, generation: str, at: datetime, replaced: datetime | None, body: BodyOf) -> dict[str, Any]:
+def _snapshot(
+    folder: Path,
+    generation: str,
+    at: datetime,
+    *,
+    replaced_at: datetime | None,
+    body: BodyOf,
+    products: Sequence[Product],
+) -> dict[str, Any]:
     bodies = {}
-    for name, price in PRICES.items():
+    for product in products:
+        name = product.id
         path = folder / "snapshots" / generation / f"{name}.json"
         path.parent.mkdir(parents=True, exist_ok=True)
         content = body(name, generation)
@@ -85,12 +99,12 @@ def _snapshot(folder: Path, generation: str, at: datetime, replaced: datetime | 
             "path": f"snapshots/{generation}/{name}.json",
             "sha256": hashlib.sha256(content).hexdigest(),
             "bytes": len(content),
-            "price_atomic": price,
+            "price_atomic": product.price_atomic,
         }
     return {
         "snapshot_id": generation,
         "as_of": stamp(at),
-        "replaced_at": stamp(replaced) if replaced else None,
+        "replaced_at": stamp(replaced_at) if replaced_at else None,
         "bodies": bodies,
     }
 

@@ -1,6 +1,5 @@
 """What the chain's client asks, word by word, and what it makes of each answer of algod and of the indexer."""
 
-import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -10,10 +9,10 @@ import structlog.testing
 from gateway.http.metrics import Metrics
 from gateway.settings import GatewaySettings
 from gateway.upstream.chain import Chain, Finding, Presence
-from gateway.upstream.http_client import Http
 from gateway.wire.networks import DEVNET, TESTNET
 from tests.support.clock import ManualClock
 from tests.support.gateway_app import in_loop
+from tests.support.indexers import DictatedHttp
 
 ALGOD, INDEXER = "http://algod", "http://indexer"
 TXID = "T" * 52
@@ -23,34 +22,23 @@ NOTHING = (404, {"message": "not found"})
 AHEAD = 31 * 10**9  # nanoseconds since the last block
 
 
-class Nodes(Http):
+class Nodes(DictatedHttp):
     """Algod and indexer by a table: URL -> status and JSON; what is not in it does not answer."""
 
     def __init__(self, answers: Mapping[str, tuple[int, Any]]) -> None:
-        super().__init__()
+        super().__init__(lambda url: self.answers.get(url, ConnectionRefusedError("no node")))
         self.answers = {PARAMS: (200, {"genesis-hash": DEVNET.genesis_hash}), **answers}
-        self.asked: list[tuple[str, str, float]] = []
-        self.headers: dict[str, Mapping[str, str]] = {}
 
-    async def exchange(
-        self,
-        method: str,
-        url: str,
-        *,
-        headers: Mapping[str, str],
-        body: bytes | None,
-        timeout_s: float,
-        kept: bool = False,
-    ) -> tuple[int, bytes]:
-        self.asked.append((method, url, timeout_s))
-        self.headers[url] = headers
-        if url not in self.answers:
-            raise ConnectionRefusedError("no node")
-        status, content = self.answers[url]
-        return status, json.dumps(content).encode()
+    def calls(self) -> list[tuple[str, str, float]]:
+        return [(question.method, question.url, question.timeout_s) for question in self.asked]
+
+    def headers(self, url: str) -> Mapping[str, str]:
+        """Return those of the only question to a URL."""
+        [headers] = [question.headers for question in self.asked if question.url == url]
+        return headers
 
     def times(self, url: str) -> int:
-        return sum(called == url for _, called, _ in self.asked)
+        return sum(question.url == url for question in self.asked)
 
 
 def chain_over(
@@ -103,6 +91,44 @@ async def test_what_algod_says_of_a_transaction_alone(pending: tuple[int, Any], 
     assert await chain.pending_status(TXID) is presence
 
 
+@in_loop
+async def test_of_an_algod_that_does_not_answer_nothing_is_known() -> None:
+    chain, _, _ = chain_over({})
+
+    assert await chain.pending_status(TXID) is Presence.UNKNOWN
+
+
+@in_loop
+async def test_a_confirmation_asks_over_a_kept_connection_first_and_then_over_a_fresh_one() -> None:
+    chain, nodes, _ = chain_over(algod(pending=FOUND_THERE), algod_token="for-algod")
+
+    presence = await chain.confirm(TXID)
+
+    token = {"X-Algo-API-Token": "for-algod"}
+    assert presence is Presence.FOUND
+    assert nodes.asked == [
+        ("GET", f"{PENDING}?format=msgpack", 1.0, token, True),
+        ("GET", PENDING, 1.0, token, False),
+    ]
+
+
+@in_loop
+async def test_a_streak_of_failures_is_logged_once_and_once_more_when_the_start_is_over() -> None:
+    chain, nodes, clock = chain_over({})
+    streaks = []
+
+    for step_s, answers in ((0, {}), (3_600, {}), (1, algod()), (1, {})):
+        clock.step(step_s)
+        nodes.answers = answers
+        with structlog.testing.capture_logs() as logs:
+            for _ in range(3):
+                await chain.pending_status(TXID)
+        streaks.append([(row["log_level"], row["event"]) for row in logs])
+
+    failed = "a call to the chain failed"
+    assert streaks == [[("info", failed)], [("warning", failed)], [], [("warning", failed)]]
+
+
 @pytest.mark.parametrize(
     ("answers", "finding"),
     [
@@ -145,7 +171,7 @@ async def test_without_an_indexer_no_lookup_is_indexed(pending: tuple[int, Any],
     chain, nodes, _ = chain_over(algod(pending=pending), indexer=False)
 
     assert await chain.lookup(TXID) == Finding(presence, 5_000, indexed=False)
-    assert not any(url.startswith(INDEXER) for _, url, _ in nodes.asked)
+    assert not any(url.startswith(INDEXER) for _, url, _ in nodes.calls())
 
 
 @pytest.mark.parametrize(
@@ -234,13 +260,13 @@ async def test_every_question_is_a_get_with_its_own_time() -> None:
     chain, nodes, _ = chain_over(both())
 
     await chain.lookup(TXID)
-    patient = nodes.asked.copy()
+    patient = nodes.calls()
     nodes.asked.clear()
     await chain.pending_status(TXID)
 
     urls = [PARAMS, STATUS, HEALTH, PENDING, INDEXED]
     assert patient == [("GET", url, 4.0) for url in urls]
-    assert nodes.asked == [("GET", PENDING, 1.0)]
+    assert nodes.calls() == [("GET", PENDING, 1.0)]
 
 
 @in_loop
@@ -249,8 +275,8 @@ async def test_each_node_gets_its_own_token_and_no_other() -> None:
 
     await chain.lookup(TXID)
 
-    assert nodes.headers[STATUS] == {"X-Algo-API-Token": "for-algod"}
-    assert nodes.headers[INDEXED] == {"X-Indexer-API-Token": "for-indexer"}
+    assert nodes.headers(STATUS) == {"X-Algo-API-Token": "for-algod"}
+    assert nodes.headers(INDEXED) == {"X-Indexer-API-Token": "for-indexer"}
 
 
 @in_loop
@@ -262,8 +288,8 @@ async def test_a_signed_transaction_is_posted_as_it_is() -> None:
 
     assert answer is not None
     assert answer.content == {"txId": TXID}
-    assert nodes.asked == [("POST", posted, 4.0)]
-    assert nodes.headers[posted] == {"X-Algo-API-Token": "for-algod", "Content-Type": "application/x-binary"}
+    assert nodes.calls() == [("POST", posted, 4.0)]
+    assert nodes.headers(posted) == {"X-Algo-API-Token": "for-algod", "Content-Type": "application/x-binary"}
 
 
 FAULTS: list[Callable[[Nodes], None]] = [

@@ -159,16 +159,16 @@ def open_note(note: bytes, verifiers: Sequence[Verifier]) -> str:
     text, signature_lines = _split(note)
 
     trusted = {(key.name, key.key_id): key for key in verifiers}
-    verified = 0
+    is_verified = False
     for name, key_id, signature in _signatures(signature_lines):
         key = trusted.get((name, key_id))
         if key is None:
             continue  # others may sign too
         if not key.verifies(signature, text.encode()):
             raise NoteError(f"the signature of {name} does not hold")
-        verified += 1
+        is_verified = True
 
-    if not verified:
+    if not is_verified:
         raise NoteError("no trusted key signed this note")
     return text
 

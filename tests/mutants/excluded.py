@@ -1,0 +1,86 @@
+"""What is never drawn, each with its reason: what changes nothing that anyone can see, or only PostgreSQL shows.
+
+The tests that need a PostgreSQL are those of `pytest -m outside`, which a mutation run does not start.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from tests.mutants.sites import Site
+
+NEVER_READ: Final = "put in and taken out in one transaction: no one reads what is in it"
+POSTGRES: Final = "only a PostgreSQL shows it: tests/ledger/test_postgres.py, tests/record/test_fence.py"
+
+
+@dataclass(frozen=True)
+class Excluded:
+    """A part of a source, which must be there exactly once, and why nothing in it is drawn."""
+
+    file: str
+    text: str
+    reason: str
+
+    def span(self, source: str) -> tuple[int, int]:
+        """Return where it is, in bytes; ValueError where it is not, or in two places."""
+        if source.count(self.text) != 1:
+            raise ValueError(f"{self.file}: {self.text!r} is there {source.count(self.text)} times")
+        start = len(source[: source.index(self.text)].encode())
+        return start, start + len(self.text.encode())
+
+
+EXCLUDED: Final = (
+    Excluded("gateway/ledger/engine.py", "ADVISORY_KEY: Final = 0x656D69", POSTGRES),
+    Excluded(
+        "gateway/ledger/engine.py",
+        """    shown, engine = postgres_engine(url)
+    with _left_as_it_is(engine, shown):
+        _migrate(engine)
+    # The migration's connection has none of the limits that later ones get: it may have a large table to change.
+    engine.dispose()
+    return engine
+""",
+        POSTGRES,
+    ),
+    Excluded("gateway/ledger/engine.py", 'postgres = connection.dialect.name == "postgresql"', POSTGRES),
+    Excluded("gateway/ledger/engine.py", 'f"SELECT pg_advisory_xact_lock({ADVISORY_KEY})"', POSTGRES),
+    Excluded("gateway/ledger/store.py", "content = secrets.token_bytes(16 if self._postgres", POSTGRES),
+    Excluded("gateway/ledger/store.py", 'exec_driver_sql("LOCK TABLE bodies IN EXCLUSIVE MODE")', POSTGRES),
+    Excluded("gateway/ledger/store.py", '_COUNT_ROWS: Final = {"preserve_rowcount": True}', POSTGRES),
+    Excluded(
+        "gateway/ledger/store.py",
+        """    state="probe",
+    product="",
+    path="",
+    cache_control="",
+    snapshot_id="",
+    sha256="",
+    price_atomic=0,
+    payer="",
+    network="",
+    identifier=None,
+    last_valid=0,
+    intent_round=None,
+    watched_round=None,
+    owner="",
+""",
+        NEVER_READ,
+    ),
+    Excluded("gateway/ledger/view.py", "execution_options(postgresql_readonly=True)", POSTGRES),
+    Excluded(
+        "gateway/ledger/view.py",
+        """        if self._engine.dialect.name == "postgresql":
+            # Not as an option of the connection: the URL may have its own, and poolers refuse it.
+            self._connection.exec_driver_sql(f"SET statement_timeout = {STATEMENT_MS}")
+""",
+        POSTGRES,
+    ),
+    Excluded("gateway/ledger/view.py", "STATEMENT_MS: Final = 30_000", POSTGRES),
+    Excluded("gateway/ledger/view.py", "PAGE: Final = 1_000", "how many rows are fetched at once, not which"),
+)  # fmt: skip
+
+
+def is_excluded(file: Path, source: str, site: Site) -> bool:
+    """Return whether a place lies in what is never drawn; `file` is relative to the tree."""
+    spans = (row.span(source) for row in EXCLUDED if row.file == file.as_posix())
+    return any(start <= site.start and site.end <= end for start, end in spans)
