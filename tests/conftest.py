@@ -1,8 +1,9 @@
-"""How the tests that draw their own examples run: the same examples each time, and a slow machine fails none.
+"""How every test runs, and those that draw their own examples: the same each time, and a slow machine fails none.
 
 `pytest --hypothesis-profile=search` looks for new ones.
 """
 
+import gc
 import os
 import sys
 
@@ -17,3 +18,10 @@ PATIENT = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("same", PATIENT, derandomize=True, database=None)
 settings.register_profile("search", PATIENT, max_examples=1_000)
 settings.load_profile("same")
+
+
+def pytest_collection_finish() -> None:
+    """Leave what all tests share out of every later collection of garbage, which would walk it hundreds of times."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(10_000, 20, 20)

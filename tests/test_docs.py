@@ -89,14 +89,6 @@ def test_the_readme_is_one_page_and_no_table() -> None:
     assert "\n|" not in text
 
 
-def test_the_readme_gives_the_coverage_of_the_brain_s_report() -> None:
-    text, report = (ROOT / "README.md").read_text(), (DOCS / "explain" / "brain.md").read_text()
-    rows = re.findall(r"coverage of the .*?, (?:15m|1h|4h), % \| .*? \| ([\d.]+) \(([\d.]+) to ([\d.]+)\)", report)
-
-    assert len(rows) >= 6
-    assert [row for row in rows[:6] if not re.search(rf"{row[0]}%[^%]*\[{row[1]},\s{row[2]}\]", text)] == []
-
-
 def test_the_reference_is_what_the_code_is() -> None:
     pages = {path.name: path.read_text() for path in REFERENCE.glob("*.md")}
 

@@ -40,28 +40,33 @@ class Retired:
     exempts: bool
 
     @cached_property
-    def word(self) -> str:
-        """The longest word that each occurrence holds, in lower case."""
-        words: list[str] = re.findall("[A-Za-z]+", re.sub(r"\b[XN]\b", "", self.term))
-        return max(words, key=len).lower()
+    def in_lower_case(self) -> re.Pattern[str]:
+        """What each occurrence is in a text in lower case: begins with a letter, so that it is found quickly."""
+        return re.compile(phrase_of(self.term).lower())
 
     def applies(self, path: str, lowered: str) -> bool:
         """Return whether the row covers a file and its text may hold the term."""
-        if self.word not in lowered:
+        if not self.in_lower_case.search(lowered):
             return False
         inside = any(f"{path}/".startswith(f"{folder}/") for folder in self.folders)
         return not self.folders or inside != self.exempts
 
 
-def pattern_of(term: str, still_right: list[str]) -> re.Pattern[str]:
-    def body(text: str) -> str:
-        escaped = re.escape(text).replace(r"\ ", r"[\s_-]{1,40}")
-        return re.sub(r"\bX\b", "[A-Za-z]+", re.sub(r"\bN\b", "[0-9]+", escaped))
+def phrase_of(text: str) -> str:
+    """Return a regular expression for words with anything between them; X is any word, N any number."""
+    escaped = re.escape(text).replace(r"\ ", r"[\s_-]{1,40}")
+    return re.sub(r"\bX\b", "[A-Za-z]+", re.sub(r"\bN\b", "[0-9]+", escaped))
 
+
+def pattern_of(term: str, still_right: list[str]) -> re.Pattern[str]:
     if term[0].isupper():
-        return re.compile(rf"(?<![A-Za-z]){body(term)}(?![a-z])")
-    forms = f"(?<![A-Za-z]){body(term)}(?![a-z])|{body(term.capitalize())}(?![a-z])|{body(term.upper())}(?![A-Z])"
-    kept = "|".join(f"(?i:{body(text)})" for text in still_right)
+        return re.compile(rf"(?<![A-Za-z]){phrase_of(term)}(?![a-z])")
+
+    lower = phrase_of(term)
+    capital = phrase_of(term[0].upper() + term[1:])
+    upper = phrase_of(term.upper())
+    forms = f"(?<![A-Za-z]){lower}(?![a-z])|{capital}(?![a-z])|{upper}(?![A-Z])"
+    kept = "|".join(f"(?i:{phrase_of(text)})" for text in still_right)
     return re.compile(f"(?:{kept})|({forms})" if kept else f"({forms})")
 
 

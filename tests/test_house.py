@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from tests.air import breaks
+from tests import air
 
 ROOT = Path(__file__).parents[1]
 PROGRAMS = ("generator", "gateway")
@@ -68,9 +68,8 @@ def place_of(module: str) -> str:
     return max(fitting, key=lambda name: len(dotted(name)))
 
 
-@cache
 def tree_of(module: str) -> ast.Module:
-    return ast.parse(FILES[module].read_text())
+    return air.tree_of(FILES[module])
 
 
 def under_type_checking(node: ast.stmt) -> list[ast.stmt]:
@@ -208,7 +207,7 @@ def test_no_arrow_between_rooms_runs_back_up() -> None:
 
 
 def test_no_statement_breaks_a_rule_of_how_code_reads() -> None:
-    assert [str(broken) for path in FILES.values() for broken in breaks(path)] == []
+    assert [str(broken) for path in FILES.values() for broken in air.breaks(path)] == []
 
 
 def test_few_lines_are_marked_as_wider_than_120_columns() -> None:

@@ -51,6 +51,7 @@ def predict(
         made_ms=now_ms,
         previous=previous,
         ranges=ranges,
+        call=forecast.call,
     )
 
 

@@ -56,10 +56,11 @@ def open_round(
         prediction=forecast.prediction,
         probabilities=chances,
         base_rate=published_triple(forecast.base_rate),
-        confidence_percent=confidence_percent(chances, forecast.prediction),
+        confidence_percent=confidence_percent(chances, forecast.call),
         regime_mode=regime_mode,
         previous=previous,
         simulated_crowd=simulated_crowd,
+        call=forecast.call,
     )
     return replace(filled, sealed_digest=digest_of(forecast_of(filled), salt))
 

@@ -17,7 +17,7 @@ from generator.arena.values import Event, Lesson, PredictionMade, RangeForecast,
 from generator.brain.forecast import Forecast
 from generator.catalog.assets import ASSETS
 from generator.catalog.durations import MINUTE_MS
-from generator.catalog.words import Prediction, RoundPhase
+from generator.catalog.words import Concept, Prediction, RoundPhase
 
 __all__ = ["ArenaConfig", "PlayInputs", "PlayResult", "PlayState", "PricePoint", "play"]
 
@@ -76,6 +76,7 @@ class PlayState:
     simulated: Mapping[str, Tally] = field(default_factory=dict)
     last_outcome: LastOutcome = lambda _kind, _asset: None  # the last outcome known by kind and asset
     last_regime: str | None = None  # label of the tick before
+    concepts: tuple[Concept, ...] = ()  # ideas of earlier lessons, each once, that of the newest first
     published_ms: int | None = None  # wall time of the last published tick; None: this play is not published
 
 
@@ -106,7 +107,7 @@ def play(state: PlayState, inputs: PlayInputs) -> PlayResult:
     active = sorted(state.active, key=lambda item: item.start_ms)
     rounds: list[RoundChange] = [(item, _moved(item, inputs, state.published_ms)) for item in active]
     resolved = [after for _, after in rounds if after.phase is RoundPhase.RESOLVED]
-    lessons = tuple(_lesson(state, inputs, item) for item in resolved)
+    lessons = _lessons(state, inputs, resolved, [after for _, after in judged])
 
     # What resolves in this tick is the last outcome of what opens in it.
     last = _last_outcomes(state, [after for _, after in rounds], [after for _, after in judged])
@@ -123,10 +124,35 @@ def play(state: PlayState, inputs: PlayInputs) -> PlayResult:
     )
 
 
-def _lesson(state: PlayState, inputs: PlayInputs, resolved: Round) -> Lesson:
-    real = state.real.get(resolved.round_id, Tally())
-    simulated = state.simulated.get(resolved.round_id, Tally())
-    return lesson_of(resolved, real, inputs.now_ms, simulated=simulated)
+def _lessons(
+    state: PlayState, inputs: PlayInputs, resolved: Sequence[Round], hourly: Sequence[PredictionMade]
+) -> tuple[Lesson, ...]:
+    """Draw the lessons of the rounds that were resolved in this tick; their ideas take turns."""
+    used = list(state.concepts)
+    lessons = []
+    for played in resolved:
+        lesson = lesson_of(
+            played,
+            state.real.get(played.round_id, Tally()),
+            inputs.now_ms,
+            simulated=state.simulated.get(played.round_id, Tally()),
+            others=_moves_of_others(played, hourly),
+            used=used,
+        )
+        lessons.append(lesson)
+        if lesson.concept is not None:
+            used = [lesson.concept, *(concept for concept in used if concept is not lesson.concept)]
+    return tuple(lessons)
+
+
+def _moves_of_others(played: Round, hourly: Sequence[PredictionMade]) -> tuple[float, ...]:
+    """Return how the other assets moved over the hour of a round, where this tick knows it."""
+    span = (played.start_ms, played.end_ms)
+    return tuple(
+        made.change_bps
+        for made in hourly
+        if made.asset != played.asset and (made.start_ms, made.end_ms) == span and made.change_bps is not None
+    )
 
 
 def _last_outcomes(state: PlayState, rounds: list[Round], predictions: list[PredictionMade]) -> LastOutcome:

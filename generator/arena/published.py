@@ -14,10 +14,11 @@ from typing import Any, Final
 
 from generator.arena.lessons import lesson_of
 from generator.arena.outcome import change_bps, outcome_of
-from generator.arena.scores import Triple
-from generator.arena.values import Lesson, Round, Tally
-from generator.catalog.formats import iso
-from generator.catalog.words import Prediction, RoundPhase
+from generator.arena.scores import confidence_percent
+from generator.arena.values import Lesson, PredictionMade, Round, Tally, Triple, move_chance
+from generator.brain.forecast import EARNED, ENTER_SMALL, KEEP_SMALL, UNITS
+from generator.catalog.formats import iso, ms_of
+from generator.catalog.words import PREDICTION_OF_CALL, Call, Prediction, RoundPhase
 
 
 def canonical_json(value: Any) -> bytes:
@@ -61,7 +62,16 @@ def forecast_of(sealed: Round) -> dict[str, Any]:
         "base_rate": _named(sealed.base_rate),
         "confidence": sealed.confidence_percent,
         "regime_mode": sealed.regime_mode,
+        **called(sealed),
     }
+
+
+def called(sealed: Round | PredictionMade) -> dict[str, Any]:
+    """Return what is sealed of a call; nothing of a forecast from before calls, whose digest had none."""
+    move = sealed.move
+    if sealed.call is None or move is None:
+        return {}
+    return {"call": str(sealed.call), "move": {"chance": move.chance, "base_rate": move.base_rate}}
 
 
 def _named(chances: tuple[float, float, float]) -> dict[str, float]:
@@ -104,7 +114,11 @@ LESSON: Final = (  # the part of a lesson that can be recomputed
 
 
 def _lesson(lesson: Lesson) -> dict[str, Any]:
-    return {name: getattr(lesson, name) for name in LESSON}
+    """Return what can be recomputed of a lesson; one of a forecast from before calls says nothing of a call."""
+    row = {name: getattr(lesson, name) for name in LESSON}
+    if lesson.brain_called is not None:
+        row["brain_called"] = lesson.brain_called
+    return row
 
 
 def complaint_of(row: Mapping[str, Any]) -> str | None:
@@ -136,7 +150,45 @@ def _sealing_complaint(row: Mapping[str, Any]) -> str | None:
         return "forecast and salt do not give the commitment"
     if not row["opened"] < row["start"] < row["end"]:
         return "the forecast was not sealed before the start"
+    return call_complaint(forecast, _triple(forecast["probabilities"]), _triple(forecast["base_rate"]))
+
+
+def call_complaint(forecast: Mapping[str, Any], chances: Triple, base_rate: Triple) -> str | None:
+    """Recompute what follows from a sealed forecast's chances: whether its call may be, its word, and the move.
+
+    What was sealed before calls existed has none of it.
+    """
+    call = call_of(forecast)
+    if call is None:
+        return None
+    if not may_be(call, chances):
+        return f"the call is {call}, which the chances do not give"
+    if forecast["prediction"] != PREDICTION_OF_CALL[call]:
+        return f"the prediction is {forecast['prediction']}, the call is {call}"
+    if "confidence" in forecast and forecast["confidence"] != confidence_percent(chances, call):
+        return f"the confidence is {forecast['confidence']}, the chances give {confidence_percent(chances, call)}"
+
+    move = move_chance(chances, base_rate)
+    if move is None or forecast["move"] != {"chance": move.chance, "base_rate": move.base_rate}:
+        return "the chance of a move is not one minus that of the band"
     return None
+
+
+def may_be(call: Call, chances: Triple) -> bool:
+    """Return whether some call before, and some rule of sides, lead to a call with these chances.
+
+    >>> may_be(Call.SMALL_MOVE, (0.3, 0.46, 0.24)), may_be(Call.NONE, (0.2, 0.5, 0.3))
+    (True, False)
+    """
+    down, neutral, up = (round(UNITS * chance) for chance in chances)
+    least_lead = round(UNITS * EARNED.keep)
+    if call is Call.SMALL_MOVE:
+        return neutral >= max(KEEP_SMALL, up, down)
+    if call is Call.UP:
+        return up > neutral and up - down >= least_lead
+    if call is Call.DOWN:
+        return down > neutral and down - up >= least_lead
+    return neutral < ENTER_SMALL
 
 
 def _votes_complaint(row: Mapping[str, Any]) -> str | None:
@@ -176,7 +228,7 @@ def _lesson_complaint(row: Mapping[str, Any]) -> str | None:
     lesson = row["lesson"]
     expected = _lesson(lesson_of(round_of_row(row), Tally(**row["votes"]), created_ms=0))
     for name, value in expected.items():
-        if lesson[name] != value:
+        if lesson.get(name) != value:
             return f"lesson {name} is {lesson[name]}, recomputed {value}"
     return None
 
@@ -189,7 +241,7 @@ def round_of_row(row: Mapping[str, Any]) -> Round:
         round_id=row["round_id"],
         asset=row["asset"],
         opens_ms=0,
-        start_ms=0,
+        start_ms=ms_of(row["start"]),
         end_ms=0,
         phase=RoundPhase.RESOLVED,
         band_bps=forecast["band_bps"],
@@ -200,7 +252,13 @@ def round_of_row(row: Mapping[str, Any]) -> Round:
         change_bps=row["change_bps"],
         outcome=Prediction(row["outcome"]),
         warm_up=bool(row["warm_up"]),
+        call=call_of(forecast),
     )
+
+
+def call_of(forecast: Mapping[str, Any]) -> Call | None:
+    """Return the call of a sealed forecast; None where it was sealed before calls existed."""
+    return Call(forecast["call"]) if "call" in forecast else None
 
 
 def _triple(named: Mapping[str, float]) -> Triple:

@@ -8,15 +8,26 @@ They are computed from numbers as published, so a reader gets the same.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from math import log
-from typing import Any, Final
+from typing import Final
 
-from generator.arena.rates import ENOUGH, rate
-from generator.arena.values import Bin, ForecastScores, PredictionMade, Round
-from generator.brain.forecast import OutcomeChances
+from generator.arena.blocks import Cell, Ratio, bin_of, bins_of
+from generator.arena.moves import MoveSums
+from generator.arena.rates import rate
+from generator.arena.values import (
+    BeforeCalls,
+    ForecastScores,
+    PredictionMade,
+    Proportion,
+    Round,
+    Triple,
+    move_chance,
+)
+from generator.brain.forecast import Forecast, MoveChance, OutcomeChances
 from generator.catalog.formats import probabilities
-from generator.catalog.words import Prediction
+from generator.catalog.words import PREDICTION_OF_CALL, Call, Prediction
 
 LOG_CLAMP: Final = 0.01
 BIN_EDGES: Final = (0.0, 35.0, 40.0, 45.0, 50.0, 60.0, 100.0)
@@ -25,8 +36,6 @@ UNIFORM_BRIER: Final = 2 / 3
 _E8: Final = 10**8
 _E9: Final = 10**9
 
-
-Triple = tuple[float, float, float]
 ORDER: Final = (Prediction.BEARISH, Prediction.NEUTRAL, Prediction.BULLISH)  # of every triple: down, neutral, up
 
 
@@ -34,6 +43,11 @@ def published_triple(chances: OutcomeChances) -> Triple:
     """Return three chances as published: down, neutral, up; raise ValueError where they are none."""
     down, neutral, up = probabilities((chances.down, chances.neutral, chances.up))
     return down, neutral, up
+
+
+def published_move(forecast: Forecast) -> MoveChance | None:
+    """Return the chance of a move beyond the band and its base rate as published."""
+    return move_chance(published_triple(forecast.probabilities), published_triple(forecast.base_rate))
 
 
 def chance_of(chances: Triple, word: Prediction) -> float:
@@ -45,13 +59,15 @@ def chance_of(chances: Triple, word: Prediction) -> float:
     return chances[ORDER.index(word)]
 
 
-def confidence_percent(chances: Triple, word: Prediction) -> float:
-    """Return the chance of the shown word in percent, one decimal.
+def confidence_percent(chances: Triple, call: Call) -> float | None:
+    """Return the chance of the called outcome in percent, one decimal; None without a call.
 
-    >>> confidence_percent((0.2, 0.3333, 0.4667), Prediction.BULLISH)
+    >>> confidence_percent((0.2, 0.3333, 0.4667), Call.UP)
     46.7
     """
-    return round(100 * chance_of(chances, word), 1)
+    if call is Call.NONE:
+        return None
+    return round(100 * chance_of(chances, PREDICTION_OF_CALL[call]), 1)
 
 
 def brier(chances: Triple, outcome: Prediction) -> float:
@@ -93,80 +109,115 @@ def log_score(chances: Triple, outcome: Prediction) -> float:
     return -log(max(chance_of(chances, outcome), LOG_CLAMP))
 
 
+Case = Round | PredictionMade
+
+
+@dataclass(frozen=True, slots=True)
+class HitSums:
+    """Counts over calls and whether they came true; immutable."""
+
+    total: Ratio = field(default_factory=Ratio)
+    by_call: Mapping[Call, Ratio] = field(default_factory=dict)
+    base_hits: int = 0  # of always naming the outcome that was most frequent before
+    bins: Mapping[int, Cell] = field(default_factory=dict)  # by the published confidence
+    last_ms: int = 0  # start of the last of them
+
+    def plus(self, cases: Sequence[tuple[Call, Case]]) -> HitSums:
+        """Add the calls of forecasts that came due together."""
+        if not cases:
+            return self
+
+        hits = [int(case.outcome is PREDICTION_OF_CALL[call]) for call, case in cases]
+        by_call = dict(self.by_call)
+        for kind in Call:
+            of_kind = [hit for hit, (call, _) in zip(hits, cases, strict=True) if call is kind]
+            if of_kind:
+                by_call[kind] = by_call.get(kind, Ratio()).plus(sum(of_kind), len(of_kind))
+
+        return HitSums(
+            total=self.total.plus(sum(hits), len(hits)),
+            by_call=by_call,
+            base_hits=self.base_hits + sum(_usual_came(case) for _, case in cases),
+            bins=self._binned(cases, hits),
+            last_ms=max(self.last_ms, *(case.start_ms for _, case in cases)),
+        )
+
+    def _binned(self, cases: Sequence[tuple[Call, Case]], hits: Sequence[int]) -> Mapping[int, Cell]:
+        said: dict[int, list[tuple[int, int]]] = {}
+        for (call, case), hit in zip(cases, hits, strict=True):
+            confidence = confidence_percent(case.probabilities, call) if case.probabilities else None
+            if confidence is not None:
+                said.setdefault(bin_of(BIN_EDGES, confidence), []).append((round(100 * confidence), hit))
+
+        bins = dict(self.bins)
+        for index, members in said.items():
+            chances, came = zip(*members, strict=True)
+            bins[index] = bins.get(index, Cell()).plus(sum(chances), sum(came), len(members))
+        return bins
+
+
+KINDS: Final = (Call.UP, Call.SMALL_MOVE, Call.DOWN)  # what can come true
+# What the word of a forecast from before calls was scored as.
+SCORED_AS: Final = {Prediction.BULLISH: Call.UP, Prediction.BEARISH: Call.DOWN, Prediction.NEUTRAL: Call.SMALL_MOVE}
+
+
 @dataclass(frozen=True, slots=True)
 class Sums:
     """Running sums over the cases of one kind; immutable, so that a rolled-back tick leaves them as they were."""
 
     predictions: int = 0
-    resolved: int = 0
     void: int = 0
-    hits: int = 0
-    base_hits: int = 0  # of always naming the outcome that was most frequent before
+    resolved: int = 0
     brier_e8: int = 0
     log_e9: int = 0
     base_rate_e8: int = 0
     persistence_e8: int = 0
-    squares: int = 0  # sums over the hours whose forecasts move together: n squared, n x hits, hits squared
-    products: int = 0
-    hit_squares: int = 0
-    bins: tuple[tuple[int, int, int], ...] = ((0, 0, 0),) * (len(BIN_EDGES) - 1)  # n, hits, tenths of confidence
+    calls: HitSums = field(default_factory=HitSums)
+    before: HitSums = field(default_factory=HitSums)  # of forecasts from before calls, by the word they had
+    move: MoveSums = field(default_factory=MoveSums)
 
-    def added(self, case: Round | PredictionMade, sign: int = 1) -> Sums:
-        """Add a case (sign 1) or take it out again (sign -1); cases without a forecast are skipped."""
-        if case.probabilities is None or case.prediction is None or case.base_rate is None:
+    def counted(self, case: Case, sign: int = 1) -> Sums:
+        """Count a forecast that is there (sign 1), or is no more as it was (sign -1); one without chances is none."""
+        if case.probabilities is None:
             return self
-        outcome = case.outcome
-        if outcome is None:
-            is_void = case.void_reason is not None
-            return _plus(self, predictions=sign, void=sign if is_void else 0)
+        is_void = case.outcome is None and case.void_reason is not None
+        return replace(self, predictions=self.predictions + sign, void=self.void + (sign if is_void else 0))
 
-        hit = int(case.prediction == outcome)
-        most_frequent = ORDER[case.base_rate.index(max(case.base_rate))]
+    def ended(self, cases: Iterable[Case]) -> Sums:
+        """Score forecasts that came due together, in one tick; those of one hour move together."""
+        scored = [
+            (case, case.outcome, case.probabilities, case.base_rate)
+            for case in cases
+            if case.outcome is not None and case.probabilities is not None and case.base_rate is not None
+        ]
+        calls: list[tuple[Call, Case]] = []
+        from_before: list[tuple[Call, Case]] = []
+        for case, *_ in scored:
+            if case.call is None and case.prediction is not None:
+                from_before.append((SCORED_AS[case.prediction], case))
+            elif case.call in KINDS:
+                calls.append((case.call, case))
 
-        confidence = confidence_percent(case.probabilities, case.prediction)
-        index = bin_of(confidence)
-        n, hits, tenths = self.bins[index]
-        bins = list(self.bins)
-        bins[index] = (n + sign, hits + sign * hit, tenths + sign * round(10 * confidence))
-
-        return _plus(
+        return replace(
             self,
-            tuple(bins),
-            predictions=sign,
-            resolved=sign,
-            hits=sign * hit,
-            base_hits=sign * int(most_frequent == outcome),
-            brier_e8=sign * _brier_e8(case.probabilities, outcome),
-            log_e9=sign * round(log_score(case.probabilities, outcome) * _E9),
-            base_rate_e8=sign * _brier_e8(case.base_rate, outcome),
-            persistence_e8=sign * _persistence_e8(case.previous, outcome),
+            resolved=self.resolved + len(scored),
+            brier_e8=self.brier_e8 + sum(_brier_e8(chances, outcome) for _, outcome, chances, _ in scored),
+            log_e9=self.log_e9 + sum(round(log_score(chances, outcome) * _E9) for _, outcome, chances, _ in scored),
+            base_rate_e8=self.base_rate_e8 + sum(_brier_e8(base, outcome) for _, outcome, _, base in scored),
+            persistence_e8=self.persistence_e8
+            + sum(_persistence_e8(case.previous, outcome) for case, outcome, *_ in scored),
+            calls=self.calls.plus(calls),
+            before=self.before.plus(from_before),
+            move=self.move.plus([case for case, *_ in scored if case.call is not None]),
         )
 
-    def together(self, n: int, hits: int) -> Sums:
-        """Note that so many forecasts, already added, came due in the same hour and are no independent cases."""
-        return _plus(self, squares=n * n, products=n * hits, hit_squares=hits * hits)
 
-    @property
-    def design_effect(self) -> float:
-        """Return how many cases are worth one independent case.
-
-        Source: L. Kish, Survey sampling, 1965: the variance of the rate over clusters, over that of as many independent
-        cases.
-        """
-        n = self.resolved
-        if not n:
-            return 1.0
-        if not self.squares or not 0 < self.hits < n:
-            return max(1.0, self.squares / n)
-
-        share = self.hits / n
-        spread = self.hit_squares - 2 * share * self.products + share * share * self.squares
-        return max(1.0, spread / (n * share * (1 - share)))
-
-
-def _plus(sums: Sums, bins: tuple[tuple[int, int, int], ...] | None = None, **more: int) -> Sums:
-    values: dict[str, Any] = {name: getattr(sums, name) + value for name, value in more.items()}
-    return replace(sums, bins=sums.bins if bins is None else bins, **values)
+def _usual_came(case: Case) -> int:
+    """Return 1 where the outcome that was most frequent before came, else 0."""
+    if case.base_rate is None:
+        return 0
+    most_frequent = ORDER[case.base_rate.index(max(case.base_rate))]
+    return int(most_frequent == case.outcome)
 
 
 def _persistence_e8(previous: Prediction | None, outcome: Prediction) -> int:
@@ -174,15 +225,6 @@ def _persistence_e8(previous: Prediction | None, outcome: Prediction) -> int:
     if previous is None:
         return round(UNIFORM_BRIER * _E8)
     return 0 if previous == outcome else 2 * _E8
-
-
-def bin_of(confidence: float) -> int:
-    """Return the bin of a published confidence in percent; an edge belongs to the bin above it, 100 to the last.
-
-    >>> bin_of(34.9), bin_of(35.0), bin_of(100.0)
-    (0, 1, 5)
-    """
-    return max(i for i, low in enumerate(BIN_EDGES[:-1]) if confidence >= low)
 
 
 def track_record(kind: str, sums: Sums, *, warm_up: int = 0, backtest: bool = False) -> ForecastScores:
@@ -194,7 +236,7 @@ def track_record(kind: str, sums: Sums, *, warm_up: int = 0, backtest: bool = Fa
         warm_up: how many more came due in the backtest, where the sums are of live play.
     """
     n = sums.resolved
-    effect = sums.design_effect
+    calls = sums.calls
     score = _mean(sums.brier_e8, _E8, n)
     baselines = {
         "uniform": round(UNIFORM_BRIER, 4) if n else None,
@@ -202,25 +244,39 @@ def track_record(kind: str, sums: Sums, *, warm_up: int = 0, backtest: bool = Fa
         "persistence": _mean(sums.persistence_e8, _E8, n),
     }
 
-    bins = []
-    for low, high, (count, hits, tenths) in zip(BIN_EDGES[:-1], BIN_EDGES[1:], sums.bins, strict=True):
-        hit = rate(hits, count, backtest=backtest, effect=effect) if count >= ENOUGH else None
-        mean_confidence = round(tenths / 10 / count, 1) if count else None
-        bins.append(Bin(low, high, count, hit, mean_confidence))
-
     return ForecastScores(
         kind=kind,
         predictions=sums.predictions,
         resolved=n,
         void=sums.void,
         warm_up=warm_up,
-        hit=rate(sums.hits, n, backtest=backtest, effect=effect),
+        hit=calls.total.rate(backtest=backtest),
+        by_call=_by_call(calls, backtest=backtest),
+        no_calls=n - calls.total.below - sums.before.total.below,
         brier=score,
         log_score=_mean(sums.log_e9, _E9, n),
-        chance=rate(sums.base_hits, n, backtest=backtest),
+        chance=rate(calls.base_hits, calls.total.below, backtest=backtest),
         baselines=baselines,
         skill_percent={name: skill_percent(score, baseline) for name, baseline in baselines.items()},
-        bins=tuple(bins),
+        bins=bins_of(BIN_EDGES, calls.bins, backtest=backtest),
+        move=sums.move.scores(backtest=backtest),
+        before_calls=_before_calls(sums.before, backtest=backtest),
+    )
+
+
+def _by_call(hits: HitSums, *, backtest: bool) -> dict[Call, Proportion]:
+    """Return how often each kind of call came true, in a fixed order, also of kinds that never were."""
+    return {call: hits.by_call.get(call, Ratio()).rate(backtest=backtest) for call in KINDS}
+
+
+def _before_calls(hits: HitSums, *, backtest: bool) -> BeforeCalls | None:
+    if not hits.total.below:
+        return None
+    return BeforeCalls(
+        hit=hits.total.rate(backtest=backtest),
+        by_word=_by_call(hits, backtest=backtest),
+        chance=rate(hits.base_hits, hits.total.below, backtest=backtest),
+        last_ms=hits.last_ms,
     )
 
 

@@ -23,7 +23,7 @@ from generator.arena.values import (
     Proportion,
     Round,
 )
-from generator.catalog.words import PatternType, RoundPhase
+from generator.catalog.words import Consensus, PatternType, RoundPhase
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,34 +31,46 @@ class LessonSums:
     """Running counts over lessons; immutable."""
 
     total: int = 0
-    brain_hits: int = 0
+    called: int = 0
+    brain_hits: int = 0  # among these
+    crowds: int = 0
     crowd_hits: int = 0
+    compared: int = 0  # with a crowd, and a call or a word from before calls
     agreements: int = 0
+    before_calls: int = 0
+    before_hits: int = 0
     patterns: dict[PatternType, int] = field(default_factory=dict)
 
     def plus(self, lesson: Lesson) -> LessonSums:
         """Count one more lesson."""
+        is_before = lesson.brain_called is None
+        has_crowd = lesson.human_consensus is not Consensus.NONE
         return LessonSums(
             total=self.total + 1,
-            brain_hits=self.brain_hits + lesson.brain_correct,
+            called=self.called + int(lesson.brain_called == 1),
+            brain_hits=self.brain_hits + (0 if is_before else lesson.brain_correct),
+            crowds=self.crowds + int(has_crowd),
             crowd_hits=self.crowd_hits + lesson.crowd_correct,
+            compared=self.compared + int(has_crowd and lesson.brain_called != 0),
             agreements=self.agreements + lesson.agreement,
+            before_calls=self.before_calls + int(is_before),
+            before_hits=self.before_hits + (lesson.brain_correct if is_before else 0),
             patterns={**self.patterns, lesson.pattern_type: self.patterns.get(lesson.pattern_type, 0) + 1},
         )
 
     def metrics(self, *, backtest: bool = False) -> LessonMetrics:
-        """Show the counts and rates; crowd and agreement over rounds with a crowd."""
-        crowds = self.total - self.patterns.get(PatternType.NO_CROWD, 0)
+        """Show the counts and rates: of the brain over its calls, of the crowd over rounds with one."""
         return LessonMetrics(
             lessons_total=self.total,
-            brain=rate(self.brain_hits, self.total, backtest=backtest),
-            crowd=rate(self.crowd_hits, crowds, backtest=backtest),
-            agreement=rate(self.agreements, crowds, backtest=backtest),
+            brain=rate(self.brain_hits, self.called, backtest=backtest),
+            crowd=rate(self.crowd_hits, self.crowds, backtest=backtest),
+            agreement=rate(self.agreements, self.compared, backtest=backtest),
             patterns={pattern: self.patterns.get(pattern, 0) for pattern in PatternType},
+            before_calls=rate(self.before_hits, self.before_calls, backtest=backtest),
         )
 
 
-ALL: Final = "all rounds with a crowd"
+ALL: Final = "all rounds with a call and a crowd"
 AGREED: Final = "brain and crowd said the same"
 DIFFERED: Final = "brain and crowd did not say the same"
 SIGNIFICANT: Final = 0.05
@@ -75,8 +87,8 @@ class PatternSums:
     groups: Groups = field(default_factory=dict)
 
     def plus(self, lesson: Lesson, regime_mode: str | None) -> PatternSums:
-        """Count a lesson in every group that it belongs to; one without a crowd in none."""
-        if lesson.pattern_type is PatternType.NO_CROWD:
+        """Count a lesson in every group that it belongs to; one without a crowd or without a call in none."""
+        if lesson.human_consensus is Consensus.NONE or lesson.brain_called != 1:
             return self
 
         names = [ALL, AGREED if lesson.agreement else DIFFERED, f"asset {lesson.asset}"]
@@ -158,7 +170,7 @@ def sign_test(one: int, other: int) -> float:
     return min(1.0, 2 * binomial_tail(n, most))
 
 
-COUNTING_RULE: Final = "2"  # another one where the totals below, or what is counted into them, are other ones
+COUNTING_RULE: Final = "3"  # another one where the totals below, or what is counted into them, are other ones
 RoundChange = tuple[Round | None, Round]
 PredictionChange = tuple[PredictionMade | None, PredictionMade]
 RangesOfBlock = Callable[[bool, str, int], Counts]  # warm_up, horizon, block -> what was counted of it before
@@ -190,7 +202,7 @@ class _Counting:
         self.phases = Counter(before.phases)
         self.arena = before.arena
         self.hourly = before.hourly
-        self.hours: dict[int, tuple[int, int]] = {}  # start -> outcomes that came together, and how many were hits
+        self.hours: dict[int, list[PredictionMade]] = {}  # start -> forecasts that came due together
         self.moves: list[RangeCase] = []
         self.lessons = before.lessons
         self.patterns = before.patterns
@@ -200,18 +212,21 @@ class _Counting:
         """Count a round as it is (sign 1), or no more as it was (sign -1)."""
         self.modes[item.round_id] = item.regime_mode
         self.phases[item.phase] += sign
-        self.arena = self.arena.added(item, sign)
+        self.arena = self.arena.counted(item, sign)
+
+    def round_ended(self, before: Round | None, now: Round) -> None:
+        """Score a round whose outcome came with a change."""
+        if now.outcome is not None and (before is None or before.outcome is None):
+            self.arena = self.arena.ended([now])
 
     def forecast(self, made: PredictionMade, sign: int = 1) -> None:
         """Count an hourly forecast as it is (sign 1), or no more as it was (sign -1)."""
-        self.hourly = self.hourly.added(made, sign)
+        self.hourly = self.hourly.counted(made, sign)
 
     def ended(self, before: PredictionMade | None, now: PredictionMade) -> None:
         """Count what came due with a change of an hourly forecast: its outcome, its moves."""
         if now.outcome is not None and (before is None or before.outcome is None):
-            n, hits = self.hours.get(now.start_ms, (0, 0))
-            hit = int(now.outcome == now.prediction)
-            self.hours[now.start_ms] = (n + 1, hits + hit)
+            self.hours.setdefault(now.start_ms, []).append(now)
         self.moves.extend(new_cases(before, now))
 
     def lesson(self, lesson: Lesson) -> None:
@@ -222,8 +237,8 @@ class _Counting:
     def counted(self, known: RangesOfBlock) -> Scored:
         """Return the sums after all changes; `known` is what the record had of the blocks of ranges before."""
         hourly = self.hourly
-        for n, hits in self.hours.values():
-            hourly = hourly.together(n, hits)
+        for together in self.hours.values():
+            hourly = hourly.ended(together)
 
         ranges = self.before.ranges
         if self.moves:
@@ -263,6 +278,7 @@ class RunningTotals:
             if before is not None:
                 side(before).round(before, -1)
             side(now).round(now)
+            side(now).round_ended(before, now)
 
         for made, judged in predictions:
             if made is not None:

@@ -6,7 +6,21 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
-from generator.catalog.words import Consensus, PatternType, Prediction, RoundPhase
+from generator.brain.forecast import MoveChance
+from generator.catalog.words import Call, Concept, Consensus, PatternType, Prediction, RoundPhase
+
+Triple = tuple[float, float, float]  # chances of down, neutral, up, as published
+
+
+def move_chance(probabilities: Triple | None, base_rate: Triple | None) -> MoveChance | None:
+    """Return the chance of a move beyond the band and its base rate, from chances as published; None without them.
+
+    >>> move_chance((0.2, 0.3333, 0.4667), (0.3, 0.4, 0.3))
+    MoveChance(chance=0.6667, base_rate=0.6)
+    """
+    if probabilities is None or base_rate is None:
+        return None
+    return MoveChance(round(1 - probabilities[1], 4), round(1 - base_rate[1], 4))
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +42,7 @@ class Round:
     salt: str | None = None
     prediction: Prediction | None = None  # the brain's; hidden from every body while phase is open
     probabilities: tuple[float, float, float] | None = None  # down, neutral, up; as published, 4 decimals
-    confidence_percent: float | None = None  # as published, 1 decimal
+    confidence_percent: float | None = None  # of the call; as published, 1 decimal
     regime_mode: str | None = None  # at sealing
     start_price: float | None = None
     end_price: float | None = None
@@ -40,6 +54,12 @@ class Round:
     simulated_crowd: bool = False
     base_rate: tuple[float, float, float] | None = None  # the forecast's causal base rates; as published, 4 decimals
     previous: Prediction | None = None  # the asset's last outcome known when the forecast was sealed (persistence)
+    call: Call | None = None  # None without a forecast, and where it was sealed before calls existed
+
+    @property
+    def move(self) -> MoveChance | None:
+        """The sealed chance of a move beyond the band, None without a forecast."""
+        return move_chance(self.probabilities, self.base_rate)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +116,11 @@ class Lesson:
     created_ms: int
     warm_up: bool = False
     simulated_crowd: bool = False
+    brain_called: int | None = None  # 1 or 0: whether the forecast had a call; None where it was sealed before calls
+    concept: Concept | None = None  # the idea that it explains; None, as the three texts, before lessons had one
+    point: str | None = None  # what the round shows of it
+    question: str | None = None
+    answer: str | None = None
 
 
 class BallotVerdict(NamedTuple):
@@ -211,11 +236,50 @@ class Bin:
         return self.hit.low_percent <= (self.said_percent or 0.0) <= self.hit.high_percent
 
 
+class MoveHour(NamedTuple):
+    """One hour of the UTC day: chances of a move said for it, how often the price moved, and the Brier skill."""
+
+    hour: int
+    n: int
+    said_percent: float | None
+    moved: Proportion
+    skill_percent: MeanInterval
+
+
+@dataclass(frozen=True, slots=True)
+class MoveScores:
+    """Scores of the chance that the price ends outside the band; two classes, Brier 0..1, against the base rate."""
+
+    n: int = 0
+    said_percent: float | None = None  # mean chance
+    base_percent: float | None = None  # mean base rate
+    moved: Proportion = Proportion(0, 0, None, None, None)
+    brier: float | None = None
+    base_rate_brier: float | None = None
+    log_score: float | None = None
+    base_rate_log_score: float | None = None
+    skill_percent: MeanInterval = MeanInterval()
+    log_skill_percent: MeanInterval = MeanInterval()
+    bins: tuple[Bin, ...] = ()  # by chance; `hit` is how often the price moved
+    hours: tuple[MoveHour, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class BeforeCalls:
+    """Forecasts from before calls: how often their words came true, a FLAT or NEUTRAL scored as a small move."""
+
+    hit: Proportion
+    by_word: Mapping[Call, Proportion]
+    chance: Proportion  # of always naming the outcome that was most frequent before
+    last_ms: int  # start of the last of them
+
+
 @dataclass(frozen=True, slots=True)
 class ForecastScores:
     """Scores of resolved forecasts of one kind (`hourly`: one per asset an hour; `arena`: the rounds).
 
-    Brier is three-class, 0..2, uniform 0.667. Skill is 1 - Brier / Brier(baseline), in percent, None without cases.
+    Brier and log score are of all resolved forecasts, hit rates of those with a call. Brier is three-class, 0..2,
+    uniform 0.667. Skill is 1 - Brier / Brier(baseline), in percent, None without cases.
     """
 
     kind: str
@@ -223,13 +287,17 @@ class ForecastScores:
     resolved: int
     void: int
     warm_up: int  # how many more were backtested before the start: counted apart, not in `resolved`
-    hit: Proportion
+    hit: Proportion  # of all calls
     brier: float | None
     log_score: float | None
-    chance: Proportion  # of always naming the outcome that was most frequent before
+    chance: Proportion  # over the same calls, of always naming the outcome that was most frequent before
     baselines: dict[str, float | None]  # uniform, base_rate, persistence -> Brier
     skill_percent: dict[str, float | None]  # the same keys
-    bins: tuple[Bin, ...]
+    bins: tuple[Bin, ...]  # of calls
+    by_call: Mapping[Call, Proportion] = field(default_factory=dict)  # up, small_move, down
+    no_calls: int = 0  # resolved without a call: neither right nor wrong
+    move: MoveScores = field(default_factory=MoveScores)
+    before_calls: BeforeCalls | None = None  # None where there are none
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,16 +321,23 @@ class PredictionMade:
     previous: Prediction | None = None  # the asset's last hourly outcome known at `made_ms` (persistence)
     ranges: Mapping[str, RangeForecast] | None = None  # by horizon, from the same start price
     moves: Mapping[str, Move] = field(default_factory=dict)  # of the horizons that ended
+    call: Call | None = None  # None where it was stored before calls existed
+
+    @property
+    def move(self) -> MoveChance | None:
+        """The stored chance of a move beyond the band."""
+        return move_chance(self.probabilities, self.base_rate)
 
 
 class LessonMetrics(NamedTuple):
     """Counts and rates over resolved rounds, those of live play or those of the backtest."""
 
     lessons_total: int
-    brain: Proportion
+    brain: Proportion  # over rounds with a call
     crowd: Proportion  # over rounds with a crowd
     agreement: Proportion
     patterns: dict[PatternType, int]
+    before_calls: Proportion = Proportion(0, 0, None, None, None)  # the brain's words, of rounds sealed before calls
 
 
 @dataclass(frozen=True, slots=True)

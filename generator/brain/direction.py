@@ -139,9 +139,12 @@ class DirectionModel:
         return out
 
     def mixed(self, horizon: int, inputs: FloatArray, within: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return probabilities and base rates for a horizon index (0: 15 minutes, 1: 60), both (3, assets).
+        """Return probabilities, (3, bars, assets), and base rates, (3, assets), after bars without an outcome between.
 
-        `within` is the chance by the outlook that the move stays within the band, (assets,).
+        Args:
+            horizon: 0 for 15 minutes, 1 for 60.
+            inputs: (11, bars, assets).
+            within: chance by the outlook that the move stays within the band, (bars, assets).
         """
         base = self.base(horizon)
         calm = _calmer(within, base)
@@ -150,25 +153,27 @@ class DirectionModel:
 
         weight = np.exp(self.mixture[horizon])
         weight /= np.add.reduce(weight)
-        mixture = (weight @ chances.reshape(len(weight), -1)).reshape(base.shape)
-        return mixture, base
+        by_bar = chances.transpose(2, 0, 1, 3)
+        mixture = (weight @ by_bar.reshape(*by_bar.shape[:2], -1)).reshape(len(by_bar), *base.shape)
+        return mixture.swapaxes(0, 1), base
 
     def _experts(
         self, horizon: int, usual: FloatArray, inputs: FloatArray, sides: tuple[FloatArray, FloatArray, FloatArray]
     ) -> FloatArray:
-        """Return the experts' probabilities, (experts, 3 classes, assets).
+        """Return the experts' probabilities, (experts, 3 classes, ..., assets).
 
         Args:
             usual: log of the base rates; sides: stillness by the outlook, lean and stillness by the online logit.
         """
         calm, lean, still = sides
-        frozen_lean = self._frozen[horizon, :ODD] @ inputs[:ODD]
+        frozen_lean = _weighed(self._frozen[horizon, :ODD], inputs[:ODD])
+        far, frozen, online = (column.reshape(-1, *(1,) * lean.ndim) for column in (_FAR, _FROZEN, _ONLINE))
 
         scores = np.empty((3, len(_EXPERTS), *frozen_lean.shape))
-        scores[2] = _FROZEN * frozen_lean + _ONLINE * lean
+        scores[2] = frozen * frozen_lean + online * lean
         np.negative(scores[2], out=scores[0])
-        scores[1] = _FAR * calm + _ONLINE * still
-        scores += usual[:, None]
+        scores[1] = far * calm + online * still
+        scores += usual.reshape(3, *(1,) * lean.ndim, -1)
         return softmax(scores).swapaxes(0, 1)
 
     def update(
@@ -269,10 +274,14 @@ class DirectionModel:
 
 
 def _sides(weights: FloatArray, inputs: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return the lean up and the stillness that weights, (11,), give inputs, (11, assets)."""
-    lean = weights[:ODD] @ inputs[:ODD]
-    still = weights[ODD:] @ inputs[ODD:]
-    return lean, still
+    """Return the lean up and the stillness that weights, (11,), give inputs, (11, ..., assets)."""
+    return _weighed(weights[:ODD], inputs[:ODD]), _weighed(weights[ODD:], inputs[ODD:])
+
+
+def _weighed(weights: FloatArray, inputs: FloatArray) -> FloatArray:
+    """Return the weighted sum of inputs, (k, ..., assets); of each bar a product of its own, as in a stream."""
+    out: FloatArray = weights @ inputs.swapaxes(0, -2)
+    return out
 
 
 def _calmer(within: FloatArray, base: FloatArray) -> FloatArray:

@@ -5,14 +5,13 @@ field is a reason to trust the others less. How much less is judgement, not a me
 fault nothing changes, not by a bit: what was measured of the confidence holds for such data.
 """
 
-from dataclasses import replace
 from typing import Final, NamedTuple
 
-from generator.brain.forecast import Forecast, OutcomeChances
+import numpy as np
+
 from generator.brain.smoothing import DAY_BARS, HOUR_BARS
 from generator.brain.volatility import IDLE_BARS, STILL_BARS
 from generator.catalog.text import readings
-from generator.catalog.words import Prediction
 from generator.market.bars import FloatArray
 
 # How much of what is claimed a fault takes away.
@@ -99,19 +98,17 @@ def doubted_chance(chance: float, share: float) -> float:
     return _EVEN + (chance - _EVEN) * (1.0 - share)
 
 
-def doubted(forecast: Forecast, share: float) -> Forecast:
-    """Return a forecast that claims no direction; what its neutral class loses goes to the two others alike."""
-    if not share:
-        return forecast
+def less_sure(chance: FloatArray, share: FloatArray) -> FloatArray:
+    """Return the chances of down, neutral and up, (3, assets); what neutral loses goes to both sides alike.
 
-    chances = forecast.probabilities
-    lost = chances.neutral * share
-    less_sure = OutcomeChances(
-        down=chances.down + 0.5 * lost,
-        neutral=chances.neutral - lost,
-        up=chances.up + 0.5 * lost,
-    )
-    return replace(forecast, probabilities=less_sure, prediction=Prediction.NEUTRAL)
+    >>> less_sure(np.array([[0.2], [0.5], [0.3]]), np.array([0.4])).T.round(2).tolist()
+    [[0.3, 0.3, 0.4]]
+    """
+    if not np.count_nonzero(share):
+        return chance
+    lost = chance[1] * share
+    out: FloatArray = chance + np.array((0.5 * lost, -lost, 0.5 * lost))
+    return out
 
 
 def named(every: tuple[Doubt, ...], assets: tuple[str, ...]) -> list[str]:

@@ -6,6 +6,7 @@ from typing import Final, TypeVar
 
 import numpy as np
 
+from generator.brain.axes import FALLING, RISING, SIDES, UNKNOWN
 from generator.brain.doubt import doubted_chance, named, overall
 from generator.brain.evidence import breadth_lean, gather
 from generator.brain.measures import SHOWN_MINUTES, Measures
@@ -13,23 +14,27 @@ from generator.brain.outlook import MIN_BARS
 from generator.brain.reading import (
     ROUGH,
     AssetReading,
+    Axes,
     BrainReading,
     LearningReading,
     Range,
     RegimeReading,
     VolatilityOutlook,
 )
-from generator.brain.regime import LABELS, REGIMES, TRANSITION, RegimeFacts, dwell_minutes, facts_of, label_of
+from generator.brain.regime import LABELS, dwell_minutes
 from generator.brain.smoothing import DAY_BARS, HOUR_BARS
-from generator.brain.structure import SIGN, counts
+from generator.brain.structure import counts
+from generator.catalog.durations import MINUTE_MS
+from generator.catalog.formats import clock
 from generator.catalog.horizons import HORIZONS
 from generator.catalog.text import labels, readings
 from generator.catalog.words import (
+    BIAS_OF_CALL,
     Bias,
+    Call,
     DerivativesState,
     LiquidityContext,
     MarketStructure,
-    Prediction,
     RegimeLabel,
     Trend,
     VolatilityWord,
@@ -37,7 +42,6 @@ from generator.catalog.words import (
 from generator.market.bars import BAR_MS, BarFrame, FloatArray
 
 _Word = TypeVar("_Word", bound=StrEnum)
-_BIAS: Final = {Prediction.BULLISH: Bias.UP, Prediction.BEARISH: Bias.DOWN, Prediction.NEUTRAL: Bias.FLAT}
 _REGIME_BARS: Final = 2 * DAY_BARS
 _CROWDS: Final = (DerivativesState.CROWDED_LONGS, DerivativesState.CROWDED_SHORTS, DerivativesState.DELEVERAGING)
 
@@ -71,8 +75,8 @@ class _Assembly:
         self.past = measures.past()
 
         # The day's change, from outside where that is known, decides what trend words may say.
-        stale = measures.close_age > HOUR_BARS
-        log_close = np.where(stale, np.nan, measures.log_close)
+        stale = measures.returns.age > HOUR_BARS
+        log_close = np.where(stale, np.nan, measures.returns.log_close)
         moved = self.past.day_change(log_close)
         if day is not None:
             moved = np.where(np.isfinite(day), day, moved)
@@ -100,7 +104,7 @@ class _Assembly:
         sigma = measures.sigma().T
         self.sigma: list[list[float]] = sigma.tolist()
         self.reach: list[list[list[float]]] = (sigma[..., None] * measures.ranges.widths()).tolist()
-        self.facts = self.past.assets(t_ms)
+        self.market_week, self.facts = self.past.facts(t_ms, log_close, measures.closes)
         self.baselines = self.past.baselines(measures.volatility.variance[1])
 
     def reading(self) -> BrainReading:
@@ -116,7 +120,9 @@ class _Assembly:
             regime=self._regime(),
             outlook=self._market_outlook([asset.outlook is not None for asset in assets.values()]),
             direction=_direction([asset.bias for asset in assets.values() if asset.forecast]),
-            confidence=self._forecast_confidence([forecast.confidence for forecast in forecasts]),
+            confidence=self._forecast_confidence(
+                [forecast.confidence for forecast in forecasts if forecast.confidence is not None]
+            ),
             agreement=_mean(agreements),
             coverage=_mean([asset.coverage for asset in assets.values()]) or 0.0,
             assets=assets,
@@ -139,12 +145,12 @@ class _Assembly:
         has_outlook = fresh and self.seen[column] >= MIN_BARS
 
         forecast = self.forecast[column]
-        bias = _BIAS[forecast.prediction] if forecast else None
+        call = forecast.call if forecast else Call.NONE
         pressure = self.pressure[column]
         trend = self.trend[column] if has_hour else Trend.UNKNOWN
         volatility = self.word[column] if fresh else VolatilityWord.UNKNOWN
         evidence, agreement, coverage = gather(
-            bias,
+            call,
             trend=trend,
             volatility=volatility,
             derivatives=pressure.shown,
@@ -161,7 +167,7 @@ class _Assembly:
 
         return AssetReading(
             asset=name,
-            bias=bias or Bias.FLAT,
+            bias=BIAS_OF_CALL[call],
             forecast=forecast,
             regime=regime,
             regime_confidence=regime_confidence,
@@ -190,45 +196,39 @@ class _Assembly:
         trend = self.trend[-1] if self.moving and self.bars[-1] >= HOUR_BARS else Trend.UNKNOWN
 
         regimes = self.measures.filter
-        allowed = self._market_facts(trend, volatility).allowed()
-        market_label = label_of(regimes.chances[:, -1:], allowed[:, -1:], regimes.label[-1:])
-        label = int(market_label[0])
-        if LABELS[label] is self.label[-1]:
-            since_ms = int(regimes.since[-1]) + BAR_MS
-            before = int(regimes.previous[-1])
-        else:
-            # Prices of this minute, which the bars do not have, forbid the label of the last bar.
-            since_ms = self.t_ms + BAR_MS
-            before = int(regimes.label[-1])
-
-        chances = regimes.chances[:, -1].tolist()
-        shown_chance = max(chances) if label == TRANSITION else chances[label]
+        since_ms = int(regimes.since[-1]) + BAR_MS
+        before = int(regimes.previous[-1])
         doubt = overall(self.doubt)
         return RegimeReading(
-            label=LABELS[label],
-            posterior={regime: doubted_chance(chance, doubt) for regime, chance in zip(REGIMES, chances, strict=True)},
-            confidence=doubted_chance(shown_chance, doubt),
+            axes=self._axes(volatility, doubt),
+            label=self.label[-1],
+            posterior=self.measures.market_chances(),
+            confidence=doubted_chance(self.confidence[-1], doubt),
             since_ms=since_ms,
             dwell_minutes=dwell_minutes(self.t_ms, since_ms),
             previous=LABELS[before] if before >= 0 else None,
             trend=trend,
             volatility=volatility,
             counts=self.counts,
-            facts=self.past.market,
+            facts=self.market_week,
             risk_score=self.risk[-1] if self.moving else None,
             drivers=self._drivers(volatility),
         )
 
-    def _market_facts(self, trend: Trend, volatility: VolatilityWord) -> RegimeFacts:
-        """Return what the market's label may not contradict: the published words, and changes as they are published."""
-        columns = len(self.change) + 1
-        stressed = np.nan if volatility is VolatilityWord.UNKNOWN else float(volatility in ROUGH)
-        return facts_of(
-            self.change,
-            trend=np.full(columns, SIGN.get(trend, np.nan), dtype=np.float64),
-            stressed=np.full(columns, stressed, dtype=np.float64),
-            usual=np.full(columns, self.past.market.usual_day, dtype=np.float64),
-        )
+    def _axes(self, volatility: VolatilityWord, doubt: float) -> Axes:
+        """Return the market's two axes, their chance less sure by the doubt in the data."""
+        axes = self.measures.axes
+        swings_since = None
+        if volatility is not VolatilityWord.UNKNOWN:
+            swings_since = int(axes.step_since[0]) + BAR_MS
+
+        side = int(axes.side[0])
+        if side == UNKNOWN or not self.moving:
+            return Axes(volatility, swings_since, SIDES[UNKNOWN], None, None)
+
+        rising, falling = (doubted_chance(chance, doubt) for chance in axes.chances.tolist())
+        chance = {RISING: rising, FALLING: falling}.get(side, 1.0 - rising - falling)
+        return Axes(volatility, swings_since, SIDES[side], chance, int(axes.side_since[0]) + BAR_MS)
 
     def _drivers(self, volatility: VolatilityWord) -> tuple[str, ...]:
         """Return the risk drivers in words."""
@@ -247,7 +247,7 @@ class _Assembly:
         return tuple(drivers)
 
     def _forecast_confidence(self, confidences: list[float]) -> float | None:
-        """Return the mean confidence of the forecasts, less the doubt in the assets that have none any more."""
+        """Return the mean confidence of the calls, less the doubt in assets without a forecast; None without any."""
         mean = _mean(confidences)
         known = [
             (doubt.share, forecast) for doubt, forecast in zip(self.doubt, self.forecast, strict=True) if doubt.known
@@ -278,6 +278,14 @@ class _Assembly:
         missing += named(self.doubt, self.measures.assets)
         if self.bars[-1] < _REGIME_BARS:
             missing.append(readings.SHORT_REGIME)
+        hole = self.measures.closes.last_hole(self.t_ms)
+        if hole:
+            begin_ms, end_ms = hole
+            now_ms = self.t_ms + BAR_MS
+            begin = clock(begin_ms, now_ms)
+            end = clock(end_ms, now_ms)
+            minutes = (end_ms - begin_ms) // MINUTE_MS
+            missing.append(readings.HOLE.format(begin=begin, end=end, minutes=minutes))
         counters = self.measures.counters
         if counters.gaps > counters.bars // 20:
             missing.append(readings.GAPS)

@@ -1,4 +1,4 @@
-"""Families of evidence for one asset: what each leans to, and how far they agree with the shown direction."""
+"""Families of evidence for one asset: what each points to, and how far they agree with the call."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -6,7 +6,7 @@ from typing import Final
 from generator.brain.structure import Counts
 from generator.catalog.text import labels
 from generator.catalog.words import (
-    Bias,
+    Call,
     DerivativesState,
     DerivativesVote,
     Points,
@@ -16,7 +16,7 @@ from generator.catalog.words import (
 )
 
 FAMILIES: Final = ("trend", "momentum", "volatility", "breadth", "liquidity", "derivatives")
-_SIGN: Final = {Bias.UP: 1, Bias.FLAT: 0, Bias.DOWN: -1}
+_SIGN: Final = {Call.UP: 1, Call.SMALL_MOVE: 0, Call.DOWN: -1, Call.NONE: None}
 _TREND: Final = {Trend.UP: 1, Trend.SIDEWAYS: 0, Trend.DOWN: -1, Trend.UNKNOWN: None}
 VOTE_LEAN: Final = {
     DerivativesVote.BULLISH: 1,
@@ -53,7 +53,7 @@ def breadth_lean(counts: Counts) -> int | None:
 
 
 def gather(
-    bias: Bias | None,
+    call: Call,
     *,
     trend: Trend,
     volatility: VolatilityWord,
@@ -66,19 +66,19 @@ def gather(
     """Return the six families of evidence for one asset, their agreement, for / (for + against), and the share present.
 
     Args:
-        bias: None where it is too early for a forecast.
+        call: without one no family is for or against, and there is no agreement.
         push: of the last hours, 1, 0 or -1; None where unknown.
         breadth: see `breadth_lean`.
         book: lean of the order book, as `push`.
     """
-    shown = _SIGN[bias or Bias.FLAT]
+    called = _SIGN[call]
     evidence = (
-        _family("trend", _TREND[trend], labels.TREND[trend], shown),
-        _family("momentum", push, labels.MOMENTUM[push], shown),
+        _family("trend", _TREND[trend], labels.TREND[trend], called),
+        _family("momentum", push, labels.MOMENTUM[push], called),
         _volatility_family(volatility),
-        _family("breadth", breadth, labels.BREADTH[breadth], shown),
-        _family("liquidity", book, labels.BOOK[book], shown),
-        _family("derivatives", VOTE_LEAN[vote], labels.DERIVATIVES[derivatives].reading, shown),
+        _family("breadth", breadth, labels.BREADTH[breadth], called),
+        _family("liquidity", book, labels.BOOK[book], called),
+        _family("derivatives", VOTE_LEAN[vote], labels.DERIVATIVES[derivatives].reading, called),
     )
 
     sides = [family.side for family in evidence]
@@ -89,9 +89,9 @@ def gather(
     return evidence, agreement, coverage
 
 
-def _family(name: str, lean: int | None, text: str, shown: int) -> Evidence:
+def _family(name: str, lean: int | None, text: str, called: int | None) -> Evidence:
     points = None if lean is None else _POINTS[lean]
-    return Evidence(family=name, side=_side(lean, shown), points=points, text=text)
+    return Evidence(family=name, side=_side(lean, called), points=points, text=text)
 
 
 def _volatility_family(word: VolatilityWord) -> Evidence:
@@ -100,10 +100,12 @@ def _volatility_family(word: VolatilityWord) -> Evidence:
     return Evidence(family="volatility", side=side, points=None, text=labels.EXPECTED[word])
 
 
-def _side(lean: int | None, shown: int) -> Side:
-    """Say how a lean bears on the shown direction; a flat call is backed by what leans nowhere."""
+def _side(lean: int | None, called: int | None) -> Side:
+    """Say how a lean bears on the call; what leans nowhere backs the call of a small move."""
     if lean is None:
         return Side.MISSING
-    if lean == shown:
+    if called is None:
+        return Side.NEUTRAL
+    if lean == called:
         return Side.FOR
     return Side.AGAINST if lean != 0 else Side.NEUTRAL

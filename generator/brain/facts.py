@@ -1,12 +1,14 @@
 """What happened, in numbers that sentences are made of: no model, only the candles of the last week."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Final
 
 import numpy as np
 
+from generator.brain.closes import Closes, mean_of_assets
+from generator.brain.part import Times
 from generator.brain.week import CLOSE, DAY, HIGH, LOW, QUARTER_MS, VARIANCE, VOLUME, WEEK, Week, last_closed
 from generator.catalog.durations import HOUR_MS
 from generator.market.bars import BAR_MS, FloatArray
@@ -14,32 +16,48 @@ from generator.market.bars import BAR_MS, FloatArray
 BASELINES: Final = ("last_hour", "last_day", "ewma")
 HOUR: Final = 4  # quarter hours
 BARS: Final = QUARTER_MS // BAR_MS
-_FEWEST_DAYS: Final = 3  # of history before a day is called usual or not
+_FEWEST_DAYS: Final = 3  # of history before a day or an hour is compared with it
 _RECENT_HOURS: Final = 8  # in which most of a day's move may have come
 _MOST: Final = 0.6  # of the day's move
 BAND: Final = 0.4307 * 1.4826  # a third of a normal distribution, from the median size of its moves
 _FEWEST_MOVES: Final = DAY // 2 - 8
+_TIE: Final = 1e-5  # what the kept week, in single precision, may be off by: no hour is larger than itself
+_WHOLE: Final = 0.9  # of the quarter hours of a day or a week, from which on it is called one
+LATELY: Final = (3, 8, 20)  # hours over which the last moves are given
 
 
 @dataclass(frozen=True, slots=True)
 class AssetWeek:
-    """One asset; None where unknown."""
+    """One asset; None where unknown, moves as fractions."""
 
-    usual_day: float | None = None  # root mean square of a day's move over the days before the last, as a fraction
+    usual_day: float | None = None  # median size of the moves of the kept days, up to 30
+    usual_days: int = 0  # how many days that is
     place_in_week: float | None = None  # of the last close between the week's low, 0, and its high, 1
     volume_ratio: float | None = None  # the last 24 hours' volume over the week's mean day
+    hour: float | None = None  # move over the last hour
+    hour_rank: float | None = None  # share of the week's hours with a smaller move, 0..1
+    last_3h: float | None = None  # moves up to now, over so many hours or up to ten minutes more
+    last_8h: float | None = None
+    last_20h: float | None = None
+    broke_high_ms: int | None = None  # close of the first bar of this hour above the 24 hours before the hour
+    below_high: float | None = None  # how far the last close is below the new high
+    broke_low_ms: int | None = None
+    above_low: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class MarketWeek:
-    """All assets together, each counted alike; None where unknown."""
+    """All assets together, each counted alike; None where unknown, moves as fractions."""
 
-    usual_day: float | None = None  # root mean square of a day's mean move over the days before the last, as a fraction
-    since_hour: int | None = None  # most of the day's mean move came since this full hour (UTC)
+    usual_day: float | None = None  # median size of the mean moves of the kept days, up to 30
+    since_ms: int | None = None  # most of the day's mean move came since this full hour
     since_share: float | None = None  # how much of it
     volume_ratio: float | None = None  # median over the assets
     correlation: float | None = None  # mean over the pairs, of hourly moves over the last day
     hour_rank: float | None = None  # share of the week's hours in which prices moved less than in the last one, 0..1
+    usual_days: int = 0  # how many days the usual one is the median of
+    move_rank: float | None = None  # share of the week's hours with a smaller mean move than the last hour's, 0..1
+    largest_of: str | None = None  # week or day, where no hour of it had a larger mean move to the same side
 
 
 class Past:
@@ -53,30 +71,82 @@ class Past:
 
     @cached_property
     def usual(self) -> FloatArray:
-        """Root mean square of a day's move of each asset and, last, of their mean, (assets + 1,), NaN where unknown."""
-        return _usual_day(np.column_stack((self._moves, _mean(self._moves))))
+        """Root mean square of a day's move of each asset and, last, of their mean, (assets + 1,), NaN where unknown.
+
+        From hourly moves: the filter's facts are measured in it. What is published is the median of real days.
+        """
+        closes = self._last(CLOSE)
+        usual: FloatArray = usual_days(closes, np.array([len(closes) - 1]))[0]
+        return usual
 
     @cached_property
     def market(self) -> MarketWeek:
-        """The market's facts."""
-        since_hour, since_share = _since(self._closes, (self.closed + 1) * QUARTER_MS)
+        """The market's facts of the quarter hours that are over."""
+        since_ms, since_share = _since(self._closes, (self.closed + 1) * QUARTER_MS)
         return MarketWeek(
-            usual_day=_known(self.usual[-1]),
-            since_hour=since_hour,
+            since_ms=since_ms,
             since_share=since_share,
             volume_ratio=_known(_median(self._volume)),
             correlation=_correlation(self._moves[-24:]),
             hour_rank=_hour_rank(self._variance),
         )
 
-    def assets(self, t_ms: int) -> list[AssetWeek]:
-        """Return the facts of each asset after the bar opened at `t_ms`."""
-        places = _place(self._week, t_ms).tolist()
-        columns = zip(self.usual[:-1].tolist(), places, self._volume.tolist(), strict=True)
-        return [
-            AssetWeek(usual_day=_known(usual), place_in_week=_known(place), volume_ratio=_known(ratio))
-            for usual, place, ratio in columns
-        ]
+    def facts(self, t_ms: int, log_close: FloatArray, closes: Closes) -> tuple[MarketWeek, list[AssetWeek]]:
+        """Return what happened up to the close of the bar opened at `t_ms`: of the market, and of each asset.
+
+        Args:
+            log_close: last closes, NaN where they are stale, (assets,).
+            closes: of the last month's days and of the last hour.
+        """
+        usual, counts = closes.usual_day(t_ms)
+        hours = np.where(np.isfinite(log_close), closes.hour(), np.nan)
+        mean_hour = _known(float(mean_of_assets(hours[None])[0]))
+
+        market = replace(
+            self.market,
+            usual_day=_known(usual[-1]),
+            usual_days=counts[-1],
+            move_rank=self._rank(mean_hour, self._hours[:, -1]),
+            largest_of=self._largest_of(mean_hour),
+        )
+
+        lately = self.lately(log_close)
+        high, low = closes.broken(t_ms, *self.day_edges(t_ms))
+        below_high = -np.expm1(log_close - high.edge)
+        above_low = np.expm1(log_close - low.edge)
+        places = _place(self._week, t_ms)
+
+        assets = []
+        for column in range(len(log_close)):
+            hour = _known(hours[column])
+            last_3h, last_8h, last_20h = (_known(move) for move in lately[:, column])
+            assets.append(
+                AssetWeek(
+                    usual_day=_known(usual[column]),
+                    usual_days=counts[column],
+                    place_in_week=_known(places[column]),
+                    volume_ratio=_known(self._volume[column]),
+                    hour=hour,
+                    hour_rank=self._rank(hour, self._hours[:, column]),
+                    last_3h=last_3h,
+                    last_8h=last_8h,
+                    last_20h=last_20h,
+                    broke_high_ms=_whole(high.at_ms[column]),
+                    below_high=_known(below_high[column]),
+                    broke_low_ms=_whole(low.at_ms[column]),
+                    above_low=_known(above_low[column]),
+                )
+            )
+        return market, assets
+
+    def lately(self, log_close: FloatArray) -> FloatArray:
+        """Return the moves over 3, 8 and 20 hours (up to ten minutes more) as fractions, NaN where unknown.
+
+        (hours, assets + 1); the last column is the assets' mean.
+        """
+        ends = [self._week.last(self.closed - HOUR * hours, 1, CLOSE)[0] for hours in LATELY]
+        moves = np.expm1(log_close - np.array(ends))
+        return np.column_stack((moves, mean_of_assets(moves)))
 
     def day_change(self, log_close: FloatArray) -> FloatArray:
         """Return the log change over 24 hours (up to ten minutes more), NaN where unknown, (assets,)."""
@@ -136,6 +206,32 @@ class Past:
         return np.diff(hourly, axis=0)
 
     @cached_property
+    def _hours(self) -> FloatArray:
+        """The moves over an hour up to each quarter hour of the week, oldest first; the last column is their mean."""
+        moves = np.expm1(self._closes[HOUR:] - self._closes[:-HOUR])
+        return np.column_stack((moves, mean_of_assets(moves)))
+
+    def _rank(self, move: float | None, hours: FloatArray) -> float | None:
+        """Return the share of the hours that ended before the last one began with a smaller move; None of too few."""
+        before = np.abs(hours[:-HOUR])
+        known = before[np.isfinite(before)]
+        if move is None or len(known) < _WHOLE * WEEK:
+            return None
+        return float((known < abs(move)).mean())
+
+    def _largest_of(self, move: float | None) -> str | None:
+        """Say of which time no hour had a larger mean move to the side of `move`: week, day or None."""
+        if not move:
+            return None
+        signed = math.copysign(1.0, move) * self._hours[:, -1]
+        for name, quarters in (("week", WEEK), ("day", DAY)):
+            span = signed[-quarters:]
+            known = span[np.isfinite(span)]
+            if len(known) >= _WHOLE * quarters and known.max() <= abs(move) + _TIE:
+                return name
+        return None
+
+    @cached_property
     def _volume(self) -> FloatArray:
         return _ratios(self._last(VOLUME))
 
@@ -148,7 +244,7 @@ class Past:
         """Mean variance of a bar over the last hour and the last day."""
         variance = self._variance[-DAY:] / BARS
         last_hour = variance[-HOUR:].mean(axis=0)
-        last_day = _mean(variance.T)
+        last_day = mean_of_assets(variance.T)
         return last_hour, last_day
 
     def _band(self, quarters: int) -> FloatArray:
@@ -173,30 +269,41 @@ class Past:
         return self._week.last(self.closed, WEEK, field)
 
 
-def _filled(closes: FloatArray) -> FloatArray:
-    """Carry a close over at most an hour in which nothing was traded."""
+def _filled(closes: FloatArray, most: int = HOUR) -> FloatArray:
+    """Carry a close over at most an hour, or fewer quarters of one, in which nothing was traded."""
     out = closes.copy()
-    for _ in range(HOUR):
+    for _ in range(most):
         missing = np.isnan(out[1:])
         out[1:] = np.where(missing, out[:-1], out[1:])
     return out
 
 
-def _mean(values: FloatArray) -> FloatArray:
-    """Return the mean over the assets of each row, NaN where fewer than half are known."""
-    known = np.isfinite(values)
-    count = known.sum(axis=1)
-    total = np.where(known, values, 0.0).sum(axis=1)
-    return np.where(2 * count >= values.shape[1], total / np.maximum(count, 1), np.nan)
+def _with_mean(moves: FloatArray) -> FloatArray:
+    """Return the moves of the assets and, last, their mean."""
+    return np.column_stack((moves, mean_of_assets(moves)))
 
 
-def _usual_day(moves: FloatArray) -> FloatArray:
-    """Return the root mean square of a day's move from the hourly moves before the last day, (columns,)."""
-    before = moves[:-24]
-    known = np.isfinite(before)
-    seen = known.sum(axis=0)
-    square = np.where(known, before**2, 0.0).sum(axis=0)
+def usual_days(closes: FloatArray, ends: Times) -> FloatArray:
+    """Return the root mean square of a day's move from the hourly moves before the last day, NaN where unknown.
 
+    Args:
+        closes: log of the last close of quarter hours, oldest first, (rows, assets), NaN where nothing was traded.
+        ends: rows at which a week ends, (n,).
+
+    Returns:
+        Of each asset and, last, of the assets' mean, (n, assets + 1).
+    """
+    # Of a week's first hour the close may be carried from within the week alone.
+    filled = _filled(closes)
+    moves = _with_mean(filled[HOUR:] - filled[:-HOUR])
+    first_moves = _with_mean(filled[HOUR:] - _filled(closes, HOUR - 1)[:-HOUR])
+    hours = np.arange(WEEK - 2 * HOUR, DAY - 1, -HOUR)
+    before_last_day = moves[ends[:, None] - HOUR - hours]
+    before_last_day[:, 0] = first_moves[ends - HOUR - hours[0]]
+
+    known = np.isfinite(before_last_day)
+    seen = known.sum(axis=1)
+    square = np.add.reduce(np.where(known, before_last_day**2, 0.0), axis=1)
     enough = seen >= 24 * (_FEWEST_DAYS - 1)
     return np.where(enough, np.sqrt(24.0 * square / np.maximum(seen, 1)), np.nan)
 
@@ -230,9 +337,9 @@ def _ratios(volume: FloatArray) -> FloatArray:
 
 
 def _since(closes: FloatArray, close_ms: int) -> tuple[int | None, float | None]:
-    """Return the latest full hour since which most of the day's mean move came, and the share of it."""
+    """Return the time of the latest full hour since which most of the day's mean move came, and the share of it."""
     last_hour = (close_ms % HOUR_MS) // QUARTER_MS  # quarter hours since the last full hour
-    path = _mean(closes[-1] - closes[-DAY - HOUR - 1 :])  # mean move from each quarter hour until now
+    path = mean_of_assets(closes[-1] - closes[-DAY - HOUR - 1 :])  # mean move from each quarter hour until now
     day = path[-DAY - 1] if len(path) > DAY else math.nan
     if not math.isfinite(day) or day == 0.0:
         return None, None
@@ -240,7 +347,7 @@ def _since(closes: FloatArray, close_ms: int) -> tuple[int | None, float | None]
     for hours in range(1, _RECENT_HOURS + 1):
         share = float(path[-1 - last_hour - HOUR * hours] / day)
         if share >= _MOST:
-            return int(close_ms // HOUR_MS - hours) % 24, share
+            return (close_ms // HOUR_MS - hours) * HOUR_MS, share
     return None, None
 
 
@@ -262,7 +369,7 @@ def _correlation(moves: FloatArray) -> float | None:
 
 def _hour_rank(variance: FloatArray) -> float | None:
     """Return the share of the week's hours with less realised variance than the last, over all assets."""
-    quarters = _mean(np.log(np.maximum(variance, 1e-12)).reshape(-1, variance.shape[1]))
+    quarters = mean_of_assets(np.log(np.maximum(variance, 1e-12)).reshape(-1, variance.shape[1]))
     hours = quarters.reshape(-1, HOUR).mean(axis=1)
     known = hours[np.isfinite(hours)]
     if len(known) < 24 * _FEWEST_DAYS or not math.isfinite(float(hours[-1])):
@@ -280,3 +387,7 @@ def _median(values: FloatArray) -> float:
 
 def _known(value: float) -> float | None:
     return float(value) if math.isfinite(value) else None
+
+
+def _whole(value: float) -> int | None:
+    return int(value) if math.isfinite(value) else None

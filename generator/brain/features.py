@@ -10,7 +10,8 @@ from typing import ClassVar, Final
 
 import numpy as np
 
-from generator.brain.smoothing import DAY_BARS, Pace, clipped, rates
+from generator.brain.part import Part
+from generator.brain.smoothing import DAY_BARS, Pace, before, carried, clipped, counted, rates, series
 from generator.brain.volatility import Volatility
 from generator.market.bars import FloatArray
 
@@ -47,21 +48,24 @@ _PUSH: Final = 0.8
 _FIRST_SIZE: Final = 2 * _TRENDS
 _FIRST_LOG: Final = _FIRST_SIZE + 2
 _FIRST_SHAPE: Final = _FIRST_LOG + len(_LOG_HALF_LIVES)
+_LEVELS: Final = _FIRST_SHAPE + _SHAPES
 
 
-class Features:
+class Features(Part):
     """Running measures of each asset and, in the last column, of the market; arrays are (k, ..., assets + 1)."""
 
-    STATE: ClassVar[tuple[str, ...]] = ("levels", "baseline", "long", "last", "count")  # `refresh` fills `current`
+    STATE: ClassVar[tuple[str, ...]] = ("levels", "baseline", "long", "last", "count", "current")
 
     def __init__(self, shape: tuple[int, ...]) -> None:
         """Start empty; `shape` is (..., assets)."""
+        super().__init__(len(shape))
         wide = (*shape[:-1], shape[-1] + 1)
-        self.levels = np.zeros((_FIRST_SHAPE + _SHAPES, *wide))
+        self.levels = np.zeros((_LEVELS, *wide))
         self.baseline = np.zeros((len(BASELINES), *wide))
         self.long = np.zeros((3, *wide))  # squares: log volatility against the month, trends over 8 and 20 hours
         self.last = np.zeros(wide)  # u of the last return
         self.count = np.zeros(wide)
+        self.current = np.zeros((len(PLAIN), *wide))
 
         half_lives = (
             *TREND_HALF_LIVES,  # means of u
@@ -70,39 +74,45 @@ class Features:
             *_LOG_HALF_LIVES,
             *(_SHAPE_HALF_LIFE,) * _SHAPES,
         )
-        dimensions = len(wide)
+        dimensions = len(wide) + 1
         self._alpha = rates(half_lives, dimensions)
         self._alpha_baseline = rates((7 * DAY_BARS,), dimensions)
         self._alpha_long = rates((_LONG_HALF_LIFE,), dimensions)
         self._effective = (2.0 - self._alpha[:_TRENDS]) / self._alpha[:_TRENDS]
-        self._worth = self._effective  # the same, while fewer bars were seen than that
-        self.current = np.zeros((len(PLAIN), *wide))
 
     def update(self, returns: FloatArray, volatility: Volatility) -> None:
-        """Take one bar's log returns; NaN leaves the asset as it was."""
+        """Take the log returns of a block, (n, ..., assets), which `volatility` has taken.
+
+        NaN leaves the asset as it was.
+        """
         seen = np.isfinite(returns)
         total = seen.sum(axis=-1, keepdims=True).astype(np.float64)
         wide = np.concatenate((seen, np.minimum(total, 1.0)), axis=-1)
-        self.count += wide
+        self.count = counted(self.count, wide)
         pace = Pace(self.count, wide)
         self._take(np.where(seen, returns, 0.0), volatility, np.maximum(total, 1.0), pace, wide)
 
         fresh = volatility.fresh()
-        energy = self._energy()
-        trends = self._trends(energy)
+        energy = np.maximum(self.levels[_TRENDS:_FIRST_SIZE], _TINY)  # mean squares over the half-lives of the trends
+        worth = np.minimum(self._effective, 2.0 * np.maximum(self.count, 1.0))
+        trends = self._trends(energy, worth)
         shapes = self._shapes(fresh, energy)
-        pace.step(self.baseline, shapes, self._alpha_baseline)
+        baselines = series(len(BASELINES), self.count)
+        baselines[:] = shapes
+        self.baseline = pace.follow(self.baseline, baselines, self._alpha_baseline)
 
         logs = self._logs()
         away = logs[1] - logs[5]
-        pace.step(self.long, np.array((away, trends[2], trends[3])) ** 2, self._alpha_long)
+        squares = series(3, self.count)
+        squares[:] = np.array((away, trends[2], trends[3])) ** 2
+        self.long = pace.follow(self.long, squares, self._alpha_long)
 
-        self._fill(trends, shapes, volatility, fresh)
+        self._fill(trends, shapes, worth, volatility)
 
     def _take(
         self, returns: FloatArray, volatility: Volatility, many: FloatArray, pace: Pace, seen: FloatArray
     ) -> None:
-        """Move the means by one bar; the market is the mean over the `many` assets that have one.
+        """Move the means; the market is the mean over the `many` assets that have one.
 
         The rows of `raw` are z, the return in slow sigmas; w, in sigmas of the last two hours; and the log volatility.
         """
@@ -116,20 +126,24 @@ class Features:
         z, w, log_volatility = raw
         u = w / np.sqrt(1.0 + (w / _SOFT) ** 2)
         square = u * u
-        values = np.empty(self.levels.shape)
-        values[:_TRENDS] = u
-        values[_TRENDS:_FIRST_SIZE] = square
-        values[_FIRST_SIZE:_FIRST_LOG] = z
-        values[_FIRST_LOG:_FIRST_SHAPE] = log_volatility
-        shape = values[_FIRST_SHAPE:]
+        last = carried(self.last, u, seen > 0.0)
+        levels = series(_LEVELS, self.count)
+        levels[:_TRENDS] = u
+        levels[_TRENDS:_FIRST_SIZE] = square
+        levels[_FIRST_SIZE:_FIRST_LOG] = z
+        levels[_FIRST_LOG:_FIRST_SHAPE] = log_volatility
+        shape = levels[_FIRST_SHAPE:]
         shape[0] = np.abs(u)
         shape[1] = square * (u < 0.0)
-        shape[2] = u * self.last
+        shape[2] = u * before(self.last, last)
         shape[3] = np.minimum(w * w, _Z_LIMIT**2)
-        shape[4] = self.levels[0] ** 2
 
-        pace.step(self.levels, values, self._alpha)
-        self.last = np.where(seen > 0.0, u, self.last)
+        # The last of them is the mean square of another, the hour's mean, up to the bar before.
+        pace.follow(self.levels[:-1], levels[:-1], self._alpha[:-1])
+        levels[-1] = before(self.levels[0], levels[0]) ** 2
+        pace.follow(self.levels[-1:], levels[-1:], self._alpha[-1:])
+        self.levels = levels
+        self.last = last
 
     def pushes(self) -> list[int]:
         """Return the push of the last one to three hours of every asset: 1, 0 or -1."""
@@ -138,38 +152,29 @@ class Features:
         push = 0.5 * (hour + three_hours)
         return list(((push >= _PUSH).astype(np.int64) - (push <= -_PUSH)).tolist())
 
-    def _energy(self) -> FloatArray:
-        """Return the mean squares over the half-lives of the trends."""
-        return np.maximum(self.levels[_TRENDS:_FIRST_SIZE], _TINY)
-
-    def _trends(self, energy: FloatArray) -> FloatArray:
+    def _trends(self, energy: FloatArray, worth: FloatArray) -> FloatArray:
         """Return the t-statistics of the trends, (5, ..., assets + 1), within 6 of 0.
 
-        A mean of half-life h has (2 - alpha) / alpha independent values, as many as a plain mean of equal variance.
+        A mean of half-life h has (2 - alpha) / alpha independent values, as many as a plain mean of equal variance;
+        `worth` is as many, or fewer while fewer bars were seen than that.
         """
-        self._worth = np.minimum(self._effective, 2.0 * np.maximum(self.count, 1.0))
-        return clipped(self.levels[:_TRENDS] * np.sqrt(self._worth / energy), -6.0, 6.0)
+        return clipped(self.levels[:_TRENDS] * np.sqrt(worth / energy), -6.0, 6.0)
 
     def _logs(self) -> FloatArray:
         """Return the means of log volatility."""
         return self.levels[_FIRST_LOG:_FIRST_SHAPE]
 
-    def refresh(self, volatility: Volatility) -> None:
-        """Fill `current` with the plain features of the present state."""
-        fresh = volatility.fresh()
-        energy = self._energy()
-        self._fill(self._trends(energy), self._shapes(fresh, energy), volatility, fresh)
-
-    def _fill(self, trends: FloatArray, shapes: FloatArray, volatility: Volatility, fresh: FloatArray) -> None:
+    def _fill(self, trends: FloatArray, shapes: FloatArray, worth: FloatArray, volatility: Volatility) -> None:
         """Fill `current`, in the order of `PLAIN`."""
-        out = self.current
+        out = series(len(PLAIN), self.count)
         logs = self._logs()
-        sizes = self.levels[_FIRST_SIZE:_FIRST_LOG] * np.sqrt(self._worth[2:4])
+        sizes = self.levels[_FIRST_SIZE:_FIRST_LOG] * np.sqrt(worth[2:4])
 
         out[_VOLATILITIES] = logs[:4] - logs[4]
         out[_TREND_ROWS] = trends
         out[_SIZE_ROWS] = clipped(sizes, -12.0, 12.0)
         out[_BASELINE_ROWS] = shapes - self.baseline
+        fresh = volatility.fresh()
         out[AT["breadth"]] = _mean(np.tanh(trends[2, ..., :-1]), fresh)
 
         out[AT["volatility_month"]] = logs[2] - logs[5]
@@ -180,6 +185,7 @@ class Features:
         volume = volatility.volume_levels()[0]
         out[AT["volume"], ..., :-1] = volume
         out[AT["volume"], ..., -1:] = _mean(volume, fresh)
+        self.current = out
 
     def _shapes(self, fresh: FloatArray, square: FloatArray) -> FloatArray:
         """Return the measures that are later compared with their own week, in the order of `BASELINES`."""

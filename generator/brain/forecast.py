@@ -1,17 +1,32 @@
-"""A forecast of one asset and the word shown for it."""
+"""A forecast of one asset: three chances, and the call, which is what the forecast claims of them."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar, Final
+from typing import ClassVar, Final, NamedTuple
 
 import numpy as np
 
-from generator.catalog.words import Prediction
+from generator.catalog.words import PREDICTION_OF_CALL, Call, Prediction
 from generator.market.bars import FloatArray
 
-WORDS: Final = {1: Prediction.BULLISH, 0: Prediction.NEUTRAL, -1: Prediction.BEARISH}
-EDGE: Final = 0.02  # how far above its base rate a direction must be to be shown
-KEEP_BARS: Final = 3
+UNITS: Final = 10_000  # a published chance is a whole number of these
+ENTER_SMALL: Final = 5_000  # the band's chance from which a small move is called
+KEEP_SMALL: Final = 4_500  # and to which that call is kept
+NONE: Final = 0.0
+UP: Final = 1.0
+DOWN: Final = -1.0
+SMALL_MOVE: Final = 2.0
+CALLS: Final = {NONE: Call.NONE, UP: Call.UP, DOWN: Call.DOWN, SMALL_MOVE: Call.SMALL_MOVE}
+
+
+class SideRule(NamedTuple):
+    """By how much a side must lead the opposite one to be called, and to stay called; chances, 0..1."""
+
+    enter: float
+    keep: float
+
+
+EARNED: Final = SideRule(0.05, 0.03)  # where the live record has shown that such leads come true
+SIMULATED: Final = SideRule(0.10, 0.06)  # in a simulated market, which is made with a drift
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +50,13 @@ class OutcomeChances:
         return self.neutral
 
 
+class MoveChance(NamedTuple):
+    """The chance that the price at the end lies outside the band round the price at the start, and its base rate."""
+
+    chance: float
+    base_rate: float
+
+
 @dataclass(frozen=True, slots=True)
 class Forecast:
     """A forecast of one asset over one horizon."""
@@ -43,54 +65,84 @@ class Forecast:
     horizon_minutes: int
     probabilities: OutcomeChances  # chances of down, neutral, up; neutral is |move| <= band
     base_rate: OutcomeChances  # the causal base rates of the three, which the forecast is judged against
-    prediction: Prediction  # a direction only as `words` says, else NEUTRAL; on data in doubt NEUTRAL
+    call: Call  # as `follow` decides, from the chances as published
     band_bps: float  # half-width of the neutral band, from the week's moves over the horizon, in basis points
 
     @property
-    def confidence(self) -> float:
-        """Chance of the shown class, 0..1."""
-        return self.probabilities.of(self.prediction)
+    def prediction(self) -> Prediction:
+        """The call in the words of an outcome: NEUTRAL for a small move and without a call."""
+        return PREDICTION_OF_CALL[self.call]
+
+    @property
+    def confidence(self) -> float | None:
+        """Chance of the called outcome, 0..1; None without a call."""
+        return None if self.call is Call.NONE else self.probabilities.of(self.prediction)
+
+    @property
+    def move(self) -> MoveChance:
+        """The chance of a move beyond the band, up or down, and its base rate."""
+        return MoveChance(1.0 - self.probabilities.neutral, 1.0 - self.base_rate.neutral)
 
 
-def words(chance: FloatArray, base: FloatArray, balance: Callable[[], FloatArray]) -> FloatArray:
-    """Return 1 up, 0 neutral or -1 down for each asset.
+def in_units(chance: FloatArray) -> FloatArray:
+    """Return chances, (3, assets), as they are published: whole ten-thousandths that sum to 10,000.
 
-    A direction is shown only if its class is the likeliest, clearly above its base rate, and more families of evidence
-    point that way than the other.
+    It is what `formats.probabilities` gives for one triple, bit for bit; NaN stays NaN.
+
+    >>> in_units(np.array([[1 / 3], [1 / 3], [1 / 3]])).T.tolist()
+    [[3334.0, 3333.0, 3333.0]]
+    """
+    scaled = chance / np.add.reduce(chance) * UNITS
+    whole = np.floor(scaled)
+    missing = UNITS - np.add.reduce(whole)
+
+    by_remainder = np.argsort(whole - scaled, axis=0, kind="stable")
+    rank = np.argsort(by_remainder, axis=0, kind="stable")
+    out: FloatArray = whole + (rank < missing)
+    return out
+
+
+def follow(held: FloatArray, units: FloatArray, sides: SideRule | None) -> FloatArray:
+    """Return the call of each asset, by the codes of `CALLS`, (assets,).
+
+    The band or a side is called only if it is the likeliest of the three. A small move is called from a chance of 0.50
+    and kept to 0.45. A side is called where it leads the *opposite side* by enough: what the two lose or gain together
+    is not a reason to name one of them.
 
     Args:
-        chance, base: of down, neutral, up, (3, assets).
-        balance: gives the families that point up less those that point down, (assets,); asked only where it matters.
+        held: the calls of the bar before; none where nothing is kept.
+        units: the chances of down, neutral and up as published, see `in_units`, (3, assets).
+        sides: None where no side may be called.
 
-    >>> base = np.array([[0.33], [0.34], [0.33]])
-    >>> rising = np.array([[0.28], [0.32], [0.40]])
-    >>> words(rising, base, balance=lambda: np.array([2.0])).tolist()
-    [1.0]
-    >>> words(rising, base, balance=lambda: np.array([-1.0])).tolist()
-    [0.0]
+    >>> rising = np.array([[2800.0], [3500.0], [3700.0]])
+    >>> [follow(np.array([held]), rising, SideRule(0.10, 0.06)).item() for held in (NONE, UP)]
+    [0.0, 1.0]
     """
-    best = chance.argmax(axis=0)
-    edge = np.take_along_axis(chance - base, best[None], axis=0)[0]
-    way = np.where(edge >= EDGE, best - 1.0, 0.0)
-    if not np.count_nonzero(way):
-        return way
-    return np.where(way * balance() > 0.0, way, 0.0)
+    down, neutral, up = units
+    enough = np.where(held == SMALL_MOVE, KEEP_SMALL, ENTER_SMALL)
+    is_small = (neutral >= enough) & (neutral >= up) & (neutral >= down)
+    call = np.where(is_small, SMALL_MOVE, NONE)
+    if sides is None:
+        return call
+
+    enter = round(UNITS * sides.enter)
+    keep = round(UNITS * sides.keep)
+    lead = up - down
+    is_up = (up > neutral) & (lead >= np.where(held == UP, keep, enter))
+    is_down = (down > neutral) & (-lead >= np.where(held == DOWN, keep, enter))
+    call = np.where(is_up & ~is_small, UP, call)
+    return np.where(is_down & ~is_small, DOWN, call)
 
 
-class Shown:
-    """The words shown for the next hour: a direction, once shown, is kept for a quarter of an hour."""
+class Calls:
+    """The calls of the next hour, kept from bar to bar."""
 
-    STATE: ClassVar[tuple[str, ...]] = ("word", "bars")
+    STATE: ClassVar[tuple[str, ...]] = ("held",)
 
     def __init__(self, assets: int) -> None:
         """Start with none."""
-        self.word = np.zeros(assets)
-        self.bars = np.zeros(assets)  # since the word was first shown
+        self.held = np.full(assets, NONE)
 
-    def update(self, chance: FloatArray, fresh: FloatArray) -> None:
-        """Take one bar's chances and the words that they would have alone."""
-        is_young = (self.word != 0.0) & (self.bars < KEEP_BARS)
-        is_likeliest = chance.argmax(axis=0) - 1.0 == self.word
-        word = np.where(is_young & is_likeliest, self.word, fresh)
-        self.bars = np.where(word == self.word, self.bars + 1.0, 1.0)
-        self.word = word
+    def update(self, units: FloatArray, sides: SideRule | None) -> None:
+        """Take one bar's chances as published; arguments as for `follow`."""
+        self.held = follow(self.held, units, sides)

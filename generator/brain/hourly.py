@@ -24,8 +24,9 @@ def futures(frame: BarFrame) -> dict[str, Pressure]:
     """Return the derivatives words from funding and open contracts as known at each closed hour of the last 30 days."""
     recent = frame.rows(max(len(frame) - FUTURES_HOURS, 0))
     measure = Derivatives(len(frame.assets), bars_an_hour=1)
-    for row, t_ms in enumerate(recent.t.tolist()):
-        measure.update(t_ms, recent.fields["funding"][row], recent.fields["open_interest"][row])
+    if len(recent):
+        measure.update(recent.t, recent.fields["funding"], recent.fields["open_interest"], np.ones(len(recent)))
+        measure.settle()
     return dict(zip(frame.assets, measure.readings(), strict=True))
 
 

@@ -107,6 +107,7 @@ def _asset(asset: AssetReading, forecast: Forecast | None) -> dict[str, Any]:
         "derivatives": READ_DERIVATIVES[asset.pressure.state],
         "arena": asdict(forecast.probabilities) if forecast else None,
         "band_bps": forecast.band_bps if forecast else None,
+        "call": hour.call.value if hour else None,
         "arena_60m": {**asdict(hour.probabilities), "band_bps": hour.band_bps} if hour else None,
         "ranges": ranges,
     }

@@ -7,9 +7,9 @@ words need not be equally common.
 from typing import ClassVar, Final
 
 import numpy as np
-import numpy.typing as npt
 
-from generator.brain.smoothing import DAY_BARS, HOUR_BARS, Pace, rates
+from generator.brain.part import Part
+from generator.brain.smoothing import DAY_BARS, HOUR_BARS, Flags, Pace, ages, counted, follow, hysteresis, rates, series
 from generator.catalog.words import LiquidityContext
 from generator.market.bars import FloatArray
 
@@ -22,12 +22,13 @@ _FIRST: Final = 0.5  # edge before anything is known
 _TILTED: Final = 0.15  # imbalance from which a book leans to one side
 
 
-class Liquidity:
-    """Smoothed liquidity of each asset; arrays are (k, assets) or (assets,)."""
+class Liquidity(Part):
+    """Smoothed liquidity of each asset; arrays are (k, ..., assets) or (..., assets)."""
 
     STATE: ClassVar[tuple[str, ...]] = ("level", "week", "far", "word", "count", "age", "imbalance", "imbalance_age")
 
     def __init__(self, assets: int) -> None:
+        super().__init__()
         self.level = np.zeros((1, assets))  # log depth less log spread, over a quarter of an hour
         self.week = np.zeros((1, assets))  # its mean over a week
         self.far = np.full((2, assets), 2.0 * _FIRST)  # mean distance of what is thin, and of what is deep
@@ -36,52 +37,70 @@ class Liquidity:
         self.age = np.full(assets, 1e6)
         self.imbalance = np.zeros((1, assets))
         self.imbalance_age = np.full(assets, 1e6)
-        self._alpha = rates((6,), 1)
-        self._alpha_level = rates((3,), 1)
-        self._alpha_week = rates((7 * DAY_BARS,), 1)
+        self._alpha = rates((6,), 2)
+        self._alpha_level = rates((3,), 2)
+        self._alpha_week = rates((7 * DAY_BARS,), 2)
         self._alpha_far = float(rates((1.75 * DAY_BARS,), 0)[0])
 
     def update(
-        self, depth_usd: FloatArray, spread_bps: FloatArray, imbalance: FloatArray, volatility: FloatArray
+        self,
+        depth_usd: FloatArray,
+        spread_bps: FloatArray,
+        imbalance: FloatArray,
+        volatility: FloatArray,
+        steps: FloatArray,
     ) -> None:
-        """Take one bar.
+        """Take a block of bars.
 
         Args:
-            depth_usd: on both sides near the middle, (assets,), NaN where unknown.
+            depth_usd: on both sides near the middle, (n, assets), NaN where unknown.
             spread_bps: likewise, in basis points.
             imbalance: likewise, -1 only asks to 1 only bids.
-            volatility: log volatility of the last hours against the week, (assets,).
+            volatility: log volatility of the last hours against the week, (n, assets).
+            steps: bars from each to the one before, (n,).
         """
         book = depth_usd / spread_bps
         seen = np.isfinite(book)  # no bound lets a quotient overflow, so both are known
-        weight = seen.astype(np.float64)
-        self.count += weight
-        self.age = np.where(seen, 0.0, self.age + 1.0)
+        self.count = counted(self.count, seen)
+        self.age = ages(self.age, seen, steps)
 
+        pace = Pace(self.count, seen.astype(np.float64))
         raw = np.log(np.where(seen, book, 1.0)) + _CLEARED * volatility
-        pace = Pace(self.count, weight)
-        pace.step(self.level, raw[None], self._alpha_level)
-        pace.step(self.week, self.level, self._alpha_week)
-
-        self._take_imbalance(imbalance)
+        self.level = pace.follow(self.level, raw[None], self._alpha_level)
+        self.week = pace.follow(self.week, self.level.copy(), self._alpha_week)
         self._reword(seen)
 
-    def _take_imbalance(self, imbalance: FloatArray) -> None:
-        """Follow the book's imbalance over about half an hour."""
-        seen = np.isfinite(imbalance)
-        self.imbalance_age = np.where(seen, 0.0, self.imbalance_age + 1.0)
-        self.imbalance += (np.where(seen, imbalance, self.imbalance[0]) - self.imbalance) * self._alpha
+        # The imbalance over about half an hour.
+        given = np.isfinite(imbalance)
+        self.imbalance_age = ages(self.imbalance_age, given, steps)
+        self.imbalance = follow(self.imbalance, np.where(given, imbalance, 0.0)[None], self._alpha * given)
 
-    def _reword(self, seen: npt.NDArray[np.bool_]) -> None:
+    def _reword(self, seen: Flags) -> None:
         """Move the edges of the words, and change a word only past the far side of a dead zone."""
         away = self.level[0] - self.week[0]
-        out = np.array((-away, away))
-        beyond = (out > np.maximum(0.5 * self.far, _LEAST)) & seen
-        self.far += beyond * (out - self.far) * self._alpha_far
+        distances = series(2, away)
+        distances[0] = -away
+        distances[1] = away
+        self.far = self._follow_far(distances, seen)
 
         thin, deep = np.maximum(0.5 * self.far, _LEAST)
         edge = np.where(away < 0.0, thin, deep)
         self.word = hysteresis(self.word, away, (1.0 + _BAND) * edge, (1.0 - _BAND) * edge)
+
+    def _follow_far(self, distances: FloatArray, seen: Flags) -> FloatArray:
+        """Return the mean distances, (2, n, assets), each of the distances beyond its own half."""
+        if not seen.any():
+            return np.repeat(self.far[:, None], len(seen), axis=1)
+
+        far = self.far
+        means = np.empty_like(distances)
+        weights = self._alpha_far * seen
+        for bar, weight in enumerate(weights):
+            distance = distances[:, bar]
+            beyond = distance > np.maximum(0.5 * far, _LEAST)
+            far = far + (distance - far) * (beyond * weight)
+            means[:, bar] = far
+        return means
 
     def known_imbalance(self) -> FloatArray:
         """Return the smoothed imbalance, NaN where it is not known now."""
@@ -99,17 +118,3 @@ class Liquidity:
             for tilt, here in zip(self.known_imbalance().tolist(), known, strict=True)
         ]
         return context, leans
-
-
-def hysteresis(word: FloatArray, score: FloatArray, enter: float | FloatArray, leave: float | FloatArray) -> FloatArray:
-    """Return -1, 0 or 1: enter past `enter`, leave again below `leave`.
-
-    >>> now = np.array([0.0, 1.0, 1.0, 1.0])
-    >>> hysteresis(now, score=np.array([0.8, 0.8, 0.4, -1.5]), enter=1.2, leave=0.7).tolist()
-    [0.0, 1.0, 0.0, -1.0]
-    """
-    size = np.abs(score)
-    side = np.sign(score)
-    stays = (size >= leave) & (side == word)
-    out: FloatArray = side * ((size >= enter) | stays)
-    return out

@@ -1,6 +1,7 @@
 """How far prices may move: a frozen regression on log volatility for four horizons.
 
-HAR: Corsi (2009), with the time of the week. `python -m generator.lab train-outlook` fits it; it is not refitted here.
+HAR: Corsi (2009), with the time of the week and, for a day, the level of a month.
+`python -m generator.lab train-outlook` fits it; it is not refitted here.
 """
 
 from dataclasses import dataclass
@@ -9,6 +10,7 @@ from typing import Any, ClassVar, Final
 import numpy as np
 import numpy.typing as npt
 
+from generator.brain.part import Part, Times
 from generator.brain.smoothing import HOUR_BARS, clipped
 from generator.brain.volatility import HALF_LIVES, VOLUME_HALF_LIVES, Volatility
 from generator.brain.week import DAY, QUARTER_MS, WEEK
@@ -23,10 +25,13 @@ _COARSE: Final = np.arange(10, 30) / 10.0  # 1 to 2.9
 EDGES: Final = np.concatenate((_FINE, _COARSE, [3.0, 3.5, 4.0, 5.0, 6.0, 8.0, 12.0]))
 """Bins of the size of a move over its expected sigma; what lies beyond the last edge counts in the last bin."""
 BINS: Final = len(EDGES) - 1
+MIDDLES: Final = 0.5 * (EDGES[1:] + EDGES[:-1])
 MIN_BARS: Final = 3 * HOUR_BARS
 OUTLOOK_FORMAT: Final = "emi-brain-outlook"
 SEASONS: Final = {"quarter": DAY, "weekday": 7, "weekend": 24}
 """The parts of the time of the week and how many numbers each has."""
+_MONTH_SHARES: Final = np.array((0.0, 0.0, 0.0, 0.3))
+"""The part of the expected log volatility that is the level of a month: a day returns to it, four hours do not."""
 _THURSDAY: Final = 3  # 1970-01-01; Monday is 0
 _FURTHEST: Final = 6.0  # of a log ratio
 
@@ -40,12 +45,28 @@ class OutlookWeights:
     gain: FloatArray  # what makes the sigma, fitted as a mean of logs, variance-unbiased, (4,)
     law: FloatArray  # shares of the sizes of moves over their sigma in the bins of `EDGES`, (4, bins)
 
-    def expected(self, volatility: Volatility, t_ms: int) -> FloatArray:
-        """Return the mean log of (volatility of a bar over the horizon / slow sigma), (4, ..., assets)."""
+    def expected(self, volatility: Volatility, t_ms: Times) -> FloatArray:
+        """Return the mean log of (volatility of a bar over the horizon / slow sigma) after each bar, (4, n, assets)."""
         inputs = np.concatenate((volatility.levels(), volatility.volume_levels()))
         season = self.season[:, (t_ms + BAR_MS) // QUARTER_MS % WEEK, None]
-        out: FloatArray = self.levels @ inputs.reshape(INPUTS, -1) + season
-        return out.reshape(-1, *inputs.shape[1:])
+        # One product a bar: the numbers of a bar must not depend on how many are read together.
+        products = self.levels @ inputs.swapaxes(0, 1)
+        return with_month(products.swapaxes(0, 1) + season, volatility.month_level())
+
+
+def with_month(level: FloatArray, month: FloatArray) -> FloatArray:
+    """Return log volatility over each horizon that returns in part to the level of a month.
+
+    Args:
+        level: log of (expected volatility / slow sigma), (4, ...).
+        month: log of (slow sigma of a month / slow sigma), (...).
+
+    >>> with_month(np.full((4, 1), 1.0), np.array([0.5])).round(2).ravel().tolist()
+    [1.0, 1.0, 1.0, 0.85]
+    """
+    shares = _MONTH_SHARES.reshape(-1, *(1,) * month.ndim)
+    out: FloatArray = (1.0 - shares) * level + shares * month
+    return out
 
 
 def outlook_of(body: dict[str, Any]) -> OutlookWeights:
@@ -85,20 +106,21 @@ def calendar(slots: npt.NDArray[np.int64]) -> FloatArray:
     return out
 
 
-class Outlook:
-    """The outlook after the last bar; arrays are (4, assets)."""
+class Outlook(Part):
+    """The outlook after the last bar; arrays are (4, ..., assets)."""
 
     STATE: ClassVar[tuple[str, ...]] = ("level", "sigma")
 
     def __init__(self, assets: int, frozen: OutlookWeights) -> None:
         """Start empty."""
+        super().__init__()
         self.level = np.zeros((len(HORIZONS), assets))  # of log volatility, against the slow sigma
         self.sigma = np.full((len(HORIZONS), assets), np.nan)  # of the move over each horizon, before any correction
         self._frozen = frozen
         root_bars = 0.5 * np.log(np.array(HORIZON_BARS, dtype=np.float64))
-        self._width = root_bars[:, None] + frozen.gain[:, None]  # from a bar's log sigma to that of the whole move
+        self._width = (root_bars + frozen.gain)[:, None, None]  # from a bar's log sigma to that of the whole move
 
-    def update(self, t_ms: int, volatility: Volatility) -> None:
-        """Take one bar, opened at `t_ms`, that `volatility` has taken."""
+    def update(self, t_ms: Times, volatility: Volatility) -> None:
+        """Take a block of bars, opened at `t_ms`, (n,), that `volatility` has taken."""
         self.level = clipped(self._frozen.expected(volatility, t_ms), -_FURTHEST, _FURTHEST)
         self.sigma = volatility.slow_sigma() * np.exp(self.level + self._width)

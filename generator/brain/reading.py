@@ -13,6 +13,7 @@ from generator.catalog.words import (
     DerivativesState,
     DerivativesVote,
     LiquidityContext,
+    MarketSide,
     MarketStructure,
     RegimeLabel,
     Trend,
@@ -43,9 +44,24 @@ class Range:
 
 
 @dataclass(frozen=True, slots=True)
+class Axes:
+    """How wild the market is and which side it is on; None where that is unknown."""
+
+    swings: VolatilityWord  # the word of volatility
+    swings_since_ms: int | None  # close of the first bar of this step: calm and normal, or elevated and extreme
+    side: MarketSide
+    side_chance: float | None  # of the side, over about half an hour; of `none`, that there is neither
+    side_since_ms: int | None  # close of the first bar with the side
+
+
+NO_AXES: Final = Axes(VolatilityWord.UNKNOWN, None, MarketSide.UNKNOWN, None, None)
+
+
+@dataclass(frozen=True, slots=True)
 class RegimeReading:
     """The market regime now, by the forward filter."""
 
+    axes: Axes
     label: RegimeLabel
     posterior: dict[RegimeLabel, float]  # over risk_on, risk_off, range, high_volatility; sums to 1
     confidence: float  # chance of the shown label; of `transition`, the likeliest's

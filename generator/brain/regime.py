@@ -4,11 +4,11 @@ from dataclasses import dataclass
 from typing import ClassVar, Final
 
 import numpy as np
-import numpy.typing as npt
 
 from generator.brain.calibration import KEEP, PLAIN, USUAL, Calibration, softmax, temperature, tempered
+from generator.brain.part import Part, Times
 from generator.brain.recurrent import Recurrent
-from generator.brain.smoothing import rates
+from generator.brain.smoothing import Flags, before, carried, follow, rates
 from generator.brain.structure import FLAT
 from generator.catalog.durations import MINUTE_MS
 from generator.catalog.thresholds import BROAD_SHARE
@@ -19,9 +19,8 @@ REGIMES: Final = (RegimeLabel.RISK_ON, RegimeLabel.RISK_OFF, RegimeLabel.RANGE, 
 LABELS: Final = (*REGIMES, RegimeLabel.TRANSITION)
 TRANSITION: Final = 4
 STEP_BARS: Final = 6  # the hidden state advances every half hour; the open half hour is evaluated at every bar
-Flags = npt.NDArray[np.bool_]
 _STEP_MS: Final = STEP_BARS * BAR_MS
-LEAD: Final = 0.10
+LEAD: Final = 0.15
 """How far another regime must lead in the published chances before the label moves to it."""
 _ROUNDED: Final = 2e-4  # of that, what publishing may round away
 _UNDECIDED: Final = 0.30  # with no regime at this chance nothing is decided
@@ -29,15 +28,12 @@ _PUBLISHED_HALF_LIFE: Final = 3  # bars
 _HEAT: Final = 1.18  # of the chances: no market is one of those on which their temperature was fitted
 _FORGET_HALF_LIFE: Final = 72  # bars without evidence
 _RAMP_BARS: Final = 576.0  # over which a new stream earns the network's full trust
-_CLEAR_SHARE: Final = 0.60  # of the assets, from which a direction is clear
-_CLEAR_DAYS: Final = 0.80  # usual days of a mean move, beyond which a direction is clear
-_STILL_DAYS: Final = 0.40  # usual days, within which a range is clear
-_DISCOUNT: Final = np.exp([[-1.0], [-1.0], [-0.9], [-0.9]])  # of the chance of a regime that the facts do not bear out
+_AGAINST: Final = np.exp(-0.5)  # by which the day's facts lower the odds of a regime that they speak against
 
 
 @dataclass(frozen=True, slots=True)
 class RegimeFacts:
-    """What no regime may contradict, by asset and, last, of the market; NaN where unknown, (assets + 1,)."""
+    """What bears on the regime, by asset and, last, of the market; NaN where unknown, (..., assets + 1)."""
 
     up: FloatArray  # share of the assets that rose over the day; of an asset itself 1 or 0
     down: FloatArray  # share of those that fell
@@ -45,24 +41,15 @@ class RegimeFacts:
     stressed: FloatArray  # 1 with elevated or extreme volatility, 0 with calm or normal
     days: FloatArray  # the day's mean move in usual days
 
-    def allowed(self) -> Flags:
-        """Return which regimes the facts allow, (4, assets + 1)."""
+    def against(self) -> Flags:
+        """Return which regimes the facts speak against, (4, ..., assets + 1); what is unknown speaks against none."""
         one_sided = (self.up > BROAD_SHARE) | (self.up < 1.0 - BROAD_SHARE)
         broad_move = one_sided & (np.abs(self.days) > 1.0)
 
-        no_risk_on = (self.up < 0.5) & (self.trend < 1.0)
-        no_risk_off = (self.down < 0.5) & (self.trend > -1.0)
-        no_range = (self.stressed == 1.0) | broad_move
-        no_high_volatility = self.stressed == 0.0
-        return ~np.array((no_risk_on, no_risk_off, no_range, no_high_volatility))
-
-    def clear(self) -> Flags:
-        """Return which regimes the facts bear out by a margin, or say nothing against, (4, assets + 1)."""
-        risk_on = ((self.days > _CLEAR_DAYS) & (self.up >= _CLEAR_SHARE)) | (self.trend == 1.0)
-        risk_off = ((self.days < -_CLEAR_DAYS) & (self.down >= _CLEAR_SHARE)) | (self.trend == -1.0)
-        # Written as denials, so that an unknown fact says nothing against.
-        in_range = ~(self.stressed == 1.0) & ~(np.abs(self.days) > _STILL_DAYS)
-        high_volatility = ~(self.stressed == 0.0)
+        risk_on = (self.up < 0.5) & (self.trend < 1.0)
+        risk_off = (self.down < 0.5) & (self.trend > -1.0)
+        in_range = (self.stressed == 1.0) | broad_move
+        high_volatility = self.stressed == 0.0
         return np.array((risk_on, risk_off, in_range, high_volatility))
 
 
@@ -70,71 +57,68 @@ def facts_of(change: FloatArray, trend: FloatArray, stressed: FloatArray, usual:
     """Return the facts from each asset's change over the day and from what is published.
 
     Args:
-        change: over the day, as a fraction, NaN where unknown, (assets,).
-        trend, stressed: see `RegimeFacts`, (assets + 1,).
-        usual: size of a usual day's move of each and, last, of their mean, as a fraction, (assets + 1,).
+        change: over the day, as a fraction, NaN where unknown, (..., assets).
+        trend, stressed: see `RegimeFacts`, (..., assets + 1).
+        usual: size of a usual day's move of each and, last, of their mean, as a fraction, (..., assets + 1).
     """
     change = np.round(change, 4)  # as published
     known = np.isfinite(change)
-    many = np.count_nonzero(known) or np.nan
+    total = np.count_nonzero(known, axis=-1, keepdims=True)
+    many = np.where(total > 0, total, np.nan)
 
     sides = np.array((change > FLAT, change < -FLAT), dtype=np.float64)
-    shares = sides.sum(axis=1) / many
-    up, down = np.column_stack((np.where(known, sides, np.nan), shares))
+    shares = sides.sum(axis=-1, keepdims=True) / many
+    up, down = np.concatenate((np.where(known, sides, np.nan), shares), axis=-1)
 
-    mean = np.where(known, change, 0.0).sum() / many
+    mean = np.where(known, change, 0.0).sum(axis=-1, keepdims=True) / many
     return RegimeFacts(
         up=up,
         down=down,
         trend=trend,
         stressed=stressed,
-        days=np.append(change, mean) / usual,
+        days=np.concatenate((change, mean), axis=-1) / usual,
     )
 
 
-def label_of(chances: FloatArray, allowed: Flags | None, shown: FloatArray) -> FloatArray:
-    """Return the label of each column: the one shown, the likeliest, or `transition`; always an allowed one.
+def labels_of(chances: FloatArray, shown: FloatArray) -> FloatArray:
+    """Return the label of each bar and column: the one shown until another leads it by `LEAD`, then the likeliest.
 
-    It is never `LEAD` or more behind the likeliest.
+    With no regime at 0.30 it is `transition`.
 
-    >>> chances = np.array([[0.50], [0.30], [0.15], [0.05]])
-    >>> label_of(chances, allowed=None, shown=np.array([1.0])).tolist()  # .20 behind: it moves
-    [0.0]
-    >>> closer = np.array([[0.40], [0.35], [0.15], [0.10]])
-    >>> label_of(closer, allowed=None, shown=np.array([1.0])).tolist()  # .05 behind: it stays
-    [1.0]
-    >>> forbidden = np.array([[False], [True], [True], [True]])
-    >>> label_of(chances, forbidden, shown=np.array([0.0])).tolist()
-    [4.0]
+    >>> leads = [0.50, 0.30, 0.15, 0.05]
+    >>> labels_of(np.array([leads]).T[:, :, None], shown=np.array([1.0])).tolist()  # 0.20 behind: it moves
+    [[0.0]]
+    >>> closer = [0.44, 0.34, 0.15, 0.07]
+    >>> flat = [0.29, 0.28, 0.23, 0.20]
+    >>> labels_of(np.array([closer, flat]).T[:, :, None], shown=np.array([1.0])).tolist()  # 0.10 behind: it stays
+    [[1.0], [4.0]]
 
     Args:
-        chances: published, (4, columns).
-        allowed: by the facts, (4, columns); None: all.
-        shown: the label before, (columns,).
+        chances: published, (4, n, columns).
+        shown: the label before the first bar, (columns,).
     """
     best = np.maximum.reduce(chances)
-    near = chances > best - (LEAD - _ROUNDED)
-    if allowed is not None:
-        near &= allowed
-    near &= best >= _UNDECIDED
+    may_stay = chances > best - (LEAD - _ROUNDED)
+    otherwise = np.where(best >= _UNDECIDED, chances.argmax(axis=0), TRANSITION)
 
-    held = np.minimum(shown, 3.0).astype(np.int64)
-    stays = (shown != TRANSITION) & near[held, np.arange(len(shown))]
-    likeliest = np.where(near, chances, -1.0).argmax(axis=0)
-    otherwise = np.where(near.any(axis=0), likeliest, float(TRANSITION))
-    label: FloatArray = np.where(stays, shown, otherwise)
-    return label
+    labels = np.empty(best.shape)
+    for column, shown_before in enumerate(shown.tolist()):
+        label = int(shown_before)
+        bars = zip(may_stay[..., column].T.tolist(), otherwise[:, column].tolist(), strict=True)
+        for bar, (stays, instead) in enumerate(bars):
+            if TRANSITION in {label, instead} or not stays[label]:
+                label = instead
+            labels[bar, column] = label
+    return labels
 
 
-class RegimeFilter:
+class RegimeFilter(Part):
     """Posterior and label of each asset and, in the last column, of the market; arrays are (..., assets + 1)."""
 
     STATE: ClassVar[tuple[str, ...]] = (
         "hidden",
         "committed",
         "posterior",
-        "smooth",
-        "clear",
         "chances",
         "trust",
         "label",
@@ -150,14 +134,13 @@ class RegimeFilter:
         calibrations: tuple[Calibration, Calibration] = (PLAIN, PLAIN),
     ) -> None:
         """Start with no opinion; the networks, of one size, and the calibrations are of an asset and of the market."""
+        super().__init__()
         columns = assets + 1
-        self._columns = np.arange(columns)
+        self._every_column = np.arange(columns)
         self._models = models
-        self.hidden = np.zeros((models[0].units, columns))
+        self.hidden: FloatArray = np.zeros((models[0].units, columns))
         self.committed = np.full(1, -1.0)  # the half hour last remembered
         self.posterior = np.full((4, columns), 0.25)
-        self.smooth = self.posterior.copy()  # the calibrated posterior over about half an hour
-        self.clear = np.ones((4, columns))  # 0 from where the facts forbid a regime to where they clearly bear it out
         self.chances = self.posterior.copy()  # as published
         self.trust = np.ones(columns)  # lost in a gap, regained by bars
         self.label = np.full(columns, float(TRANSITION))
@@ -171,85 +154,114 @@ class RegimeFilter:
         self._alpha, self._recover = rates((_PUBLISHED_HALF_LIFE, _FORGET_HALF_LIFE), 0).tolist()
 
     def update(
-        self, t_ms: int, features: FloatArray, support: FloatArray, facts: RegimeFacts | None = None, steps: int = 1
+        self, t_ms: Times, features: FloatArray, support: FloatArray, facts: RegimeFacts | None, steps: Times
     ) -> None:
-        """Take one bar's features.
+        """Take the features of a block of bars.
 
         Args:
-            t_ms: open time of the bar.
-            features: (inputs, assets + 1).
-            support: bars that each column has seen, 0 where it is stale.
-            facts: what the label must agree with; None: nothing.
-            steps: bars since the last update; a gap lets the filter forget.
+            t_ms: open times of the bars, (n,).
+            features: (inputs, n, assets + 1).
+            support: bars that each column has seen, 0 where it is stale, (n, assets + 1).
+            facts: evidence besides the features; None: there is none.
+            steps: bars from each to the one before, (n,); a gap lets the filter forget.
         """
         known = support > 0.0
-        if steps > 1 or not known.all():
-            self._forget(known, steps)
+        kept = (1.0 - self._recover) ** np.where(known, steps[:, None] - 1, steps[:, None])
+        half_hours = (t_ms + BAR_MS) // _STEP_MS
+        is_end = np.diff(half_hours, prepend=int(self.committed[0])) > 0
+        self._follow_trust(known, kept)
 
         # The network's chances, held towards even ones as long as little was seen.
-        hidden, scores = self._step(features)
-        chance = softmax(scores)
-        self.trust += (1.0 - self.trust) * (self._recover * known)
+        chance = softmax(self._scores(features, known, kept, is_end))
         chance -= 0.25
-        chance *= self.trust * np.minimum(support / _RAMP_BARS, 1.0)
+        chance *= self.weight(support)
         chance += 0.25
-        self.posterior = np.where(known, chance, self.posterior)
+        self._follow_posterior(chance, known, kept)
+        self.committed = half_hours.astype(np.float64)[:, None]
+        clearness = np.maximum.reduce(self.posterior)[None]
+        weights = np.where(known & is_end[:, None], 1.0 - KEEP, 0.0)
+        self.clarity = follow(self.clarity[None], clearness, weights[None])[0]
 
-        half_hour = (t_ms + BAR_MS) // _STEP_MS
-        if half_hour > self.committed[0]:
-            # Single precision is what the state keeps of it, so a restart cannot differ.
-            self.hidden = np.where(known, hidden, self.hidden).astype(np.float32).astype(np.float64)
-            self.committed[0] = half_hour
-            self.clarity += (np.maximum.reduce(self.posterior) - self.clarity) * (known * (1.0 - KEEP))
-
-        # What is published: calibrated, smoothed, and discounted where the facts do not bear a regime out.
-        self.smooth += (self._calibrated() - self.smooth) * (1.0 - (1.0 - self._alpha) ** steps)
-        allowed = None
+        # What is published: calibrated, with the facts as evidence, smoothed.
+        chance = tempered(self.posterior, _HEAT * temperature(self._level, self._slope, self.clarity))
         if facts:
-            allowed = facts.allowed()
-            self.clear = np.where(facts.clear(), 1.0, self.clear) * allowed
-        self.chances = self.smooth * np.where(self.clear > 0.0, 1.0, _DISCOUNT)
-        self.chances /= np.add.reduce(self.chances)
-        self._relabel(t_ms, allowed)
+            chance *= np.where(facts.against(), _AGAINST, 1.0)
+            chance /= np.add.reduce(chance)
+        pace = 1.0 - (1.0 - self._alpha) ** steps.astype(np.float64)
+        self.chances = follow(self.chances, chance, np.broadcast_to(pace[:, None], chance.shape))
+        self._relabel(t_ms)
 
-    def _forget(self, known: np.ndarray, steps: int) -> None:
-        """Let belief and memory fade over bars that never came, and where an asset is stale."""
-        missing = np.where(known, steps - 1, steps)
-        keep = (1.0 - self._recover) ** missing
-        self.hidden *= keep
-        self.trust *= keep
-        self.posterior = 0.25 + (self.posterior - 0.25) * keep
+    def weight(self, support: FloatArray) -> FloatArray:
+        """Return how much of what the networks say counts, 0..1, (..., columns); `support` as for `update`."""
+        out: FloatArray = self.trust * np.minimum(support / _RAMP_BARS, 1.0)
+        return out
 
-    def _step(self, features: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return the hidden state after this bar, and the scores of the regimes."""
+    def _follow_trust(self, known: Flags, kept: FloatArray) -> None:
+        """Let trust fade to what is `kept` of it in a gap or where nothing is known, and come back with bars."""
+        trust = self.trust
+        self.trust = np.empty_like(kept)
+        for bar, regained in enumerate(self._recover * known):
+            trust = trust * kept[bar]
+            trust = trust + (1.0 - trust) * regained
+            self.trust[bar] = trust
+
+    def _scores(self, features: FloatArray, known: Flags, kept: FloatArray, is_end: Flags) -> FloatArray:
+        """Return the networks' scores of the regimes, (4, n, columns), and move the memory.
+
+        The memory changes at the end of each half hour, and fades as trust does: first it is followed from one end to
+        the next, then the networks look at all bars with what they remember at each.
+        """
+        by_bar = features.swapaxes(0, 1)
+        hidden = self.hidden
+        remembered = np.empty((len(kept), *hidden.shape))
+        after = np.empty_like(remembered)
+        fades: list[bool] = np.any(kept < 1.0, axis=1).tolist()
+        for bar, (ends, is_fading) in enumerate(zip(is_end.tolist(), fades, strict=True)):
+            if is_fading:
+                hidden = hidden * kept[bar]
+            remembered[bar] = hidden
+            if ends:
+                # Single precision is what the state keeps of it, so a restart cannot differ.
+                moved = self._step(hidden, by_bar[bar])[0]
+                hidden = np.where(known[bar], moved, hidden).astype(np.float32).astype(np.float64)
+            after[bar] = hidden
+
+        self.hidden = after.swapaxes(0, 1)
+        return self._step(remembered, by_bar)[1].swapaxes(0, 1)
+
+    def _step(self, hidden: FloatArray, features: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return the hidden state after some bars, and the scores of the regimes, each (..., k, columns)."""
         of_asset, of_market = self._models
-        hidden, scores = of_asset.step(self.hidden, features)
-        market_hidden, market_scores = of_market.step(self.hidden[:, -1:], features[:, -1:])
+        moved, scores = of_asset.step(hidden, features)
+        market_moved, market_scores = of_market.step(hidden[..., -1:], features[..., -1:])
         return (
-            np.concatenate((hidden[:, :-1], market_hidden), axis=1),
-            np.concatenate((scores[:, :-1], market_scores), axis=1),
+            np.concatenate((moved[..., :-1], market_moved), axis=-1),
+            np.concatenate((scores[..., :-1], market_scores), axis=-1),
         )
 
-    def _relabel(self, t_ms: int, allowed: Flags | None) -> None:
-        """Move the labels where they are no longer near the likeliest, or no longer true."""
-        if self.since[0] < 0:
-            self.since[:] = float(t_ms)
-        shown = label_of(self.chances, allowed, self.label)
-        changed = shown != self.label
-        if not np.count_nonzero(changed):
-            return
-        self.previous = np.where(changed, self.label, self.previous)
-        self.since = np.where(changed, float(t_ms), self.since)
-        self.label = shown
+    def _follow_posterior(self, chance: FloatArray, known: Flags, kept: FloatArray) -> None:
+        """Believe the chances, (4, n, columns), where they are `known`, else what is left of the belief before."""
+        belief = self.posterior
+        self.posterior = chance
+        for bar in np.flatnonzero(~known.all(axis=1)).tolist():
+            last = chance[:, bar - 1] if bar else belief
+            faded = 0.25 + (last - 0.25) * kept[bar]
+            chance[:, bar] = np.where(known[bar], chance[:, bar], faded)
 
-    def _calibrated(self) -> FloatArray:
-        """Return the posterior at its temperature."""
-        return tempered(self.posterior, _HEAT * temperature(self._level, self._slope, self.clarity))
+    def _relabel(self, t_ms: Times) -> None:
+        """Move the labels that are no longer near the likeliest."""
+        labels = labels_of(self.chances, self.label)
+        shown = before(self.label, labels)
+        changed = labels != shown
+        first = np.where(self.since < 0.0, float(t_ms[0]), self.since)
+        self.since = carried(first, np.where(changed, t_ms[:, None], 0.0), changed)
+        self.previous = carried(self.previous, shown, changed)
+        self.label = labels
 
     def confidence(self) -> FloatArray:
         """Return the published chance of the shown label, and where that is `transition` of the likeliest."""
         shown = np.minimum(self.label, 3.0).astype(np.int64)
-        out: FloatArray = self.chances[shown, self._columns]
+        out: FloatArray = self.chances[shown, self._every_column]
         return np.where(self.label == TRANSITION, np.maximum.reduce(self.chances), out)
 
     def tilt(self) -> FloatArray:

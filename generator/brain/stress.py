@@ -4,7 +4,8 @@ from typing import ClassVar, Final
 
 import numpy as np
 
-from generator.brain.smoothing import DAY_BARS
+from generator.brain.part import Part, Times, slid, stretches
+from generator.brain.smoothing import DAY_BARS, carried, counted, totals
 from generator.brain.week import QUARTER_MS, WEEK, quarter_is_over
 from generator.catalog.words import VolatilityWord
 from generator.market.bars import BAR_MS, FloatArray
@@ -13,59 +14,65 @@ MIN_BARS: Final = DAY_BARS
 _WORDS: Final = (VolatilityWord.CALM, VolatilityWord.NORMAL, VolatilityWord.ELEVATED, VolatilityWord.EXTREME)
 _UP: Final = np.array((0.25, 0.85, 0.97))[:, None]  # a rank past this enters the next word
 _DOWN: Final = np.array((0.15, 0.50, 0.90))[:, None]  # below this it leaves again
-_AT_ONCE: Final = np.array((0.50, 0.95))[:, None]  # a rank past this enters it between quarter hours too
+_AT_ONCE: Final = np.array((0.50, 0.95, np.inf))[:, None]  # a rank past this enters it between quarter hours too
 _NORMAL: Final = 1.0
 
 
-class Stress:
+class Stress(Part):
     """Ranks and words of each asset and, in the last column, of the market.
 
     A word is entered on a quarter hour, or at once by a leap.
     """
 
-    STATE: ClassVar[tuple[str, ...]] = ("week", "number", "past", "rank", "word", "count")
+    STATE: ClassVar[tuple[str, ...]] = ("week", "number", "rank", "word", "count")
 
     def __init__(self, assets: int) -> None:
         """Start empty."""
-        self.week = np.full((WEEK, assets + 1), np.nan)  # outlooks at the end of each quarter hour
-        self.number = np.full(WEEK, -1.0)  # of the quarter hour in each row, since 1970
-        self.past = np.zeros(assets + 1)  # how many of them are known
+        super().__init__()
+        self.week = np.full((WEEK, assets + 1), np.nan)  # outlooks at the end of each quarter hour, oldest first
+        self.number = np.full(1, -1.0)  # of the last quarter hour in it, since 1970
         self.rank = np.full(assets + 1, np.nan)
         self.word = np.full(assets + 1, _NORMAL)
         self.count = np.zeros(assets + 1)  # bars with an outlook
 
-    def update(self, t_ms: int, level: FloatArray, fresh: FloatArray) -> None:
-        """Take one bar.
+    def update(self, t_ms: Times, level: FloatArray, fresh: FloatArray) -> None:
+        """Take a block of bars.
 
         Args:
-            t_ms: its open time.
-            level: log of the expected volatility of the next hours, (assets,).
-            fresh: 1.0 where the asset had a return lately, else 0.0.
+            t_ms: their open times, (n,).
+            level: log of the expected volatility of the next hours, (n, assets).
+            fresh: 1.0 where the asset had a return lately, else 0.0, likewise.
         """
-        market = (level * fresh).sum() / max(fresh.sum(), 1.0)
-        seen = np.append(fresh, fresh.max()) > 0.0
-        now = np.append(level, market)
-        self.count += seen
+        many = np.maximum(fresh.sum(axis=-1, keepdims=True), 1.0)
+        market = (level * fresh).sum(axis=-1, keepdims=True) / many
+        now = np.concatenate((level, market), axis=-1)
+        seen = np.concatenate((fresh, fresh.max(axis=-1, keepdims=True)), axis=-1) > 0.0
+        self.count = counted(self.count, seen)
 
+        numbers = (t_ms + BAR_MS) // QUARTER_MS
+        week, places = slid(self.week, int(self.number[0]), numbers)
         over = quarter_is_over(t_ms)
-        if over:
-            number = (t_ms + BAR_MS) // QUARTER_MS
-            at = number % WEEK
-            self.week[at] = np.where(seen, now, np.nan)
-            self.number[at] = float(number)
-            self.week[self.number <= number - WEEK] = np.nan
-            self.past = np.count_nonzero(np.isfinite(self.week), axis=0).astype(np.float64)
+        week[places[over]] = np.where(seen, now, np.nan)[over]
 
         # The rank in the week, ties counted half.
-        twice_below = np.count_nonzero(self.week < now, axis=0) + np.count_nonzero(self.week <= now, axis=0)
-        known = seen & (self.past > 0)
-        self.rank = np.where(known, twice_below / (2.0 * np.maximum(self.past, 1.0)), self.rank)
+        rank = np.empty_like(now)
+        for bars in stretches(places):
+            rank[bars] = _ranks(week[places[bars.start] + 1 - WEEK : places[bars.start] + 1], now[bars])
+        known = seen & np.isfinite(rank)
+        self.rank = carried(self.rank, rank, known)
 
         # A word is entered on quarter hours, and left at any bar that it would not be true of.
-        entered = _UP if over else _AT_ONCE
-        floor = np.count_nonzero(self.rank >= entered, axis=0)
-        top = np.count_nonzero(self.rank >= _DOWN, axis=0)
-        self.word = np.where(known, np.minimum(np.maximum(self.word, floor), top), self.word)
+        edges = np.where(over[:, None, None], _UP, _AT_ONCE)
+        floor = np.count_nonzero(self.rank[:, None] >= edges, axis=1)
+        top = np.count_nonzero(self.rank[:, None] >= _DOWN, axis=1)
+        word = self.word
+        self.word = np.empty_like(now)
+        for bar in range(len(now)):
+            word = np.where(known[bar], np.minimum(np.maximum(word, floor[bar]), top[bar]), word)
+            self.word[bar] = word
+
+        self._windows = {"week": (week, places + 1)}
+        self.number = numbers.astype(np.float64)[:, None]
 
     def stressed(self) -> FloatArray:
         """Return 1.0 where the word is elevated or extreme, 0.0 where it is calmer, NaN under a day of bars."""
@@ -80,3 +87,11 @@ class Stress:
             for word, known in zip(self.word.tolist(), ready, strict=True)
         ]
         return scores, words
+
+
+def _ranks(week: FloatArray, now: FloatArray) -> FloatArray:
+    """Return the share of a week's values below those of some bars, (bars, columns); NaN where none is known."""
+    past = totals(np.isfinite(week))
+    now = now[:, None]
+    twice_below = totals(week < now) + totals(week <= now)
+    return np.where(past > 0.0, twice_below / (2.0 * np.maximum(past, 1.0)), np.nan)

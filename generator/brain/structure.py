@@ -7,7 +7,8 @@ import numpy as np
 
 from generator.brain.facts import Past
 from generator.brain.features import AT, Features
-from generator.brain.liquidity import hysteresis
+from generator.brain.part import Part
+from generator.brain.smoothing import hysteresis
 from generator.catalog.thresholds import FLAT_PERCENT
 from generator.catalog.words import MarketStructure, Trend
 from generator.market.bars import FloatArray
@@ -52,16 +53,17 @@ def counts(moved: FloatArray) -> Counts:
     )
 
 
-class Structure:
+class Structure(Part):
     """The trend word; `trend` has the market in its last column."""
 
     STATE: ClassVar[tuple[str, ...]] = ("trend",)
 
     def __init__(self, assets: int) -> None:
+        super().__init__()
         self.trend = np.zeros(assets + 1)
 
     def update(self, features: Features) -> None:
-        """Take one bar."""
+        """Take a block of bars that `features` has taken."""
         score = 0.5 * (features.current[AT["trend_8h"]] + features.current[AT["trend_20h"]])
         self.trend = hysteresis(self.trend, score, _TREND_ENTER, _TREND_LEAVE)
 
@@ -73,14 +75,14 @@ class Structure:
         Args:
             t_ms: open time of the last bar.
             log_close: last closes, NaN where they are older than an hour, (assets,).
-            past: the week before.
+            past: the week before, whose last 8 and 20 hours must not both deny a trend.
             day: change over the day, NaN where unknown; nothing that rose over the day is below its low, (assets,).
         """
         top, bottom = past.day_edges(t_ms)
         above = ~(day < 0.0) & (log_close > top + _TIE)
         below = ~(day > 0.0) & (log_close < bottom - _TIE)
 
-        trends = [int(trend) for trend in self.trend.tolist()]
+        trends = [int(trend) for trend in self._borne_out(past.lately(log_close)).tolist()]
         structures = [_WORDS[trend] for trend in trends[:-1]]
         for column in range(len(structures)):
             if above[column]:
@@ -88,3 +90,12 @@ class Structure:
             elif below[column]:
                 structures[column] = MarketStructure.BREAKDOWN
         return [_TRENDS[trend] for trend in trends], structures
+
+    def _borne_out(self, lately: FloatArray) -> FloatArray:
+        """Return the trends without those that the moves over 8 and over 20 hours both deny, (assets + 1,).
+
+        Args:
+            lately: moves over 3, 8 and 20 hours, the mean of the assets last, (3, assets + 1).
+        """
+        against = self.trend * lately[1:] <= 0.0  # of an unknown move nothing is denied
+        return np.where(against.all(axis=0), 0.0, self.trend)

@@ -4,10 +4,12 @@ Everything that a sentence says of the past (the day's change, its highs and low
 is read from here, so that anyone can recompute it from the candles.
 """
 
-from typing import ClassVar, Final
+from typing import ClassVar, Final, overload
 
 import numpy as np
 
+from generator.brain.part import Part, Times, slid
+from generator.brain.smoothing import Flags
 from generator.market.bars import BAR_MS, FloatArray
 
 QUARTER_MS: Final = 900_000
@@ -15,58 +17,86 @@ DAY: Final = 96  # quarter hours
 WEEK: Final = 7 * DAY
 _FIELDS: Final = 5
 CLOSE, HIGH, LOW, VOLUME, VARIANCE = range(_FIELDS)
-_ROWS: Final = WEEK + 1  # a week that is over, and the present quarter hour
 
 
-class Week:
-    """A ring of quarter hours; `quarters` is (field, rows, assets), NaN where nothing was traded."""
+class Week(Part):
+    """Quarter hours as they were traded: a week that is over, and the present one; NaN where nothing was traded."""
 
-    STATE: ClassVar[tuple[str, ...]] = ("quarters", "number")
+    STATE: ClassVar[tuple[str, ...]] = ("quarters", "present", "number")
 
     def __init__(self, assets: int) -> None:
         """Start empty."""
-        self.quarters = np.full((_FIELDS, _ROWS, assets), np.nan)
-        self.number = np.full(_ROWS, -1.0)  # of the quarter hour that each row holds, since 1970
+        super().__init__()
+        self.quarters = np.full((WEEK, _FIELDS, assets), np.nan)  # before the present one, oldest first
+        self.present: FloatArray = np.full((_FIELDS, assets), np.nan)
+        self.number = np.full(1, -1.0)  # of the present one, since 1970
 
-    def update(self, t_ms: int, log_close: FloatArray, top: FloatArray, bottom: FloatArray, more: FloatArray) -> None:
-        """Take one bar.
+    def update(self, t_ms: Times, log_close: FloatArray, top: FloatArray, bottom: FloatArray, more: FloatArray) -> None:
+        """Take a block of bars.
 
         Args:
-            t_ms: open time.
-            log_close, top, bottom: log of close, high and low, (assets,), NaN where unknown.
-            more: volume and realised variance, (2, assets), NaN where unknown.
+            t_ms: open times, (n,).
+            log_close, top, bottom: log of close, high and low, (n, assets), NaN where unknown.
+            more: volume and realised variance, (2, n, assets), NaN where unknown.
         """
-        number = t_ms // QUARTER_MS
-        at = number % _ROWS
-        row = self.quarters[:, at]
-        if self.number[at] != number:
-            self.number[at] = float(number)
-            row[:] = np.nan
+        numbers = t_ms // QUARTER_MS
+        kept = np.concatenate((self.quarters, self.present[None]))
+        quarters, places = slid(kept, int(self.number[0]), numbers)
+        present = np.empty((len(t_ms), *self.present.shape))
 
-        row[CLOSE] = np.where(np.isfinite(log_close), log_close, row[CLOSE])
-        row[HIGH] = np.fmax(row[HIGH], top)
-        row[LOW] = np.fmin(row[LOW], bottom)
-        total = np.nan_to_num(row[VOLUME:]) + more
-        row[VOLUME:] = np.where(np.isfinite(more), total, row[VOLUME:])
-        # Single precision is what is kept, so that the state is small and a restart cannot differ.
-        row[:] = row.astype(np.float32)
+        # First the first bars of all quarter hours, then the second, then the last.
+        bar_of_quarter = t_ms % QUARTER_MS // BAR_MS
+        for bars in (np.flatnonzero(bar_of_quarter == number) for number in range(QUARTER_MS // BAR_MS)):
+            if not len(bars):
+                continue
+            row = quarters[places[bars]]
+            row[:, CLOSE] = np.where(np.isfinite(log_close[bars]), log_close[bars], row[:, CLOSE])
+            row[:, HIGH] = np.fmax(row[:, HIGH], top[bars])
+            row[:, LOW] = np.fmin(row[:, LOW], bottom[bars])
+            for field, added in zip((VOLUME, VARIANCE), more[:, bars], strict=True):
+                total = np.where(np.isnan(row[:, field]), 0.0, row[:, field]) + added
+                row[:, field] = np.where(np.isfinite(added), total, row[:, field])
+            # Single precision is what is kept, so that the state is small and a restart cannot differ.
+            row[:] = row.astype(np.float32)
+            quarters[places[bars]] = row
+            present[bars] = row
+
+        self._windows = {"quarters": (quarters, places)}
+        self.present = present.swapaxes(0, 1)
+        self.number = numbers.astype(np.float64)[:, None]
+
+    def closes(self, t_ms: Times) -> tuple[FloatArray, Times]:
+        """Return, while a block is read, the closes of its quarter hours and of the week before, oldest first.
+
+        Args:
+            t_ms: open times of its bars, (n,).
+
+        Returns:
+            The closes, (rows, assets), and for each bar the row of the last quarter hour that is over.
+        """
+        quarters, places = self._windows["quarters"]
+        return quarters[:, CLOSE], places - 1 + quarter_is_over(t_ms)
 
     def last(self, end: int, count: int, field: int) -> FloatArray:
         """Return the quarter hours up to the one numbered `end`, (count, assets), oldest first, NaN where unknown.
 
         Args:
+            end: at most an hour before the present one where `count` is more than a day's.
             count: how many, at most a week's.
             field: CLOSE, HIGH, LOW, VOLUME or VARIANCE.
         """
-        numbers = np.arange(end - count + 1, end + 1)
-        rows = numbers % _ROWS
-        values: FloatArray = self.quarters[field].take(rows, axis=0)
-        values[self.number[rows] != numbers] = np.nan
-        return values
+        ago = int(self.number[0]) - end
+        if ago:
+            return self.quarters[WEEK + 1 - ago - count : WEEK + 1 - ago, field]
+        return np.concatenate((self.quarters[WEEK + 1 - count :, field], self.present[None, field]))
 
 
-def quarter_is_over(t_ms: int) -> bool:
-    """Say whether the bar opened at `t_ms` is the last of its quarter hour.
+@overload
+def quarter_is_over(t_ms: int) -> bool: ...
+@overload
+def quarter_is_over(t_ms: Times) -> Flags: ...
+def quarter_is_over(t_ms: int | Times) -> bool | Flags:
+    """Say whether the bar, or each of the bars, opened at `t_ms` is the last of its quarter hour.
 
     >>> [quarter_is_over(minute * 60_000) for minute in (0, 5, 10)]
     [False, False, True]

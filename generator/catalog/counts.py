@@ -1,5 +1,6 @@
 """How many assets, free endpoints and products there are, in words, for texts."""
 
+from collections.abc import Sequence
 from typing import Final
 
 from generator.catalog.assets import ASSETS
@@ -20,6 +21,14 @@ def in_words(count: int) -> str:
 def quantity(count: int, unit: str) -> str:
     """Write a count with its unit, e.g. `1 hour` or `7 hours`."""
     return f"{count} {unit}" if count == 1 else f"{count} {unit}s"
+
+
+def listed(parts: Sequence[str], word: str = "and") -> str:
+    """Write names as people list them: `a, b and c`."""
+    *first, last = parts
+    if not first:
+        return last
+    return f"{', '.join(first)} {word} {last}"
 
 
 ASSETS_IN_WORDS: Final = in_words(len(ASSETS))

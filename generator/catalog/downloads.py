@@ -59,17 +59,21 @@ def _below(place: str, *names: str) -> tuple[Field, ...]:
 
 _PRICES: Final = ("start_price", "end_price", "change_bps", "outcome")
 
+_MOVE: Final = (Field("move_chance", ("move", "chance")), Field("move_base_rate", ("move", "base_rate")))
+
 HOURLY_FIELDS: Final = (
-    *_plain("asset", "start", "end", "made", "source_mode", "warm_up", "prediction"),
+    *_plain("asset", "start", "end", "made", "source_mode", "warm_up", "prediction", "call"),
     *_triple("probability", "probabilities"),
     *_triple("base_rate", "base_rate"),
+    *_MOVE,
     *_plain("previous_outcome", "band_bps", *_PRICES, "correct", "void_reason"),
 )
 ROUND_FIELDS: Final = (
     *_plain("round_id", "asset", "phase", "opened", "start", "end", "source_mode", "warm_up", "commitment", "salt"),
-    *_below("forecast", "prediction", "confidence"),
+    *_below("forecast", "prediction", "call", "confidence"),
     *_triple("probability", "forecast", "probabilities"),
     *_triple("base_rate", "forecast", "base_rate"),
+    *(Field(name, ("forecast", *keys)) for name, keys in _MOVE),
     *_plain("previous_outcome"),
     *_below("forecast", "band_bps", "regime_mode"),
     *_plain("price_basis", *_PRICES, "void_reason"),
@@ -78,6 +82,7 @@ ROUND_FIELDS: Final = (
     *_below(
         "lesson",
         "human_consensus",
+        "brain_called",
         "brain_correct",
         "crowd_correct",
         "pattern_type",

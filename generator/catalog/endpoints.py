@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import Final
 
+from generator.catalog.text.labels import WHAT_A_CALL_IS
+
 CACHE_SECONDS: Final = 60
 
 
@@ -57,19 +59,15 @@ ENDPOINTS: Final[tuple[Endpoint, ...]] = (
         version="v1.3",
         schema_version="1.3.0",
         purpose=(
-            "The brain's public state: how far each asset may move, its forecast of direction, and the track record."
+            "The brain's public state: how far each asset may move, whether it will, its calls, and the track record."
         ),
         when_to_use="After the regime, to see each asset's ranges and forecast next to how earlier ones turned out.",
         when_not_to_use="Not for internal evidence layers or trade records: it has none.",
-        provides=("overall direction", "ranges and three chances per asset", "aggregate public performance"),
+        provides=("ranges, chance of a move and three chances per asset", "the calls", "aggregate public performance"),
         does_not_provide=("internal evidence layers", "trade records", "weights or scores"),
-        truth_statement=(
-            "Ranges say how far, not which way. "
-            "FLAT means that no direction is forecast, not that a small move is likeliest. "
-            "None of these words predicts a gain."
-        ),
+        truth_statement=(f"Ranges say how far, not which way. {WHAT_A_CALL_IS} None of these words predicts a gain."),
         next_resource="x402-main-brain",
-        first_read=(("brain", "direction"), ("coins", "BTC", "bias"), ("public_performance", "statement")),
+        first_read=(("coins", "BTC", "move"), ("coins", "BTC", "call"), ("public_performance", "statement")),
     ),
     Endpoint(
         id="liquidity-lite",
@@ -145,14 +143,14 @@ ENDPOINTS: Final[tuple[Endpoint, ...]] = (
         model="ReasoningResponse",
         name="Brain Reasoning",
         type="brain_reasoning",
-        purpose="The forecast for one asset with its three chances, and the evidence for and against it in words.",
+        purpose="The forecast for one asset: whether it will move, three chances, the call, and the evidence in words.",
         when_to_use="To read one asset's forecast next to its base rates and evidence.",
         when_not_to_use="Not as a recommendation: evidence is described, nothing is advised.",
         provides=("three chances and their base rates", "ranges of the move", "reasons in words"),
         does_not_provide=("weights, features or thresholds", "targets, entries or exits"),
-        truth_statement="Reasons describe the evidence at one moment. Most of the time the honest answer is NEUTRAL.",
+        truth_statement=f"Reasons are context: they describe one moment and decide no call. {WHAT_A_CALL_IS}",
         next_resource="x402-atlas",
-        first_read=(("reasoning", "prediction"), ("reasoning", "confidence"), ("reasoning", "summary")),
+        first_read=(("reasoning", "call"), ("reasoning", "move"), ("reasoning", "summary")),
     ),
     Endpoint(
         id="statistics",

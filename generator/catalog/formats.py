@@ -34,6 +34,15 @@ def share(value: float | None) -> float | None:
     return None if value is None else fixed(value * 100, 1)
 
 
+def band_percent(band_bps: float) -> float:
+    """Return the half-width of a neutral band in percent of the price, from basis points as published.
+
+    >>> band_percent(21.437_8)
+    0.2144
+    """
+    return round((basis_points(band_bps) or 0.0) / 100, 4)
+
+
 def probabilities(raw: tuple[float, ...]) -> list[float]:
     """Round chances to 4 decimals that still sum to 1 (largest remainder).
 
@@ -64,3 +73,17 @@ def ms_of(text: str) -> int:
 def iso_or_none(ms: int | None) -> str | None:
     """Write a time that may be unknown."""
     return None if ms is None else iso(ms)
+
+
+def clock(at_ms: int | None, now_ms: int) -> str | None:
+    """Write a time as `14:05`, one of another day (UTC) with its date, `20 Nov 14:05`; None where unknown.
+
+    >>> clock(50_700_000, 86_399_000), clock(50_700_000, 86_400_000)
+    ('14:05', '1 Jan 14:05')
+    """
+    if at_ms is None:
+        return None
+    at = datetime.fromtimestamp(at_ms / 1000, UTC)
+    if at.date() == datetime.fromtimestamp(now_ms / 1000, UTC).date():
+        return at.strftime("%H:%M")
+    return f"{at.day} {at.strftime('%b %H:%M')}"

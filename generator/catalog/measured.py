@@ -1,12 +1,14 @@
-"""What the regime's confidence was worth where the truth is known: simulated markets that no training has seen.
+"""What was measured once and is quoted.
 
-Made by `python -m generator.lab evaluate`; a test holds it to the table of docs/explain/brain.md and to the packaged
-weights.
+What the regime's confidence was worth where the truth is known: simulated markets that no training has seen. Made by
+`python -m generator.lab evaluate`; a test holds it to the table of docs/explain/brain.md and to the packaged weights.
 """
 
 from typing import Final, NamedTuple
 
-WEIGHTS: Final = "04eadb3e9ef8"
+from generator.catalog.horizons import HORIZONS
+
+WEIGHTS: Final = "40ef0f89d24b"
 """Beginning of the digest of the weights that were measured."""
 SEEDS: Final = "71001-71012"
 MARKETS: Final = 12
@@ -31,3 +33,85 @@ MEASURED: Final = (
     Measured("alt", "markets made in a way that the training never saw", 79.9, 2.9),
     Measured("second", "markets whose drift and level change with every spell", 69.0, 6.3),
 )
+
+RARITY_HOURS: Final = 69_821
+"""Hours of seven assets, August 2022 to September 2023, five-minute closes, on which `RARITY` was counted."""
+RARITY: Final = (
+    (0.0, 1.0),
+    (0.25, 0.7974),
+    (0.5, 0.6164),
+    (0.75, 0.4542),
+    (1.0, 0.3480),
+    (1.25, 0.2625),
+    (1.5, 0.1927),
+    (2.0, 0.1164),
+    (2.5, 0.0737),
+    (3.0, 0.0492),
+    (3.5, 0.0345),
+    (4.0, 0.0258),
+    (5.0, 0.0158),
+    (6.0, 0.0109),
+    (8.0, 0.0052),
+    (10.0, 0.0027),
+    (12.0, 0.0017),
+    (15.0, 0.0010),
+)
+"""How rare large hours are: a move in standard deviations of its week, and the share of hours that moved as far.
+
+The standard deviation is 1.4826 times the median absolute move of the week before, as for the neutral band.
+"""
+
+
+class HeldRange(NamedTuple):
+    """How often a range held at full hours, in percent."""
+
+    horizon: str
+    stated: int
+    held: float
+    low: float  # of the 95% interval, by resampled days; of 24 hours by two days
+    high: float
+    moves: int
+
+    @property
+    def words(self) -> str:
+        """The horizon in words."""
+        return HORIZONS[self.horizon].words
+
+    @property
+    def interval(self) -> str:
+        """How often it held, as pages and README write it: `48.1% [45.7, 50.8]`."""
+        return f"{self.held:.1f}% [{self.low:.1f}, {self.high:.1f}]"
+
+
+class MoveSkill(NamedTuple):
+    """Brier skill, in percent, of the chance that the next hour's move ends outside its band."""
+
+    skill: float
+    low: float  # of the 95% interval, by resampled days
+    high: float
+
+    @property
+    def words(self) -> str:
+        """The skill as pages and README write it: `2.16% [0.46, 3.89]`."""
+        return f"{self.skill:.2f}% [{self.low:.2f}, {self.high:.2f}]"
+
+
+CANDLES: Final = "binance-spot-5m-2025-05"
+CANDLE_ASSETS: Final = 6
+CANDLE_DAYS: Final = 24
+FULL_HOURS: Final = 565
+HELD: Final = (
+    HeldRange("15m", 50, 48.1, 45.7, 50.8, 3370),
+    HeldRange("15m", 90, 89.5, 87.7, 91.3, 3370),
+    HeldRange("1h", 50, 46.8, 43.5, 49.5, 3364),
+    HeldRange("1h", 90, 89.1, 86.7, 91.4, 3364),
+    HeldRange("4h", 50, 45.0, 41.3, 49.1, 3346),
+    HeldRange("4h", 90, 88.2, 85.0, 91.3, 3346),
+    HeldRange("24h", 50, 43.6, 32.7, 54.4, 3226),
+    HeldRange("24h", 90, 85.5, 77.8, 92.6, 3226),
+)
+MOVES: Final = 3364
+MOVE_SKILL: Final = MoveSkill(2.16, 0.46, 3.89)
+"""Against its own base rate."""
+MOVE_SKILL_BY_HOUR: Final = MoveSkill(3.16, 0.57, 6.00)
+"""Against a base rate by hour of the day."""

@@ -31,10 +31,15 @@ COUNT: Final = Scale(
 SCALES: Final[dict[str, Scale]] = {
     "confidence": Scale(
         "percent", "0..100", "What confidence_kind next to it says.",
-        "42.1 on UP is a chance, compare its base rate (about 34), not how sure the service is. Kinds do not compare.",
+        "42.1 on UP is a chance: compare its base rate. It is not how sure the service is. Kinds do not compare.",
     ),
     "regime": Scale("percent", "0..100", "Confidence of the kind posterior."),
     "prediction": Scale("percent", "0..100", "Confidence of the kind share_of_assets."),
+    "side_chance": Scale(
+        "chance", "0..1, four decimals",
+        "Chance of the side shown, over about half an hour; of none, that it is neither rising nor falling.",
+        "It describes the market now and predicts no gain.",
+    ),
     "risk_score": Scale(
         "rank", "0..100", "Rank of the volatility expected for the next hours within its last week.",
         "No direction and no chance of loss: a rise can be as volatile as a fall.",
@@ -50,6 +55,17 @@ SCALES: Final[dict[str, Scale]] = {
         "How far the outcome was from what was forecast.",
         "An even guess scores 33.3.",
     ),
+    "two_class_brier*": Scale(
+        "score", "0..1",
+        "Two-class Brier score of move or no move, lower is better.",
+        "Compare it with its baseline only.",
+    ),
+    "two_class_log_score*": Scale(
+        "score", "0..4.61",
+        "Mean negative log of the chance given to what came, lower is better.",
+        "Compare it with its baseline only.",
+    ),
+    "hour": Scale("hour", "0..23", "Hour of the day, UTC."),
     "brier*": Scale(
         "score", "0..2",
         "Three-class Brier score, lower is better.",
@@ -68,7 +84,7 @@ SCALES: Final[dict[str, Scale]] = {
     ),
     "edge_percent": Scale(
         "percentage points", "-100..100",
-        "Chance of the shown class minus its base rate.",
+        "Chance of the called outcome minus its base rate.",
         "Not an expected gain.",
     ),
     "dispersion_24h": Scale("percentage points", "0..", "Standard deviation of the changes over 24 hours."),
@@ -84,7 +100,7 @@ SCALES: Final[dict[str, Scale]] = {
     "*change_24h*": Scale("percent", "-100..", "Change over 24 hours."),
     "hit_rate_*": Scale(
         "percent", "0..100",
-        "How often the shown word came true, or an end of its interval.",
+        "How often a call came true, or an end of its interval.",
         "Read it with n and the baselines.",
     ),
     "pinball": Scale(
@@ -100,6 +116,7 @@ SCALES: Final[dict[str, Scale]] = {
     "value": Scale("as its name says", "any", "A score or a share, as described next to it in OpenAPI."),
     "low": Scale("as value", "any", "Lower end of the 95% interval of value."),
     "high": Scale("as value", "any", "Upper end of the 95% interval of value."),
+    "band_percent": Scale("percent", "0..", "Half-width of the neutral band, of the price at the start."),
     "*percent": Scale("percent", "0..100", "A share of 100."),
     "low_*": _RANGE,
     "high_?0": _RANGE,
@@ -128,7 +145,9 @@ SCALES: Final[dict[str, Scale]] = {
     ),
 }  # fmt: skip
 # Of these names a float is a chance; whole numbers of the same name are counts.
-CHANCES: Final = frozenset({"down", "neutral", "up", "risk_on", "risk_off", "range", "high_volatility"})
+CHANCES: Final = frozenset(
+    {"chance", "base_rate", "side_chance", "down", "neutral", "up", "risk_on", "risk_off", "range", "high_volatility"}
+)
 
 
 def scale_of(field: str, kind: str) -> Scale | None:
@@ -145,8 +164,10 @@ CAUTIONS: Final[dict[str, str]] = {
     "MarketMode": "NEUTRAL is not calm: read the label and the volatility.",
     "MarketState": "None of the words is an order: they describe conditions.",
     "VolatilityWord": "It says how far, never which way.",
-    "Bias": "No skill in direction is shown: read the track record. FLAT is not a forecast of a small move.",
-    "Prediction": "NEUTRAL with brain_silent true claims nothing and is never scored.",
+    "MarketSide": "It describes the state now: no side predicts a gain.",
+    "Bias": "No skill in direction is shown: read the track record. FLAT is a small move or no call: read call.",
+    "Call": "none claims nothing: it has no hit and no miss, and no evidence is for or against it.",
+    "Prediction": "NEUTRAL is a small move or no call: read call. With brain_silent true there is no forecast.",
     "Consensus": "A count of whoever came: one person may hold many addresses.",
     "LiquidityContext": "Tested on simulated markets only, never on recorded order books. A book can vanish.",
     "DerivativesState": (

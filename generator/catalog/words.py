@@ -47,7 +47,10 @@ class RegimeLabel(Word):
     RISK_OFF = "risk_off", "Prices fall together, in a downtrend."
     RANGE = "range", "Prices move sideways and swings are small for their week."
     HIGH_VOLATILITY = "high_volatility", "Swings are large for their week; prices may be rising, falling or neither."
-    TRANSITION = "transition", "No regime leads clearly, or the likeliest contradicts what prices do."
+    TRANSITION = (
+        "transition",
+        "No regime is likely enough to be named: at a start, after a gap, or where none leads. It is shown as mixed.",
+    )
     UNKNOWN = "unknown", "Too little data to name a regime."
 
 
@@ -67,7 +70,13 @@ class MarketState(Word):
         "OPPORTUNITY",
         "Conditions: a risk_on regime, clear and with calm or normal volatility. Not an invitation to buy.",
     )
-    WAIT = "WAIT", "Conditions: nothing is out of the ordinary. Not an order to hold or to stay out."
+    WAIT = (
+        "WAIT",
+        (
+            "Conditions: volatility is not expected to be high, and no clear and calm rise is shown. "
+            "Not an order to hold or to stay out."
+        ),
+    )
     CAUTION = (
         "CAUTION",
         (
@@ -88,6 +97,15 @@ class VolatilityWord(Word):
     UNKNOWN = "unknown", "Too little history to compare with."
 
 
+class MarketSide(Word):
+    """Which side the market is on, as far as its regimes show one; steadier than the trend of the last hours."""
+
+    RISING = "rising", "A rising market (risk_on) has been the likely state for half an hour or more."
+    FALLING = "falling", "A falling market (risk_off) has been the likely state for half an hour or more."
+    NONE = "none", "Neither is likely enough to be named."
+    UNKNOWN = "unknown", "Less than a day of history, or no fresh prices."
+
+
 class Trend(Word):
     """The direction of the last hours."""
 
@@ -97,12 +115,24 @@ class Trend(Word):
     UNKNOWN = "unknown", "Too little history."
 
 
-class Bias(Word):
-    """The brain's lean for an asset."""
+class Call(Word):
+    """What a forecast claims of the price at the end of its horizon."""
 
-    UP = "UP", "A rise beyond the neutral band is the likeliest outcome and clearly likelier than usual."
-    DOWN = "DOWN", "A fall beyond the neutral band is the likeliest outcome and clearly likelier than usual."
-    FLAT = "FLAT", "Neither holds: no direction is forecast. Another outcome may still be likelier than a small move."
+    UP = "up", "A rise beyond the neutral band is the likeliest outcome and clearly likelier than a fall beyond it."
+    DOWN = "down", "A fall beyond the neutral band is the likeliest outcome and clearly likelier than a rise beyond it."
+    SMALL_MOVE = (
+        "small_move",
+        "A price within the neutral band is the likeliest outcome: about one chance in two or more.",
+    )
+    NONE = "none", "No call: nothing is claimed, so there is no hit and no miss. The three chances are scored."
+
+
+class Bias(Word):
+    """The brain's call for an asset, in three words; `call` distinguishes no call from a small move."""
+
+    UP = "UP", "The call is up."
+    DOWN = "DOWN", "The call is down."
+    FLAT = "FLAT", "The call is small_move or none: no direction is forecast."
 
 
 class Prediction(Word):
@@ -114,7 +144,7 @@ class Prediction(Word):
         "NEUTRAL",
         (
             "As an outcome or vote: a move within the neutral band. "
-            "As a forecast: no direction is forecast, or (brain_silent) nothing is."
+            "As a forecast: the call is small_move or none, or (brain_silent) there is no forecast."
         ),
     )
 
@@ -140,11 +170,11 @@ class LiquidityContext(Word):
 class MarketStructure(Word):
     """The shape of an asset's last days."""
 
-    UPTREND = "uptrend", "Rising over the last day."
-    DOWNTREND = "downtrend", "Falling over the last day."
-    RANGE = "range", "Moving sideways within the last day's range."
-    BREAKOUT = "breakout", "Above the high of its last day."
-    BREAKDOWN = "breakdown", "Below the low of its last day."
+    UPTREND = "uptrend", "Rising over the last 8 to 20 hours."
+    DOWNTREND = "downtrend", "Falling over the last 8 to 20 hours."
+    RANGE = "range", "Without a clear trend over the last 8 to 20 hours."
+    BREAKOUT = "breakout", "Above the high of the 24 hours before the present hour."
+    BREAKDOWN = "breakdown", "Below the low of the 24 hours before the present hour."
     UNKNOWN = "unknown", "Too little history."
 
 
@@ -202,11 +232,11 @@ class DerivativesVote(Word):
 class OverallState(Word):
     """The derivatives state of most assets; `mixed` on a tie."""
 
-    CROWDED_LONGS = "crowded_longs", "Most assets: longs pay more than usual."
-    CROWDED_SHORTS = "crowded_shorts", "Most assets: shorts pay, or longs pay far less than usual."
-    BALANCED = "balanced", "Most assets: funding is about usual."
-    DELEVERAGING = "deleveraging", "Most assets: open contracts are falling."
-    LEVERAGING_UP = "leveraging_up", "Most assets: open contracts are rising."
+    CROWDED_LONGS = "crowded_longs", "Most of the assets that have a state: longs pay more than usual."
+    CROWDED_SHORTS = "crowded_shorts", "Most of the assets that have a state: shorts pay longs."
+    BALANCED = "balanced", "Most of the assets that have a state: funding is extreme on neither side."
+    DELEVERAGING = "deleveraging", "Most of the assets that have a state: open contracts are falling."
+    LEVERAGING_UP = "leveraging_up", "Most of the assets that have a state: open contracts are rising."
     MIXED = "mixed", "No state leads."
 
 
@@ -234,6 +264,24 @@ class PatternType(Word):
     CROWD_ONLY = "crowd_only", "Only the crowd was right."
     BOTH_WRONG = "both_wrong", "Neither was right."
     NO_CROWD = "no_crowd", "No one voted."
+    NO_CALL = "no_call", "The brain made no call, so it was neither right nor wrong."
+
+
+class Concept(Word):
+    """The idea that a lesson teaches."""
+
+    BASE_RATE = "base_rate", "How often each outcome comes."
+    BAND_WIDTH = "band_width", "How the neutral band decides what an hour is called."
+    FAT_TAILS = "fat_tails", "Why very large moves are not rare."
+    CLUSTERING = "clustering", "Large moves follow large moves."
+    LUCK = "luck", "Being right by a margin that means nothing."
+    CROWD_BIAS = "crowd_bias", "Where votes lean, whatever happens."
+    CALIBRATION = "calibration", "Whether chances come true as often as they say."
+    ONE_ROUND = "one_round", "How little a single round shows."
+    CORRELATION = "correlation", "Assets that move together."
+    REVERSION = "reversion", "Volatility returns to its mean."
+    WEEKEND = "weekend", "What is different on Saturdays and Sundays."
+    NO_CALL = "no_call", "Naming no outcome."
 
 
 class RoundPhase(Word):
@@ -251,7 +299,8 @@ class ConfidenceKind(Word):
     """What a confidence is the measure of. None is a promise, and none is the chance of a gain."""
 
     POSTERIOR = "posterior", "The chance that the shown regime is the right one of four. It is never resolved."
-    CLASS_PROBABILITY = "class_probability", "The forecast chance of the shown outcome; its base rate is next to it."
+    CLASS_PROBABILITY = "class_probability", "The forecast chance of the called outcome; its base rate is next to it."
+    NO_CALL = "no_call", "There is no call, so there is no confidence in one: it is null."
     STEADINESS = "steadiness", "The share of the last hours in which the state held. It says nothing of what follows."
     SHARE_OF_ASSETS = "share_of_assets", "The share of assets that have the shown word."
 
@@ -263,6 +312,20 @@ MODE_OF_REGIME: Final[dict[RegimeLabel, MarketMode]] = {
     RegimeLabel.HIGH_VOLATILITY: MarketMode.NEUTRAL,
     RegimeLabel.TRANSITION: MarketMode.NEUTRAL,
     RegimeLabel.UNKNOWN: MarketMode.UNKNOWN,
+}
+
+# The words of the first bodies for a call. A small move and no call share one: `call` has both.
+BIAS_OF_CALL: Final[dict[Call, Bias]] = {
+    Call.UP: Bias.UP,
+    Call.DOWN: Bias.DOWN,
+    Call.SMALL_MOVE: Bias.FLAT,
+    Call.NONE: Bias.FLAT,
+}
+PREDICTION_OF_CALL: Final[dict[Call, Prediction]] = {
+    Call.UP: Prediction.BULLISH,
+    Call.DOWN: Prediction.BEARISH,
+    Call.SMALL_MOVE: Prediction.NEUTRAL,
+    Call.NONE: Prediction.NEUTRAL,
 }
 
 # The words of `emi read`, by those of the public bodies.
@@ -279,11 +342,11 @@ READ_DERIVATIVES: Final[dict[DerivativesState, str | None]] = {
 
 
 class Side(Word):
-    """How a family of evidence bears on the direction shown."""
+    """How a family of evidence bears on the call. It is context, and decides no call."""
 
-    FOR = "for", "It points the way that is shown."
-    AGAINST = "against", "It points another way than the one shown."
-    NEUTRAL = "neutral", "It points neither way."
+    FOR = "for", "It points the way that is called."
+    AGAINST = "against", "It points another way than the one called."
+    NEUTRAL = "neutral", "It points neither way, or there is no call."
     MISSING = "missing", "It is not known."
 
 

@@ -29,6 +29,7 @@ WORDS: Final = {
     "up": Prediction.BULLISH,
     "small": Prediction.NEUTRAL,
     "small move": Prediction.NEUTRAL,
+    "small_move": Prediction.NEUTRAL,
     "flat": Prediction.NEUTRAL,
     "down": Prediction.BEARISH,
     **{word.lower(): word for word in Prediction},

@@ -20,8 +20,9 @@ def read(
 
     Out: volatility_outlook is the expected sigma of log returns over 15 minutes, 1, 4 and 24 hours, as a fraction
     (0.004 = 0.4%), the geometric mean over assets. Of each asset: arena, the chances for the next 15 minutes in the
-    neutral band band_bps; arena_60m, the same for an hour; ranges, [low_90, low_50, high_50, high_90] in bps. Null: not
-    known yet.
+    neutral band band_bps; arena_60m, the same for an hour; call, what is claimed of that hour, small_move or none (a
+    side is called only by a service whose record has earned it); ranges, [low_90, low_50, high_50, high_90] in bps.
+    Null: not known yet.
 
     A line that is not such a bar ends the run with exit code 1 and names its number. A bar that comes late or twice
     changes nothing and is answered with the current reading.

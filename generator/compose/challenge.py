@@ -12,6 +12,7 @@ from generator.catalog.links import BUYER_PAGES, DOCS, LLMS_TXT, OPENAPI_JSON
 from generator.catalog.money import us_cents
 from generator.catalog.products import HUMAN_REPORT, QUOTE_GRACE_S, Product
 from generator.catalog.text.answers import DISCLAIMER, ECOSYSTEM, NO_VERDICT, PAYMENT_NEEDED, WHAT_THIS_IS_NOT
+from generator.catalog.text.market import LONGEST_HEADLINE
 from generator.catalog.words import MarketState, RegimeLabel, SourceMode, Status, VolatilityWord
 from generator.compose import envelope
 from generator.compose.body import Body
@@ -53,7 +54,7 @@ class PaymentOption(Body):
 class QuotePreview(Body):
     """The quoted body by what is free anyway, and the names of what is sold."""
 
-    headline: str = Field(max_length=140, description=envelope.HEADLINE)
+    headline: str = Field(max_length=LONGEST_HEADLINE, description=envelope.HEADLINE)
     regime: RegimeLabel = Field(description="The market's regime.")
     probabilities: RegimeChances | None = Field(description="Chances of the four regimes; null without a reading.")
     market_state: MarketState = Field(description="Conditions in one word. No state predicts a gain.")

@@ -1,17 +1,19 @@
 """What several bodies show of one asset: price, bias, chances, ranges."""
 
 from collections import Counter
+from typing import Final
 
 from pydantic import Field
 
 from generator.arena import scores
-from generator.arena.scores import Triple
-from generator.brain.forecast import Forecast
+from generator.arena.values import Triple
+from generator.brain.forecast import Forecast, MoveChance
 from generator.brain.reading import AssetReading, Range, VolatilityOutlook
 from generator.catalog.assets import ASSETS
-from generator.catalog.formats import basis_points, change, fixed, price, share
+from generator.catalog.formats import band_percent, basis_points, change, fixed, price, share
 from generator.catalog.words import (
     Bias,
+    Call,
     ConfidenceKind,
     LiquidityContext,
     MarketStructure,
@@ -52,11 +54,34 @@ class Quoted(Body):
     change_24h: float | None = Field(description="Change over 24 hours, percent.")
 
 
-class Forecasted(Body):
-    """How far an asset may move, and the chances of each direction."""
+class Moving(Body):
+    """Whether the price will have moved when the hour ends: the second skill that the track record shows."""
 
-    confidence: float | None = Field(description="Chance of the shown class over 60 minutes, percent 0..100.")
-    confidence_kind: ConfidenceKind = Field(default=ConfidenceKind.CLASS_PROBABILITY, description=KIND)
+    chance: float = Field(
+        description="Chance that the price at the end of the hour lies outside the band round the price at its start, "
+        "above or below it, 0..1; not that it does so on the way."
+    )
+    base_rate: float = Field(description="How often it did in the past, 0..1: the comparison.")
+    band_percent: float = Field(description="Half-width of the band, percent of the price at the start.")
+
+
+CALL: Final = "What the forecast claims; none: nothing. Null without a forecast."
+MOVE: Final = "Chance of a move beyond the neutral band, up or down; null without a forecast."
+CONFIDENCE: Final = "Chance of the called outcome over 60 minutes, percent 0..100; null without a call."
+
+
+class Called(Body):
+    """What a forecast claims, and how likely that is."""
+
+    call: Call | None = Field(description=CALL)
+    confidence: float | None = Field(description=CONFIDENCE)
+    confidence_kind: ConfidenceKind = Field(description=KIND)
+    move: Moving | None = Field(description=MOVE)
+
+
+class Forecasted(Called):
+    """How far an asset may move, what is called, and the chances of each outcome."""
+
     probabilities: Probabilities | None = Field(description="Chances of the three outcomes; null without a forecast.")
     base_rates: Probabilities | None = Field(
         description="How often each outcome came up in the past, the comparison; null without a forecast."
@@ -65,9 +90,12 @@ class Forecasted(Body):
 
 
 class Agreeing(Body):
-    """How far the evidence agrees."""
+    """How far the evidence agrees with the call. It is context: no call rests on it."""
 
-    agreement_percent: float | None = Field(description="Agreement between families of evidence, percent 0..100.")
+    agreement_percent: float | None = Field(
+        description="Of the families of evidence that point up or down, the share that points the way of the call, "
+        "percent 0..100; null without a call."
+    )
     coverage_percent: float | None = Field(description="Families of evidence present, percent 0..100.")
 
 
@@ -81,6 +109,12 @@ def forecast_of(ctx: TickContext, asset: str) -> Forecast | None:
     """Return an asset's forecast; None without one."""
     read = reading_of(ctx, asset)
     return read.forecast if read else None
+
+
+def call_of(ctx: TickContext, asset: str) -> Call | None:
+    """Return what is called of an asset; None without a forecast."""
+    forecast = forecast_of(ctx, asset)
+    return forecast.call if forecast else None
 
 
 def bias_of(ctx: TickContext, asset: str) -> Bias | None:
@@ -125,6 +159,12 @@ def bias_counts(ctx: TickContext) -> dict[str, int]:
     return {word.value: counted[word] for word in Bias}
 
 
+def call_counts(ctx: TickContext) -> dict[Call, int]:
+    """Count the assets of each call; assets without a forecast are not counted."""
+    counted = Counter(call_of(ctx, asset) for asset in ASSETS)
+    return {call: counted[call] for call in Call}
+
+
 def price_source(ctx: TickContext, asset: str) -> str | None:
     """Name the venues behind a price."""
     venues = observed(ctx, asset).venues
@@ -140,10 +180,43 @@ def published(triple: Triple | None) -> Probabilities | None:
 
 
 def confidence_percent(forecast: Forecast | None) -> float | None:
-    """Return the chance of the shown class in percent, from the chances as published."""
+    """Return the chance of the called outcome in percent, from the chances as published; None without a call."""
     if forecast is None:
         return None
-    return scores.confidence_percent(scores.published_triple(forecast.probabilities), forecast.prediction)
+    return scores.confidence_percent(scores.published_triple(forecast.probabilities), forecast.call)
+
+
+def kind_of(call: Call | None) -> ConfidenceKind:
+    """Return what the confidence of a forecast measures."""
+    if call is None or call is Call.NONE:
+        return ConfidenceKind.NO_CALL
+    return ConfidenceKind.CLASS_PROBABILITY
+
+
+def moving(move: MoveChance | None, band_bps: float | None) -> Moving | None:
+    """Publish the chance of a move beyond the band; None without a forecast.
+
+    Args:
+        move: as published, four decimals.
+        band_bps: half-width of the band, basis points.
+    """
+    if move is None or band_bps is None:
+        return None
+    return Moving(chance=move.chance, base_rate=move.base_rate, band_percent=band_percent(band_bps))
+
+
+def called(ctx: TickContext, asset: str) -> Called:
+    """Publish what is called of an asset, and how likely a move is."""
+    forecast = forecast_of(ctx, asset)
+    if forecast is None:
+        return Called(call=None, confidence=None, confidence_kind=ConfidenceKind.NO_CALL, move=None)
+
+    return Called(
+        call=forecast.call,
+        confidence=confidence_percent(forecast),
+        confidence_kind=kind_of(forecast.call),
+        move=moving(scores.published_move(forecast), forecast.band_bps),
+    )
 
 
 def expected_move(outlook: VolatilityOutlook | None) -> ExpectedMove | None:
@@ -187,11 +260,12 @@ def forecasted(ctx: TickContext, asset: str) -> Forecasted:
     """Publish how far an asset may move, and the chances of each direction."""
     move_ranges = ranges(reading_of(ctx, asset))
     forecast = forecast_of(ctx, asset)
+    claim = called(ctx, asset).as_fields()
     if forecast is None:
-        return Forecasted(confidence=None, probabilities=None, base_rates=None, ranges=move_ranges)
+        return Forecasted(**claim, probabilities=None, base_rates=None, ranges=move_ranges)
 
     return Forecasted(
-        confidence=confidence_percent(forecast),
+        **claim,
         probabilities=published(scores.published_triple(forecast.probabilities)),
         base_rates=published(scores.published_triple(forecast.base_rate)),
         ranges=move_ranges,

@@ -13,7 +13,7 @@ from generator.catalog.formats import change, fixed, iso, share, significant
 from generator.catalog.links import DOCS, METHODOLOGY
 from generator.catalog.text.answers import DISCLAIMER
 from generator.catalog.text.labels import DERIVATIVES
-from generator.catalog.thresholds import FLAT_PERCENT
+from generator.catalog.thresholds import CONTRACTS_PERCENT, FLAT_PERCENT, HIGH_FUNDING_RANK
 from generator.compose import envelope
 from generator.compose.body import Body, Change24h, Significant
 from generator.compose.context import TickContext
@@ -93,7 +93,7 @@ class DerivativesAsset(Body):
     confidence: float | None = Field(description="Share of the last hours in which the state held, percent 0..100.")
     confidence_kind: words.ConfidenceKind = Field(default=words.ConfidenceKind.STEADINESS, description=KIND)
     price_and_interest: words.PriceAndInterest | None = Field(
-        description="Price and contracts over the same 24 hours; a price within 0.1% and contracts within 0.5% count "
+        description="Price and contracts over the same 24 hours; a price within 0.1% and contracts within 2% count "
         "as little_change."
     )
     funding: Funding | None = Field(description="Funding; null where no source gives it.")
@@ -138,7 +138,6 @@ class DerivativesResponse(envelope.FreeResponse):
 
 FUNDINGS_A_YEAR: Final = 3 * 365
 USUAL_PERCENT: Final = 0.01  # funding per 8 hours of most venues
-FLAT_CONTRACTS_PERCENT: Final = 0.5  # of a change over 24 hours within which contracts neither rise nor fall
 LITTLE_PAID: Final = -0.25 * USUAL_PERCENT  # above it shorts pay almost nothing
 MUCH_PAID: Final = 1.25 * USUAL_PERCENT  # above it longs pay clearly more than usual
 LESS_PAID: Final = 0.75 * USUAL_PERCENT  # below it they pay less than usual
@@ -247,20 +246,26 @@ def funding(seen: AssetObservation, pressure: Pressure) -> Funding | None:
 
 def who_pays(paid: Funding) -> str:
     """Say which side pays, how much against the usual rate, and how often it was less."""
-    payment = _payment(paid.rate_8h_percent)
+    payment = _payment(paid.rate_8h_percent, paid.rank_30d_percent)
     rank = paid.rank_30d_percent
     if rank is None:
         return payment
-    return f"{payment} It was lower {rank:g}% of the time in the last 30 days."
+    return f"{payment} The rate was lower {rank:g}% of the time in the last 30 days."
 
 
-def _payment(rate: float) -> str:
-    """Say who pays whom at a rate, percent every 8 hours: from the most that shorts pay to the most that longs pay."""
+def _payment(rate: float, rank: float | None) -> str:
+    """Say who pays whom, and which side is in demand where the rate is far from usual and rare in the asset's month.
+
+    Args:
+        rate: percent every 8 hours.
+        rank: of the rate in the asset's own 30 days, percent; None with too few of them, so that the rate decides.
+    """
     paid = f"{abs(rate):.4f}% every 8 hours"
     usual = f"the usual {USUAL_PERCENT}%"
 
     if rate <= LITTLE_PAID:
-        return f"Shorts pay longs {paid}: demand to be short exceeds supply."
+        low = rank is None or rank <= 100.0 - HIGH_FUNDING_RANK
+        return f"Shorts pay longs {paid}{': demand to be short exceeds supply' if low else ''}."
     if rate < 0:
         return f"Shorts pay longs {paid}: almost nothing."
     if rate == 0:
@@ -269,12 +274,15 @@ def _payment(rate: float) -> str:
         return f"Longs pay shorts {paid}, less than {usual}."
     if rate <= MUCH_PAID:
         return f"Longs pay shorts {paid}, about {usual}."
-    return f"Longs pay shorts {paid}, {rate / USUAL_PERCENT:.1f} times {usual}: demand to be long exceeds supply."
+
+    high = rank is None or rank >= HIGH_FUNDING_RANK
+    times = f"{rate / USUAL_PERCENT:.1f} times {usual}"
+    return f"Longs pay shorts {paid}, {times}{': demand to be long exceeds supply' if high else ''}."
 
 
 def price_and_interest(price_change: float, contracts_change: float) -> words.PriceAndInterest:
     """Name the quadrant of the changes of price and contracts over 24 hours, percent."""
-    if abs(price_change) <= FLAT_PERCENT or abs(contracts_change) <= FLAT_CONTRACTS_PERCENT:
+    if abs(price_change) <= FLAT_PERCENT or abs(contracts_change) <= CONTRACTS_PERCENT:
         return words.PriceAndInterest.LITTLE_CHANGE
 
     return words.PriceAndInterest(f"{_rising(price_change)}_price_{_rising(contracts_change)}_interest")
@@ -353,4 +361,4 @@ def sentence(state: words.OverallState | None, having: int, known: int) -> str:
     if state is words.OverallState.MIXED:
         return f"No single state leads among the {known} assets that have one."
     reading = DERIVATIVES[words.DerivativesState(state)].reading
-    return f"{having} of {known} assets: {state.replace('_', ' ')}. {reading}"
+    return f"{having} of the {known} assets that have a state: {state.replace('_', ' ')}. {reading}"

@@ -11,6 +11,7 @@ from generator.catalog.formats import iso, iso_or_none
 from generator.catalog.links import BUYER_PAGES, DOCS, LLMS_TXT, OPENAPI_JSON, OPENAPI_YAML
 from generator.catalog.products import PRODUCT_BY_ID
 from generator.catalog.text.answers import DISCLAIMER, USAGE_CHARACTERISTICS
+from generator.catalog.text.market import LONGEST_HEADLINE
 from generator.catalog.words import SourceMode, SourceStatus, Status
 from generator.compose.body import Body, absent
 from generator.compose.context import Change, TickContext
@@ -24,7 +25,10 @@ STATUS = "available: every input is fresh; degraded: some are stale or missing; 
 EDUCATIONAL = "Educational notice: what this answer is not."
 MODE = "Where the market data come from: live, recorded or simulated."
 TRUTH = "What a reader must not conclude from this answer."
-HEADLINE = "The market in one sentence of at most 140 characters; the same in every answer of a tick."
+HEADLINE = (
+    "The market in at most 240 characters, the same in every answer of a tick: its state now (volatility and trend, "
+    "each since when), then the day, then the last hour where that stands out."
+)
 CHANGED = "Worded facts that changed since the tick published before; null on the first tick after a start."
 
 
@@ -136,7 +140,7 @@ class TickResponse(BaseResponse):
     """What every free and paid answer carries."""
 
     endpoint: str = Field(description="Identity of the resource, e.g. market-regime.")
-    headline: str = Field(max_length=140, description=HEADLINE)
+    headline: str = Field(max_length=LONGEST_HEADLINE, description=HEADLINE)
     changed_since_last_tick: tuple[Change, ...] | None = Field(description=CHANGED)
 
 

@@ -3,25 +3,28 @@
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from generator.arena.scores import published_triple
 from generator.brain.forecast import OutcomeChances
+from generator.brain.hourly import HOURS as HOURLY_TREND
 from generator.brain.reading import AssetReading, BrainReading, RegimeReading
 from generator.catalog.assets import ASSETS, DEFAULT_ASSET
-from generator.catalog.formats import change, fixed, percent, probabilities, share
+from generator.catalog.durations import HOUR_MS
+from generator.catalog.formats import band_percent, change, clock, fixed, percent, probabilities, share
 from generator.catalog.horizons import HOUR
 from generator.catalog.text import market
+from generator.catalog.text.answers import clause
+from generator.catalog.text.forecast import PublishedForecast
 from generator.catalog.text.labels import DERIVATIVES, FAMILY, LIQUIDITY
 from generator.catalog.text.market import PublishedAsset, PublishedMarket
 from generator.catalog.thresholds import FLAT_PERCENT
-from generator.catalog.words import Points, RegimeLabel, Trend
+from generator.catalog.words import MarketStructure, Points, RegimeLabel, SourceMode, Trend
 from generator.compose.context import TickContext
 from generator.compose.inputs import commonest, forecast_reason, missing_reason, observed, reading_of
-from generator.market.bars import BAR_MS
+from generator.market.bars import BAR_MS, BarFrame
 
-_DAY: Final = timedelta(days=1)
+FEWEST_BARS: Final = 2  # for a change from one to the next
 
 
 def moves(ctx: TickContext) -> dict[str, float]:
@@ -39,7 +42,8 @@ def market_trend(ctx: TickContext) -> Trend:
 def facts(ctx: TickContext) -> PublishedMarket:
     """Return what is said of the market at this tick."""
     if ctx.reading is None:
-        return market_facts(None, moves(ctx), missing=missing_reason(ctx))
+        counted = market_facts(None, moves(ctx), missing=clause(missing_reason(ctx)))
+        return replace(counted, trend=market_trend(ctx), trend_hours=str(HOURLY_TREND), hours=last_bars_hour(ctx.bars))
     return market_facts(ctx.reading, moves(ctx), now_ms=ctx.observation.market_ms)
 
 
@@ -60,19 +64,27 @@ def market_facts(
         return replace(counted, missing=missing)
 
     regime = reading.regime
+    axes = regime.axes
     week = regime.facts
-    close_ms = reading.t_ms + BAR_MS
+    at_ms = now_ms or reading.t_ms + BAR_MS
     return replace(
         counted,
         label=regime.label,
         confidence=share(regime.confidence),
         chances=published_chances(regime),
-        since=_clock(regime.since_ms, now_ms or close_ms),
+        since=clock(regime.since_ms, at_ms),
+        volatility=axes.swings,
+        swings_since=clock(axes.swings_since_ms, at_ms),
+        side=axes.side,
+        side_since=clock(axes.side_since_ms, at_ms),
         trend=regime.trend,
-        volatility=regime.volatility,
         usual_day=_percent(week.usual_day),
-        since_hour=week.since_hour,
+        usual_days_kept=week.usual_days,
+        most_since=clock(week.since_ms, at_ms),
         since_share=fixed(week.since_share, 2),
+        hours=_hours(reading),
+        move_rank=share(week.move_rank),
+        largest_of=week.largest_of,
         risk_score=percent(regime.risk_score),
         hour_rank=share(week.hour_rank),
         volume_ratio=fixed(week.volume_ratio, 2),
@@ -80,6 +92,22 @@ def market_facts(
         hour_range=_hour_range(reading.assets.get(DEFAULT_ASSET)),
         futures=_futures(reading),
     )
+
+
+def last_bars_hour(bars: BarFrame | None) -> dict[str, float]:
+    """Return the published changes over the last of some 60-minute bars, percent; none of other bars."""
+    if bars is None or bars.interval_ms != HOUR_MS or len(bars) < FEWEST_BARS:
+        return {}
+    if int(bars.t[-1]) - int(bars.t[-2]) != HOUR_MS:
+        return {}
+
+    before, last = bars.fields["close"][-2:].tolist()
+    changes = {}
+    for asset, start, end in zip(bars.assets, before, last, strict=True):
+        moved = change(100 * (end / start - 1.0)) if start > 0 else None
+        if moved is not None:
+            changes[asset] = moved
+    return changes
 
 
 def published_chances(regime: RegimeReading) -> dict[RegimeLabel, float]:
@@ -91,7 +119,7 @@ def published_chances(regime: RegimeReading) -> dict[RegimeLabel, float]:
 
 
 def headline(ctx: TickContext) -> str:
-    """Return the market in one sentence of at most 140 characters."""
+    """Return the market's state, its day and, where it stands out, its hour, in at most 240 characters."""
     return market.headline(facts(ctx))
 
 
@@ -105,41 +133,59 @@ def asset_facts(ctx: TickContext, asset: str) -> PublishedAsset:
     moved = change(observed(ctx, asset).change_24h_percent)
     read = reading_of(ctx, asset)
     if read is None:
-        return PublishedAsset(asset, moved, missing=missing_reason(ctx))
+        return PublishedAsset(asset, moved, missing=clause(missing_reason(ctx)))
+    now_ms = ctx.observation.market_ms
     if read.forecast is not None:
-        return read_facts(read, moved)
+        return read_facts(read, moved, now_ms, simulated=ctx.observation.mode is SourceMode.SIMULATED)
 
     first_reason = forecast_reason(ctx, asset).partition(";")[0]
-    return read_facts(read, moved, missing=first_reason)
+    return read_facts(read, moved, now_ms, missing=clause(first_reason))
 
 
-def read_facts(read: AssetReading, moved: float | None, *, missing: str = "") -> PublishedAsset:
+def read_facts(
+    read: AssetReading, moved: float | None, now_ms: int, *, missing: str = "", simulated: bool = False
+) -> PublishedAsset:
     """Return one asset's facts.
 
     Args:
         moved: its change over 24 hours as published, percent.
+        now_ms: market time, for how a time is written.
         missing: why there is no forecast.
+        simulated: whether the market is.
     """
+    week = read.facts
+    rose = read.structure is MarketStructure.BREAKOUT
     words = (LIQUIDITY[read.liquidity], DERIVATIVES[read.derivatives])
     published = PublishedAsset(
         asset=read.asset,
         change=moved,
-        usual_day=_percent(read.facts.usual_day),
+        usual_day=_percent(week.usual_day),
         structure=read.structure,
-        place=fixed(read.facts.place_in_week, 2),
+        place=fixed(week.place_in_week, 2),
         hour_range=_hour_range(read),
-        points=(_families(read, Points.UP), _families(read, Points.DOWN)),
         notes=tuple(word.reading for word in words if word.most),
         missing=missing,
+        hour=_percent(week.hour),
+        hour_rank=share(week.hour_rank),
+        last_3h=_percent(week.last_3h),
+        last_8h=_percent(week.last_8h),
+        last_20h=_percent(week.last_20h),
+        broke_at=clock(week.broke_high_ms if rose else week.broke_low_ms, now_ms),
+        off_edge=_percent(week.below_high if rose else week.above_low),
     )
     if read.forecast is None:
         return published
 
     return replace(
         published,
-        forecast=read.bias,
-        chances=_chances(read.forecast.probabilities),
-        base=_chances(read.forecast.base_rate),
+        forecast=PublishedForecast(
+            call=read.forecast.call,
+            chances=_chances(read.forecast.probabilities),
+            base=_chances(read.forecast.base_rate),
+            band=band_percent(read.forecast.band_bps),
+            points=(_families(read, Points.UP), _families(read, Points.DOWN)),
+            simulated=simulated,
+        ),
     )
 
 
@@ -171,13 +217,10 @@ def _hour_range(read: AssetReading | None) -> tuple[float, float] | None:
     return round(100 * hour.low_90, 2), round(100 * hour.high_90, 2)
 
 
-def _clock(at_ms: int, now_ms: int) -> str:
-    """Write a time of the last day as `14:05 UTC`, an older one with its date."""
-    at = datetime.fromtimestamp(at_ms / 1000, UTC)
-    now = datetime.fromtimestamp(now_ms / 1000, UTC)
-    if now - at < _DAY:
-        return at.strftime("%H:%M UTC")
-    return f"{at.day} {at.strftime('%b, %H:%M')} UTC"
+def _hours(reading: BrainReading) -> dict[str, float]:
+    """Return the published changes over the last hour, percent, of the assets that have one."""
+    changes = {asset: _percent(read.facts.hour) for asset, read in reading.assets.items()}
+    return {asset: moved for asset, moved in changes.items() if moved is not None}
 
 
 def _futures(reading: BrainReading) -> str:

@@ -7,10 +7,10 @@ from typing import Final
 from generator.brain.derivatives import NO_PRESSURE, Pressure
 from generator.brain.reading import AssetReading
 from generator.catalog.assets import ASSETS
+from generator.catalog.counts import listed
 from generator.catalog.durations import MINUTE_MS
 from generator.catalog.text import answers
 from generator.catalog.text.labels import NO_FUTURES
-from generator.catalog.text.market import listed
 from generator.catalog.text.readings import NO_BOOK
 from generator.catalog.words import DerivativesState, Side, SourceMode, SourceStatus, Status
 from generator.compose.context import TickContext
@@ -143,11 +143,15 @@ def market_limitations(ctx: TickContext, *more: str) -> tuple[str, ...]:
 
     if ctx.observation.mode in _MODE_NOTICE:
         limits.append(_MODE_NOTICE[ctx.observation.mode])
+    if answers.NOT_STARTED in ctx.observation.limitations:
+        # No source has been asked, so nothing is said of any.
+        return unique([answers.NOT_STARTED, *limits, *more])
+
     limits += ctx.observation.limitations
     for source in ctx.observation.sources:
         if source.status is not SourceStatus.OK:
             limits.append(f"source {source.name} ({source.kind}) is {source.status}")
-    stale = [asset for asset in ASSETS if not fresh(ctx, asset)]
+    stale = [asset for asset in ASSETS if not fresh(ctx, asset) and not _has_nothing(ctx, asset)]
     if stale:
         limits.append(f"no fresh price: {', '.join(stale)}")
 
@@ -172,16 +176,30 @@ def lacked_by_all(ctx: TickContext) -> list[str]:
 
 
 def market_gaps(ctx: TickContext) -> list[str]:
-    """Name the kinds of data that assets lack: in one sentence those that all lack, then each of the others."""
+    """Name the kinds of data that assets lack: in one sentence those that all lack, then each of the others.
+
+    An asset without any data is named once.
+    """
     nowhere = lacked_by_all(ctx)
     gaps = []
     if nowhere:
         gaps.append(f"no {listed(nowhere, 'or')} from any source")
 
-    for kind, assets in lacked_by(ctx).items():
-        if assets and kind not in nowhere:
-            gaps.append(f"no {kind} for {', '.join(assets)}")
+    lacking = {kind: assets for kind, assets in lacked_by(ctx).items() if kind not in nowhere}
+    without_any = [asset for asset in ASSETS if _has_nothing(ctx, asset)]
+    if without_any:
+        gaps.append(f"no data for {', '.join(without_any)}")
+    for kind, assets in lacking.items():
+        others = [asset for asset in assets if asset not in without_any]
+        if others:
+            gaps.append(f"no {kind} for {', '.join(others)}")
     return gaps
+
+
+def _has_nothing(ctx: TickContext, asset: str) -> bool:
+    """Say whether an asset has neither a price nor any other data."""
+    seen = observed(ctx, asset)
+    return seen.price is None and all(getattr(seen, name) is None for name in _KINDS.values())
 
 
 def forecast_reason(ctx: TickContext, asset: str) -> str:

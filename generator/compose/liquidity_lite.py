@@ -7,14 +7,13 @@ from generator.catalog.endpoints import ENDPOINT_BY_ID
 from generator.catalog.formats import basis_points, percent, significant
 from generator.catalog.text.answers import DISCLAIMER
 from generator.catalog.text.labels import BOOK, BOOKS_UNTESTED
-from generator.catalog.words import Bias, ConfidenceKind, LiquidityContext, MarketStructure, Status
+from generator.catalog.words import Bias, LiquidityContext, MarketStructure, Status
 from generator.compose import envelope, inputs
-from generator.compose.coins import Quoted, bias_of, confidence_percent, forecast_of, liquidity_of, quoted, structure_of
+from generator.compose.coins import Called, Quoted, bias_of, called, liquidity_of, quoted, structure_of
 from generator.compose.context import TickContext
-from generator.compose.scores import KIND
 
 
-class LiquidityLiteAsset(Quoted):
+class LiquidityLiteAsset(Called, Quoted):
     """Liquidity and structure of one asset."""
 
     status: Status | None = Field(description="How complete the inputs for this asset are.")
@@ -23,9 +22,9 @@ class LiquidityLiteAsset(Quoted):
         "simulated order books only."
     )
     market_structure: MarketStructure | None = Field(description="Shape of the last days.")
-    bias: Bias | None = Field(description="UP, DOWN or FLAT; null without a forecast.")
-    confidence: float | None = Field(description="Chance of the bias's class over 60 minutes, percent 0..100.")
-    confidence_kind: ConfidenceKind = Field(default=ConfidenceKind.CLASS_PROBABILITY, description=KIND)
+    bias: Bias | None = Field(
+        description="The call in three words, FLAT for small_move and none; null without a forecast."
+    )
     spread_bps: float | None = Field(description="Gap between best bid and best ask, basis points of the mid.")
     depth_1pct_usd: float | None = Field(description="Resting within 1% of the mid, both sides, US dollars.")
     imbalance_percent: float | None = Field(
@@ -115,11 +114,11 @@ def liquidity_asset(ctx: TickContext, asset: str) -> LiquidityLiteAsset:
     complete = [inputs.fresh(ctx, asset), book is not None, has_reading]
     return LiquidityLiteAsset(
         **quoted(ctx, asset).as_fields(),
+        **called(ctx, asset).as_fields(),
         status=inputs.graded(complete, readable=seen.price is not None),
         liquidity_context=liquidity_of(ctx, asset),
         market_structure=structure_of(ctx, asset),
         bias=bias_of(ctx, asset),
-        confidence=confidence_percent(forecast_of(ctx, asset)),
         spread_bps=spread_bps,
         depth_1pct_usd=depth_usd,
         imbalance_percent=imbalance_percent,

@@ -1,6 +1,7 @@
 """GET /api/main-brain.php and /api/reasoning.php, and GET /api/x402-main-brain.php once paid."""
 
 from collections import Counter
+from collections.abc import Mapping
 
 from pydantic import Field
 
@@ -12,8 +13,19 @@ from generator.catalog.assets import ASSETS, DEFAULT_ASSET
 from generator.catalog.endpoints import ENDPOINT_BY_ID
 from generator.catalog.formats import percent, price, share
 from generator.catalog.text import market
-from generator.catalog.text.answers import DEVELOPER_NOTE, NO_FORECAST, NOTHING_CLAIMED
-from generator.catalog.words import Bias, ConfidenceKind, MarketMode, MarketState, Points, Prediction, Side
+from generator.catalog.text.answers import DEVELOPER_NOTE, NO_FORECAST, NOTHING_CLAIMED, clause
+from generator.catalog.words import (
+    BIAS_OF_CALL,
+    Bias,
+    Call,
+    ConfidenceKind,
+    MarketMode,
+    MarketState,
+    Points,
+    Prediction,
+    Side,
+    SourceMode,
+)
 from generator.compose import coins, envelope
 from generator.compose.body import Body
 from generator.compose.context import TickContext
@@ -24,20 +36,27 @@ from generator.compose.scores import KIND, Performance, TrackRecord, performance
 
 
 class OverallDirection(coins.Agreeing):
-    """The word of most assets."""
+    """The call of most assets."""
 
-    direction: Bias | None = Field(description="The word of most assets, FLAT on a tie; null without a reading.")
-    confidence: float | None = Field(description="Share of assets with that word, percent 0..100.")
-    confidence_kind: ConfidenceKind = Field(default=ConfidenceKind.SHARE_OF_ASSETS, description=KIND)
+    direction: Bias | None = Field(description="The call of most assets in three words; null without a forecast.")
+    call: Call | None = Field(description="The call of most assets, none on a tie; null without a forecast.")
+    calls: dict[str, int] = Field(description="Call to the number of assets that have it.")
+    confidence: float | None = Field(
+        description="Share of assets with that call, percent 0..100; null where it is none."
+    )
+    confidence_kind: ConfidenceKind = Field(description=KIND)
 
 
 class Brain(OverallDirection):
     """The brain's overall state."""
 
     evidence_for: int | None = Field(
-        description="Facts that support the assets' biases; one about the whole market counts once."
+        description="Facts that point the way of the assets' calls; one about the whole market counts once. They are "
+        "context."
     )
-    evidence_against: int | None = Field(description="Facts that speak against them, counted likewise.")
+    evidence_against: int | None = Field(
+        description="Facts that point another way, counted likewise; 0 without a call."
+    )
     evidence_missing: int | None = Field(description="Facts that could not be read, counted likewise.")
 
 
@@ -52,7 +71,9 @@ class MarketStateSummary(Body):
 class CoinSnapshot(coins.Forecasted, coins.Quoted):
     """One asset in short."""
 
-    bias: Bias | None = Field(description="UP, DOWN or FLAT; null without a forecast.")
+    bias: Bias | None = Field(
+        description="The call in three words, FLAT for small_move and none; null without a forecast."
+    )
     summary: str | None = Field(description="The asset in words.")
     price_source: str | None = Field(description="Venues whose median mid is the price.")
     limitations: tuple[str, ...] = Field(description="What is unknown of this asset, and why.")
@@ -77,11 +98,11 @@ class BrainSummary(OverallDirection):
 
 
 class EvidenceBlock(Body):
-    """Evidence in words, by how it bears on the shown direction."""
+    """Evidence in words, by how it bears on the call: context, not a reason."""
 
-    supporting: tuple[str, ...] = Field(description="What supports it.")
-    opposing: tuple[str, ...] = Field(description="What speaks against it.")
-    neutral: tuple[str, ...] = Field(description="What says nothing either way.")
+    supporting: tuple[str, ...] = Field(description="What points the way of the call; empty without one.")
+    opposing: tuple[str, ...] = Field(description="What points another way; empty without a call.")
+    neutral: tuple[str, ...] = Field(description="What points neither way, and everything without a call.")
     missing: tuple[str, ...] = Field(description="What could not be read.")
 
 
@@ -89,13 +110,19 @@ class AssetDirection(coins.Weighed):
     """One asset's direction with its chances and evidence."""
 
     asset: str = Field(description="Asset symbol.")
-    bias: Bias | None = Field(description="UP, DOWN or FLAT; null without a forecast.")
-    prediction: Prediction | None = Field(description="The same as a forecast word; NEUTRAL without a forecast.")
+    bias: Bias | None = Field(
+        description="The call in three words, FLAT for small_move and none; null without a forecast."
+    )
+    prediction: Prediction | None = Field(
+        description="The call as an outcome; NEUTRAL for small_move, none and without a forecast."
+    )
     brain_silent: bool = Field(
         description="True where no forecast is made: the NEUTRAL next to it claims nothing and is never scored."
     )
     horizon_minutes: int | None = Field(description="How far ahead the forecast looks, minutes.")
-    edge_percent: float | None = Field(description="Chance of the shown class minus its base rate, percentage points.")
+    edge_percent: float | None = Field(
+        description="Chance of the called outcome minus its base rate, percentage points; null without a call."
+    )
     evidence: EvidenceBlock = Field(description="The evidence in words.")
     price: float | None = Field(description="Price in US dollars, 6 significant digits.")
     limitations: tuple[str, ...] = Field(description="What is unknown of this asset, and why.")
@@ -114,7 +141,9 @@ class Reason(Body):
 
     family: str = Field(description="trend, momentum, volatility, breadth, liquidity or derivatives.")
     points: Points | None = Field(description="up, down or flat; null where it points nowhere or is unknown.")
-    bears_on_call: Side = Field(description="for, against or neutral to the direction shown; missing where unknown.")
+    bears_on_call: Side = Field(
+        description="for, against or neutral to the call, neutral without one; missing where unknown."
+    )
     text: str = Field(description="The evidence in words.")
 
 
@@ -122,8 +151,7 @@ class Reasoning(coins.Weighed):
     """The forecast for one asset and the evidence next to it."""
 
     prediction: Prediction = Field(
-        description="The likeliest class if it clearly exceeds its base rate, else NEUTRAL; "
-        "NEUTRAL with confidence null means that no forecast is made."
+        description="The call as an outcome: BULLISH for up, BEARISH for down, NEUTRAL for small_move and none."
     )
     brain_silent: bool = Field(
         description="True where no forecast is made: the NEUTRAL next to it claims nothing and is never scored."
@@ -165,7 +193,10 @@ def brain(ctx: TickContext) -> Brain:
     if ctx.reading is None:
         return Brain(
             direction=None,
+            call=None,
+            calls=dict.fromkeys(map(str, Call), 0),
             confidence=None,
+            confidence_kind=ConfidenceKind.NO_CALL,
             agreement_percent=None,
             coverage_percent=None,
             evidence_for=None,
@@ -173,23 +204,37 @@ def brain(ctx: TickContext) -> Brain:
             evidence_missing=None,
         )
 
-    counts = coins.bias_counts(ctx)
+    counts = coins.call_counts(ctx)
     forecasts = sum(counts.values())
-    direction = None
+    call = None
     confidence = None
     if forecasts:
-        direction = ctx.reading.direction
-        confidence = share(counts[direction] / forecasts)
+        call = commonest_call(counts)
+        confidence = None if call is Call.NONE else share(counts[call] / forecasts)
 
     return Brain(
-        direction=direction,
+        direction=BIAS_OF_CALL[call] if call else None,
+        call=call,
+        calls={word.value: counts[word] for word in Call},
         confidence=confidence,
+        confidence_kind=ConfidenceKind.NO_CALL if confidence is None else ConfidenceKind.SHARE_OF_ASSETS,
         agreement_percent=share(ctx.reading.agreement),
         coverage_percent=share(ctx.reading.coverage),
         evidence_for=evidence_count(ctx.reading, Side.FOR),
         evidence_against=evidence_count(ctx.reading, Side.AGAINST),
         evidence_missing=evidence_count(ctx.reading, Side.MISSING),
     )
+
+
+def commonest_call(counts: Mapping[Call, int]) -> Call:
+    """Return the call of most assets, none on a tie.
+
+    >>> commonest_call({Call.UP: 3, Call.SMALL_MOVE: 2, Call.NONE: 2}), commonest_call({Call.UP: 3, Call.NONE: 3})
+    (<Call.UP: 'up'>, <Call.NONE: 'none'>)
+    """
+    most = max(counts.values())
+    leaders = [call for call, count in counts.items() if count == most]
+    return leaders[0] if len(leaders) == 1 else Call.NONE
 
 
 def evidence_count(reading: BrainReading, side: Side) -> int:
@@ -209,8 +254,8 @@ def evidence_count(reading: BrainReading, side: Side) -> int:
 
 def brain_sentence(ctx: TickContext) -> str:
     """Return the brain's own summary, or why there is none."""
-    counts = coins.bias_counts(ctx)
-    return market.brain_summary(facts(ctx), counts[Bias.UP], counts[Bias.DOWN], counts[Bias.FLAT])
+    simulated = ctx.observation.mode is SourceMode.SIMULATED
+    return market.brain_summary(facts(ctx), coins.call_counts(ctx), simulated=simulated)
 
 
 def coin(ctx: TickContext, asset: str) -> CoinSnapshot:
@@ -242,7 +287,10 @@ def brain_summary(ctx: TickContext) -> BrainSummary:
     now = brain(ctx)
     return BrainSummary(
         direction=now.direction,
+        call=now.call,
+        calls=now.calls,
         confidence=now.confidence,
+        confidence_kind=now.confidence_kind,
         agreement_percent=now.agreement_percent,
         coverage_percent=now.coverage_percent,
         text=brain_sentence(ctx),
@@ -272,7 +320,7 @@ def asset_direction(ctx: TickContext, asset: str) -> AssetDirection:
 
 
 def prediction_of(forecast: Forecast | None) -> Prediction:
-    """Return the word of a forecast; without one NEUTRAL, which claims nothing."""
+    """Return the call of a forecast as an outcome; without one NEUTRAL, which claims nothing."""
     return forecast.prediction if forecast else Prediction.NEUTRAL
 
 
@@ -288,7 +336,7 @@ def evidence_rows(ctx: TickContext, asset: str) -> tuple[Evidence, ...]:
 
 
 def evidence_block(ctx: TickContext, asset: str) -> EvidenceBlock:
-    """Sort one asset's evidence by how it bears on its bias."""
+    """Sort one asset's evidence by how it bears on the call."""
     texts: dict[Side, list[str]] = {side: [] for side in Side}
     for row in evidence_rows(ctx, asset):
         texts[row.side].append(f"{row.family}: {row.text}")
@@ -302,8 +350,8 @@ def evidence_block(ctx: TickContext, asset: str) -> EvidenceBlock:
 
 
 def edge_percent(forecast: Forecast | None) -> float | None:
-    """Return the published chance of the shown class minus its published base rate, percentage points."""
-    if forecast is None:
+    """Return the published chance of the called outcome minus its published base rate, percentage points."""
+    if forecast is None or forecast.call is Call.NONE:
         return None
 
     chance = chance_of(published_triple(forecast.probabilities), forecast.prediction)
@@ -331,7 +379,7 @@ def reasoning_block(ctx: TickContext, asset: str) -> Reasoning:
     evidence = evidence_rows(ctx, asset)
     forecast = coins.forecast_of(ctx, asset)
 
-    summary = NOTHING_CLAIMED.format(reason=forecast_reason(ctx, asset))
+    summary = NOTHING_CLAIMED.format(reason=clause(forecast_reason(ctx, asset)))
     if forecast:
         summary = asset_sentence(ctx, asset)
 

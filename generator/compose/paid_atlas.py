@@ -18,7 +18,7 @@ from generator.compose.body import Body
 from generator.compose.context import TickContext
 from generator.compose.derivatives import DerivativesAsset, derivatives_asset, overall
 from generator.compose.envelope import PaidResponse, paid_envelope
-from generator.compose.facts import moves
+from generator.compose.facts import facts, moves
 from generator.compose.inputs import asset_limitations, reading_of
 from generator.compose.liquidity_lite import LiquidityLiteAsset, liquidity_asset
 from generator.compose.main_brain import brain, brain_sentence
@@ -34,7 +34,9 @@ class AtlasAsset(coins.Weighed, coins.Quoted):
     structure: words.MarketStructure = Field(description="Shape of the last days.")
     volatility: words.VolatilityWord = Field(description="Volatility outlook against the last week.")
     expected_move: coins.ExpectedMove | None = Field(description="Expected size of moves; null without a reading.")
-    bias: words.Bias | None = Field(description="UP, DOWN or FLAT; null without a forecast.")
+    bias: words.Bias | None = Field(
+        description="The call in three words, FLAT for small_move and none; null without a forecast."
+    )
     limitations: tuple[str, ...] = Field(description="What is unknown of this asset, and why.")
 
 
@@ -73,6 +75,7 @@ class CrossAsset(Body):
     strongest: str | None = Field(description="Asset with the highest change over 24 hours.")
     weakest: str | None = Field(description="Asset with the lowest change over 24 hours.")
     biases: dict[str, int] = Field(description="Bias word to the number of assets that have it.")
+    calls: dict[str, int] = Field(description="Call to the number of assets that have it.")
     same_regime: int | None = Field(description="Assets in the market's regime; null without a reading.")
     note: str = Field(description="The same in words.")
 
@@ -107,7 +110,9 @@ class AtlasConfidence(coins.Agreeing):
 
     regime: float | None = Field(description="Posterior of the regime label, percent 0..100.")
     regime_kind: words.ConfidenceKind = Field(default=words.ConfidenceKind.POSTERIOR, description=KIND)
-    prediction: float | None = Field(description="Share of assets with the brain's overall word, percent 0..100.")
+    prediction: float | None = Field(
+        description="Share of assets with the call of most, percent 0..100; null where that is none."
+    )
     prediction_kind: words.ConfidenceKind = Field(default=words.ConfidenceKind.SHARE_OF_ASSETS, description=KIND)
 
 
@@ -270,8 +275,7 @@ def cross_asset(ctx: TickContext) -> CrossAsset:
     strongest = None
     weakest = None
     if len(changes) >= 2:
-        risen = sum(moved > 0 for moved in changes.values())
-        note = f"{risen} of {len(changes)} assets rose over 24 hours."
+        note = f"{facts(ctx).up} of {len(changes)} assets rose over 24 hours."
         dispersion = pstdev(changes.values())
         strongest = max(changes, key=changes.__getitem__)
         weakest = min(changes, key=changes.__getitem__)
@@ -284,6 +288,7 @@ def cross_asset(ctx: TickContext) -> CrossAsset:
         strongest=strongest,
         weakest=weakest,
         biases=coins.bias_counts(ctx),
+        calls={call.value: count for call, count in coins.call_counts(ctx).items()},
         same_regime=_same_regime(ctx),
         note=note,
     )
@@ -353,19 +358,19 @@ def _moves(ctx: TickContext, name: str, verb: str, trend: words.Trend, vote: wor
     return Scenario(
         name=name,
         description=f"Most assets {verb} together over the next hours.",
-        supported_by=_support(ctx, trend, words.Bias(trend.upper()), vote),
+        supported_by=_support(ctx, trend, words.Call(trend.value), vote),
         wrong_if=_sized(ctx, wrong_if, 0.25),
         horizon_hours=HOURS,
         expected_move_percent=four_hour_move(ctx),
     )
 
 
-def _support(ctx: TickContext, trend: words.Trend, bias: words.Bias, vote: words.DerivativesVote) -> tuple[str, ...]:
-    """Count the assets whose trend, forecast and derivatives speak for a move."""
+def _support(ctx: TickContext, trend: words.Trend, call: words.Call, vote: words.DerivativesVote) -> tuple[str, ...]:
+    """Count the assets whose trend, call and derivatives speak for a move."""
     reads = [read for asset in ASSETS if (read := reading_of(ctx, asset))]
     counts = {
         f"a trend {trend} over the last 8 to 20 hours": sum(read.trend is trend for read in reads),
-        f"a forecast {bias.lower()} for the next hour": coins.bias_counts(ctx)[bias],
+        f"a call of {call} for the next hour": coins.call_counts(ctx)[call],
         f"{vote} derivatives": sum(read.vote is vote for read in reads),
     }
 

@@ -8,13 +8,14 @@ from pydantic import Field
 from generator.arena.rates import enough, share
 from generator.arena.values import ForecastScores, Lesson
 from generator.catalog.assets import ASSET_NAMES, ASSETS
+from generator.catalog.counts import listed, quantity
 from generator.catalog.formats import change, price
 from generator.catalog.products import PRODUCT_BY_ID
 from generator.catalog.text.answers import REPORT_LIMITS, REPORT_REPLAYED, REPORT_SIMULATED, REPORT_TITLE
 from generator.catalog.text.glossary import GLOSSARY
-from generator.catalog.text.labels import FAMILY, LIQUIDITY, REGIME
-from generator.catalog.text.market import listed, signed
-from generator.catalog.words import LiquidityContext, RegimeLabel, Side, SourceMode
+from generator.catalog.text.labels import FAMILY, LIQUIDITY, NO_CALL, OUTCOME
+from generator.catalog.text.market import signed
+from generator.catalog.words import Call, LiquidityContext, Side, SourceMode
 from generator.compose.body import Body
 from generator.compose.coins import liquidity_of
 from generator.compose.context import TickContext
@@ -23,7 +24,7 @@ from generator.compose.envelope import PaidResponse, as_of, paid_envelope
 from generator.compose.facts import asset_sentence, moves, regime_sentence
 from generator.compose.inputs import futures_of, observed
 from generator.compose.paid_atlas import Scenario, evidence_of, scenarios
-from generator.compose.regime import regime
+from generator.compose.regime import regime_change
 from generator.compose.rounds import live_tally, sealed, shown_round, simulated_votes
 from generator.compose.scores import looks_better, score_limits
 
@@ -133,7 +134,6 @@ class X402HumanReportPaidResponse(PaidResponse):
 
 
 PRODUCT: Final = "x402-atlas-human-report"
-_PREDICTED: Final = {"BULLISH": "up", "BEARISH": "down", "NEUTRAL": "no clear move"}
 _MODE_LIMITS: Final = {SourceMode.SIMULATED: REPORT_SIMULATED, SourceMode.RECORDED: REPORT_REPLAYED}
 _LATEST_LOSSES: Final = 5
 _PRICE_DECIMALS: Final = ((10_000.0, 0), (10.0, 2), (0.1, 4))  # a price from which on it is written with so many
@@ -187,22 +187,13 @@ def receipt(ctx: TickContext) -> Receipt:
 
 def changed(ctx: TickContext) -> tuple[str, ...]:
     """Say what changed over the last 24 hours."""
-    now = regime(ctx).label
-    before = ctx.day_before.regime
-    if now is RegimeLabel.UNKNOWN or before is None:
-        regime_change = "How the regime changed over the last day is not known."
-    elif now is before:
-        regime_change = f"The regime is the one of a day ago: {REGIME[now]}."
-    else:
-        regime_change = f"The regime is {REGIME[now]}; a day ago it was {REGIME[before]}."
-
     changes = moves(ctx)
     if not changes:
-        return (regime_change,)
+        return (regime_change(ctx),)
 
     weakest = _named_change(changes, min(changes, key=changes.__getitem__))
     strongest = _named_change(changes, max(changes, key=changes.__getitem__))
-    return (regime_change, f"Changes on the day run from {weakest} to {strongest}.")
+    return (regime_change(ctx), f"Changes on the day run from {weakest} to {strongest}.")
 
 
 def _named_change(changes: Mapping[str, float], asset: str) -> str:
@@ -308,11 +299,12 @@ def arena(ctx: TickContext) -> ReportSection:
     if sealed(ctx, current) or current.prediction is None:
         points = ["The brain's guess is not shown yet."]
     else:
-        points = [f"The brain said: {_PREDICTED[current.prediction]}."]
+        called = NO_CALL if current.call is Call.NONE else OUTCOME[current.prediction]
+        points = [f"The brain said: {called}."]
 
     tally = live_tally(ctx)
     if tally.total:
-        choices = f"{tally.bullish} said up, {tally.bearish} said down and {tally.neutral} said no clear move"
+        choices = f"{tally.bullish} said up, {tally.bearish} said down and {tally.neutral} said small move"
         points.append(f"{tally.total} votes were cast. {choices}.")
     else:
         points.append("No one has voted.")
@@ -329,7 +321,7 @@ def arena(ctx: TickContext) -> ReportSection:
 
 def track_record(ctx: TickContext, record: ForecastScores) -> ReportTrackRecord:
     """Say how past forecasts turned out, losses first."""
-    losses = [lesson for lesson in ctx.arena.lessons if not lesson.brain_correct]
+    losses = [lesson for lesson in ctx.arena.lessons if not lesson.brain_correct and lesson.brain_called != 0]
 
     return ReportTrackRecord(
         text=_record_text(record),
@@ -342,8 +334,8 @@ def track_record(ctx: TickContext, record: ForecastScores) -> ReportTrackRecord:
 
 
 def _loss(lesson: Lesson) -> str:
-    forecast = _PREDICTED[lesson.brain_prediction]
-    outcome = _PREDICTED[lesson.actual_outcome]
+    forecast = OUTCOME[lesson.brain_prediction]
+    outcome = OUTCOME[lesson.actual_outcome]
     apart = " Played before the start, not counted." if lesson.warm_up else ""
     return f"{lesson.round_id}: said {forecast}, it was {outcome}.{apart}"
 
@@ -356,9 +348,9 @@ def _record_text(record: ForecastScores) -> str:
         apart = f" A backtest before the start, which does not count, made {record.warm_up}."
 
     if not n:
-        return f"No forecast of direction has been scored yet.{apart}"
+        return f"No call has been scored yet.{apart}"
     verb = "was" if right == 1 else "were"
-    counts = f"Of {n} forecasts of direction {right} {verb} right and {n - right} wrong"
+    counts = f"Of {quantity(n, 'call')} {right} {verb} right and {n - right} wrong"
     if not enough(record.hit):
         return f"{counts}: too few to tell.{apart}"
 

@@ -7,14 +7,15 @@ from typing import Final
 from pydantic import Field
 
 from generator.brain.facts import MarketWeek
-from generator.brain.reading import RegimeReading
+from generator.brain.reading import NO_AXES, Axes, RegimeReading
 from generator.brain.structure import Counts
 from generator.catalog import words
 from generator.catalog.assets import ASSETS
 from generator.catalog.endpoints import ENDPOINT_BY_ID
-from generator.catalog.formats import iso, percent, probabilities, share
+from generator.catalog.formats import fixed, iso, percent, probabilities, share
 from generator.catalog.links import METHODOLOGY
-from generator.catalog.text.answers import NO_DAY_BEFORE, REGIME_RELIABILITY
+from generator.catalog.text import market
+from generator.catalog.text.answers import NO_DAY_BEFORE, REGIME_RELIABILITY, clause
 from generator.catalog.text.labels import REGIME
 from generator.catalog.text.market import signed
 from generator.compose.body import Body, absent
@@ -51,14 +52,32 @@ class BreadthCounts(Body):
     flat: int = Field(description="Assets that moved by 0.1% at most.")
 
 
-class Regime(Body):
-    """The kind of market there is now."""
+class RegimeAxes(Body):
+    """The market on two axes, which say more of the next hours than the label: how wild it is, and on which side."""
 
+    swings: words.VolatilityWord = Field(description="How wild: the volatility outlook against the last week.")
+    swings_since: str | None = Field(
+        description="Market time from which volatility has been on this step (calm and normal, or elevated and "
+        "extreme): the close of the first bar with it, ISO 8601 UTC; null where unknown."
+    )
+    side: words.MarketSide = Field(description="Which side: rising, falling or none; unknown without a reading.")
+    side_chance: float | None = Field(
+        description="Chance of the side over about half an hour, 0..1; of none, that it is neither; null where unknown."
+    )
+    side_since: str | None = Field(
+        description="Market time from which the side has held: the close of the first bar with it, ISO 8601 UTC."
+    )
+
+
+class Regime(Body):
+    """The kind of market there is now: its two axes, and the name of the state."""
+
+    axes: RegimeAxes = Field(description="How wild the market is and which side it is on: read these first.")
     label: words.RegimeLabel = Field(description="The regime; unknown without a reading.")
     mode: words.MarketMode = Field(description="The regime in one word.")
     state: words.MarketState = Field(description="How calm conditions are. No state predicts a gain.")
-    trend: words.Trend = Field(description="Direction of the last hours.")
-    volatility: words.VolatilityWord = Field(description="Volatility outlook against the last week.")
+    trend: words.Trend = Field(description="Direction of the last 8 to 20 hours; axes.side is the steadier word.")
+    volatility: words.VolatilityWord = Field(description="Volatility outlook against the last week, as axes.swings.")
     breadth_percent: float | None = Field(description="Share of assets that rose over the last day, percent 0..100.")
     counts: BreadthCounts | None = Field(description="Assets up, down and flat over the last day; null where unknown.")
     probabilities: RegimeChances | None = Field(description="Chances of the four regimes; null without a reading.")
@@ -138,7 +157,9 @@ class X402PaidResponse(PaidResponse):
 
 _CALM = {words.VolatilityWord.CALM, words.VolatilityWord.NORMAL}
 _OPPORTUNITY_PERCENT = 60
+_DAY_MINUTES: Final = 1440
 _UNREAD: Final = RegimeReading(
+    axes=NO_AXES,
     label=words.RegimeLabel.UNKNOWN,
     posterior={},
     confidence=0.0,
@@ -192,6 +213,7 @@ def regime(ctx: TickContext) -> Regime:
         dwell_minutes = now.dwell_minutes
 
     return Regime(
+        axes=_axes(now.axes),
         label=now.label,
         mode=words.MODE_OF_REGIME[now.label],
         state=market_state(now.label, now.volatility, confidence, stressed=now.stressed),
@@ -212,6 +234,17 @@ def regime(ctx: TickContext) -> Regime:
     )
 
 
+def _axes(axes: Axes) -> RegimeAxes:
+    """Publish the two axes."""
+    return RegimeAxes(
+        swings=axes.swings,
+        swings_since=None if axes.swings_since_ms is None else iso(axes.swings_since_ms),
+        side=axes.side,
+        side_chance=fixed(axes.side_chance, 4),
+        side_since=None if axes.side_since_ms is None else iso(axes.side_since_ms),
+    )
+
+
 def regime_chances(posterior: Mapping[words.RegimeLabel, float]) -> RegimeChances:
     """Publish the chances of the four regimes, rounded so that they still sum to 1."""
     rounded = probabilities(tuple(posterior.values()))
@@ -227,16 +260,16 @@ def regime_chances(posterior: Mapping[words.RegimeLabel, float]) -> RegimeChance
 
 def breadth(ctx: TickContext) -> float | None:
     """Return the share of assets that are up on the day, as counted, percent; None with fewer than three."""
-    market = facts(ctx)
-    return share(market.up / market.known) if market.known >= FEWEST else None
+    counted = facts(ctx)
+    return share(counted.up / counted.known) if counted.known >= FEWEST else None
 
 
 def breadth_counts(ctx: TickContext) -> BreadthCounts | None:
     """Count the assets that are up, down or flat (within 0.1%) on the day; None with fewer than three."""
-    market = facts(ctx)
-    if market.known < FEWEST:
+    counted = facts(ctx)
+    if counted.known < FEWEST:
         return None
-    return BreadthCounts(up=market.up, down=market.down, flat=market.flat)
+    return BreadthCounts(up=counted.up, down=counted.down, flat=counted.flat)
 
 
 def market_context(ctx: TickContext) -> MarketContext:
@@ -268,21 +301,39 @@ def market_regime(ctx: TickContext) -> MarketRegimeResponse:
 def what_changed(ctx: TickContext) -> tuple[Change, ...]:
     """List the changes of regime, confidence, risk and prices over the last 24 hours."""
     label = ctx.reading.regime.label if ctx.reading else None
-    first = Change(what="regime", before=ctx.day_before.regime, now=label, text=_regime_text(ctx))
+    first = Change(what="regime", before=ctx.day_before.regime, now=label, text=regime_change(ctx))
     return (first, *_figures(ctx), *_movers(ctx))
 
 
-def _regime_text(ctx: TickContext) -> str:
-    before = ctx.day_before.regime
+def regime_change(ctx: TickContext) -> str:
+    """Say what the regime is and what it was 24 hours ago, as far as the kept readings or its own dwell know it."""
     if ctx.reading is None:
-        return f"The regime is not known now: {missing_reason(ctx)}."
+        return f"The regime is not known now: {clause(missing_reason(ctx))}."
 
-    word = REGIME[ctx.reading.regime.label]
-    if before is None:
-        return f"Regime: {word}. What it was 24 hours ago is not known."
-    if before is ctx.reading.regime.label:
-        return f"Regime: {word}, as it was 24 hours ago."
-    return f"Regime: {word}; 24 hours ago it was {REGIME[before]}."
+    now = ctx.reading.regime
+    if now.label is words.RegimeLabel.UNKNOWN:
+        return "The regime is not known now."
+    name = market.regime_name(now.label, share(now.confidence))
+    if ctx.day_before.regime is not None:
+        before = market.regime_name(ctx.day_before.regime, share(ctx.day_before.confidence))
+    elif now.dwell_minutes >= _DAY_MINUTES:
+        before = name
+    else:
+        return _regime_began(ctx, name)
+
+    if before == name:
+        return f"The regime is the one of 24 hours ago: {name}."
+    return f"The regime is {name}; 24 hours ago it was {before}."
+
+
+def _regime_began(ctx: TickContext, name: str) -> str:
+    """Say since when the regime is what it is, and what it was before, of a market not read 24 hours ago."""
+    now = facts(ctx)
+    began = f"The regime has been {name} since {now.since} UTC" if now.since else f"The regime is {name}"
+    previous = ctx.reading.regime.previous if ctx.reading else None
+    if previous is None or REGIME[previous] == name:
+        return f"{began}; what it was 24 hours ago is not known."
+    return f"{began}; before that it was {REGIME[previous]}."
 
 
 def _figures(ctx: TickContext) -> list[Change]:
@@ -382,12 +433,19 @@ def tracked_facts(ctx: TickContext) -> dict[str, str | None]:
     """Return the facts of a tick that a reader would want to know the change of, None where unknown."""
     now = regime(ctx)
     live = ctx.arena.live
-    tracked: dict[str, str | None] = {"regime": None, "market state": None, "volatility": None, "breadth": None}
+    tracked: dict[str, str | None] = {
+        "volatility": None,
+        "trend": None,
+        "regime": None,
+        "market state": None,
+        "breadth": None,
+    }
 
     if ctx.reading is not None:
         tracked["regime"] = now.label
         tracked["market state"] = now.state
         tracked["volatility"] = now.volatility
+        tracked["trend"] = now.axes.side
     if now.counts is not None:
         tracked["breadth"] = f"{now.counts.up} up, {now.counts.down} down, {now.counts.flat} flat"
     for asset in ASSETS:

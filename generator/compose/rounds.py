@@ -17,9 +17,9 @@ from generator.catalog.durations import HOUR_MS
 from generator.catalog.endpoints import ENDPOINT_BY_ID
 from generator.catalog.formats import basis_points, iso, iso_or_none, price
 from generator.catalog.text import answers
-from generator.catalog.words import ConfidenceKind, Consensus, Prediction, RoundPhase, TeacherStatus
+from generator.catalog.words import Call, ConfidenceKind, Consensus, Prediction, RoundPhase, TeacherStatus
 from generator.compose.body import Body, Percent
-from generator.compose.coins import published
+from generator.compose.coins import Moving, moving, published
 from generator.compose.context import TickContext
 from generator.compose.envelope import NoticeResponse, notice_envelope
 from generator.compose.inputs import observed
@@ -77,7 +77,7 @@ class HumanConsensus(Body):
 class CrowdByRecord(Body):
     """The same round when voters count by their record; anyone can make addresses, a record takes rounds."""
 
-    voters: int = Field(description="Voters with a record above one in three, a blind guess.")
+    voters: int = Field(description="Voters with a record above one in three.")
     bullish_percent: float | None = Field(
         description="Their share for BULLISH by record, percent; null without such voters."
     )
@@ -116,14 +116,21 @@ class BrainSnapshot(Body):
     """The brain's forecast of the live round, as sealed before it started."""
 
     prediction: Prediction | None = Field(
-        description="The revealed forecast; null while sealed or without one; NEUTRAL where the brain is silent."
+        description="The call as an outcome, NEUTRAL for small_move and none; null while sealed or without a forecast."
     )
     brain_silent: bool = Field(
         description="True while the brain makes no forecasts: the NEUTRAL next to it claims nothing and is never "
         "scored."
     )
-    confidence: float | None = Field(description="Chance of the shown class, percent 0..100; null while sealed.")
-    confidence_kind: ConfidenceKind = Field(default=ConfidenceKind.CLASS_PROBABILITY, description=KIND)
+    call: Call | None = Field(
+        description="What the forecast claims; none: nothing. Null while sealed, without a forecast, and of a round "
+        "that was sealed before calls existed."
+    )
+    confidence: float | None = Field(
+        description="Chance of the called outcome, percent 0..100; null while sealed and without a call."
+    )
+    confidence_kind: ConfidenceKind = Field(description=KIND)
+    move: Moving | None = Field(description="Chance of a move beyond the neutral band, up or down; null while sealed.")
     probabilities: Probabilities | None = Field(description="The three chances; null while sealed.")
     base_rates: Probabilities | None = Field(description="How often each outcome came up before; null while sealed.")
     regime_mode: str | None = Field(description="Market mode when it was sealed; null while sealed.")
@@ -134,7 +141,7 @@ class BrainSnapshot(Body):
 class CombinedIntelligence(Body):
     """Brain and people side by side."""
 
-    brain: Prediction | None = Field(description="The brain's revealed forecast.")
+    brain: Prediction | None = Field(description="What the brain called; null while sealed and without a call.")
     crowd: Consensus = Field(description="What most voters said.")
     agreement: bool | None = Field(
         description="Whether they gave the same answer, as in a lesson; null when one of them gave none."
@@ -210,6 +217,7 @@ class SharedIntelligenceResponse(NoticeResponse):
 _SEALED: Final = {RoundPhase.SCHEDULED, RoundPhase.OPEN}
 _SPARSE: Final = 10  # votes below which shares say little
 _NOT_REVEALED: Final = "no forecast of the brain is revealed for this round"
+_NO_CALL_TO_COMPARE: Final = "The brain makes no call in this round, so there is nothing to compare the votes with."
 _NOTHING_TO_COMPARE: Final = "There is nothing to compare: the brain or the people have said nothing yet."
 _LATEST_EVENTS: Final = 10
 
@@ -399,7 +407,7 @@ def shared_intelligence(ctx: TickContext) -> SharedIntelligenceResponse:
     snapshot = brain_snapshot(ctx, current)
 
     limits = [*round_limits(ctx)]
-    if _forecast_shown(snapshot) is None:
+    if snapshot.prediction is None or snapshot.brain_silent:
         limits.append(_NOT_REVEALED)
     if not current.start_price:
         limits.append(answers.NO_START_PRICE)
@@ -429,7 +437,10 @@ def brain_snapshot(ctx: TickContext, current: Round) -> BrainSnapshot:
         return BrainSnapshot(
             prediction=None,
             brain_silent=False,
+            call=None,
             confidence=None,
+            confidence_kind=ConfidenceKind.NO_CALL,
+            move=None,
             probabilities=None,
             base_rates=None,
             regime_mode=None,
@@ -441,7 +452,12 @@ def brain_snapshot(ctx: TickContext, current: Round) -> BrainSnapshot:
     return BrainSnapshot(
         prediction=Prediction.NEUTRAL if silent else current.prediction,
         brain_silent=silent,
+        call=current.call,
         confidence=current.confidence_percent,
+        confidence_kind=(
+            ConfidenceKind.NO_CALL if current.confidence_percent is None else ConfidenceKind.CLASS_PROBABILITY
+        ),
+        move=moving(current.move, current.band_bps),
         probabilities=published(current.probabilities),
         base_rates=published(current.base_rate),
         regime_mode=current.regime_mode,
@@ -450,16 +466,20 @@ def brain_snapshot(ctx: TickContext, current: Round) -> BrainSnapshot:
     )
 
 
-def _forecast_shown(snapshot: BrainSnapshot) -> Prediction | None:
-    """Return the revealed forecast; None while sealed, without one, and where the NEUTRAL shown claims nothing."""
-    return None if snapshot.brain_silent else snapshot.prediction
+def _called(snapshot: BrainSnapshot) -> Prediction | None:
+    """Return what the brain called; None while sealed, without a forecast, and without a call."""
+    if snapshot.brain_silent or snapshot.call is Call.NONE:
+        return None
+    return snapshot.prediction
 
 
 def combined(ctx: TickContext, snapshot: BrainSnapshot) -> CombinedIntelligence:
     """Put brain and people side by side."""
     tally = live_tally(ctx)
     crowd = consensus_of(tally)
-    brain = _forecast_shown(snapshot)
+    brain = _called(snapshot)
+    if snapshot.call is Call.NONE:
+        return CombinedIntelligence(brain=None, crowd=crowd, agreement=None, note=_NO_CALL_TO_COMPARE)
     if brain is None or crowd is Consensus.NONE:
         return CombinedIntelligence(brain=brain, crowd=crowd, agreement=None, note=_NOTHING_TO_COMPARE)
 

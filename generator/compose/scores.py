@@ -1,6 +1,6 @@
 """Track records as published, each with a plain sentence."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Final, Literal
 
 from pydantic import Field
@@ -8,10 +8,11 @@ from pydantic import Field
 from generator.arena import values
 from generator.arena.ranges import ENOUGH_BLOCKS
 from generator.arena.rates import ENOUGH, in_words, share
-from generator.catalog.counts import quantity
+from generator.catalog.counts import listed, quantity
+from generator.catalog.formats import iso
 from generator.catalog.horizons import HORIZONS, HOUR
 from generator.catalog.text.answers import NO_ROUND_COUNTS, NO_ROUND_ENDED, NO_SCORES
-from generator.catalog.text.market import listed
+from generator.catalog.words import Call
 from generator.compose.body import Body, Percent, Score
 
 KIND = "What the confidence next to it measures."
@@ -97,7 +98,7 @@ class CalibrationBin(Body):
     high_percent: float = Field(description="Upper edge, percent.")
     n: int = Field(description="Resolved forecasts in the bin.")
     said_percent: float | None = Field(description="Mean confidence of its forecasts, percent; null without any.")
-    hit: Rate | None = Field(description="How often the shown word came true; null below 30 cases.")
+    hit: Rate | None = Field(description="How often it came true; null below 30 cases.")
     fits: bool | None = Field(description="Whether said_percent lies within the interval of hit; null without a rate.")
     note: str | None = Field(description="Why there is no rate; null where there is one.")
 
@@ -111,6 +112,41 @@ class Baseline(Body):
     skill_percent: Percent = Field(description="1 - Brier / its Brier, in percent; above 0 is better than it.")
 
 
+class MoveRecord(Body):
+    """Whether prices moved beyond the band, against the chances that were stored: the second skill after how far."""
+
+    n: int = Field(description="Forecasts that were scored, with and without a call.")
+    said_percent: Percent = Field(description="Mean chance of a move, percent.")
+    base_percent: Percent = Field(description="Mean base rate of a move, percent.")
+    moved: Rate = Field(description="How often the price ended outside the band.")
+    two_class_brier: Score = Field(description="Brier score of move or no move, 0..1, lower is better.")
+    two_class_brier_baseline: Score = Field(description="That of always giving the base rate.")
+    two_class_log_score: Score = Field(description="Mean negative log of the chance given to what came.")
+    two_class_log_score_baseline: Score = Field(description="That of always giving the base rate.")
+    brier_skill_percent: Estimate | None = Field(description="1 - Brier / that of the base rate, percent.")
+    log_skill_percent: Estimate | None = Field(description="The same by the log score, percent.")
+    calibration: tuple[CalibrationBin, ...] = Field(description="Stated chance of a move against how often it came.")
+    statement: str = Field(description="What is shown, and what is not, in plain words.")
+
+
+class MoveHourRow(Body):
+    """Whether prices moved, in one hour of the day."""
+
+    hour: int = Field(description="Hour of the day in which the forecasts start, UTC, 0..23.")
+    n: int = Field(description="Forecasts that were scored.")
+    said_percent: Percent = Field(description="Mean chance of a move, percent; null without any.")
+    moved: Rate = Field(description="How often the price ended outside the band.")
+
+
+class BeforeCallsRecord(Body):
+    """Forecasts that were stored before calls existed, scored as they were then: FLAT as a small move."""
+
+    before: str = Field(description="Start of the last of them, ISO 8601 UTC.")
+    hit: Rate = Field(description="How often the word came true.")
+    by_word: dict[str, Rate] = Field(description="The same by word: up, small_move (FLAT) and down.")
+    chance_percent: Percent = Field(description="Hit rate of always naming the outcome most frequent before, percent.")
+
+
 class TrackRecord(Body):
     """Scores of resolved forecasts of one kind."""
 
@@ -118,26 +154,29 @@ class TrackRecord(Body):
     predictions: int = Field(description="Forecasts made.")
     resolved: int = Field(description="Forecasts whose outcome is known.")
     void: int = Field(description="Forecasts that could not be resolved and are not scored.")
-    warm_up: int = Field(
-        description="How many more were made by backtest before the start; counted apart, not in resolved."
-    )
-    n: int = Field(description="Cases behind the hit rate.")
-    hit_rate_percent: Percent = Field(description="How often the shown word came true, percent.")
+    warm_up: int = Field(description="How many more a backtest made before the start; not in resolved.")
+    n: int = Field(description="Calls behind the hit rate.")
+    no_calls: int = Field(description="Resolved forecasts without a call.")
+    by_call: dict[str, Rate] = Field(description="Hit rate of each call: up, small_move and down.")
+    hit_rate_percent: Percent = Field(description="How often calls came true, percent.")
     hit_rate_low_percent: Percent = Field(
-        description="Lower end of its Wilson 95% interval, percent; forecasts of the same hour are not taken as "
-        "independent."
+        description="Lower end of its Wilson 95% interval, percent; one hour's forecasts are not independent."
     )
     hit_rate_high_percent: Percent = Field(description="Upper end of it, percent.")
     chance_percent: float | None = Field(
-        description="Hit rate of always naming the outcome that was most frequent before; the chance level."
+        description="Hit rate, over the same calls, of always naming the outcome most frequent before."
     )
-    brier: Score = Field(description="Three-class Brier score, 0..2, lower is better; a uniform guess has 0.667.")
-    log_score: Score = Field(description="Mean negative log of the chance given to the outcome, clamped at 0.01.")
+    brier: Score = Field(description="Three-class Brier score of all, 0..2, lower is better.")
+    log_score: Score = Field(description="Mean negative log of the outcome's chance, clamped at 0.01.")
     baseline: str = Field(description="Which baseline brier_baseline and skill_percent refer to.")
     brier_baseline: Score = Field(description="Brier score of that baseline.")
     skill_percent: Percent = Field(description="1 - brier / brier_baseline, in percent.")
     baselines: tuple[Baseline, ...] = Field(description="All baselines.")
-    calibration: tuple[CalibrationBin, ...] = Field(description="Published confidence against what came true.")
+    calibration: tuple[CalibrationBin, ...] = Field(description="Published confidence of calls against what came true.")
+    move: MoveRecord = Field(description="Whether prices moved: all forecasts, scored.")
+    before_calls: BeforeCallsRecord | None = Field(
+        description="Forecasts from before calls existed, as scored then; null where there are none."
+    )
     statement: str = Field(description="What the record shows, in one plain sentence.")
 
 
@@ -156,7 +195,7 @@ class Probabilities(Body):
 
 
 BASELINE: Final = "base_rate"
-CHANCE_PERCENT: Final = 34.0  # a third, and the width of one step of the published figures
+CALLED: Final = (Call.UP, Call.SMALL_MOVE, Call.DOWN)
 NO_MOVES: Final = "No move over {horizon} is known yet, so no score of the ranges is shown."
 RULE_WORDS: Final = {"last_hour": "the last hour", "last_day": "the last day", "ewma": "EWMA"}
 
@@ -204,6 +243,8 @@ def track_record(record: values.ForecastScores) -> TrackRecord:
         void=record.void,
         warm_up=record.warm_up,
         n=record.hit.n,
+        no_calls=record.no_calls,
+        by_call=_by_call(record.by_call),
         hit_rate_percent=record.hit.percent,
         hit_rate_low_percent=record.hit.low_percent,
         hit_rate_high_percent=record.hit.high_percent,
@@ -215,8 +256,82 @@ def track_record(record: values.ForecastScores) -> TrackRecord:
         skill_percent=record.skill_percent.get(BASELINE),
         baselines=tuple(_baseline(record, name) for name in names),
         calibration=tuple(map(calibration_bin, record.bins)),
+        move=move_record(record.move),
+        before_calls=_before_calls(record.before_calls),
         statement=statement(record),
     )
+
+
+def _by_call(rates: Mapping[Call, values.Proportion]) -> dict[str, Rate]:
+    return {call.value: published_rate(rates.get(call, values.NO_ROUNDS)) for call in CALLED}
+
+
+def _before_calls(before: values.BeforeCalls | None) -> BeforeCallsRecord | None:
+    if before is None:
+        return None
+    return BeforeCallsRecord(
+        before=iso(before.last_ms),
+        hit=published_rate(before.hit),
+        by_word=_by_call(before.by_word),
+        chance_percent=before.chance.percent,
+    )
+
+
+def move_record(scores: values.MoveScores) -> MoveRecord:
+    """Publish whether prices moved, against the chances that were stored."""
+    return MoveRecord(
+        n=scores.n,
+        said_percent=scores.said_percent,
+        base_percent=scores.base_percent,
+        moved=published_rate(scores.moved),
+        two_class_brier=scores.brier,
+        two_class_brier_baseline=scores.base_rate_brier,
+        two_class_log_score=scores.log_score,
+        two_class_log_score_baseline=scores.base_rate_log_score,
+        brier_skill_percent=_estimate(scores.skill_percent),
+        log_skill_percent=_estimate(scores.log_skill_percent),
+        calibration=tuple(map(calibration_bin, scores.bins)),
+        statement=move_statement(scores),
+    )
+
+
+def move_hours(scores: values.MoveScores) -> tuple[MoveHourRow, ...]:
+    """Publish the same by hour of the day."""
+    return tuple(
+        MoveHourRow(hour=row.hour, n=row.n, said_percent=row.said_percent, moved=published_rate(row.moved))
+        for row in scores.hours
+    )
+
+
+def move_statement(scores: values.MoveScores) -> str:
+    """Say in plain words what the chances of a move were worth."""
+    if not scores.n:
+        return "No chance of a move has been scored yet."
+    if scores.n < ENOUGH:
+        return f"Only {scores.n} chances of a move have been scored: too few to tell."
+
+    said = (
+        f"Of {scores.n} prices {in_words(scores.moved)} ended outside their band; "
+        f"the stated chance was {scores.said_percent:.1f}% on average."
+    )
+    return " ".join(filter(None, (said, _move_skill(scores.skill_percent))))
+
+
+def _move_skill(skill: values.MeanInterval) -> str:
+    """Say what a skill against the base rate shows, empty where there is none."""
+    if skill.value is None:
+        return ""
+
+    measured = f"The Brier skill against the base rate is {skill.value:g}%"
+    if skill.low is None or skill.high is None:
+        return f"{measured}, all from a short time: too few to tell."
+
+    verdict = "the difference could be chance"
+    if skill.low > 0:
+        verdict = "better than the base rate"
+    elif skill.high < 0:
+        verdict = "worse than the base rate"
+    return f"{measured} (95% interval {skill.low:g} to {skill.high:g}%): {verdict}."
 
 
 def _baseline(record: values.ForecastScores, name: str) -> Baseline:
@@ -244,17 +359,16 @@ def score_limits(*records: values.ForecastScores, rounds_ended: int = 0) -> tupl
 
 
 def looks_better(record: values.ForecastScores) -> bool:
-    """Return whether a record looks better than guessing: enough cases, better than the base rate and than chance.
+    """Return whether calls look better than guessing: enough of them, better than the base rate and than chance.
 
-    Chance is a blind guess of three, or always naming the outcome that was most frequent before.
+    Chance is always naming the outcome that was most frequent before.
     """
     skill = record.skill_percent.get(BASELINE)
     low = record.hit.low_percent
-    if record.resolved < ENOUGH or skill is None or low is None:
+    chance = record.chance.percent
+    if record.hit.n < ENOUGH or skill is None or low is None or chance is None:
         return False
-
-    by_chance = max(CHANCE_PERCENT, record.chance.percent or 0.0)
-    return skill > 0 and low > by_chance
+    return skill > 0 and low > chance
 
 
 def statement(record: values.ForecastScores) -> str:
@@ -268,19 +382,27 @@ def _shown_by(record: values.ForecastScores) -> str:
     if record.resolved < ENOUGH:
         return f"Only {record.resolved} forecasts have resolved: no skill is shown, it is too few to tell."
 
-    came_true = in_words(record.hit)
-    usual = share(record.chance)
-    figures = (
-        f"of {record.resolved} forecasts {came_true} came true; "
-        f"always naming the outcome most frequent before gets {usual}"
-    )
+    figures = _call_figures(record)
     skill = record.skill_percent.get(BASELINE)
     if skill is not None:
-        figures += f", and the Brier skill against the base rate is {skill:g}%"
+        figures += f", and the Brier skill of all {record.resolved} forecasts against the base rate is {skill:g}%"
 
     if looks_better(record):
         return f"More than chance so far: {figures}. That promises nothing of the next forecast."
     return f"No skill is shown: {figures}."
+
+
+def _call_figures(record: values.ForecastScores) -> str:
+    """Say how often calls came true, against the outcome that was most frequent before, and how many were none."""
+    calls = record.hit
+    without = f" ({record.no_calls} more made no call)" if record.no_calls else ""
+    if not calls.n:
+        return f"none of {record.resolved} forecasts made a call"
+    if calls.n < ENOUGH:
+        return f"only {quantity(calls.n, 'call')} came due, too few for a rate{without}"
+
+    usual = f"always naming the outcome most frequent before gets {share(record.chance)}"
+    return f"of {calls.n} calls {in_words(calls)} came true{without}; {usual}"
 
 
 def counted_apart(warm_up: int) -> str:

@@ -13,7 +13,7 @@ from generator.catalog.words import RoundPhase, TeacherStatus
 from generator.compose.body import Body, Percent
 from generator.compose.context import TickContext
 from generator.compose.envelope import NoticeResponse, notice_envelope
-from generator.compose.scores import HowFar, TrackRecord, how_far, score_limits, track_record
+from generator.compose.scores import HowFar, MoveHourRow, TrackRecord, how_far, move_hours, score_limits, track_record
 from generator.compose.teacher_lessons import TeacherBrain, teacher_brain
 
 
@@ -23,7 +23,8 @@ class MainBrainStatistics(Body):
     horizon_minutes: int = Field(description="How far ahead they look, minutes.")
     assets: int = Field(description="Assets that are forecast.")
     how_far: HowFar = Field(description="How far prices would move: the ranges, scored.")
-    record: TrackRecord = Field(description="Which way they would move: scores with their counts.")
+    move_by_hour: tuple[MoveHourRow, ...] = Field(description="Whether they would move, by hour of the day.")
+    record: TrackRecord = Field(description="Whether and which way they would move: scores with their counts.")
 
 
 class CoreLearning(Body):
@@ -86,6 +87,7 @@ def statistics(ctx: TickContext) -> StatisticsResponse:
             horizon_minutes=HORIZON_MINUTES,
             assets=len(ASSETS),
             how_far=how_far(ctx.arena),
+            move_by_hour=move_hours(ctx.arena.hourly_record.move),
             record=track_record(ctx.arena.hourly_record),
         ),
         core_learning=core_learning(ctx),

@@ -8,7 +8,8 @@ from generator.arena.values import Lesson, Pattern, RankedVoter
 from generator.catalog.endpoints import ENDPOINT_BY_ID
 from generator.catalog.formats import iso
 from generator.catalog.text.answers import DEVELOPER_NOTE, LEADERBOARD_NOTE, NO_LESSONS, PRIVACY_NOTE, TEACHER_ROLE
-from generator.catalog.words import Consensus, PatternType, Prediction, TeacherStatus
+from generator.catalog.text.concepts import chapter_of
+from generator.catalog.words import Concept, Consensus, PatternType, Prediction, TeacherStatus
 from generator.compose.body import Body
 from generator.compose.context import TickContext
 from generator.compose.envelope import NoticeResponse, notice_envelope
@@ -20,7 +21,10 @@ class TeacherMetrics(Body):
 
     lessons_total: int = Field(description="Lessons so far.")
     warm_up: int = Field(description="How many of them were made by backtest before the start; no rate has them.")
-    brain: Rate = Field(description="How often the brain was right.")
+    brain: Rate = Field(description="How often the call of the brain was right, over rounds with a call.")
+    before_calls: Rate = Field(
+        description="How often its word came true in rounds that were sealed before calls existed, as scored then."
+    )
     crowd: Rate = Field(description="How often the crowd was right, over rounds with votes.")
     same_answer: Rate = Field(description="How often brain and crowd gave the same answer, over rounds with votes.")
     patterns: dict[str, int] = Field(description="Pattern type to its count; no backtest.")
@@ -70,15 +74,26 @@ class TeacherLesson(Body):
     round_id: str = Field(description="The round that it is about.")
     asset: str = Field(description="Asset symbol.")
     brain_prediction: Prediction = Field(description="What the brain had said.")
+    brain_called: int | None = Field(
+        description="1 where the brain made a call, 0 where it made none, so that it was neither right nor wrong; null "
+        "of a round that was sealed before calls existed."
+    )
     human_consensus: Consensus = Field(description="What most voters had said.")
     actual_outcome: Prediction = Field(description="What happened.")
-    brain_correct: int = Field(description="1 or 0.")
+    brain_correct: int = Field(description="1 or 0; 0 without a call.")
     crowd_correct: int = Field(description="1 or 0; 0 without votes.")
-    agreement: int = Field(description="1 when brain and crowd gave the same answer, else 0.")
+    agreement: int = Field(description="1 when brain and crowd gave the same answer, else 0; 0 without a call.")
     shared_intelligence_score: float = Field(description="How well both together did, 0..100; see the methodology.")
     learning_score: float = Field(description="How much there was to learn, 0..100; see the methodology.")
     pattern_type: PatternType = Field(description="Who was right.")
-    summary: str = Field(description="The lesson in words.")
+    summary: str = Field(
+        description="The chances at sealing and what came, the size of the move, the score, the votes; in words."
+    )
+    concept: Concept | None = Field(description="The idea that it explains; null in lessons from before they had one.")
+    point: str | None = Field(description="What the round shows of it.")
+    question: str | None = Field(description="A question about it.")
+    answer: str | None = Field(description="Its answer.")
+    chapter: str | None = Field(description="Path of the chapter on this site that says more.")
     created_at: str = Field(description="When the round was resolved, ISO 8601 UTC.")
     warm_up: bool = Field(description="True when made by backtest before the start.")
 
@@ -134,6 +149,7 @@ def teacher_brain(ctx: TickContext) -> TeacherBrain:
             lessons_total=lessons_total(ctx),
             warm_up=ctx.arena.lessons_warm_up,
             brain=published_rate(metrics.brain),
+            before_calls=published_rate(metrics.before_calls),
             crowd=published_rate(metrics.crowd),
             same_answer=published_rate(metrics.agreement),
             patterns={word.value: metrics.patterns.get(word, 0) for word in PatternType},
@@ -182,6 +198,7 @@ def lesson_row(lesson: Lesson) -> TeacherLesson:
         round_id=lesson.round_id,
         asset=lesson.asset,
         brain_prediction=lesson.brain_prediction,
+        brain_called=lesson.brain_called,
         human_consensus=lesson.human_consensus,
         actual_outcome=lesson.actual_outcome,
         brain_correct=lesson.brain_correct,
@@ -191,6 +208,11 @@ def lesson_row(lesson: Lesson) -> TeacherLesson:
         learning_score=lesson.learning_score,
         pattern_type=lesson.pattern_type,
         summary=lesson.summary,
+        concept=lesson.concept,
+        point=lesson.point,
+        question=lesson.question,
+        answer=lesson.answer,
+        chapter=None if lesson.concept is None else chapter_of(lesson.concept),
         created_at=iso(lesson.created_ms),
         warm_up=lesson.warm_up,
     )

@@ -3,20 +3,25 @@
 import importlib.util
 import re
 import sys
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
 
+import numpy as np
 import typer
 
 from generator.brain.weights import PACKAGED, PACKAGED_OUTLOOK, Weights
 from generator.errors import GeneratorError
+from generator.lab.coverage import WARM_UP, held, listen, pooled, was_fitted
 from generator.lab.entrant import EntrantError
 from generator.lab.evaluate import check, read_candles
 from generator.lab.evaluate import evaluate as measure
 from generator.lab.far import measured
 from generator.lab.outlook import fit_outlook
 from generator.lab.peers import HMM, PEERS
+from generator.lab.progress import tracked
 from generator.lab.report import tables
+from generator.lab.simulator import FAMILIES, simulate
 from generator.lab.train import save
 from generator.lab.train import train as fit
 
@@ -41,6 +46,7 @@ def train(out: Annotated[Path, typer.Option(help="Where to write the weights.")]
 def train_outlook(
     candles: Annotated[Path, typer.Option(help="A folder of 5-minute candles, one PAIR.csv.gz each.")],
     out: Annotated[Path, typer.Option(help="Where to write the outlook.")] = PACKAGED_OUTLOOK,
+    until: Annotated[datetime | None, typer.Option(help="Fit on the candles before this day (UTC) only.")] = None,
 ) -> None:
     """Fit how far prices may move on recorded candles: about a minute for a year of every asset.
 
@@ -52,6 +58,8 @@ def train_outlook(
         frame = read_candles(candles)
     except (ValueError, GeneratorError) as error:
         raise typer.BadParameter(str(error)) from error
+    if until:
+        frame = frame.rows(0, int(np.searchsorted(frame.t, _ms(until))))
     body = save(fit_outlook(frame, candles.name), out)
     print(f"wrote {out} {body['digest']}")
 
@@ -90,7 +98,7 @@ def evaluate(
         for span in spans:
             check(span)
         trained = Weights.load(weights)
-        recorded = {folder.name: read_candles(folder) for folder in candles or []}
+        frames = {folder.name: read_candles(folder) for folder in candles or []}
     except (ValueError, GeneratorError) as error:
         raise typer.BadParameter(str(error)) from error
 
@@ -101,8 +109,77 @@ def evaluate(
             print(error, file=sys.stderr)
             raise typer.Exit(1) from error
         print(tables(evaluation))
-    for name, frame in recorded.items():
+    for name, frame in frames.items():
         print(measured(name, frame, trained))
+
+
+@app.command()
+def recorded(
+    candles: Annotated[list[Path], typer.Option(help="A folder of 5-minute candles, one PAIR.csv.gz each; repeat it.")],
+    weights: Annotated[Path | None, typer.Option(help="Weights file; default: the packaged one.")] = None,
+) -> None:
+    """Measure our brain on recorded candles alone: about 20 s for a month of seven assets.
+
+    Of candles that something was fitted on only label and axes are shown, held to no bar.
+
+    Example: python -m generator.lab recorded --candles DIR
+    """
+    try:
+        trained = Weights.load(weights)
+        frames = {folder.name: read_candles(folder) for folder in candles}
+    except (ValueError, GeneratorError) as error:
+        raise typer.BadParameter(str(error)) from error
+
+    for name, frame in frames.items():
+        print(measured(name, frame, trained))
+
+
+@app.command()
+def coverage(
+    *,
+    candles: Annotated[
+        list[Path] | None, typer.Option(help="A folder of 5-minute candles, one PAIR.csv.gz each; may be repeated.")
+    ] = None,
+    seeds: Annotated[
+        list[str] | None, typer.Option(help="FIRST-LAST of simulated markets, outside 1000-1999; may be repeated.")
+    ] = None,
+    family: Annotated[str, typer.Option(help="Family of the simulated markets.")] = "wild",
+    days: Annotated[int, typer.Option(min=8, help="Of each simulated market; the first week is warm-up.")] = 60,
+    since: Annotated[datetime | None, typer.Option(help="Score candles from this day (UTC) on, read all.")] = None,
+    weights: Annotated[Path | None, typer.Option(help="Weights file; default: the packaged one.")] = None,
+    outlook: Annotated[Path | None, typer.Option(help="Outlook file; default: the packaged one.")] = None,
+) -> None:
+    """Measure at full hours whether ranges hold as often as stated and whether it moves as often as said.
+
+    Candles on which the outlook was fitted are scored too, and named so. Simulated markets are pooled.
+
+    Example: python -m generator.lab coverage --candles DIR --seeds 73001-73004
+    """
+    try:
+        spans = [span_of(one) for one in seeds or []]
+        for span in spans:
+            check(span)
+        if family not in FAMILIES:
+            raise ValueError(f"unknown family {family!r}; valid: {', '.join(FAMILIES)}")
+        trained = Weights.load(weights, outlook)
+        recorded = {folder.name: read_candles(folder) for folder in candles or []}
+    except (ValueError, GeneratorError) as error:
+        raise typer.BadParameter(str(error)) from error
+
+    for name, frame in recorded.items():
+        warm_up = int(np.searchsorted(frame.t, _ms(since))) if since else WARM_UP
+        fitted = was_fitted(frame.rows(warm_up), trained)
+        inside = " (inside the candles that the outlook was fitted on)" if fitted else ""
+        print(held(f"{name}{inside}", listen(frame, trained, warm_up)))
+    for span in spans:
+        markets = [simulate(family, seed, days).frame for seed in tracked(span, f"seeds {span.start}-{span.stop - 1}")]
+        parts = [listen(market, trained) for market in markets]
+        print(held(f"simulated markets, {family}, seeds {span.start}-{span.stop - 1}", pooled(parts)))
+
+
+def _ms(day: datetime) -> int:
+    """Return the start of a day in UTC."""
+    return round(day.replace(tzinfo=UTC).timestamp() * 1000)
 
 
 def span_of(seeds: str) -> range:

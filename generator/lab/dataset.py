@@ -51,21 +51,25 @@ def _stream(markets: Sequence[LabelledMarket]) -> Dataset:
     which = (np.arange(shape[0]), np.arange(shape[0]) % shape[1])  # one asset of each market
     no_tilt = np.zeros((shape[0], shape[1] + 1))
     no_imbalance = np.zeros(shape)
+    no_gaps = np.ones(STEP_BARS)
     root_bars = np.sqrt(np.array([3.0, 12.0]))[:, None, None]
 
     volatility = Volatility(shape)
     features = Features(shape)
     rows = []
-    for i in range(len(close) - _LAST):
-        volatility.update(returns[i], bars.range_variance[i], bars.extra["volume"][i])
-        features.update(returns[i], volatility)
-        if (i + 1) % STEP_BARS == 0:
-            now = features.current[: len(REGIME_INPUTS)].astype(np.float32)
-            inputs = direction_inputs(features, no_tilt, no_imbalance).astype(np.float32)
-            band = BAND * root_bars * volatility.slow_sigma()
-            of_market = now[..., -1]
-            of_asset = now[:, *which]
-            rows.append((of_market, of_asset, inputs[:, *which], band[:, *which]))
+    for end in range(STEP_BARS, len(close) - _LAST + 1, STEP_BARS):
+        block = slice(end - STEP_BARS, end)
+        volatility.update(returns[block], bars.range_variance[block], bars.extra["volume"][block], no_gaps)
+        features.update(returns[block], volatility)
+        volatility.settle()
+        features.settle()
+
+        now = features.current[: len(REGIME_INPUTS)].astype(np.float32)
+        inputs = direction_inputs(features, no_tilt, no_imbalance).astype(np.float32)
+        band = BAND * root_bars * volatility.slow_sigma()
+        of_market = now[..., -1]
+        of_asset = now[:, *which]
+        rows.append((of_market, of_asset, inputs[:, *which], band[:, *which]))
     market, asset, direction, band = (np.stack(column) for column in zip(*rows, strict=True))
 
     kept = np.arange(STEP_BARS - 1, len(close) - _LAST, STEP_BARS)

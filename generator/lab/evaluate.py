@@ -61,7 +61,7 @@ def evaluate(seeds: range, weights: Weights, *, peers: Sequence[str], entrants: 
         moving = market.moving[warm:]
         for model, reader in readers.items():
             answered = trace(reader(market.frame, warm), warm)
-            runs[model][family].append(RegimeRun(answered.label, truth, moving, answered.chances))
+            runs[model][family].append(RegimeRun(answered.label, truth, moving, answered.chances, answered.side))
             forecasts[model][family].append(outcomes(market.frame, answered))
 
         hours = hourly(market.frame, market.regime, warm)

@@ -10,25 +10,21 @@ import numpy.typing as npt
 from generator.brain.engine import Engine
 from generator.brain.facts import BASELINES
 from generator.brain.outlook import HORIZON_BARS
-from generator.brain.reading import ROUGH
 from generator.brain.week import quarter_is_over
 from generator.brain.weights import Weights
 from generator.catalog.horizons import HORIZONS
 from generator.lab.outlook import moves_after
-from generator.lab.report import met, table
-from generator.lab.scores import BARS_A_DAY, TRANSITION, resampled
+from generator.lab.report import Row, met, table
+from generator.lab.scores import BARS_A_DAY, Flags, resampled
+from generator.lab.states import LONG_DAYS, State, States, explained_share, rows_of_states, state_of
 from generator.market.bars import BarFrame, FloatArray
 
 QUANTILES: Final = (0.05, 0.25, 0.75, 0.95)
 NORMAL: Final = (-1.6449, -0.6745, 0.6745, 1.6449)
-LONG_DAYS: Final = 20
 _FEWEST_DAYS: Final = 7  # for the axis of stress to mean anything
 _STRESS_BARS: Final = 48
 _DAY: Final = 96  # moments
 _TOP: Final = 0.8
-Flags = npt.NDArray[np.bool_]
-Row = tuple[str, str, str, bool | None]
-"""Measure, bar, figure, whether it is met."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,28 +38,25 @@ class QuarterReadings:
     slow: FloatArray  # log of the slow variance of a bar, (n, assets)
     baselines: FloatArray  # sigma of a bar by last hour, last day and EWMA, (n, 3, assets)
     risk: FloatArray  # of the market, 0..100, (n,)
-    stressed: Flags  # of the market, at every bar from the first of `at` on
-    label: npt.NDArray[np.int64]  # likewise
+    states: States  # of the market, at every bar from the first of `at` on
 
 
 def follow(frame: BarFrame, warm_up: int, weights: Weights) -> QuarterReadings:
-    """Feed candles bar by bar and keep what is said from the end of the first quarter hour after `warm_up` bars on."""
+    """Feed candles and keep what is said from the end of the first quarter hour after `warm_up` bars on."""
     first = next(row for row in range(warm_up, len(frame)) if quarter_is_over(int(frame.t[row])))
     engine = Engine(weights, frame.assets)
-    engine.advance(frame.rows(0, first))
 
     moments: list[tuple[FloatArray | float, ...]] = []
-    stressed: list[bool] = []
-    label: list[int] = []
-    for row in range(first, len(frame)):
-        engine.advance(frame.rows(row, row + 1))
-        risk, words = engine.stress.reading()
-        stressed.append(words[-1] in ROUGH)
-        label.append(int(engine.filter.label[-1]))
+    states: list[State] = []
+    for row in engine.replay(frame):
+        if row < first:
+            continue
+        states.append(state_of(engine))
         if quarter_is_over(int(frame.t[row])):
             sigma = engine.sigma()
             reach = sigma[..., None] * engine.ranges.widths()[:, None]
             slow = engine.volatility.slow[0].copy()
+            risk, _ = engine.stress.reading()
             market_risk = np.nan if risk[-1] is None else risk[-1]
             moments.append((row, sigma, engine.outlook.level.copy(), reach, slow, _baselines(engine), market_risk))
 
@@ -76,8 +69,7 @@ def follow(frame: BarFrame, warm_up: int, weights: Weights) -> QuarterReadings:
         slow=slow,
         baselines=baselines,
         risk=risks,
-        stressed=np.array(stressed),
-        label=np.array(label),
+        states=States.of(states),
     )
 
 
@@ -99,10 +91,26 @@ def rows_of(frame: BarFrame, readings: QuarterReadings) -> list[Row]:
     for h, name in enumerate(HORIZONS):
         rows += _ranges(name, move[h], readings, h)
 
-    days = len(readings.stressed) / BARS_A_DAY
+    days = len(readings.states.label) / BARS_A_DAY
     if days >= _FEWEST_DAYS:
         rows += _stress(frame, variance[2], readings, days)
+        rows += _states(variance[2], readings)
     return rows
+
+
+def _unscored(frame: BarFrame, readings: QuarterReadings) -> str:
+    """Return how label and axes behave on candles that something was fitted on, held to no bar."""
+    if len(readings.states.label) < _FEWEST_DAYS * BARS_A_DAY:
+        return ""
+    _, variance = moves_after(frame, readings.at)
+    return table("measure | figure", [(measure, figure) for measure, _, figure, _ in _states(variance[2], readings)])
+
+
+def _states(variance: FloatArray, readings: QuarterReadings) -> list[Row]:
+    """Return how steady label and axes are, and what they say of the next four hours."""
+    log_volatility = 0.5 * np.log(variance).mean(axis=1)
+    known = np.isfinite(log_volatility)
+    return rows_of_states(readings.states, (readings.at - readings.at[0])[known], log_volatility[known])
 
 
 def _spread(name: str, sizes: FloatArray, *, has_bar: bool) -> Row:
@@ -202,18 +210,13 @@ def _stress(frame: BarFrame, variance: FloatArray, readings: QuarterReadings, da
     excess = 0.5 * (np.log(variance) - readings.slow).mean(axis=1)
     fall = _falls(frame, readings.at)
     known = np.isfinite(excess) & np.isfinite(readings.risk) & np.isfinite(fall)
-    stressed = readings.stressed[readings.at - readings.at[0]][known]
+    stressed = readings.states.stressed[readings.at - readings.at[0]][known]
     excess = excess[known]
     fall = fall[known]
     risk = readings.risk[known]
     log_volatility = (0.5 * np.log(variance).mean(axis=1))[known]
 
-    # How often the words move.
-    flips = float(np.count_nonzero(np.diff(readings.stressed)) / days)
-    moved = float(np.count_nonzero(np.diff(readings.label)) / days)
-    between = 100 * float((readings.label == TRANSITION).mean())
-
-    # What they say of the volatility that follows.
+    # What word and score say of the volatility that follows.
     share = explained_share(log_volatility, stressed)
     top = excess >= np.quantile(excess, _TOP)
     own = auc(risk, top)
@@ -234,11 +237,8 @@ def _stress(frame: BarFrame, variance: FloatArray, readings: QuarterReadings, da
     ratio = falls(np.arange(len(fall)))
     spread = _between(resampled(falls, len(fall), _DAY), 2)
     return [
-        ("share of time stressed", "", f"{100 * float(readings.stressed.mean()):.0f}%", None),
+        ("share of time stressed", "", f"{100 * float(readings.states.stressed.mean()):.0f}%", None),
         ("explained share of the next 4 h's log volatility", ">= 0.15", f"{share:.3f}", whole(share >= 0.15)),
-        ("flips a day", "<= 1.7", f"{flips:.2f}", whole(flips <= 1.7)),
-        ("changes of the regime's label a day", "<= 3.2", f"{moved:.2f}", whole(moved <= 3.2)),
-        ("transition, share of bars", "<= 15%", f"{between:.1f}%", whole(between <= 15)),
         ("AUC of risk_score, top fifth", ">= the outlook's - 0.02", f"{own:.3f}, {outlook:.3f}", own >= outlook - 0.02),
         ("volatility, upper over lower third of risk_score", ">= 1.35", f"{third:.2f}", whole(third >= 1.35)),
         ("fall of the next 4 h, stressed over not", "> 1", f"{ratio:.2f} ({spread})", bool(ratio > 1)),
@@ -254,18 +254,6 @@ def _falls(frame: BarFrame, at: npt.NDArray[np.int64]) -> FloatArray:
     return np.where(at + _STRESS_BARS < len(close), fall.mean(axis=1), np.nan)
 
 
-def explained_share(values: FloatArray, flag: Flags) -> float:
-    """Return the share of the variance that two groups explain, 0..1."""
-    groups = [group for group in (values[flag], values[~flag]) if len(group)]
-    within = sum(_squares(group) for group in groups)
-    return 1.0 - within / _squares(values)
-
-
-def _squares(values: FloatArray) -> float:
-    """Return the sum of squares around the mean."""
-    return float(((values - values.mean()) ** 2).sum())
-
-
 def auc(score: FloatArray, top: Flags) -> float:
     """Return the chance that a moment of the top has a higher score than another; ties count half."""
     order = np.sort(score[~top])
@@ -279,15 +267,16 @@ def measured(name: str, frame: BarFrame, weights: Weights) -> str:
     fitted = weights.recipe["outlook"]
     first = str(np.datetime64(int(frame.t[0]), "ms"))[:10]
     last = str(np.datetime64(int(frame.t[-1]), "ms"))[:10]
-    if first <= fitted["last_day"] and last >= fitted["first_day"]:
-        return (
-            f"How far, {name}: not scored, the outlook was fitted on {fitted['first_day']} to {fitted['last_day']}.\n"
-        )
+    was_fitted = first <= fitted["last_day"] and last >= fitted["first_day"]
 
     week = 7 * BARS_A_DAY
     warm_up = week if len(frame) > week else len(frame) // 2
     readings = follow(frame, warm_up, weights)
     moments = len(readings.at)
     head = f"{name}: {len(frame.assets)} assets, {moments / _DAY:.0f} days, {moments} moments"
-    rows = [(measure, bar, figure, met(good)) for measure, bar, figure, good in rows_of(frame, readings)]
-    return f"How far, {head}.\n\n" + table("measure | bar | figure | met", rows)
+    if was_fitted:
+        reason = f"not scored, the outlook was fitted on {fitted['first_day']} to {fitted['last_day']}"
+        return f"Label and axes, {head}: {reason}.\n\n" + _unscored(frame, readings)
+
+    scored = [(measure, bar, figure, met(good)) for measure, bar, figure, good in rows_of(frame, readings)]
+    return f"How far, {head}.\n\n" + table("measure | bar | figure | met", scored)

@@ -6,7 +6,16 @@ import numpy as np
 import numpy.typing as npt
 
 from generator.brain.bars import clean_fields
-from generator.brain.outlook import BINS, EDGES, HORIZON_BARS, INPUTS, OUTLOOK_FORMAT, SEASONS, calendar
+from generator.brain.outlook import (
+    BINS,
+    EDGES,
+    HORIZON_BARS,
+    INPUTS,
+    OUTLOOK_FORMAT,
+    SEASONS,
+    calendar,
+    with_month,
+)
 from generator.brain.smoothing import DAY_BARS
 from generator.brain.volatility import Volatility, bar_variance
 from generator.brain.week import QUARTER_MS, WEEK
@@ -21,12 +30,12 @@ _LARGEST: Final = 8.0  # sigmas: a larger move counts as this in the gain
 
 def fit_outlook(frame: BarFrame, name: str) -> dict[str, Any]:
     """Return the body of `outlook.json`; the same candles give the same body. The recipe has their `name`."""
-    inputs, slow, slots, rows = _streamed(frame)
+    inputs, slow, month, slots, rows = _streamed(frame)
     season = calendar(slots)
     moves, variances = moves_after(frame, rows)
 
     parts: dict[str, list[Any]] = {key: [] for key in ("levels", *SEASONS, "gain", "law")}
-    for ahead, move, variance in zip(HORIZON_BARS, moves, variances, strict=True):
+    for horizon, (ahead, move, variance) in enumerate(zip(HORIZON_BARS, moves, variances, strict=True)):
         fits = rows + ahead < len(frame)
         whole = np.isfinite(move[fits])
 
@@ -35,19 +44,18 @@ def fit_outlook(frame: BarFrame, name: str) -> dict[str, Any]:
         weights = _ridge(inputs[fits], season[fits], target, whole)
         levels = weights[:INPUTS]
         seasons = weights[INPUTS:]
-        typical = np.einsum("nia,i->na", inputs[fits], levels) + (season[fits] @ seasons)[:, None]
+        fitted = np.einsum("nia,i->na", inputs[fits], levels) + (season[fits] @ seasons)[:, None]
+        typical = with_month(np.broadcast_to(fitted, (len(HORIZONS), *fitted.shape)), month[fits])[horizon]
 
         # A mean of logs makes too small a sigma: the gain mends that. The law is of what is left.
         sigma = np.exp(typical + 0.5 * slow[fits])
-        sizes = (move[fits] / sigma / np.sqrt(ahead))[whole]
-        capped = np.minimum(np.abs(sizes), _LARGEST * sizes.std())
-        gain = 0.5 * float(np.log(np.mean(capped**2)))
-        scaled = np.minimum(np.abs(sizes) / np.exp(gain), EDGES[-1] * (1.0 - 1e-9))
-        law = np.histogram(scaled, bins=EDGES)[0] / scaled.size
+        sizes = np.abs(move[fits] / sigma / np.sqrt(ahead))[whole]
+        spread = np.sqrt(np.mean(sizes**2))
+        gain, law = gain_and_law(np.minimum(sizes, _LARGEST * spread))
 
         by_season = np.split(seasons, np.cumsum(list(SEASONS.values()))[:-1])
         for key, part in zip(parts, (levels, *by_season, gain, law), strict=True):
-            parts[key].append(np.float32(part).tolist())
+            parts[key].append(np.array(part, dtype=np.float32).tolist())
 
     recipe = {
         "candles": name,
@@ -58,6 +66,25 @@ def fit_outlook(frame: BarFrame, name: str) -> dict[str, Any]:
         "bins": str(BINS),
     }
     return {"format": OUTLOOK_FORMAT, "horizons": list(HORIZONS), **parts, "recipe": recipe}
+
+
+def gain_and_law(sizes: FloatArray) -> tuple[float, FloatArray]:
+    """Return the log of the sigma of moves and the shares of their sizes over it in the bins of `EDGES`, (bins,).
+
+    The sizes have a variance of one, so that chances read from the law agree with the sigma; that of the middles of its
+    bins is some percent more, as fewer sizes lie in the upper half of a bin than in the lower.
+
+    Args:
+        sizes: of moves over their expected sigma before the gain, (n,).
+
+    >>> gain, law = gain_and_law(2.0 * np.abs(np.random.default_rng(1).normal(size=100_000)))
+    >>> round(gain, 2), round(float(law[EDGES[:-1] < 1.0].sum()), 2)  # of a normal curve: .68 within one sigma
+    (0.69, 0.68)
+    """
+    gain = 0.5 * float(np.log(np.mean(sizes**2)))
+    scaled = np.minimum(sizes / np.exp(gain), EDGES[-1] * (1.0 - 1e-9))
+    law = np.histogram(scaled, bins=EDGES)[0] / scaled.size
+    return gain, np.asarray(law)
 
 
 def _day(t_ms: np.int64) -> str:
@@ -88,24 +115,33 @@ def moves_after(frame: BarFrame, at: npt.NDArray[np.int64]) -> tuple[FloatArray,
     return np.array(moves), np.array(means)
 
 
-def _streamed(frame: BarFrame) -> tuple[FloatArray, FloatArray, npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """Return inputs (n, 8, assets), log slow variances (n, assets), quarter hours of the week and rows, both (n,)."""
+def _streamed(
+    frame: BarFrame,
+) -> tuple[FloatArray, FloatArray, FloatArray, npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Return inputs (n, 8, assets), log slow variances and month levels (n, assets), slots and rows, both (n,)."""
     bars = clean_fields(frame.fields)
     volatility = Volatility(bars.log_close.shape[1:])
     moved = np.diff(bars.log_close, axis=0, prepend=np.nan)
+    volume = bars.extra["volume"]
+    ends_quarter = (frame.t + BAR_MS) % QUARTER_MS == 0
     inputs: list[FloatArray] = []
     slow: list[FloatArray] = []
-    rows: list[int] = []
-    for row, t_ms in enumerate(tracked(frame.t.tolist(), "candles")):
-        volatility.update(moved[row], bars.range_variance[row], bars.extra["volume"][row])
-        if (t_ms + BAR_MS) % QUARTER_MS == 0 and row >= SKIP_DAYS * DAY_BARS:
-            inputs.append(np.concatenate((volatility.levels(), volatility.volume_levels())))
-            slow.append(volatility.slow[0].copy())
-            rows.append(row)
+    month: list[FloatArray] = []
+    for begin in tracked(range(0, len(frame), DAY_BARS), "days of candles"):
+        day = slice(begin, begin + DAY_BARS)
+        kept = ends_quarter[day]
+        volatility.update(moved[day], bars.range_variance[day], volume[day], np.ones(len(kept)))
+        levels = np.concatenate((volatility.levels(), volatility.volume_levels())).swapaxes(0, 1)
+        inputs.append(levels[kept])
+        slow.append(volatility.slow[0][kept])
+        month.append(volatility.month_level()[kept])
+        volatility.settle()
 
-    at = np.array(rows)
+    at = np.flatnonzero(ends_quarter)
+    first = int(np.searchsorted(at, SKIP_DAYS * DAY_BARS))
+    at = at[first:]
     slots = (frame.t[at] + BAR_MS) // QUARTER_MS % WEEK
-    return np.array(inputs), np.array(slow), slots, at
+    return np.concatenate(inputs)[first:], np.concatenate(slow)[first:], np.concatenate(month)[first:], slots, at
 
 
 def _ridge(inputs: FloatArray, season: FloatArray, target: FloatArray, known: npt.NDArray[np.bool_]) -> FloatArray:

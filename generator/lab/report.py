@@ -2,10 +2,11 @@
 
 import math
 from collections.abc import Iterable, Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 
+from generator.brain.regime import LEAD
 from generator.lab.evaluate import OURS, Evaluation
 from generator.lab.peers import PEERS
 from generator.lab.scores import Chance, Outcomes, RegimeRun, RegimeScore, regime_error, resampled, score_regimes
@@ -14,7 +15,7 @@ FIRST: Final = ("base", "hard", "wild", "alt")
 REGIMES: Final = (*FIRST, "second")
 _OVERLAP: Final = 4  # forecasts of an hour, one each quarter of it
 _DAY_MOMENTS: Final = 96  # quarters of an hour
-_NEAR: Final = 0.10 + 1e-9
+_NEAR: Final = LEAD + 1e-9
 _MODELS: Final = (
     "family | model | balanced accuracy | stressed/calm | ECE (calibrated: mean, 95% below) | delay h | missed % | "
     "false a day | dwell h | transition % | claimed %"
@@ -22,17 +23,40 @@ _MODELS: Final = (
 _ARENA: Final = (
     "family | model | Arena skill 60 min % (95%) | ECE (calibrated: mean, 95% below, an hour's outcomes as one)"
 )
+
+
+class _Bar(NamedTuple):
+    """A figure of the regimes and what it is held to."""
+
+    measure: str
+    sign: str
+    limit: float
+    key: str  # field of the score
+    families: Sequence[str]  # whose mean it is
+    lower: float = -math.inf  # to which the lower end of its interval is held
+
+    def __str__(self) -> str:
+        """Return the bar as the table shows it."""
+        text = f"{self.sign} {self.limit:.2f}"
+        return text if math.isinf(self.lower) else f"{text}, lower bound >= {self.lower}"
+
+    def met(self, value: float, low: float) -> bool:
+        """Say whether a figure and the lower end of its interval reach the bar."""
+        good = value >= self.limit if self.sign == ">=" else value <= self.limit
+        return good and low >= self.lower
+
+
 _BARS: Final = (
-    ("balanced accuracy, first families", ">= 0.72", "accuracy", FIRST),
-    ("balanced accuracy, second", ">= 0.70", "accuracy", ("second",)),
-    ("transition, share of bars", "<= 0.15", "transition", REGIMES),
-    ("stressed against calm", ">= 0.89", "stressed", REGIMES),
-    ("median delay, hours", "<= 3", "delay_hours", REGIMES),
-    ("false switches a day", "<= 1.2", "false_a_day", REGIMES),
-    ("mean dwell, hours", ">= 8", "dwell_hours", REGIMES),
-    ("driftless: share of time with a claim", "<= 0.40", "claimed", ("null",)),
+    _Bar("balanced accuracy, first families", ">=", 0.71, "accuracy", FIRST, 0.695),
+    _Bar("balanced accuracy, second", ">=", 0.72, "accuracy", ("second",)),
+    _Bar("transition, share of bars", "<=", 0.05, "transition", REGIMES),
+    _Bar("stressed against calm", ">=", 0.89, "stressed", REGIMES),
+    _Bar("median delay, hours", "<=", 3.0, "delay_hours", REGIMES),
+    _Bar("false switches a day", "<=", 1.2, "false_a_day", REGIMES),
+    _Bar("mean dwell, hours", ">=", 8.0, "dwell_hours", REGIMES),
+    _Bar("driftless: share of time with a claim", "<=", 0.45, "claimed", ("null",)),
+    _Bar("driftless: share of time with a side", "<=", 0.25, "sided", ("null",)),
 )
-"""Measure, bar, field of the score, families whose mean it is."""
 _GROUPS: Final = (("first families", FIRST), ("second", ("second",)))
 
 
@@ -54,6 +78,10 @@ def tables(evaluation: Evaluation) -> str:
 
     bars_table = table("measure | bar | figure | met | n | 95% interval", bars)
     return "\n".join((head, bars_table, table(_MODELS, models), table(_ARENA, arena)))
+
+
+Row = tuple[str, str, str, bool | None]
+"""Measure, bar, figure, whether it is met."""
 
 
 def table(head: str, rows: Iterable[Sequence[str]]) -> str:
@@ -90,23 +118,17 @@ def _bars(evaluation: Evaluation, scores: dict[str, dict[str, RegimeScore]]) -> 
 
 
 def _score_bar(
-    bar: tuple[str, str, str, Sequence[str]],
-    scores: dict[str, RegimeScore],
-    runs: dict[str, list[RegimeRun]],
-    markets: str,
+    bar: _Bar, scores: dict[str, RegimeScore], runs: dict[str, list[RegimeRun]], markets: str
 ) -> Sequence[str]:
     """Return a figure of the regimes; its interval is over markets drawn again."""
-    name, limit, key, families = bar
-    value = _mean(scores, families, key)
-    bound = float(limit.split()[1])
-    good = value >= bound if limit.startswith(">") else value <= bound
+    value = _mean(scores, bar.families, bar.key)
 
     def drawn(take: Iterable[int]) -> float:
-        again = {family: score_regimes([runs[family][i] for i in take]) for family in families}
-        return _mean(again, families, key)
+        again = {family: score_regimes([runs[family][i] for i in take]) for family in bar.families}
+        return _mean(again, bar.families, bar.key)
 
-    low, high = resampled(drawn, len(runs[families[0]]), draws=100)
-    return name, limit, f"{value:.3f}", met(good), markets, f"{low:.3f} to {high:.3f}"
+    low, high = resampled(drawn, len(runs[bar.families[0]]), draws=100)
+    return bar.measure, str(bar), f"{value:.3f}", met(bar.met(value, low)), markets, f"{low:.3f} to {high:.3f}"
 
 
 def _ratio_bar(

@@ -9,11 +9,13 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from generator.brain.axes import FALLING, RISING
 from generator.market.bars import FloatArray
 
 BINS: Final = 15
 STRESSED: Final = (1, 3)
 CLAIMS: Final = (0, 1)
+CLAIMS_OF_SIDE: Final = (RISING, FALLING)
 TRANSITION: Final = 4
 BARS_A_DAY: Final = 288
 _NEVER: Final = 1e9
@@ -30,6 +32,7 @@ class RegimeRun:
     truth: Labels  # 0..3
     moving: Flags  # inside a transition window
     chances: FloatArray | None = None  # (n, 4); None where the model gives none
+    side: Labels | None = None  # 0 none, 1 rising, 2 falling, 3 unknown; None where the model gives none
 
     def counted(self) -> Labels:
         """Return the labels that are scored: `transition` counts as the likeliest of its chances."""
@@ -61,6 +64,7 @@ class RegimeScore:
     false_a_day: float  # changes of the label to one that is not true then
     claimed: float  # share of the time as risk_on or risk_off
     transition: float  # share of the time
+    sided: float  # share of the time as rising or falling, NaN where the model gives no side
 
 
 def score_regimes(runs: Sequence[RegimeRun]) -> RegimeScore:
@@ -75,6 +79,7 @@ def score_regimes(runs: Sequence[RegimeRun]) -> RegimeScore:
     changes = [run.changes() for run in runs]
     false_changes = [run.shown[at] != run.truth[at] for run, at in zip(runs, changes, strict=True)]
     wrong = sum(int(each.sum()) for each in false_changes)
+    sides = [run.side for run in runs if run.side is not None]
 
     return RegimeScore(
         accuracy=balanced(shown, truth),
@@ -85,6 +90,7 @@ def score_regimes(runs: Sequence[RegimeRun]) -> RegimeScore:
         false_a_day=wrong / days,
         claimed=float(np.isin(every, CLAIMS).mean()),
         transition=float((every == TRANSITION).mean()),
+        sided=float(np.isin(np.concatenate(sides), CLAIMS_OF_SIDE).mean()) if sides else float("nan"),
     )
 
 

@@ -7,7 +7,6 @@ import numpy as np
 import numpy.typing as npt
 
 from generator.brain.direction import outcomes_of
-from generator.brain.doubt import doubted_chance, overall
 from generator.brain.engine import Engine
 from generator.brain.forecast import Forecast
 from generator.brain.weights import Weights
@@ -27,6 +26,7 @@ class BarAnswer(NamedTuple):
     label: int  # 0..4
     chances: list[float]  # of the four regimes
     forecasts: Forecasts | None  # at the end of each quarter hour
+    side: int | None = None  # index of `axes.SIDES`; None where a model has none
 
 
 def kept(row: int) -> bool:
@@ -35,16 +35,16 @@ def kept(row: int) -> bool:
 
 
 def ours(weights: Weights, frame: BarFrame, warm_up: int) -> Iterator[BarAnswer]:
-    """Feed our brain a market bar by bar and yield its answers after `warm_up` bars."""
+    """Feed our brain a market and yield its answers to each bar after `warm_up` bars."""
     engine = Engine(weights, frame.assets)
-    engine.advance(frame.rows(0, warm_up))
-    for row in range(warm_up, len(frame)):
-        engine.advance(frame.rows(row, row + 1))
-        doubt = overall(engine.doubts())
+    for row in engine.replay(frame):
+        if row < warm_up:
+            continue
         yield BarAnswer(
             label=int(engine.filter.label[-1]),
-            chances=[doubted_chance(chance, doubt) for chance in engine.filter.chances[:, -1].tolist()],
+            chances=list(engine.market_chances().values()),
             forecasts=[_plain(forecast) for forecast in engine.forecasts(60)] if kept(row) else None,
+            side=int(engine.axes.side[0]),
         )
 
 
@@ -62,17 +62,19 @@ class Trace(NamedTuple):
     chances: FloatArray  # (n, 4)
     at: npt.NDArray[np.int64]  # rows with forecasts, (m,)
     forecasts: FloatArray  # chances of down, neutral, up and the band in basis points, (m, assets, 4)
+    side: npt.NDArray[np.int64] | None  # of the market, index of `axes.SIDES`, (n,)
 
 
 def trace(answers: Iterable[BarAnswer], warm_up: int) -> Trace:
     """Collect the answers; the first is of the row `warm_up`."""
-    label, chances, forecasts = zip(*answers, strict=True)
+    label, chances, forecasts, sides = zip(*answers, strict=True)
     forecast_rows = [(row, each) for row, each in enumerate(forecasts, warm_up) if each is not None]
     return Trace(
         label=np.array(label),
         chances=np.array(chances),
         at=np.array([row for row, _ in forecast_rows]),
         forecasts=np.array([each for _, each in forecast_rows]),
+        side=None if None in sides else np.array(sides),
     )
 
 

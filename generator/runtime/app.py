@@ -14,6 +14,7 @@ from gateway.wire.loopback import is_loopback
 from gateway.wire.networks import MAINNET, NETWORKS
 from generator.arena.play import ArenaConfig
 from generator.brain.engine import Engine
+from generator.brain.forecast import SIMULATED
 from generator.brain.weights import Weights
 from generator.catalog.assets import ASSETS
 from generator.catalog.words import SourceMode
@@ -161,7 +162,8 @@ def _market(
 ) -> MarketReader:
     weights = Weights.load(None)
     source = _source(settings, memory, at, seed, loop=loop)
-    return MarketReader(source, weights, Engine(weights, ASSETS), History(ASSETS), days)
+    sides = SIMULATED if settings.mode is SourceMode.SIMULATED else None
+    return MarketReader(source, weights, Engine(weights, ASSETS), History(ASSETS), days, sides)
 
 
 def _record(settings: GeneratorSettings, memory: Memory, seed: int, indexer: Indexer | None) -> RecordKeeper:

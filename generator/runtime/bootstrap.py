@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import structlog
 
@@ -34,7 +33,7 @@ from generator.runtime.market import to_ms
 from generator.runtime.publication import page_files, rounds_file
 from generator.runtime.tick import freshness
 from generator.settings import GeneratorSettings
-from generator.site.files.background import static_files
+from generator.site.files.background import StaticFiles, static_files
 from generator.site.files.downloads import no_downloads
 from generator.site.files.feeds import feeds
 from generator.site.files.sample import bundled_files
@@ -111,13 +110,11 @@ def bootstrap_files(site: Site, mode: SourceMode, at: datetime, renderer: Pages 
     free = compose_free(context)
     files = dict(Assets.load().files)
 
-    schemas: Mapping[str, Any] = {}
-    static = last_good.attempt(Kind.DISCOVERY, lambda: static_files(site, {}, at), OPENAPI_JSON)
-    if static is not None:
-        files |= static.files
-        schemas = static.schemas
+    made = last_good.attempt(Kind.DISCOVERY, lambda: static_files(site, {}, at), OPENAPI_JSON)
+    static = made or StaticFiles()
+    files |= static.files
 
-    view = PageView(ctx=context, bodies=FreeBodies(free), schemas=schemas)
+    view = PageView(ctx=context, bodies=FreeBodies(free), reference=static.reference)
     files |= page_files(renderer or Pages(), view, last_good)
     files |= last_good.attempt(Kind.FEED, lambda: feeds(site, mode, (), (), at), "feeds") or {}
 

@@ -8,6 +8,7 @@ from typing import Final
 import structlog
 
 from generator.brain.engine import Engine
+from generator.brain.forecast import SideRule
 from generator.brain.reading import BrainReading
 from generator.brain.weights import Weights
 from generator.catalog.assets import ASSETS
@@ -44,6 +45,7 @@ class MarketReader:
     engine: Engine  # the brain
     history: History  # of bars; the engine has read its 5-minute bars
     days: int = DAYS_OF_HISTORY  # of history to begin with
+    sides: SideRule | None = None  # what opens a side to a call: nothing, unless the record or the market does
 
     @property
     def mode(self) -> SourceMode:
@@ -66,6 +68,7 @@ class MarketReader:
         """Let the brain read the new bars; it reads nothing but 5-minute bars, and nothing past a recording's end."""
         if observation.bar_interval_ms != BAR_MS or observation.ended:
             return None
+        self.engine.sides = self.sides
         return self.engine.update(observation.new_bars, observation.day_changes(self.engine.assets))
 
     async def adopt(self, bars: BarFrame) -> None:
@@ -80,6 +83,7 @@ class MarketReader:
     async def brain_of(self, bars: BarFrame, engine: Engine | None = None, progress: Progress = no_progress) -> Engine:
         """Return a brain that has read these bars after what `engine` read; other tasks run meanwhile."""
         engine = engine or Engine(self.weights, ASSETS)
+        engine.sides = self.sides
         total = len(bars)
         for begin in range(0, total, ROWS_AT_ONCE):
             engine.advance(bars.rows(begin, begin + ROWS_AT_ONCE))

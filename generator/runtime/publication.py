@@ -26,6 +26,7 @@ from generator.site.charts.report import illustrated, report_charts
 from generator.site.files.background import BackgroundRelease, TickFiles
 from generator.site.files.feeds import CHANGES_READ, feeds
 from generator.site.files.sample import SAMPLE_PATHS
+from generator.site.files.search import search_file
 from generator.site.pages.render import Pages, PageView
 
 PREDICTIONS_SHOWN: Final = 700
@@ -123,7 +124,7 @@ def _files(app: App, tick: TickFiles, background: BackgroundRelease, at: datetim
     view = PageView(
         ctx=context,
         bodies=tick.free,
-        schemas=background.static.schemas,
+        reference=background.static.reference,
         rounds=tick.rounds,
         predictions=tick.due,
         shares=background.pictures.shares,
@@ -131,10 +132,12 @@ def _files(app: App, tick: TickFiles, background: BackgroundRelease, at: datetim
         figures=background.histories.figures,
         days=background.histories.days,
     )
+    pages = page_files(publisher.pages, view, last_good)
     return {
         **publisher.assets.files,
         **background.files,
-        **page_files(publisher.pages, view, last_good),
+        **pages,
+        **search_file(pages),
         **{path: encode(body) for path, body in tick.free.by_path.items()},
         **rounds,
         **news,

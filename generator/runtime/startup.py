@@ -14,18 +14,17 @@ import structlog
 from generator.arena.values import Hour
 from generator.brain.direction import MIN_BARS
 from generator.brain.engine import Engine
-from generator.brain.reading import BrainReading
 from generator.catalog.assets import ASSETS
 from generator.catalog.durations import DAY_MS, HOUR_MS
 from generator.catalog.formats import price, probabilities
-from generator.catalog.words import RegimeLabel, SourceMode
+from generator.catalog.words import SourceMode
 from generator.errors import GeneratorError, PublishError, SourceError
 from generator.market.bars import BAR_MS, BarFrame
 from generator.market.history import History
 from generator.market.source import Progress
 from generator.record.published import CHECKPOINT
 from generator.runtime.app import ORIGIN_KEY, SEEDED, App
-from generator.runtime.market import DAYS_OF_HISTORY, MarketReader, has_read, no_progress, to_ms
+from generator.runtime.market import DAYS_OF_HISTORY, ROWS_AT_ONCE, MarketReader, has_read, no_progress, to_ms
 from generator.runtime.tick import backtest_arena
 
 BACKTEST_HOURS: Final = 48
@@ -221,18 +220,14 @@ def _kept_engine(app: App) -> Engine | None:
         return None
 
 
-def _read_hour(at_ms: int, market_ms: int, reading: BrainReading, prices: Mapping[str, float | None]) -> Hour:
+def _read_hour(at_ms: int, market_ms: int, engine: Engine, prices: Mapping[str, float | None]) -> Hour:
     """Return the market as a backtest reads it."""
-    chances = None
-    if reading.regime.label is not RegimeLabel.UNKNOWN:
-        chances = tuple(probabilities(tuple(reading.regime.posterior.values())))
-
     shown = {asset: price(raw) for asset, raw in prices.items()}
     return Hour(
         at_ms=at_ms,
         market_ms=market_ms,
-        label=str(reading.regime.label),
-        chances=chances,
+        label=str(engine.market_label()),
+        chances=tuple(probabilities(tuple(engine.market_chances().values()))),
         headline="",
         prices={asset: value for asset, value in shown.items() if value is not None},
         warm_up=True,
@@ -241,19 +236,13 @@ def _read_hour(at_ms: int, market_ms: int, reading: BrainReading, prices: Mappin
 
 async def _hours_of(market: MarketReader, bars: BarFrame, offset_ms: int) -> AsyncIterator[Hour]:
     """Let the brain read bars, and give the market at each full hour that one of them closed at, by wall time."""
-    begin = 0
-    for end, close_ms in enumerate((bars.t + BAR_MS).tolist(), 1):
-        if close_ms % HOUR_MS:
-            continue
-
-        market.engine = await market.brain_of(bars.rows(begin, end), market.engine)
-        begin = end
-        reading = market.engine.reading()
-        if reading is not None:
-            prices = dict(zip(bars.assets, bars.fields["close"][end - 1].tolist(), strict=True))
-            yield _read_hour(close_ms + offset_ms, close_ms, reading, prices)
-
-    market.engine = await market.brain_of(bars.rows(begin), market.engine)
+    for begin in range(0, len(bars), ROWS_AT_ONCE):
+        block = bars.rows(begin, begin + ROWS_AT_ONCE)
+        for row in market.engine.replay(block, HOUR_MS):
+            close_ms = int(block.t[row]) + BAR_MS
+            prices = dict(zip(block.assets, block.fields["close"][row].tolist(), strict=True))
+            yield _read_hour(close_ms + offset_ms, close_ms, market.engine, prices)
+        await asyncio.sleep(0)
 
 
 async def _backtest(app: App, start: datetime, end: datetime, progress: Progress) -> None:
@@ -263,11 +252,13 @@ async def _backtest(app: App, start: datetime, end: datetime, progress: Progress
         for done, moment in enumerate(moments, 1):
             observation = await app.market.observe(moment)
             reading = app.market.read(observation)
-            backtest_arena(app, observation, reading, moment)
+            backtest_arena(app, observation, reading, moment, keeps_brain=done == len(moments))
 
             if reading is not None and moment.minute == 0:
                 prices = {asset: seen.price for asset, seen in observation.assets.items()}
-                app.record.memory.keep_hours([_read_hour(to_ms(moment), observation.market_ms, reading, prices)])
+                app.record.memory.keep_hours(
+                    [_read_hour(to_ms(moment), observation.market_ms, app.market.engine, prices)]
+                )
 
             progress(done, len(moments), "steps of the backtest before the start (its rounds are marked warm_up)")
             await asyncio.sleep(0)

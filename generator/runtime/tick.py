@@ -12,6 +12,7 @@ from generator.arena.outcome import PricePoint
 from generator.arena.play import PlayInputs, RegimeRow, play
 from generator.arena.ranges import ranges_of
 from generator.arena.values import ArenaView, RangeForecast
+from generator.brain.forecast import EARNED
 from generator.brain.hourly import futures, trends
 from generator.brain.reading import BrainReading
 from generator.catalog.assets import ASSETS
@@ -37,6 +38,8 @@ async def tick(app: App, at: datetime, sources_s: float = SOURCES_DEADLINE_S) ->
         observation, ballots = await asyncio.gather(
             app.market.observe(at, sources_s), app.record.box.collect(_lock_ms(app, at))
         )
+        if app.market.mode == SourceMode.LIVE:
+            app.market.sides = EARNED if app.record.memory.earned(to_ms(at)).is_open else None
         reading = app.market.read(observation)
 
         await yield_to_event_loop()
@@ -98,13 +101,19 @@ def play_arena(
     return arena, number
 
 
-def backtest_arena(app: App, observation: Observation, reading: BrainReading | None, at: datetime) -> None:
-    """Play one step of the backtest: no ballots, no log, no release, and what is made is marked `warm_up`."""
+def backtest_arena(
+    app: App, observation: Observation, reading: BrainReading | None, at: datetime, *, keeps_brain: bool
+) -> None:
+    """Play one step of the backtest: no ballots, no log, no release, and what is made is marked `warm_up`.
+
+    Args:
+        keeps_brain: whether to store the brain's state too; a backtest is one transaction, so its last step is enough.
+    """
     inputs = play_inputs(app, observation, reading, at, warm_up=True)
-    brain_state = app.market.engine.dump() if reading is not None else None
+    brain_state = app.market.engine.dump() if keeps_brain and reading is not None else None
 
     with app.record.memory.tick() as transaction:
-        play_tick(transaction, inputs, brain_state)
+        store_tick(transaction, inputs, brain_state)
         _note_replay(transaction, observation, inputs)
 
 
@@ -120,13 +129,23 @@ def play_tick(
         brain_state: the engine's, None where it read nothing; the one stored before stays then.
         published_ms: wall time of the last published tick; None where nothing is published, as in a backtest.
     """
+    refused = store_tick(transaction, inputs, brain_state, published_ms)
+    return replace(transaction.view(inputs.now_ms), refused=refused)
+
+
+def store_tick(
+    transaction: TickTransaction,
+    inputs: PlayInputs,
+    brain_state: bytes | None = None,
+    published_ms: int | None = None,
+) -> dict[str, int]:
+    """Do what `play_tick` does without looking at the result; return how many ballots were refused, by reason."""
     refused = _count_ballots(transaction, inputs)
 
     state = transaction.load(inputs, published_ms)
     result = play(state, inputs)
     transaction.store(result, inputs, brain_state)
-
-    return replace(transaction.view(inputs.now_ms), refused=refused)
+    return refused
 
 
 def _count_ballots(transaction: TickTransaction, inputs: PlayInputs) -> dict[str, int]:

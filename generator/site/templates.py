@@ -61,6 +61,7 @@ def environment(resources: Resources) -> Environment:
             "iso": iso,
             "left": words.left,
             "percent": words.percent,
+            "outcome": labels.OUTCOME.__getitem__,
             "price": words.price,
             "rate": in_full,
             "share": share,

@@ -14,7 +14,7 @@ const WAYS = [
 ];
 const CHOICES = [
   ["BULLISH", "Up"],
-  ["NEUTRAL", "No move"],
+  ["NEUTRAL", "Small move"],
   ["BEARISH", "Down"],
 ];
 

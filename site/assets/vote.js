@@ -7,8 +7,8 @@ const KEPT = "emi-votes";
 const CHANGES = "emi-changes";
 const MOST_KEPT = 500;
 const FEW = 30; // fewer rounds say nothing about skill
-const WORDS = { BULLISH: "up", NEUTRAL: "no move", BEARISH: "down" };
-const CAME = { BULLISH: "it rose", NEUTRAL: "it stayed within the band", BEARISH: "it fell" };
+const WORDS = { BULLISH: "up", NEUTRAL: "small move", BEARISH: "down" };
+const CAME = { BULLISH: "up", NEUTRAL: "small move", BEARISH: "down" };
 const OTHER_WAYS = `Vote with a wallet or from the command line${location.pathname === "/arena/" ? " instead." : ": see the Arena page."}`;
 const OFF = `The free vote is off on this site. ${OTHER_WAYS}`;
 const STALE =
@@ -211,10 +211,12 @@ function tally(all) {
   if (!n) return "";
   const count = `Your votes so far: right in ${right} of ${n} ${n === 1 ? "round" : "rounds"}.`;
   if (n < FEW) return `${count} Fewer than ${FEW} say nothing about skill.`;
+  const came = (outcome) => scored.filter((vote) => vote.came === outcome).length,
+    most = Math.max(...Object.keys(CAME).map(came));
   const z = 1.96 ** 2,
     mid = (right + z / 2) / (n + z),
     half = (1.96 / (n + z)) * Math.sqrt((right * (n - right)) / n + z / 4);
-  return `${count} 95% interval: ${(100 * (mid - half)).toFixed(1)} to ${(100 * (mid + half)).toFixed(1)}%; a blind guess among three gets 33%.`;
+  return `${count} 95% interval: ${(100 * (mid - half)).toFixed(1)} to ${(100 * (mid + half)).toFixed(1)}%. The most frequent outcome came in ${most} of them.`;
 }
 
 function state(words) {

@@ -7,11 +7,14 @@ import pytest
 from generator.arena.lessons import lesson_of
 from generator.arena.teacher import LessonSums
 from generator.arena.values import Lesson, Round, Tally
-from generator.catalog.words import Consensus, PatternType, Prediction, RoundPhase
+from generator.catalog.words import Call, Consensus, PatternType, Prediction, RoundPhase
 from tests.arena.test_sealing import an_open_round
 from tests.support.arena_inputs import NOON
 
 NO_ONE, BULLS, BEARS, TIED = Tally(), Tally(3, 1, 0), Tally(1, 3, 0), Tally(2, 2, 0)
+
+
+CALLS = {Prediction.BULLISH: Call.UP, Prediction.BEARISH: Call.DOWN, Prediction.NEUTRAL: Call.SMALL_MOVE}
 
 
 def resolved(outcome: Prediction, prediction: Prediction = Prediction.BULLISH) -> Round:
@@ -19,6 +22,7 @@ def resolved(outcome: Prediction, prediction: Prediction = Prediction.BULLISH) -
         an_open_round(),
         phase=RoundPhase.RESOLVED,
         prediction=prediction,
+        call=CALLS[prediction],
         probabilities=(0.2, 0.3, 0.5),
         outcome=outcome,
         start_price=100.0,
@@ -51,39 +55,29 @@ def test_patterns_and_flags(  # noqa: PLR0917
     assert made.pattern_type is pattern
     assert (made.brain_correct, made.crowd_correct, made.agreement) == (brain, crowd, agreement)
     assert (made.human_consensus is Consensus.NONE) == (tally.total == 0)
+    assert made.brain_called == 1
 
 
-@pytest.mark.parametrize(
-    ("outcome", "prediction", "bps", "real", "simulated", "summary"),
-    [
-        (
-            "BEARISH", "NEUTRAL", -38.0, Tally(24, 9, 2), NO_ONE,
-            ("Bitcoin fell 0.38% in the hour, 3.8 times the neutral band. Both were wrong: the brain expected a small "
-            "move, and the crowd a rise. 24 of 35 votes said up."),
-        ),
-        (
-            "NEUTRAL", "NEUTRAL", -4.0, NO_ONE, NO_ONE,
-            ("Bitcoin fell 0.04% in the hour, within the neutral band of ±0.10%. The brain was right: it expected a "
-            "small move. No one voted."),
-        ),
-        (
-            "BULLISH", "BULLISH", 11.0, BEARS, Tally(20, 15, 0),
-            ("Bitcoin rose 0.11% in the hour, just outside the neutral band of 0.10%. The brain was right: it "
-            "expected a rise. 3 of 4 votes said down. 20 of 35 simulated votes said up."),
-        ),
-        (
-            "NEUTRAL", "BULLISH", 0.2, NO_ONE, TIED,
-            ("Bitcoin hardly moved in the hour, within the neutral band of ±0.10%. The crowd was right; the brain "
-            "expected a rise. The 4 simulated votes were split."),
-        ),
-    ],
-)  # fmt: skip
-def test_a_lesson_says_the_facts_of_its_round(  # noqa: PLR0917
-    outcome: str, prediction: str, bps: float, real: Tally, simulated: Tally, summary: str
-) -> None:
-    of = replace(resolved(Prediction(outcome), Prediction(prediction)), change_bps=bps, band_bps=10.0)
+@pytest.mark.parametrize(("tally", "crowd"), [(BULLS, 0), (TIED, 1), (NO_ONE, 0)])
+def test_without_a_call_the_brain_is_neither_right_nor_wrong(tally: Tally, crowd: int) -> None:
+    of = replace(resolved(Prediction.NEUTRAL, Prediction.NEUTRAL), call=Call.NONE)
 
-    assert lesson_of(of, real, NOON, simulated=simulated).summary == summary
+    made = lesson_of(of, tally, NOON)
+
+    assert made.pattern_type is PatternType.NO_CALL
+    assert (made.brain_called, made.brain_correct, made.crowd_correct, made.agreement) == (0, 0, crowd, 0)
+    assert "expected" not in made.summary
+    assert "right" not in made.summary.replace("The crowd was right", "")
+    assert made.learning_score == lesson_of(replace(of, call=Call.SMALL_MOVE), tally, NOON).learning_score
+
+
+def test_a_forecast_from_before_calls_keeps_the_lesson_it_had() -> None:
+    of = replace(resolved(Prediction.BULLISH, Prediction.NEUTRAL), call=None)
+
+    made = lesson_of(of, NO_ONE, NOON)
+
+    assert made.brain_called is None
+    assert (made.pattern_type, made.brain_correct) == (PatternType.NO_CROWD, 0)
 
 
 def test_scores_follow_their_definitions() -> None:
@@ -109,3 +103,25 @@ def test_metrics_rate_crowd_and_agreement_over_rounds_with_a_crowd() -> None:
     assert (metrics.brain.n, metrics.crowd.n, metrics.agreement.n) == (2, 1, 1)
     assert metrics.patterns[PatternType.NO_CROWD] == 1
     assert set(metrics.patterns) == set(PatternType)
+
+
+def test_metrics_rate_the_brain_over_its_calls_and_older_words_apart() -> None:
+    flat = resolved(Prediction.NEUTRAL, Prediction.NEUTRAL)
+    sums = LessonSums()
+    for of, tally in [
+        (flat, TIED),
+        (replace(flat, call=Call.NONE), TIED),
+        (replace(flat, call=Call.NONE), NO_ONE),
+        (replace(flat, call=None), TIED),
+        (replace(flat, call=None, prediction=Prediction.BULLISH), BULLS),
+    ]:
+        sums = sums.plus(lesson_of(of, tally, NOON))
+
+    metrics = sums.metrics()
+
+    assert (metrics.brain.hits, metrics.brain.n) == (1, 1)
+    assert (metrics.before_calls.hits, metrics.before_calls.n) == (1, 2)
+    assert (metrics.crowd.hits, metrics.crowd.n) == (3, 4)
+    assert (metrics.agreement.hits, metrics.agreement.n) == (3, 3)
+    assert metrics.lessons_total == 5
+    assert metrics.patterns[PatternType.NO_CALL] == 2

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from generator.arena.teacher import AGREED, ALL, DIFFERED, LessonSums, PatternSums, finding, sign_test
 from generator.arena.values import Lesson, Pattern
-from generator.catalog.words import PatternType
+from generator.catalog.words import Consensus, PatternType
 from tests.support import builders
 
 KINDS = {
@@ -21,13 +21,17 @@ KINDS = {
     PatternType.CROWD_ONLY: (0, 1, 0),
     PatternType.BOTH_WRONG: (0, 0, 0),
     PatternType.NO_CROWD: (1, 0, 0),
+    PatternType.NO_CALL: (0, 1, 0),
 }
 
 
 def lesson(kind: PatternType, asset: str = "BTC") -> Lesson:
     brain, crowd, agreement = KINDS[kind]
     made = builders.lesson(1)
-    return replace(made, asset=asset, pattern_type=kind, brain_correct=brain, crowd_correct=crowd, agreement=agreement)
+    made = replace(made, asset=asset, pattern_type=kind, brain_correct=brain, crowd_correct=crowd, agreement=agreement)
+    if kind is PatternType.NO_CROWD:
+        made = replace(made, human_consensus=Consensus.NONE)
+    return replace(made, brain_called=int(kind is not PatternType.NO_CALL))
 
 
 def after(**counts: int) -> dict[str, Pattern]:
@@ -38,8 +42,8 @@ def after(**counts: int) -> dict[str, Pattern]:
     return {pattern.when: pattern for pattern in sums.patterns()}
 
 
-def test_every_round_with_a_crowd_is_in_its_groups() -> None:
-    groups = after(both_correct=2, brain_only=3, crowd_only=4, both_wrong=5, no_crowd=6)
+def test_every_round_with_a_call_and_a_crowd_is_in_its_groups() -> None:
+    groups = after(both_correct=2, brain_only=3, crowd_only=4, both_wrong=5, no_crowd=6, no_call=7)
 
     assert {name: group.rounds for name, group in groups.items()} == {
         ALL: 14,

@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
+from generator.arena.lessons import lesson_of
 from generator.arena.play import PlayInputs, PlayState, play
-from generator.arena.published import complaint_of, published_round
+from generator.arena.published import LESSON, complaint_of, digest_of, published_round, round_of_row
 from generator.arena.values import Lesson, Round, Tally
 from tests.support.arena_inputs import HOUR, NOON, inputs_at
 
@@ -86,6 +87,57 @@ def test_a_tampered_row_is_found_by_name(case: str) -> None:
     change(row)
 
     assert complaint in (complaint_of(row) or "no complaint")
+
+
+RESEALED = {
+    "a call that the chances do not give": ({"call": "up"}, "the call is up, which the chances do not give"),
+    "a small move": ({"call": "small_move"}, "the call is small_move, which"),
+    "another word than the call's": ({"prediction": "BULLISH"}, "the prediction is BULLISH, the call is none"),
+    "a confidence without a call": ({"confidence": 40.0}, "the confidence is 40.0, the chances give None"),
+    "another chance of a move": ({"move": {"chance": 0.9, "base_rate": 0.64}}, "not one minus that of the band"),
+    "an unknown call": ({"call": "maybe"}, "not of the published form"),
+}
+
+
+@pytest.mark.parametrize("case", RESEALED)
+def test_a_call_that_was_sealed_against_its_own_chances_is_found(case: str) -> None:
+    changes, complaint = RESEALED[case]
+    row = a_row()
+    assert row["forecast"]["call"] == "none"
+
+    row["forecast"] |= changes
+    row["commitment"] = digest_of(row["forecast"], row["salt"])
+
+    assert complaint in (complaint_of(row) or "no complaint")
+
+
+@pytest.mark.parametrize("hours", range(8))
+def test_every_kind_of_call_is_published_with_what_follows_from_it(hours: int) -> None:
+    row = a_row(NOON + hours * HOUR)
+    forecast = row["forecast"]
+    chances = forecast["probabilities"]
+
+    named = {"up": chances["up"], "down": chances["down"], "small_move": chances["neutral"]}
+    assert complaint_of(row) is None
+    assert forecast["confidence"] == (round(100 * named[forecast["call"]], 1) if forecast["call"] in named else None)
+    assert forecast["move"] == {"chance": round(1 - chances["neutral"], 4), "base_rate": 0.64}
+    assert row["lesson"]["brain_called"] == int(forecast["call"] in named)
+
+
+def test_a_row_from_before_calls_needs_none() -> None:
+    row = a_row()
+    for name in ("call", "move"):
+        del row["forecast"][name]
+    row["forecast"]["confidence"] = 31.0
+    row["commitment"] = digest_of(row["forecast"], row["salt"])
+    right = row["outcome"] == row["forecast"]["prediction"]
+    named = round_of_row(row)
+    lesson = lesson_of(named, VOTES, 0)
+
+    assert named.call is None
+    assert lesson.brain_correct == int(right)
+    row["lesson"] = {name: getattr(lesson, name) for name in LESSON}
+    assert complaint_of(row) is None
 
 
 @pytest.mark.parametrize("key", sorted(a_row()))

@@ -81,6 +81,11 @@ def test_a_round_is_published_field_by_field() -> None:
             "base_rate": dict(zip(words, played.base_rate, strict=True)),
             "confidence": played.confidence_percent,
             "regime_mode": "NEUTRAL",
+            "call": str(played.call),
+            "move": {
+                "chance": round(1 - played.probabilities[1], 4),
+                "base_rate": round(1 - played.base_rate[1], 4),
+            },
         },
         "salt": "00ff",
         "previous_outcome": "BEARISH",

@@ -12,14 +12,14 @@ from generator.arena.rates import rate
 from generator.arena.scores import BIN_EDGES, ORDER, Sums, log_score, published_triple, track_record
 from generator.arena.values import PredictionMade
 from generator.brain.forecast import OutcomeChances
-from generator.catalog.words import Prediction
+from generator.catalog.words import PREDICTION_OF_CALL, Call, Prediction
 
 WORDS = st.sampled_from(list(Prediction))
 UNITS = st.tuples(st.integers(0, 10_000), st.integers(0, 10_000)).map(sorted)
 TRIPLES = UNITS.map(lambda cut: (cut[0] / 10_000, (cut[1] - cut[0]) / 10_000, (10_000 - cut[1]) / 10_000))
 CASES = st.builds(
     PredictionMade, st.just("BTC"), st.just(0), st.just(1), TRIPLES, TRIPLES, WORDS, st.just(10.0),
-    outcome=st.none() | WORDS, previous=st.none() | WORDS,
+    outcome=st.none() | WORDS, previous=st.none() | WORDS, call=st.none() | st.sampled_from(list(Call)),
 )  # fmt: skip
 
 
@@ -35,7 +35,7 @@ def test_the_log_score_clamps_what_was_called_impossible() -> None:
 def test_running_sums_give_the_scores_of_the_definitions(cases: list[PredictionMade]) -> None:
     sums = Sums()
     for case in cases:
-        sums = sums.added(case)
+        sums = sums.counted(case).ended([case])
     record = track_record("hourly", sums)
 
     judged = [case for case in cases if case.outcome is not None]
@@ -51,8 +51,11 @@ def test_running_sums_give_the_scores_of_the_definitions(cases: list[PredictionM
     assert record.brier == pytest.approx(mean, abs=6e-5)
     assert record.baselines["base_rate"] == pytest.approx(base, abs=6e-5)
     assert record.baselines["persistence"] == pytest.approx(last, abs=6e-5)
-    assert record.hit.n == n
-    assert sum(part.n for part in record.bins) == n
+    called = [case for case in judged if case.call not in {None, Call.NONE}]
+    right = [case for case in called if case.call and case.outcome is PREDICTION_OF_CALL[case.call]]
+    assert (record.hit.n, record.hit.hits) == (len(called), len(right))
+    assert record.no_calls == sum(case.call is Call.NONE for case in judged)
+    assert sum(part.n for part in record.bins) == len(called)
     for name, baseline in record.baselines.items():  # a reader computes skill from the published scores
         if baseline and record.brier is not None:
             assert record.skill_percent[name] == round(100 * (1 - record.brier / baseline), 1)
@@ -62,12 +65,12 @@ def test_running_sums_give_the_scores_of_the_definitions(cases: list[PredictionM
 def test_order_and_revisions_do_not_change_the_sums(cases: list[PredictionMade], order: random.Random) -> None:
     straight, shuffled = Sums(), Sums()
     for case in cases:
-        straight = straight.added(case)
+        straight = straight.counted(case).ended([case])
     mixed = list(cases)
     order.shuffle(mixed)
     for case in mixed:
         pending = replace(case, outcome=None)
-        shuffled = shuffled.added(pending).added(pending, -1).added(case)
+        shuffled = shuffled.counted(pending).counted(pending, -1).counted(case).ended([case])
 
     assert straight == shuffled
 
@@ -86,12 +89,12 @@ def test_wilson_gives_the_textbook_intervals(hits: int, n: int, low: float, high
 
 def test_a_bin_below_thirty_cases_gives_no_rate() -> None:
     up = Prediction.BULLISH
-    case = PredictionMade("BTC", 0, 1, (0.3, 0.3, 0.4), (0.3, 0.4, 0.3), up, 10.0, outcome=up)
+    case = PredictionMade("BTC", 0, 1, (0.3, 0.3, 0.4), (0.3, 0.4, 0.3), up, 10.0, outcome=up, call=Call.UP)
     sums = Sums()
     for _ in range(29):
-        sums = sums.added(case)
+        sums = sums.ended([case])
 
-    few, enough = track_record("arena", sums).bins, track_record("arena", sums.added(case)).bins
+    few, enough = track_record("arena", sums).bins, track_record("arena", sums.ended([case])).bins
 
     index = BIN_EDGES.index(40.0)
     assert (few[index].n, few[index].hit) == (29, None)

@@ -15,7 +15,7 @@ from generator.arena.scores import ORDER, Sums, track_record
 from generator.arena.timetable import Timetable, asset_of
 from generator.arena.values import ForecastScores, PredictionMade, Proportion
 from generator.arena.voters import CountedVote, Voter, by_record
-from generator.catalog.words import Prediction, RoundPhase
+from generator.catalog.words import Call, Prediction, RoundPhase
 from tests.arena.test_sealing import an_open_round
 from tests.support.arena_inputs import MINUTE, NOON, inputs_at
 
@@ -30,9 +30,10 @@ def case(
     base: tuple[float, float, float] = (0.25, 0.35, 0.4),
     **more: object,
 ) -> PredictionMade:
-    """Return a forecast of its likeliest word; chances and base rates are of down, neutral and up."""
-    word = DOWN_NEUTRAL_UP[chances.index(max(chances))]
-    made = PredictionMade("BTC", 0, 1, chances, base, word, 10.0, outcome=outcome)
+    """Return a forecast that calls the likeliest outcome; chances and base rates are of down, neutral and up."""
+    likeliest = chances.index(max(chances))
+    made = PredictionMade("BTC", 0, 1, chances, base, DOWN_NEUTRAL_UP[likeliest], 10.0, outcome=outcome)
+    made = replace(made, call=(Call.DOWN, Call.SMALL_MOVE, Call.UP)[likeliest])
     return replace(made, **more)  # type: ignore[arg-type]
 
 
@@ -50,7 +51,7 @@ VOID = case((0.2, 0.3, 0.5), None, void_reason="no end price")
 def scored(cases: Sequence[PredictionMade]) -> ForecastScores:
     sums = Sums()
     for made in cases:
-        sums = sums.added(made)
+        sums = sums.counted(made).ended([made])
     return track_record("hourly", sums)
 
 
@@ -144,9 +145,7 @@ def hits_of(hours: Sequence[tuple[int, int]]) -> Proportion:
     """Score hours in each of which so many forecasts came due and so many of them were right."""
     sums = Sums()
     for n, right in hours:
-        for number in range(n):
-            sums = sums.added(case((0.2, 0.3, 0.5), UP if number < right else DOWN))
-        sums = sums.together(n, right)
+        sums = sums.ended([case((0.2, 0.3, 0.5), UP if number < right else DOWN) for number in range(n)])
     return track_record("hourly", sums).hit
 
 

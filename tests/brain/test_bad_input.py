@@ -84,8 +84,9 @@ def _frozen(frame: BarFrame, rows: slice) -> None:
         frame.fields[name][rows] = frame.fields["close"][rows.start - 1]
 
 
-def _crash(frame: BarFrame, rows: slice) -> None:
-    _times(0.4)(frame, slice(rows.start, None))  # and prices stay there
+def _false_close(frame: BarFrame, rows: slice) -> None:
+    for name in ("low", "close"):
+        frame.fields[name][rows, 2] *= 0.4  # and the next bar is back
 
 
 CASES = {
@@ -96,7 +97,7 @@ CASES = {
     "an asset that vanishes for a day": Case(
         _prices(np.nan, 1), DAY_BARS, readings.STALE, only=1, observed=30, keeps=False
     ),
-    "a flash crash of 60 % in one bar": Case(_crash, 1, readings.CAPPED, heals=DAY_BARS + 1),
+    "a close that is 60 % too low in one bar": Case(_false_close, 1, readings.CAPPED, heals=DAY_BARS + 1, only=2),
     "constant prices": Case(_frozen, 40, readings.FROZEN),
     "volumes of zero": Case(_filled("volume", 0.0), 30, readings.NO_TRADES),
     "funding of 5 %": Case(_filled("funding", 0.05), 1, readings.WILD_FUNDING),
@@ -118,11 +119,9 @@ def sure(asset: AssetReading) -> float:
     return asset.regime_confidence or 0.0
 
 
-def chance(reading: AssetReading | BrainReading) -> float:
-    """Return the confidence in the call, 0 where none is made."""
-    if isinstance(reading, BrainReading):
-        return reading.confidence or 0.0
-    return reading.forecast.confidence if reading.forecast else 0.0
+def chance(reading: AssetReading) -> float:
+    """Return the chance of a small move, 0 where nothing is forecast."""
+    return reading.forecast.probabilities.neutral if reading.forecast else 0.0
 
 
 @pytest.fixture(scope="module")
@@ -166,8 +165,6 @@ def test_confidence_falls_with_a_named_reason_and_comes_back(
             assert chance(said) < chance(other)
             assert (said.forecast is not None, said.regime is not RegimeLabel.UNKNOWN) == (case.keeps, case.keeps)
     assert now.regime.confidence < before.regime.confidence
-    kept = all(now.assets[asset].bias is before.assets[asset].bias for asset in ASSETS)
-    assert chance(now) < chance(before) or not kept  # a chance of UP cannot be compared with one of FLAT
     assert set(now.limitations) > set(before.limitations)
 
     healed = read(spoilt, frame.rows(case.compared_at, case.healed_at))
@@ -197,7 +194,7 @@ def test_a_stream_that_starts_with_ten_bars_is_less_sure_than_one_with_a_past(sh
     later = read(young, frame.rows(WARM + 10, WARM + 2 * DAY_BARS + 10))
 
     assert now.regime.confidence < min(0.3, before.regime.confidence)
-    assert chance(now) == 0.0
+    assert now.confidence is None
     assert readings.SHORT_REGIME in now.limitations
     for asset in ASSETS:
         assert sure(now.assets[asset]) < sure(before.assets[asset])
@@ -206,7 +203,7 @@ def test_a_stream_that_starts_with_ten_bars_is_less_sure_than_one_with_a_past(sh
         assert later.assets[asset].limitations == ()
     assert later.limitations == ()
     assert later.regime.confidence > now.regime.confidence
-    assert chance(later) > 0.0
+    assert all(chance(later.assets[asset]) > 0.0 for asset in ASSETS)
 
 
 def test_a_day_without_volume_does_not_rule_the_outlook_after_it(shown: tuple[BarFrame, bytes]) -> None:
@@ -243,7 +240,7 @@ def test_data_without_a_fault_is_published_as_the_models_say_it(shown: tuple[Bar
 
         assert reading.regime.confidence == engine.filter.confidence()[-1]
         assert list(reading.regime.posterior.values()) == engine.filter.chances[:, -1].tolist()
-        chances = engine.direction.mixed(1, engine.inputs(), engine.round(1)[1])[0].T.tolist()
+        chances = engine.direction.mixed(1, engine.inputs()[:, None], engine.round(1)[1][None])[0][:, 0].T.tolist()
         for asset, expected in zip(reading.assets.values(), chances, strict=True):
             assert asset.forecast is not None
             said = asset.forecast.probabilities

@@ -5,7 +5,8 @@ import pytest
 
 from generator.brain.derivatives import Derivatives, Pressure
 from generator.brain.engine import Engine
-from generator.brain.liquidity import Liquidity, hysteresis
+from generator.brain.liquidity import Liquidity
+from generator.brain.smoothing import hysteresis
 from generator.brain.weights import Weights
 from generator.catalog.durations import HOUR_MS
 from generator.catalog.text.labels import FUNDING_SHORT, UNSTEADY
@@ -19,13 +20,15 @@ from generator.catalog.words import (
 from tests.support.markets import market, priced, with_field
 
 ONE = np.ones(1)
+BAR = np.ones((1, 1))
 
 
 def book(found: Liquidity, depth: float, bars: int, spread: float = 2.0) -> LiquidityContext:
     rng = np.random.default_rng(1)
     for _ in range(bars):
         noise = np.exp(rng.normal(0.0, 0.05, 1))
-        found.update(depth * noise, spread * ONE, 0.0 * ONE, 0.0 * ONE)
+        found.update(depth * noise * BAR, spread * BAR, 0.0 * BAR, 0.0 * BAR, ONE)
+        found.settle()
     return found.reading()[0][0]
 
 
@@ -51,7 +54,8 @@ def test_liquidity_is_unknown_before_an_hour_and_after_an_hour_without_a_book() 
     assert book(found, 1e6, 1) is not LiquidityContext.UNKNOWN
 
     for _ in range(13):
-        found.update(np.nan * ONE, np.nan * ONE, np.nan * ONE, 0.0 * ONE)
+        found.update(np.nan * BAR, np.nan * BAR, np.nan * BAR, 0.0 * BAR, ONE)
+        found.settle()
 
     assert found.reading()[0][0] is LiquidityContext.UNKNOWN
     assert np.isnan(found.known_imbalance()[0])
@@ -59,18 +63,17 @@ def test_liquidity_is_unknown_before_an_hour_and_after_an_hour_without_a_book() 
 
 def test_a_word_is_left_later_than_it_is_entered() -> None:
     scores = [0.9, 1.0, 0.6, 0.5, 0.4, 0.9, -0.9, -1.1, -0.6, 1.2, -1.0]
-    word, said = np.zeros(1), []
 
-    for score in scores:
-        word = hysteresis(word, score * ONE, 1.0, 0.5)
-        said.append(int(word[0]))
+    words = hysteresis(np.zeros(1), np.array(scores)[:, None], 1.0, 0.5)
 
-    assert said == [0, 1, 1, 1, 0, 0, 0, -1, -1, 1, -1]
+    assert words[:, 0].tolist() == [0, 1, 1, 1, 0, 0, 0, -1, -1, 1, -1]
 
 
 def pressed(found: Derivatives, funding: float, contracts: float, bars: int) -> Pressure:
     for _ in range(bars):
-        found.update(int(found.hour[0] + 1) * HOUR_MS, funding * ONE, contracts * ONE)
+        hour = np.array([int(found.hour[0] + 1) * HOUR_MS])
+        found.update(hour, funding * BAR, contracts * BAR, ONE)
+        found.settle()
     return found.readings()[0]
 
 

@@ -1,16 +1,15 @@
 """Direction: it learns only from what has happened, and does no harm where there is nothing to learn."""
 
 import math
-from functools import partial
 
 import numpy as np
 import pytest
 
 from generator.brain.direction import INPUTS, DirectionModel
 from generator.brain.engine import Engine
-from generator.brain.forecast import Forecast, Shown, words
+from generator.brain.forecast import Forecast
 from generator.brain.weights import Weights
-from generator.catalog.words import Bias, Prediction
+from generator.catalog.words import Bias, Call
 from generator.lab.simulator import DAY, simulate
 from generator.lab.trace import ours, outcomes, trace
 from tests.support.markets import ASSETS, market
@@ -43,7 +42,8 @@ def test_an_edge_that_exists_is_found() -> None:
 
     up = np.zeros((INPUTS, 2))
     up[0] = 1.0
-    chance, base = direction.mixed(0, up, third)
+    chances, base = direction.mixed(0, up[:, None], third[None])
+    chance = chances[:, 0]
 
     assert (chance[2] > base[2] + 0.05).all()
     assert np.exp(direction.mixture[0])[0] < 0.1
@@ -93,7 +93,7 @@ def test_every_horizon_sums_to_one(engine: Engine, minutes: int) -> None:
 
     chance = forecast.probabilities
     assert chance.down + chance.neutral + chance.up == pytest.approx(1.0)
-    assert forecast.confidence == chance.of(forecast.prediction)
+    assert forecast.move.chance == pytest.approx(chance.up + chance.down)
 
 
 def test_horizons_between_lie_between_and_bands_grow(engine: Engine) -> None:
@@ -113,29 +113,8 @@ def test_the_band_is_from_the_median_move_of_the_week(engine: Engine, minutes: i
     assert math.erf(0.4307 / math.sqrt(2.0)) == pytest.approx(1 / 3, abs=1e-4)
 
 
-def test_a_word_needs_the_likeliest_class_an_edge_and_evidence_for_it() -> None:
-    base = np.array([0.33, 0.34, 0.33])
-    chances = {"up": [0.29, 0.34, 0.37], "hardly up": [0.32, 0.335, 0.345], "down": [0.40, 0.30, 0.30]}
-    cases = [("up", 1, 1), ("up", 0, 0), ("up", -2, 0), ("hardly up", 3, 0), ("down", -1, -1), ("down", 1, 0)]
-
-    for name, balance, shown in cases:
-        found = words(np.array(chances[name])[:, None], base[:, None], partial(np.array, [float(balance)]))
-        assert found.tolist() == [shown], (name, balance)
-
-
-def test_a_direction_is_kept_for_a_quarter_of_an_hour_while_its_class_leads() -> None:
-    kept, leads, fades = Shown(1), np.array([[0.3], [0.3], [0.4]]), np.array([[0.3], [0.4], [0.3]])
-    none, up = np.zeros(1), np.ones(1)
-    shown = []
-    for chance, alone in [(leads, up), (leads, none), (leads, none), (leads, none), (leads, up), (fades, none)]:
-        kept.update(chance, alone)
-        shown.append(kept.word[0])
-
-    assert shown == [1, 1, 1, 0, 1, 0]
-
-
-def test_the_bias_follows_the_hourly_forecast(engine: Engine) -> None:
-    words = {Prediction.BULLISH: Bias.UP, Prediction.BEARISH: Bias.DOWN, Prediction.NEUTRAL: Bias.FLAT}
+def test_the_bias_follows_the_call_of_the_hourly_forecast(engine: Engine) -> None:
+    words = {Call.UP: Bias.UP, Call.DOWN: Bias.DOWN, Call.SMALL_MOVE: Bias.FLAT, Call.NONE: Bias.FLAT}
     reading = engine.reading()
 
     assert reading is not None
@@ -143,4 +122,4 @@ def test_the_bias_follows_the_hourly_forecast(engine: Engine) -> None:
         forecast = engine.forecast(name, 60)
         assert asset.forecast == forecast
         assert forecast is not None
-        assert asset.bias is words[forecast.prediction]
+        assert asset.bias is words[forecast.call]

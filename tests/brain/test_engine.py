@@ -2,6 +2,7 @@
 
 import dataclasses
 from collections.abc import Callable
+from functools import cache
 
 import numpy as np
 import pytest
@@ -190,13 +191,13 @@ def test_an_asset_that_no_frame_carries_is_unknown_and_does_not_change_the_marke
     assert with_ghost.regime.risk_score == pytest.approx(without.regime.risk_score)
 
 
-def _ready() -> bytes:
+@cache
+def ready() -> bytes:
     engine = Engine(WEIGHTS, ("BTC",))
     engine.advance(market(200, assets=("BTC",)))
     return engine.dump()
 
 
-READY = _ready()
 NASTY = st.one_of(
     st.floats(allow_nan=True, allow_infinity=True),
     st.sampled_from([0.0, -1.0, 1e-300, 1e300, np.nan]),
@@ -207,7 +208,7 @@ NASTY = st.one_of(
 @settings(max_examples=25)
 @given(rows=st.lists(st.tuples(st.integers(1, 5), st.lists(NASTY, min_size=12, max_size=12)), min_size=1, max_size=40))
 def test_arbitrary_bars_never_raise_and_never_give_nan(rows: list[tuple[int, list[float]]]) -> None:
-    engine = Engine.load(WEIGHTS, ("BTC",), READY)
+    engine = Engine.load(WEIGHTS, ("BTC",), ready())
     t_ms = START_MS + 200 * BAR_MS
     for steps, values in rows:
         t_ms += steps * BAR_MS

@@ -157,7 +157,7 @@ def test_missing_fields_assets_and_empty_lines_are_unknown() -> None:
     assert code == 0
     assert len(answers) == 201
     assert answers[-2]["assets"]["X"]["arena"] is not None
-    unknown = dict.fromkeys(("liquidity", "derivatives", "arena", "band_bps", "arena_60m"))
+    unknown = dict.fromkeys(("liquidity", "derivatives", "arena", "band_bps", "arena_60m", "call"))
     assert answers[-1]["assets"]["Y"] == {**unknown, "ranges": dict.fromkeys(("15m", "1h", "4h", "24h"))}
 
 

@@ -12,7 +12,7 @@ from generator.brain.engine import Engine
 from generator.brain.outlook import EDGES, HORIZON_BARS, calendar
 from generator.brain.ranges import RangeModel
 from generator.brain.stress import Stress
-from generator.brain.week import QUARTER_MS
+from generator.brain.week import QUARTER_MS, Week
 from generator.brain.weights import PACKAGED_OUTLOOK, Weights
 from generator.catalog.horizons import HORIZONS
 from generator.catalog.words import VolatilityWord
@@ -43,7 +43,9 @@ def test_the_outlook_is_the_frozen_regression_one_number_at_a_time(bars: int) ->
         0.5 * math.log(close[i] / close[i - 1]) ** 2 + 0.5 * math.log(high[i] / low[i]) ** 2 / (4.0 * math.log(2.0))
         for i in range(1, bars)
     ]
-    slow = mean_of([math.log(v) for v in running(variance, 6)], 7 * 288)
+    logs = [math.log(v) for v in running(variance, 6)]
+    slow = mean_of(logs, 7 * 288)
+    month = 0.5 * (mean_of(logs, 30 * 288) - slow)
     x = [0.5 * (math.log(mean_of(variance, half_life)) - slow) for half_life in (6, 24, 72, 216, 3, 12)]
     usual = mean_of([math.log(v + 1e-9) for v in running(volume, 12)], 3 * 288)
     x += [math.log(mean_of(volume, half_life) + 1e-9) - usual for half_life in (12, 3)]
@@ -56,7 +58,10 @@ def test_the_outlook_is_the_frozen_regression_one_number_at_a_time(bars: int) ->
     for at, found in enumerate(astuple(reading.outlook)):
         level = frozen["quarter"][at][closed.hour * 4 + closed.minute // 15] + frozen["weekday"][at][closed.weekday()]
         level += frozen["weekend"][at][closed.hour] if closed.weekday() >= 5 else 0.0
-        level += sum(a * b for a, b in zip(frozen["levels"][at], x, strict=True)) + frozen["gain"][at]
+        level += sum(a * b for a, b in zip(frozen["levels"][at], x, strict=True))
+        if HORIZON_BARS[at] == 288:
+            level = 0.7 * level + 0.3 * month
+        level += frozen["gain"][at]
         assert found == pytest.approx(math.exp(0.5 * slow + level) * math.sqrt(HORIZON_BARS[at]), rel=1e-6)
 
 
@@ -77,13 +82,20 @@ def test_the_market_outlook_is_the_geometric_mean_over_assets() -> None:
     assert reading.outlook.h4 == pytest.approx(float(np.exp(np.mean(np.log(each)))))
 
 
+def untraded(quarter: int) -> Week:
+    """Return a week that knows nothing, at the end of a quarter hour."""
+    week = Week(2)
+    week.number[:] = quarter - 1
+    return week
+
+
 def learned(scale: float, quarters: int = 3000) -> tuple[RangeModel, np.ndarray, np.ndarray]:
     """Return what is learned from normal moves whose sigma is `scale` times the one expected, and both."""
     ranges, rng = RangeModel(2, WEIGHTS.outlook), np.random.default_rng(4)
     expected = np.sqrt(np.array([1.0, 4.0, 16.0, 96.0]))[:, None] * np.array([0.01, 0.02])
     close = np.zeros(2)
     for quarter in range(1, quarters):
-        ranges.update(quarter * QUARTER_MS - BAR_MS, close.copy(), expected, np.ones(2, dtype=bool))
+        ranges.update(quarter * QUARTER_MS - BAR_MS, close.copy(), expected, np.ones(2, dtype=bool), untraded(quarter))
         close += scale * expected[0] * rng.normal(size=2)
     return ranges, expected, close
 
@@ -105,7 +117,9 @@ def test_the_correction_is_limited_and_a_single_crash_hardly_moves_it() -> None:
 
     ranges, expected, close = learned(1.0)
     before = ranges.correction()
-    ranges.update(3000 * QUARTER_MS - BAR_MS, close - 50.0 * expected[0], expected, np.ones(2, dtype=bool))
+    ranges.update(
+        3000 * QUARTER_MS - BAR_MS, close - 50.0 * expected[0], expected, np.ones(2, dtype=bool), untraded(3000)
+    )
     assert ranges.correction() == pytest.approx(before, rel=0.02)
 
 
@@ -125,7 +139,8 @@ def shown(levels: list[float]) -> list[tuple[float, float]]:
     """Return rank and word of the market after each quarter hour of a history from calm to rough, then `levels`."""
     stress, out = Stress(1), []
     for at, level in enumerate([*np.linspace(-1.0, 1.0, 400), *levels]):
-        stress.update((at + 1) * QUARTER_MS - BAR_MS, np.array([level]), np.ones(1))
+        stress.update(np.array([(at + 1) * QUARTER_MS - BAR_MS]), np.array([[level]]), np.ones((1, 1)))
+        stress.settle()
         out.append((float(stress.rank[-1]), float(stress.word[-1])))
     return out[400:]
 

@@ -43,12 +43,18 @@ def observe(seed: int) -> Observed:
     bars, n = clean(frame, ASSETS), len(ASSETS)
     volatility, liquidity, derivatives = Volatility((n,)), Liquidity(n), Derivatives(n)
     returns = np.diff(bars.log_close, axis=0, prepend=np.nan)
-    extra, rows, since, before = bars.extra, [], 0, None
+    extra, no_gaps = bars.extra, np.ones(len(frame))
+    volatility.update(returns, bars.range_variance, extra["volume"], no_gaps)
+    depth, spread, imbalance = (extra[name] for name in ("depth_usd", "spread_bps", "imbalance"))
+    liquidity.update(depth, spread, imbalance, volatility.levels()[1], no_gaps)
+    derivatives.update(frame.t, extra["funding"], extra["open_interest"], no_gaps)
+    liquidity.keep()
+    derivatives.keep()
+
+    rows, since, before = [], 0, None
     for row, t_ms in enumerate(frame.t.tolist()):
-        volatility.update(returns[row], bars.range_variance[row], extra["volume"][row])
-        depth, spread, imbalance = (extra[name][row] for name in ("depth_usd", "spread_bps", "imbalance"))
-        liquidity.update(depth, spread, imbalance, volatility.levels()[1])
-        derivatives.update(t_ms, extra["funding"][row], extra["open_interest"][row])
+        liquidity.at(row)
+        derivatives.at(row)
         regime = market.regime(t_ms)[0]
         since, before = (since + 1, regime) if regime is before else (0, regime)
         if row >= WARM * DAY and since >= SETTLED and row % EVERY == 0:
@@ -107,10 +113,12 @@ def test_liquidity_words_are_true_in_nine_of_ten_bars_of_books_with_known_states
     states = np.repeat(rng.choice(3, (days * 2, assets), p=(0.2, 0.6, 0.2)), DAY // 2, axis=0)
     pace, volatility = 0.5 ** (1.0 / 36.0), np.repeat(0.35 * rng.standard_normal((days * 4, assets)), DAY // 4, axis=0)
     found, noise, right = Liquidity(assets), np.zeros(assets), []
+    no_gap = np.ones(1)
     for row, state in enumerate(states):
         noise = pace * noise + np.sqrt(1.0 - pace * pace) * rng.standard_normal(assets)
         depth = 1e6 * np.exp(state - 1.0 - 0.7 * volatility[row] + 0.23 * noise)
-        found.update(depth, np.full(assets, 2.0), np.zeros(assets), volatility[row])
+        found.update(depth[None], np.full((1, assets), 2.0), np.zeros((1, assets)), volatility[None, row], no_gap)
+        found.settle()
         if row > 10 * DAY:
             right.append([one.value for one in found.reading()[0]] == words[state])
 

@@ -5,9 +5,19 @@ from typing import Any
 
 import pytest
 
-from generator.arena.values import ForecastScores, HorizonRecord, MeanInterval, Proportion, RangeForecastScore
+from generator.arena.values import (
+    BeforeCalls,
+    Bin,
+    ForecastScores,
+    HorizonRecord,
+    MeanInterval,
+    MoveScores,
+    Proportion,
+    RangeForecastScore,
+)
+from generator.catalog.words import Call
 from generator.compose.all import compose
-from tests.support.builders import full_context, rate, record
+from tests.support.builders import NOW_MS, full_context, rate, record
 from tests.support.walk import strings
 
 SKILL = "More than chance so far"
@@ -42,7 +52,7 @@ def claims(**arena: Any) -> set[str]:
 def test_a_record_that_beats_both_chances_and_the_base_rate_claims_more_than_chance() -> None:
     (claim,) = claims(hourly_record=track())
 
-    assert claim.startswith(f"{SKILL}: of 321 forecasts 37.7% (95% interval 38.0 to 45.0%) came true; ")
+    assert claim.startswith(f"{SKILL}: of 321 calls 37.7% (95% interval 38.0 to 45.0%) came true; ")
     assert "always naming the outcome most frequent before gets 36.2%" in claim
     assert "That promises nothing of the next forecast." in claim
 
@@ -53,8 +63,6 @@ def test_a_record_that_beats_both_chances_and_the_base_rate_claims_more_than_cha
         track(low=36.2),  # no better than always naming the outcome that was most frequent before
         track(low=38.0, usual=38.0),
         track(low=38.0, usual=44.0),
-        track(low=34.0, usual=30.0),  # no better than a blind guess among three
-        track(low=33.4, usual=30.0),
         track(low=None),
         track(skill=0.0),  # no better than the base rate
         track(skill=-0.1),
@@ -67,7 +75,7 @@ def test_no_body_claims_skill_where_one_of_the_figures_does_not_allow_it(weak: F
     assert claims(hourly_record=weak) == set()
 
 
-@pytest.mark.parametrize("barely", [track(low=36.3), track(low=34.1, usual=30.0), track(skill=0.1), track(n=30)])
+@pytest.mark.parametrize("barely", [track(low=36.3), track(low=30.1, usual=30.0), track(skill=0.1), track(n=30)])
 def test_a_record_that_is_barely_better_claims_it(barely: ForecastScores) -> None:
     assert len(claims(hourly_record=barely)) == 1
 
@@ -75,7 +83,7 @@ def test_a_record_that_is_barely_better_claims_it(barely: ForecastScores) -> Non
 def test_a_record_without_skill_says_so_with_the_same_figures() -> None:
     shown = bodies_with(hourly_record=track(low=36.0))["/api/main-brain.php"]["public_performance"]
 
-    assert shown["statement"].startswith(f"{NO_SKILL}: of 321 forecasts 37.7% (95% interval 36.0 to 45.0%) came true")
+    assert shown["statement"].startswith(f"{NO_SKILL}: of 321 calls 37.7% (95% interval 36.0 to 45.0%) came true")
     assert "promises" not in shown["statement"]
 
 
@@ -102,6 +110,93 @@ def test_the_record_is_published_figure_by_figure() -> None:
         "uniform": (321, 0.6667, 9.0),
         "persistence": (321, 1.21, 45.3),
     }
+
+
+# Calls
+
+
+@pytest.mark.parametrize(
+    ("calls", "said"),
+    [
+        (0, "No skill is shown: none of 321 forecasts made a call, and the Brier skill of all 321 forecasts"),
+        (29, "No skill is shown: only 29 calls came due, too few for a rate (292 more made no call), and the Brier"),
+        (40, "of 40 calls 45.0% (95% interval 38.0 to 52.0%) came true (281 more made no call); always naming"),
+    ],
+)
+def test_a_hit_rate_is_of_calls_and_is_written_from_thirty_on(calls: int, said: str) -> None:
+    hits = Proportion(18 * calls // 40, calls, 45.0 if calls else None, 38.0, 52.0)
+    made = replace(track(), hit=hits, no_calls=321 - calls, by_call={Call.SMALL_MOVE: hits})
+
+    shown = bodies_with(hourly_record=made)["/api/main-brain.php"]["public_performance"]
+
+    assert said in shown["statement"]
+    assert "33.3" not in shown["statement"]
+    assert (shown["n"], shown["no_calls"], shown["resolved"]) == (calls, 321 - calls, 321)
+    assert [(kind, row["n"]) for kind, row in shown["by_call"].items()] == [
+        ("up", 0),
+        ("small_move", calls),
+        ("down", 0),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("skill", "verdict"),
+    [
+        (MeanInterval(2.0, 0.5, 3.5), "(95% interval 0.5 to 3.5%): better than the base rate."),
+        (MeanInterval(2.0, 0.0, 3.5), "(95% interval 0 to 3.5%): the difference could be chance."),
+        (MeanInterval(-2.0, -3.5, -0.5), "(95% interval -3.5 to -0.5%): worse than the base rate."),
+        (MeanInterval(2.0), "is 2%, all from a short time: too few to tell."),
+    ],
+)
+def test_whether_prices_moved_is_published_figure_by_figure_with_what_it_shows(
+    skill: MeanInterval, verdict: str
+) -> None:
+    moved = Proportion(208, 321, 64.8, 59.0, 70.1)
+    scores = MoveScores(
+        321, 63.2, 61.0, moved, 0.2212, 0.2301, 0.6312, 0.6501, skill, skill, (Bin(50.0, 60.0, 40, moved, 55.1),)
+    )
+
+    shown = bodies_with(hourly_record=replace(track(), move=scores))["/api/statistics.php"]["main_brain"]["record"][
+        "move"
+    ]
+
+    assert [shown[key] for key in ("n", "said_percent", "base_percent")] == [321, 63.2, 61.0]
+    assert [shown[f"two_class_{key}"] for key in ("brier", "brier_baseline", "log_score", "log_score_baseline")] == [
+        0.2212, 0.2301, 0.6312, 0.6501,
+    ]  # fmt: skip
+    assert shown["brier_skill_percent"] == {"value": skill.value, "low": skill.low, "high": skill.high}
+    assert (shown["moved"]["n"], shown["calibration"][0]["said_percent"]) == (321, 55.1)
+    assert shown["statement"].startswith(
+        "Of 321 prices 64.8% (95% interval 59.0 to 70.1%) ended outside their band; "
+        "the stated chance was 63.2% on average."
+    )
+    assert shown["statement"].endswith(verdict)
+
+
+@pytest.mark.parametrize("n", [0, 29])
+def test_whether_prices_moved_has_no_rate_in_words_below_thirty(n: int) -> None:
+    scores = MoveScores(n, 63.2, 61.0, Proportion(n // 2, n, 50.0 if n else None, None, None), 0.2, 0.2, 0.6, 0.6)
+
+    shown = bodies_with(hourly_record=replace(track(), move=scores))["/api/main-brain.php"]["public_performance"][
+        "move"
+    ]
+
+    assert "%" not in shown["statement"]
+
+
+def test_forecasts_from_before_calls_keep_a_record_of_their_own() -> None:
+    hit = Proportion(30, 90, 33.3, 24.5, 43.6)
+    before = BeforeCalls(hit, {Call.SMALL_MOVE: hit}, Proportion(31, 90, 34.4, 25.4, 44.7), NOW_MS)
+
+    shown = bodies_with(hourly_record=replace(track(), before_calls=before))["/api/main-brain.php"][
+        "public_performance"
+    ]
+
+    assert shown["before_calls"]["before"] == "2026-11-20T09:53:00Z"
+    assert (shown["before_calls"]["hit"]["n"], shown["before_calls"]["chance_percent"]) == (90, 34.4)
+    assert shown["before_calls"]["by_word"]["small_move"]["hits"] == 30
+    assert shown["n"] == 321  # of calls alone
+    assert bodies_with(hourly_record=track())["/api/main-brain.php"]["public_performance"]["before_calls"] is None
 
 
 # How far

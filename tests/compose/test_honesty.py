@@ -178,6 +178,8 @@ def test_a_reader_can_check_the_seal_from_the_published_body_alone() -> None:
         **{key: current[key] for key in ("round_id", "asset", "start", "end", "band_bps")},
         **{key: shown[key] for key in ("prediction", "probabilities", "confidence", "regime_mode")},
         "base_rate": shown["base_rates"],
+        "call": shown["call"],
+        "move": {key: shown["move"][key] for key in ("chance", "base_rate")},
     }
     assert digest_of(forecast, shown["salt"]) == shown["sealed_digest"]
 
@@ -259,8 +261,8 @@ def test_a_record_better_than_guessing_is_stated_without_a_promise() -> None:
 
     text = statement(good)
 
-    assert "the Brier skill against the base rate is 2.5%" in text
-    assert "of 321 forecasts 37.7% (95% interval 38.0 to 44.9%) came true" in text
+    assert "the Brier skill of all 321 forecasts against the base rate is 2.5%" in text
+    assert "of 321 calls 37.7% (95% interval 38.0 to 44.9%) came true" in text
     assert "promises nothing" in text
     assert "A backtest before the start made 214, counted apart" in text
 
@@ -364,11 +366,13 @@ def test_a_thin_bin_has_no_rate_but_says_so() -> None:
 def test_the_confidences_are_kept_apart_and_name_their_kind() -> None:
     body, coins = paid("full", "x402-atlas"), free("full", "main-brain")["coins"]
     coin = coins["BTC"]
-    up = sum(row["bias"] == "UP" for row in coins.values())
+    up = sum(row["call"] == "up" for row in coins.values())
 
     assert body["confidence"]["regime"] == body["intelligence_layer"]["regime"]["confidence"] == 71.3
     assert up >= 3
-    assert body["confidence"]["prediction"] == round(100 * up / len(ASSETS), 1), "the share that says UP"
+    assert body["confidence"]["prediction"] == round(100 * up / len(ASSETS), 1), "the share that calls up"
+    assert [row["confidence"] is None for row in coins.values()] == [row["call"] == "none" for row in coins.values()]
+    assert {row["confidence_kind"] for row in coins.values() if row["call"] == "none"} == {"no_call"}
     kinds = body["confidence"]["regime_kind"], body["confidence"]["prediction_kind"], coin["confidence_kind"]
     assert kinds == ("posterior", "share_of_assets", "class_probability")
 
@@ -398,15 +402,15 @@ def test_a_fact_of_the_whole_market_is_counted_once() -> None:
 
 
 @pytest.mark.parametrize("asset", ASSETS)
-def test_the_prediction_confidence_is_the_published_chance_everywhere(asset: str) -> None:
+def test_the_confidence_of_a_call_is_the_published_chance_everywhere_and_null_without_one(asset: str) -> None:
     direction = paid("full", "x402-main-brain")["assets"][asset]
-    word = {"BULLISH": "up", "BEARISH": "down", "NEUTRAL": "neutral"}[direction["prediction"]]
+    word = {"up": "up", "down": "down", "small_move": "neutral", "none": None}[direction["call"]]
     shown = {
         direction["confidence"],
         free("full", "main-brain")["coins"][asset]["confidence"],
         free("full", "liquidity-lite")["assets"][asset]["confidence"],
         composed("full").free[f"/api/reasoning/{asset}.json"].as_json()["reasoning"]["confidence"],
-        round(100 * direction["probabilities"][word], 1),
+        None if word is None else round(100 * direction["probabilities"][word], 1),
     }
 
     assert len(shown) == 1
@@ -438,7 +442,7 @@ def test_a_simulated_market_and_crowd_are_marked() -> None:
 @pytest.mark.parametrize("name", CONTEXTS)
 def test_percents_have_one_decimal_and_prices_six_digits(name: str) -> None:
     finer = {"rate_8h_percent", "mean_rate_8h_percent", "annualised_percent", "change_24h_percent"} | {
-        "contracts_change_24h_percent", "usual_rate_8h_percent",
+        "band_percent", "contracts_change_24h_percent", "usual_rate_8h_percent",
         "expected_move_percent", "minutes_15_percent", "hour_1_percent", "hours_4_percent",
     }  # fmt: skip
     for key, body in published(name).items():

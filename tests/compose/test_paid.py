@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from generator.brain.evidence import FAMILIES
 from generator.catalog.assets import ASSETS
 from generator.catalog.products import PRODUCT_BY_ID, PRODUCTS
 from generator.compose.body import encode
@@ -64,7 +65,7 @@ def test_the_paid_regime_adds_what_the_free_one_does_not_have() -> None:
     assert body["assets"]["ETH"]["regime"] == "range"
     assert body["assets"]["ETH"]["same_as_market"] is False
     assert [row["what"] for row in body["what_changed"]][:3] == ["regime", "risk score", "strongest asset"]
-    assert body["what_changed"][0]["text"] == "Regime: risk-on; 24 hours ago it was range."
+    assert body["what_changed"][0]["text"] == "The regime is risk-on; 24 hours ago it was range."
     assert body["risk_drivers"]
     assert not {"assets", "what_changed", "risk_drivers"} & set(free("full", "market-regime"))
 
@@ -79,7 +80,11 @@ def test_an_unknown_day_before_is_named() -> None:
 def test_the_paid_brain_gives_three_chances_that_sum_to_one() -> None:
     for asset in paid("full", "x402-main-brain")["assets"].values():
         assert round(sum(asset["probabilities"].values()), 6) == 1
-        assert asset["evidence"]["supporting"]
+        evidence = asset["evidence"]
+        has_call = asset["call"] != "none"
+        assert [bool(evidence["supporting"]), bool(evidence["opposing"])] == [has_call, has_call]
+        assert [asset[key] is not None for key in ("edge_percent", "confidence", "agreement_percent")] == [has_call] * 3
+        assert len([text for texts in evidence.values() for text in texts]) == len(FAMILIES)
 
 
 def test_each_paid_answer_has_fields_that_no_free_answer_has() -> None:

@@ -136,13 +136,19 @@ def test_each_asset_is_published_as_the_brain_reads_it() -> None:
         assert read.ranges is not None
         chances = read.forecast.probabilities
         shown = (chances.down, chances.neutral, chances.up)
-        word = dict(zip(("BEARISH", "NEUTRAL", "BULLISH"), shown, strict=True))[read.forecast.prediction]
-        assert coins[asset]["confidence"] == round(100 * round(word, 4), 1)
+        called = dict(zip(("down", "small_move", "up"), shown, strict=True)).get(read.forecast.call.value)
+        assert coins[asset]["confidence"] == (None if called is None else round(100 * round(called, 4), 1))
+        assert {coins[asset]["call"], books[asset]["call"]} == {read.forecast.call}
         assert list(coins[asset]["probabilities"].items()) == [
             ("down", round(shown[0], 4)),
             ("neutral", round(shown[1], 4)),
             ("up", round(shown[2], 4)),
         ]
+        assert coins[asset]["move"] == {
+            "chance": round(round(shown[0], 4) + round(shown[2], 4), 4),
+            "base_rate": 0.66,
+            "band_percent": 0.2144,
+        }
         assert coins[asset]["base_rates"] == {"down": 0.33, "neutral": 0.34, "up": 0.33}
         for horizon, span in read.ranges.items():
             ends = {end: round(100 * getattr(span, end), 2) for end in ("low_90", "low_50", "high_50", "high_90")}

@@ -52,21 +52,32 @@ def test_a_report_writes_prices_as_people_do(price: float, written: str) -> None
 
 
 @pytest.mark.parametrize(
-    ("rate", "said"),
+    ("rate", "rank", "said"),
     [
         (
             0.000_31,
+            0.912,
             "Longs pay shorts 0.0310% every 8 hours, 3.1 times the usual 0.01%: demand to be long exceeds supply.",
         ),
-        (0.0001, "Longs pay shorts 0.0100% every 8 hours, about the usual 0.01%."),
-        (0.000_03, "Longs pay shorts 0.0030% every 8 hours, less than the usual 0.01%."),
-        (2e-7, "Neither side pays the other: 0.0000% every 8 hours, less than the usual 0.01%."),
-        (-0.000_01, "Shorts pay longs 0.0010% every 8 hours: almost nothing."),
-        (-0.000_119, "Shorts pay longs 0.0119% every 8 hours: demand to be short exceeds supply."),
+        (0.0001, 0.5, "Longs pay shorts 0.0100% every 8 hours, about the usual 0.01%."),
+        (0.000_03, 0.5, "Longs pay shorts 0.0030% every 8 hours, less than the usual 0.01%."),
+        (2e-7, 0.5, "Neither side pays the other: 0.0000% every 8 hours, less than the usual 0.01%."),
+        (-0.000_01, 0.5, "Shorts pay longs 0.0010% every 8 hours: almost nothing."),
+        (-0.000_119, 0.05, "Shorts pay longs 0.0119% every 8 hours: demand to be short exceeds supply."),
+        (-0.000_119, None, "Shorts pay longs 0.0119% every 8 hours: demand to be short exceeds supply."),
+        # What is usual for the asset's own month shows no demand: 2026-02-25, and a simulated market.
+        (-0.000_033, 0.556, "Shorts pay longs 0.0033% every 8 hours. The rate was lower 55.6% of the time"),
+        (0.000_126, 0.472, "Longs pay shorts 0.0126% every 8 hours, 1.3 times the usual 0.01%. The rate was lower"),
     ],
 )
-def test_funding_is_worded_by_who_pays_and_how_much_against_the_usual_rate(rate: float, said: str) -> None:
+def test_funding_is_worded_by_who_pays_how_much_and_how_rare_that_is(
+    rate: float, rank: float | None, said: str
+) -> None:
     ctx = full_context()
+    assert ctx.reading is not None
+    read = ctx.reading.assets["BTC"]
+    ranked = replace(read, pressure=replace(read.pressure, rank=rank))
+    ctx = replace(ctx, reading=replace(ctx.reading, assets={**ctx.reading.assets, "BTC": ranked}))
     funding = ctx.observation.assets["BTC"].funding
     assert funding is not None
     ctx = seen(ctx, "BTC", funding=replace(funding, rate_8h=rate))
@@ -101,13 +112,14 @@ def test_an_unsteady_state_is_null_and_the_overall_confidence_is_a_share_of_asse
 @pytest.mark.parametrize(
     ("price", "contracts", "word"),
     [
-        (2.0, 1.0, PriceAndInterest.RISING_PRICE_RISING_INTEREST),
-        (2.0, -1.0, PriceAndInterest.RISING_PRICE_FALLING_INTEREST),
-        (-2.0, 1.0, PriceAndInterest.FALLING_PRICE_RISING_INTEREST),
-        (-2.0, -1.0, PriceAndInterest.FALLING_PRICE_FALLING_INTEREST),
-        (2.0, 0.3, PriceAndInterest.LITTLE_CHANGE),
-        (0.05, 1.0, PriceAndInterest.LITTLE_CHANGE),
-        (None, 1.0, None),
+        (2.0, 3.89, PriceAndInterest.RISING_PRICE_RISING_INTEREST),
+        (2.0, -2.1, PriceAndInterest.RISING_PRICE_FALLING_INTEREST),
+        (-2.0, 2.1, PriceAndInterest.FALLING_PRICE_RISING_INTEREST),
+        (-2.0, -2.1, PriceAndInterest.FALLING_PRICE_FALLING_INTEREST),
+        (2.0, 1.9, PriceAndInterest.LITTLE_CHANGE),
+        (2.0, -0.6, PriceAndInterest.LITTLE_CHANGE),
+        (0.05, 3.0, PriceAndInterest.LITTLE_CHANGE),
+        (None, 3.0, None),
         (2.0, None, None),
     ],
 )

@@ -8,21 +8,39 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Final, NamedTuple
 
+from generator.catalog.counts import in_words
+from generator.catalog.text.forecast import AHEAD_POINTS, PublishedForecast
 from generator.catalog.text.market import (
     EXTREME_RANK,
     LIKELY,
     LONGEST_HEADLINE,
     PublishedAsset,
     PublishedMarket,
-    ahead,
 )
-from generator.catalog.thresholds import FLAT_PERCENT
-from generator.catalog.words import Bias, MarketState, RegimeLabel, Trend, VolatilityWord
+from generator.catalog.thresholds import (
+    CONTRACTS_PERCENT,
+    FLAT_PERCENT,
+    HIGH_FUNDING_RANK,
+    HOUR_MOVE_PERCENT,
+    REBOUND_PERCENT,
+)
+from generator.catalog.words import Call, MarketSide, MarketState, MarketStructure, RegimeLabel, Trend, VolatilityWord
 
 _STRESSED: Final = (VolatilityWord.ELEVATED, VolatilityWord.EXTREME)
 _QUIET: Final = (VolatilityWord.CALM, VolatilityWord.NORMAL)
 EVEN: Final = 50.0  # a rank above it is more than most of the week
-LEAD_LIMIT: Final = 10.0  # percentage points that a shown regime may lie behind the likeliest
+LEAD_LIMIT: Final = 15.01  # percentage points that a shown regime may lie behind the likeliest
+_ROUNDED: Final = 0.011  # percent, of a published change
+_DECIMAL: Final = 0.06  # percent, of a change written with one decimal
+
+
+class MarketTruth(NamedTuple):
+    """What the candles say, worked out apart from the product; None where not checked or unknown."""
+
+    hour: float | None = None  # mean change over the hour up to now, percent
+    usual_day: float | None = None  # median size of the kept days' mean changes, percent
+    last_8h: tuple[float, float] | None = None  # lowest and highest mean change over 8 to 8 1/6 hours, percent
+    last_20h: tuple[float, float] | None = None  # likewise over 20
 
 
 class MarketText(NamedTuple):
@@ -32,6 +50,35 @@ class MarketText(NamedTuple):
     headline: str
     summary: str
     state: MarketState = MarketState.UNKNOWN
+    truth: MarketTruth = MarketTruth()
+
+    @property
+    def first(self) -> str:
+        """The headline's sentence on the state now."""
+        return self.headline.partition(". ")[0]
+
+    @property
+    def day(self) -> str:
+        """The headline's sentence on the day; empty without one."""
+        found = re.search(r"On the day .*?\.(?= |$)", self.headline)
+        return found[0] if found else ""
+
+    @property
+    def last_hour(self) -> str:
+        """The headline's sentence on the hour; empty without one."""
+        found = re.search(r"[Ii]n the last hour .*", self.headline)
+        return found[0] if found else ""
+
+
+class AssetTruth(NamedTuple):
+    """What the candles say of one asset, worked out apart from the product; None where not checked or unknown."""
+
+    below_high: float | None = None  # how far the price is below the highest of the 24 hours up to now, percent
+    above_low: float | None = None
+    broke_high: bool | None = None  # whether the present hour had a price above the 24 hours before it
+    broke_low: bool | None = None
+    last_8h: tuple[float, float] | None = None  # lowest and highest change over 8 to 8 1/6 hours, percent
+    last_20h: tuple[float, float] | None = None
 
 
 class AssetText(NamedTuple):
@@ -39,9 +86,15 @@ class AssetText(NamedTuple):
 
     facts: PublishedAsset
     text: str
-    price: float | None = None
-    high: float | None = None  # true highest price of the 24 hours before the hour; None where not checked
-    low: float | None = None  # likewise, the lowest
+    truth: AssetTruth = AssetTruth()
+
+
+class FuturesText(NamedTuple):
+    """The sentences on one asset's futures and the figures published with them."""
+
+    text: str
+    rank: float | None = None  # of the funding rate in the asset's month, percent
+    contracts_change: float | None = None  # over 24 hours, percent
 
 
 def _said(pattern: str) -> Callable[[str], bool]:
@@ -51,13 +104,17 @@ def _said(pattern: str) -> Callable[[str], bool]:
 
 _no_direction = _said(r"both ways|no (clear|broad|lasting) direction|sideways|range-bound|no clear side")
 _calm = _said(r"calmer|small swings|steady")
-_wild = _said(r"more volatile than|large swings|wide swings|volatility is extreme|^high volatility")
-_risk_on = _said(r"^risk-on|regime: risk-on")
-_risk_off = _said(r"^risk-off|regime: risk-off")
+_wild = _said(r"more volatile than|large swings|wide swings|volatility is extreme|^elevated volatility|now extreme")
 _nowhere = _said(r"gone nowhere|without a clear trend|is flat")
-_rise = _said(r"\brise\b")
-_fall = _said(r"\bfall\b")
 _sized = _said(r"[+-]?\d+\.\d%")
+_rose = _said(r"in the last hour (prices|it) (rose|jumped)")
+_fell = _said(r"in the last hour (prices|it) (fell|dropped)")
+_SIDE_WORDS: Final = {
+    MarketSide.RISING: "an uptrend",
+    MarketSide.FALLING: "a downtrend",
+    MarketSide.NONE: "no trend",
+    MarketSide.UNKNOWN: "unknown",
+}
 
 
 def _few_up(facts: PublishedMarket) -> bool:
@@ -73,33 +130,112 @@ def _behind(facts: PublishedMarket) -> bool:
     return named and max(facts.chances.values()) - facts.chances[facts.label] > LEAD_LIMIT
 
 
+def _named(t: MarketText) -> str:
+    """Return the sentence that names the regime; empty without one."""
+    found = re.search(r"Regime: .*?\.(?= |$)", t.summary)
+    return found[0] if found else ""
+
+
+def _one_sided_name(t: MarketText) -> bool:
+    """Say whether a regime is named against the day as if nothing spoke against it."""
+    facts = t.facts
+    rough = facts.volatility in _STRESSED
+    moving = facts.broad != 0 or (facts.usual_days or 0.0) >= 1.0
+    against = {
+        RegimeLabel.RISK_ON: _few_up(facts),
+        RegimeLabel.RISK_OFF: _few_down(facts),
+        RegimeLabel.RANGE: rough or moving,
+        RegimeLabel.HIGH_VOLATILITY: facts.volatility in _QUIET,
+    }
+    named = facts.asserted and _named(t) != ""
+    return named and against.get(facts.label, False) and "though" not in _named(t)
+
+
+def _miscounted(t: MarketText) -> bool:
+    """Say whether the day's sentence counts otherwise than the facts."""
+    counts = {"higher": t.facts.up, "lower": t.facts.down, "flat": t.facts.flat}
+    found = re.search(r"(\w+) of (\w+) (?:known )?assets? (?:is|are) (higher|lower|flat)", t.day)
+    if found:
+        return found[1] != in_words(counts[found[3]]) or found[2] != in_words(t.facts.known)
+    whole = re.search(r"all (\w+) (?:known )?assets are (higher|lower|flat)", t.day)
+    return whole is not None and (counts[whole[2]] != t.facts.known or whole[1] != in_words(t.facts.known))
+
+
+def _hour_without_sign(t: MarketText) -> bool:
+    """Say whether an hour that stands out, by its facts or by the candles, is left out or has the wrong sign."""
+    true = t.truth.hour
+    beyond = true is not None and abs(true) >= HOUR_MOVE_PERCENT + _ROUNDED
+    if not beyond and not t.facts.hour_stands_out:
+        return False
+    moved = true if true is not None else (t.facts.hour or 0.0)
+    return not (_rose if moved > 0 else _fell)(t.last_hour)
+
+
+def _denied(spans: tuple[tuple[float, float] | None, tuple[float, float] | None], sign: float) -> bool:
+    """Say whether prices went against a trend of a sign over both horizons, wherever exactly these began."""
+    return all(span is not None and max(sign * end for end in span) < -_ROUNDED for span in spans)
+
+
+def _wrong_edge(t: AssetText, edge: str) -> bool:
+    """Say whether a broken high or low, or the distance from the new one, is not that of the candles."""
+    if f"broke its {edge}" not in t.text:
+        return False
+    off, broke = (t.truth.below_high, t.truth.broke_high) if edge == "high" else (t.truth.above_low, t.truth.broke_low)
+    if off is None:
+        return False
+    found = re.search(r"is now ([\d.]+)% (?:below|above) the new one", t.text)
+    claimed = float(found[1]) if found else 0.0
+    return not broke or abs(claimed - off) > _DECIMAL
+
+
 MARKET: Final[dict[str, Callable[[MarketText], bool]]] = {
     "no direction said of a broad or large move": lambda t: (
         (t.facts.broad != 0 or (t.facts.usual_days or 0.0) >= 1.0) and _no_direction(t.summary)
     ),
     "calm said of a volatile market": lambda t: t.facts.volatility in _STRESSED and _calm(t.summary),
     "volatile said of a calm market": lambda t: t.facts.volatility in _QUIET and _wild(t.summary),
-    "risk-on without risers or an uptrend": lambda t: (
-        _few_up(t.facts) and (_risk_on(t.summary) or t.facts.label is RegimeLabel.RISK_ON)
-    ),
-    "risk-off without fallers or a downtrend": lambda t: (
-        _few_down(t.facts) and (_risk_off(t.summary) or t.facts.label is RegimeLabel.RISK_OFF)
-    ),
-    "high volatility shown in a calm market": lambda t: (
-        t.facts.label is RegimeLabel.HIGH_VOLATILITY and t.facts.volatility in _QUIET
-    ),
-    "range shown in a volatile market": lambda t: (
-        t.facts.label is RegimeLabel.RANGE and t.facts.volatility in _STRESSED
-    ),
+    "a regime named against the day without saying so": _one_sided_name,
     "a regime stated below an even chance": lambda t: (
-        bool(t.facts.chances) and (t.facts.confidence or 0.0) < LIKELY and "Regime:" in t.summary
+        bool(t.facts.chances) and (t.facts.confidence or 0.0) < LIKELY and _named(t) != "" and "mixed" not in _named(t)
+    ),
+    "no regime likely enough, and not called mixed": lambda t: (
+        bool(t.facts.chances) and not t.facts.asserted and "Regime: mixed" not in t.summary
     ),
     "a regime shown that another leads": lambda t: _behind(t.facts),
-    "a fall of rising assets, or a rise of falling ones": lambda t: (
-        (t.facts.broad > 0 and _fall(t.headline)) or (t.facts.broad < 0 and _rise(t.headline))
+    "volatility in the headline that its axis contradicts": lambda t: (
+        (t.facts.volatility in _STRESSED and "Elevated volatility" not in t.first)
+        or (t.facts.volatility in _QUIET and "Normal volatility" not in t.first)
     ),
-    "a broad move without its name and size": lambda t: (
-        t.facts.broad != 0 and not ((_rise if t.facts.broad > 0 else _fall)(t.headline) and _sized(t.headline))
+    "a trend in the headline that its axis contradicts": lambda t: (
+        bool(t.facts.chances) and _SIDE_WORDS[t.facts.side] not in t.first
+    ),
+    "a broad move as the state under another side": lambda t: (
+        t.facts.side not in (MarketSide.RISING, MarketSide.FALLING) and _said(r"\bbroad\b|\brise\b|\bfall\b")(t.first)
+    ),
+    "a count in the headline that the day contradicts": _miscounted,
+    "a fall of rising assets, or a rise of falling ones": lambda t: (
+        (t.facts.broad > 0 and _said(r"\bfall\b|are lower")(t.day))
+        or (t.facts.broad < 0 and _said(r"\brise\b|are higher")(t.day))
+    ),
+    "a broad move without its direction and size": lambda t: (
+        t.facts.broad != 0 and not (("higher" if t.facts.broad > 0 else "lower") in t.day and _sized(t.day))
+    ),
+    "an hour that stands out without its sign": _hour_without_sign,
+    "an hour in words that its facts contradict": lambda t: (
+        ((t.facts.hour or 0.0) <= 0.0 and _rose(t.summary)) or ((t.facts.hour or 0.0) >= 0.0 and _fell(t.summary))
+    ),
+    "a usual day that is not the median of the days": lambda t: (
+        t.truth.usual_day is not None
+        and t.facts.usual_day is not None
+        and abs(t.facts.usual_day - t.truth.usual_day) > _ROUNDED
+    ),
+    "a mean that few assets make": lambda t: t.facts.skewed and "The average" in t.summary,
+    "a part said of more than the whole": lambda t: (
+        (t.facts.since_share or 0.0) > 1.1 and "of it has come" in t.summary
+    ),
+    "a trend of the hours that both horizons deny": lambda t: (
+        (t.facts.trend is Trend.UP and _denied((t.truth.last_8h, t.truth.last_20h), 1.0))
+        or (t.facts.trend is Trend.DOWN and _denied((t.truth.last_8h, t.truth.last_20h), -1.0))
     ),
     "a volatility word that its rank contradicts": lambda t: (
         t.facts.risk_score is not None
@@ -107,6 +243,11 @@ MARKET: Final[dict[str, Callable[[MarketText], bool]]] = {
             (t.facts.volatility in _STRESSED and t.facts.risk_score < EVEN)
             or (t.facts.volatility is VolatilityWord.CALM and t.facts.risk_score > EVEN)
         )
+    ),
+    "usual volatility said of an unusual rank": lambda t: (
+        t.facts.risk_score is not None
+        and not 25.0 < t.facts.risk_score < 75.0
+        and "about as volatile as usual" in t.summary
     ),
     "extreme volatility not named": lambda t: (
         (t.facts.risk_score or 0.0) >= EXTREME_RANK and not _said("more volatile than")(t.summary)
@@ -118,6 +259,38 @@ MARKET: Final[dict[str, Callable[[MarketText], bool]]] = {
     ),
     "a headline too long": lambda t: len(t.headline) > LONGEST_HEADLINE,
 }
+
+
+def _lead(forecast: PublishedForecast) -> float:
+    """Return by how many points one side is ahead of the other."""
+    down, _, up = forecast.chances
+    return abs(round(up - down, 2))
+
+
+def _is_called(text: str, forecast: PublishedForecast) -> bool:
+    """Return whether the outcome that a text calls is the call, and the likeliest of the three."""
+    places = {Call.DOWN: 0, Call.SMALL_MOVE: 1, Call.UP: 2}
+    words = {Call.DOWN: "call is down", Call.SMALL_MOVE: "call is a small move", Call.UP: "call is up"}
+    called = forecast.call in places and words[forecast.call] in text
+    return called and forecast.chances[places[forecast.call]] == max(forecast.chances)
+
+
+def _points_elsewhere(text: str, forecast: PublishedForecast | None) -> bool:
+    """Return whether a text gives evidence for a way without evidence that points there, or without a called side."""
+    said_same = "the same way" in text
+    said_other = "the other way" in text
+    if not said_same and not said_other:
+        return False
+    if forecast is None or forecast.call not in (Call.UP, Call.DOWN):
+        return True
+    same, other = forecast.points if forecast.call is Call.UP else forecast.points[::-1]
+    return bool(same) is not said_same or bool(other) is not said_other
+
+
+def _on_the_way(text: AssetText) -> bool:
+    return _said(r"within the hour|touch|leaves? (its|the) band")(text.text)
+
+
 ASSET: Final[dict[str, Callable[[AssetText], bool]]] = {
     "up said of a fall, or down of a rise": lambda t: (
         ((t.facts.change or 0.0) < -FLAT_PERCENT and _said(r"\bis up\b")(t.text))
@@ -126,33 +299,64 @@ ASSET: Final[dict[str, Callable[[AssetText], bool]]] = {
     "going nowhere said of a move": lambda t: (
         t.facts.change is not None
         and bool(t.facts.usual_day)
-        and abs(t.facts.change) >= max(0.5 * (t.facts.usual_day or 0.0), FLAT_PERCENT)
+        and abs(t.facts.change) > FLAT_PERCENT
+        and abs(t.facts.change) >= 0.5 * (t.facts.usual_day or 0.0)
         and _nowhere(t.text)
     ),
-    "above a high that was not passed": lambda t: (
-        "above its high" in t.text and t.price is not None and t.high is not None and t.price <= t.high
+    "a high or its distance that the last 24 hours contradict": lambda t: _wrong_edge(t, "high"),
+    "a low or its distance that the last 24 hours contradict": lambda t: _wrong_edge(t, "low"),
+    "a trend that both horizons deny": lambda t: (
+        (
+            ("uptrend" in t.text or t.facts.structure is MarketStructure.UPTREND)
+            and _denied((t.truth.last_8h, t.truth.last_20h), 1.0)
+        )
+        or (
+            ("downtrend" in t.text or t.facts.structure is MarketStructure.DOWNTREND)
+            and _denied((t.truth.last_8h, t.truth.last_20h), -1.0)
+        )
     ),
-    "below a low that was not passed": lambda t: (
-        "below its low" in t.text and t.price is not None and t.low is not None and t.price >= t.low
+    "a trend without the three hours against it": lambda t: (
+        ("uptrend" in t.text and (t.facts.last_3h or 0.0) < -REBOUND_PERCENT and "though down" not in t.text)
+        or ("downtrend" in t.text and (t.facts.last_3h or 0.0) > REBOUND_PERCENT and "though up" not in t.text)
     ),
-    "evidence claimed that does not back the direction": lambda t: (
-        "that way" in t.text
-        and len(t.facts.points[t.facts.forecast is Bias.DOWN]) <= len(t.facts.points[t.facts.forecast is not Bias.DOWN])
+    "an asset's hour beyond 1% without its sign": lambda t: (
+        abs(t.facts.hour or 0.0) >= HOUR_MOVE_PERCENT and not (_rose if (t.facts.hour or 0.0) > 0 else _fell)(t.text)
     ),
-    "no direction said to stand out where one does": lambda t: (
-        "o direction stands out" in t.text and ahead(t.facts) != ""
+    "evidence said to point a way that it does not": lambda t: _points_elsewhere(t.text, t.facts.forecast),
+    "two sides called alike where one is ahead": lambda t: (
+        "as likely as each other" in t.text and (t.facts.forecast is None or _lead(t.facts.forecast) >= AHEAD_POINTS)
     ),
-    "likeliest said of a class that is not": lambda t: (
-        "likeliest" in t.text
-        and t.facts.chances is not None
-        and t.facts.chances[2 if t.facts.forecast is Bias.UP else 0] < max(t.facts.chances)
+    "an outcome called that is not called, or is not the likeliest": lambda t: (
+        "call is" in t.text and (t.facts.forecast is None or not _is_called(t.text, t.facts.forecast))
+    ),
+    "a chance of a move other than what a small move leaves": lambda t: (
+        t.facts.forecast is not None
+        and "from here: " in t.text
+        and f"from here: {100 - t.facts.forecast.chances[1]:.1f}%, usual" not in t.text
+    ),
+    "a move at the end of the hour said of the way there": _on_the_way,
+}
+FUTURES: Final[dict[str, Callable[[FuturesText], bool]]] = {
+    "a side in demand at a rate that is usual for its month": lambda t: (
+        t.rank is not None
+        and (
+            ("demand to be long exceeds supply" in t.text and t.rank < HIGH_FUNDING_RANK)
+            or ("demand to be short exceeds supply" in t.text and t.rank > 100.0 - HIGH_FUNDING_RANK)
+        )
+    ),
+    "positions said to open or close within the noise": lambda t: (
+        t.contracts_change is not None
+        and abs(t.contracts_change) <= CONTRACTS_PERCENT
+        and _said(r"being (opened|closed) while")(t.text)
     ),
 }
 
 
-def contradictions(text: MarketText | AssetText) -> Iterator[str]:
+def contradictions(text: MarketText | AssetText | FuturesText) -> Iterator[str]:
     """Yield the rows that a text breaks."""
     if isinstance(text, MarketText):
         yield from (name for name, broken in MARKET.items() if broken(text))
-    else:
+    elif isinstance(text, AssetText):
         yield from (name for name, broken in ASSET.items() if broken(text))
+    else:
+        yield from (name for name, broken in FUTURES.items() if broken(text))

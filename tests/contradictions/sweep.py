@@ -1,7 +1,7 @@
 """Every sentence of every bar of a market, held to the table of contradictions."""
 
-import math
 import random
+import statistics
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -12,18 +12,26 @@ import numpy as np
 from generator.brain.engine import Engine
 from generator.brain.reading import BrainReading
 from generator.brain.weights import Weights
+from generator.catalog.durations import DAY_MS, HOUR_MS
 from generator.catalog.formats import change, share
-from generator.catalog.text.answers import NEEDS_5_MINUTE_BARS
+from generator.catalog.text.answers import NEEDS_5_MINUTE_BARS, clause
 from generator.catalog.text.market import PublishedAsset, asset_summary, headline, summary
 from generator.catalog.words import MarketState
 from generator.compose.all import compose
 from generator.compose.context import TickContext
-from generator.compose.facts import market_facts, read_facts
+from generator.compose.facts import last_bars_hour, market_facts, read_facts
 from generator.compose.free import FreeBodies
 from generator.compose.regime import market_state
 from generator.market.bars import BAR_MS, BarFrame, FloatArray
 from generator.site.pages.render import Pages, PageView
-from tests.contradictions.rows import AssetText, MarketText, contradictions
+from tests.contradictions.rows import (
+    AssetText,
+    AssetTruth,
+    FuturesText,
+    MarketText,
+    MarketTruth,
+    contradictions,
+)
 from tests.support.builders import full_context
 
 DAY_BARS = 288
@@ -40,7 +48,7 @@ class Found:
     rows: Counter[str] = field(default_factory=Counter)
     examples: dict[str, str] = field(default_factory=dict)
 
-    def take(self, text: MarketText | AssetText, when: str) -> None:
+    def take(self, text: MarketText | AssetText | FuturesText, when: str) -> None:
         """Hold one text to the table."""
         self.texts += 1
         for row in contradictions(text):
@@ -64,11 +72,9 @@ def sweep(frame: BarFrame, *, every: int = 1, warm_up: int = 2 * DAY_BARS, bodie
     engine, found = Engine(Weights.load(), frame.assets), Found()
     shown = range(warm_up, len(frame), every)
     drawn = set(random.Random(seed).sample(shown, min(bodies, len(shown))))
-    engine.advance(frame.rows(0, warm_up))
-    high, low = edges(frame)
-    for row in range(warm_up, len(frame)):
-        engine.advance(frame.rows(row, row + 1))
-        if (row - warm_up) % every:
+    candles = Candles(frame)
+    for row in engine.replay(frame):
+        if row < warm_up or (row - warm_up) % every:
             continue
         day = day_changes(frame, row)
         reading = engine.reading(np.log1p(day))
@@ -76,8 +82,7 @@ def sweep(frame: BarFrame, *, every: int = 1, warm_up: int = 2 * DAY_BARS, bodie
         changes = {
             name: moved for name, one in zip(frame.assets, day, strict=True) if (moved := change(100 * one)) is not None
         }
-        when = str(np.datetime64(int(frame.t[row]) + BAR_MS, "ms"))
-        _check(found, when, (frame.fields["close"][row], high[row], low[row]), reading, changes)
+        _check(found, candles, row, reading, changes)
         if row in drawn:
             _check_bodies(found, context_of(frame, row, reading, changes))
     return found
@@ -91,10 +96,12 @@ def sweep_hourly(frame: BarFrame) -> Found:
         changes = {
             name: said for name, one in zip(frame.assets, moved, strict=True) if (said := change(100 * one)) is not None
         }
-        facts = market_facts(None, changes, missing=NEEDS_5_MINUTE_BARS)
+        counted = market_facts(None, changes, missing=clause(NEEDS_5_MINUTE_BARS))
+        facts = replace(counted, hours=last_bars_hour(frame.rows(row - 1, row + 1)))
         when = str(np.datetime64(int(frame.t[row]), "ms"))
         found.bars += 1
-        found.take(MarketText(facts, headline(facts), summary(facts), MarketState.UNKNOWN), when)
+        truth = MarketTruth(hour=_mean(100.0 * (close[row] / close[row - 1] - 1.0)))
+        found.take(MarketText(facts, headline(facts), summary(facts), MarketState.UNKNOWN, truth), when)
         for name, said in changes.items():
             one = PublishedAsset(name, said, missing=NEEDS_5_MINUTE_BARS)
             found.take(AssetText(one, asset_summary(one)), f"{when} {name}")
@@ -108,36 +115,104 @@ def day_changes(frame: BarFrame, row: int) -> FloatArray:
     return out
 
 
-def edges(frame: BarFrame) -> tuple[FloatArray, FloatArray]:
-    """Return the highest and lowest price of the 24 hours before each bar's hour, (n, assets), NaN where unknown."""
-    hour = frame.t // 3_600_000
-    high, low = np.full((2, *frame.fields["close"].shape), np.nan)
-    for row in range(DAY_BARS + HOUR_BARS, len(frame)):
-        start = int(np.searchsorted(hour, hour[row]))
-        if start == row or math.isnan(high[row - 1][0]):
-            before = slice(int(np.searchsorted(hour, hour[row] - 24)), start)
-            high[row], low[row] = frame.fields["high"][before].max(axis=0), frame.fields["low"][before].min(axis=0)
-        else:
-            high[row], low[row] = high[row - 1], low[row - 1]
-    return high, low
+Spans = tuple[tuple[float, float] | None, ...]
 
 
-Prices = tuple[FloatArray, FloatArray, FloatArray]  # closes, and the highs and lows of the day before
+class Candles:
+    """What the candles of a market say, worked out apart from the product; all changes in percent."""
+
+    def __init__(self, frame: BarFrame) -> None:
+        self._frame = frame
+        self._close = frame.fields["close"]
+        self._row_at = {int(t): row for row, t in enumerate(frame.t.tolist())}
+        ends = [t for t in self._row_at if (t + BAR_MS) % DAY_MS == 0]
+        self._days = {(t + BAR_MS) // DAY_MS: self._row_at[t] for t in ends}  # number of the day that follows
+        self._usual: dict[int, float | None] = {}
+
+    def since(self, row: int, bars: int) -> FloatArray | None:
+        """Return each asset's change over so many bars, percent; None where there is no bar at that time."""
+        before = self._row_at.get(int(self._frame.t[row]) - bars * BAR_MS)
+        if before is None:
+            return None
+        out: FloatArray = 100.0 * (self._close[row] / self._close[before] - 1.0)
+        return out
+
+    def hour(self, row: int) -> float | None:
+        """Return the mean change over the last hour; None where an asset has none."""
+        moved = self.since(row, HOUR_BARS)
+        return None if moved is None else _mean(moved)
+
+    def usual_day(self, row: int) -> float | None:
+        """Return the median size of the mean changes of the UTC days that are over, up to 30; None of holes."""
+        last = (int(self._frame.t[row]) + BAR_MS) // DAY_MS
+        if last not in self._usual:
+            rows = [self._days.get(day) for day in range(last - 30, last + 1)]
+            while rows and rows[0] is None:
+                rows.pop(0)
+            self._usual[last] = self._median_day(rows) if None not in rows else None
+        return self._usual[last]
+
+    def _median_day(self, rows: list[int | None]) -> float | None:
+        closes = self._close[[row for row in rows if row is not None]]
+        means = 100.0 * (closes[1:] / closes[:-1] - 1.0).mean(axis=1)
+        return statistics.median(abs(means).tolist()) if len(means) >= 3 and np.isfinite(means).all() else None
+
+    def spans(self, row: int, hours: int) -> tuple[Spans, tuple[float, float] | None]:
+        """Return the lowest and highest change over so many hours or up to ten minutes more: of each, of the mean."""
+        moved = [self.since(row, hours * HOUR_BARS + more) for more in range(3)]
+        known = np.array([one for one in moved if one is not None])
+        if len(known) < 3 or not np.isfinite(known).all():
+            return (None,) * self._close.shape[1], None
+        each = tuple(zip(known.min(axis=0).tolist(), known.max(axis=0).tolist(), strict=True))
+        means = known.mean(axis=1)
+        return each, (float(means.min()), float(means.max()))
+
+    def edges(self, row: int) -> list[AssetTruth]:
+        """Return how far each price is from the extremes of the 24 hours up to now, and whether this hour made them."""
+        t_ms = int(self._frame.t[row])
+        times = self._frame.t[: row + 1]
+        hour = int(np.searchsorted(times, t_ms - t_ms % HOUR_MS))
+        day = int(np.searchsorted(times, t_ms - t_ms % HOUR_MS - DAY_MS))
+        high, low = self._frame.fields["high"], self._frame.fields["low"]
+        truths = []
+        for column, price in enumerate(self._close[row].tolist()):
+            before_high, before_low = high[day:hour, column], low[day:hour, column]
+            if hour - day < DAY_BARS or not np.isfinite(before_high).all():
+                truths.append(AssetTruth())
+                continue
+            top, bottom = float(high[hour : row + 1, column].max()), float(low[hour : row + 1, column].min())
+            # The highest of the 24 hours up to now is that of this hour wherever this hour broke the hours before.
+            truths.append(
+                AssetTruth(
+                    below_high=100.0 * (1.0 - price / max(top, float(before_high[HOUR_BARS:].max()))),
+                    above_low=100.0 * (price / min(bottom, float(before_low[HOUR_BARS:].min())) - 1.0),
+                    broke_high=bool(top > float(before_high.max())),
+                    broke_low=bool(bottom < float(before_low.min())),
+                )
+            )
+        return truths
 
 
-def _check(found: Found, when: str, prices: Prices, reading: BrainReading, changes: Mapping[str, float]) -> None:
+def _mean(values: FloatArray) -> float | None:
+    return float(values.mean()) if np.isfinite(values).all() else None
+
+
+def _check(found: Found, candles: Candles, row: int, reading: BrainReading, changes: Mapping[str, float]) -> None:
+    when = str(np.datetime64(reading.t_ms + BAR_MS, "ms"))
     facts = market_facts(reading, changes)
     state = market_state(
         facts.label, facts.volatility, share(reading.regime.confidence), stressed=reading.regime.stressed
     )
+    (each_8h, mean_8h), (each_20h, mean_20h) = candles.spans(row, 8), candles.spans(row, 20)
+    truth = MarketTruth(candles.hour(row), candles.usual_day(row), mean_8h, mean_20h)
     found.bars += 1
-    found.take(MarketText(facts, headline(facts), summary(facts), state), when)
+    found.take(MarketText(facts, headline(facts), summary(facts), state, truth), when)
+
+    edges = candles.edges(row)
     for column, (name, read) in enumerate(reading.assets.items()):
-        said = read_facts(read, changes.get(name))
-        price, top, bottom = (float(one[column]) for one in prices)
-        known = math.isfinite(top)
-        text = AssetText(said, asset_summary(said), price, top if known else None, bottom if known else None)
-        found.take(text, f"{when} {name}")
+        said = read_facts(read, changes.get(name), reading.t_ms + BAR_MS)
+        asset_truth = edges[column]._replace(last_8h=each_8h[column], last_20h=each_20h[column])
+        found.take(AssetText(said, asset_summary(said), asset_truth), f"{when} {name}")
 
 
 def context_of(frame: BarFrame, row: int, reading: BrainReading, changes: Mapping[str, float]) -> TickContext:
@@ -165,6 +240,11 @@ def _check_bodies(found: Found, ctx: TickContext) -> None:
     regimes = {tuple(sorted(one.items())) for one in _of(encoded, "regime") if "label" in one for one in [_flat(one)]}
     if len(regimes) != 1:
         found.add("bodies with different regimes", str(regimes))
+    for name, futures in FreeBodies(composed.free).derivatives.model_dump(mode="json")["assets"].items():
+        funding, interest = futures["funding"], futures["open_interest"]
+        rank = funding["rank_30d_percent"] if funding else None
+        contracts = interest["contracts_change_24h_percent"] if interest else None
+        found.take(FuturesText(" ".join(futures["evidence"] or ()), rank, contracts), name)
     for name, moved in _changes(encoded):
         if moved != change(ctx.observation.assets[name].change_24h_percent):
             found.add("two changes of one asset", f"{name} {moved}")
@@ -185,7 +265,8 @@ def _of(value: Any, key: str) -> Iterator[dict[str, Any]]:
 
 
 def _flat(regime: dict[str, Any]) -> dict[str, Any]:
-    return {name: str(regime.get(name)) for name in ("label", "state", "volatility", "breadth_percent", "confidence")}
+    names = ("label", "state", "volatility", "breadth_percent", "confidence", "axes")
+    return {name: str(regime.get(name)) for name in names}
 
 
 def _changes(bodies: Mapping[str, Any]) -> Iterator[tuple[str, float]]:

@@ -36,6 +36,7 @@ MEASURES = (
     "mean dwell, hours",
     "label near the likeliest",
     "driftless: share of time with a claim",
+    "driftless: share of time with a side",
     "regime ECE of each family",
     "Arena ECE of each family",
     "Arena skill %, driftless",
@@ -191,3 +192,10 @@ def test_training_seeds_and_unfit_candles_are_refused_before_any_work(tmp_path: 
     assert [result.exit_code for result in results] == [2, 2, 2]
     for result, reason in zip(results, ("for training", "no market data", "expected 5"), strict=True):
         assert reason in " ".join(result.output.replace("│", " ").split())
+
+
+def test_candles_are_measured_without_any_seed(tmp_path: Path) -> None:
+    result = CliRunner().invoke(app, ["recorded", "--candles", str(candles(tmp_path, 3))])
+
+    assert result.exit_code == 0, result.output
+    assert result.stdout.startswith("How far, small-5m: 2 assets")

@@ -1,6 +1,7 @@
 """Restarts, crashes, clocks that jump, outages: no round is lost, doubled or changed afterwards."""
 
 import random
+import shutil
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
@@ -47,11 +48,21 @@ def busy_tick(now_ms: int = NOON + 2 * HOUR) -> PlayInputs:
     return replace(inputs, ballots=(vote.file(), vote.but(round_id="BTC-20261120-090000").file()))
 
 
+@pytest.fixture(scope="module")
+def two_hours(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a memory of nearly two hours, to be copied."""
+    folder = tmp_path_factory.mktemp("two-hours")
+    memory = Memory.open(url_in(folder))
+    run(memory, [*hours(NOON, 1), NOON + 115 * MINUTE], config=replace(CONFIG, simulated_crowd=True))
+    memory.close()
+    return folder
+
+
 @pytest.mark.parametrize("table", TABLES)
-def test_a_failure_at_any_table_leaves_nothing_of_the_tick(tmp_path: Path, table: str) -> None:
+def test_a_failure_at_any_table_leaves_nothing_of_the_tick(two_hours: Path, tmp_path: Path, table: str) -> None:
+    shutil.copytree(two_hours, tmp_path, dirs_exist_ok=True)
     url = url_in(tmp_path)
     memory = Memory.open(url)
-    run(memory, [*hours(NOON, 1), NOON + 115 * MINUTE], config=replace(CONFIG, simulated_crowd=True))
     with create_engine(url).begin() as connection:
         for verb in ("INSERT", "UPDATE"):
             connection.execute(

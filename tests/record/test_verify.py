@@ -71,14 +71,19 @@ def test_an_honest_log_holds_and_the_command_says_what_that_proves(record: Recor
 def test_of_fewer_than_thirty_cases_the_command_prints_the_counts(record: Record) -> None:
     result = run_verify(record.site)
 
-    assert re.search(r"brain, rounds in the log: right in \d of 5, Brier 0\.\d", result.output)
+    assert re.search(
+        r"brain, rounds in the log: (\d of \d calls right|no call), \d forecasts without a call, Brier 0\.\d",
+        result.output,
+    )
     assert "hit rate" not in result.output
 
 
 def test_from_thirty_cases_on_the_share_comes_with_n_and_interval() -> None:
     score, far = score_line("brain", builders.record("arena", 40)), far_line(how_far()[0])
 
-    assert re.match(r"brain: right in [\d.]+% of 40 \(95% interval [\d.]+ to [\d.]+%\), Brier ", score)
+    assert re.match(
+        r"brain: [\d.]+% of 40 \(95% interval [\d.]+ to [\d.]+%\) calls right, 0 forecasts without a call, ", score
+    )
     assert re.search(r": [\d.]+% of \d+ \(95% interval [\d.]+ to [\d.]+%\) inside the 50% range, ", far)
 
 

@@ -87,7 +87,7 @@ def site(state: Path) -> dict[str, bytes | None]:
 
 
 def quick_openapi(*_: Any) -> StaticFiles:
-    return StaticFiles({"/openapi.json": b"{}"}, {})
+    return StaticFiles({"/openapi.json": b"{}"})
 
 
 def run(state: Path, work: Callable[[App, ManualClock], Any]) -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from generator.catalog.assets import ASSETS
 from generator.catalog.endpoints import ENDPOINTS
+from generator.catalog.text.answers import NOT_STARTED
 from generator.catalog.words import SourceMode
 from generator.compose.all import MODELS
 from generator.release.release import Releases
@@ -31,7 +32,7 @@ def test_every_body_keeps_the_contract_and_says_why_it_knows_nothing(bodies: dic
 
     MODELS[endpoint.model].model_validate_json(json.dumps(body))
     assert body["freshness"]["generation"] == "000000000000"
-    assert body["freshness"]["sources"][0]["reason"] == "not started yet"
+    assert body["freshness"]["sources"][0]["reason"] == NOT_STARTED
 
 
 def test_unknown_is_null_with_a_reason_and_the_whole_is_unavailable(bodies: dict[str, Any]) -> None:
@@ -39,7 +40,7 @@ def test_unknown_is_null_with_a_reason_and_the_whole_is_unavailable(bodies: dict
 
     assert bodies["/status.json"]["status"] == bodies["/api/market-regime.php"]["status"] == "unavailable"
     assert {coins[asset]["price"] for asset in ASSETS} == {None}
-    assert all("not started yet" in coins[asset]["limitations"] for asset in ASSETS)
+    assert all(NOT_STARTED in coins[asset]["limitations"] for asset in ASSETS)
     assert bodies["/arena/rounds.json"]["rounds"] == []
 
 
@@ -65,7 +66,7 @@ def test_a_site_that_lost_its_pointer_is_not_set_back_to_the_beginning(tmp_path:
 def test_the_first_page_says_that_nothing_has_started_and_has_no_figure() -> None:
     page = bootstrap_files(SITE, SourceMode.LIVE, NOW)["/index.html"].decode()
 
-    assert "The regime is unknown: not started yet." in page
+    assert "Volatility, trend and regime are unknown: the service has not started yet." in page
     assert "Nothing is forecast, so nothing is scored. Not started yet." in page
     assert "too little 5-minute history" not in page
     assert '<p class="number">' not in page

@@ -135,7 +135,7 @@ def test_a_restart_without_venues_keeps_the_brain_that_memory_has(tmp_path: Path
 
 
 def test_a_standby_takes_over_what_the_last_leader_wrote_last(tmp_path: Path) -> None:
-    quick = partial(BackgroundFiles, static=lambda *_: StaticFiles({}, {}))  # the YAML of OpenAPI takes a second
+    quick = partial(BackgroundFiles, static=lambda *_: StaticFiles({}))  # the YAML of OpenAPI takes a second
     hourly = tmp_path / "site" / "current" / "track-record" / "hourly.csv"
 
     async def work() -> None:

@@ -4,7 +4,7 @@ import asyncio
 import hashlib
 import json
 import threading
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
@@ -23,7 +23,7 @@ from generator.release.last_good import Kind, LastGoodFiles
 from generator.runtime.app import App
 from generator.runtime.tick import tick
 from generator.site.files.background import BackgroundFiles, Renewed, StaticFiles, TickFiles
-from generator.site.files.pictures import Pictures, pictures
+from generator.site.files.pictures import Drawing, Pictures, pictures
 from tests.support.builders import NOW_MS, full_context
 from tests.support.clock import ManualClock
 from tests.support.disks import FailingDisk
@@ -32,11 +32,15 @@ from tests.support.services import opened, with_disk
 BEFORE_MIDNIGHT = datetime(2026, 11, 30, 23, 57, tzinfo=UTC)
 
 
+def two_pictures(drawings: Mapping[str, Drawing]) -> Pictures:
+    return pictures({page: drawing for page, drawing in drawings.items() if page in {"/", "/asset/eth/"}})
+
+
 @asynccontextmanager
 async def generator(
-    folder: Path, at: datetime = BEFORE_MIDNIGHT, draw: Callable[..., Pictures] = pictures
+    folder: Path, at: datetime = BEFORE_MIDNIGHT, draw: Callable[..., Pictures] = two_pictures
 ) -> AsyncIterator[tuple[App, ManualClock]]:
-    """Open a generator with everything but OpenAPI, whose YAML takes a second."""
+    """Open a generator with everything but OpenAPI and most pictures: YAML takes a second, a picture a tenth."""
     clock = ManualClock(at)
     async with opened(folder, clock, hours=3) as app:
         app.publisher.background = BackgroundFiles(app.record.memory, static=no_openapi, draw=draw)
@@ -44,7 +48,7 @@ async def generator(
 
 
 def no_openapi(*_: object) -> StaticFiles:
-    return StaticFiles({}, {})
+    return StaticFiles({})
 
 
 async def minutes(app: App, clock: ManualClock, number: int) -> None:
@@ -101,7 +105,8 @@ def test_the_first_release_is_whole_and_a_month_that_ends_is_written_once(tmp_pa
 def test_a_release_that_fails_has_its_month_again_in_the_next(tmp_path: Path, done: bool) -> None:
     async def work() -> None:
         async with generator(tmp_path, draw=lambda _: Pictures({}, {})) as (app, clock):
-            await minutes(app, clock, 3)
+            clock.step(timedelta(minutes=2))
+            await minutes(app, clock, 1)  # the first of the next month
             clock.step(timedelta(days=1))  # the last range of the month has ended
             await minutes(app, clock, 1)
             disk = FailingDisk("point", done=done)
@@ -180,7 +185,7 @@ def test_examples_are_those_of_the_first_tick_of_a_day() -> None:
 
     def static(_site: object, examples: Any, *_: object) -> StaticFiles:
         made.append(examples)
-        return StaticFiles({}, {})
+        return StaticFiles({})
 
     context = full_context()
     done = compose(context)

@@ -11,14 +11,13 @@ from generator.catalog.contact import contact_of
 from generator.catalog.discovery import DISCOVERY_FILES, FEEDS, PAGES, Feed
 from generator.catalog.downloads import DOWNLOADS, PublicFile
 from generator.catalog.endpoints import ENDPOINT_BY_ID, ENDPOINTS, RECOMMENDED_ORDER
-from generator.catalog.links import DICTIONARY, DOCS_INDEX, SECURITY_TXT
+from generator.catalog.links import DICTIONARY, SECURITY_TXT
 from generator.catalog.products import PRODUCTS
 from generator.catalog.text.answers import CAPACITY_NOTICE, CLIENT_ADVICE, DISCLAIMER, VERSION_ADVICE
 from generator.compose.all import compose
 from generator.site.files.discovery import discovery, security_txt
-from generator.site.pages.render import Pages
 from tests.support.builders import full_context
-from tests.support.page_view import SITE, view
+from tests.support.page_view import SITE, Rendered, view
 
 AT = datetime(2026, 11, 20, 9, 53, tzinfo=UTC)
 BASE = SITE.base_url
@@ -32,7 +31,7 @@ def files() -> dict[str, bytes]:
 
 
 def test_every_discovery_file_but_openapi_is_made(files: dict[str, bytes]) -> None:
-    assert set(files) == {file.path for file in DISCOVERY_FILES if "openapi" not in file.path} | {DOCS_INDEX}
+    assert set(files) == {file.path for file in DISCOVERY_FILES if "openapi" not in file.path}
 
 
 @pytest.mark.parametrize("name", ["/llms.txt", "/llms-full.txt"])
@@ -116,15 +115,6 @@ def test_sitemap_lists_pages_and_free_answers_with_their_last_change(files: dict
     assert {entry.findtext(f"{space}lastmod") for entry in urls} == {"2026-11-20T09:53:00Z"}
 
 
-def test_the_search_of_the_docs_leads_to_pages_and_to_objects_of_answers(files: dict[str, bytes]) -> None:
-    rows = json.loads(files[DOCS_INDEX])["rows"]
-
-    found = {address.partition("#")[0] for _, address, _ in rows}
-    assert found == {page.path for page in PAGES if page.group}
-    assert next(address for _, address, words in rows if "liquidations" in words.split()).startswith("/docs/")
-    assert any("#object-" in address for _, address, _ in rows)
-
-
 def test_sitemap_time_is_utc_whatever_zone_it_is_given_in() -> None:
     east = AT.astimezone(timezone(timedelta(hours=9)))
 
@@ -188,7 +178,7 @@ def test_security_txt_names_the_contact_and_ends_within_a_year(files: dict[str, 
 def test_without_a_contact_no_file_or_page_names_one_or_leads_to_it() -> None:
     site = replace(SITE, contact="")
 
-    files = discovery(site, AT, {}) | Pages().render(replace(view(), ctx=replace(view().ctx, site=site)))
+    files = discovery(site, AT, {}) | dict(Rendered(replace(view(), ctx=replace(view().ctx, site=site))))
 
     assert SECURITY_TXT not in files
     assert not [path for path, data in files.items() if SECURITY_TXT.encode() in data or b"example.invalid" in data]
@@ -198,7 +188,7 @@ def test_pages_and_security_txt_say_where_the_source_is_if_it_is_set() -> None:
     source = "https://example.org/source"
     site = replace(SITE, source_url=source)
 
-    named, silent = (Pages().render(replace(view(), ctx=replace(view().ctx, site=one))) for one in (site, SITE))
+    named, silent = (Rendered(replace(view(), ctx=replace(view().ctx, site=one))) for one in (site, SITE))
 
     assert all(
         f'<a href="{source}">Source</a>'.encode() in named[page] for page in ("/index.html", "/arena/index.html")

@@ -20,7 +20,7 @@ from generator.catalog.assets import ASSETS
 from generator.catalog.discovery import ONCE_PREFIXES
 from generator.catalog.downloads import DOWNLOADS, HOURLY_FIELDS, RANGE_FIELDS, ROUND_FIELDS
 from generator.catalog.horizons import HORIZONS
-from generator.catalog.words import SourceMode
+from generator.catalog.words import Call, Prediction, SourceMode
 from generator.errors import PublishError
 from generator.record.memory import tables as t
 from generator.record.memory.exports import forget_months
@@ -73,6 +73,23 @@ def test_every_forecast_is_kept_hit_miss_or_void(memory: Memory) -> None:
     assert len(rows) == 35 * len(ASSETS)
     assert {row["correct"] for row in rows} == {True, False, None}
     assert all((row["correct"] is None) == bool(row["void_reason"]) for row in rows)
+
+
+def test_a_forecast_without_a_call_is_neither_correct_nor_wrong_and_an_older_one_keeps_its_result() -> None:
+    older = prediction("BTC", ms("2026-12-01 01:00"))
+    word = Call.UP if older.prediction is Prediction.BULLISH else Call.SMALL_MOVE
+
+    rows = [hourly_row(replace(older, call=call), SourceMode.LIVE) for call in (None, word, Call.NONE)]
+
+    right = older.prediction is older.outcome
+    assert [row["correct"] for row in rows] == [right, right, None]
+    assert [row["call"] for row in rows] == [None, str(word), "none"]
+    assert [row["move"] for row in rows] == [
+        None,
+        {"chance": 0.6021, "base_rate": 0.6602},
+        {"chance": 0.6021, "base_rate": 0.6602},
+    ]
+    assert [row["move_chance"] for row in table(series_csv(HOURLY_FIELDS, rows))] == ["", "0.6021", "0.6021"]
 
 
 def test_csv_and_json_lines_hold_the_same_values(memory: Memory) -> None:

@@ -97,7 +97,7 @@ def test_a_change_whose_beginning_is_out_of_sight_is_not_called_a_first_reading(
 
     assert len(listed) == ENTRIES
     assert not [entry for entry in listed if "First" in entry["title"]]
-    assert whole[-1]["title"] == "First regime: risk on"
+    assert whole[-1]["title"] == "First regime: risk-on"
 
 
 def test_feeds_are_the_same_bytes_until_there_is_news() -> None:

@@ -3,6 +3,7 @@
 from dataclasses import replace
 from xml.etree import ElementTree as ET
 
+import pytest
 from markupsafe import Markup
 
 from generator.arena.values import Hour
@@ -15,7 +16,7 @@ from generator.site.pages.render import Pages
 from generator.site.words.days import days
 from tests.blocks import blocks, prints
 from tests.support.builders import NOW_MS, full_context
-from tests.support.page_view import view
+from tests.support.page_view import Rendered, view
 
 HOURS = tuple(
     Hour(
@@ -44,7 +45,7 @@ def test_a_chart_says_what_the_hours_it_shows_were() -> None:
 def test_the_first_40_lines_of_the_first_page_hold_the_reading_of_the_tutorial() -> None:
     (quoted,) = [block.quoted for block in blocks("docs/tutorial.md") if "head -40" in block.text]
 
-    twin = Pages().render(replace(view(), figures={"btc-7d": Markup(drawn())}))["/index.md"].decode()
+    twin = Rendered(replace(view(), figures={"btc-7d": Markup(drawn())}))["/index.md"].decode()
 
     assert "since 18 Nov" in twin
     assert prints(quoted, "\n".join(twin.splitlines()[:40]))
@@ -56,8 +57,8 @@ def test_hours_that_were_not_published_are_gaps_in_line_and_chances() -> None:
 
     whole, cut = drawn(), drawn(holed, closes)
 
-    assert [whole.count(f'class="{kind}"') for kind in ("line", "chance", "tint")] == [1, 4 + 4, 1]
-    assert [cut.count(f'class="{kind}"') for kind in ("line", "chance", "tint")] == [2, 4 + 2 * 4, 2]
+    assert [whole.count(f'class="{kind}"') for kind in ("line", "chance", "tint")] == [1, 4 + 5, 1]
+    assert [cut.count(f'class="{kind}"') for kind in ("line", "chance", "tint")] == [2, 2 * 4 + 5, 2]
 
 
 def test_nothing_later_than_now_is_drawn() -> None:
@@ -90,16 +91,42 @@ def test_a_picture_for_other_sites_needs_no_style_and_answers_no_pointer() -> No
     assert "a simulated market, 20 Nov 2026, 09:53 UTC. For learning only." in "".join(picture.itertext())
 
 
-def test_a_day_is_called_by_the_regime_of_most_of_its_hours_else_mixed() -> None:
+def test_a_day_is_called_by_the_regime_of_most_of_its_hours_else_changing() -> None:
     labels = ["range"] * 5 + ["risk_on", "risk_off"] * 2 + ["transition"]
-    named = [replace(hour, label=label, headline=f"{label}.") for hour, label in zip(HOURS[-10:], labels, strict=True)]
+    chances = {"range": (0.1, 0.1, 0.7, 0.1), "risk_on": (0.7, 0.1, 0.1, 0.1), "risk_off": (0.1, 0.7, 0.1, 0.1)}
+    named = [
+        replace(hour, label=label, chances=chances.get(label, (0.25,) * 4), headline=f"{label}.")
+        for hour, label in zip(HOURS[-10:], labels, strict=True)
+    ]
 
     day = days(named, NOW_MS)[0]
 
-    assert (day.date, day.name, day.regime, day.change) == ("2026-11-20", "20 Nov 2026", "mixed", "\N{MINUS SIGN}0.01%")
+    assert (day.date, day.name, day.regime, day.change) == (
+        "2026-11-20",
+        "20 Nov 2026",
+        "changing",
+        "\N{MINUS SIGN}0.01%",
+    )
     assert day.headlines[:2] == (("00:53", "range."), ("05:53", "risk_on."))
     assert days(named[:9], NOW_MS)[0].page().title == "20 Nov 2026 so far: range"
     assert days(named[:9], NOW_MS + DAY_MS)[0].page().title == "20 Nov 2026: range"
+
+
+@pytest.mark.parametrize(
+    ("label", "chance", "shown"),
+    [("range", 0.5, "range"), ("range", 0.4994, "mixed"), ("transition", 0.95, "mixed"), ("unknown", None, "unknown")],
+)
+def test_an_hour_is_mixed_where_its_regime_is_below_one_half(label: str, chance: float | None, shown: str) -> None:
+    chances = None if chance is None else (0.0, round(1 - chance, 4), chance, 0.0)
+    hours = [replace(hour, label=label, chances=chances) for hour in HOURS]
+
+    chart = history("btc-24h", WINDOWS["24h"], Lately("BTC", NOW_MS, CLOSES, hours, None), "")
+
+    assert chart is not None
+    assert {row[2] for row in chart.caption.rows} == {shown}
+    assert {row[1] for day in days(hours, NOW_MS) for row in day.hours} == {shown}
+    assert ('class="tint" fill="url(#btc-24h-transition)"' in chart.inner) is (shown == "mixed")
+    assert ('class="tint" fill="url(#btc-24h-range)"' in chart.inner) is (shown == "range")
 
 
 def test_the_page_of_a_day_that_is_over_stays_as_it_was() -> None:
@@ -121,7 +148,7 @@ def test_the_first_full_hour_leaves_the_days_of_the_backtest_in_the_archive() ->
     first = replace(HOURS[-1], at_ms=NOW_MS, headline="Calm.", warm_up=False)
 
     found = histories(full_context(), [*tested, first], [first], {}).days
-    page = Pages().render(replace(view(), days=found))["/archive/index.html"]
+    page = Rendered(replace(view(), days=found))["/archive/index.html"]
 
     assert [day.tested for day in found] == [False, True, True][: len(found)]
     assert len(found) > 1
@@ -132,7 +159,7 @@ def test_the_first_full_hour_leaves_the_days_of_the_backtest_in_the_archive() ->
 def test_before_the_first_full_hour_the_archive_shows_the_backtest() -> None:
     held = [replace(hour, warm_up=True) for hour in HOURS]
 
-    found = Pages().render(replace(view(), days=days(held, NOW_MS)))
+    found = Rendered(replace(view(), days=days(held, NOW_MS)))
 
     assert b"the first line follows at 10:00 UTC" in found["/archive/index.html"]
     assert b'<th scope="row">19 Nov 2026</th>' in found["/archive/index.html"]

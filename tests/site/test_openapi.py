@@ -14,10 +14,10 @@ from generator.catalog.endpoints import ENDPOINTS, RECOMMENDED_ORDER, Endpoint
 from generator.catalog.money import usdc_amount
 from generator.catalog.products import PRODUCTS, Product
 from generator.catalog.text.answers import CAPACITY_NOTICE, CLIENT_ADVICE, VERSION_ADVICE
-from generator.compose.all import compose
 from generator.compose.body import Problem
 from generator.site.openapi.document import openapi, openapi_yaml
-from tests.support.builders import CONTEXTS, full_context
+from tests.support.bodies import bodies, composed
+from tests.support.builders import CONTEXTS
 
 ERRORS = ("400", "404", "405", "409", "410", "413", "429", "431", "500", "503")
 GATEWAY = {
@@ -41,8 +41,7 @@ GATEWAY = {
 
 @cache
 def document() -> dict[str, Any]:
-    done = compose(full_context())
-    examples = {key: body.as_json() for key, body in {**done.free, **done.paid}.items()}
+    examples = {key: body.as_json() for key, body in bodies("full").items()}
     return openapi(
         base_url="https://api.example.org",
         project="Educational Market Intelligence",
@@ -154,16 +153,14 @@ def test_the_contact_is_a_url_an_address_both_or_the_docs(setting: str, said: di
 
 @pytest.mark.parametrize("name", CONTEXTS)
 def test_every_composed_body_fits_the_published_schema(name: str) -> None:
-    done = compose(CONTEXTS[name]())
-
-    for key, body in {**done.free, **done.paid}.items():
+    for key, body in bodies(name).items():
         errors = [error.message for error in validator(type(body).__name__).iter_errors(body.as_json())]
         assert errors == [], key
 
 
 @pytest.mark.parametrize("name", CONTEXTS)
 def test_every_challenge_with_the_gateways_part_fits_the_402_schema(name: str) -> None:
-    for challenge in compose(CONTEXTS[name]()).challenges.values():
+    for challenge in composed(name).challenges.values():
         quoted = {**challenge, **GATEWAY, "quote": {**challenge["quote"], "sha256": "ab" * 32}}
         validator("X402PaymentRequiredResponse").validate(quoted)
 

@@ -12,7 +12,7 @@ import pytest
 from generator.arena.values import PredictionMade
 from generator.catalog.assets import ASSETS
 from generator.catalog.links import asset_path
-from generator.catalog.words import SourceMode
+from generator.catalog.words import Call, SourceMode
 from generator.compose.all import compose_free
 from generator.compose.context import TickContext
 from generator.site.pages.render import Pages
@@ -22,7 +22,7 @@ from tests.support.page_view import context, predictions, rounds, view_of
 
 MINUS = "\N{MINUS SIGN}"
 DASH = "\N{EN DASH}"
-MARKS = {"UP": "▲", "FLAT": DASH, "DOWN": "▼"}
+OUTCOMES = {"BULLISH": "▲ up", "NEUTRAL": f"{DASH} small move", "BEARISH": "▼ down"}
 UNITS = {"bn": 1e9, "m": 1e6, "k": 1e3}
 NUMBER = re.compile(rf"([+{MINUS}]?)\$?([\d,]+)(?:\.(\d+))?\s?(bn|m|k)?\b")
 CONTEXTS = {
@@ -130,14 +130,18 @@ def each_asset(name: str, caption: str) -> Iterator[tuple[str, dict[str, str]]]:
 
 
 @pytest.mark.parametrize("name", CONTEXTS)
-def test_the_landing_page_shows_the_price_and_forecast_of_each_asset(name: str) -> None:
-    for asset, row in each_asset(name, "Price, change, forecast and its chance for each asset"):
+def test_the_landing_page_shows_the_price_and_how_far_each_asset_may_move(name: str) -> None:
+    for asset, row in each_asset(name, "Price, change, range of the next hour and chance of a move for each asset"):
         coin = body("main-brain", name)["coins"][asset]
 
         assert shows(row["Price"], coin["price"], digits=5), (asset, row)
         assert signed(row["24 h"], coin["change_24h"]), (asset, row)
-        assert row["Forecast"] == ("unknown" if coin["bias"] is None else f"{MARKS[coin['bias']]} {coin['bias']}")
-        assert shows(row["Chance"], coin["confidence"], places=1), (asset, row)
+        ends = (coin["ranges"] or {}).get("1h")
+        shown = row["90% range, 1 h"].split(" to ")
+        assert shown == ["unknown"] if ends is None else all(map(signed, shown, (ends["low_90"], ends["high_90"])))
+        chances = (coin["probabilities"], coin["base_rates"])
+        moves = [100 * (row["up"] + row["down"]) for row in chances if row] or [None]
+        assert all(map(shows, row["Chance of a move"].split(", usual "), moves)), (asset, row)
 
 
 @pytest.mark.parametrize("name", ["known", "full", "missing asset", "hourly"])
@@ -218,9 +222,12 @@ def test_the_page_of_an_asset_shows_each_chance_next_to_its_base_rate(asset: str
     )
     reasoning = bodies_of()[f"/api/reasoning/{asset}.json"]["reasoning"]
 
-    keys = {"▲ UP": "up", f"{DASH} FLAT": "neutral", "▼ DOWN": "down"}
-    assert [row["Outcome"] for row in rows] == list(keys)
-    for row in rows:
+    keys = {"▲ up": "up", f"{DASH} small move": "neutral", "▼ down": "down"}
+    move = reasoning["move"]
+    assert [row["Outcome"] for row in rows] == [f"a move of more than {move['band_percent']:.2f}%", *keys]
+    assert shows(rows[0]["Chance"], 100 * move["chance"], places=1)
+    assert shows(rows[0]["Base rate"], 100 * move["base_rate"], places=1)
+    for row in rows[1:]:
         key = keys[row["Outcome"]]
         assert shows(row["Chance"], 100 * reasoning["probabilities"][key], places=1)
         assert shows(row["Base rate"], 100 * reasoning["base_rates"][key], places=1)
@@ -251,29 +258,58 @@ def _cells(asset: str) -> list[list[str]]:
     ]
 
 
-def test_the_page_of_an_asset_gives_each_reason_with_how_it_bears_on_the_forecast() -> None:
+def test_the_page_of_an_asset_gives_each_reason_with_how_it_bears_on_the_call() -> None:
     text = plain(html_of()[page_of("BTC")])
     reasons = bodies_of()["/api/reasoning/BTC.json"]["reasoning"]["reasons"]
 
-    bears = {"for": "agrees with the forecast", "against": "does not agree"}
-    bears |= {"neutral": "says nothing either way", "missing": "not known"}
+    bears = {"for": "points the way of the call", "against": "points another way"}
+    bears |= {"neutral": "points neither way", "missing": "not known"}
     assert reasons
     for row in reasons:
         assert f"{row['text']} {bears[row['bears_on_call']]}" in text
     agree, against = (sum(row["bears_on_call"] == word for row in reasons) for word in ("for", "against"))
-    assert f"{agree} signs agree with this forecast, {against} do not." in text
+    assert f"context, and decides no call: {agree} families of it point that way, {against} another." in text
     for said in body("derivatives")["assets"]["BTC"]["evidence"]:
         assert said in text
 
 
-def test_the_page_of_an_asset_counts_its_own_forecasts_that_came_true() -> None:
+def test_without_a_call_the_page_of_an_asset_says_which_way_the_evidence_points_and_no_more() -> None:
+    asset = next(name for name, coin in body("main-brain")["coins"].items() if coin["call"] == "none")
+    reasons = bodies_of()[f"/api/reasoning/{asset}.json"]["reasoning"]["reasons"]
+
+    text = plain(html_of()[page_of(asset)])
+
+    assert {row["bears_on_call"] for row in reasons} == {"neutral"}
+    assert "No call. The evidence is context, and decides no call." in text
+    for row in reasons:
+        points = {"up": "points up", "down": "points down"}.get(row["points"], "points neither way")
+        assert f"{row['text']} {points}" in text
+    assert not re.search("agree|expected|wrong", text.split("Will it move")[1].split("Futures")[0])
+
+
+def test_the_page_of_an_asset_counts_its_own_calls_that_came_true() -> None:
     mine = [made for made in predictions() if made.asset == "ETH" and made.outcome is not None and not made.warm_up]
-    right = sum(made.outcome == made.prediction for made in mine)
+    called = [made for made in mine if made.call != "none"]
+    right = sum(made.outcome == made.prediction for made in called)
+    usual = sum(made.outcome == "NEUTRAL" for made in called)  # its base rate is the highest in each of them
 
     text = plain(html_of()[page_of("ETH")])
 
-    share = f"{100 * right / len(mine):.1f}% of {len(mine)}" if len(mine) >= 30 else f"{right} of {len(mine)}"
-    assert f"Which way: {share} forecasts were right" in text
+    n = len(called)
+    assert 30 <= n < len(mine)
+    assert f"Calls: {100 * right / n:.1f}% of {n} calls were right" in text
+    assert f"always naming the outcome most frequent before gets {100 * usual / n:.1f}%)" in text
+    assert f"{len(mine) - n} forecasts made no call." in text
+
+
+@pytest.mark.parametrize("calls", ["none", None])
+def test_hours_without_a_call_make_no_rate_on_the_page_of_an_asset(calls: str | None) -> None:
+    due = tuple(replace(made, call=None if calls is None else Call(calls)) for made in predictions())
+
+    text = plain(Rendered(context(), due)[page_of("ETH")])
+
+    assert "Calls: none has been scored." in text
+    assert "calls were right" not in text
 
 
 # The Arena
@@ -297,7 +333,7 @@ def test_the_arena_shows_the_brains_chances_of_the_live_round() -> None:
 
     text = plain(html_of()["/arena/index.html"])
 
-    assert f"Chances: bullish {up}, neutral {neutral}, bearish {down}." in text
+    assert f"Chances: up {up}, small move {neutral}, down {down}." in text
 
 
 def test_the_arena_shows_how_many_voted_for_what() -> None:
@@ -305,7 +341,7 @@ def test_the_arena_shows_how_many_voted_for_what() -> None:
 
     text = plain(html_of()["/arena/index.html"])
 
-    assert f"bullish {live.bullish} of 21, neutral {live.neutral} of 21, bearish {live.bearish} of 21" in text
+    assert f"up {live.bullish} of 21, small move {live.neutral} of 21, down {live.bearish} of 21" in text
 
 
 def test_the_arena_lists_each_finished_round_as_published() -> None:
@@ -315,17 +351,17 @@ def test_the_arena_lists_each_finished_round_as_published() -> None:
     assert len(rows) == len(played)
     for row, published in zip(rows, played, strict=True):
         came, said = published["outcome"], published["forecast"]["prediction"]
-        marks = {"BULLISH": "▲", "BEARISH": "▼", "NEUTRAL": DASH}
+        has_call = published["forecast"]["call"] != "none"
         verdict = ""
         if came is not None:
             verdict = " ✓ right" if said == came else " ✗ wrong"
-        assert row["Brain"] == f"{marks[said]} {said.lower()}{verdict}"
-        assert row["Outcome"].startswith(f"{marks[came]} {came.lower()}" if came else "void: too few venues")
+        assert row["Brain"] == (f"{OUTCOMES[said]}{verdict}" if has_call else "no call")
+        assert row["Outcome"].startswith(OUTCOMES[came] if came else "void: too few venues")
         moved = published["change_bps"]
         assert signed(row["Move"], None if moved is None else moved / 100)
         total = sum(published["votes"].values())
         assert row["Votes"] == (f"{total} real" if total else "0")
-        assert row["People"].startswith("▲ bullish" if total else "none")
+        assert row["People"].startswith("▲ up" if total else "none")
         assert row["Round"].startswith(published["asset"])
         assert ("backtest" in row["Round"]) is published["warm_up"]
 

@@ -1,7 +1,9 @@
 import re
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from html.parser import HTMLParser
+from typing import Final
 
 import pytest
 
@@ -11,11 +13,10 @@ from generator.catalog.endpoints import ENDPOINTS, Endpoint
 from generator.catalog.products import PRODUCTS, Product
 from generator.catalog.text.answers import DISCLAIMER, WHAT_THIS_IS_NOT
 from generator.catalog.words import SourceMode
-from generator.site.pages.render import Pages
 from generator.site.resources import Assets
 from tests.support.bodies import composed
 from tests.support.builders import CONTEXTS
-from tests.support.page_view import schemas, view, view_of, with_body
+from tests.support.page_view import Rendered, rendered, schemas, view, view_of, with_body
 
 # The only links to elsewhere: where money of the test network comes from.
 FAUCETS = ("https://bank.testnet.algorand.network/", "https://faucet.circle.com/")
@@ -51,11 +52,7 @@ class _Reader(HTMLParser):
         self.text += [] if self._quiet else [data]
 
 
-@pytest.fixture(scope="module")
-def pages() -> Pages:
-    return Pages()
-
-
+@cache
 def _read(html: bytes) -> _Reader:
     reader = _Reader()
     reader.feed(html.decode())
@@ -66,27 +63,22 @@ def _text(html: bytes) -> str:
     return re.sub(r"\s+", " ", "".join(_read(html).text).replace("\xa0", " "))
 
 
-STATES = {
-    "simulated": view(),
-    "hourly bars": view(SourceMode.RECORDED, known=False),
-    "nothing yet": view(SourceMode.LIVE, known=False, empty=True),
+STATES: Final[Mapping[str, Callable[[], Rendered]]] = {
+    "simulated": rendered,
+    "hourly bars": partial(rendered, SourceMode.RECORDED, known=False),
+    "nothing yet": partial(rendered, SourceMode.LIVE, known=False, empty=True),
 }
-
-
-@cache
-def rendered(state: str = "simulated") -> dict[str, bytes]:
-    return Pages().render(STATES[state])
 
 
 @pytest.mark.parametrize("state", STATES)
 def test_every_page_carries_the_educational_notice_in_every_state(state: str) -> None:
-    for html in rendered(state).values():
+    for html in STATES[state]().values():
         assert DISCLAIMER in _text(html)
 
 
 @pytest.mark.parametrize("state", STATES)
 def test_pages_need_nothing_inline_and_nothing_from_elsewhere(state: str) -> None:
-    for html in rendered(state).values():
+    for html in STATES[state]().values():
         page = _read(html)
 
         assert not page.inline_scripts
@@ -98,7 +90,7 @@ def test_pages_need_nothing_inline_and_nothing_from_elsewhere(state: str) -> Non
 
 @pytest.mark.parametrize("state", STATES)
 def test_ids_are_unique_and_every_jump_has_its_target(state: str) -> None:
-    for html in rendered(state).values():
+    for html in STATES[state]().values():
         page = _read(html)
 
         assert len(page.ids) == len(set(page.ids))
@@ -109,9 +101,9 @@ def test_ids_are_unique_and_every_jump_has_its_target(state: str) -> None:
     ("mode", "words"),
     [(SourceMode.SIMULATED, "Simulated data."), (SourceMode.RECORDED, "Recorded data.")],
 )
-def test_data_that_is_not_live_is_marked_on_every_page(pages: Pages, mode: SourceMode, words: str) -> None:
-    assert all(words in _text(html) for html in pages.render(view(mode)).values())
-    assert not any(b"data-mode-banner" in html for html in pages.render(view(SourceMode.LIVE)).values())
+def test_data_that_is_not_live_is_marked_on_every_page(mode: SourceMode, words: str) -> None:
+    assert all(words in _text(html) for html in rendered(mode).values())
+    assert not any(b"data-mode-banner" in html for html in rendered(SourceMode.LIVE).values())
 
 
 def test_landing_shows_the_reading_its_times_and_every_asset_with_its_change() -> None:
@@ -120,7 +112,7 @@ def test_landing_shows_the_reading_its_times_and_every_asset_with_its_change() -
     assert all(f"{asset} " in text for asset in ASSETS)
     assert "$97,412" in text
     assert "\N{MINUS SIGN}0.17%" in text
-    assert "Range-bound: two assets are up and five down on the day" in text
+    assert "On the day two of seven assets are higher and five lower" in text
     assert "Confidence 78.2%" in text
     assert "As of 20 Nov 2026, 09:53 UTC, valid until 09:56." in text
 
@@ -134,15 +126,15 @@ def test_landing_links_every_free_endpoint_and_prices_every_product() -> None:
 
 
 def test_hourly_bars_read_as_unknown_with_the_reason() -> None:
-    text = _text(rendered("hourly bars")["/index.html"])
+    text = _text(STATES["hourly bars"]()["/index.html"])
 
-    assert "The regime is unknown: needs 5-minute bars." in text
+    assert "Volatility and regime are unknown: a reading needs 5-minute bars; the last 24 hours show" in text
     assert "None" not in text
     assert "nan" not in text.lower().split()
 
 
 def test_first_moments_read_well_without_prices_rounds_or_lessons() -> None:
-    text = _text(rendered("nothing yet")["/index.html"])
+    text = _text(STATES["nothing yet"]()["/index.html"])
 
     assert "no prices yet" in text
     assert "No round is live at the moment." in text
@@ -152,24 +144,22 @@ def test_first_moments_read_well_without_prices_rounds_or_lessons() -> None:
     assert "None" not in text
 
 
-def test_the_open_rounds_forecast_stays_hidden(pages: Pages) -> None:
+def test_the_open_rounds_forecast_stays_hidden() -> None:
     base = view()
     open_round = base.ctx.arena.open
     assert open_round is not None
     revealed = replace(open_round, confidence_percent=97.3, probabilities=(0.01, 0.017, 0.973))
 
-    html = pages.render(replace(base, ctx=replace(base.ctx, arena=replace(base.ctx.arena, open=revealed))))[
-        "/index.html"
-    ]
+    html = Rendered(replace(base, ctx=replace(base.ctx, arena=replace(base.ctx.arena, open=revealed))))["/index.html"]
 
     assert b"97.3" not in html
 
 
-def test_names_from_outside_are_escaped(pages: Pages) -> None:
+def test_names_from_outside_are_escaped() -> None:
     base = view()
     body = base.bodies.market_regime.model_copy(update={"summary": "<script>alert(1)</script>"})
 
-    files = pages.render(with_body(base, "/api/market-regime.php", body))
+    files = Rendered(with_body(base, "/api/market-regime.php", body))
 
     assert not any(b"<script>alert" in html for html in files.values())
 
@@ -206,14 +196,14 @@ def test_docs_explain_every_field_of_every_answer(row: Endpoint | Product) -> No
     assert {name for model in reached for name in schemas()[model].get("properties", ())} <= names
 
 
-def test_docs_show_an_answer_of_this_tick_and_no_paid_one(pages: Pages) -> None:
+def test_docs_show_an_answer_of_this_tick_and_no_paid_one() -> None:
     shown = view()
     for product in PRODUCTS:
         shown = with_body(
             shown, product.path, composed("full").paid[product.id].model_copy(update={"headline": "paid words"})
         )
 
-    files = pages.render(shown)
+    files = Rendered(shown)
 
     assert '"trend": "sideways"' in _text(files["/docs/market-regime/index.html"])
     assert not any(b"paid words" in content for content in files.values())
@@ -247,7 +237,7 @@ def test_every_asset_that_pages_ask_for_is_published() -> None:
     assert wanted <= set(files)
 
 
-def test_reasons_for_what_is_missing_name_their_assets(pages: Pages) -> None:
-    text = _text(pages.render(view_of(CONTEXTS["missing_asset"]()))["/status/index.html"])
+def test_reasons_for_what_is_missing_name_their_assets() -> None:
+    text = _text(Rendered(view_of(CONTEXTS["missing_asset"]()))["/status/index.html"])
 
     assert "HBAR: no venue lists it now" in text

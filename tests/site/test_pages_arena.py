@@ -2,7 +2,6 @@
 
 import re
 from dataclasses import replace
-from functools import cache
 from html import unescape
 
 import pytest
@@ -14,10 +13,11 @@ from generator.catalog.words import SourceMode
 from generator.compose.scores import against, hour_of
 from generator.site.pages.arena import burst_words, record_words
 from generator.site.pages.record import headline
-from generator.site.pages.render import Pages, PageView
+from generator.site.pages.render import PageView
+from generator.site.words.reference import Reference
 from tests.support import builders
 from tests.support.builders import CONTEXTS, NOW_MS, SEALED_PROBABILITIES, SEALED_SALT
-from tests.support.page_view import arena, predictions, rounds, view, view_of
+from tests.support.page_view import Rendered, arena, predictions, rendered, rounds, view, view_of
 from tests.support.ranges import how_far
 
 EMPTY = view(SourceMode.LIVE, known=False, empty=True)
@@ -29,20 +29,15 @@ def _text(html: bytes) -> str:
 
 
 def _page(path: str, of: PageView | None = None) -> str:
-    return _text((Pages().render(of) if of else _rendered())[f"{path}index.html"])
-
-
-@cache
-def _rendered() -> dict[str, bytes]:
-    return Pages().render(view())
+    return _text((Rendered(of) if of else rendered())[f"{path}index.html"])
 
 
 def test_the_live_round_shows_crowd_brain_price_and_band() -> None:
     text = _page("/arena/")
 
     assert "Live: BTC, 09:00 to 10:00 UTC" in text
-    assert "No real vote. 21 simulated votes: 11 bullish, 4 neutral, 6 bearish." in text
-    assert "NEUTRAL, with a chance of 36.0%" in text
+    assert "No real vote. 21 simulated votes: 11 up, 4 small move, 6 down." in text
+    assert "small move, with a chance of 36.0%" in text
     assert "±0.23%" in text
     assert "BTC is 0.23% above its start" in text
 
@@ -50,8 +45,8 @@ def test_the_live_round_shows_crowd_brain_price_and_band() -> None:
 @pytest.mark.parametrize(
     ("simulated", "words"),
     [
-        (Tally(10, 6, 4), "1 real vote: 1 bullish, 0 neutral, 0 bearish. 20 simulated votes: 10 bullish, 4 neutral"),
-        (Tally(), "21 real votes: 11 bullish, 4 neutral, 6 bearish. "),
+        (Tally(10, 6, 4), "1 real vote: 1 up, 0 small move, 0 down. 20 simulated votes: 10 up, 4 small move"),
+        (Tally(), "21 real votes: 11 up, 4 small move, 6 down. "),
     ],
 )
 def test_only_simulated_votes_are_called_simulated(simulated: Tally, words: str) -> None:
@@ -68,7 +63,7 @@ def test_real_and_simulated_voters_are_rated_apart_on_the_arena_and_the_record()
     base = view()
     six = {"bullish": 1, "bearish": 5, "neutral": 0}
     rows = [{**row, "simulated_votes": six} if sum(row["votes"].values()) else row for row in base.rounds]
-    files = Pages().render(replace(base, rounds=rows))
+    files = Rendered(replace(base, rounds=rows))
 
     arena_page, record = (_text(files[f"{path}index.html"]) for path in ("/arena/", "/track-record/"))
 
@@ -83,7 +78,7 @@ def test_the_open_round_shows_its_band_and_fingerprint_and_the_brain_as_sealed()
     text = _page("/arena/")
 
     assert "Vote: where will BTC be at 11:00 UTC?" in text
-    assert "▲ Up more than 0.23% higher ● No move within 0.23% ▼ Down more than 0.23% lower" in text
+    assert "▲ Up more than 0.23% higher ● Small move within 0.23% ▼ Down more than 0.23% lower" in text
     assert "9f2c" * 16 in text
 
 
@@ -91,7 +86,7 @@ def test_nothing_of_a_sealed_forecast_is_on_the_arena_page() -> None:
     ctx = CONTEXTS["full"]()
     base = view()
 
-    html = Pages().render(replace(base, ctx=ctx))["/arena/index.html"].decode()
+    html = Rendered(replace(base, ctx=ctx))["/arena/index.html"].decode()
 
     assert SEALED_SALT not in html
     assert not [chance for chance in SEALED_PROBABILITIES if f"{100 * chance:.1f}" in _text(html.encode())]
@@ -109,7 +104,7 @@ def test_history_keeps_misses_and_void_rounds_with_their_reason() -> None:
 def test_how_to_vote_gives_command_and_note_of_the_open_round() -> None:
     text = _page("/arena/")
 
-    assert "emi vote BULLISH" in text
+    assert "emi vote up" in text
     assert 'emi-arena/v1:j{"r":"BTC-20261120-090000","p":"BULLISH"}' in text
 
 
@@ -117,10 +112,8 @@ def test_how_to_vote_gives_command_and_note_of_the_open_round() -> None:
 def test_the_crowd_by_record_is_the_headline_and_a_burst_is_next_to_the_count(path: str) -> None:
     text = _page(path)
 
-    by_record = text.index(
-        "By record, of 4 voters who have one: 2 bullish, 1 neutral, 1 bearish; weighed by record: bullish."
-    )
-    every = text.index("All votes: No real vote. 21 simulated votes: 11 bullish")
+    by_record = text.index("By record, of 4 voters who have one: 2 up, 1 small move, 1 down; weighed by record: up.")
+    every = text.index("All votes: No real vote. 21 simulated votes: 11 up")
     assert by_record < every < text.index("Burst: 9 votes") < every + 120
 
 
@@ -136,7 +129,7 @@ def test_from_thirty_votes_on_a_crowd_and_a_burst_are_written_in_percent() -> No
     crowd = LockedCrowd(RecordCrowd(40, 0.6, 0.3, 0.1, Tally(20, 15, 5)), (Burst(NOW_MS, 60, 45, 30),))
     ctx = replace(builders.full_context(), arena=replace(arena, crowd=crowd))
 
-    assert record_words(ctx) == "By record, of 40 voters who have one: 60.0% bullish, 10.0% neutral, 30.0% bearish."
+    assert record_words(ctx) == "By record, of 40 voters who have one: 60.0% up, 10.0% small move, 30.0% down."
     assert "75.0% of them for the same answer and 50.0% from new addresses" in burst_words(ctx)[0]
 
 
@@ -144,13 +137,13 @@ def test_a_crowd_that_an_earlier_version_locked_has_no_counts_and_says_none() ->
     crowd = LockedCrowd(RecordCrowd(4, 0.6, 0.3, 0.1), ())
     ctx = replace(builders.full_context(), arena=replace(builders.arena(), crowd=crowd))
 
-    assert record_words(ctx) == "By record, of 4 voters who have one: bullish."
+    assert record_words(ctx) == "By record, of 4 voters who have one: up."
 
 
 def test_patterns_and_places_stand_with_their_counts_and_intervals() -> None:
     text = _page("/arena/")
 
-    assert "all rounds with a crowd 46 39.1% 34.8% 30.4% Neither was right more often." in text
+    assert "all rounds with a call and a crowd 46 39.1% 34.8% 30.4% Neither was right more often." in text
     assert "AAAAAA…BBBB 58.5% of 41 (95% interval 51.4 to 65.7%) provisional" in text
     assert "17 voters so far, 16 with too few rounds." in text
 
@@ -166,7 +159,8 @@ def test_an_arena_where_nothing_was_played_says_so() -> None:
 
 @pytest.mark.parametrize("name", CONTEXTS)
 def test_pages_of_every_state_have_no_holes(name: str) -> None:
-    files = Pages().render(replace(view_of(CONTEXTS[name](), rounds(3), predictions(2)), schemas={}))
+    of = replace(view_of(CONTEXTS[name](), rounds(3), predictions(2)), reference=Reference({}))
+    files = dict(Rendered(of))  # every page can be made
 
     for path in ("/", "/arena/", "/track-record/", "/learn/", "/status/"):
         # "None yet." and "None has ended yet." are sentences of ours; a hole is alone.
@@ -175,7 +169,7 @@ def test_pages_of_every_state_have_no_holes(name: str) -> None:
 
 
 def test_the_record_draws_ranges_first_then_rates_and_skill() -> None:
-    html = _rendered()["/track-record/index.html"].decode()
+    html = rendered()["/track-record/index.html"].decode()
 
     drawn = re.findall(r'<figure class="chart" id="chart-([a-z-]+)"', html)
 
@@ -187,10 +181,10 @@ def test_below_thirty_nothing_is_drawn_and_the_page_says_how_many_are_missing() 
     base = view()
     young = replace(few, how_far=how_far(36), arena_record=replace(few.arena_record, resolved=29, hit=rate(11, 29)))
 
-    html = Pages().render(replace(base, ctx=replace(base.ctx, arena=young)))["/track-record/index.html"]
+    html = Rendered(replace(base, ctx=replace(base.ctx, arena=young)))["/track-record/index.html"]
 
     assert b"<figure" not in html
-    assert "12 of 30 forecasts have come due. Charts are drawn from 30 on" in _text(html)
+    assert "12 of 30 calls have come due. Charts are drawn from 30 on" in _text(html)
     assert "Too early to tell" in _text(html)
 
 
@@ -204,14 +198,16 @@ def test_before_the_first_outcome_the_record_reads_well() -> None:
 
 
 def test_every_hour_and_asset_has_its_cell_hit_or_miss() -> None:
-    html = _rendered()["/track-record/index.html"].decode()
+    html = rendered()["/track-record/index.html"].decode()
     grid = html.split('<table class="grid">')[2].split("</table>")[0]
     due = [made for made in predictions() if made.outcome is not None][: 24 * len(ASSETS)]
     hours = {made.start_ms for made in due}
     shown = [made for made in predictions() if made.start_ms in sorted(hours, reverse=True)[:24] and made.outcome]
 
-    assert grid.count("right: ") == sum(made.prediction == made.outcome for made in shown)
-    assert grid.count("wrong: ") == sum(made.prediction != made.outcome for made in shown)
+    called = [made for made in shown if made.call != "none"]
+    assert grid.count("right: ") == sum(made.prediction == made.outcome for made in called)
+    assert grid.count("wrong: ") == sum(made.prediction != made.outcome for made in called)
+    assert grid.count("no call") == len(shown) - len(called) > 0
 
 
 @pytest.mark.parametrize(
@@ -260,7 +256,7 @@ def test_direction_is_called_unknown_once_and_with_its_numbers() -> None:
     text = _page("/track-record/")
 
     assert text.count("Which way prices will move is not known.") == 1
-    assert "of 1204 forecasts 34.1% (95% interval 31.5 to 36.9%) came true" in text
+    assert "of 1204 calls 34.1% (95% interval 31.5 to 36.9%) came true" in text
     assert "always naming the outcome most frequent before gets 35.9%" in text
 
 

@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ from markupsafe import Markup
 
 from generator.catalog.discovery import CATALOG_VERSION, PAGES
 from generator.catalog.links import NOT_FOUND
-from generator.catalog.measured import DAYS, MARKETS, MEASURED
+from generator.catalog.measured import DAYS, HELD, MARKETS, MEASURED, MOVE_SKILL, MOVE_SKILL_BY_HOUR
 from generator.catalog.pages import SitePage
 from generator.catalog.words import SourceMode
 from generator.compose.context import TickTimes
@@ -19,15 +20,15 @@ from generator.site.pages.render import Pages, PageView
 from generator.site.resources import Resources
 from generator.site.words.changelog import Version, versions
 from tests.support.builders import HOUR_MS
-from tests.support.page_view import view
+from tests.support.page_view import Rendered, rendered, view
 
 BASE = "http://127.0.0.1:8402"
 OF_NOW = {"/", "/arena/", "/status/"}
 
 
 @pytest.fixture(scope="module")
-def files() -> dict[str, bytes]:
-    return Pages().render(view())
+def files() -> Mapping[str, bytes]:
+    return rendered()
 
 
 def _linked(html: str) -> list[dict[str, Any]]:
@@ -37,7 +38,7 @@ def _linked(html: str) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if page.path != NOT_FOUND], ids=lambda page: page.path)
-def test_every_page_names_its_twin_its_address_and_what_it_is(files: dict[str, bytes], page: SitePage) -> None:
+def test_every_page_names_its_twin_its_address_and_what_it_is(files: Mapping[str, bytes], page: SitePage) -> None:
     html = files[page.file].decode()
 
     assert f'<link rel="alternate" type="text/markdown" href="{page.path}index.md"' in html
@@ -52,7 +53,7 @@ def test_linked_data_carries_the_time_of_the_tick_and_can_not_end_its_block() ->
     base = view()
     site = replace(base.ctx.site, project="</script><b>")
 
-    html = Pages().render(replace(base, ctx=replace(base.ctx, site=site)))["/index.html"].decode()
+    html = Rendered(replace(base, ctx=replace(base.ctx, site=site)))["/index.html"].decode()
 
     nodes = _linked(html)
     assert nodes[0]["name"] == "</script><b>"
@@ -108,7 +109,7 @@ def test_a_lesson_has_a_chart_of_today_where_there_is_one() -> None:
         "btc-funding": Markup('<figure id="chart-paid"></figure>'),
     }
 
-    without, shown = (Pages().render(replace(view(), figures=drawn))["/learn/index.html"] for drawn in ({}, figures))
+    without, shown = (Rendered(replace(view(), figures=drawn))["/learn/index.html"] for drawn in ({}, figures))
 
     assert b"<figure" not in without
     assert (
@@ -121,23 +122,26 @@ def test_a_lesson_has_a_chart_of_today_where_there_is_one() -> None:
 
 def test_a_kept_page_changes_with_the_kind_of_data() -> None:
     pages, base = Pages(), view()
-    pages.render(base)
+    before = Rendered(base, pages)["/methodology/index.html"]
     live = replace(base.ctx, observation=replace(base.ctx.observation, mode=SourceMode.LIVE))
 
-    assert b"<strong>live</strong> data" in pages.render(replace(base, ctx=live))["/methodology/index.html"]
+    after = Rendered(replace(base, ctx=live), pages)["/methodology/index.html"]
+
+    assert b"<strong>live</strong> data" in after
+    assert b"<strong>live</strong> data" not in before
 
 
 def test_a_new_outcome_reaches_the_track_record_at_once() -> None:
     pages, base = Pages(), view()
-    before = pages.render(base)["/track-record/index.html"]
+    before = Rendered(base, pages)["/track-record/index.html"]
     newest = replace(base.predictions[0], start_ms=base.predictions[0].start_ms + HOUR_MS)
 
-    after = pages.render(replace(base, predictions=(newest, *base.predictions)))["/track-record/index.html"]
+    after = Rendered(replace(base, predictions=(newest, *base.predictions)), pages)["/track-record/index.html"]
 
     assert before != after
 
 
-def test_the_changelog_page_shows_what_the_file_lists(files: dict[str, bytes]) -> None:
+def test_the_changelog_page_shows_what_the_file_lists(files: Mapping[str, bytes]) -> None:
     written = versions((Path(__file__).parents[2] / "CHANGELOG.md").read_text())
     html = files["/changelog/index.html"].decode()
 
@@ -153,7 +157,7 @@ def test_the_changelog_joins_lines_and_leaves_other_sections_out() -> None:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.path)
-def test_a_twin_holds_no_tag_and_no_mark_left_open(files: dict[str, bytes], page: SitePage) -> None:
+def test_a_twin_holds_no_tag_and_no_mark_left_open(files: Mapping[str, bytes], page: SitePage) -> None:
     twin = files[page.twin].decode()
 
     assert "<" not in twin.replace("<=", "")
@@ -162,7 +166,7 @@ def test_a_twin_holds_no_tag_and_no_mark_left_open(files: dict[str, bytes], page
     assert twin.count("\n# ") == 1
 
 
-def test_the_methodology_shows_what_the_regimes_confidence_was_worth(files: dict[str, bytes]) -> None:
+def test_the_methodology_shows_what_the_regimes_confidence_was_worth(files: Mapping[str, bytes]) -> None:
     text = files["/methodology/index.md"].decode()
 
     for one in MEASURED:
@@ -171,12 +175,22 @@ def test_the_methodology_shows_what_the_regimes_confidence_was_worth(files: dict
     assert f"{MARKETS} of each kind, {DAYS} days each" in text
 
 
+def test_the_methodology_names_all_four_horizons_as_they_were_measured(files: dict[str, bytes]) -> None:
+    text = files["/methodology/index.md"].decode()
+
+    for held in HELD:
+        assert held.interval in text, (held.horizon, held.stated)
+        assert f"{held.moves:,}" in text
+    assert MOVE_SKILL.words in text
+    assert MOVE_SKILL_BY_HOUR.words in text
+
+
 TEMPLATES = Resources.locate().templates
 
 
 @pytest.mark.parametrize("empty", [False, True])
 def test_every_link_leads_somewhere_and_says_where(empty: bool) -> None:
-    pages = {path: html.decode() for path, html in Pages().render(view(empty=empty)).items() if path.endswith(".html")}
+    pages = {path: html.decode() for path, html in rendered(empty=empty).items() if path.endswith(".html")}
     # The gateway fills these in; their links stand in the template.
     pages |= {str(path): path.read_text() for path in TEMPLATES.rglob("*.html")}
 

@@ -11,12 +11,11 @@ from generator.catalog.endpoints import ENDPOINT_BY_ID
 from generator.errors import PublishError
 from generator.site.charts.now import shares, sparkline
 from generator.site.pages.record import record_view
-from generator.site.pages.render import Pages
 from generator.site.resources import Resources
 from generator.site.words import format as page_format
 from generator.site.words.reference import Reference, type_name
 from tests.support.builders import NOW_MS, empty_arena
-from tests.support.page_view import arena, predictions, view
+from tests.support.page_view import Rendered, arena, predictions, view
 from tests.support.ranges import how_far
 
 
@@ -163,7 +162,7 @@ def test_the_backtest_is_named_apart_and_in_no_figure_of_the_record() -> None:
 
 def test_the_landing_page_says_one_change_of_a_day_in_cell_and_picture() -> None:
     of = view()
-    html = Pages().render(of)["/index.html"].decode()
+    html = Rendered(of)["/index.html"].decode()
 
     for asset, coin in of.bodies.main_brain.coins.items():
         change = page_format.signed(coin.change_24h)

@@ -98,14 +98,15 @@ def test_confidence_comes_with_what_forecasts_were_worth() -> None:
 def test_the_alternative_text_says_what_is_drawn(drawn: Pictures) -> None:
     alt = drawn.shares["/"].alt
 
-    for said in ("Range-bound: two assets", "78.2 confidence", "89.8%", "Simulated data", "09:53 UTC", "learning"):
+    market = ("uptrend since 03:53. On the day two of seven", "78.2 the chance")
+    for said in (*market, "89.8%", "Simulated data", "09:53 UTC", "learning"):
         assert said in alt
 
 
 def test_an_unknown_reading_shows_no_number_for_it() -> None:
     unknown = words(known=False)
 
-    assert unknown["/"].headline.startswith("The regime is unknown:")
+    assert unknown["/"].headline.startswith("Volatility")
     assert not [meaning for _, meaning in unknown["/"].cards if "confidence" in meaning]
 
 

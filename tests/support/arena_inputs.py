@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cache
 
+import numpy as np
 from algosdk.account import generate_account
 
 from gateway.wire.algorand import DEMO_ARENA
@@ -16,7 +17,7 @@ from gateway.wire.networks import NETWORKS
 from generator.arena.ballots import BallotFile
 from generator.arena.play import ArenaConfig, PlayInputs, PricePoint
 from generator.arena.values import ArenaView, RangeForecast
-from generator.brain.forecast import Forecast, OutcomeChances
+from generator.brain.forecast import CALLS, EARNED, Forecast, OutcomeChances, follow, in_units
 from generator.catalog.assets import ASSETS
 from generator.catalog.horizons import HORIZONS
 from generator.catalog.words import Prediction
@@ -54,10 +55,13 @@ def forecast_at(now_ms: int) -> Callable[[str, int], Forecast | None]:
     """Return a forecaster whose words depend on the minute alone."""
 
     def forecast(asset: str, minutes: int) -> Forecast:
-        lean = 0.05 * math.sin(now_ms / (17 * MINUTE) + ASSETS.index(asset))
-        chances = OutcomeChances(0.3 - lean, 0.37, 0.33 + lean)
-        word = Prediction.BULLISH if lean > 0.02 else Prediction.BEARISH if lean < -0.02 else Prediction.NEUTRAL
-        return Forecast(asset, minutes, chances, OutcomeChances(0.31, 0.36, 0.33), word, 20.123456)
+        place = ASSETS.index(asset)
+        lean = 0.08 * math.sin(now_ms / (17 * MINUTE) + place)
+        neutral = 0.36 + 0.18 * math.sin(now_ms / (29 * MINUTE) + 2 * place)
+        chances = OutcomeChances(0.49 - neutral / 2 - lean, neutral, 0.51 - neutral / 2 + lean)
+        units = in_units(np.array((chances.down, chances.neutral, chances.up))[:, None])
+        call = CALLS[follow(np.zeros(1), units, EARNED).item()]
+        return Forecast(asset, minutes, chances, OutcomeChances(0.31, 0.36, 0.33), call, 20.123456)
 
     return forecast
 

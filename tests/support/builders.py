@@ -28,6 +28,7 @@ from generator.brain.facts import BASELINES, AssetWeek, MarketWeek
 from generator.brain.forecast import Forecast, OutcomeChances
 from generator.brain.reading import (
     AssetReading,
+    Axes,
     BrainReading,
     LearningReading,
     Range,
@@ -39,11 +40,14 @@ from generator.catalog.assets import ASSETS
 from generator.catalog.horizons import HORIZONS
 from generator.catalog.text.labels import NO_FUTURES
 from generator.catalog.words import (
+    BIAS_OF_CALL,
     Bias,
+    Call,
     Consensus,
     DerivativesState,
     DerivativesVote,
     LiquidityContext,
+    MarketSide,
     MarketStructure,
     PatternType,
     Points,
@@ -83,8 +87,7 @@ _KNOWN: Final = {
 PRICES: Final = {asset: _KNOWN.get(asset, 1.2345) for asset in ASSETS}
 SEALED_PROBABILITIES: Final = (0.2711, 0.4013, 0.3276)
 SEALED_SALT: Final = "5e" * 32
-_BIASES = (Bias.UP, Bias.FLAT, Bias.DOWN, Bias.UP, Bias.FLAT, Bias.FLAT, Bias.UP)
-_WORDS = {Bias.UP: Prediction.BULLISH, Bias.DOWN: Prediction.BEARISH, Bias.FLAT: Prediction.NEUTRAL}
+_CALLS = (Call.UP, Call.SMALL_MOVE, Call.DOWN, Call.UP, Call.NONE, Call.NONE, Call.UP)
 
 
 def site(base_url: str = "https://api.example.org") -> Site:
@@ -128,16 +131,22 @@ def observation(mode: SourceMode = SourceMode.LIVE) -> Observation:
     )
 
 
-def forecast(asset: str, bias: Bias) -> Forecast:
+def forecast(asset: str, call: Call) -> Forecast:
     chances = {
-        Bias.UP: OutcomeChances(0.281_234_5, 0.331_111, 0.387_654_5),
-        Bias.DOWN: OutcomeChances(0.391_234_5, 0.321_111, 0.287_654_5),
-        Bias.FLAT: OutcomeChances(0.321_234_5, 0.341_111, 0.337_654_5),
-    }[bias]
-    return Forecast(asset, 60, chances, OutcomeChances(0.33, 0.34, 0.33), _WORDS[bias], 21.437_8)
+        Call.UP: OutcomeChances(0.281_234_5, 0.331_111, 0.387_654_5),
+        Call.DOWN: OutcomeChances(0.391_234_5, 0.321_111, 0.287_654_5),
+        Call.SMALL_MOVE: OutcomeChances(0.221_234_5, 0.541_111, 0.237_654_5),
+        Call.NONE: OutcomeChances(0.321_234_5, 0.341_111, 0.337_654_5),
+    }[call]
+    return Forecast(asset, 60, chances, OutcomeChances(0.33, 0.34, 0.33), call, 21.437_8)
 
 
-def evidence() -> tuple[Evidence, ...]:
+def evidence(call: Call = Call.UP) -> tuple[Evidence, ...]:
+    """Return the evidence of an asset; without a call none is for or against it."""
+    return tuple(replace(row, side=Side.NEUTRAL) if call is Call.NONE else row for row in _evidence())
+
+
+def _evidence() -> tuple[Evidence, ...]:
     return (
         Evidence("trend", Side.FOR, Points.UP, "prices rose steadily over the last hours"),
         Evidence("momentum", Side.AGAINST, Points.DOWN, "the rise slows"),
@@ -150,11 +159,11 @@ def evidence() -> tuple[Evidence, ...]:
 
 def asset_reading(asset: str) -> AssetReading:
     place = ASSETS.index(asset)
-    bias = _BIASES[place % len(_BIASES)]
+    call = _CALLS[place % len(_CALLS)]
     return AssetReading(
         asset=asset,
-        bias=bias,
-        forecast=forecast(asset, bias),
+        bias=BIAS_OF_CALL[call],
+        forecast=forecast(asset, call),
         regime=RegimeLabel.RISK_ON if place % 2 == 0 else RegimeLabel.RANGE,
         regime_confidence=0.712_345,
         trend=Trend.UP if place % 3 else Trend.SIDEWAYS,
@@ -170,10 +179,22 @@ def asset_reading(asset: str) -> AssetReading:
         ranges={name: Range(-0.012_345, -0.003_456, 0.003_567, 0.012_678) for name in HORIZONS},
         baselines=dict.fromkeys(BASELINES, 0.001234),
         change=0.012_345,
-        facts=AssetWeek(usual_day=0.023_456, place_in_week=0.654_321, volume_ratio=1.234_567),
-        agreement=0.666_667,
+        facts=AssetWeek(
+            usual_day=0.023_456,
+            usual_days=29,
+            place_in_week=0.654_321,
+            volume_ratio=1.234_567,
+            hour=0.001_234,
+            hour_rank=0.543_21,
+            last_3h=0.002_345,
+            last_8h=0.006_543,
+            last_20h=0.010_987,
+            broke_high_ms=NOW_MS - 780_000,
+            below_high=0.001_234,
+        ),
+        agreement=None if call is Call.NONE else 0.666_667,
         coverage=1.0,
-        evidence=evidence(),
+        evidence=evidence(call),
     )
 
 
@@ -182,6 +203,7 @@ def reading() -> BrainReading:
         t_ms=NOW_MS - 480_000,
         bars_seen=8_640,
         regime=RegimeReading(
+            axes=Axes(VolatilityWord.NORMAL, NOW_MS - 9 * HOUR_MS, MarketSide.RISING, 0.693_456, NOW_MS - 6 * HOUR_MS),
             label=RegimeLabel.RISK_ON,
             posterior={
                 RegimeLabel.RISK_ON: 0.713_456,
@@ -196,7 +218,16 @@ def reading() -> BrainReading:
             trend=Trend.UP,
             volatility=VolatilityWord.NORMAL,
             counts=Counts(5, 2, 0),
-            facts=MarketWeek(0.021_234, 3, 0.654_321, 1.234_567, 0.765_432, 0.654_321),
+            facts=MarketWeek(
+                usual_day=0.021_234,
+                usual_days=29,
+                since_ms=NOW_MS // HOUR_MS * HOUR_MS - 4 * HOUR_MS,
+                since_share=0.654_321,
+                volume_ratio=1.234_567,
+                correlation=0.765_432,
+                hour_rank=0.654_321,
+                move_rank=0.543_21,
+            ),
             risk_score=41.234,
             drivers=("longs pay shorts well above the usual rate", "two coins are thinly traded"),
         ),
@@ -258,6 +289,7 @@ def round_of(start_ms: int, phase: RoundPhase) -> Round:
         regime_mode="RISK_ON",
         start_price=97_301.2 if phase is not RoundPhase.OPEN else None,
         base_rate=(0.33, 0.34, 0.33),
+        call=Call.DOWN if phase is RoundPhase.OPEN else Call.UP,
     )
 
 
@@ -280,6 +312,7 @@ def lesson(number: int) -> Lesson:
         summary="The brain said up and the crowd down; the move stayed within the band.",
         created_ms=NOW_MS - number * HOUR_MS,
         warm_up=number > 10,
+        brain_called=1,
     )
 
 

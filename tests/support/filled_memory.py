@@ -11,7 +11,7 @@ from sqlalchemy import insert
 from generator.arena.values import Lesson, Move, PredictionMade, Round
 from generator.catalog.assets import ASSETS
 from generator.catalog.horizons import HORIZONS
-from generator.catalog.words import Prediction, RoundPhase
+from generator.catalog.words import PREDICTION_OF_CALL, Prediction, RoundPhase
 from generator.record.memory import tables as t
 from generator.record.memory.rows import row_of
 from generator.record.memory.store import Memory
@@ -28,8 +28,8 @@ def ms(text: str) -> int:
     return round(datetime.fromisoformat(text).replace(tzinfo=UTC).timestamp() * 1000)
 
 
-def hours(since: str, until: str) -> range:
-    return range(ms(since), ms(until), HOUR_MS)
+def hours(since: str, until: str, every: int = 1) -> range:
+    return range(ms(since), ms(until), every * HOUR_MS)
 
 
 def prediction(asset: str, start_ms: int, *, ended: bool = True, **other: Any) -> PredictionMade:
@@ -48,7 +48,7 @@ def prediction(asset: str, start_ms: int, *, ended: bool = True, **other: Any) -
         end_ms=start_ms + HOUR_MS,
         probabilities=(0.2815, 0.3979, 0.3206),
         base_rate=(0.3293, 0.3398, 0.3309),
-        prediction=WORDS[place % 2],
+        prediction=PREDICTION_OF_CALL[other["call"]] if other.get("call") else WORDS[place % 2],
         band_bps=15.19,
         made_ms=start_ms - 300_000,
         previous=WORDS[1],
@@ -90,7 +90,7 @@ def opened(folder: Path) -> Iterator[Memory]:
     memory.close()
 
 
-def record(memory: Memory, since: str, until: str) -> None:
-    """Fill a span with every asset's hours and a round an hour, all of them ended."""
-    starts = hours(since, until)
+def record(memory: Memory, since: str, until: str, every: int = 1) -> None:
+    """Fill a span with every asset's hours and a round an hour, or only each so many hours, all of them ended."""
+    starts = hours(since, until, every)
     fill(memory, [prediction(asset, at) for at in starts for asset in ASSETS], [game(at) for at in starts])

@@ -1,11 +1,11 @@
 """A tick to render: typed context, and the bodies in the contract's shape."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cache
-from typing import Any
+from typing import Any, Final
 
 from generator.arena.published import published_round
 from generator.arena.rates import rate
@@ -22,6 +22,8 @@ from generator.arena.values import (
 from generator.brain.reading import BrainReading
 from generator.catalog.assets import ASSETS
 from generator.catalog.words import (
+    PREDICTION_OF_CALL,
+    Call,
     Consensus,
     PatternType,
     Prediction,
@@ -36,7 +38,8 @@ from generator.compose.body import Body
 from generator.compose.context import TickContext
 from generator.compose.free import FreeBodies
 from generator.market.observation import SourceHealth
-from generator.site.pages.render import PageView
+from generator.site.pages.render import Pages, PageView
+from generator.site.words.reference import Reference
 from tests.support import builders
 from tests.support.builders import HOUR_MS, NOW_MS, PRICES
 from tests.support.filled_memory import prediction
@@ -56,12 +59,37 @@ def view(mode: SourceMode = SourceMode.SIMULATED, *, known: bool = True, empty: 
     return view_of(ctx, rounds(), predictions())
 
 
+class Rendered(Mapping[str, bytes]):
+    """The pages of a view and their twins by path, each made when it is first read; `pages` may have kept some."""
+
+    def __init__(self, of: PageView, pages: Pages | None = None) -> None:
+        self._make = {path: make for page, make in (pages or Pages()).each(of) for path in (page.file, page.twin)}
+        self._made: dict[str, bytes] = {}
+
+    def __getitem__(self, path: str) -> bytes:
+        if path not in self._made:
+            self._made |= self._make[path]()
+        return self._made[path]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._make)
+
+    def __len__(self) -> int:
+        return len(self._make)
+
+
+@cache
+def rendered(mode: SourceMode = SourceMode.SIMULATED, *, known: bool = True, empty: bool = False) -> Rendered:
+    """Return the pages of `view`, each made once a process."""
+    return Rendered(view(mode, known=known, empty=empty))
+
+
 def view_of(
     ctx: TickContext, rounds: Sequence[Mapping[str, Any]] = (), predictions: Sequence[PredictionMade] = ()
 ) -> PageView:
     """The pages of a tick and what was played before it."""
     bodies = FreeBodies(compose_free(ctx))
-    return PageView(ctx=ctx, bodies=bodies, schemas=schemas(), rounds=rounds, predictions=predictions)
+    return PageView(ctx=ctx, bodies=bodies, reference=reference(), rounds=rounds, predictions=predictions)
 
 
 def with_body(base: PageView, path: str, body: Body) -> PageView:
@@ -132,8 +160,22 @@ def rounds(number: int = 60) -> list[dict[str, Any]]:
 
 
 def predictions(hours: int = 40) -> tuple[PredictionMade, ...]:
-    """Hourly forecasts that came due, newest first; some void."""
-    return tuple(prediction(asset, START_MS - back * HOUR_MS) for back in range(1, hours + 1) for asset in ASSETS)
+    """Hourly forecasts that came due, newest first; some void, most with a call, one in four without."""
+    return tuple(_predicted(asset, back) for back in range(1, hours + 1) for asset in ASSETS)
+
+
+_CALLS: Final = (Call.UP, Call.SMALL_MOVE, Call.DOWN, Call.NONE)
+
+
+def _predicted(asset: str, back: int) -> PredictionMade:
+    call = _CALLS[(back + ASSETS.index(asset)) % 4]
+    return prediction(asset, START_MS - back * HOUR_MS, call=call)
+
+
+@cache
+def reference() -> Reference:
+    """Return the fields of every answer, found once a process."""
+    return Reference(schemas())
 
 
 @cache
@@ -175,7 +217,8 @@ def _round(start_ms: int, phase: RoundPhase, prediction: Prediction | None) -> R
 
 def _finished(back: int) -> dict[str, Any]:
     start_ms = START_MS - back * HOUR_MS
-    said = (Prediction.BULLISH, Prediction.NEUTRAL, Prediction.BEARISH)[back % 3]
+    call = _CALLS[back % 4]
+    said = PREDICTION_OF_CALL[call]
     came = None if back % 10 == 0 else (Prediction.BULLISH, Prediction.BEARISH)[back % 2]
     played = replace(
         _round(start_ms, RoundPhase.RESOLVED if came else RoundPhase.VOID, said),
@@ -186,7 +229,10 @@ def _finished(back: int) -> dict[str, Any]:
         base_rate=(0.33, 0.34, 0.33),
         salt="ab" * 16,
         warm_up=back > 48,
+        call=call,
     )
+    if call is Call.NONE:
+        played = replace(played, confidence_percent=None)
     tally = Tally() if back % 5 == 0 else Tally(bullish=7, bearish=3, neutral=2)
     lesson = replace(_lesson(1), human_consensus=Consensus.BULLISH if tally.total else Consensus.NONE)
     return published_round(played, tally, lesson if came else None)

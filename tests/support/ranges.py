@@ -1,5 +1,6 @@
 """Ranges and moves computed by rule, for tests of the record and of what is shown of it."""
 
+from functools import cache
 from statistics import NormalDist
 
 from generator.arena.ranges import NORMAL, RangeSums, counts_of
@@ -9,6 +10,7 @@ from generator.catalog.horizons import HORIZONS
 HOUR_MS = 3_600_000
 
 
+@cache
 def range_of(sigma: float) -> RangeForecast:
     """Return ranges of a sigma in percent, with simple rules that are wrong by a half, a fifth and not at all."""
     low_90, low_50, high_50, high_90 = (round(z * sigma, 4) for z in NORMAL)
@@ -17,6 +19,7 @@ def range_of(sigma: float) -> RangeForecast:
     )
 
 
+@cache
 def how_far(hours: int = 480, wider: float = 1.0) -> tuple[HorizonRecord, ...]:
     """Return the scores of so many hours whose moves are `wider` times what the ranges say."""
     cases = []

@@ -107,3 +107,17 @@ REPORT_LIMITS: Final[tuple[str, ...]] = (
 )
 REPORT_SIMULATED: Final = "The prices in this report are simulated by a model. No one could have traded at them."
 REPORT_REPLAYED: Final = "The prices in this report are real prices of the past, replayed."
+_CLAUSES: Final[dict[str, str]] = {
+    NEEDS_5_MINUTE_BARS: "a reading needs 5-minute bars",
+    NOT_STARTED: "the service has not started yet",
+    BARS_MISSING: "there is too little 5-minute history for a reading",
+}
+
+
+def clause(reason: str) -> str:
+    """Return a reason as it is written within a sentence, with its subject.
+
+    >>> clause("needs 5-minute bars")
+    'a reading needs 5-minute bars'
+    """
+    return _CLAUSES.get(reason, reason)

@@ -4,6 +4,8 @@ import re
 from typing import Final, NamedTuple
 
 from generator.catalog.counts import ASSETS_IN_WORDS
+from generator.catalog.text.labels import STATE
+from generator.catalog.words import MarketState, RegimeLabel
 
 
 class Term(NamedTuple):
@@ -19,17 +21,18 @@ GLOSSARY: Final[dict[str, str]] = {
     "regime": (
         "What kind of market it is now: risk-on, risk-off, range or high volatility. It describes; it predicts no gain."
     ),
-    "risk-on": "The regime of a broad rise: most coins climb.",
-    "risk-off": "The regime of a broad fall: most coins drop together.",
+    "risk-on": f"A regime. {RegimeLabel.RISK_ON.meaning}",
+    "risk-off": f"A regime. {RegimeLabel.RISK_OFF.meaning}",
     "range": (
-        "The regime of sideways prices with small moves. Of a forecast: "
-        "the interval in which a price is expected to end."
+        f"A regime. {RegimeLabel.RANGE.meaning} Of a forecast: the interval in which a price is expected to end."
     ),
-    "high volatility": "The regime of large moves without a clear trend.",
-    "transition": "No regime fits clearly: the market may be passing from one to another.",
-    "WAIT": "A state of the market, not an order: nothing in the conditions stands out.",
-    "CAUTION": "A state of the market, not an order: conditions are rougher or less settled than usual.",
-    "OPPORTUNITY": "A state of the market, not an order: a broad rise in calm conditions. It does not predict a gain.",
+    "high volatility": f"A regime. {RegimeLabel.HIGH_VOLATILITY.meaning}",
+    "mixed": (
+        "No regime has a chance of one half: the two likeliest are named. Where none leads, the answers say transition."
+    ),
+    "WAIT": f"A state of the market, not an order: {STATE[MarketState.WAIT]}.",
+    "CAUTION": f"A state of the market, not an order: {STATE[MarketState.CAUTION]}.",
+    "OPPORTUNITY": f"A state of the market, not an order: {STATE[MarketState.OPPORTUNITY]}.",
     "volatility": "How much a price moves, up or down, within a given time.",
     "realised volatility": "The volatility that was measured, as the standard deviation of past returns.",
     "expected move": (
@@ -40,10 +43,16 @@ GLOSSARY: Final[dict[str, str]] = {
     ),
     "breadth": f"The share of the {ASSETS_IN_WORDS} coins that rose over the last 24 hours.",
     "dispersion": "How far apart the coins' price changes lie. Low dispersion means that they move together.",
-    "trend": "The direction that a price has kept for hours: up, down or sideways.",
+    "trend": (
+        "The direction that prices have kept for hours. Of the market: up while a rising regime is likely, "
+        "down while a falling one is, else none."
+    ),
     "momentum": "How strongly a price has moved in one direction over the last hours.",
-    "breakout": "A price above the highest of the day before.",
-    "breakdown": "A price below the lowest of the day before.",
+    "breakout": "A price above its highest of the 24 hours before the present hour.",
+    "breakdown": "A price below its lowest of the 24 hours before the present hour.",
+    "usual day": (
+        "The median size of the moves of the kept days, up to 30: half of these days moved more, half moved less."
+    ),
     "candle": "The first, highest, lowest and last price of an interval, here of five minutes. Also called a bar.",
     "volume": "How much was traded in a given time.",
     "percentile": "The share of earlier values that are lower: the 90th percentile is above 90 of 100.",
@@ -55,10 +64,10 @@ GLOSSARY: Final[dict[str, str]] = {
     "base rate": "How often an outcome came up in the recent past: the chance to give when nothing else is known.",
     "forecast": "A chance for each outcome, stored before the outcome can be known.",
     "horizon": "How far ahead a forecast looks.",
-    "neutral band": "The range around the starting price within which a move counts as NEUTRAL.",
-    "bullish": "Expecting a rise beyond the neutral band.",
-    "bearish": "Expecting a fall beyond the neutral band.",
-    "neutral": "Expecting a move within the neutral band; also given where no forecast is made.",
+    "neutral band": "The range around the starting price. An end inside is a small move, above it up, below it down.",
+    "up": "A price above the neutral band at the end. The answers write UP or BULLISH.",
+    "down": "A price below the neutral band at the end. The answers write DOWN or BEARISH.",
+    "small move": "A price inside the neutral band at the end. The answers write FLAT or NEUTRAL, and so for no call.",
     "evidence": (
         "The measurements behind a forecast, in six families: "
         "trend, momentum, volatility, breadth, liquidity and derivatives."
@@ -133,7 +142,7 @@ GLOSSARY: Final[dict[str, str]] = {
 
 # Terms of the pages only.
 PAGE_TERMS: Final[dict[str, str]] = {
-    "bias": "The direction forecast for one asset over the next hour: UP, DOWN or FLAT. Mostly it is FLAT.",
+    "bias": "The call for one asset in three words: UP, DOWN or FLAT. FLAT is a small move or no call.",
     "brain": "The program that reads the market: statistics, not a person and not a chatbot.",
     "consensus": "The answer with the most votes in a round. NONE means that no one voted.",
     "interval (95%)": "The range in which the true rate plausibly lies. The fewer the cases, the wider it is.",

@@ -2,7 +2,17 @@
 
 from typing import Final, NamedTuple
 
-from generator.catalog.words import DerivativesState, LiquidityContext, MarketState, RegimeLabel, Trend, VolatilityWord
+from generator.catalog.words import (
+    Call,
+    Consensus,
+    DerivativesState,
+    LiquidityContext,
+    MarketState,
+    Prediction,
+    RegimeLabel,
+    Trend,
+    VolatilityWord,
+)
 
 
 class Text(NamedTuple):
@@ -13,14 +23,34 @@ class Text(NamedTuple):
     report: str = ""  # in the human report, for those who know no finance; of order books only
 
 
+MIXED: Final = "mixed"  # what is shown where no regime is more likely than not
 REGIME: Final[dict[RegimeLabel, str]] = {
     RegimeLabel.RISK_ON: "risk-on",
     RegimeLabel.RISK_OFF: "risk-off",
     RegimeLabel.RANGE: "range",
     RegimeLabel.HIGH_VOLATILITY: "high volatility",
-    RegimeLabel.TRANSITION: "no clear regime",
+    RegimeLabel.TRANSITION: MIXED,
     RegimeLabel.UNKNOWN: "unknown",
 }
+LIKELY_PERCENT: Final = 50.0  # chance, as published, from which on a regime is named as a fact
+# What people call the outcome of a round, and a vote or a forecast of it; the bodies keep the words of the API.
+OUTCOME: Final[dict[str, str]] = {
+    Prediction.BULLISH: "up",
+    Prediction.NEUTRAL: "small move",
+    Prediction.BEARISH: "down",
+    Consensus.NONE: "no votes",
+}
+CALL: Final[dict[Call, str]] = {
+    Call.UP: "up",
+    Call.DOWN: "down",
+    Call.SMALL_MOVE: "small move",
+    Call.NONE: "no call",
+}
+NO_CALL: Final = CALL[Call.NONE]
+WHAT_A_CALL_IS: Final = (
+    "A call is what a forecast claims: up, down or a small move. Most forecasts make none; then nothing is claimed of "
+    "the outcome, and only the chances are scored."
+)
 TREND: Final[dict[Trend, str]] = {
     Trend.UP: "The trend over the last 8 to 20 hours is up.",
     Trend.DOWN: "The trend over the last 8 to 20 hours is down.",
@@ -62,7 +92,9 @@ DERIVATIVES: Final[dict[DerivativesState, Text]] = {
         "Shorts pay longs: demand to be short exceeds supply.",
         "In most assets shorts pay longs: demand to be short exceeds supply.",
     ),
-    DerivativesState.BALANCED: Text("Funding is not extreme on either side, and open contracts show no large change."),
+    DerivativesState.BALANCED: Text(
+        "Funding is extreme on neither side, and the number of open contracts has not changed enough to stand out."
+    ),
     DerivativesState.DELEVERAGING: Text(
         "Open contracts are falling: positions are being closed.",
         "In most assets open contracts are falling: positions are being closed.",
@@ -86,9 +118,9 @@ FAMILY: Final[dict[str, str]] = {
     "derivatives": "funding",
 }
 STATE: Final[dict[MarketState, str]] = {
-    MarketState.OPPORTUNITY: "clear and calm conditions; it does not predict a gain",
-    MarketState.WAIT: "nothing in the conditions stands out",
-    MarketState.CAUTION: "conditions are rougher or less settled than usual",
+    MarketState.OPPORTUNITY: "a clear rise in calm conditions; it does not predict a gain",
+    MarketState.WAIT: "volatility is not expected to be high, and no clear and calm rise is shown",
+    MarketState.CAUTION: "volatility is expected to be high, or the regime is high volatility",
     MarketState.UNKNOWN: "there is no regime to judge by",
 }
 # What the evidence of an asset says by its sign; None where it is not known.
@@ -110,11 +142,11 @@ BOOK: Final[dict[int | None, str]] = {
     -1: "Over the last half hour there were more asks than bids near the price.",
     None: "The order book is not known.",
 }
-BIAS_MARKS: Final[dict[str | None, str]] = {
-    "UP": "\N{BLACK UP-POINTING TRIANGLE}",
-    "DOWN": "\N{BLACK DOWN-POINTING TRIANGLE}",
-    "FLAT": "\N{EN DASH}",
-    None: "",
+MARKS: Final[dict[str, str]] = {
+    "up": "\N{BLACK UP-POINTING TRIANGLE}",
+    "small move": "\N{EN DASH}",
+    "down": "\N{BLACK DOWN-POINTING TRIANGLE}",
+    NO_CALL: "",
 }
 MODE_BANNERS: Final[dict[str, tuple[str, str]]] = {
     "simulated": (
@@ -126,3 +158,17 @@ MODE_BANNERS: Final[dict[str, tuple[str, str]]] = {
         "Market data on this site are real prices of the past, replayed, not those of today.",
     ),
 }
+
+
+def shown_regime(label: RegimeLabel, chance: float | None) -> RegimeLabel:
+    """Return the regime that people are shown: below one half it is `transition`, which they read as mixed.
+
+    Args:
+        chance: of the label, 0..1, as published; None where it is not known.
+
+    >>> shown_regime(RegimeLabel.RANGE, 0.62), shown_regime(RegimeLabel.RANGE, 0.48)
+    (<RegimeLabel.RANGE: 'range'>, <RegimeLabel.TRANSITION: 'transition'>)
+    """
+    if label is RegimeLabel.UNKNOWN or chance is None or round(100 * chance, 1) >= LIKELY_PERCENT:
+        return label
+    return RegimeLabel.TRANSITION

@@ -1,33 +1,59 @@
 """The market and each asset in sentences: functions of the published facts and of nothing else."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from statistics import median
 from typing import Final
 
-from generator.catalog.assets import ASSET_NAMES
-from generator.catalog.counts import in_words
-from generator.catalog.text.labels import EXPECTED, REGIME
-from generator.catalog.thresholds import BROAD_SHARE, FLAT_PERCENT
-from generator.catalog.words import Bias, MarketStructure, RegimeLabel, Trend, VolatilityWord
+from generator.catalog.assets import ASSET_NAMES, ASSETS
+from generator.catalog.counts import in_words, listed
+from generator.catalog.text.forecast import PublishedForecast, calls_sentence, forecast_sentence
+from generator.catalog.text.labels import EXPECTED, LIKELY_PERCENT, MIXED, REGIME
+from generator.catalog.thresholds import (
+    BROAD_SHARE,
+    FLAT_PERCENT,
+    HOUR_MOVE_PERCENT,
+    LARGE_DAYS,
+    REBOUND_PERCENT,
+)
+from generator.catalog.words import Call, MarketSide, MarketStructure, RegimeLabel, Trend, VolatilityWord
 
-LONGEST_HEADLINE: Final = 140
-LIKELY: Final = 50.0  # percent from which a regime is stated as a fact
+LONGEST_HEADLINE: Final = 240
+LIKELY: Final = LIKELY_PERCENT
 EXTREME_RANK: Final = 95.0  # of the week's hours
-_MOVES: Final = 25.0  # percent for flat, below which a move is called likely
-_EDGE: Final = 2.0  # percentage points above its base rate from which a side stands out
 NEAR: Final = 0.9  # of the week's range: near its top
 _HIGH_VOLUME: Final = 1.5  # of the week's mean day
 _LOW_VOLUME: Final = 0.6
 _FEWEST: Final = 3  # assets of which a move is called broad
 _TOGETHER: Final = 0.8  # mean correlation from which assets are said to move together
-_SIDES: Final = ("Down", "", "Up")  # of the chances of an asset
-_LEADS: Final[dict[RegimeLabel, str]] = {
-    RegimeLabel.RISK_ON: "Risk-on",
-    RegimeLabel.RISK_OFF: "Risk-off",
-    RegimeLabel.RANGE: "Range-bound",
-    RegimeLabel.HIGH_VOLATILITY: "High volatility",
+_JUMP_PERCENT: Final = 2.0  # from which an hour's mean move is a jump or a drop
+_SKEWED: Final = 2.0 / 3.0  # of the mean: a smaller median means that few assets make the mean
+_AT_EDGE: Final = 0.05  # percent within which a price is at its new high or low
+_HIGH_RANK: Final = 75.0  # from which on normal volatility is said to be above usual, or elevated to have come down
+_LOW_RANK: Final = 25.0
+_MORE_THAN_ALL: Final = 1.05  # of the day's move
+ROUGH: Final = (VolatilityWord.ELEVATED, VolatilityWord.EXTREME)
+_STEPS: Final[dict[VolatilityWord, tuple[str, str]]] = {
+    VolatilityWord.CALM: ("Normal volatility", "calm"),
+    VolatilityWord.NORMAL: ("Normal volatility", ""),
+    VolatilityWord.ELEVATED: ("Elevated volatility", ""),
+    VolatilityWord.EXTREME: ("Elevated volatility", "extreme"),
+}  # the two-way step, and what it is now where the word is another
+_TRENDS: Final[dict[MarketSide, str]] = {
+    MarketSide.RISING: "an uptrend",
+    MarketSide.FALLING: "a downtrend",
+    MarketSide.NONE: "no trend",
 }
-_SMALL_DAYS: Final = 0.5  # usual days' moves below which a mean change is small
+_TREND_WORDS: Final[dict[Trend, str]] = {
+    Trend.UP: "an uptrend",
+    Trend.DOWN: "a downtrend",
+    Trend.SIDEWAYS: "no trend",
+}
+_TREND_OF_SIDE: Final[dict[MarketSide, Trend]] = {
+    MarketSide.RISING: Trend.UP,
+    MarketSide.FALLING: Trend.DOWN,
+    MarketSide.NONE: Trend.SIDEWAYS,
+}
 _SHARES: Final = (
     (0.64, "Three fifths"),
     (0.71, "Two thirds"),
@@ -39,21 +65,29 @@ _SHARES: Final = (
 
 @dataclass(frozen=True, slots=True)
 class PublishedMarket:
-    """What is said of the market, as published; None and empty where unknown."""
+    """What is said of the market, as published; None and empty where unknown. Times are UTC, e.g. `14:05`."""
 
     label: RegimeLabel = RegimeLabel.UNKNOWN  # the regime shown
     confidence: float | None = None  # of the regime, percent
     chances: Mapping[RegimeLabel, float] = field(default_factory=dict)  # of the four regimes, percent
-    since: str | None = None  # when the regime began, e.g. `14:05 UTC`
-    trend: Trend = Trend.UNKNOWN
-    volatility: VolatilityWord = VolatilityWord.UNKNOWN
+    since: str | None = None  # when the regime began
+    volatility: VolatilityWord = VolatilityWord.UNKNOWN  # the first axis
+    swings_since: str | None = None  # when its step, calm and normal or elevated and extreme, began
+    side: MarketSide = MarketSide.UNKNOWN  # the second axis
+    side_since: str | None = None
+    trend: Trend = Trend.UNKNOWN  # of the last hours
+    trend_hours: str = "8 to 20"  # how many
     changes: Mapping[str, float] = field(default_factory=dict)  # by asset, over 24 hours, percent
     up: int = 0  # how many of them rose
     down: int = 0
     flat: int = 0
-    usual_day: float | None = None  # root mean square of a day's mean change over the days before, percent
-    since_hour: int | None = None  # most of the mean change came since this hour (UTC)
+    usual_day: float | None = None  # median size of the mean changes of the kept days, percent
+    usual_days_kept: int = 0  # how many days these are
+    most_since: str | None = None  # most of the mean change came since this full hour
     since_share: float | None = None  # and this is the share of it
+    hours: Mapping[str, float] = field(default_factory=dict)  # by asset, change over the last hour, percent
+    move_rank: float | None = None  # of the last hour's mean change among the week's hours, by size, 0..100
+    largest_of: str | None = None  # week or day, where no hour of it had a larger mean change to the same side
     risk_score: float | None = None  # rank of the expected volatility in its week, 0..100
     hour_rank: float | None = None  # of the last hour's realised volatility in its week, 0..100
     volume_ratio: float | None = None  # the last day's volume over the week's mean day
@@ -70,9 +104,29 @@ class PublishedMarket:
     @property
     def mean(self) -> float | None:
         """Mean change over 24 hours, percent."""
-        if not self.changes:
-            return None
-        return sum(self.changes.values()) / len(self.changes)
+        return _mean(self.changes)
+
+    @property
+    def middle(self) -> float | None:
+        """Median change over 24 hours, percent."""
+        return median(self.changes.values()) if self.changes else None
+
+    @property
+    def skewed(self) -> bool:
+        """Whether few assets make the mean change, so that the median says more."""
+        return _is_skewed(self.changes)
+
+    @property
+    def hour(self) -> float | None:
+        """Mean change over the last hour, percent; None where fewer than half of the assets are known."""
+        return _mean(self.hours) if 2 * len(self.hours) >= max(self.known, _FEWEST) else None
+
+    @property
+    def hour_stands_out(self) -> bool:
+        """Whether the last hour has a sentence of its own: a mean change of 1% or in the top twentieth of the week."""
+        if not self.hour:
+            return False
+        return abs(self.hour) >= HOUR_MOVE_PERCENT or (self.move_rank or 0.0) >= EXTREME_RANK
 
     @property
     def broad(self) -> int:
@@ -93,18 +147,45 @@ class PublishedMarket:
     @property
     def asserted(self) -> bool:
         """Whether the regime is stated as a fact."""
-        named = self.label not in (RegimeLabel.TRANSITION, RegimeLabel.UNKNOWN)
-        return named and self.confidence is not None and self.confidence >= LIKELY
+        return is_asserted(self.label, self.confidence)
 
     @property
     def likeliest(self) -> RegimeLabel:
         """The regime with the highest chance; there must be chances."""
         return max(self.chances, key=lambda label: self.chances[label])
 
-    @property
-    def forbidden(self) -> bool:
-        """Whether the likeliest regime is not named, because prices contradict it."""
-        return self.label is RegimeLabel.TRANSITION and self.chances[self.likeliest] >= LIKELY
+
+def is_asserted(label: RegimeLabel, confidence: float | None) -> bool:
+    """Say whether a regime is named: it is one of four, and more likely than not.
+
+    Args:
+        confidence: its chance, percent.
+    """
+    named = label not in (RegimeLabel.TRANSITION, RegimeLabel.UNKNOWN)
+    return named and confidence is not None and confidence >= LIKELY
+
+
+def regime_name(label: RegimeLabel, confidence: float | None) -> str:
+    """Return what a regime is called wherever people read it: by its name, `mixed` below an even chance, or unknown.
+
+    >>> regime_name(RegimeLabel.RISK_ON, 61.0), regime_name(RegimeLabel.RISK_ON, 49.0)
+    ('risk-on', 'mixed')
+    """
+    if label is RegimeLabel.UNKNOWN or is_asserted(label, confidence):
+        return REGIME[label]
+    return MIXED
+
+
+def _mean(changes: Mapping[str, float]) -> float | None:
+    return sum(changes.values()) / len(changes) if changes else None
+
+
+def _is_skewed(changes: Mapping[str, float]) -> bool:
+    """Say whether the median has another sign than the mean, or is far smaller."""
+    mean = _mean(changes)
+    if not mean or len(changes) < _FEWEST:
+        return False
+    return median(changes.values()) / mean < _SKEWED
 
 
 def signed(value: float, decimals: int = 1) -> str:
@@ -116,31 +197,35 @@ def signed(value: float, decimals: int = 1) -> str:
 
 
 def headline(facts: PublishedMarket) -> str:
-    """Return one true sentence of at most 140 characters, the fullest that fits."""
+    """Return the state now, then the day, then the hour where it stands out, at most 240 characters: the fullest."""
     if not facts.chances and not facts.changes:
-        return f"The regime is unknown: {facts.missing or 'price changes are not known'}."
+        return f"Volatility, trend and regime are unknown: {facts.missing or 'price changes are not known'}."
 
-    lead = _lead(facts)
-    move = _move(facts)
-    bare = move if move and not lead.startswith("Mixed") else lead
-    full, short = _moved(facts)
-
-    longer = [f"{lead}: {full}.", f"{lead}: {short}."]
-    if facts.volatility is VolatilityWord.EXTREME:
-        longer.insert(0, f"{lead}: {full}; volatility is extreme for the week.")
-    for text in longer:
+    state = _state(facts)
+    for day, hour in _days_and_hours(facts):
+        text = " ".join(sentence for sentence in (state, day, hour) if sentence)
         if len(text) <= LONGEST_HEADLINE:
-            return text
-    return f"{bare}: {short}."
+            break
+    return text
+
+
+def _days_and_hours(facts: PublishedMarket) -> list[tuple[str, str]]:
+    """Return the sentences on the day and the hour, the fullest first."""
+    days = _day(facts)
+    if not facts.hour_stands_out:
+        return [(day, "") for day in days]
+    full, short = _hour(facts)
+    return [*((day, full) for day in days), (days[-1], short)]
 
 
 def summary(facts: PublishedMarket) -> str:
     """Return the headline and what a reader should know with it, in a few sentences."""
     sentences = [
         headline(facts),
-        _size(facts),
         _range(facts),
         _volatility(facts),
+        _trend(facts),
+        _size(facts),
         _regime(facts),
         _volume(facts),
         _together(facts),
@@ -157,33 +242,47 @@ def _together(facts: PublishedMarket) -> str:
 
 
 def _ending(facts: PublishedMarket) -> str:
-    if facts.broad:
-        return "Whether it will continue is not known."
+    turned = facts.hour_stands_out and facts.broad * (facts.hour or 0.0) < 0
+    if facts.broad and not turned:
+        return f"Whether the {'rise' if facts.broad > 0 else 'fall'} will continue is not known."
     return "Which way prices will move next is not known."
 
 
-def _lead(facts: PublishedMarket) -> str:
-    """Name the regime, or the move where it is broad or large."""
-    move = _move(facts)
-    if facts.asserted:
-        return move or _LEADS[facts.label]
-    if not facts.chances and not move:
-        return "The regime is unknown"
-    if not facts.chances:
-        return f"{move}, regime unknown"
+def _state(facts: PublishedMarket) -> str:
+    """Say how wild the market is and which side it is on, each since when."""
+    swings_known = facts.volatility is not VolatilityWord.UNKNOWN
+    side_known = facts.side is not MarketSide.UNKNOWN
+    if not swings_known and not side_known:
+        return _unknown_state(facts)
 
-    if facts.forbidden:
-        favoured = f"{REGIME[facts.likeliest]} ({facts.chances[facts.likeliest]:.0f}%)"
-        return f"{move or 'No clear regime'}, though the model favours {favoured}"
+    now = ""
+    swings = "Volatility unknown"
+    if swings_known:
+        step, now = _STEPS[facts.volatility]
+        swings = f"{step}{_since(facts.swings_since, ' UTC')}"
+    trend = "trend unknown"
+    if side_known:
+        zone = "" if swings_known and facts.swings_since else " UTC"
+        trend = f"{_TRENDS[facts.side]}{_since(facts.side_since, zone)}"
+    if now:
+        return f"{swings}, now {now}; {trend}."
+    return f"{swings}, {trend}."
 
-    mixed = f"Mixed ({_two(facts)})"
-    if move:
-        mixed += f", {_lower(move)}"
-    return mixed
+
+def _unknown_state(facts: PublishedMarket) -> str:
+    """Say that neither axis is known, why, and what is known of the trend even so."""
+    if facts.chances:
+        return "Volatility and trend are unknown until more bars have come."
+    why = f": {facts.missing}" if facts.missing else ""
+    if facts.trend is Trend.UNKNOWN:
+        return f"Volatility, trend and regime are unknown{why}."
+    return (
+        f"Volatility and regime are unknown{why}; the last {facts.trend_hours} hours show {_TREND_WORDS[facts.trend]}."
+    )
 
 
-def _lower(text: str) -> str:
-    return f"{text[:1].lower()}{text[1:]}"
+def _since(time: str | None, zone: str) -> str:
+    return f" since {time}{zone}" if time else ""
 
 
 def _whole(chance: float) -> int:
@@ -194,87 +293,132 @@ def _whole(chance: float) -> int:
 def _two(facts: PublishedMarket) -> str:
     """Name the two likeliest regimes with their chances."""
     first, second = sorted(facts.chances, key=lambda label: -facts.chances[label])[:2]
-    return ", ".join(f"{REGIME[label]} {_whole(facts.chances[label])}%" for label in (first, second))
+    return " and ".join(f"{REGIME[label]} ({_whole(facts.chances[label])}%)" for label in (first, second))
 
 
-def _move(facts: PublishedMarket) -> str:
-    """Name a broad or large rise or fall, empty where it is neither."""
-    days = facts.usual_days
-    mean = facts.mean
-    large = days is not None and days >= 1.0
-    if mean is None or not (facts.broad or large):
-        return ""
-
-    word = "rise" if (facts.broad or mean) > 0 else "fall"
-    if not facts.broad:
-        return f"A large average {word}"
-    if days is not None and days < _SMALL_DAYS:
-        return f"A broad but small {word}"
-    if not large:
-        return f"A broad {word}"
-
-    # Fast: most of it came within the last hours.
-    size = "large" if facts.since_share is None else "fast"
-    return f"A broad, {size} {word}"
-
-
-def _moved(facts: PublishedMarket) -> tuple[str, str]:
-    """Say how many assets are up and down, and by how much: in full, and shorter."""
+def _day(facts: PublishedMarket) -> tuple[str, ...]:
+    """Say how many assets are higher and lower on the day, and which least and most: in full, then shorter."""
     if not facts.changes:
-        unknown = "price changes are not known"
-        return unknown, unknown
+        return ("How prices changed over the day is not known.",)
+    if facts.known < _FEWEST:
+        named = [f"{_name(asset)} {signed(moved)}" for asset, moved in facts.changes.items()]
+        return (f"On the day {listed(named)}; the other changes are not known.",)
+
+    lowest, *_, highest = sorted(facts.changes, key=lambda asset: facts.changes[asset])
+    counts = f"On the day {_counted(facts)}"
     if not facts.broad:
-        counts = f"{_counted(facts)} on the day, {signed(facts.mean or 0.0)} on average"
-        return counts, counts
+        ends = f"from {signed(facts.changes[lowest])} ({_name(lowest)}) to {signed(facts.changes[highest])}"
+        return f"{counts}, {ends} ({_name(highest)}).", f"{counts}."
 
     rising = facts.broad > 0
-    count = facts.up if rising else facts.down
-    whole = count == facts.known
-    who = f"all {in_words(count)}" if whole else f"{in_words(count)} of {in_words(facts.known)}"
-    moved = f"{who} assets are {'up' if rising else 'down'} on the day"
-
+    large = (facts.usual_days or 0.0) >= LARGE_DAYS and ((facts.mean or 0.0) > 0) is rising
+    most = _named_change(facts, highest if rising else lowest, "most")
+    shortest = f"{counts}, {most}."
+    if large:
+        counts = f"On the day a broad, {_speed(facts)} {'rise' if rising else 'fall'}: {_counted(facts)}"
+    short = f"{counts}, {most}."
+    if max(facts.up, facts.down) < facts.known:
+        return short, shortest
     # Where all move one way, the one that moved least bounds the rest.
-    ends = sorted(facts.changes, key=lambda asset: facts.changes[asset], reverse=rising)
-    most = _named_change(facts, ends[0], "most")
-    least = _named_change(facts, ends[-1], "least")
-    short = f"{moved}, {most}"
-    if not whole:
-        return short, short
-    return f"{moved}, {least}, {most}", short
+    least = _named_change(facts, lowest if rising else highest, "least")
+    return f"{counts}, {least}, {most}.", short, shortest
+
+
+def _speed(facts: PublishedMarket) -> str:
+    """Call a large move fast where most of it came within the last hours."""
+    return "large" if facts.since_share is None else "fast"
 
 
 def _counted(facts: PublishedMarket) -> str:
-    """Count the assets that are up, down and flat, e.g. `three assets are up, two down and two flat`."""
-    counts = [(count, way) for count, way in ((facts.up, "up"), (facts.down, "down"), (facts.flat, "flat")) if count]
-    (first, way), *others = counts
-    assets = "asset is" if first == 1 else "assets are"
-    opening = f"{in_words(first)} {assets} {way}"
+    """Count the assets by their side, e.g. `six of seven assets are lower`, `three of six known assets are higher`."""
+    whole = facts.known == len(ASSETS)
+    assets = "assets" if whole else "known assets"
+    ways = ((facts.up, "higher"), (facts.down, "lower"), (facts.flat, "flat"))
+    for count, way in ways:
+        if count == facts.known:
+            return f"all {in_words(count)} {assets} are {way}"
+    if facts.broad:
+        count, way = ways[facts.broad < 0]
+        return f"{in_words(count)} of {in_words(facts.known)} {assets} are {way}"
+
+    (first, way), *others = [(count, way) for count, way in ways if count]
+    opening = f"{in_words(first)} of {in_words(facts.known)} {assets} {'is' if first == 1 else 'are'} {way}"
     return listed([opening, *(f"{in_words(count)} {word}" for count, word in others)])
+
+
+def _name(asset: str) -> str:
+    return ASSET_NAMES.get(asset, asset)
 
 
 def _named_change(facts: PublishedMarket, asset: str, rank: str) -> str:
     """Return an asset, its rank and its change, e.g. `Bitcoin most (+3.2%)`."""
-    return f"{ASSET_NAMES.get(asset, asset)} {rank} ({signed(facts.changes[asset])})"
+    return f"{_name(asset)} {rank} ({signed(facts.changes[asset])})"
+
+
+def _hour(facts: PublishedMarket) -> tuple[str, str]:
+    """Say how prices moved in the last hour, and where that is among the week's: in full, and shorter."""
+    moved = facts.hour or 0.0
+    word = _verb(moved, _JUMP_PERCENT)
+    said = f"n the last hour prices {word} {abs(moved):.1f}% on average"
+    if _is_skewed(facts.hours):
+        said = f"{said} (median {signed(median(facts.hours.values()))})"
+
+    # `But` where the day went the other way.
+    day = facts.broad or (facts.mean or 0.0)
+    said = f"But i{said}" if day * moved < 0 else f"I{said}"
+
+    place = ""
+    if facts.largest_of:
+        place = f", the largest {'rise' if moved > 0 else 'fall'} of the {facts.largest_of}"
+    elif facts.move_rank is not None and facts.move_rank >= EXTREME_RANK:
+        place = f", more than in {_rank(facts.move_rank)} of 100 hours of the week"
+    return f"{said}{place}.", f"{said}."
+
+
+def _rank(rank: float) -> int:
+    return min(int(rank), 99)
+
+
+def _verb(moved: float, jump: float) -> str:
+    if moved > 0:
+        return "jumped" if moved >= jump else "rose"
+    return "dropped" if moved <= -jump else "fell"
 
 
 def _size(facts: PublishedMarket) -> str:
-    """Say how large the mean change is, and since when most of it came."""
+    """Say how large the change on the day is against a usual day, and since when most of it came."""
     mean = facts.mean
+    middle = facts.middle
     days = facts.usual_days
-    if mean is None or days is None or days < _SMALL_DAYS:
+    if mean is None or middle is None or days is None or not facts.usual_day or days < 1.0:
         return ""
 
-    word = "rise" if mean > 0 else "fall"
-    size = f"The average {word} of {abs(mean):.1f}% is {_times(days)} a usual day's move of the week before."
-    if facts.since_hour is None or facts.since_share is None:
-        return size
+    yardstick = f"(median of {facts.usual_days_kept} days)"
+    if facts.skewed:
+        most, second, *_ = sorted(facts.changes, key=lambda asset: facts.changes[asset], reverse=mean > 0)
+        lifts = "lift" if mean > 0 else "pull"
+        pair = " and ".join(f"{_name(asset)} ({signed(facts.changes[asset])})" for asset in (most, second))
+        return (
+            f"The median change is {signed(middle)}; {pair} {lifts} the average to {signed(mean)}, against a usual "
+            f"day's {facts.usual_day:.1f}% {yardstick}."
+        )
 
-    part = next((name for limit, name in _SHARES if facts.since_share < limit), "All")
-    return f"{size} {part} of it has come since {facts.since_hour:02d}:00 UTC."
+    word = "rise" if mean > 0 else "fall"
+    size = f"The average {word} of {abs(mean):.1f}% is {_times(days)} a usual day's {facts.usual_day:.1f}% {yardstick}."
+    if facts.most_since is None or facts.since_share is None:
+        return size
+    return f"{size} {_part(facts.since_share)} has come since {facts.most_since} UTC."
+
+
+def _part(share: float) -> str:
+    """Name a share of a move, e.g. `Two thirds of it`."""
+    if share >= _MORE_THAN_ALL:
+        return "All of it, and more,"
+    return f"{next((name for limit, name in _SHARES if share < limit), 'All')} of it"
 
 
 def _times(days: float) -> str:
-    return "about" if 0.85 <= days < 1.15 else f"{days:.1f} times"
+    return "about" if days < 1.15 else f"{days:.1f} times"
 
 
 def _range(facts: PublishedMarket) -> str:
@@ -285,27 +429,87 @@ def _range(facts: PublishedMarket) -> str:
 
 
 def _volatility(facts: PublishedMarket) -> str:
-    """Say how far prices moved in the last hour where that is extreme, and what is expected."""
+    """Say how far prices swung in the last hour where only that is extreme, and what is expected."""
     sentences = []
-    if facts.hour_rank is not None and facts.hour_rank >= EXTREME_RANK:
-        rank = min(int(facts.hour_rank), 99)
-        sentences.append(f"In the past hour prices moved more than in {rank} of 100 hours of the past week.")
+    hour = facts.hour
+    if facts.hour_rank is not None and facts.hour_rank >= EXTREME_RANK and not facts.hour_stands_out:
+        swung = f"In the last hour prices swung more than in {_rank(facts.hour_rank)} of 100 hours of the past week"
+        net = "" if hour is None else f", for a change of {signed(hour)} on average"
+        sentences.append(f"{swung}{net}.")
     if facts.volatility is not VolatilityWord.UNKNOWN:
-        sentences.append(EXPECTED[facts.volatility])
+        sentences.append(_expected(facts.volatility, facts.risk_score))
     return " ".join(sentences)
 
 
+def _expected(word: VolatilityWord, rank: float | None) -> str:
+    """Say how volatile the next hours are expected to be; a word is kept for a while, and then its rank says more."""
+    if rank is None:
+        return EXPECTED[word]
+
+    many = _rank(rank)
+    hours = f"than in {many} of 100 hours of the past week"
+    if word is VolatilityWord.ELEVATED and rank < _HIGH_RANK:
+        return f"Expected volatility has come down, but still counts as elevated: higher {hours}."
+    if word is VolatilityWord.NORMAL and rank >= _HIGH_RANK:
+        return f"Volatility is expected to be on the high side, higher {hours}, but not by enough to count as elevated."
+    if word is VolatilityWord.NORMAL and rank <= _LOW_RANK:
+        return (
+            f"Volatility is expected to be on the low side, higher than in only {many} of 100 hours of the past week."
+        )
+    return EXPECTED[word]
+
+
+def _trend(facts: PublishedMarket) -> str:
+    """Say where the trend of the last hours differs from the side."""
+    if not facts.chances or facts.trend is Trend.UNKNOWN or facts.trend is _TREND_OF_SIDE.get(facts.side):
+        return ""
+
+    hours = f"The last {facts.trend_hours} hours"
+    if facts.trend is Trend.SIDEWAYS:
+        return f"{hours} alone show no trend."
+    way = facts.trend.value
+    if facts.side is MarketSide.NONE:
+        return f"{hours} point {way}, but not clearly enough to call it a trend of the market."
+    return f"{hours} alone point {way}."
+
+
 def _regime(facts: PublishedMarket) -> str:
-    """Name the regime with its chance and its beginning."""
+    """Name the regime with its chance and its beginning, and what on the day speaks against it."""
     if not facts.chances:
-        # Without changes either, the headline has said so.
-        return f"The regime is unknown: {facts.missing}." if facts.missing and facts.changes else ""
-    if facts.asserted:
-        since = f" since {facts.since}" if facts.since else ""
-        return f"Regime: {REGIME[facts.label]}{since}, probability {facts.confidence:.1f}%."
-    if facts.forbidden:
-        return f"The model favours {REGIME[facts.likeliest]}, but prices have not moved that way."
-    return "No regime is more likely than not." if facts.chances[facts.likeliest] < LIKELY else ""
+        # Without both axes the headline has said so.
+        said = "regime" in headline(facts)
+        return f"The regime is unknown: {facts.missing}." if facts.missing and not said else ""
+    if not facts.asserted:
+        return f"Regime: mixed; {_two(facts)} are the likeliest."
+
+    against = contrary(facts)
+    though = f", though {listed(against)}" if against else ""
+    return f"Regime: {REGIME[facts.label]}{_since(facts.since, ' UTC')}, {facts.confidence:.1f}% likely{though}."
+
+
+def contrary(facts: PublishedMarket) -> list[str]:
+    """Return what on the day speaks against the regime shown, as clauses; empty where nothing does."""
+    rough = facts.volatility in ROUGH
+    calm = facts.volatility in (VolatilityWord.CALM, VolatilityWord.NORMAL)
+    counted = f"{_counted(facts)} on the day" if facts.changes else ""
+    large = (facts.usual_days or 0.0) >= 1.0
+
+    few_up = 2 * facts.up < facts.known and facts.trend is not Trend.UP
+    few_down = 2 * facts.down < facts.known and facts.trend is not Trend.DOWN
+    broad_or_large = facts.broad != 0 or large
+    if (
+        (facts.label is RegimeLabel.RISK_ON and few_up)
+        or (facts.label is RegimeLabel.RISK_OFF and few_down)
+        or (facts.label is RegimeLabel.RANGE and broad_or_large)
+    ):
+        clauses = [counted]
+    else:
+        clauses = []
+    if facts.label is RegimeLabel.RANGE and rough:
+        clauses.append("volatility is elevated")
+    if facts.label is RegimeLabel.HIGH_VOLATILITY and calm:
+        clauses.append("expected volatility is no longer high")
+    return clauses
 
 
 def _volume(facts: PublishedMarket) -> str:
@@ -315,36 +519,45 @@ def _volume(facts: PublishedMarket) -> str:
     return f"Trading volume over the last day was {ratio:.1f} times the week's daily average."
 
 
-def listed(parts: Sequence[str], word: str = "and") -> str:
-    """Write names as people list them: `a, b and c`."""
-    *first, last = parts
-    if not first:
-        return last
-    return f"{', '.join(first)} {word} {last}"
-
-
 @dataclass(frozen=True, slots=True)
 class PublishedAsset:
-    """What is said of one asset, as published; None where unknown."""
+    """What is said of one asset, as published; None where unknown. Changes are percent."""
 
     asset: str
-    change: float | None = None  # over 24 hours, percent
-    usual_day: float | None = None  # root mean square of a day's move, percent
+    change: float | None = None  # over 24 hours
+    usual_day: float | None = None  # median size of the changes of the kept days
     structure: MarketStructure = MarketStructure.UNKNOWN
     place: float | None = None  # between the week's low, 0, and its high, 1
-    hour_range: tuple[float, float] | None = None  # 90% range of the next hour, percent
-    forecast: Bias | None = None  # the direction shown; None without one
-    chances: tuple[float, float, float] | None = None  # of down, flat and up over the next hour, percent
-    base: tuple[float, float, float] | None = None  # their base rates
-    points: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())  # families of evidence that point up and down, in words
+    hour_range: tuple[float, float] | None = None  # 90% range of the next hour
+    forecast: PublishedForecast | None = None
     notes: tuple[str, ...] = ()  # what its order book and its futures show, as sentences
     missing: str = ""  # why there is no forecast
+    hour: float | None = None  # change over the last hour
+    hour_rank: float | None = None  # of its size among the hours of the week, 0..100
+    last_3h: float | None = None  # changes over the last hours
+    last_8h: float | None = None
+    last_20h: float | None = None
+    broke_at: str | None = None  # when it broke its high, or its low, of the day before this hour, UTC
+    off_edge: float | None = None  # how far the price now is from the new high, or low
+
+    @property
+    def hour_stands_out(self) -> bool:
+        """Whether the last hour has a sentence of its own."""
+        if not self.hour:
+            return False
+        return abs(self.hour) >= HOUR_MOVE_PERCENT or (self.hour_rank or 0.0) >= EXTREME_RANK
 
 
 def asset_summary(facts: PublishedAsset) -> str:
-    """Return one asset in a few sentences: what it did, how far it may move, which way."""
-    sentences = [_past(facts), _asset_range(facts), direction(facts), *facts.notes]
+    """Return one asset in a few sentences: whether it will move, what it did, how far it may move."""
+    sentences = [_forecast(facts), _past(facts), _asset_hour(facts), _asset_range(facts), *facts.notes]
     return " ".join(sentence for sentence in sentences if sentence)
+
+
+def _forecast(facts: PublishedAsset) -> str:
+    if facts.forecast is not None:
+        return forecast_sentence(facts.forecast)
+    return f"There is no forecast: {facts.missing}." if facts.missing else ""
 
 
 def _asset_range(facts: PublishedAsset) -> str:
@@ -367,13 +580,27 @@ def _past(facts: PublishedAsset) -> str:
     return f"{name} {did} on the day{_where(facts)}."
 
 
+def _asset_hour(facts: PublishedAsset) -> str:
+    """Say how the price moved in the last hour where that stands out; `but` where the day went the other way."""
+    if not facts.hour_stands_out:
+        return ""
+    moved = facts.hour or 0.0
+    contrary_day = (facts.change or 0.0) * moved < 0
+    opening = "But in the last hour" if contrary_day else "In the last hour"
+
+    place = ""
+    if facts.hour_rank is not None and facts.hour_rank >= EXTREME_RANK:
+        place = f", more than in {_rank(facts.hour_rank)} of 100 hours of its week"
+    return f"{opening} it {_verb(moved, 2 * _JUMP_PERCENT)} {abs(moved):.1f}%{place}."
+
+
 def _where(facts: PublishedAsset) -> str:
     """Say where the price is within its last day or week, or how its trend goes; empty where nothing stands out."""
     shape = facts.structure
     if shape is MarketStructure.BREAKOUT:
-        return " and above its high of the previous 24 hours"
+        return _broken(facts, "high", "below")
     if shape is MarketStructure.BREAKDOWN:
-        return " and below its low of the previous 24 hours"
+        return _broken(facts, "low", "above")
     if shape in (MarketStructure.UPTREND, MarketStructure.DOWNTREND):
         return _within_trend(facts)
 
@@ -382,77 +609,42 @@ def _where(facts: PublishedAsset) -> str:
         return f", near the {end} of its range of the week"
 
     quiet = facts.usual_day is not None and abs(facts.change or 0.0) < 0.5 * facts.usual_day
-    return " and without a clear trend" if quiet and shape is MarketStructure.RANGE else ""
+    still = quiet and not facts.hour_stands_out
+    return " and without a clear trend" if still and shape is MarketStructure.RANGE else ""
+
+
+def _broken(facts: PublishedAsset, edge: str, off: str) -> str:
+    """Say when the price broke its high or low of the day before, and where it is now."""
+    broke = f": it broke its {edge} of the previous 24 hours"
+    if facts.broke_at is None or facts.off_edge is None:
+        return f"{broke} within this hour"
+    at = f"{broke} at {facts.broke_at} UTC"
+    if facts.off_edge < _AT_EDGE:
+        return f"{at} and is now at the new one"
+    return f"{at} and is now {facts.off_edge:.1f}% {off} the new one"
 
 
 def _within_trend(facts: PublishedAsset) -> str:
-    """Name the trend, joined by `and` to a change over the day that goes its way, by `but` to any other."""
-    change = facts.change or 0.0
-    if facts.structure is MarketStructure.UPTREND:
-        joined = " and" if change > FLAT_PERCENT else ", but"
-        return f"{joined} in an uptrend over the last 8 to 20 hours"
-    joined = " and" if change < -FLAT_PERCENT else ", but"
-    return f"{joined} in a downtrend over the last 8 to 20 hours"
+    """Name the trend, joined by `and` to a change over the day that goes its way, by `but` to any other.
 
-
-def direction(facts: PublishedAsset) -> str:
-    """Say which way the next hour may go: the three chances, and what they rest on where one side is favoured."""
-    if facts.forecast is None or facts.chances is None or facts.base is None:
-        return f"There is no forecast of direction: {facts.missing}." if facts.missing else ""
-    if facts.forecast is Bias.FLAT:
-        return _no_direction(facts, facts.chances)
-
-    down, _, up = facts.chances
-    usual_down, _, usual_up = facts.base
-    pointing_up, pointing_down = facts.points
-    if facts.forecast is Bias.UP:
-        outcome = f"A move up is the likeliest of three outcomes: {up:.1f}%, usually {usual_up:.1f}%"
-        return f"{outcome}{_backing(pointing_up, pointing_down)}."
-    outcome = f"A move down is the likeliest of three outcomes: {down:.1f}%, usually {usual_down:.1f}%"
-    return f"{outcome}{_backing(pointing_down, pointing_up)}."
-
-
-def _no_direction(facts: PublishedAsset, chances: tuple[float, float, float]) -> str:
-    """Say that no direction is forecast, and why where one side leads."""
-    down, flat, up = chances
-    leader = ahead(facts)
-    if leader:
-        opening = f"{leader} has the largest chance, but too little backs it"
-    elif flat < _MOVES:
-        opening = "A move is likely, but no direction stands out"
-    else:
-        opening = "No direction stands out"
-    return f"{opening}: up {up:.1f}%, flat {flat:.1f}%, down {down:.1f}%."
-
-
-def _backing(backing: tuple[str, ...], against: tuple[str, ...]) -> str:
-    """Name the evidence for a direction; empty where it does not prevail.
-
-    A direction is kept for a quarter of an hour, in which the evidence may turn.
+    Nothing is said of a trend that the moves over 8 and over 20 hours both deny.
     """
-    if len(backing) <= len(against):
+    sign, way, back = 1.0, "an uptrend", "down"
+    if facts.structure is MarketStructure.DOWNTREND:
+        sign, way, back = -1.0, "a downtrend", "up"
+
+    longer = (facts.last_8h, facts.last_20h)
+    if all(move is not None and sign * move <= 0 for move in longer):
         return ""
-    return f"; {listed(backing)} {'points' if len(backing) == 1 else 'point'} that way"
+
+    joined = " and" if sign * (facts.change or 0.0) > FLAT_PERCENT else ", but"
+    said = f"{joined} in {way} over the last 8 to 20 hours"
+    if facts.last_3h is not None and sign * facts.last_3h <= -REBOUND_PERCENT:
+        return f"{said}, though {back} {abs(facts.last_3h):.1f}% in the last three hours"
+    return said
 
 
-def ahead(facts: PublishedAsset) -> str:
-    """Return the side with the largest chance where that is clearly above its base rate, empty where none is."""
-    if facts.chances is None:
-        return ""
-    largest = max(facts.chances)
-    place = facts.chances.index(largest)
-    usual = facts.base[place] if facts.base else 0.0
-    return _SIDES[place] if largest >= usual + _EDGE else ""
-
-
-def brain_summary(facts: PublishedMarket, up: int, down: int, flat: int) -> str:
-    """Return the market's summary with the directions of the next hour counted."""
-    known = up + down + flat
-    if not known:
-        return summary(facts)
-    if not up and not down:
-        return f"{summary(facts)} No asset has a clear direction for the next hour."
-
-    sides = [f"{way} for {in_words(count)}" for count, way in ((up, "up"), (down, "down")) if count]
-    others = f"; none stands out for the other {in_words(flat)}" if flat else ""
-    return f"{summary(facts)} The forecast for the next hour is {listed(sides)} of {in_words(known)} assets{others}."
+def brain_summary(facts: PublishedMarket, calls: Mapping[Call, int], *, simulated: bool) -> str:
+    """Return the market's summary with the calls of the next hour counted; arguments as for `calls_sentence`."""
+    sentences = (summary(facts), calls_sentence(calls, simulated=simulated))
+    return " ".join(sentence for sentence in sentences if sentence)

@@ -7,10 +7,10 @@ LEARN_QUESTIONS: Final[dict[str, str]] = {
         "No. It describes the market now. In our measurements the returns after each regime did not differ, so no "
         "regime predicts a gain."
     ),
-    "Why is the forecast nearly always FLAT?": (
+    "Why is there mostly no call?": (
         "Because that is the honest answer. Over one hour a rise, a fall and a small move are about equally common, "
-        "and what is known beforehand changes their chances very little. A direction is named only when its chance "
-        "stands out."
+        "and what is known beforehand changes their chances very little. A call is made only where "
+        "one outcome clearly leads; how far and whether a price will move can be said far better."
     ),
     "What is a good confidence?": (
         "One that can be taken at its word. If outcomes given 40 out of 100 come true 40 times in 100, the confidence"

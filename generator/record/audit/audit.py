@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from generator.arena.ballots import FIRST_FORM
 from generator.arena.outcome import change_bps, outcome_of
-from generator.arena.published import complaint_of, digest_of, round_of_row
+from generator.arena.published import call_complaint, complaint_of, digest_of, round_of_row
 from generator.arena.ranges import Counts, RangeSums, counts_of, move_percent
 from generator.arena.rates import in_full
 from generator.arena.scores import Sums, track_record
@@ -181,7 +181,8 @@ class Audit:
             raise AuditError(complaint)
         self._keep({**row, **unpublished})
         if row["phase"] == "resolved":
-            self.arena = self.arena.added(round_of_row(row))
+            item = round_of_row(row)
+            self.arena = self.arena.counted(item).ended([item])
 
     def _keep(self, row: dict[str, Any]) -> None:
         """Keep a round that ended, and no more rows than are compared: a log has many years of them."""
@@ -221,6 +222,8 @@ class Audit:
             raise AuditError(f"{asset}: the prediction is of another asset or hour")
         if digest_of(forecast, shown["salt"]) != made["commitment"]:
             raise AuditError(f"{asset}: prediction and salt do not give the commitment")
+        if complaint := call_complaint(forecast, tuple(forecast["probabilities"]), tuple(forecast["base_rate"])):
+            raise AuditError(f"{asset}: {complaint}")
         made.update(forecast)
 
     def _on_predictions_started(self, entry: Mapping[str, Any]) -> None:
@@ -280,9 +283,8 @@ class Audit:
                 cases.append(_judged_case(asset, made, judged))
 
         for case in cases:
-            self.hourly = self.hourly.added(case)
-        hits = sum(case.prediction == case.outcome for case in cases)
-        self.hourly = self.hourly.together(len(cases), hits)
+            self.hourly = self.hourly.counted(case)
+        self.hourly = self.hourly.ended(cases)
 
         if not self.hours.get(start, True):
             del self.hours[start]
@@ -298,7 +300,8 @@ class Audit:
             )
 
     def _on_scores(self, entry: Mapping[str, Any]) -> None:
-        recomputed = {"arena": scores_of(self.arena_record()), "hourly": scores_of(self.hourly_record())}
+        records = {"arena": self.arena_record(), "hourly": self.hourly_record()}
+        recomputed = {name: _scores_in_form(entry[name], record) for name, record in records.items()}
         if "how_far" in entry:
             recomputed["how_far"] = far_scores_of(self.far.scores())
 
@@ -316,21 +319,49 @@ def real_votes(row: Mapping[str, Any]) -> int:
 
 def score_line(name: str, record: ForecastScores) -> str:
     """Return how often the forecasts were right, and their Brier score, in one line."""
-    return (
-        f"{name}: right in {in_full(record.hit)}, "
-        f"Brier {record.brier} (base rate {record.baselines['base_rate']}, even chances 0.6667)"
-    )
+    parts = [f"{in_full(record.hit)} calls right" if record.hit.n else "no call"]
+    parts.append(f"{record.no_calls} forecasts without a call")
+    if record.before_calls:
+        parts.append(f"{in_full(record.before_calls.hit)} words right from before calls existed")
+    parts.append(f"Brier {record.brier} (base rate {record.baselines['base_rate']}, even chances 0.6667)")
+    if record.move.brier is not None:
+        parts.append(f"will it move: Brier {record.move.brier} (base rate {record.move.base_rate_brier})")
+    return f"{name}: {', '.join(parts)}"
 
 
 def scores_of(record: ForecastScores) -> dict[str, Any]:
     """Write a record's headline as it goes into the log once a day."""
+    move = record.move
+    return {
+        **_scores_of_all(record),
+        "hit_rate_percent": record.hit.percent,
+        "calls": record.hit.n,
+        "move": {
+            "resolved": move.n,
+            "brier": move.brier,
+            "base_rate_brier": move.base_rate_brier,
+            "log_score": move.log_score,
+            "base_rate_log_score": move.base_rate_log_score,
+        },
+    }
+
+
+def _scores_of_all(record: ForecastScores) -> dict[str, Any]:
     return {
         "resolved": record.resolved,
-        "hit_rate_percent": record.hit.percent,
         "brier": record.brier,
         "log_score": record.log_score,
         "baselines": dict(record.baselines),
     }
+
+
+def _scores_in_form(stated: Mapping[str, Any], record: ForecastScores) -> dict[str, Any]:
+    """Write a record's headline in the form of an entry: one from before calls rates every word."""
+    before = record.before_calls
+    rated = before.hit.n if before else 0
+    if "calls" in stated or rated != record.resolved:
+        return scores_of(record)
+    return {**_scores_of_all(record), "hit_rate_percent": before.hit.percent if before else None}
 
 
 def far_line(scores: HorizonRecord) -> str:

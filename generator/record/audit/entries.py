@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from generator.arena.ballots import FORM
 from generator.arena.play import Lock, PlayResult
-from generator.arena.published import canonical_json, digest_of, published_round
+from generator.arena.published import called, canonical_json, digest_of, published_round
 from generator.arena.teacher import PredictionChange
 from generator.arena.values import Lesson, Move, PredictionMade, Round, Tally
 from generator.catalog.formats import iso
@@ -121,6 +121,7 @@ def _made(after: PredictionMade) -> dict[str, Any]:
         "prediction": str(after.prediction),
         "probabilities": list(after.probabilities),
         "base_rate": list(after.base_rate),
+        **called(after),
         "band_bps": after.band_bps,
         "previous_outcome": None if after.previous is None else str(after.previous),
         **({} if after.ranges is None else {"ranges": {name: asdict(one) for name, one in after.ranges.items()}}),

@@ -11,7 +11,7 @@ from typing import Any, Final
 from sqlalchemy import Column, Connection, Engine, delete, func, or_, select
 
 from generator.arena.published import published_round
-from generator.arena.values import Hour, PredictionMade, Round, Tally
+from generator.arena.values import Hour, Lesson, PredictionMade, Round, Tally
 from generator.record.memory import history, log, rounds
 from generator.record.memory import tables as t
 from generator.record.memory.database import READING, name_of, translated
@@ -74,6 +74,11 @@ class Exports:
         """Return every hour from a time on that was published, oldest first."""
         with translated(self._name), self._engine.connect() as connection, connection.begin():
             return tuple(hour for hour in history.hours(connection, since_ms, FOREVER_MS) if not hour.warm_up)
+
+    def published_lessons(self, since_ms: int) -> tuple[Lesson, ...]:
+        """Return the lessons made from a time on, oldest first, without those of a backtest."""
+        with translated(self._name), self._engine.connect() as connection, connection.begin():
+            return rounds.lessons_since(connection, since_ms)
 
     def minutes_by_day(self) -> dict[int, int]:
         """Return the minutes in which a tick was published, by the number of the day."""

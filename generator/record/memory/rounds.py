@@ -5,14 +5,16 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-from sqlalchemy import Connection, Table, bindparam, func, or_, select, union, update
+from sqlalchemy import Connection, Table, and_, bindparam, case, func, or_, select, union, update
 
+from generator.arena.earned import LEAST_LEAD, PER_CHANCE, LeadDay
 from generator.arena.life import ROUND_OPENED
 from generator.arena.play import PlayInputs, PlayResult, PlayState
 from generator.arena.teacher import PredictionChange, RoundChange
 from generator.arena.timetable import Timetable
 from generator.arena.values import Event, Lesson, PredictionMade, Round, Tally
-from generator.catalog.words import Prediction, RoundPhase
+from generator.catalog.durations import DAY_MS
+from generator.catalog.words import Concept, Prediction, RoundPhase
 from generator.record.memory import tables as t
 from generator.record.memory.ballots import locked_tally, real_tally
 from generator.record.memory.rows import get_meta, insert_all, put_meta, row_of, value_of, values_in, where_in
@@ -55,6 +57,7 @@ def load_state(
         simulated={item.round_id: locked_tally(connection, item.round_id, simulated=True) for item in active},
         last_outcome=lambda kind, asset: last_outcome(connection, kind, asset, now_ms),
         last_regime=last_regime,
+        concepts=concepts_by_recency(connection),
         published_ms=published_ms,
     )
 
@@ -100,6 +103,21 @@ def newest_lessons(connection: Connection, limit: int) -> tuple[Lesson, ...]:
     return values_in(connection, Lesson, query)
 
 
+def lessons_since(connection: Connection, since_ms: int) -> tuple[Lesson, ...]:
+    """Return the lessons of live rounds made from a time on, oldest first."""
+    c = t.lessons.c
+    query = select(t.lessons).where(c.created_ms >= since_ms, c.warm_up.is_(False)).order_by(c.id)
+    return values_in(connection, Lesson, query)
+
+
+def concepts_by_recency(connection: Connection) -> tuple[Concept, ...]:
+    """Return the ideas of all lessons, each once, that of the newest lesson first."""
+    c = t.lessons.c
+    newest = func.max(c.id)
+    query = select(c.concept).where(c.concept.is_not(None)).group_by(c.concept).order_by(newest.desc())
+    return tuple(map(Concept, connection.execute(query).scalars()))
+
+
 def newest_events(connection: Connection, limit: int) -> tuple[Event, ...]:
     """Return the last events, newest first; the opening of a round is listed once.
 
@@ -129,6 +147,26 @@ def settled_predictions(connection: Connection, limit: int) -> tuple[PredictionM
     c = t.predictions.c
     query = select(t.predictions).where(c.settled.is_(True)).order_by(c.start_ms.desc(), c.id).limit(limit)
     return values_in(connection, PredictionMade, query)
+
+
+def lead_days(connection: Connection) -> tuple[LeadDay, ...]:
+    """Count by UTC day the live hourly forecasts in which a side led, and which side came; days without are left out.
+
+    Chances are compared as the whole ten-thousandths that they are published in.
+    """
+    c = t.predictions.c
+    lead = func.round((c.p_up - c.p_down) * PER_CHANCE)
+    up_leads = and_(c.p_up > c.p_neutral, lead >= LEAST_LEAD)
+    down_leads = and_(c.p_down > c.p_neutral, lead <= -LEAST_LEAD)
+
+    rose = case((c.outcome == str(Prediction.BULLISH), 1), (c.outcome == str(Prediction.BEARISH), -1), else_=0)
+    query = (
+        select(func.count(c.id), func.sum(case((up_leads, rose), else_=-rose)))
+        .where(c.warm_up.is_(False), c.outcome.is_not(None), or_(up_leads, down_leads))
+        .group_by(c.start_ms // DAY_MS)
+        .order_by(c.start_ms // DAY_MS)
+    )
+    return tuple(LeadDay(int(cases), int(balance)) for cases, balance in connection.execute(query))
 
 
 def lesson_by_round(connection: Connection, round_ids: Sequence[str]) -> dict[str, Lesson]:

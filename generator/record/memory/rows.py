@@ -10,7 +10,7 @@ from sqlalchemy import Column, Connection, Select, Table, delete, func, insert, 
 
 from generator.arena.ranges import due_ms
 from generator.arena.values import Event, Lesson, Move, PredictionMade, RangeForecast, Round
-from generator.catalog.words import Consensus, PatternType, Prediction, RoundPhase
+from generator.catalog.words import Call, Concept, Consensus, PatternType, Prediction, RoundPhase
 from generator.record.memory import tables as t
 
 Stored = TypeVar("Stored", Round, PredictionMade, Lesson, Event)
@@ -23,6 +23,8 @@ TRIPLES: Final = {
 BY_HORIZON: Final[Mapping[str, type[RangeForecast | Move]]] = {"ranges": RangeForecast, "moves": Move}
 WORDS: Final[Mapping[str, type[StrEnum]]] = {
     "phase": RoundPhase,
+    "call": Call,
+    "concept": Concept,
     "human_consensus": Consensus,
     "pattern_type": PatternType,
     **dict.fromkeys(("prediction", "previous", "outcome", "brain_prediction", "actual_outcome"), Prediction),

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import asdict
 from functools import partial
 from typing import Any, TypeVar
 
 from sqlalchemy import Connection, Engine, select
 
 from generator.arena.ballots import Ballot, BallotFile, Poll
+from generator.arena.earned import Earned, look
 from generator.arena.life import shown_at
 from generator.arena.play import PlayInputs, PlayResult, PlayState
 from generator.arena.teacher import RunningTotals
 from generator.arena.values import ArenaView, BallotVerdict, Hour, PredictionMade, Tally
+from generator.catalog.durations import DAY_MS
 from generator.catalog.words import RoundPhase
 from generator.lease import Fence, no_fence
 from generator.record.audit.recount import BallotPart
@@ -26,6 +30,7 @@ from generator.record.memory.rows import get_meta, put_meta, upsert
 from generator.record.memory.totals import ranges_of_block
 
 LESSONS_SHOWN = 20
+EARNED_KEY = "arena.sides"
 EVENTS_SHOWN = 10
 Value = TypeVar("Value")
 
@@ -295,6 +300,20 @@ class Memory:
             return self._cached(
                 "hours", history.newest_hour_ms(connection), lambda: history.hours(connection, since_ms, now_ms + 1)
             )
+
+    def earned(self, now_ms: int) -> Earned:
+        """Return whether the live record has earned that sides are called; it is looked at once a UTC day."""
+        today = now_ms // DAY_MS
+        kept = self.meta(EARNED_KEY)
+        last = None if kept is None else Earned(**json.loads(kept))
+        if last is not None and today <= last.day:
+            return last
+
+        with self.reading() as connection:
+            record = rounds.lead_days(connection)
+        earned = look(today, record, was_open=last is not None and last.is_open)
+        self.set_meta(EARNED_KEY, json.dumps(asdict(earned)))
+        return earned
 
     def keep_hours(self, found: Iterable[Hour]) -> None:
         """Keep what was published first in each hour; one that is not later than all before it is left out."""

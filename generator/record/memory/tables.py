@@ -4,7 +4,7 @@ from typing import Any, Final
 
 import sqlalchemy as sa
 
-SCHEMA_VERSION: Final = "7"
+SCHEMA_VERSION: Final = "9"
 """The newest migration; a memory of this schema needs no Alembic to start."""
 SCHEMA_KEY: Final = "schema_version"
 FENCE_KEY: Final = "fence"
@@ -60,7 +60,9 @@ rounds = sa.Table(
     *_given(sa.Boolean, "warm_up", "simulated_crowd"),
     *_maybe(sa.Float, *CHANCES, "band_bps", "confidence_percent", "start_price", "end_price", "change_bps"),
     *_maybe(sa.String(8), "prediction", "previous", "outcome"),
-    *_maybe(sa.String(16), "regime_mode"),
+    *_maybe(
+        sa.String(16), "regime_mode", "call"
+    ),  # call: NULL without a forecast, and where it was sealed before calls
     *_maybe(sa.String(32), "price_basis"),
     *_maybe(sa.String(64), "sealed_digest"),
     *_maybe(sa.String(128), "salt"),
@@ -107,6 +109,7 @@ predictions = sa.Table(
     *_maybe(sa.Float, "start_price", "end_price", "change_bps"),
     *_maybe(sa.String(8), "previous", "outcome"),
     *_maybe(sa.Text, "void_reason", "ranges", "moves"),  # the last two JSON, by horizon
+    *_maybe(sa.String(16), "call"),  # NULL: made before calls existed
     sa.UniqueConstraint("asset", "start_ms"),
     sa.Index("predictions_by_due", "due_ms"),
     sa.Index("predictions_by_state", "settled", "start_ms"),
@@ -126,6 +129,9 @@ lessons = sa.Table(
     *_given(sa.Text, "summary"),
     *_given(sa.BigInteger, "created_ms"),
     *_given(sa.Boolean, "warm_up", "simulated_crowd"),
+    *_maybe(sa.Integer, "brain_called"),  # NULL: of a forecast that was sealed before calls existed
+    *_maybe(sa.String(16), "concept"),
+    *_maybe(sa.Text, "point", "question", "answer"),
 )
 
 events = sa.Table(

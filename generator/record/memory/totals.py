@@ -12,12 +12,14 @@ from typing import Any, Final
 
 from sqlalchemy import Connection, func, select
 
+from generator.arena.blocks import Cell, Ratio
+from generator.arena.moves import MoveSums
 from generator.arena.ranges import Counts, RangeSums, Spread, block_ms, counts_of, together
-from generator.arena.scores import Sums
+from generator.arena.scores import HitSums, Sums
 from generator.arena.teacher import COUNTING_RULE, LessonSums, PatternSums, RunningTotals, Scored
 from generator.arena.values import Lesson, PredictionMade, Round
 from generator.catalog.durations import DAY_MS
-from generator.catalog.words import PatternType, RoundPhase
+from generator.catalog.words import Call, PatternType, RoundPhase
 from generator.record.memory import tables as t
 from generator.record.memory.rows import upsert, value_of, values_in
 
@@ -139,4 +141,35 @@ def _ranges(stored: Mapping[str, Any]) -> RangeSums:
 
 
 def _sums(stored: Mapping[str, Any]) -> Sums:
-    return Sums(**{**stored, "bins": tuple(map(tuple, stored["bins"]))})
+    parts = {"calls": _hits(stored["calls"]), "before": _hits(stored["before"]), "move": _move(stored["move"])}
+    return Sums(**{**stored, **parts})
+
+
+def _hits(stored: Mapping[str, Any]) -> HitSums:
+    return HitSums(
+        total=Ratio(**stored["total"]),
+        by_call={Call(call): Ratio(**ratio) for call, ratio in stored["by_call"].items()},
+        base_hits=stored["base_hits"],
+        bins=_cells(stored["bins"]),
+        last_ms=stored["last_ms"],
+    )
+
+
+def _move(stored: Mapping[str, Any]) -> MoveSums:
+    return MoveSums(
+        total=_cell(stored["total"]),
+        usual=stored["usual"],
+        brier=Ratio(**stored["brier"]),
+        log=Ratio(**stored["log"]),
+        bins=_cells(stored["bins"]),
+        hours=_cells(stored["hours"]),
+        hour_brier={int(hour): Ratio(**ratio) for hour, ratio in stored["hour_brier"].items()},
+    )
+
+
+def _cells(stored: Mapping[str, Any]) -> dict[int, Cell]:
+    return {int(at): _cell(cell) for at, cell in stored.items()}
+
+
+def _cell(stored: Mapping[str, Any]) -> Cell:
+    return Cell(stored["said"], Ratio(**stored["came"]))

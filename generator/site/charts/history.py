@@ -18,6 +18,7 @@ from generator.catalog.horizons import HORIZONS
 from generator.catalog.text.labels import REGIME
 from generator.catalog.words import RegimeLabel
 from generator.site.charts.plot import WIDTH, Axis, Caption, Chart, Plane, axis, line, plain, text
+from generator.site.words.days import regime_of
 from generator.site.words.format import UNKNOWN, moment, percent, price, signed
 
 _PRICES: Final = (34.0, 300.0, 0.0, WIDTH)  # edges of the upper plane
@@ -32,10 +33,13 @@ _PATTERN: Final = Markup(
     '<pattern id="{}-{}" width="8" height="8" patternUnits="userSpaceOnUse"><rect class="r-{}" width="8" height="8"/>'
     "{}</pattern>"
 )
-# How the regimes differ without colour: plain, slanted lines, nothing, dots.
+# What a stripe may be: one of the four, or (transition) mixed. How they differ without colour: plain, slanted lines,
+# nothing, dots, lines that slant the other way.
+_SHOWN: Final = (*REGIMES, RegimeLabel.TRANSITION)
 _MARKS: Final = {
     RegimeLabel.RISK_OFF: Markup('<path class="r-mark" d="M-2 2l4-4M0 8l8-8M6 10l4-4"/>'),
     RegimeLabel.HIGH_VOLATILITY: Markup('<circle class="r-dot" cx="4" cy="4" r="1.6"/>'),
+    RegimeLabel.TRANSITION: Markup('<path class="r-hatch" d="M-2 6l4 4M0 0l8 8M6 -2l4 4"/>'),
 }
 UPTIME_DAYS: Final = 90
 Point = tuple[int, float]  # UTC milliseconds and a value
@@ -140,8 +144,9 @@ def history(name: str, window: Window, lately: Lately, source: Markup | str) -> 
         name=name,
         finding=_finding(lately.asset, window, closes, every_hour),
         desc=(
-            "Above, the price as a line on stripes that name the regime of each hour, and to the right the ranges "
-            "in which it should end 50 and 90 times in 100. Below, the chances of the four regimes, stacked to 100%."
+            "Above, the price as a line on stripes that name the regime of each hour, hatched where no regime has a "
+            "chance of one half (mixed), and to the right the ranges in which it should end 50 and 90 times in 100. "
+            "Below, the chances of the four regimes, stacked to 100%."
         ),
         source=source,
         columns=("Time, UTC", lately.asset, "Regime", *(REGIME[label].capitalize() for label in REGIMES)),
@@ -167,7 +172,7 @@ def _price_axis(asset: str, closes: Sequence[Point], fan: Fan) -> Axis:
 
 
 def _patterns(name: str) -> Markup:
-    patterns = (_PATTERN.format(name, label, label, _MARKS.get(label, "")) for label in REGIMES)
+    patterns = (_PATTERN.format(name, label, label, _MARKS.get(label, "")) for label in _SHOWN)
     return Markup("<defs>{}</defs>").format(Markup("").join(patterns))
 
 
@@ -287,30 +292,31 @@ def _ahead(plane: Plane, fan: Fan) -> Iterator[Markup]:
 def _bands(name: str, plane: Plane, hours: Sequence[Hour], until_ms: int) -> Iterator[Markup]:
     """Draw a stripe for each spell of a regime, with its name where that fits."""
     for label, begin_ms, end_ms in _spells(hours, until_ms):
-        if label not in REGIMES:
+        if label not in _SHOWN:
             continue
         left, _ = plane.at(begin_ms, 0)
         right, _ = plane.at(end_ms, 0)
         yield _BAND.format(f"{name}-{label}", left, plane.top, right - left, plane.bottom - plane.top)
 
-        words = REGIME[RegimeLabel(label)]
+        words = REGIME[label]
         text_left = max(left + 5, _TICKS)
         if right > text_left + _LONGEST_NAME * len(words):
             yield text("tick halo", text_left, plane.bottom - 8, words)
 
 
-def _spells(hours: Sequence[Hour], until_ms: int) -> list[tuple[str, int, int]]:
-    """Return spells of one label as (label, begin, end) in ms; an hour that is missing ends a spell."""
-    spells: list[tuple[str, int, int]] = []
+def _spells(hours: Sequence[Hour], until_ms: int) -> list[tuple[RegimeLabel, int, int]]:
+    """Return spells of one regime as shown, with begin and end in ms; an hour that is missing ends a spell."""
+    spells: list[tuple[RegimeLabel, int, int]] = []
     ends = [*(hour.market_ms for hour in hours[1:]), until_ms]
     for hour, next_ms in zip(hours, ends, strict=False):
         begin_ms = hour.market_ms
+        shown = regime_of(hour)
         if spells:
             label, before_ms, end_ms = spells[-1]
-            if label == hour.label and end_ms == begin_ms:
+            if label is shown and end_ms == begin_ms:
                 spells.pop()
                 begin_ms = before_ms
-        spells.append((hour.label, begin_ms, min(next_ms, hour.market_ms + 2 * HOUR_MS)))
+        spells.append((shown, begin_ms, min(next_ms, hour.market_ms + 2 * HOUR_MS)))
     return spells
 
 
@@ -386,10 +392,10 @@ def _begin(plane: Plane, hours: Sequence[Hour]) -> Iterator[Markup]:
 
 
 def _legend(name: str) -> Iterator[Markup]:
-    """Name the four patterns, each with as much room as its name has letters."""
-    letters = {label: len(REGIME[label]) + 4 for label in REGIMES}
+    """Name the patterns, each with as much room as its name has letters."""
+    letters = {label: len(REGIME[label]) + 4 for label in _SHOWN}
     x = 0.0
-    for label in REGIMES:
+    for label in _SHOWN:
         yield _SWATCH.format(f"{name}-{label}", x)
         yield text("tick", x + 22, 327, REGIME[label])
         x += WIDTH * letters[label] / sum(letters.values())
@@ -418,11 +424,11 @@ def _finding(asset: str, window: Window, closes: Sequence[Point], hours: Sequenc
     since = f"in {window.words}" if whole else f"since {moment(first_ms):%-d %b, %H:%M} UTC"
     moved = f"{asset} {signed(100 * (last / first - 1))} {since}"
 
-    labels = Counter(hour.label for hour in hours if hour.label in REGIMES)
-    if not labels:
+    regimes = Counter(regime for regime in map(regime_of, hours) if regime in _SHOWN)
+    if not regimes:
         return moved
-    ((label, n),) = labels.most_common(1)
-    return f"{moved}. Most frequent regime: {REGIME[RegimeLabel(label)]}, {n} of {len(hours)} hours"
+    ((regime, n),) = regimes.most_common(1)
+    return f"{moved}. Most frequent regime: {REGIME[regime]}, {n} of {len(hours)} hours"
 
 
 def _rows(hours: Sequence[Hour], asset: str) -> Iterator[tuple[str, ...]]:
@@ -433,6 +439,6 @@ def _rows(hours: Sequence[Hour], asset: str) -> Iterator[tuple[str, ...]]:
         yield (
             f"{moment(hour.market_ms):%-d %b, %H:%M}{_backtest_mark(hour)}",
             price(hour.prices.get(asset)),
-            REGIME[RegimeLabel(hour.label)],
+            REGIME[regime_of(hour)],
             *chances,
         )

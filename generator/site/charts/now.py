@@ -111,7 +111,7 @@ def live_round(
     caption = Caption(
         name="live",
         finding=_round_finding(live.asset, moves[-1][1], band),
-        desc="A line of the price since the start, in percent. Between the dashed lines the outcome is NEUTRAL.",
+        desc="A line of the price since the start, in percent. Between the dashed lines the outcome is a small move.",
         source=source,
         columns=("Time, UTC", "Price", "Since the start"),
         rows=tuple(rows),

@@ -13,7 +13,6 @@ from generator.site.charts.plot import Caption, Chart, Row, row_chart
 from generator.site.words.format import percent, signed
 from generator.site.words.record import between, interval
 
-GUESS_PERCENT: Final = 100 / 3
 UNIFORM_BRIER: Final = 2 / 3
 BASELINE_NAMES: Final = {"brain": "The brain", "base_rate": "Base rate", "persistence": "Last outcome"}
 _INTERVAL: Final = "95% interval"
@@ -94,32 +93,29 @@ def rates(
     """Draw hit rates with their intervals next to the chance level; None while too little came due.
 
     Args:
-        chance: of always naming the outcome most frequent before; a blind guess where unknown.
+        chance: of always naming the outcome most frequent before; not drawn where it is unknown.
     """
     first = next((rate for _, rate in rows if enough(rate)), None)
     if first is None:
         return None
 
-    if chance is None or chance.percent is None:
-        rule = "a blind guess"
-        mark = "blind guess"
-        meaning = "a blind guess among three"
-        level = GUESS_PERCENT
-    else:
-        rule = _COMMON
-        mark = "most common"
-        meaning = f"{_COMMON} before"
-        level = chance.percent
+    finding = f"{who}: {counted(first, 'right')}"
+    desc = "A dot for each rate with its 95% interval as a line."
+    marks: tuple[tuple[float, str], ...] = ()
+    if chance is not None and chance.percent is not None:
+        finding += f"; {_COMMON} gets {percent(chance.percent)}"
+        desc += f" The upright dashed line is {_COMMON} before."
+        marks = ((chance.percent, "most common"),)
 
     caption = Caption(
         name=name,
-        finding=f"{who}: {counted(first, 'right')}; {rule} gets {percent(level)}",
-        desc=f"A dot for each rate with its 95% interval as a line. The upright dashed line is {meaning}.",
+        finding=finding,
+        desc=desc,
         source=source,
         columns=("Who", "Cases", "Came true", _INTERVAL),
         rows=tuple((label, f"{rate.n:,}", share(rate), interval(rate)) for label, rate in rows),
     )
-    return row_chart(caption, "came true, %", [_rate_row(*row) for row in rows], marks=((level, mark),))
+    return row_chart(caption, "came true, %", [_rate_row(*row) for row in rows], marks=marks)
 
 
 def skills(name: str, record: ForecastScores, source: Markup | str) -> Chart | None:

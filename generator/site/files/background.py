@@ -8,11 +8,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any, Final, Generic, TypeVar
 
 from generator.arena.values import Hour, PredictionMade
 from generator.catalog.discovery import DISCOVERY_FILES
-from generator.catalog.links import ARENA, DOCS_INDEX, OPENAPI_JSON, OPENAPI_YAML
+from generator.catalog.links import ARENA, OPENAPI_JSON, OPENAPI_YAML
 from generator.catalog.words import RoundPhase
 from generator.compose.body import Body, encode
 from generator.compose.context import Site, TickContext
@@ -26,23 +27,24 @@ from generator.site.files.history import FILES, Histories, histories
 from generator.site.files.pictures import PICTURES, Drawing, Pictures, drawings, pictures
 from generator.site.openapi.document import openapi, openapi_yaml
 from generator.site.openapi.paths import as_example
-from generator.site.words.days import DAYS_KEPT, archived_since_ms, day_path
+from generator.site.words.days import DAYS_KEPT, archived_since_ms, day_path, kept_since_ms
 from generator.site.words.format import moment
+from generator.site.words.reference import Reference
 
 T = TypeVar("T")
 CHARTS_S: Final = 900
 PICTURES_S: Final = 3600
 _NEVER: Final = object()
-_STATIC: Final = (*(row.path for row in DISCOVERY_FILES), DOCS_INDEX)
+_STATIC: Final = tuple(row.path for row in DISCOVERY_FILES)
 _PICTURES: Final = tuple(row.path for row in PICTURES.values())
 
 
 @dataclass(frozen=True, slots=True)
 class StaticFiles:
-    """Files that change once a day, and the component schemas of the OpenAPI among them."""
+    """Files that change once a day, and the fields of every answer as their OpenAPI has them."""
 
     files: Mapping[str, bytes] = field(default_factory=dict)
-    schemas: Mapping[str, Any] = field(default_factory=dict)
+    reference: Reference = field(default_factory=partial(Reference, {}))
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,7 +240,8 @@ class BackgroundFiles:
         now_ms = context.freshness.generated_ms
         exports = self._memory.exports()
         published = exports.published_hours(archived_since_ms(now_ms))
-        drawn = histories(context, tick.hours, published, exports.minutes_by_day())
+        lessons = exports.published_lessons(kept_since_ms(now_ms))
+        drawn = histories(context, tick.hours, published, exports.minutes_by_day(), lessons)
 
         news = asset_feeds(context.site, context.observation.mode, tick.rounds, tick.due, moment(now_ms))
         return replace(drawn, files={**drawn.files, **news})
@@ -278,4 +281,4 @@ def static_files(site: Site, examples: Mapping[str, Any], at: datetime, days: Se
         OPENAPI_YAML: openapi_yaml(document),
         **discovery(site, at.astimezone(UTC), examples=examples, days=days),
     }
-    return StaticFiles(files, schemas=document["components"]["schemas"])
+    return StaticFiles(files, Reference(document["components"]["schemas"]))

@@ -13,7 +13,6 @@ from generator.catalog.links import (
     BUYER,
     DICTIONARY,
     DOCS,
-    DOCS_INDEX,
     LLMS_TXT,
     METHODOLOGY,
     OPENAPI_JSON,
@@ -26,7 +25,6 @@ from generator.catalog.text.answers import DISCLAIMER
 from generator.compose.body import TAIL, encode
 from generator.compose.context import Site
 from generator.compose.envelope import FreeResponse, RichResponse
-from generator.site.files.search import search_index
 from generator.site.openapi.dictionary import dictionary
 from generator.site.openapi.paths import component_schemas
 from generator.site.resources import Resources
@@ -75,7 +73,6 @@ def discovery(
 
     files |= {
         DICTIONARY: encode(words),
-        DOCS_INDEX: encode(search_index(schemas)),
         "/.well-known/api-catalog": encode(api_catalog(site.base_url)),
         "/.well-known/x402": encode(x402_resources(site)),
     }

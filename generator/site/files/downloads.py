@@ -12,11 +12,12 @@ from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Final
 
+from generator.arena.published import called
 from generator.arena.values import Move, PredictionMade
 from generator.catalog.downloads import FORMATS, MONTHS, SERIES, SUMS, Field, RecordFile
 from generator.catalog.formats import iso, iso_or_none
 from generator.catalog.links import TRACK_RECORD
-from generator.catalog.words import SourceMode
+from generator.catalog.words import Call, SourceMode
 from generator.compose.body import encode
 from generator.errors import PublishError
 from generator.record.memory.exports import Exports, Span
@@ -175,15 +176,17 @@ def hourly_row(made: PredictionMade, mode: SourceMode) -> dict[str, Any]:
         "source_mode": str(mode),
         "warm_up": made.warm_up,
         "prediction": str(made.prediction),
+        "call": None if made.call is None else str(made.call),
         "probabilities": dict(zip(_SIDES, made.probabilities, strict=True)),
         "base_rate": dict(zip(_SIDES, made.base_rate, strict=True)),
+        "move": called(made).get("move"),
         "previous_outcome": None if made.previous is None else str(made.previous),
         "band_bps": made.band_bps,
         "start_price": made.start_price,
         "end_price": made.end_price,
         "change_bps": made.change_bps,
         "outcome": str(made.outcome) if resolved else None,
-        "correct": made.outcome == made.prediction if resolved else None,
+        "correct": made.outcome == made.prediction if resolved and made.call is not Call.NONE else None,
         "void_reason": made.void_reason,
     }
 
@@ -207,7 +210,7 @@ def ranges_row(made: PredictionMade, mode: SourceMode) -> dict[str, Any]:
 
 
 def series_csv(fields: Sequence[Field], rows: Rows) -> bytes:
-    """Write a series as CSV; a field leads to its value in a row, and is empty where the way there ends in null."""
+    """Write a series as CSV; a field leads to its value in a row, and is empty where the way there ends."""
     columns = [field.name for field in fields]
     return csv_file(columns, ([_value(row, field.keys) for field in fields] for row in rows))
 
@@ -222,7 +225,7 @@ def _value(row: Mapping[str, Any], keys: tuple[str, ...]) -> Any:
     for key in keys:
         if value is None:
             return None
-        value = value[key]
+        value = value.get(key)
     return value
 
 

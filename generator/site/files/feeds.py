@@ -14,14 +14,14 @@ from generator.catalog.assets import ASSETS
 from generator.catalog.formats import iso, percent, share
 from generator.catalog.links import ARENA, FEED_ATOM, FEED_JSON, METHODOLOGY, asset_feed, asset_path
 from generator.catalog.text.answers import DISCLAIMER
-from generator.catalog.text.labels import MODE_BANNERS, REGIME
-from generator.catalog.words import RegimeLabel, SourceMode
+from generator.catalog.text.labels import MODE_BANNERS, NO_CALL, OUTCOME, REGIME
+from generator.catalog.words import Call, Consensus, RegimeLabel, SourceMode
 from generator.compose.body import encode
 from generator.compose.context import Site
 from generator.record.memory.history import RegimeChange
 from generator.site.resources import Resources
 from generator.site.templates import environment
-from generator.site.words.format import moment, ms_of, signed, word
+from generator.site.words.format import moment, ms_of, signed
 from generator.site.words.votes import votes_words
 
 ENTRIES: Final = 50
@@ -202,14 +202,16 @@ def _of_round(source: _FeedSource, row: Mapping[str, Any]) -> FeedEntry:
     lesson = row["lesson"]
     brain = row["forecast"]["prediction"]
     people = lesson["human_consensus"]
-    crowd = "no votes" if people == "NONE" else f"crowd {people}"
+    crowd = OUTCOME[people] if people == Consensus.NONE else f"crowd {OUTCOME[people]}"
+    called = NO_CALL if row["forecast"].get("call") == Call.NONE else OUTCOME[brain]
+    said = f"brain {called}, {crowd}"
     start = moment(ms_of(row["start"]))
     end = moment(ms_of(row["end"]))
 
     return source.entry(
         f"round:{row['round_id']}",
         at=row["end"],
-        title=(f"{row['asset']}, {start:%H:%M} to {end:%H:%M} UTC: outcome {row['outcome']}; brain {brain}, {crowd}"),
+        title=f"{row['asset']}, {start:%H:%M} to {end:%H:%M} UTC: outcome {OUTCOME[row['outcome']]}; {said}",
         path=f"{ARENA}#{row['round_id']}",
         tags=("arena", row["asset"]),
         paragraphs=(_move_of_round(row, start, end), _forecast_and_votes(row)),
@@ -219,6 +221,8 @@ def _of_round(source: _FeedSource, row: Mapping[str, Any]) -> FeedEntry:
         asset=row["asset"],
         outcome=row["outcome"],
         brain_prediction=brain,
+        call=row["forecast"].get("call"),
+        move=row["forecast"].get("move"),
         human_consensus=people,
         brain_correct=lesson["brain_correct"],
         crowd_correct=lesson["crowd_correct"],
@@ -229,15 +233,18 @@ def _of_round(source: _FeedSource, row: Mapping[str, Any]) -> FeedEntry:
 def _move_of_round(row: Mapping[str, Any], start: datetime, end: datetime) -> str:
     return (
         f"{row['asset']} moved {signed(row['change_bps'] / 100)} from {start:%d %b %Y, %H:%M} to {end:%H:%M} UTC. "
-        f"A move of less than {row['forecast']['band_bps'] / 100:.2f}% either way counts as NEUTRAL."
+        f"A move of less than {row['forecast']['band_bps'] / 100:.2f}% either way counts as a small move."
     )
 
 
 def _forecast_and_votes(row: Mapping[str, Any]) -> str:
     forecast = row["forecast"]
-    chance = f"a chance of {percent(forecast['confidence'])}%"
     votes = votes_words(Tally(**row["votes"]), Tally(**row["simulated_votes"])) or "No one voted."
-    return f"The brain gave {forecast['prediction']} {chance}, sealed before the vote. {votes}"
+    if forecast.get("call") == Call.NONE:
+        chance = share(forecast["move"]["chance"])
+        return f"The brain made no call; it gave a move beyond the band {chance}%, sealed before the vote. {votes}"
+    chance = percent(forecast["confidence"])
+    return f"The brain gave {OUTCOME[forecast['prediction']]} a chance of {chance}%, sealed before the vote. {votes}"
 
 
 def _of_changes(source: _FeedSource, changes: Sequence[RegimeChange]) -> Iterator[FeedEntry]:
@@ -249,12 +256,12 @@ def _of_changes(source: _FeedSource, changes: Sequence[RegimeChange]) -> Iterato
 
 
 def _of_change(source: _FeedSource, after: RegimeChange, before: RegimeChange | None) -> FeedEntry:
-    now = word(after.label)
+    now = REGIME[RegimeLabel(after.label)]
     if before is None:
         title = f"First regime: {now}"
         previous_label = None
     else:
-        title = f"The regime changed from {word(before.label)} to {now}"
+        title = f"The regime changed from {REGIME[RegimeLabel(before.label)]} to {now}"
         previous_label = before.label
 
     figures = (("confidence", share(after.confidence)), ("risk score", after.risk_score))
@@ -267,7 +274,7 @@ def _of_change(source: _FeedSource, after: RegimeChange, before: RegimeChange | 
         title=title,
         path="/",
         tags=("regime", after.mode),
-        paragraphs=(f"The regime is now {REGIME[RegimeLabel(after.label)]}.{figures_words} {CONFIDENCE_NOTE}",),
+        paragraphs=(f"The regime is now {now}.{figures_words} {CONFIDENCE_NOTE}",),
         warm_up=after.warm_up,
         kind="regime",
         label=after.label,

@@ -8,21 +8,21 @@ from typing import Any, Final
 
 from markupsafe import Markup, escape
 
-from generator.arena.values import Hour
+from generator.arena.values import Hour, Lesson
 from generator.brain.regime import REGIMES
 from generator.catalog.assets import ASSETS, DEFAULT_ASSET
 from generator.catalog.durations import DAY_MS, HOUR_MS
 from generator.catalog.formats import iso
 from generator.catalog.links import BADGE, HISTORY_CSV, asset_feed, embedded
 from generator.catalog.text.labels import REGIME
-from generator.catalog.words import RegimeLabel, SourceMode
+from generator.catalog.words import SourceMode
 from generator.compose.context import TickContext
 from generator.compose.inputs import observed, reading_of
 from generator.site.charts.history import WINDOWS, Lately, Point, Window, history, line_chart, uptime
 from generator.site.charts.plot import Chart
 from generator.site.charts.report import DATA_FROM, source_of
 from generator.site.files.csv_file import csv_file
-from generator.site.words.days import Day, days
+from generator.site.words.days import Day, days, regime_of
 from generator.site.words.format import UNKNOWN, moment, when
 
 WEEK: Final = "7d"  # the window in which every asset is drawn
@@ -48,6 +48,8 @@ _LOOKS: Final = {
     "fan50": f'fill="{_ACCENT}" opacity="0.35"',
     "tint": 'opacity="0.3"',
     "chance": "",
+    "r-transition": 'fill="none"',
+    "r-hatch": 'stroke="#8a9796" stroke-width="1.6"',
     "r-risk_on": 'fill="#2f8f8b"',
     "r-risk_off": 'fill="#d9925a"',
     "r-range": 'fill="#d8dcd6"',
@@ -87,7 +89,11 @@ class Histories:
 
 
 def histories(
-    ctx: TickContext, hours: Sequence[Hour], published: Sequence[Hour], minutes: Mapping[int, int]
+    ctx: TickContext,
+    hours: Sequence[Hour],
+    published: Sequence[Hour],
+    minutes: Mapping[int, int],
+    lessons: Sequence[Lesson] = (),
 ) -> Histories:
     """Draw what is shown of the last month.
 
@@ -95,6 +101,7 @@ def histories(
         hours: of the last month, oldest first.
         published: every hour since the start, without those of a backtest.
         minutes: with a published tick, by the number of the day.
+        lessons: of the days that have a page, without those of a backtest.
     """
     drawn = [*_price_charts(ctx, hours), *_futures_charts(ctx)]
     drawn.append(uptime("uptime", minutes, ctx.freshness.generated_ms, "Source: own record of ticks."))
@@ -108,7 +115,7 @@ def histories(
     backtested = hours
     if published:
         backtested = [hour for hour in hours if hour.warm_up and _day_of(hour) < _day_of(published[0])]
-    listed = days([*backtested, *published], ctx.freshness.generated_ms)
+    listed = days([*backtested, *published], ctx.freshness.generated_ms, lessons)
 
     figures = {name: escape(chart) for name, chart in charts.items()}
     return Histories(charts, figures, files, listed)
@@ -162,7 +169,7 @@ def _hour_row(hour: Hour) -> list[Any]:
 
 def badge(hours: Sequence[Hour], ctx: TickContext) -> str:
     """Draw the regime as a badge."""
-    regime = REGIME[RegimeLabel(hours[-1].label)] if hours else UNKNOWN
+    regime = REGIME[regime_of(hours[-1])] if hours else UNKNOWN
     regime += _BADGE_MARKS.get(ctx.observation.mode, "")
     return _BADGE.format(regime=regime, width=104 + 13 * len(regime) // 2, right=96, text=102)
 

@@ -15,7 +15,9 @@ from generator.catalog.assets import ASSET_NAMES
 from generator.catalog.counts import ENDPOINTS_IN_WORDS
 from generator.catalog.discovery import SHARE_PICTURE, SHARE_PICTURES, SharePicture
 from generator.catalog.links import ARENA, asset_path
-from generator.catalog.words import Prediction, SourceMode
+from generator.catalog.text.labels import MIXED, OUTCOME, REGIME
+from generator.catalog.text.market import is_asserted
+from generator.catalog.words import Call, SourceMode
 from generator.compose.context import TickContext
 from generator.compose.regime import MarketRegimeResponse
 from generator.site.charts.history import FIRST_CHART
@@ -39,11 +41,6 @@ MARK_WIDTH: Final = 220
 CARD_GAP: Final = 24
 LONGEST_ALT: Final = 400
 NO_CHARTS: Final[Mapping[str, Chart]] = {}
-_WAYS: Final = {
-    Prediction.BULLISH: "higher",
-    Prediction.NEUTRAL: "about the same",
-    Prediction.BEARISH: "lower",
-}
 _KICKERS: Final = {
     "SIMULATED": "The crypto market as simulated",
     "REPLAYED": "The crypto market as recorded",
@@ -65,10 +62,13 @@ class Drawing:
     bar: tuple[Proportion, ...] = ()  # shares of bullish, neutral and bearish votes, where there are any
     as_of: str = ""  # at the foot, empty where nothing changes
     chart: Markup | str = ""  # without its letters, in place of the figures; `text` says what it shows
+    text_lines: int | None = None  # at most; None: as many as the rest leaves room for
 
     def alt(self) -> str:
         """Say the same for readers who do not see the picture."""
         parts = [f"{self.kicker}: {self.headline}", *map(" ".join, self.cards)]
+        if self.text_lines:
+            parts.insert(1, self.text)
         if self.chart:
             parts.append(self.text)
         if self.mark:
@@ -107,7 +107,7 @@ def svg(drawing: Drawing, resources: Resources) -> str:
     # Below a bar, a chart, or cards under a headline of two lines there is room for one line of text.
     tall_headline = size * len(headline) > TALL_HEADLINE
     one_line = drawing.bar or drawing.chart or (drawing.cards and tall_headline)
-    text = _sentences(drawing.text, TEXT_SIZE, 1 if one_line else 2)
+    text = _sentences(drawing.text, TEXT_SIZE, drawing.text_lines or (1 if one_line else 2))
 
     project_room = ROOM - LOGO_WIDTH
     if drawing.mark:
@@ -133,6 +133,8 @@ def _headline(drawing: Drawing, most: int) -> tuple[int, list[str]]:
     sizes: tuple[int, ...]
     if drawing.chart:
         sizes = (60, 52, 46, 40)
+    elif drawing.text_lines:
+        sizes = (40, 36)
     elif drawing.cards:
         sizes = (68, 60, 52, 46, 40)
     else:
@@ -190,7 +192,7 @@ def _bar(shares: tuple[Proportion, ...]) -> list[dict[str, Any]]:
     """Place the votes side by side in one bar; a part too narrow for its label has none."""
     parts = []
     left = float(LEFT)
-    for votes, name in zip(shares, ("up", "same", "down"), strict=False):
+    for votes, name in zip(shares, ("up", "small move", "down"), strict=False):
         number = f"{votes.percent:.0f}%" if enough(votes) else f"{votes.hits}"
         label = f"{name} {number}"
         width = votes.hits / votes.n * ROOM
@@ -260,12 +262,16 @@ def _charted(drawing: Drawing, chart: Chart | None) -> Drawing:
 
 
 def _now(ctx: TickContext, market: MarketRegimeResponse, mark: str, as_of: str) -> Drawing:
+    # The state now is the headline, the day and the hour are the text.
+    state, _, rest = market.headline.partition(". ")
+
     cards = []
-    text = "The regime is unknown at the moment."
-    confidence = market.regime.confidence
-    if confidence is not None:
-        cards.append((f"{confidence:.1f}", "confidence in this regime, out of 100"))
-        text = market.summary.removeprefix(market.headline).strip()
+    regime = market.regime
+    if regime.confidence is not None:
+        if is_asserted(regime.label, regime.confidence):
+            cards.append((f"{regime.confidence:.1f}", f"the chance, of 100, that the regime is {REGIME[regime.label]}"))
+        else:
+            cards.append((MIXED.capitalize(), "no regime has a chance of one half"))
     figure = far_figure(ctx.arena, ctx.freshness.generated_ms)
     cards.append((figure["number"], figure["what"]))
 
@@ -273,10 +279,11 @@ def _now(ctx: TickContext, market: MarketRegimeResponse, mark: str, as_of: str) 
         project=ctx.site.project,
         mark=mark,
         kicker=_KICKERS.get(mark, "The crypto market now"),
-        headline=market.headline,
-        text=text,
+        headline=state if rest else state.removesuffix("."),
+        text=rest,
         cards=tuple(cards),
         as_of=as_of,
+        text_lines=3,
     )
 
 
@@ -288,17 +295,24 @@ def _arena(ctx: TickContext, mark: str, as_of: str) -> Drawing:
 
     live = ctx.arena.live
     if live is not None:
-        headline = f"{live.asset} by {moment(live.end_ms):%H:%M} UTC: up, down or same?"
-        forecast = "has no forecast" if live.prediction is None else f"says {_WAYS[live.prediction]}"
+        headline = f"{live.asset} by {moment(live.end_ms):%H:%M} UTC: up, small move or down?"
+        if live.prediction is None:
+            forecast = "has no forecast"
+        elif live.call is Call.NONE:
+            forecast = "makes no call"
+        else:
+            forecast = f"says {OUTCOME[live.prediction]}"
         text = f"The brain {forecast}. {count(tally.total, f'{whose.lower()} vote')}"
         text += ":" if tally.total else "."
         if tally.total:
             votes = (tally.bullish, tally.neutral, tally.bearish)
 
-    cards = [_hit_rate("the brain", ctx.arena.teacher.brain)]
-    # Of a market with a simulated crowd the rate would be that of real and simulated voters together.
+    # A picture travels without its page: it has no rate of fewer than 30 rounds, and none of a backtest. Of a market
+    # with a simulated crowd the people's would be that of real and simulated voters together.
+    rates = [("calls of the brain", ctx.arena.teacher.brain)]
     if mark != "SIMULATED":
-        cards.append(_hit_rate("people", ctx.arena.teacher.crowd))
+        rates.append(("votes of the people", ctx.arena.teacher.crowd))
+    cards = [_hit_rate(whose, hits) for whose, hits in rates if enough(hits)]
 
     return Drawing(
         project=ctx.site.project,
@@ -312,14 +326,10 @@ def _arena(ctx: TickContext, mark: str, as_of: str) -> Drawing:
     )
 
 
-def _hit_rate(who: str, hits: Proportion) -> tuple[str, str]:
+def _hit_rate(whose: str, hits: Proportion) -> tuple[str, str]:
     """Return how often someone was right, and what the figure means."""
-    if not hits.n:
-        return share(hits), f"rounds scored for {who}"
-    if not enough(hits):
-        return share(hits), f"rounds {who} got right; too few to tell"
     interval = f"95% interval {hits.low_percent:.0f} to {hits.high_percent:.0f}%"
-    return share(hits), f"of {hits.n:,} rounds {who} got right ({interval}); a guess gets 33%"
+    return share(hits), f"of {hits.n:,} {whose} came true ({interval}), since the start"
 
 
 def _general(ctx: TickContext, mark: str) -> Drawing:

@@ -1,38 +1,53 @@
-"""What the search of the documentation reads."""
+"""What the search of the documentation reads: every word of every section of its pages."""
 
-from collections.abc import Iterator
+import re
+from collections.abc import Mapping
+from functools import lru_cache
+from html import unescape
+from typing import Final
 
-from generator.catalog.discovery import STATUSES
-from generator.catalog.links import DOCS
-from generator.catalog.pages import DOC_PAGES, TYPES, SitePage
-from generator.site.words.reference import FieldRow, ObjectFields, Reference, Schemas, answer_of
+from generator.catalog.links import DOCS_INDEX
+from generator.catalog.pages import DOC_PAGES, SitePage
+from generator.compose.body import encode
 
-_ERRORS = f"{DOCS}errors/"
-
-
-def search_index(schemas: Schemas) -> dict[str, list[list[str]]]:
-    """Return what can be found: title, address and words of each page, and of each object of an answer."""
-    reference = Reference(schemas)
-    return {"rows": [row for page in DOC_PAGES for row in _rows(page, reference)]}
+_MAIN: Final = re.compile(r"<main\b[^>]*>(.*)</main>", re.DOTALL)
+_PROGRAMS: Final = re.compile(r"<pre\b.*?</pre>", re.DOTALL)  # programs and example answers
+_SECTION: Final = re.compile(r'(?=<h[23][^>]* id=")')
+_HEADING: Final = re.compile(r'<h[23][^>]* id="([^"]+)"[^>]*>(.*?)</h[23]>', re.DOTALL)
+_TAG: Final = re.compile(r"<[^>]+>")
+_WORD: Final = re.compile(r"[\w./-]*\w")
 
 
-def _rows(page: SitePage, reference: Reference) -> Iterator[list[str]]:
-    """Give the row of a page, then one for each object that it explains."""
-    answer = answer_of(page)
-    fields: tuple[FieldRow, ...] = ()
-    objects: tuple[ObjectFields, ...] = ()
-    if answer is not None:
-        own, *rest = reference.of(answer)
-        fields = own.fields
-        objects = tuple(rest)
-    elif page.path == TYPES:
-        objects = reference.shared()
+def search_file(files: Mapping[str, bytes]) -> dict[str, bytes]:
+    """Return the index of the documentation by its path, from the pages as they are published."""
+    pages = tuple((page, files[page.file]) for page in DOC_PAGES if page.file in files)
+    return {DOCS_INDEX: search_index(pages)}
 
-    words = [page.description, *(field.name for field in fields)]
-    if page.path == _ERRORS:
-        words += [f"{row.status} {row.condition}" for row in STATUSES]
-    yield [page.label, page.path, " ".join(words)]
 
-    for part in objects:
-        names = " ".join(field.name for field in part.fields)
-        yield [f"{page.label}: {part.title}", f"{page.path}#{part.anchor}", names]
+@lru_cache(maxsize=1)  # these pages change once a day
+def search_index(pages: tuple[tuple[SitePage, bytes], ...]) -> bytes:
+    """Return a JSON object whose `rows` are title, address and words of each section of some rendered pages."""
+    return encode({"rows": [row for page, html in pages for row in _rows(page, html.decode())]})
+
+
+def _rows(page: SitePage, html: str) -> list[list[str]]:
+    """Return the row of what comes before the first heading of a page, then one for each heading."""
+    main = _MAIN.search(html)
+    head, *sections = _SECTION.split(_PROGRAMS.sub(" ", main.group(1) if main else ""))
+
+    rows = [[page.label, page.path, f"{page.description} {_words(head)}"]]
+    for section in sections:
+        heading = _HEADING.match(section)
+        if heading is not None:
+            anchor, title = heading.groups()
+            rows.append([f"{page.label}: {_text(title)}", f"{page.path}#{anchor}", _words(section)])
+    return rows
+
+
+def _text(html: str) -> str:
+    return " ".join(unescape(_TAG.sub(" ", html)).split())
+
+
+def _words(html: str) -> str:
+    """Return every word of a section once, in lower case."""
+    return " ".join(dict.fromkeys(_WORD.findall(_text(html).lower())))

@@ -7,6 +7,8 @@ from markupsafe import Markup
 from generator.arena.rates import enough, in_full, in_words, rate, share
 from generator.arena.values import Burst, Proportion, Round, Tally
 from generator.arena.voters import burst_shares, record_shares
+from generator.catalog.text.labels import NO_CALL, OUTCOME
+from generator.catalog.words import Call, Prediction
 from generator.compose.context import TickContext
 from generator.compose.rounds import RoundPrice, crowd_by_record, live_bursts, voters_with_record
 from generator.compose.scores import Rate
@@ -49,10 +51,10 @@ def _proportion(published: Rate) -> Proportion:
 def question(asked: Round) -> str:
     """Put a round's question in one sentence."""
     if asked.band_bps is None:
-        return f"Will {asked.asset} end the round higher, lower, or about where it started?"
+        return f"Will {asked.asset} end the round up, down, or with a small move?"
 
     band = percent(asked.band_bps / 100, 2)
-    return f"Will {asked.asset} end the round more than {band} higher, more than {band} lower, or in between?"
+    return f"Will {asked.asset} end the round up by more than {band}, down by more than {band}, or with a small move?"
 
 
 def crowd_words(ctx: TickContext) -> str:
@@ -80,11 +82,11 @@ def record_words(ctx: TickContext) -> str:
 
     voters_of = f"By record, of {count(crowd.voters, 'voter')} who have one"
     up, down, flat = record_shares(crowd)
-    answers = f"{in_words(up)} bullish, {in_words(flat)} neutral, {in_words(down)} bearish"
+    answers = f"{in_words(up)} up, {in_words(flat)} small move, {in_words(down)} down"
     if enough(up):
         return f"{voters_of}: {answers}."
 
-    heaviest = weighed.consensus.lower()
+    heaviest = OUTCOME[weighed.consensus]
     if not crowd.said.total:  # an earlier version locked the round and kept no counts
         return f"{voters_of}: {heaviest}."
     return f"{voters_of}: {answers}; weighed by record: {heaviest}."
@@ -112,9 +114,9 @@ def crowd_bar(ctx: TickContext) -> Markup | None:
 def _by_side(tally: Tally) -> tuple[tuple[str, str, int], ...]:
     """Return CSS class, word and votes of each answer."""
     return (
-        ("for", "bullish", tally.bullish),
-        ("even", "neutral", tally.neutral),
-        ("against", "bearish", tally.bearish),
+        ("for", OUTCOME[Prediction.BULLISH], tally.bullish),
+        ("even", OUTCOME[Prediction.NEUTRAL], tally.neutral),
+        ("against", OUTCOME[Prediction.BEARISH], tally.bearish),
     )
 
 
@@ -122,9 +124,19 @@ def brain_words(live: Round | None) -> str:
     """Say what the brain had sealed for the live round."""
     if live is None or live.prediction is None:
         return "no forecast for this round"
+    if live.call is Call.NONE:
+        return f"{NO_CALL}{_chance_of_a_move(live)}"
     if live.confidence_percent is None:
-        return str(live.prediction)
-    return f"{live.prediction}, with a chance of {percent(live.confidence_percent)}"
+        return OUTCOME[live.prediction]
+    return f"{OUTCOME[live.prediction]}, with a chance of {percent(live.confidence_percent)}"
+
+
+def _chance_of_a_move(live: Round) -> str:
+    if live.move is None or live.band_bps is None:
+        return ""
+    band = percent(live.band_bps / 100, 2)
+    chance = f"{percent(100 * live.move.chance)}, usual {percent(100 * live.move.base_rate)}"
+    return f"; chance of ending more than {band} up or down {chance}"
 
 
 def live_view(ctx: TickContext, published: RoundPrice) -> dict[str, Any] | None:
@@ -161,9 +173,9 @@ def _chances(live: Round) -> tuple[tuple[str, str], ...]:
 
     down, neutral, up = live.probabilities
     return (
-        ("bullish", percent(100 * up)),
-        ("neutral", percent(100 * neutral)),
-        ("bearish", percent(100 * down)),
+        (OUTCOME[Prediction.BULLISH], percent(100 * up)),
+        (OUTCOME[Prediction.NEUTRAL], percent(100 * neutral)),
+        (OUTCOME[Prediction.BEARISH], percent(100 * down)),
     )
 
 

@@ -4,25 +4,27 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from generator.arena.ranges import RangeSums, new_cases
-from generator.arena.rates import counted, enough, in_words, rate
+from generator.arena.rates import counted, enough, in_words, rate, share
+from generator.arena.scores import ORDER
 from generator.arena.values import PredictionMade, Proportion
 from generator.catalog.assets import ASSET_NAMES
 from generator.catalog.horizons import HORIZONS
-from generator.catalog.text.labels import BIAS_MARKS
-from generator.catalog.words import Bias, Side
+from generator.catalog.text.labels import CALL, MARKS, OUTCOME
+from generator.catalog.words import Call, Points, Prediction, Side
 from generator.compose.coins import MoveRange
 from generator.compose.free import FreeBodies
-from generator.compose.main_brain import Reasoning
+from generator.compose.main_brain import Reason, Reasoning
 from generator.compose.scores import hour_of
 from generator.site.words.format import count, percent, price, signed
 from generator.site.words.record import interval
 
 BEARS: Final = {
-    Side.FOR: "agrees with the forecast",
-    Side.AGAINST: "does not agree",
-    Side.NEUTRAL: "says nothing either way",
+    Side.FOR: "points the way of the call",
+    Side.AGAINST: "points another way",
+    Side.NEUTRAL: "points neither way",
     Side.MISSING: "not known",
 }
+POINTS: Final = {Points.UP: "points up", Points.DOWN: "points down", Points.FLAT: "points neither way"}
 
 
 def asset_view(asset: str, bodies: FreeBodies, due: Sequence[PredictionMade]) -> dict[str, Any]:
@@ -34,8 +36,6 @@ def asset_view(asset: str, bodies: FreeBodies, due: Sequence[PredictionMade]) ->
     coin = bodies.main_brain.coins[asset]
     futures = bodies.derivatives.assets[asset]
     reasoning = bodies.reasoning(asset).reasoning
-    bears = [reason.bears_on_call for reason in reasoning.reasons]
-
     return {
         "asset": asset,
         "name": ASSET_NAMES[asset],
@@ -44,28 +44,35 @@ def asset_view(asset: str, bodies: FreeBodies, due: Sequence[PredictionMade]) ->
         "summary": reasoning.summary,
         "chances": _chances(reasoning),
         "ranges": _ranges(coin.ranges or {}, coin.price),
-        "reasons": tuple((reason.text, BEARS[reason.bears_on_call]) for reason in reasoning.reasons),
-        "signs": _signs(bears),
+        "reasons": tuple((reason.text, _bears(reason, reasoning.call)) for reason in reasoning.reasons),
+        "signs": _signs(reasoning),
         "futures": futures.evidence or (),
         "record": asset_record(asset, due),
     }
 
 
 def _chances(reasoning: Reasoning) -> tuple[tuple[str, str, str], ...]:
-    """Return each outcome with its chance and how often it came up before; empty without a forecast."""
+    """Return a move and each outcome with its chance and how often it came before; empty without a forecast."""
     chances = reasoning.probabilities
     base = reasoning.base_rates
-    if chances is None or base is None:
+    move = reasoning.move
+    if chances is None or base is None or move is None:
         return ()
 
+    beyond = (
+        f"a move of more than {move.band_percent:.2f}%",
+        percent(100 * move.chance),
+        percent(100 * move.base_rate),
+    )
     outcomes = (
-        (Bias.UP, chances.up, base.up),
-        (Bias.FLAT, chances.neutral, base.neutral),
-        (Bias.DOWN, chances.down, base.down),
+        (OUTCOME[Prediction.BULLISH], chances.up, base.up),
+        (OUTCOME[Prediction.NEUTRAL], chances.neutral, base.neutral),
+        (OUTCOME[Prediction.BEARISH], chances.down, base.down),
     )
-    return tuple(
-        (f"{BIAS_MARKS[bias]} {bias}", percent(100 * chance), percent(100 * usual)) for bias, chance, usual in outcomes
+    single = (
+        (f"{MARKS[words]} {words}", percent(100 * chance), percent(100 * usual)) for words, chance, usual in outcomes
     )
+    return (beyond, *single)
 
 
 def _ranges(ranges: Mapping[str, MoveRange], now: float | None) -> tuple[tuple[str, ...], ...]:
@@ -87,15 +94,25 @@ def _ends(low: float, high: float, now: float | None) -> tuple[str, str]:
     return f"{price(lowest)} to {price(highest)}", in_percent
 
 
-def _signs(bears: Sequence[Side]) -> str:
-    agree = bears.count(Side.FOR)
-    against = bears.count(Side.AGAINST)
-    if not agree and not against:
-        return "No sign speaks for or against this forecast."
+def _bears(reason: Reason, call: Call | None) -> str:
+    """Say how a family of evidence bears on the call; without one, which way it points."""
+    has_call = call is not None and call is not Call.NONE
+    if has_call or reason.points is None:
+        return BEARS[reason.bears_on_call]
+    return POINTS[reason.points]
 
-    agree_verb = "agrees" if agree == 1 else "agree"
-    against_verb = "does" if against == 1 else "do"
-    return f"{count(agree, 'sign')} {agree_verb} with this forecast, {against} {against_verb} not."
+
+def _signs(reasoning: Reasoning) -> str:
+    """Say what the evidence is to the forecast: context."""
+    context = "The evidence is context, and decides no call"
+    if reasoning.call is None or reasoning.call is Call.NONE:
+        return f"No call. {context}."
+
+    bears = [reason.bears_on_call for reason in reasoning.reasons]
+    same = bears.count(Side.FOR)
+    other = bears.count(Side.AGAINST)
+    call = f"The call is {CALL[reasoning.call]}, with a chance of {percent(reasoning.confidence)}."
+    return f"{call} {context}: {count(same, 'family', 'families')} of it point that way, {other} another."
 
 
 def asset_record(asset: str, due: Sequence[PredictionMade]) -> str:
@@ -115,9 +132,7 @@ def _worth(resolved: Sequence[PredictionMade], *, backtest: bool = False) -> str
     """Say what forecasts were worth; all of them are live, or of the backtest."""
     tested = ", in a backtest before the start," if backtest else ""
 
-    right = sum(prediction.outcome == prediction.prediction for prediction in resolved)
-    hits = rate(right, len(resolved), backtest=backtest)
-    way = f"Which way{tested.rstrip(',')}: {counted(hits, 'forecasts')} were right{_judged(hits)}."
+    way = _calls(resolved, backtest=backtest)
 
     sums = RangeSums().plus(case for prediction in resolved for case in new_cases(None, prediction))
     hour = hour_of(sums.scores(backtest=backtest))
@@ -132,7 +147,24 @@ def _worth(resolved: Sequence[PredictionMade], *, backtest: bool = False) -> str
     return f"{moves} {inside}. {way}"
 
 
-def _judged(hits: Proportion) -> str:
+def _calls(resolved: Sequence[PredictionMade], *, backtest: bool) -> str:
+    """Say how often the calls came true, against the outcome that was most frequent before, and how many had none."""
+    tested = ", in a backtest before the start" if backtest else ""
+    called = [made for made in resolved if made.call is not None and made.call is not Call.NONE]
+    without = sum(made.call is Call.NONE for made in resolved)
+    no_call = f" {count(without, 'forecast')} made no call." if without else ""
+    if not called:
+        return f"Calls{tested}: none has been scored.{no_call}"
+
+    right = sum(made.outcome == made.prediction for made in called)
+    hits = rate(right, len(called), backtest=backtest)
+    return f"Calls{tested}: {counted(hits, 'calls')} were right{_judged(hits, called)}.{no_call}"
+
+
+def _judged(hits: Proportion, called: Sequence[PredictionMade]) -> str:
     if not enough(hits):
         return ", too few to tell"
-    return f" (95% interval {interval(hits)}; a blind guess gets 33.3%)"
+
+    usual = sum(made.outcome == ORDER[made.base_rate.index(max(made.base_rate))] for made in called)
+    base = rate(usual, len(called), backtest=hits.backtest)
+    return f" (95% interval {interval(hits)}; always naming the outcome most frequent before gets {share(base)})"

@@ -14,7 +14,7 @@ from generator.catalog.pages import TYPES, SitePage
 from generator.catalog.products import PRODUCT_BY_ID, PRODUCTS, Product
 from generator.compose.body import Body
 from generator.compose.context import Site
-from generator.site.words.reference import Reference, Schemas, next_resource, shortened
+from generator.site.words.reference import Reference, next_resource, shortened
 
 LOCAL: Final = "http://127.0.0.1:8402"  # where `emi up` serves
 # What an answer says of itself; the example leaves it out.
@@ -22,14 +22,13 @@ _ABOUT: Final = frozenset({"purpose", "endpoint_role", "agent_guidance", "usage_
 _SMALL_OBJECT: Final = re.compile(r"\{[^{}\[\]]{1,120}\}")
 
 
-def document_view(page: SitePage, schemas: Schemas, bodies: Mapping[str, Body], site: Site) -> dict[str, Any]:
+def document_view(page: SitePage, reference: Reference, bodies: Mapping[str, Body], site: Site) -> dict[str, Any]:
     """Return what the template of a page of the documentation reads.
 
     Args:
         bodies: path -> the free body published there, for the example.
         site: its address is in the programs to copy, every one of which the tests run.
     """
-    reference = Reference(schemas)
     name = page.path.split("/")[2]
 
     if name in ENDPOINT_BY_ID:

@@ -5,13 +5,15 @@ from typing import Any, Final
 from markupsafe import Markup
 
 from generator.catalog.assets import ASSET_NAMES, ASSETS
+from generator.catalog.horizons import HOUR
 from generator.catalog.links import asset_path
 from generator.catalog.text.answers import BARS_MISSING, NEEDS_5_MINUTE_BARS, RECORDED_NOTICE, SIMULATED_NOTICE
-from generator.catalog.text.labels import BIAS_MARKS, REGIME, STATE
+from generator.catalog.text.labels import REGIME, STATE
 from generator.catalog.words import DerivativesState, RegimeLabel
 from generator.compose.context import TickContext
 from generator.compose.free import FreeBodies
 from generator.compose.inputs import missing_reason
+from generator.compose.main_brain import CoinSnapshot
 from generator.compose.regime import MarketRegimeResponse
 from generator.compose.scores import hour_statement
 from generator.market.bars import BAR_MS
@@ -174,9 +176,8 @@ def _row(asset: str, ctx: TickContext, bodies: FreeBodies) -> dict[str, Any]:
         "path": asset_path(asset),
         "price": price(coin.price),
         "change": signed(coin.change_24h),
-        "bias": coin.bias or UNKNOWN,
-        "mark": BIAS_MARKS[coin.bias],
-        "confidence": percent(coin.confidence),
+        "range": _hour_range(coin),
+        "move": _move(coin),
         "spark": sparkline(asset, ctx.closes.get(asset, ()), coin.change_24h),
         "liquidity": word(book.liquidity_context),
         "structure": word(book.market_structure),
@@ -185,6 +186,21 @@ def _row(asset: str, ctx: TickContext, bodies: FreeBodies) -> dict[str, Any]:
         "funding": signed(_funding_rate(bodies, asset), 4),
         "open_interest": usd(interest_usd),
     }
+
+
+def _hour_range(coin: CoinSnapshot) -> str:
+    """Write the 90% range of the next hour in percent."""
+    hour = (coin.ranges or {}).get(HOUR)
+    if hour is None:
+        return UNKNOWN
+    return f"{signed(hour.low_90)} to {signed(hour.high_90)}"
+
+
+def _move(coin: CoinSnapshot) -> str:
+    """Write the chance of a move beyond the band next to its base rate."""
+    if coin.move is None:
+        return UNKNOWN
+    return f"{percent(100 * coin.move.chance)}, usual {percent(100 * coin.move.base_rate)}"
 
 
 def _funding_rate(bodies: FreeBodies, asset: str) -> float | None:

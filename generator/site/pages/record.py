@@ -1,20 +1,31 @@
 """What the track-record page shows: how far, which way, and every forecast, hit or miss."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from markupsafe import Markup
 
 from generator.arena.rates import ENOUGH, counted, enough, rate, share
-from generator.arena.values import ArenaView, BacktestScores, ForecastScores, HorizonRecord, PredictionMade, Proportion
+from generator.arena.values import (
+    ArenaView,
+    BacktestScores,
+    ForecastScores,
+    HorizonRecord,
+    MoveScores,
+    PredictionMade,
+    Proportion,
+)
 from generator.catalog.assets import ASSETS
 from generator.catalog.horizons import HORIZONS
+from generator.catalog.text.labels import CALL
+from generator.catalog.words import Call
 from generator.compose.scores import (
     compared,
     far_statement,
     hour_of,
     hour_statement,
     looks_better,
+    move_statement,
     statement,
 )
 from generator.site.charts.plot import Chart
@@ -83,6 +94,8 @@ def record_view(
         "lead": hour_statement(arena),
         "figure": far_figure(arena, now_ms),
         "far": tuple((HORIZONS[scores.horizon].words, scores, far_statement(scores)) for scores in arena.how_far),
+        "move": _move(arena.hourly_record.move),
+        "before_calls": tuple(_before(record) for record in (arena.hourly_record, arena.arena_record)),
         "far_charts": _drawn(coverage("coverage", arena.how_far, source), saved("saved", arena.how_far, source)),
         "sections": (hourly, in_arena),
         "backtest": _backtest(arena.backtest),
@@ -113,14 +126,41 @@ def _backtest(tested: BacktestScores | None) -> dict[str, Any] | None:
 
 
 def _by_asset(whole: Proportion, resolved: Sequence[PredictionMade]) -> tuple[tuple[str, Proportion], ...]:
-    """Return how often the live forecasts came true: of all, then of each asset that has any."""
+    """Return how often the live calls came true: of all, then of each asset that has any."""
     live = [prediction for prediction in resolved if not prediction.warm_up]
     rows = [("All", whole)]
     for asset in ASSETS:
-        right = [prediction.outcome == prediction.prediction for prediction in live if prediction.asset == asset]
+        right = [made.outcome == made.prediction for made in live if made.asset == asset and is_called(made)]
         if right:
             rows.append((asset, rate(sum(right), len(right))))
     return tuple(rows)
+
+
+def _move(scores: MoveScores) -> dict[str, Any]:
+    """Return what the page shows of whether prices moved."""
+    levels = tuple(
+        (percent(level.said_percent), f"{level.n:,}", share(level.hit), interval(level.hit), level.fits)
+        for level in scores.bins
+        if level.hit is not None
+    )
+    hours = tuple(
+        (f"{row.hour:02d}:00", f"{row.n:,}", percent(row.said_percent), share(row.moved))
+        for row in scores.hours
+        if enough(row.moved)
+    )
+    return {"statement": move_statement(scores), "levels": levels, "hours": hours}
+
+
+def _calls(rates: Mapping[Call, Proportion]) -> tuple[tuple[str, str, str, str], ...]:
+    """Return each call with its count, how often it came true, and its interval."""
+    return tuple((CALL[call], f"{hits.n:,}", share(hits), interval(hits)) for call, hits in rates.items() if hits.n)
+
+
+def _before(record: ForecastScores) -> dict[str, Any] | None:
+    before = record.before_calls
+    if before is None:
+        return None
+    return {"kind": record.kind, "last_ms": before.last_ms, "rows": _calls(before.by_word)}
 
 
 def _section(  # noqa: PLR0917  each is another thing
@@ -146,6 +186,7 @@ def _section(  # noqa: PLR0917  each is another thing
         "enough": is_enough,
         "statement": claim,
         "facts": _facts(record),
+        "calls": _calls(record.by_call),
         "charts": charts,
         "levels": tuple(
             (percent(level.said_percent), f"{level.n:,}", share(level.hit), interval(level.hit), level.fits)
@@ -158,14 +199,18 @@ def _section(  # noqa: PLR0917  each is another thing
 def _facts(record: ForecastScores) -> tuple[tuple[str, str, str], ...]:
     """Return name, value and meaning of each figure; scores only from enough cases on."""
     came_due = ("Came due", f"{record.resolved:,}", f"of {record.predictions:,} made, {record.void:,} void")
+    calls = ("Calls", f"{record.hit.n:,}", f"{record.no_calls:,} made no call: no hit and no miss")
     chance = ("Chance level", share(record.chance), "always naming the outcome most frequent before")
-    if not enough(record.hit):
-        return (came_due, ("Came true", share(record.hit), ""), chance)
+    between = f"of calls; 95% interval {interval(record.hit)}" if enough(record.hit) else "of calls"
+    came_true = ("Came true", share(record.hit), between)
+    if record.resolved < ENOUGH:
+        return (came_due, calls, came_true, chance)
 
     skill = record.skill_percent.get("base_rate")
     return (
         came_due,
-        ("Came true", share(record.hit), f"95% interval {interval(record.hit)}"),
+        calls,
+        came_true,
         chance,
         ("Brier score", _score(record.brier), "0 is perfect, 0.667 equal chances"),
         ("Skill", percent(skill), "against the base rate; 0 or less is none"),
@@ -175,6 +220,11 @@ def _facts(record: ForecastScores) -> tuple[tuple[str, str, str], ...]:
 
 def _score(value: float | None) -> str:
     return UNKNOWN if value is None else f"{value:.4f}"
+
+
+def is_called(made: PredictionMade) -> bool:
+    """Return whether a forecast made a call; one from before calls did not."""
+    return made.call is not None and made.call is not Call.NONE
 
 
 def _grid(resolved: Sequence[PredictionMade]) -> tuple[dict[str, Any], ...]:

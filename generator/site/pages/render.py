@@ -35,8 +35,9 @@ from generator.site.resources import Resources
 from generator.site.templates import environment
 from generator.site.words import format as page_format
 from generator.site.words.days import DAYS_KEPT, Day
+from generator.site.words.lessons import chosen
 from generator.site.words.record import first_due
-from generator.site.words.reference import Schemas
+from generator.site.words.reference import Reference
 
 _NO_TERMS: Final = ("pages/docs.html", "pages/glossary.html", "pages/changelog.html")  # without links to terms
 
@@ -47,7 +48,7 @@ class PageView:
 
     Args:
         bodies: the free answers of the same tick.
-        schemas: model name -> JSON schema, from the published OpenAPI.
+        reference: the fields of every answer, from the published OpenAPI.
         rounds: rows of `/arena/rounds.json`, newest first.
         predictions: hourly forecasts that came due or were void, newest first.
         shares: page path -> the picture it shows where it is shared; the other pages show that of "".
@@ -58,7 +59,7 @@ class PageView:
 
     ctx: TickContext
     bodies: FreeBodies
-    schemas: Schemas = field(default_factory=dict)
+    reference: Reference = field(default_factory=partial(Reference, {}))
     rounds: Sequence[Mapping[str, Any]] = ()
     predictions: Sequence[PredictionMade] = ()
     shares: Mapping[str, SharePicture] = field(default_factory=dict)
@@ -144,7 +145,7 @@ def _status(_page: SitePage, view: PageView) -> Mapping[str, Any]:
 def _learn(_page: SitePage, view: PageView) -> Mapping[str, Any]:
     regimes = view.figures.get(FIRST_CHART)
     funding = view.figures.get(f"{DEFAULT_ASSET.lower()}-funding")
-    return {"figures": {"regimes": regimes, "funding": funding}}
+    return {"figures": {"regimes": regimes, "funding": funding}, "lessons": chosen(view.ctx.arena.lessons)}
 
 
 def _asset(page: SitePage, view: PageView) -> Mapping[str, Any]:
@@ -181,7 +182,7 @@ def _landing(_page: SitePage, view: PageView) -> Mapping[str, Any]:
 
 
 def _document(page: SitePage, view: PageView) -> Mapping[str, Any]:
-    return document_view(page, view.schemas, view.bodies.by_path, view.ctx.site)
+    return document_view(page, view.reference, view.bodies.by_path, view.ctx.site)
 
 
 def _nothing(*_: object) -> Mapping[str, Any]:
@@ -190,7 +191,7 @@ def _nothing(*_: object) -> Mapping[str, Any]:
 
 _PLAIN: Final = PageRecipe(_nothing, lambda _view: ())
 # The answers are those of the tick that made the page: at a start, and each day.
-_DOCUMENT: Final = PageRecipe(_document, lambda view: (view.schemas,))
+_DOCUMENT: Final = PageRecipe(_document, lambda view: (view.reference.schemas,))
 _BY_TEMPLATE: Final[Mapping[str, PageRecipe]] = {
     "pages/index.html": PageRecipe(_landing, None),
     "pages/arena.html": PageRecipe(_arena, None),

@@ -9,21 +9,21 @@ from markupsafe import Markup
 from generator.arena.rates import rate
 from generator.arena.tally import consensus_of
 from generator.arena.values import ArenaView, LessonMetrics, Proportion, Tally
-from generator.catalog.text.labels import BIAS_MARKS
-from generator.catalog.words import PatternType
+from generator.catalog.text.labels import MARKS, NO_CALL, OUTCOME
+from generator.catalog.words import Call, PatternType
 from generator.site.charts.record import rates
 from generator.site.words.format import ms_of, signed_bps
 from generator.site.words.votes import apart
 
 HISTORY_SHOWN: Final = 48
 PEOPLE: Final = "People"
-_MARKS: Final = {"BULLISH": BIAS_MARKS["UP"], "BEARISH": BIAS_MARKS["DOWN"], "NEUTRAL": BIAS_MARKS["FLAT"]}
 PATTERNS: Final[dict[PatternType, str]] = {
     PatternType.BOTH_CORRECT: "both right",
     PatternType.BRAIN_ONLY: "only the brain right",
     PatternType.CROWD_ONLY: "only the people right",
     PatternType.BOTH_WRONG: "both wrong",
     PatternType.NO_CROWD: "nobody voted",
+    PatternType.NO_CALL: "no call of the brain",
 }
 
 
@@ -36,6 +36,7 @@ class FinishedRound:
     start_ms: int
     warm_up: bool  # of the backtest
     prediction: str | None  # None without a forecast
+    called: bool  # whether it was a call; one that was sealed before calls existed counts as its word
     votes: Mapping[str, Tally]  # of the `real` and the `simulated` voters; who cast none is left out
     outcome: str | None  # None where the round is void
     void_reason: str | None
@@ -51,6 +52,7 @@ class FinishedRound:
             start_ms=ms_of(row["start"]),
             warm_up=row["warm_up"],
             prediction=forecast["prediction"] if forecast else None,
+            called=bool(forecast) and forecast.get("call") != Call.NONE,
             votes=dict(apart(Tally(**row["votes"]), Tally(**row["simulated_votes"]))),
             outcome=row["outcome"],
             void_reason=row["void_reason"],
@@ -83,11 +85,11 @@ def _history_row(played: FinishedRound) -> dict[str, Any]:
         "round_id": played.round_id,
         "asset": played.asset,
         "start_ms": played.start_ms,
-        "brain": _verdict(played.prediction, outcome),
+        "brain": _brain_verdict(played),
         "people": _verdict(_consensus(played, "real"), outcome),
         "simulated": _verdict(_consensus(played, "simulated"), outcome),
-        "outcome": "void" if outcome is None else outcome.lower(),
-        "outcome_mark": _MARKS.get(outcome or "", ""),
+        "outcome": "void" if outcome is None else OUTCOME[outcome],
+        "outcome_mark": "" if outcome is None else MARKS[OUTCOME[outcome]],
         "moved": signed_bps(played.change_bps),
         "votes": ", ".join(counts) or "0",
         "void_reason": played.void_reason,
@@ -100,11 +102,18 @@ def _consensus(played: FinishedRound, who: str) -> str | None:
     return consensus_of(votes) if votes else None
 
 
+def _brain_verdict(played: FinishedRound) -> Verdict:
+    if played.prediction is not None and not played.called:
+        return Verdict(NO_CALL, MARKS[NO_CALL], None)
+    return _verdict(played.prediction, played.outcome)
+
+
 def _verdict(answer: str | None, outcome: str | None) -> Verdict:
     if answer is None:
         return Verdict("", "", None)
     right = None if outcome is None else answer == outcome
-    return Verdict(answer.lower(), _MARKS.get(answer, ""), right)
+    words = OUTCOME[answer]
+    return Verdict(words, MARKS.get(words, ""), right)
 
 
 def who_was_right(arena: ArenaView, rounds: Sequence[FinishedRound], source: Markup | str) -> dict[str, Any]:
@@ -114,7 +123,7 @@ def who_was_right(arena: ArenaView, rounds: Sequence[FinishedRound], source: Mar
     patterns = [(words, metrics.patterns.get(pattern, 0)) for pattern, words in PATTERNS.items()]
 
     return {
-        "chart": rates("right", "The brain", (("Brain", metrics.brain), *people), source),
+        "chart": rates("right", "The brain", (("Brain", metrics.brain), *people), source, arena.arena_record.chance),
         "brain": metrics.brain,
         "people": people,
         "real": people[0][0] == PEOPLE,

@@ -1,18 +1,19 @@
 """The market day by day: a line for each day, and a page for each of the newest."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Final
 
-from generator.arena.values import Hour
+from generator.arena.values import Hour, Lesson
 from generator.catalog.assets import ASSETS, DEFAULT_ASSET
 from generator.catalog.durations import DAY_MS
 from generator.catalog.links import ARCHIVE
 from generator.catalog.pages import SitePage
-from generator.catalog.text.labels import REGIME
+from generator.catalog.text.labels import REGIME, shown_regime
 from generator.catalog.words import RegimeLabel
 from generator.site.words.format import UNKNOWN, moment, price, signed
+from generator.site.words.lessons import Lessons, chosen
 
 DAYS_KEPT: Final = 30  # that have a page
 DAYS_LISTED: Final = 366
@@ -32,6 +33,7 @@ class Day:
     prices: tuple[tuple[str, ...], ...]  # asset, first, last, change, lowest, highest
     over: bool
     tested: bool  # by a backtest, to its last hour
+    lessons: Lessons  # of the rounds that began on it
 
     def page(self) -> SitePage:
         """Return its page."""
@@ -51,13 +53,28 @@ def archived_since_ms(now_ms: int) -> int:
     return (now_ms // DAY_MS - DAYS_LISTED + 1) * DAY_MS
 
 
-def days(hours: Sequence[Hour], now_ms: int) -> tuple[Day, ...]:
-    """Return the days of some hours (oldest first), the newest first."""
+def kept_since_ms(now_ms: int) -> int:
+    """Return when the oldest day that has a page began."""
+    return (now_ms // DAY_MS - DAYS_KEPT + 1) * DAY_MS
+
+
+def days(hours: Sequence[Hour], now_ms: int, lessons: Sequence[Lesson] = ()) -> tuple[Day, ...]:
+    """Return the days of some hours (oldest first), the newest first.
+
+    Args:
+        lessons: of the rounds that began on these days, in any order.
+    """
     by_day = [list(group) for _, group in groupby(hours, key=lambda hour: hour.at_ms // DAY_MS)]
-    return tuple(_day(group, now_ms) for group in reversed(by_day))
+
+    taught: dict[str, list[Lesson]] = {}
+    for lesson in lessons:
+        _, date, _ = lesson.round_id.split("-")
+        taught.setdefault(date, []).append(lesson)
+
+    return tuple(_day(group, now_ms, taught) for group in reversed(by_day))
 
 
-def _day(hours: Sequence[Hour], now_ms: int) -> Day:
+def _day(hours: Sequence[Hour], now_ms: int, taught: Mapping[str, Sequence[Lesson]]) -> Day:
     at = moment(hours[0].at_ms)
     prices = tuple(_prices(hours))
     return Day(
@@ -67,22 +84,28 @@ def _day(hours: Sequence[Hour], now_ms: int) -> Day:
         regime=_regime_of_day(hours),
         change=next((row[3] for row in prices if row[0] == DEFAULT_ASSET), UNKNOWN),
         headlines=tuple(_headlines(hours)),
-        hours=tuple(
-            (_clock(hour), REGIME[RegimeLabel(hour.label)], price(hour.prices.get(DEFAULT_ASSET))) for hour in hours
-        ),
+        hours=tuple((_clock(hour), REGIME[regime_of(hour)], price(hour.prices.get(DEFAULT_ASSET))) for hour in hours),
         prices=prices,
         over=hours[0].at_ms // DAY_MS < now_ms // DAY_MS,
         tested=hours[-1].warm_up,
+        lessons=chosen(taught.get(f"{at:%Y%m%d}", ())),
     )
 
 
+def regime_of(hour: Hour) -> RegimeLabel:
+    """Return the regime of an hour as people are shown it."""
+    label = RegimeLabel(hour.label)
+    chances = dict(zip(RegimeLabel, hour.chances or (), strict=False))  # of the first four words
+    return shown_regime(label, chances.get(label))
+
+
 def _regime_of_day(hours: Sequence[Hour]) -> str:
-    """Name the regime of more than half of the hours, else mixed."""
-    labels = [hour.label for hour in hours]
-    common = max(dict.fromkeys(labels), key=labels.count)
-    if 2 * labels.count(common) <= len(labels):
-        return "mixed"
-    return REGIME[RegimeLabel(common)]
+    """Name the regime of more than half of the hours, else changing."""
+    regimes = [regime_of(hour) for hour in hours]
+    common = max(dict.fromkeys(regimes), key=regimes.count)
+    if 2 * regimes.count(common) <= len(regimes):
+        return "changing"
+    return REGIME[common]
 
 
 def _headlines(hours: Sequence[Hour]) -> Iterator[tuple[str, str]]:

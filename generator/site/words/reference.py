@@ -1,6 +1,7 @@
 """The fields of every answer, from the published schemas, and which page of the documentation explains them."""
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -13,6 +14,7 @@ from generator.catalog.products import PRODUCT_BY_ID, PRODUCTS, Product
 Schema = Mapping[str, Any]
 Schemas = Mapping[str, Schema]
 _LONGEST: Final = 160  # characters of a text in an example
+_MANY: Final = 3  # answers from which on an object is explained on the page of types
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +48,7 @@ class Reference:
     """
 
     def __init__(self, schemas: Schemas) -> None:
-        self._schemas = schemas
+        self.schemas: Final = schemas
         self._common: dict[str, list[str]] = {}  # model of an answer -> the fields that all answers of its kind have
         self._home: dict[str, str] = {}  # object -> path of the page that explains it
 
@@ -57,6 +59,13 @@ class Reference:
                 self._common[row.model] = [name for name in self._fields(row.model) if name in in_every]
             first = group[0].model
             for name in self._below(first, self._common[first]):
+                self._home[name] = TYPES
+
+        # So are those that many answers have, such as the scores.
+        rows: tuple[Endpoint | Product, ...] = (*ENDPOINTS, *PRODUCTS)
+        answers = Counter(name for row in rows for name in self._below(row.model, self._fields(row.model)))
+        for name, number in answers.items():
+            if number >= _MANY:
                 self._home[name] = TYPES
 
         # Every other on that of the smallest answer that has it; a free one, where one has it.
@@ -86,7 +95,7 @@ class Reference:
         return (*common, *(self._part(name, _spaced(name)) for name in objects))
 
     def _fields(self, name: str) -> Schema:
-        fields: Schema = self._schemas.get(name, {}).get("properties", {})
+        fields: Schema = self.schemas.get(name, {}).get("properties", {})
         return fields
 
     def _below(self, model: str, names: Iterable[str]) -> dict[str, str]:
@@ -103,17 +112,17 @@ class Reference:
 
     def _part(self, name: str, title: str) -> ObjectFields:
         rows = self._rows(name, self._fields(name), self._home[name])
-        return ObjectFields(_anchor(name), title, _text(self._schemas[name]), rows)
+        return ObjectFields(_anchor(name), title, _text(self.schemas[name]), rows)
 
     def _rows(self, model: str, names: Iterable[str], page: str) -> tuple[FieldRow, ...]:
-        required = self._schemas.get(model, {}).get("required", ())
+        required = self.schemas.get(model, {}).get("required", ())
         rows = []
         for name in names:
             schema = self._fields(model)[name]
             rows.append(
                 FieldRow(
                     name=name,
-                    type=type_name(schema, self._schemas),
+                    type=type_name(schema, self.schemas),
                     link=self._link(schema, page),
                     required=name in required,
                     description=self._meaning(schema),
@@ -129,9 +138,9 @@ class Reference:
         return None
 
     def _meaning(self, schema: Schema) -> str:
-        words = _words(schema, self._schemas)
+        words = _words(schema, self.schemas)
         if not words:
-            return (_text(schema) or _text(_target(schema, self._schemas))).strip()
+            return (_text(schema) or _text(_target(schema, self.schemas))).strip()
         return f"{_text(schema)} One of: {', '.join(map(str, words))}.".strip()
 
 

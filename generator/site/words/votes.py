@@ -11,7 +11,7 @@ def votes_words(total: Tally, simulated: Tally) -> str:
     if total.total and total.total == simulated.total:
         sentences.append("No real vote.")
     for who, votes in apart(total, simulated):
-        sides = f"{votes.bullish} bullish, {votes.neutral} neutral, {votes.bearish} bearish"
+        sides = f"{votes.bullish} up, {votes.neutral} small move, {votes.bearish} down"
         sentences.append(f"{count(votes.total, f'{who} vote')}: {sides}.")
     return " ".join(sentences)
 

@@ -1,0 +1,283 @@
+"""What a finished round illustrates, and the sentences of its lesson."""
+
+import re
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+from statistics import NormalDist
+
+import pytest
+
+from generator.arena.concepts import (
+    FITS,
+    LessonFacts,
+    concept_of,
+    explain,
+    in_hundred,
+    lead_of,
+    likeliest,
+    once_in,
+    rarity_of,
+    whole_percents,
+)
+from generator.arena.lessons import lesson_of
+from generator.arena.scores import brier
+from generator.arena.values import Lesson, Round, Tally
+from generator.catalog.assets import ASSET_NAMES
+from generator.catalog.durations import HOUR_MS
+from generator.catalog.links import LEARN
+from generator.catalog.measured import RARITY
+from generator.catalog.text.concepts import CONCEPTS, chapter_of
+from generator.catalog.words import Call, Concept, Prediction, RoundPhase
+from generator.site.words.lessons import chosen
+from tests.arena.test_sealing import an_open_round
+from tests.support.arena_inputs import NOON
+
+SATURDAY_NOON = 1_763_812_800_000  # 2025-11-22 12:00 UTC
+MONDAY_NOON = SATURDAY_NOON + 48 * HOUR_MS
+UP, SMALL, DOWN = Prediction.BULLISH, Prediction.NEUTRAL, Prediction.BEARISH
+NO_ONE = Tally()
+
+
+def a_round(
+    change_bps: float = 50.0,
+    chances: tuple[float, float, float] = (0.41, 0.13, 0.46),
+    base_rate: tuple[float, float, float] = (0.33, 0.35, 0.32),
+    start_ms: int = MONDAY_NOON,
+    **other: object,
+) -> Round:
+    """Return a resolved hour with a band of 10 bps."""
+    outcome = SMALL
+    if abs(change_bps) > 10.0:
+        outcome = UP if change_bps > 0 else DOWN
+    played = replace(
+        an_open_round(),
+        start_ms=start_ms,
+        end_ms=start_ms + HOUR_MS,
+        phase=RoundPhase.RESOLVED,
+        probabilities=chances,
+        base_rate=base_rate,
+        band_bps=10.0,
+        change_bps=change_bps,
+        outcome=outcome,
+        call=Call.NONE,
+        prediction=SMALL,
+        previous=None,
+    )
+    return replace(played, **other)  # type: ignore[arg-type]
+
+
+def facts(votes: Tally = NO_ONE, others: tuple[float, ...] = (), **played: object) -> LessonFacts:
+    return LessonFacts(a_round(**played), votes, others)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("concept", "fitting", "other"),
+    [
+        (Concept.FAT_TAILS, facts(change_bps=70.0), facts(change_bps=68.0)),  # 3.0 and 2.9 standard deviations
+        (Concept.CROWD_BIAS, facts(Tally(5, 3, 2)), facts(Tally(4, 3, 2))),  # ten votes and nine
+        (Concept.BAND_WIDTH, facts(change_bps=12.5), facts(change_bps=12.6)),
+        (Concept.CORRELATION, facts(others=(1, 1, 1, 1, -1)), facts(others=(1, 1, 1, -1, -1))),
+        (Concept.LUCK, facts(chances=(0.33, 0.32, 0.35)), facts(chances=(0.30, 0.32, 0.38))),
+        (Concept.REVERSION, facts(change_bps=5.0, previous=UP), facts(change_bps=5.0, previous=SMALL)),
+        (Concept.CLUSTERING, facts(previous=DOWN), facts(previous=SMALL)),
+        (Concept.WEEKEND, facts(start_ms=SATURDAY_NOON), facts(start_ms=MONDAY_NOON)),
+        (Concept.BASE_RATE, facts(base_rate=(0.3, 0.3, 0.4)), facts(base_rate=(0.4, 0.3, 0.3))),
+        (Concept.NO_CALL, facts(call=Call.NONE), facts(call=Call.UP)),
+    ],
+)
+def test_an_idea_fits_by_its_facts_and_not_just_beyond_them(
+    concept: Concept, fitting: LessonFacts, other: LessonFacts
+) -> None:
+    assert FITS[concept](fitting)
+    assert not FITS[concept](other)
+
+
+def test_every_idea_has_a_rule_and_a_text() -> None:
+    assert set(FITS) == set(CONCEPTS) == set(Concept)
+    assert len(Concept) == 12
+
+
+def test_no_idea_returns_before_every_other_that_fits_had_its_turn() -> None:
+    used: list[Concept] = []
+    for hour in range(200):
+        one = facts(start_ms=MONDAY_NOON + hour * HOUR_MS, previous=UP if hour % 3 else SMALL)
+        fitting = {concept for concept, fits in FITS.items() if fits(one)}
+
+        chosen = concept_of(one, tuple(dict.fromkeys(reversed(used))))
+
+        since = used[len(used) - used[::-1].index(chosen) :] if chosen in used else used
+        assert chosen in fitting
+        assert fitting - {chosen} <= set(since) or chosen not in used
+        used.append(chosen)
+
+
+def test_an_idea_is_put_with_the_numbers_of_the_round() -> None:
+    explained = explain(Concept.CORRELATION, facts(others=(3.0, 4.0, 9.0, 2.0, -1.0, 8.0)))
+
+    assert explained.point in {
+        "5 of 6 other assets moved the same way in that hour: this was the market, not the coin.",
+        "It did not move alone: 5 of 6 other assets went the same way.",
+    }
+    assert explained.question == "If 5 of 6 other assets move the same way, how many independent observations are that?"
+
+
+@pytest.mark.parametrize("concept", Concept)
+def test_every_text_is_filled_where_its_idea_fits(concept: Concept) -> None:
+    for hour in range(4):
+        fitting = facts(
+            Tally(9, 3, 2),
+            others=(1.0, 1.0, 1.0, 1.0, 1.0),
+            change_bps=90.0,
+            previous=UP,
+            start_ms=SATURDAY_NOON + hour * HOUR_MS,
+        )
+
+        explained = explain(concept, fitting)
+
+        assert "{" not in f"{explained.point} {explained.question} {explained.answer}"
+
+
+def test_by_a_normal_curve_is_what_a_normal_curve_gives() -> None:
+    explained = explain(Concept.FAT_TAILS, facts(change_bps=70.0))
+
+    share = 2 * NormalDist().cdf(-3.0)
+    assert f"once in {float(f'{1 / share:.2g}'):.0f} hours" in explained.point
+    assert "4.9 in 100" in explained.point
+
+
+def test_a_move_is_never_called_rarer_than_it_was_measured() -> None:
+    sizes = [size for size, _ in RARITY]
+    shares = [share for _, share in RARITY]
+
+    assert sizes == sorted(sizes)
+    assert shares == sorted(shares, reverse=True)
+    for size, share in RARITY:
+        assert rarity_of(size) == share
+        assert rarity_of(size + 0.01) == share
+
+
+@pytest.mark.parametrize(
+    ("chances", "percents"),
+    [((0.41, 0.13, 0.46), (41, 13, 46)), ((0.335, 0.33, 0.335), (34, 33, 33)), ((0.0, 0.0, 1.0), (0, 0, 100))],
+)
+def test_whole_percents_add_to_100(chances: tuple[float, float, float], percents: tuple[int, int, int]) -> None:
+    assert whole_percents(chances) == percents
+
+
+def test_ranks_and_leads_of_chances() -> None:
+    assert likeliest((0.41, 0.13, 0.46)) is UP
+    assert likeliest((0.40, 0.40, 0.20)) is DOWN
+    assert lead_of((0.41, 0.13, 0.46)) == pytest.approx(0.05)
+
+
+@pytest.mark.parametrize(("share", "text"), [(0.1, "10 in 100"), (0.0999, "10.0 in 100"), (0.01, "1.0 in 100")])
+def test_shares_of_hours(share: float, text: str) -> None:
+    assert in_hundred(share) == text
+
+
+def test_what_a_normal_curve_all_but_forbids() -> None:
+    assert once_in(1e-6) == "once in 1,000,000 hours"
+    assert once_in(9e-7) == "less than once in a million hours"
+
+
+def a_lesson(played: Round, votes: Tally = NO_ONE, simulated: Tally = NO_ONE) -> str:
+    return lesson_of(played, votes, NOON, simulated=simulated).summary
+
+
+def test_a_lesson_gives_the_chances_what_came_its_size_and_its_score() -> None:
+    played = a_round(change_bps=50.0, start_ms=0)
+
+    summary = a_lesson(played)
+
+    sigma = 10.0 / 0.4307
+    score = brier((0.41, 0.13, 0.46), UP)
+    base = brier((0.33, 0.35, 0.32), UP)
+    assert summary == (
+        "It gave up 46, small move 13, down 41; up came. "
+        f"Bitcoin rose 0.50% in the hour, {50 / sigma:.1f} standard deviations of its week; of real hours about "
+        "12 in 100 go as far. "
+        f"Brier score {score:.3f}, the base rate's {base:.3f}: better by {base - score:.3f}. No one voted."
+    )
+
+
+def test_how_many_hours_go_as_far_is_left_out_for_a_tiny_move() -> None:
+    assert "of real hours" not in a_lesson(a_round(change_bps=0.2))
+    assert "of real hours" in a_lesson(a_round(change_bps=12.0))
+
+
+def test_simulated_votes_are_votes() -> None:
+    assert "No one" not in a_lesson(a_round(), simulated=Tally(2, 2, 0))
+
+
+def test_no_form_of_a_lesson_calls_a_round_without_a_call_wrong_or_expected() -> None:
+    for hour in range(7):
+        for change in (50.0, -50.0, 5.0, 0.1):
+            summary = a_lesson(a_round(change_bps=change, start_ms=hour * HOUR_MS))
+
+            assert not re.search(r"wrong|right|expected", summary)
+
+
+def test_in_a_backtest_voting_was_not_possible() -> None:
+    assert a_lesson(a_round(warm_up=True)).endswith("It was a backtest: voting was not possible.")
+
+
+def test_real_and_simulated_votes_are_counted_apart() -> None:
+    summary = a_lesson(a_round(), Tally(1, 3, 0), Tally(20, 15, 0))
+
+    assert "3 of 4 votes said down. 20 of 35 simulated votes said up." in summary
+
+
+def test_a_round_of_another_length_has_no_rarity() -> None:
+    played = replace(a_round(), end_ms=MONDAY_NOON + HOUR_MS // 4)
+
+    assert LessonFacts(played, Tally()).rarity is None
+    assert "of real hours" not in a_lesson(played)
+
+
+@pytest.mark.parametrize("change", [5.0, -50.0])
+def test_at_most_three_of_twenty_lessons_share_a_sentence(change: float) -> None:
+    names = "|".join(ASSET_NAMES.values())
+    used: list[Concept] = []
+    seen: Counter[str] = Counter()
+    for hour in range(20):
+        played = a_round(change_bps=change, start_ms=MONDAY_NOON + hour * HOUR_MS)
+        made = lesson_of(played, Tally(), NOON, used=tuple(dict.fromkeys(reversed(used))))
+        assert made.concept is not None
+        used.append(made.concept)
+        text = f"{made.summary} {made.point}".replace("No one voted.", "")
+        blanked = re.sub(rf"[\d.,]*\d%?|{names}", "#", text)
+        seen.update(set(re.split(r"(?<=[.?]) ", blanked)))
+
+    assert max(seen.values()) <= 3, seen.most_common(3)
+
+
+def test_every_idea_leads_to_a_chapter_that_exists() -> None:
+    page = (Path(__file__).parents[2] / "templates" / "pages" / "learn.html").read_text()
+
+    for concept in Concept:
+        path, _, anchor = chapter_of(concept).partition("#")
+
+        assert path == LEARN
+        assert f'id="{anchor}"' in page
+
+
+def of_the_day(hour: int, score: float, concept: Concept | None) -> Lesson:
+    made = lesson_of(a_round(start_ms=MONDAY_NOON + hour * HOUR_MS), NO_ONE, MONDAY_NOON + hour * HOUR_MS)
+    return replace(made, lesson_id=str(hour), learning_score=score, concept=concept)
+
+
+def test_a_day_explains_its_most_surprising_rounds_each_with_another_idea() -> None:
+    lessons = [
+        of_the_day(1, 60.0, Concept.LUCK),
+        of_the_day(2, 59.0, Concept.LUCK),
+        of_the_day(3, 10.0, Concept.WEEKEND),
+        of_the_day(4, 58.0, Concept.NO_CALL),
+        of_the_day(5, 20.0, Concept.ONE_ROUND),
+        of_the_day(6, 99.0, None),
+    ]
+
+    shown = chosen(lessons)
+
+    assert [explained.lesson.lesson_id for explained in shown.explained] == ["1", "4", "5"]
+    assert [lesson.lesson_id for lesson in shown.listed] == ["6", "3", "2"]

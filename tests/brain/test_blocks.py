@@ -1,0 +1,78 @@
+"""Bars read together give the numbers that they give one by one, and leave the same state, to the bit."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from generator.brain.engine import Engine
+from generator.brain.weights import Weights
+from generator.market.bars import BarFrame
+from tests.support.markets import market
+
+WEIGHTS = Weights.load()
+SEVEN = tuple("ABCDEFG")
+BARS = 320
+
+
+def troubled() -> BarFrame:
+    """Return a market of seven with what sources get wrong: holes, gaps, a late bar, a bad print, a frozen price."""
+    frame = market(BARS, assets=SEVEN, seed=22)
+    fields = frame.fields
+    for values in fields.values():
+        values[60:75, 1] = np.nan
+        values[:, 6] = np.nan
+    for name in ("funding", "open_interest", "depth_usd"):
+        fields[name][:30] = np.nan
+    for name in ("high", "close"):
+        fields[name][150, 0] *= 1.5
+    for name in ("open", "high", "low", "close"):
+        fields[name][200:230, 2] = fields[name][200, 2]
+    fields["funding"][100:, 3] = 0.0008
+
+    rows = np.delete(np.arange(BARS), [90, 91, *range(180, 186), *range(240, 264)])
+    rows = np.insert(rows, 120, 30)
+    return dataclasses.replace(frame, t=frame.t[rows], fields={name: values[rows] for name, values in fields.items()})
+
+
+FRAME = troubled()
+
+
+@pytest.fixture(scope="module")
+def streamed() -> list[bytes]:
+    """Return the state after each row of `FRAME`, read one by one."""
+    engine = Engine(WEIGHTS, SEVEN)
+    states = []
+    for row in range(len(FRAME)):
+        engine.advance(FRAME.rows(row, row + 1))
+        states.append(engine.dump())
+    return states
+
+
+def test_the_state_after_each_bar_of_a_block_is_that_of_the_stream(streamed: list[bytes]) -> None:
+    engine = Engine(WEIGHTS, SEVEN)
+
+    states = {row: engine.dump() for row in engine.replay(FRAME)}
+
+    assert len(states) == len(FRAME) - 1  # one came late
+    assert [row for row, state in states.items() if state != streamed[row]] == []
+
+
+@pytest.mark.parametrize("size", [7, 100, BARS])
+def test_the_size_of_the_blocks_changes_no_bit_of_the_state(streamed: list[bytes], size: int) -> None:
+    engine = Engine(WEIGHTS, SEVEN)
+
+    for begin in range(0, len(FRAME), size):
+        engine.advance(FRAME.rows(begin, begin + size))
+
+    assert engine.dump() == streamed[-1]
+
+
+def test_a_reading_within_a_block_is_that_of_the_stream() -> None:
+    stream = Engine(WEIGHTS, SEVEN)
+    block = Engine(WEIGHTS, SEVEN)
+
+    for row in block.replay(FRAME):
+        stream.advance(FRAME.rows(row, row + 1))
+        if row % 10 == 0:
+            assert block.reading() == stream.reading(), row

@@ -1,0 +1,152 @@
+"""The daily profile: hours that have become rougher than the frozen outlook expects are learned, others are not."""
+
+import numpy as np
+import pytest
+
+from generator.brain.outlook import MIDDLES
+from generator.brain.profile import HORIZONS_WITH_PROFILE, DayProfile, surprises
+from generator.brain.ranges import RangeModel
+from generator.brain.week import DAY, QUARTER_MS, Week
+from generator.brain.weights import Weights
+from generator.market.bars import BAR_MS, FloatArray
+
+WEIGHTS = Weights.load()
+ROUGH_HOUR = 14
+DAYS = 40
+
+
+def learned(days: int, surprise: FloatArray) -> DayProfile:
+    """Return what is learned of surprises, (days x 96,), at all horizons alike."""
+    profile = DayProfile()
+    for number in range(days * DAY):
+        for horizon in range(HORIZONS_WITH_PROFILE):
+            profile.learn(horizon, number, float(surprise[number]))
+    return profile
+
+
+def test_the_profile_is_the_shrunk_mean_of_each_place_one_number_at_a_time() -> None:
+    rng = np.random.default_rng(3)
+    surprise = rng.normal(0.1, 0.4, 5 * DAY)
+    every: list[float] = []
+    quarters: list[list[float]] = [[] for _ in range(4)]
+    slots: list[list[float]] = [[] for _ in range(DAY)]
+
+    def faded(values: list[float], visits_a_day: int, prior: float) -> float:
+        ages = range(len(values) - 1, -1, -1)
+        weights = [0.5 ** (age / (60.0 * visits_a_day)) for age in ages]
+        total = sum(w * v for w, v in zip(weights, values, strict=True))
+        return float(total / (sum(weights) + prior))
+
+    for number, value in enumerate(surprise.tolist()):
+        every.append(value)
+        beyond = value - faded(every, DAY, 0.0)
+        within_hour = faded(quarters[number % 4], 24, 48.0)
+        quarters[number % 4].append(beyond)
+        slots[number % DAY].append(beyond - within_hour)
+
+    profile = learned(5, surprise)
+
+    for number in (0, 57, 95):
+        expected = faded(quarters[number % 4], 24, 48.0) + faded(slots[number], 1, 15.0)
+        assert profile.at(number)[:3, 0].tolist() == pytest.approx([expected] * 3)
+
+
+def test_an_hour_that_comes_rougher_is_learned_and_the_rest_of_the_day_is_not() -> None:
+    hour = np.arange(DAYS * DAY) % DAY // 4
+    profile = learned(DAYS, np.where(hour == ROUGH_HOUR, 0.4, 0.0))
+
+    shown = np.array([profile.at(number)[1, 0] for number in range(DAY)]).reshape(24, 4).mean(axis=1)
+
+    assert 0.6 * 0.4 < shown[ROUGH_HOUR] < 0.4
+    assert np.abs(np.delete(shown, ROUGH_HOUR)).max() < 0.03
+
+
+def test_volatility_that_is_higher_at_all_hours_is_not_a_profile() -> None:
+    profile = learned(DAYS, np.full(DAYS * DAY, 0.5))
+
+    assert np.abs([profile.at(number) for number in range(DAY)]).max() == pytest.approx(0.0, abs=1e-12)
+
+
+def test_a_day_has_no_profile_and_nothing_is_added_at_the_start() -> None:
+    taught = learned(3, np.random.default_rng(1).normal(size=3 * DAY))
+
+    assert DayProfile().at(5).tolist() == [[0.0]] * 4
+    assert taught.at(5)[3, 0] == 0.0
+    assert (taught.at(5)[:3, 0] != 0.0).all()
+
+
+def test_one_wild_hour_hardly_moves_its_place() -> None:
+    surprise = np.zeros(DAYS * DAY)
+    calm = learned(DAYS, surprise)
+    surprise[-1] = 6.0
+    wild = learned(DAYS, surprise)
+
+    assert abs(wild.at(DAY - 1)[1, 0] - calm.at(DAY - 1)[1, 0]) < 0.04
+
+
+def test_one_bad_asset_of_three_does_not_surprise() -> None:
+    variances = np.full((16, 3), 0.01)
+    usual = 0.5 * np.log(variances[0] * np.array([[1.0], [4.0], [16.0]]))
+    variances[-1, 0] = 100.0
+
+    assert surprises(variances, usual) == pytest.approx([0.0, 0.0, 0.0])
+    assert np.isnan(surprises(np.full((16, 3), np.nan), usual)).all()
+
+
+def market_with_a_rough_hour(rough: float) -> tuple[RangeModel, FloatArray]:
+    """Return what is learned of a market whose volatility is `rough` times as high in one hour, and the sigmas."""
+    rng = np.random.default_rng(5)
+    ranges = RangeModel(2, WEIGHTS.outlook)
+    week = Week(2)
+    expected = 0.001 * np.sqrt(np.array([3.0, 12.0, 48.0, 288.0]))[:, None] * np.ones((1, 2))
+    close = np.zeros(2)
+    for bar in range(DAYS * 288):
+        is_rough = bar // 12 % 24 == ROUGH_HOUR
+        returns = 0.001 * (rough if is_rough else 1.0) * rng.normal(size=2)
+        close += returns
+        price = close[None].copy()
+        week.update(np.array([bar * BAR_MS]), price, price, price, np.array((np.ones((1, 2)), returns[None] ** 2)))
+        week.settle()
+        ranges.update(bar * BAR_MS, close.copy(), expected, np.ones(2, dtype=bool), week)
+    return ranges, expected
+
+
+def test_published_sigmas_follow_an_hour_that_has_become_rougher() -> None:
+    ranges, expected = market_with_a_rough_hour(1.5)
+    day = 100 * DAY
+
+    def hour_sigma(hour: int) -> float:
+        before = (day + 4 * hour) * QUARTER_MS - BAR_MS
+        return float(ranges.sigma(before, expected[:, None])[1, 0, 0])
+
+    assert hour_sigma(ROUGH_HOUR) / hour_sigma(ROUGH_HOUR + 5) == pytest.approx(1.35, abs=0.1)
+
+
+def test_the_law_begins_with_unit_variance_and_a_day_learns_its_own_faster() -> None:
+    law = WEIGHTS.outlook.law
+    ranges = RangeModel(2, WEIGHTS.outlook)
+    before = ranges.law()
+    ranges.counts[:, 0] += 50.0
+    moved = ranges.law() - before
+
+    assert (law @ MIDDLES**2).tolist() == pytest.approx([1.0] * 4, abs=0.035)
+    assert moved[3, 1] == pytest.approx((1.0 - law[3, 0]) / 2.0)
+    assert moved[0, 1] == pytest.approx((1.0 - law[0, 0]) / 5.0)
+
+
+def test_moves_are_compared_with_the_sigma_that_the_profile_gave_when_they_began() -> None:
+    ranges = RangeModel(2, WEIGHTS.outlook)
+    ranges.profile.visits[:] = 1e9
+    ranges.profile.surprise[:, 5:] = 1e9 * np.log(2.0)  # at every quarter of a day
+    rng = np.random.default_rng(6)
+    expected = 0.001 * np.sqrt(np.array([1.0, 4.0, 16.0, 96.0]))[:, None] * np.ones((1, 2))
+    close = np.zeros(2)
+    for quarter in range(1, 2000):
+        week = Week(2)
+        week.number[:] = quarter - 1
+        ranges.update(quarter * QUARTER_MS - BAR_MS, close.copy(), expected, np.ones(2, dtype=bool), week)
+        close += 2.0 * expected[0] * rng.normal(size=2)
+
+    assert ranges.correction()[0] == pytest.approx([1.0, 1.0], rel=0.12)
+    sigma = ranges.sigma(QUARTER_MS - BAR_MS, expected[:, None])
+    assert sigma[0, 0] == pytest.approx(2.0 * expected[0], rel=0.12)

@@ -1,0 +1,124 @@
+"""What was forecast before calls existed keeps its word, its result and its lesson, and is scored as it was."""
+
+import json
+import sqlite3
+import tarfile
+from contextlib import closing
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from generator.arena.scores import Sums
+from generator.arena.teacher import RunningTotals
+from generator.record.audit.audit import Audit
+from generator.record.memory.store import Memory
+from tests.record.test_fence import Held
+from tests.support.arena_inputs import HOUR, MINUTE, inputs_at, play_tick
+
+STATE: Final = Path(__file__).parents[1] / "support" / "states" / "e321992.tar.xz"  # of schema 7
+KEPT: Final = ("rounds", "predictions", "lessons", "log_entries", "crowd_tallies")
+
+
+def rows_of(path: Path, table: str) -> list[dict[str, Any]]:
+    with closing(sqlite3.connect(path)) as connection:
+        connection.row_factory = sqlite3.Row
+        return [dict(row) for row in connection.execute(f"SELECT * FROM {table}")]
+
+
+@pytest.fixture
+def older(tmp_path: Path) -> Path:
+    """The memory of a program from before calls."""
+    with tarfile.open(STATE) as pack:
+        pack.extract("state/memory.sqlite3", tmp_path, filter="tar")
+    return tmp_path / "state" / "memory.sqlite3"
+
+
+def upgraded(path: Path) -> tuple[Memory, RunningTotals]:
+    memory = Memory.open(f"sqlite:///{path}", Held(2))
+    assert list(memory.count_again())
+    with memory.reading() as connection:
+        return memory, memory.totals(connection)
+
+
+def as_it_was(sums: Sums) -> dict[str, Any]:
+    """Write sums as the program before calls did, where every word was a hit or a miss."""
+    total = sums.before.total
+    return {
+        "predictions": sums.predictions,
+        "resolved": sums.resolved,
+        "void": sums.void,
+        "hits": total.above,
+        "base_hits": sums.before.base_hits,
+        "brier_e8": sums.brier_e8,
+        "log_e9": sums.log_e9,
+        "base_rate_e8": sums.base_rate_e8,
+        "persistence_e8": sums.persistence_e8,
+        "bins": [
+            [cell.came.below, cell.came.above, cell.said // 10] if cell else [0, 0, 0]
+            for cell in (sums.before.bins.get(at) for at in range(6))
+        ],
+    }
+
+
+def test_an_upgrade_changes_no_row_of_the_record_and_no_entry_of_the_log(older: Path) -> None:
+    before = {name: rows_of(older, name) for name in KEPT}
+
+    upgraded(older)[0].close()
+
+    for name, rows in before.items():
+        after = rows_of(older, name)
+        assert len(rows) > 10
+        assert [{key: row[key] for key in rows[0]} for row in after] == rows
+        assert {row[key] for row in after for key in ("call", "brain_called") if key in row} <= {None}
+
+
+def test_the_scores_of_older_forecasts_are_those_they_had(older: Path) -> None:
+    [stored] = rows_of(older, "running_totals")
+    had = json.loads(stored["sums"])
+
+    memory, totals = upgraded(older)
+    memory.close()
+
+    for name, side in (("live", totals.live), ("backtest", totals.backtest)):
+        for kind, sums in (("arena", side.arena), ("hourly", side.hourly)):
+            expected = had[name][kind]
+            assert as_it_was(sums) == {key: expected[key] for key in as_it_was(sums)}
+            assert sums.calls.total.below == sums.move.total.came.below == 0
+    hourly = totals.backtest.hourly.before.total
+    assert (hourly.weights, hourly.mixed, hourly.squares) == tuple(
+        had["backtest"]["hourly"][name] for name in ("squares", "products", "hit_squares")
+    )
+    scores = totals.backtest_scores()
+    assert scores is not None
+    assert scores.hourly.before_calls is not None
+    assert (scores.hourly.before_calls.hit.n, scores.hourly.hit.n, scores.hourly.no_calls) == (336, 0, 0)
+
+
+def test_what_is_sealed_from_then_on_has_a_call_and_leaves_the_older_record_alone(older: Path) -> None:
+    memory, totals = upgraded(older)
+    begin = max(row["at_ms"] for row in rows_of(older, "ticks")) // HOUR * HOUR + HOUR
+
+    for hour in range(begin, begin + 12 * HOUR, HOUR):  # past midnight, when the scores are logged
+        for minute in (0, 15, 55):
+            play_tick(memory, inputs_at(hour + minute * MINUTE))
+
+    with memory.reading() as connection:
+        after = memory.totals(connection)
+    made = memory.settled_predictions(14)
+    memory.close()
+    assert {one.call is None for one in made} == {False}
+    assert after.live.hourly.calls.total.below > 0
+    assert after.hourly_record().no_calls > 0
+    pending = 7  # made before the upgrade, due after it
+    assert after.live.hourly.before.total.below == totals.live.hourly.before.total.below + pending
+    assert (after.backtest.hourly, after.backtest.arena) == (totals.backtest.hourly, totals.backtest.arena)
+
+    audit = Audit()
+    for row in rows_of(older, "log_entries"):
+        audit.take(row["data"])
+    audit.finish()
+    kinds = [row["kind"] for row in rows_of(older, "log_entries")]
+    assert kinds.count("scores") == 2
+    assert audit.hourly_record().before_calls == after.hourly_record().before_calls
+    assert audit.hourly_record().by_call == after.hourly_record().by_call

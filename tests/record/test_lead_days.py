@@ -1,0 +1,84 @@
+"""The record of hourly forecasts in which a side led, counted a second time."""
+
+import random
+from collections import defaultdict
+from dataclasses import replace
+from pathlib import Path
+
+from generator.arena.earned import LeadDay
+from generator.arena.values import PredictionMade
+from generator.catalog.assets import ASSETS
+from generator.catalog.words import Call, Prediction
+from generator.record.memory import rounds
+from generator.record.memory.store import Memory
+from tests.support import filled_memory
+from tests.support.arena_inputs import HOUR, NOON
+from tests.support.databases import url_in
+
+DAY = 24 * HOUR
+SIGN = {Prediction.BULLISH: 1, Prediction.NEUTRAL: 0, Prediction.BEARISH: -1}
+
+
+def forecasts(hours: int) -> list[PredictionMade]:
+    """Return forecasts whose leads lie close to 0.05, some of a backtest, some not resolved, some from before calls."""
+    draw = random.Random(4)
+    made = []
+    for number in range(hours):
+        for asset in ASSETS:
+            neutral = draw.randint(2000, 3800)
+            lead = draw.choice([0, 499, 500, 501, -499, -500, -501, 700])
+            lead += (10_000 - neutral - lead) % 2
+            up = (10_000 - neutral + lead) // 2
+            triple = ((10_000 - neutral - up) / 10_000, neutral / 10_000, up / 10_000)
+            ended = draw.random() < 0.9
+            made.append(
+                replace(
+                    filled_memory.prediction(asset, NOON + number * HOUR, ended=False),
+                    probabilities=triple,
+                    outcome=draw.choice(list(Prediction)) if ended else None,
+                    warm_up=draw.random() < 0.1,
+                    call=draw.choice([None, Call.NONE, Call.UP]),
+                )
+            )
+    return made
+
+
+def counted(made: list[PredictionMade]) -> list[LeadDay]:
+    days: dict[int, list[int]] = defaultdict(list)
+    for one in made:
+        down, neutral, up = (round(10_000 * chance) for chance in one.probabilities)
+        side = 1 if up > down else -1
+        led = abs(up - down) >= 500 and max(up, down) > neutral
+        if one.outcome is not None and not one.warm_up and led:
+            days[one.start_ms // DAY].append(side * SIGN[one.outcome])
+    return [LeadDay(len(days[day]), sum(days[day])) for day in sorted(days)]
+
+
+def test_the_days_of_leads_are_those_of_the_stored_forecasts(tmp_path: Path) -> None:
+    memory = Memory.open(url_in(tmp_path))
+    made = forecasts(60)
+    filled_memory.fill(memory, made, [])
+
+    with memory.reading() as connection:
+        found = rounds.lead_days(connection)
+    memory.close()
+
+    assert list(found) == counted(made)
+    assert len(found) == 3
+    assert sum(day.cases for day in found) > 100
+
+
+def test_the_record_is_looked_at_once_a_day(tmp_path: Path) -> None:
+    memory = Memory.open(url_in(tmp_path))
+    before = memory.earned(NOON)
+    filled_memory.fill(memory, forecasts(60), [])
+
+    same_day = memory.earned(NOON + HOUR)
+    next_day = memory.earned(NOON + DAY)
+    clock_set_back = memory.earned(NOON)
+    memory.close()
+
+    assert before == same_day
+    assert (before.cases, before.day) == (0, NOON // DAY)
+    assert next_day.cases > 100
+    assert clock_set_back == next_day
