@@ -118,7 +118,7 @@ def recorded(
     candles: Annotated[list[Path], typer.Option(help="A folder of 5-minute candles, one PAIR.csv.gz each; repeat it.")],
     weights: Annotated[Path | None, typer.Option(help="Weights file; default: the packaged one.")] = None,
 ) -> None:
-    """Measure our brain on recorded candles alone: about 20 s for a month of seven assets.
+    """Measure our brain on recorded candles alone: about 20 s for a month of all assets.
 
     Of candles that something was fitted on only label and axes are shown, held to no bar.
 

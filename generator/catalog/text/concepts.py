@@ -59,9 +59,8 @@ CONCEPTS: Final[dict[Concept, ConceptText]] = {
         "confidence",
         (
             (
-                "By a normal curve {sigmas} standard deviations come {by_normal}; in 14 months of seven coins "
-                "they came in "
-                "{rarity_share} of hours."
+                "A move of {sigmas} standard deviations or more: {by_normal} by a normal curve, {rarity_share} "
+                "hours in 14 months of real prices."
             ),
             (
                 "Prices have fat tails: {rarity_share} of hours reach {sigmas} standard deviations, by a normal curve "

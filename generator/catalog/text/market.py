@@ -330,7 +330,7 @@ def _speed(facts: PublishedMarket) -> str:
 
 
 def _counted(facts: PublishedMarket) -> str:
-    """Count the assets by their side, e.g. `six of seven assets are lower`, `three of six known assets are higher`."""
+    """Count the assets by their side, e.g. `two of three assets are lower`."""
     whole = facts.known == len(ASSETS)
     assets = "assets" if whole else "known assets"
     ways = ((facts.up, "higher"), (facts.down, "lower"), (facts.flat, "flat"))
