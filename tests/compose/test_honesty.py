@@ -402,7 +402,7 @@ def test_a_fact_of_the_whole_market_is_counted_once() -> None:
 
 
 @pytest.mark.parametrize("asset", ASSETS)
-def test_the_confidence_of_a_call_is_the_published_chance_everywhere_and_null_without_one(asset: str) -> None:
+def test_the_confidence_of_a_call_is_its_published_chance_and_null_without_one(asset: str) -> None:
     direction = paid("full", "x402-main-brain")["assets"][asset]
     word = {"up": "up", "down": "down", "small_move": "neutral", "none": None}[direction["call"]]
     shown = {

@@ -266,7 +266,7 @@ COIN = PublishedAsset("SOL", 1.2, 3.0, MarketStructure.RANGE, 0.5, (-0.5, 0.5), 
 MOVE = "In an hour, more than 0.21% up or down from here: 62.0%, usual 66.0%"
 
 
-def test_an_asset_says_first_whether_it_will_move_then_what_it_did_and_how_far_it_may_move() -> None:
+def test_an_asset_says_whether_it_will_move_then_what_it_did_then_how_far() -> None:
     assert asset_summary(COIN) == (
         f"{MOVE}; up and down are as likely as each other. "
         "Solana is up 1.2% on the day and without a clear trend. "
@@ -289,7 +289,7 @@ def test_without_a_call_a_side_is_ahead_from_two_points_on(down: float, up: floa
     assert not re.search("expect|wrong|call is", sentence)
 
 
-def test_a_called_side_comes_with_its_base_rate_its_opposite_and_the_evidence_as_context() -> None:
+def test_a_called_side_comes_with_its_base_rate_its_opposite_and_the_evidence() -> None:
     points = (("the trend", "market breadth"), ("momentum",))
     up = replace(EVEN, call=Call.UP, chances=(28.0, 30.0, 42.0), points=points)
 

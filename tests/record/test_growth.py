@@ -4,13 +4,18 @@ import json
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from sqlalchemy import event
 
+from generator.catalog.words import Concept
 from generator.record.audit.audit import Audit, AuditError
+from generator.record.memory import tables
+from generator.record.memory.rounds import concepts_by_recency
+from generator.record.memory.rows import insert_all, row_of
 from generator.record.memory.store import Memory
 from tests.record.test_log import entries
 from tests.support import filled_memory
@@ -69,6 +74,20 @@ def test_no_statement_of_a_tick_reads_a_table_that_grows_to_its_end(tmp_path: Pa
 
     assert len(found) > 20
     assert [statement for statement, plan in found.items() if reads_all(statement, plan)] == []
+
+
+def test_ideas_come_in_the_order_of_their_newest_lessons(tmp_path: Path) -> None:
+    memory = Memory.open(url_in(tmp_path))
+    made = [filled_memory.lesson(filled_memory.game(NOON + number * HOUR)) for number in range(6)]
+    ideas = (Concept.LUCK, Concept.WEEKEND, None, Concept.LUCK, Concept.BASE_RATE, Concept.WEEKEND)
+
+    with memory._engine.begin() as connection:
+        assert concepts_by_recency(connection) == ()
+        rows = [row_of(replace(lesson, concept=idea)) for lesson, idea in zip(made, ideas, strict=True)]
+        insert_all(connection, tables.lessons, rows)
+
+        assert concepts_by_recency(connection) == (Concept.WEEKEND, Concept.BASE_RATE, Concept.LUCK)
+    memory.close()
 
 
 @pytest.fixture(scope="module")

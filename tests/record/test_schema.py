@@ -28,7 +28,10 @@ RANGES = ("ranges", "moves", "due_ms")
 LATER_COLUMNS = (*RANGES, "call")
 # What takes a memory from each schema to the one before.
 UNDONE = {
-    "9": tuple(f"ALTER TABLE lessons DROP COLUMN {name}" for name in ("concept", "point", "question", "answer")),
+    "9": (
+        "DROP INDEX lessons_by_concept",
+        *(f"ALTER TABLE lessons DROP COLUMN {name}" for name in ("concept", "point", "question", "answer")),
+    ),
     "8": (
         "ALTER TABLE rounds DROP COLUMN call",
         "ALTER TABLE predictions DROP COLUMN call",

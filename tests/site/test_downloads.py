@@ -75,7 +75,7 @@ def test_every_forecast_is_kept_hit_miss_or_void(memory: Memory) -> None:
     assert all((row["correct"] is None) == bool(row["void_reason"]) for row in rows)
 
 
-def test_a_forecast_without_a_call_is_neither_correct_nor_wrong_and_an_older_one_keeps_its_result() -> None:
+def test_a_forecast_without_a_call_is_neither_right_nor_wrong() -> None:
     older = prediction("BTC", ms("2026-12-01 01:00"))
     word = Call.UP if older.prediction is Prediction.BULLISH else Call.SMALL_MOVE
 

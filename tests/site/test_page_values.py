@@ -273,7 +273,7 @@ def test_the_page_of_an_asset_gives_each_reason_with_how_it_bears_on_the_call() 
         assert said in text
 
 
-def test_without_a_call_the_page_of_an_asset_says_which_way_the_evidence_points_and_no_more() -> None:
+def test_without_a_call_an_assets_page_says_only_which_way_the_evidence_points() -> None:
     asset = next(name for name, coin in body("main-brain")["coins"].items() if coin["call"] == "none")
     reasons = bodies_of()[f"/api/reasoning/{asset}.json"]["reasoning"]["reasons"]
 

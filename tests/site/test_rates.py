@@ -194,7 +194,7 @@ def _strings(body: Any) -> list[str]:
     return [value for _, value in leaves(body) if isinstance(value, str)]
 
 
-def test_the_card_of_the_arena_has_a_rate_of_live_play_from_thirty_rounds_on_and_none_before(release: Release) -> None:
+def test_the_card_of_the_arena_has_a_rate_of_live_play_from_thirty_rounds_on(release: Release) -> None:
     card = release.texts["words of /arena/"]
 
     is_enough = release.ended >= ENOUGH

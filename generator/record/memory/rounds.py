@@ -111,11 +111,16 @@ def lessons_since(connection: Connection, since_ms: int) -> tuple[Lesson, ...]:
 
 
 def concepts_by_recency(connection: Connection) -> tuple[Concept, ...]:
-    """Return the ideas of all lessons, each once, that of the newest lesson first."""
+    """Return the ideas of all lessons, each once, that of the newest lesson first.
+
+    Each idea's newest lesson is found in an index: grouped by idea, every lesson ever made would be read.
+    """
     c = t.lessons.c
-    newest = func.max(c.id)
-    query = select(c.concept).where(c.concept.is_not(None)).group_by(c.concept).order_by(newest.desc())
-    return tuple(map(Concept, connection.execute(query).scalars()))
+    newest = [select(func.max(c.id)).where(c.concept == concept).scalar_subquery() for concept in Concept]
+    numbers = connection.execute(select(*newest)).one()
+
+    taught = [(number, concept) for number, concept in zip(numbers, Concept, strict=True) if number is not None]
+    return tuple(concept for _number, concept in sorted(taught, reverse=True))
 
 
 def newest_events(connection: Connection, limit: int) -> tuple[Event, ...]:

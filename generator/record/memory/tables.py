@@ -132,6 +132,7 @@ lessons = sa.Table(
     *_maybe(sa.Integer, "brain_called"),  # NULL: of a forecast that was sealed before calls existed
     *_maybe(sa.String(16), "concept"),
     *_maybe(sa.Text, "point", "question", "answer"),
+    sa.Index("lessons_by_concept", "concept", "id"),
 )
 
 events = sa.Table(
