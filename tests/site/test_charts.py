@@ -10,9 +10,11 @@ from generator.arena.values import ForecastScores
 from generator.catalog.assets import ASSETS
 from generator.catalog.durations import DAY_MS
 from generator.catalog.horizons import HORIZONS
+from generator.compose.coins import MoveRange
 from generator.site.charts.history import line_chart
 from generator.site.charts.now import fundings, live_round, usual_moves
 from generator.site.charts.plot import ROW_LABEL, ROW_VALUE, WIDTH, Chart, tick_text
+from generator.site.charts.ranges import how_far as ranges_of
 from generator.site.charts.record import coverage, rates, saved, skills
 from tests.support.builders import NOW_MS
 from tests.support.page_view import START_MS, arena
@@ -21,6 +23,9 @@ from tests.support.ranges import how_far
 SOURCE = "Source: a test."
 MOVES: dict[str, float | None] = dict(zip(ASSETS, (0.28, 0.33, 0.36, 0.49, 0.42, None, 0.52), strict=False))
 RATES: dict[str, float | None] = dict(zip(ASSETS, (0.01, -0.02, 0.0, 0.0051, -0.0009, None, 0.1234), strict=False))
+
+HOUR = {"1h": MoveRange(low_90=-0.56, low_50=-0.22, high_50=0.23, high_90=0.57)}
+DAY = {**HOUR, "24h": MoveRange(low_90=-2.9, low_50=-1.1, high_50=1.1, high_90=3.0)}
 
 
 def _record() -> ForecastScores:
@@ -43,7 +48,10 @@ CHARTS: dict[str, Callable[[], Chart | None]] = {
     "saved, worse": lambda: saved("s", how_far(wider=1.9), SOURCE),
     "rates": lambda: rates("h", "The brain", (("Brain", rate(40, 90)), ("People", rate(0, 0))), SOURCE),
     "skill": lambda: skills("b", _record(), SOURCE),
+    "an hour": lambda: ranges_of("r", "BTC", 61_135.0, HOUR, SOURCE),
+    "a day": lambda: ranges_of("r", "XLM", None, DAY, SOURCE),
 }
+WITH_AXES = CHARTS.keys() - {"an hour", "a day"}  # these write each value at its mark
 
 
 def _drawn(name: str) -> ET.Element:
@@ -77,13 +85,58 @@ def test_every_mark_lies_inside_the_picture(name: str) -> None:
     assert all(0 <= x <= width and 0 <= y <= height for x, y in places)
 
 
-@pytest.mark.parametrize("name", CHARTS)
+@pytest.mark.parametrize("name", sorted(WITH_AXES))
 def test_axes_carry_a_quantity_with_its_unit(name: str) -> None:
     svg = _drawn(name).find("svg")
     assert svg is not None
     labels = " ".join(text.text or "" for text in svg.iter("text") if text.get("class") == "axis")
 
     assert any(unit in labels for unit in ("%", "UTC", "score"))
+
+
+@pytest.mark.parametrize(
+    ("name", "marks", "written"),
+    [
+        (
+            "an hour",
+            [-0.22, 0.23, -0.56, 0.57],
+            "$61,001 \N{MINUS SIGN}0.22% $61,276 +0.23% 90% $60,793 \N{MINUS SIGN}0.56% $61,483 +0.57%",
+        ),
+        (
+            "a day",
+            [-0.56, 0.57, -0.22, 0.23, -2.9, 3.0, -1.1, 1.1],
+            "+0.57% 24 hours \N{MINUS SIGN}2.90% +3.00% 90% 50%",
+        ),
+    ],
+)
+def test_ranges_are_bars_on_one_scale_around_now_with_their_ends_in_words(
+    name: str, marks: list[float], written: str
+) -> None:
+    figure = _drawn(name)
+    (here,) = [float(line.get("x1") or 0) for line in figure.iter("line")]
+
+    bars = [(float(bar.get("x") or 0), float(bar.get("width") or 0)) for bar in figure.iter("rect")]
+    drawn = [edge - here for x, width in bars for edge in (x, x + width)]
+
+    scale = (max(drawn) - min(drawn)) / (max(marks) - min(marks))
+    assert drawn == pytest.approx([scale * move for move in marks], abs=0.15)
+    assert written in " ".join(text.text or "" for text in figure.iter("text"))
+
+
+def test_the_table_of_ranges_has_them_as_prices_and_in_percent() -> None:
+    cells = [cell.text for cell in _drawn("an hour").iter("td")]
+
+    assert cells == [
+        "$60,793 to $61,483 (\N{MINUS SIGN}0.56% to +0.57%)",
+        "$61,001 to $61,276 (\N{MINUS SIGN}0.22% to +0.23%)",
+    ]
+    assert _drawn("an hour").findtext("figcaption") == (
+        "Bitcoin in 1 hour: nine times in ten between $60,793 and $61,483"
+    )
+
+
+def test_without_a_range_nothing_is_drawn() -> None:
+    assert ranges_of("r", "BTC", 61_135.0, {}, SOURCE) is None
 
 
 def test_what_is_unknown_is_said_and_not_drawn() -> None:
