@@ -37,7 +37,7 @@ SURVIVORS: Final = (
     Fixed("scores", "", "PRIOR_ROUNDS: Final = 30", "PRIOR_ROUNDS: Final = 60", "twice the prior of voters"),
     Fixed("scores", "asset_of", "slot.start_ms // (slot.end_ms - slot.start_ms)", "slot.start_ms // 3_600_000",
           "the assets take turns by the hour, whatever the length of a round"),
-    Fixed("bodies", "looks_better", "max(CHANCE_PERCENT, record.chance.percent or 0.0)", "CHANCE_PERCENT",
+    Fixed("bodies", "looks_better", "low > chance", "True",
           "skill is claimed without the rule of the most frequent outcome"),
     Fixed("bodies", "compared", "any(loss.high is not None and loss.high < 0 for loss in losses)",
           "all(loss.high is not None and loss.high < 0 for loss in losses)", "worse only if worse by both losses"),
