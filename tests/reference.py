@@ -21,7 +21,15 @@ from gateway.payments.parse import FORBIDDEN
 from gateway.settings import GatewaySettings
 from gateway.wire.ballots import Refusal
 from generator.catalog.assets import ASSETS
-from generator.catalog.discovery import DISCOVERY_FILES, FEEDS, PAGES, SHARE_PICTURE, SHARE_PICTURES, STATUSES
+from generator.catalog.discovery import (
+    DISCOVERY_FILES,
+    FEEDS,
+    OPENAPI_SLICES,
+    PAGES,
+    SHARE_PICTURE,
+    SHARE_PICTURES,
+    STATUSES,
+)
 from generator.catalog.downloads import DOWNLOADS
 from generator.catalog.endpoints import ENDPOINTS
 from generator.catalog.links import (
@@ -137,7 +145,7 @@ def paths() -> Rows:
     yield from ((f"`{row.sample}`", f"A day-old {row.title}, free") for row in PRODUCTS)
     yield f"`{SAMPLE_REPORT}`", "The human report's sample under its first address"
     yield f"`{STATUS_JSON}`", "How fresh each source is, ticks published and failed"
-    yield from ((f"`{row.path}`", row.purpose) for row in DISCOVERY_FILES)
+    yield from ((f"`{row.path}`", row.purpose) for row in (*DISCOVERY_FILES, *OPENAPI_SLICES))
     yield from ((f"`{row.path}`", row.purpose) for row in DOWNLOADS)
     yield from ((f"`{row.path}`", row.title) for row in FEEDS)
     yield from ((f"`{row.path}`", row.alt) for row in (SHARE_PICTURE, *SHARE_PICTURES.values()))

@@ -24,10 +24,12 @@ PARTIAL_TILES_KEPT_S: Final = 86_400
 _PARTIAL_TILE: Final = re.compile(r"(?P<full>/log/tile/.+)\.p/[0-9]+")
 # A file of a release under its generation, /g/<generation>/<path>: it goes away when the release is pruned.
 PINNED_CACHE_CONTROL: Final = "public, max-age=600, immutable"
+_ANSWERS: Final = (*(row.id for row in ENDPOINTS), *(row.id for row in PRODUCTS))
 # JSON that stays as it is over many ticks: it names none.
 LASTING_JSON: Final = frozenset(
     {links.ROUNDS_JSON, links.OPENAPI_JSON, links.DICTIONARY, links.FEED_JSON, links.DOCS_INDEX, links.SAMPLE_REPORT,
-     *(row.sample for row in PRODUCTS)}
+     links.ARD, links.AI_CATALOG, *(row.sample for row in PRODUCTS),
+     *(links.openapi_slice(name) for name in _ANSWERS)}
 )  # fmt: skip
 # Every file of a release that is JSON; one that is not here is not published. Immutable files are checked elsewhere.
 JSON_FILES: Final = frozenset(
@@ -143,6 +145,10 @@ SHARE_PICTURES: Final = {
 }
 
 
+# The OpenAPI document of each answer by itself.
+OPENAPI_SLICES: Final = tuple(
+    PublicFile(links.openapi_slice(name), "application/json", f"OpenAPI 3.1 of one answer: {name}") for name in _ANSWERS
+)
 # What crawlers and agents read.
 DISCOVERY_FILES: Final = (
     PublicFile(links.OPENAPI_JSON, "application/json", "OpenAPI 3.1 description of every endpoint"),
@@ -151,6 +157,7 @@ DISCOVERY_FILES: Final = (
         links.DICTIONARY, "application/json", "Every word and scale of the answers: meaning, unit, what not to conclude"
     ),
     PublicFile(links.LLMS_TXT, "text/plain; charset=utf-8", "Short guide for language models and agents"),
+    PublicFile(links.SKILL, "text/markdown; charset=utf-8", "How to use this service, as a skill that an agent loads"),
     PublicFile("/llms-full.txt", "text/plain; charset=utf-8", "The guide with every endpoint in full"),
     PublicFile("/robots.txt", "text/plain; charset=utf-8", "What crawlers may fetch"),
     PublicFile("/sitemap.xml", "application/xml", "Pages and free endpoints with their last change"),
@@ -160,6 +167,8 @@ DISCOVERY_FILES: Final = (
         "API catalog (RFC 9727)",
     ),
     PublicFile("/.well-known/x402", "application/json", "The paid resources with price, network and asset"),
+    PublicFile(links.ARD, "application/json", "What agents may search for here (ARD)"),
+    PublicFile(links.AI_CATALOG, "application/json", "The same where earlier drafts of ARD look"),
     PublicFile(links.SECURITY_TXT, "text/plain; charset=utf-8", "Where to report a security problem (RFC 9116)"),
 )
 

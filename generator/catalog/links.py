@@ -4,8 +4,12 @@ from typing import Final
 
 OPENAPI_JSON: Final = "/openapi.json"
 OPENAPI_YAML: Final = "/openapi.yaml"
+OPENAPI_SLICE: Final = "/openapi/{name}.json"
 DICTIONARY: Final = "/api/dictionary.json"
 LLMS_TXT: Final = "/llms.txt"
+SKILL: Final = "/SKILL.md"
+ARD: Final = "/.well-known/ard.json"
+AI_CATALOG: Final = "/.well-known/ai-catalog.json"  # where earlier drafts of ARD look
 STATUS_JSON: Final = "/status.json"
 ROUNDS_JSON: Final = "/arena/rounds.json"
 ROUNDS_PUBLISHED: Final = 500  # finished rounds in it at most, the newest
@@ -63,3 +67,8 @@ REASONING_ASSET: Final = "/api/reasoning/{asset}.json"
 def reasoning_path(asset: str) -> str:
     """Return the static path of one asset's reasoning."""
     return REASONING_ASSET.format(asset=asset)
+
+
+def openapi_slice(name: str) -> str:
+    """Return the path of one answer's own OpenAPI document, by the id of its endpoint or product."""
+    return OPENAPI_SLICE.format(name=name)

@@ -35,7 +35,7 @@ MEASURED: Final = (
 )
 
 RARITY_HOURS: Final = 69_821
-"""Hours of one recording, all its assets, August 2022 to September 2023, five-minute closes, on which `RARITY` was counted."""
+"""Hours of one recording, all its assets, August 2022 to September 2023, five-minute closes: those of `RARITY`."""
 RARITY: Final = (
     (0.0, 1.0),
     (0.25, 0.7974),

@@ -199,7 +199,7 @@ def test_examples_are_those_of_the_first_tick_of_a_day() -> None:
     files.close()
 
     assert [examples["/at"]["at"] for examples in made] == ["12:00 on 20", "12:00 on 21"]
-    assert made[0].keys() == {*done.free, *done.paid, "/at"}
+    assert made[0].keys() == {*done.free, "/at"}
 
 
 def test_the_sitemap_names_no_day_whose_page_goes_today() -> None:

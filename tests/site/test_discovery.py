@@ -5,6 +5,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
+from ruamel.yaml import YAML
 
 from gateway.wire.media_types import content_type
 from generator.catalog.contact import contact_of
@@ -34,6 +35,45 @@ def test_every_discovery_file_but_openapi_is_made(files: dict[str, bytes]) -> No
     assert set(files) == {file.path for file in DISCOVERY_FILES if "openapi" not in file.path}
 
 
+@pytest.mark.parametrize(("name", "most"), [("/llms.txt", 2_000), ("/SKILL.md", 1_500)])
+def test_a_guide_for_agents_is_short(name: str, most: int) -> None:
+    site = replace(SITE, base_url="https://market-intelligence.example.org")
+
+    assert len(discovery(site, AT, {})[name]) / 4 <= most
+
+
+def test_a_skill_begins_with_its_name_and_what_it_is_for(files: dict[str, bytes]) -> None:
+    _, front, text = files["/SKILL.md"].decode().split("---\n", 2)
+
+    fields = YAML(typ="safe").load(front)
+    assert fields["name"] == "educational-market-intelligence"
+    assert len(fields["description"]) <= 1_024
+    assert "Not for trading decisions." in fields["description"]
+    assert all(product.price_display in text for product in PRODUCTS)
+    assert "{{" not in text
+
+
+def test_what_agents_may_search_for_is_named_as_ard_asks(files: dict[str, bytes]) -> None:
+    manifest = json.loads(files["/.well-known/ard.json"])
+
+    assert files["/.well-known/ai-catalog.json"] == files["/.well-known/ard.json"]
+    assert set(manifest) == {"specVersion", "host", "entries"}
+    for entry in manifest["entries"]:
+        assert re.fullmatch(r"urn:air:[a-zA-Z0-9.-]+(:[a-zA-Z0-9._-]+)+", entry["identifier"])
+        assert entry["displayName"]
+        assert "url" in entry
+        assert "data" not in entry
+        assert 2 <= len(entry["representativeQueries"]) <= 5
+    assert [entry["url"] for entry in manifest["entries"]] == [f"{BASE}/SKILL.md", f"{BASE}/openapi.json"]
+
+
+def test_every_twin_that_the_guide_names_is_published(files: dict[str, bytes]) -> None:
+    twins = re.findall(r"\]\(\S+?(/[a-z-]*/?)index\.md\)", files["/llms.txt"].decode())
+
+    assert len(twins) >= 4
+    assert set(twins) <= {page.path for page in PAGES}
+
+
 @pytest.mark.parametrize("name", ["/llms.txt", "/llms-full.txt"])
 def test_llms_has_its_known_form(files: dict[str, bytes], name: str) -> None:
     lines = files[name].decode().splitlines()
@@ -41,13 +81,14 @@ def test_llms_has_its_known_form(files: dict[str, bytes], name: str) -> None:
     assert lines[0] == f"# {SITE.project}"
     assert lines[2].startswith("> ")
     assert sum(line.startswith("# ") for line in lines) == 1
-    assert [line for line in lines if line.startswith("## ")][:2] == ["## Free endpoints", "## Paid endpoints (x402)"]
+    chapters = [line for line in lines if line.startswith("## ")]
+    assert chapters[:3] == ["## How to read an answer", "## Free endpoints", "## Paid endpoints (x402)"]
 
 
 def test_llms_lists_every_endpoint_and_every_price(files: dict[str, bytes]) -> None:
     text = files["/llms.txt"].decode()
 
-    assert all(f"]({BASE}{path}): " in text for path in [*PATHS, *(page.path for page in LISTED)])
+    assert all(f"]({BASE}{path}): " in text for path in PATHS)
     assert all(f"{product.price_display} ({product.price_atomic} atomic units" in text for product in PRODUCTS)
 
 
@@ -73,10 +114,10 @@ def test_full_guide_says_when_not_to_use_each_endpoint(files: dict[str, bytes]) 
     assert "Query: `asset`" in text
 
 
-@pytest.mark.parametrize("name", ["/llms.txt", "/llms-full.txt"])
-def test_llms_lists_every_download_and_feed(files: dict[str, bytes], name: str) -> None:
-    text = files[name].decode()
+def test_the_full_guide_lists_every_page_download_and_feed(files: dict[str, bytes]) -> None:
+    text = files["/llms-full.txt"].decode()
 
+    assert all(f"]({BASE}{page.path}): " in text for page in LISTED)
     assert all(f"- [{file.path}]({BASE}{file.path}): {file.purpose}\n" in text for file in DOWNLOADS)
     assert all(f"- [{feed.path}]({BASE}{feed.path}): {feed.title}\n" in text for feed in FEEDS)
 

@@ -5,7 +5,7 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from generator.site.openapi.paths import as_example
+from generator.site.files.discovery import as_example
 
 
 def test_chances_are_rounded_wherever_they_stand_and_nothing_else_is() -> None:

@@ -2,14 +2,12 @@
 
 import json
 import xml.etree.ElementTree as ET
-from typing import Any
 
 import pytest
 
 from generator.compose.paid_human_report import ReportChart, X402HumanReportPaidResponse, paid_human_report
 from generator.site.charts.report import illustrated, report_charts
 from generator.site.files.sample import bundled
-from generator.site.openapi.paths import as_example
 from generator.site.words.format import signed
 from tests.support.builders import CONTEXTS, full_context
 
@@ -103,14 +101,6 @@ def test_a_body_with_charts_is_still_the_body_of_the_contract() -> None:
     report = plain.as_json()["report"]
     assert {key for key, value in whole["report"].items() if value != report[key]} == {"charts"}
     assert report["charts"] == []
-
-
-def test_an_example_has_the_numbers_without_the_pictures() -> None:
-    shown = as_example(illustrated(paid_human_report(full_context()), report_charts(full_context())).as_json())
-
-    rows: list[dict[str, Any]] = shown["report"]["charts"]
-    assert {row["svg"] for row in rows} == {"<svg>…</svg>"}
-    assert all(row["rows"] for row in rows)
 
 
 def test_the_bundled_sample_has_every_chart() -> None:

@@ -12,7 +12,7 @@ from functools import partial
 from typing import Any, Final, Generic, TypeVar
 
 from generator.arena.values import Hour, PredictionMade
-from generator.catalog.discovery import DISCOVERY_FILES
+from generator.catalog.discovery import DISCOVERY_FILES, OPENAPI_SLICES
 from generator.catalog.links import ARENA, OPENAPI_JSON, OPENAPI_YAML
 from generator.catalog.words import RoundPhase
 from generator.compose.body import Body, encode
@@ -20,13 +20,13 @@ from generator.compose.context import Site, TickContext
 from generator.compose.free import FreeBodies
 from generator.record.memory.store import Memory
 from generator.release.last_good import Kind, LastGoodFiles
-from generator.site.files.discovery import discovery
+from generator.site.files.discovery import as_example, discovery
 from generator.site.files.downloads import RUNNING, Downloads, downloads, month_of
 from generator.site.files.feeds import asset_feeds
 from generator.site.files.history import FILES, Histories, histories
 from generator.site.files.pictures import PICTURES, Drawing, Pictures, drawings, pictures
 from generator.site.openapi.document import openapi, openapi_yaml
-from generator.site.openapi.paths import as_example
+from generator.site.openapi.slices import slices
 from generator.site.words.days import DAYS_KEPT, archived_since_ms, day_path, kept_since_ms
 from generator.site.words.format import moment
 from generator.site.words.reference import Reference
@@ -35,7 +35,7 @@ T = TypeVar("T")
 CHARTS_S: Final = 900
 PICTURES_S: Final = 3600
 _NEVER: Final = object()
-_STATIC: Final = tuple(row.path for row in DISCOVERY_FILES)
+_STATIC: Final = tuple(row.path for row in (*DISCOVERY_FILES, *OPENAPI_SLICES))
 _PICTURES: Final = tuple(row.path for row in PICTURES.values())
 
 
@@ -65,9 +65,8 @@ class TickFiles:
         return list(paths)[: DAYS_KEPT - 1]
 
     def examples(self) -> dict[str, Any]:
-        """Return the bodies as OpenAPI shows them."""
-        bodies = {**self.free.by_path, **self.paid}
-        return {name: as_example(body.as_json()) for name, body in bodies.items()}
+        """Return the free bodies as the guide for agents shows them, by path."""
+        return {path: as_example(body.as_json()) for path, body in self.free.by_path.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,17 +267,17 @@ class BackgroundFiles:
 
 
 def static_files(site: Site, examples: Mapping[str, Any], at: datetime, days: Sequence[str] = ()) -> StaticFiles:
-    """Make OpenAPI and the discovery files, with JSON objects by path or product id as examples."""
+    """Make OpenAPI and the discovery files, with free answers by path as examples."""
     document = openapi(
         base_url=site.base_url,
         project=site.project,
         contact=site.contact,
         network=site.network,
-        examples=examples,
     )
     files = {
         OPENAPI_JSON: encode(document),
         OPENAPI_YAML: openapi_yaml(document),
+        **{path: encode(part) for path, part in slices(document).items()},
         **discovery(site, at.astimezone(UTC), examples=examples, days=days),
     }
     return StaticFiles(files, Reference(document["components"]["schemas"]))

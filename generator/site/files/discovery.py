@@ -4,12 +4,15 @@ import json
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, Final
+from urllib.parse import urlsplit
 
 from gateway.wire.networks import NETWORKS
 from generator.catalog.contact import contact_of
 from generator.catalog.discovery import FEEDS
 from generator.catalog.endpoints import ENDPOINTS
 from generator.catalog.links import (
+    AI_CATALOG,
+    ARD,
     BUYER,
     DICTIONARY,
     DOCS,
@@ -18,10 +21,11 @@ from generator.catalog.links import (
     OPENAPI_JSON,
     OPENAPI_YAML,
     SECURITY_TXT,
+    SKILL,
     STATUS_JSON,
 )
 from generator.catalog.products import PRODUCTS, X402_VERSION
-from generator.catalog.text.answers import DISCLAIMER
+from generator.catalog.text.answers import DISCLAIMER, PURPOSE_NOTICE
 from generator.compose.body import TAIL, encode
 from generator.compose.context import Site
 from generator.compose.envelope import FreeResponse, RichResponse
@@ -31,7 +35,28 @@ from generator.site.resources import Resources
 from generator.site.templates import environment
 from generator.site.words.reference import next_resource, shortened
 
-_TEMPLATES: Final = ("llms.txt", "llms-full.txt", "robots.txt", "sitemap.xml")
+_TEMPLATES: Final = ("llms.txt", "llms-full.txt", "SKILL.md", "robots.txt", "sitemap.xml")
+# What an agent is asked, and where the answer stands.
+_ASKED: Final = (
+    ("What kind of market is it now?", "/api/market-regime.php"),
+    ("How far may prices move, and will they?", "/api/main-brain.php"),
+    ("Why does it say so of one asset?", "/api/reasoning.php?asset=ETH"),
+    ("How right were its forecasts?", "/api/statistics.php"),
+    ("Who pays whom in futures, and how deep are books?", "/api/derivatives.php, /api/liquidity-lite.php"),
+)
+# What an agent reads further, as (path, what it is).
+_READING: Final = (
+    (SKILL, "how to use this service, as a skill that an agent can load"),
+    ("/llms-full.txt", "this guide with every endpoint, page, word and number"),
+    ("/openapi/market-regime.json", "one answer's schema; so for each endpoint, and /openapi.json for all"),
+    (DICTIONARY, "what each word and number means, and what not to conclude from it"),
+    ("/track-record/index.md", "how forecasts turned out, with n and intervals"),
+    ("/learn/index.md", "how to read a market without being fooled"),
+    ("/methodology/index.md", "how it reads, forecasts and scores"),
+    ("/docs/index.md", "a page for each endpoint; /docs/paying/index.md on paying"),
+    (BUYER, "where people buy the report in a browser"),
+)
+_SKILL_TYPE: Final = 'text/markdown; profile="urn:air:agent-skills"'
 # Link relation -> where the service is described by it, as (path, media type).
 _DESCRIPTIONS: Final = {
     "service-desc": (
@@ -67,6 +92,8 @@ def discovery(
         "word_sets": words.words,
         "scales": words.scales,
         "examples": {path: json.dumps(_short(body), ensure_ascii=False) for path, body in examples.items()},
+        "asked": _ASKED,
+        "reading": _READING,
     }
     env = environment(Resources.locate())
     files = {f"/{name}": env.get_template(name).render(values).encode() for name in _TEMPLATES}
@@ -75,6 +102,7 @@ def discovery(
         DICTIONARY: encode(words),
         "/.well-known/api-catalog": encode(api_catalog(site.base_url)),
         "/.well-known/x402": encode(x402_resources(site)),
+        **dict.fromkeys((ARD, AI_CATALOG), encode(ard(site))),
     }
     if site.contact:
         files[SECURITY_TXT] = security_txt(site, updated).encode()
@@ -121,6 +149,39 @@ def api_catalog(base: str) -> dict[str, Any]:
     return {"linkset": [{"anchor": f"{base}/.well-known/api-catalog", "item": items}, described]}
 
 
+def ard(site: Site) -> dict[str, Any]:
+    """Return what agents may search for here, as Agentic Resource Discovery (draft 0.91) has it: the skill, the API."""
+    publisher = f"urn:air:{urlsplit(site.base_url).hostname}"
+    skill = {
+        "identifier": f"{publisher}:skills:market-intelligence",
+        "displayName": site.project,
+        "type": _SKILL_TYPE,
+        "url": site.base_url + SKILL,
+        "description": PURPOSE_NOTICE,
+        "tags": ["crypto", "education", "market-data", "volatility"],
+        "representativeQueries": [
+            "what kind of market is the crypto market in now",
+            "how far may Bitcoin move in the next hour",
+            "how often were this service's forecasts right",
+            "how volatile is Ethereum compared with its last week",
+        ],
+    }
+    api = {
+        "identifier": f"{publisher}:api:market-intelligence",
+        "displayName": f"{site.project} API",
+        "type": "application/openapi+json",
+        "url": site.base_url + OPENAPI_JSON,
+        "description": "Free JSON renewed each minute, and deeper answers paid per call by x402 in USDC on Algorand.",
+        "tags": ["openapi", "x402", "algorand"],
+        "representativeQueries": [
+            "free API for crypto market regime and expected ranges",
+            "x402 paid market report in USDC on Algorand",
+        ],
+    }
+    host = {"displayName": site.project, "documentationUrl": site.base_url + DOCS}
+    return {"specVersion": "1.0", "host": host, "entries": [skill, api]}
+
+
 def x402_resources(site: Site) -> dict[str, Any]:
     """Return the paid resources with their terms; payee and fee payer stand in each 402."""
     network = NETWORKS[site.network]
@@ -156,3 +217,29 @@ def x402_resources(site: Site) -> dict[str, Any]:
 def _short(body: Mapping[str, Any]) -> Any:
     """Return an answer without the envelope that all share, and with one of every list and of every asset's rows."""
     return shortened({name: value for name, value in body.items() if name not in ENVELOPE})
+
+
+CHANCES: Final = frozenset({"down", "neutral", "up"})
+
+
+def as_example(body: Any) -> Any:
+    """Return a body with its chances in whole percents.
+
+    The tick that examples are taken from may be the one that seals a round's forecast, which is the same view: its
+    exact numbers are secret before the votes are locked.
+    """
+    if isinstance(body, Mapping):
+        if body.keys() == CHANCES and all(isinstance(value, float | int) for value in body.values()):
+            return _whole_percents(body)
+        return {key: as_example(value) for key, value in body.items()}
+    if isinstance(body, list | tuple):
+        return [as_example(value) for value in body]
+    return body
+
+
+def _whole_percents(chances: Mapping[str, float]) -> dict[str, float]:
+    """Round to hundredths that add up to one: what is left over goes to the likeliest."""
+    likeliest = max(chances, key=lambda word: chances[word])
+    rounded = {word: round(value, 2) for word, value in chances.items()}
+    others = sum(value for word, value in rounded.items() if word != likeliest)
+    return rounded | {likeliest: round(1 - others, 2)}

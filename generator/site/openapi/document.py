@@ -27,14 +27,11 @@ _DESCRIPTION: Final = (
 )
 
 
-def openapi(
-    *, base_url: str, project: str, contact: str, network: str, examples: Mapping[str, Mapping[str, Any]]
-) -> dict[str, Any]:
+def openapi(*, base_url: str, project: str, contact: str, network: str) -> dict[str, Any]:
     """Describe the service; raise KeyError when the network is not in the table.
 
-    Args:
-        examples: bodies of one real tick by free path and by product id; `<product id>#402` for a challenge. What is
-            left out has no example.
+    Examples are not in it but at their own address: a free answer is its own example, always of the newest tick, and
+    a paid one has its sample. A 402 is one request away.
     """
     url, email = contact_of(contact)
     # Without a URL of its own the contact has that of the documentation.
@@ -59,7 +56,7 @@ def openapi(
             {"name": "free", "description": "Public: no account, key or payment."},
             {"name": "paid", "description": "Paid per request by x402; no account."},
         ],
-        "paths": paths(NETWORKS[network], examples, base_url),
+        "paths": paths(NETWORKS[network], base_url),
         "components": {"schemas": component_schemas(), **components()},
     }
 

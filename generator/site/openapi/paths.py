@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from functools import cache
-from typing import Any, Final
+from typing import Any
 
 from pydantic.json_schema import models_json_schema
 
@@ -13,12 +13,9 @@ from generator.catalog.endpoints import CACHE_SECONDS, ENDPOINTS, Endpoint
 from generator.catalog.links import DICTIONARY, DOCS, REASONING_ASSET, STATUS_JSON, reasoning_path
 from generator.catalog.money import USDC_DECIMALS, usdc_amount
 from generator.catalog.products import PRODUCTS, X402_VERSION, Product
-from generator.catalog.text.answers import DEFAULT_PROJECT
 from generator.catalog.words import Word
 from generator.compose.all import MODELS
-from generator.site.openapi.dictionary import dictionary
 
-Examples = Mapping[str, Mapping[str, Any]]
 _FREE_ERRORS = (404, 405, 413, 429, 431, 500, 503)
 # A body is refused before anything else is looked at, on paid paths too.
 _PAID_ERRORS = (405, 409, 410, 413, 429, 431, 500, 503)
@@ -26,10 +23,10 @@ _HEADER_OF_PROBLEM = {405: "Allow", 410: "PAYMENT-RESPONSE", 429: "Retry-After",
 _PROBLEMS = sorted({400, *_FREE_ERRORS, *_PAID_ERRORS})
 
 
-def paths(network: Network, examples: Examples, base_url: str) -> dict[str, Any]:
+def paths(network: Network, base_url: str) -> dict[str, Any]:
     """Return the path items: free, paid, one static path per asset, the status file, the dictionary."""
-    items = {row.path: _endpoint(row, examples) for row in ENDPOINTS}
-    items |= {row.path: _paid(row, network, examples) for row in PRODUCTS}
+    items = {row.path: _endpoint(row, base_url) for row in ENDPOINTS}
+    items |= {row.path: _paid(row, network, base_url) for row in PRODUCTS}
     documented = {row.path: row.id for row in ENDPOINTS} | {row.path: row.id for row in PRODUCTS}
     for path, name in documented.items():
         items[path]["externalDocs"] = {"url": f"{base_url}{DOCS}{name}/"}
@@ -39,7 +36,7 @@ def paths(network: Network, examples: Examples, base_url: str) -> dict[str, Any]
         "Brain Reasoning of one asset, as a static file",
         "The same answer as the reasoning endpoint with the asset in the path.",
         "ReasoningResponse",
-        examples.get(reasoning_path(DEFAULT_ASSET)),
+        base_url + reasoning_path(DEFAULT_ASSET),
     )
     items[REASONING_ASSET]["parameters"] = [_asset("path", "Asset symbol, upper case.")]
     items[STATUS_JSON] = _free(
@@ -47,18 +44,16 @@ def paths(network: Network, examples: Examples, base_url: str) -> dict[str, Any]
         "State of the last tick",
         "Whether the service is up to date: one small file for monitors.",
         "StatusResponse",
-        examples.get(STATUS_JSON),
+        base_url + STATUS_JSON,
     )
 
-    whole = dictionary(DEFAULT_PROJECT, component_schemas()).as_json()
-    one_of_each = {"words": {"MarketState": whole["words"]["MarketState"]}, "scales": whole["scales"][:1]}
     items[DICTIONARY] = _free(
         "getDictionary",
         "Dictionary of words and scales",
         "What every word and number of the answers means, and what not to conclude from it. "
         "It changes with the version.",
         "DictionaryResponse",
-        whole | one_of_each,
+        base_url + DICTIONARY,
     )
     return {path: {"get": operation} for path, operation in items.items()}
 
@@ -72,14 +67,20 @@ def _operation_id(name: str) -> str:
     return "get" + "".join(part.capitalize() for part in name.split("-"))
 
 
-def _content(model: str, example: Mapping[str, Any] | None, media_type: str = "application/json") -> dict[str, Any]:
+def _content(model: str, example: str = "", summary: str = "", media_type: str = "application/json") -> dict[str, Any]:
+    """Return the content of an answer.
+
+    Args:
+        example: where an answer like it can be read; empty for none.
+        summary: what is read there.
+    """
     media: dict[str, Any] = {"schema": {"$ref": REF.format(model=model)}}
-    if example is not None:
-        media["examples"] = {"tick": {"summary": "The answer of a real tick", "value": dict(example)}}
+    if example:
+        media["examples"] = {"answer": {"summary": summary, "externalValue": example}}
     return {media_type: media}
 
 
-def _endpoint(endpoint: Endpoint, examples: Examples) -> dict[str, Any]:
+def _endpoint(endpoint: Endpoint, base_url: str) -> dict[str, Any]:
     limits = "; ".join(endpoint.does_not_provide)
     about = f"{endpoint.purpose} {endpoint.when_to_use} {endpoint.when_not_to_use} Does not provide: {limits}."
 
@@ -88,7 +89,7 @@ def _endpoint(endpoint: Endpoint, examples: Examples) -> dict[str, Any]:
         endpoint.name,
         f"{about} {endpoint.truth_statement}",
         endpoint.model,
-        examples.get(endpoint.path),
+        base_url + endpoint.path,
     )
 
     if endpoint.id in QUERY_NOTES:
@@ -97,7 +98,7 @@ def _endpoint(endpoint: Endpoint, examples: Examples) -> dict[str, Any]:
     return operation
 
 
-def _free(name: str, summary: str, description: str, model: str, example: Mapping[str, Any] | None) -> dict[str, Any]:
+def _free(name: str, summary: str, description: str, model: str, url: str) -> dict[str, Any]:
     return {
         "operationId": name,
         "tags": ["free"],
@@ -110,7 +111,7 @@ def _free(name: str, summary: str, description: str, model: str, example: Mappin
             "200": {
                 "description": "The answer of the newest tick.",
                 "headers": _headers_named("Cache-Control", "ETag", "Last-Modified"),
-                "content": _content(model, example),
+                "content": _content(model, url, "The answer of now"),
             },
             "304": {"description": "Nothing changed since the ETag or time that was sent."},
             **_errors(_FREE_ERRORS),
@@ -131,7 +132,7 @@ def _errors(statuses: Iterable[int]) -> dict[str, Any]:
     return {str(status): {"$ref": f"#/components/responses/Problem{status}"} for status in statuses}
 
 
-def _paid(product: Product, network: Network, examples: Examples) -> dict[str, Any]:
+def _paid(product: Product, network: Network, base_url: str) -> dict[str, Any]:
     return {
         "operationId": _operation_id(product.id),
         "tags": ["paid"],
@@ -157,12 +158,15 @@ def _paid(product: Product, network: Network, examples: Examples) -> dict[str, A
             "200": {
                 "description": "Paid and settled: the quoted body.",
                 "headers": _headers_named("Cache-Control", "PAYMENT-RESPONSE"),
-                "content": _content(product.model, examples.get(product.id)),
+                "content": _content(product.model, base_url + product.sample, "The last answer of an earlier day"),
             },
             "402": {
-                "description": "No valid payment. The header carries the terms, the body repeats them.",
+                "description": (
+                    "No valid payment. The header carries the terms, the body repeats them: ask without a payment to "
+                    "read one."
+                ),
                 "headers": _headers_named("PAYMENT-REQUIRED"),
-                "content": _content("X402PaymentRequiredResponse", examples.get(f"{product.id}#402")),
+                "content": _content("X402PaymentRequiredResponse"),
             },
             **_errors(_PAID_ERRORS),
         },
@@ -186,7 +190,7 @@ def _problem(status: int) -> dict[str, Any]:
     row = next(row for row in STATUSES if row.status == status)
     answer: dict[str, Any] = {
         "description": f"{row.condition} {row.advice}",
-        "content": _content("Problem", None, "application/problem+json"),
+        "content": _content("Problem", media_type="application/problem+json"),
     }
     if status in _HEADER_OF_PROBLEM:
         answer["headers"] = _headers_named(_HEADER_OF_PROBLEM[status])
@@ -230,7 +234,7 @@ def component_schemas() -> Mapping[str, Any]:
 
 
 def _opened(node: Any) -> Any:
-    """Drop generated titles, and turn closed objects into open ones."""
+    """Drop generated titles and the default of what may be null, and turn closed objects into open ones."""
     if isinstance(node, list):
         return [_opened(item) for item in node]
     if not isinstance(node, dict):
@@ -238,33 +242,8 @@ def _opened(node: Any) -> Any:
 
     # A title that holds a schema is a field of that name; only a text is what pydantic generated.
     kept = {key: value for key, value in node.items() if not (key == "title" and isinstance(value, str))}
+    if kept.get("default", "") is None:
+        del kept["default"]
     if kept.get("additionalProperties") is False:
         kept["additionalProperties"] = True
     return {key: _opened(value) for key, value in kept.items()}
-
-
-_CUT: Final = "<svg>\N{HORIZONTAL ELLIPSIS}</svg>"
-CHANCES: Final = frozenset({"down", "neutral", "up"})
-
-
-def as_example(body: Any) -> Any:
-    """Return a body with its chances in whole percents and without the pictures in it.
-
-    The tick that examples are taken from may be the one that seals a round's forecast, which is the same view: its
-    exact numbers are secret before the votes are locked.
-    """
-    if isinstance(body, Mapping):
-        if body.keys() == CHANCES and all(isinstance(value, float | int) for value in body.values()):
-            return _whole_percents(body)
-        return {key: _CUT if key == "svg" else as_example(value) for key, value in body.items()}
-    if isinstance(body, list | tuple):
-        return [as_example(value) for value in body]
-    return body
-
-
-def _whole_percents(chances: Mapping[str, float]) -> dict[str, float]:
-    """Round to hundredths that add up to one: what is left over goes to the likeliest."""
-    likeliest = max(chances, key=lambda word: chances[word])
-    rounded = {word: round(value, 2) for word, value in chances.items()}
-    others = sum(value for word, value in rounded.items() if word != likeliest)
-    return rounded | {likeliest: round(1 - others, 2)}
