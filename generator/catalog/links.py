@@ -19,6 +19,7 @@ FEED_ATOM: Final = "/feed.xml"
 DOCS: Final = "/docs/"
 DOCS_INDEX: Final = "/docs/index.json"  # what the search of the documentation reads
 QUICKSTART: Final = "/docs/quickstart/"
+DISCOVERY: Final = "/docs/discovery/"
 SECURITY_TXT: Final = "/.well-known/security.txt"
 METHODOLOGY: Final = "/methodology/"
 ARENA: Final = "/arena/"

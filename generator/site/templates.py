@@ -52,6 +52,7 @@ def environment(resources: Resources) -> Environment:
     env.filters.update(
         {
             "asset_path": links.asset_path,
+            "band": words.band,
             "clock": words.clock,
             "coded": words.coded,
             "count": words.count,

@@ -235,27 +235,47 @@ def test_the_page_of_an_asset_shows_each_chance_next_to_its_base_rate(asset: str
 
 @pytest.mark.parametrize("asset", ["BTC", "ALGO"])
 def test_the_page_of_an_asset_shows_its_ranges_in_percent_and_as_prices(asset: str) -> None:
-    rows = table(html_of()[page_of(asset)], "Where the price should end, 50 and 90 times in 100")
     coin = body("main-brain")["coins"][asset]
 
     words = {"15m": "15 minutes", "1h": "1 hour", "4h": "4 hours", "24h": "24 hours"}
-    assert [row["Over the next"] for row in rows] == [words[horizon] for horizon in coin["ranges"]]
-    for row, ends in zip(_cells(asset), coin["ranges"].values(), strict=True):
-        for prices, percents, level in ((row[1], row[2], "50"), (row[3], row[4], "90")):
-            for text, money, end in zip(percents.split(" to "), prices.split(" to "), ("low", "high"), strict=True):
-                moved = ends[f"{end}_{level}"]
-                assert signed(text, moved)
-                assert shows(money, coin["price"] * (1 + moved / 100), digits=5)
-
-
-def _cells(asset: str) -> list[list[str]]:
-    """Return the table of ranges by place: two of its columns have one heading."""
-    part = html_of()[page_of(asset)].split("50 and 90 times in 100</caption>")[1]
-    lines = part.split("</table>")[0].split("<tbody>")[1]
-    return [
-        [plain(cell) for _, cell in re.findall(r"<(t[hd])\b.*?>(.*?)</\1>", line, re.DOTALL)]
-        for line in re.findall(r"<tr.*?</tr>", lines, re.DOTALL)
+    shown = _ranges(asset)
+    assert [(horizon, level) for horizon, level, _ in shown] == [
+        (words[horizon], level) for horizon in coin["ranges"] for level in ("50%", "90%")
     ]
+    ends_of = [ends for ends in coin["ranges"].values() for _ in range(2)]
+    for (_, level, text), ends in zip(shown, ends_of, strict=True):
+        found = re.fullmatch(r"(\S+) to (\S+) (\S+) to (\S+)", text)
+        assert found is not None, text
+        low, high = ends[f"low_{level[:2]}"], ends[f"high_{level[:2]}"]
+        assert [signed(found[3], low), signed(found[4], high)] == [True, True]
+        assert shows(found[1], coin["price"] * (1 + low / 100), digits=5)
+        assert shows(found[2], coin["price"] * (1 + high / 100), digits=5)
+
+
+@pytest.mark.parametrize("asset", ["BTC", "HBAR"])
+def test_the_picture_on_the_page_of_an_asset_has_the_ends_of_its_ranges(asset: str) -> None:
+    picture = html_of()[page_of(asset)].split(f'id="chart-{asset.lower()}-far"')[1].split("</svg>")[0]
+    ranges = body("main-brain")["coins"][asset]["ranges"]
+
+    ends = re.findall(rf">([+{MINUS}][\d.]+%)</text>", picture)
+
+    published = [row[end] for row in ranges.values() for end in ("low_90", "high_90")]
+    assert len(ends) == len(published) == 8
+    assert all(map(signed, ends, published))
+
+
+def _ranges(asset: str) -> list[tuple[str, str, str]]:
+    """Return horizon, level and text of each row of the table of ranges; the horizon spans the rows of its group."""
+    part = html_of()[page_of(asset)].split("50 and 90 times in 100</caption>")[1].split("</table>")[0]
+    rows = []
+    for group in part.split("<tbody>")[1:]:
+        lines = [
+            [plain(cell) for _, cell in re.findall(r"<(t[hd])\b.*?>(.*?)</\1>", line, re.DOTALL)]
+            for line in re.findall(r"<tr.*?</tr>", group, re.DOTALL)
+        ]
+        horizon = lines[0].pop(0)
+        rows += [(horizon, level, text) for level, text in lines]
+    return rows
 
 
 def test_the_page_of_an_asset_gives_each_reason_with_how_it_bears_on_the_call() -> None:
@@ -267,8 +287,13 @@ def test_the_page_of_an_asset_gives_each_reason_with_how_it_bears_on_the_call() 
     assert reasons
     for row in reasons:
         assert f"{row['text']} {bears[row['bears_on_call']]}" in text
-    agree, against = (sum(row["bears_on_call"] == word for row in reasons) for word in ("for", "against"))
-    assert f"context, and decides no call: {agree} families of it point that way, {against} another." in text
+    known, agree, against = (
+        sum(row["bears_on_call"] in words for row in reasons)
+        for words in ({"for", "against", "neutral"}, {"for"}, {"against"})
+    )
+    verbs = ["points" if number == 1 else "point" for number in (agree, against)]
+    counted = f"of {known} signs {agree} {verbs[0]} the way of the call and {against} {verbs[1]} another way."
+    assert f"context, and decides no call: {counted}" in text
     for said in body("derivatives")["assets"]["BTC"]["evidence"]:
         assert said in text
 
@@ -323,8 +348,8 @@ def test_the_arena_shows_the_live_round_fact_by_fact() -> None:
     assert shown["Time left"] == current["timer"]
     assert shows(shown["Started at"], prices["start"], digits=5)
     assert shows(shown["Now"], prices["now"], digits=5)
-    assert signed(shown["Since the start"], prices["change_bps"] / 100)
-    assert shows(shown["Neutral band"].removeprefix("±"), current["band_bps"] / 100, places=2)
+    assert signed(shown["Since the start"], prices["change_bps"] / 100, 3)
+    assert shows(shown["Neutral band"].removeprefix("±"), current["band_bps"] / 100, places=3)
 
 
 def test_the_arena_shows_the_brains_chances_of_the_live_round() -> None:
@@ -358,7 +383,7 @@ def test_the_arena_lists_each_finished_round_as_published() -> None:
         assert row["Brain"] == (f"{OUTCOMES[said]}{verdict}" if has_call else "no call")
         assert row["Outcome"].startswith(OUTCOMES[came] if came else "void: too few venues")
         moved = published["change_bps"]
-        assert signed(row["Move"], None if moved is None else moved / 100)
+        assert signed(row["Move"], None if moved is None else moved / 100, 3)
         total = sum(published["votes"].values())
         assert row["Votes"] == (f"{total} real" if total else "0")
         assert row["People"].startswith("▲ up" if total else "none")

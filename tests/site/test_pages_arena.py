@@ -38,8 +38,8 @@ def test_the_live_round_shows_crowd_brain_price_and_band() -> None:
     assert "Live: BTC, 09:00 to 10:00 UTC" in text
     assert "No real vote. 21 simulated votes: 11 up, 4 small move, 6 down." in text
     assert "small move, with a chance of 36.0%" in text
-    assert "±0.23%" in text
-    assert "BTC is 0.23% above its start" in text
+    assert "±0.226%" in text
+    assert "BTC is 0.235% above its start" in text
 
 
 @pytest.mark.parametrize(
@@ -78,7 +78,7 @@ def test_the_open_round_shows_its_band_and_fingerprint_and_the_brain_as_sealed()
     text = _page("/arena/")
 
     assert "Vote: where will BTC be at 11:00 UTC?" in text
-    assert "▲ Up more than 0.23% higher ● Small move within 0.23% ▼ Down more than 0.23% lower" in text
+    assert "▲ Up more than 0.226% higher ● Small move within 0.226% ▼ Down more than 0.226% lower" in text
     assert "9f2c" * 16 in text
 
 
@@ -184,7 +184,7 @@ def test_below_thirty_nothing_is_drawn_and_the_page_says_how_many_are_missing() 
     html = Rendered(replace(base, ctx=replace(base.ctx, arena=young)))["/track-record/index.html"]
 
     assert b"<figure" not in html
-    assert "12 of 30 calls have come due. Charts are drawn from 30 on" in _text(html)
+    assert "12 of 30 live calls have come due: fewer would say more about luck" in _text(html)
     assert "Too early to tell" in _text(html)
 
 

@@ -1,3 +1,4 @@
+import re
 import xml.etree.ElementTree as ET
 from dataclasses import replace
 from pathlib import Path
@@ -5,12 +6,16 @@ from typing import Any
 
 import pytest
 
-from generator.arena.values import BacktestScores
+from generator.arena.rates import rate
+from generator.arena.values import BacktestScores, Bin, LessonMetrics, MoveScores, Proportion
 from generator.catalog.assets import ASSETS
 from generator.catalog.endpoints import ENDPOINT_BY_ID
 from generator.errors import PublishError
 from generator.site.charts.now import shares, sparkline
+from generator.site.charts.plot import BOTTOM, HEIGHT, LEFT, RIGHT, TOP, WIDTH
+from generator.site.charts.record import reliability
 from generator.site.pages.record import record_view
+from generator.site.pages.rounds import who_was_right
 from generator.site.resources import Resources
 from generator.site.words import format as page_format
 from generator.site.words.reference import Reference, type_name
@@ -41,6 +46,11 @@ def test_prices_keep_six_digits_and_no_noise(value: float | None, text: str) -> 
 )
 def test_changes_carry_their_sign_unless_they_are_nothing(value: float | None, text: str) -> None:
     assert page_format.signed(value).replace("\xa0", " ") == text
+
+
+def test_a_move_and_its_band_keep_every_digit_that_is_published() -> None:
+    assert (page_format.signed_bps(6.1), page_format.band(6.0)) == ("+0.061%", "0.060%")
+    assert (page_format.signed_bps(None), page_format.band(None)) == ("unknown", "unknown")
 
 
 @pytest.mark.parametrize(("minutes", "text"), [(7, "7 min"), (443, "7 h 23 min"), (3000, "2 d 2 h"), (None, "unknown")])
@@ -147,8 +157,9 @@ def test_the_backtest_is_named_apart_and_in_no_figure_of_the_record() -> None:
     due = tuple(replace(made, warm_up=place >= 10 * len(ASSETS)) for place, made in enumerate(predictions(20)))
     view = record_view(held, due, "Source: a test.", NOW_MS)
 
-    assert view["figure"]["number"] == "11:00 UTC"
-    assert view["figure"]["how"].startswith("In a backtest before the start 86.1% of 36 moves ")
+    assert (view["figure"]["number"], view["figure"]["tested"]) == ("86.1%", True)
+    assert view["figure"]["how"].startswith("A backtest before the start, in no figure of the record. ")
+    assert view["figure"]["how"].endswith(": 11:00 UTC.")
     assert [row[:2] for row in view["backtest"]["rows"]] == [
         ("Which way, each hour", "1,204"),
         ("Arena forecasts", "60"),
@@ -156,8 +167,93 @@ def test_the_backtest_is_named_apart_and_in_no_figure_of_the_record() -> None:
     assert [(horizon, half[-11:]) for horizon, half, _ in view["backtest"]["far"]] == [
         (words, "of 36 moves") for words in ("15 minutes", "1 hour", "4 hours", "24 hours")
     ]
-    assert not any(section["charts"] for section in view["sections"])
     assert [row["from_backtest"] for row in view["grid"]] == [place >= 10 for place in range(20)]
+
+
+def backtested() -> BacktestScores:
+    """Return a backtest whose every rate says so, with 480 hours of ranges and four levels of the chance of a move."""
+
+    def tested(hits: int, n: int) -> Proportion:
+        return rate(hits, n, backtest=True)
+
+    levels = tuple(
+        Bin(said, said + 10.0, 60, tested(came, 60), said + 5.0)
+        for said, came in ((30.0, 21), (40.0, 27), (50.0, 33), (60.0, 39))
+    )
+    move = MoveScores(n=240, said_percent=50.0, base_percent=61.0, moved=tested(120, 240), bins=levels)
+    hourly = replace(arena().hourly_record, hit=tested(120, 200), chance=tested(130, 200), move=move)
+    far = tuple(
+        replace(
+            one, scores=tuple(replace(score, inside_90=replace(score.inside_90, backtest=True)) for score in one.scores)
+        )
+        for one in how_far(480)
+    )
+    return BacktestScores(hourly, replace(hourly, kind="arena", hit=tested(20, 40)), far)
+
+
+def test_until_thirty_calls_are_due_each_chart_is_the_backtests_hatched_and_named() -> None:
+    held = replace(empty_arena(), backtest=backtested())
+    shown = record_view(held, (), "Source: a test.", NOW_MS)
+    charts = [*shown["far_charts"], shown["move"]["chart"]]
+    charts += [chart for section in shown["sections"] for chart in section["charts"]]
+
+    drawn = [str(chart) for chart in charts]
+
+    names = ("coverage", "saved", "reliability", "hourly-rates", "hourly-skill", "arena-rates", "arena-skill")
+    assert [chart.caption.name for chart in charts] == list(names)
+    for name, chart in zip(names, drawn, strict=True):
+        assert "<figcaption>Backtest before the start: " in chart, name
+        assert f"url(#{name}-tested)" in chart, name
+        assert 'class="dot tested"' in chart, name
+        assert 'class="dot"' not in chart, name
+
+
+def test_from_thirty_calls_on_no_chart_of_the_record_is_the_backtests() -> None:
+    held = replace(arena(), how_far=how_far(480), backtest=backtested())
+    held = replace(held, hourly_record=replace(held.hourly_record, move=live_moves()))
+    shown = record_view(held, predictions(), "Source: a test.", NOW_MS)
+    charts = [*shown["far_charts"], shown["move"]["chart"]]
+    charts += [chart for section in shown["sections"] for chart in section["charts"]]
+
+    drawn = "".join(map(str, charts))
+
+    assert len(charts) == 7
+    assert "acktest" not in drawn
+    assert "tested" not in drawn
+
+
+def live_moves() -> MoveScores:
+    came = rate(40, 60)
+    return MoveScores(n=60, said_percent=65.0, base_percent=61.0, moved=came, bins=(Bin(60.0, 70.0, 60, came, 65.0),))
+
+
+def test_a_chart_of_reliability_places_each_level_by_what_was_said_and_what_came() -> None:
+    chart = reliability("reliability", backtested().hourly.move, "Source: a test.")
+    assert chart is not None
+
+    dots = re.findall(r'<circle class="dot tested" cx="([\d.]+)" cy="([\d.]+)"', str(chart))
+    width = WIDTH - RIGHT - LEFT
+    height = HEIGHT - BOTTOM - TOP
+
+    for (x, y), said, came in zip(dots, (35, 45, 55, 65), (35, 45, 55, 65), strict=True):
+        assert float(x) == pytest.approx(LEFT + width * said / 100, abs=0.06)
+        assert float(y) == pytest.approx(HEIGHT - BOTTOM - height * came / 100, abs=0.06)
+    assert [row[:3] for row in chart.caption.rows] == [
+        (f"{percent}, backtest", "60", percent) for percent in ("35.0%", "45.0%", "55.0%", "65.0%")
+    ]
+    assert chart.caption.finding.endswith("at 4 of 4 levels")
+
+
+def test_of_too_few_calls_of_the_brain_the_arena_draws_no_rate_in_its_name() -> None:
+    metrics = LessonMetrics(40, rate(9, 18), rate(20, 40), rate(14, 40), {})
+    held = replace(arena(), teacher=metrics)
+
+    without = who_was_right(held, (), "Source: a test.")
+    shown = who_was_right(replace(held, backtest=backtested()), (), "Source: a test.")
+
+    assert (without["chart"], without["tested"]) == (None, False)
+    assert shown["tested"]
+    assert "Backtest before the start: the brain: 50.0% of 40 right" in str(shown["chart"])
 
 
 def test_the_landing_page_says_one_change_of_a_day_in_cell_and_picture() -> None:

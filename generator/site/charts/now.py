@@ -10,7 +10,7 @@ from generator.arena.rates import enough, rate, share
 from generator.arena.values import Proportion, Round
 from generator.catalog.durations import DAY_MS
 from generator.site.charts.plot import HEIGHT, Axis, Caption, Chart, Plane, Row, axis, row_chart, svg, text
-from generator.site.words.format import UNKNOWN, moment, percent, price, signed, word
+from generator.site.words.format import BPS_DECIMALS, UNKNOWN, moment, percent, price, signed, word
 
 _MAX_POINTS: Final = 96
 Numbers = Mapping[str, float | None]
@@ -94,7 +94,7 @@ def live_round(
 
     moves = [(at, 100 * (value / start - 1)) for at, value in points]
     rows = [
-        (f"{moment(at):%H:%M}", price(value), signed(move))
+        (f"{moment(at):%H:%M}", price(value), signed(move, BPS_DECIMALS))
         for (at, value), (_, move) in zip(points, moves, strict=True)
     ]
     tips = [f"{when} UTC: {value}, {move}" for when, value, move in rows]
@@ -142,9 +142,9 @@ def _funding_finding(above: int, below: int, n: int) -> str:
 
 
 def _round_finding(asset: str, move: float, band: float | None) -> str:
-    away = percent(abs(move), 2)
+    away = percent(abs(move), BPS_DECIMALS)
     side = "above" if move > 0 else "below"
-    where = "at" if away == percent(0.0, 2) else f"{away} {side}"
+    where = "at" if away == percent(0.0, BPS_DECIMALS) else f"{away} {side}"
     now = f"{asset} is {where} its starting price"
 
     if band is None:
@@ -159,7 +159,8 @@ def _band(plane: Plane, band: float) -> Iterator[Markup]:
     start = plane.x.low
     end = plane.x.high
     yield plane.area("band", [(start, band), (end, band), (end, -band), (start, -band)])
-    for edge, words, down in ((band, f"+{band:.2f}", -6), (-band, f"\N{MINUS SIGN}{band:.2f}", 22)):
+    size = f"{band:.{BPS_DECIMALS}f}"
+    for edge, words, down in ((band, f"+{size}", -6), (-band, f"\N{MINUS SIGN}{size}", 22)):
         x, y = plane.at(start, edge)
         yield plane.across("mark", edge) + text("axis halo", x, y + down, words)
 

@@ -38,6 +38,12 @@ _TEXT: Final = Markup('<text class="{kind}" x="{x:.1f}" y="{y:.1f}"{anchor}>{tex
 _LINE: Final = Markup('<line class="{kind}" x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}"/>')
 _DOT: Final = Markup('<circle class="{}" cx="{:.1f}" cy="{:.1f}" r="{:g}" data-tip="{}"/>')
 _BAR: Final = Markup('<rect class="bar{}" x="{:.1f}" y="{:.1f}" width="{:.1f}" height="16" rx="2" data-tip="{}"/>')
+_TESTED: Final = Markup(
+    '<defs><pattern id="{name}-tested" width="9" height="9" patternUnits="userSpaceOnUse">'
+    '<path class="r-hatch" d="M-2 2l4-4M0 9l9-9M7 11l4-4"/></pattern></defs>'
+    '<rect class="ground" fill="url(#{name}-tested)" '
+    'x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{height:.1f}"/>'
+)
 _HOVER: Final = Markup('<rect class="hour" x="{:.1f}" y="{:g}" width="{:.1f}" height="{:g}" data-tip="{}"/>')
 _ANCHORS: Final = {
     "start": Markup(""),
@@ -207,8 +213,28 @@ def plain(value: float, digits: int) -> str:
     return written.replace("-", "\N{MINUS SIGN}")
 
 
+def backtest_ground(name: str, plane: Plane) -> Markup:
+    """Hatch a plane: what is drawn on it is a backtest."""
+    width = plane.right - plane.left
+    height = plane.bottom - plane.top
+    return _TESTED.format(name=name, x=plane.left, y=plane.top, width=width, height=height)
+
+
+def of_backtest(caption: Caption) -> Caption:
+    """Name a backtest in what is said of a chart and in each row of its numbers."""
+    finding = f"Backtest before the start: {caption.finding[0].lower()}{caption.finding[1:]}"
+    rows = tuple((f"{label}, backtest", *cells) for label, *cells in caption.rows)
+    return replace(caption, finding=finding, rows=rows)
+
+
 def row_chart(
-    caption: Caption, label: str, rows: Sequence[Row], *, bars: bool = False, marks: Sequence[tuple[float, str]] = ()
+    caption: Caption,
+    label: str,
+    rows: Sequence[Row],
+    *,
+    bars: bool = False,
+    marks: Sequence[tuple[float, str]] = (),
+    tested: bool = False,
 ) -> Chart:
     """Draw one mark for each row along one axis, from zero on or around a mark at zero.
 
@@ -216,6 +242,7 @@ def row_chart(
         label: of the axis.
         bars: from zero to the value, instead of a dot with its interval.
         marks: values that the rows are compared with, and their names.
+        tested: the rows are of a backtest: hollow, on hatched ground.
     """
     top = TOP if marks else NO_MARK_TOP
     bottom = top + ROW * len(rows)
@@ -223,15 +250,18 @@ def row_chart(
     along = _row_axis(label, rows, marks)
     plane = Plane(along, Axis(0.0, 1.0, (), ""), top, bottom, left, WIDTH - ROW_VALUE)
 
-    parts = [*(plane.upright("grid", value) for value, _ in along.ticks), *plane.notches()]
+    parts = [backtest_ground(caption.name, plane), text("axis", 0, 22, "backtest")] if tested else []
+    parts += [*(plane.upright("grid", value) for value, _ in along.ticks), *plane.notches()]
     for value, name in marks:
         x, _ = plane.at(value, 0.0)
         parts += [line("mark", (x, top - 8), (x, bottom)), text("axis", x, 22, name, "middle")]
     for number, row in enumerate(rows):
-        parts.append(_row(row, top + ROW * (number + 0.5), plane, bars=bars))
+        parts.append(_row(row, top + ROW * (number + 0.5), plane, bars=bars, tested=tested))
 
     if not caption.rows:
         caption = replace(caption, rows=tuple((row.label, row.text) for row in rows))
+    if tested:
+        caption = of_backtest(caption)
     return Chart(caption, Markup("").join(parts), bottom + BOTTOM)
 
 
@@ -280,7 +310,7 @@ def line(kind: str, start: tuple[float, float], end: tuple[float, float]) -> Mar
     return _LINE.format(kind=kind, x1=start[0], y1=start[1], x2=end[0], y2=end[1])
 
 
-def _row(row: Row, y: float, plane: Plane, *, bars: bool) -> Markup:
+def _row(row: Row, y: float, plane: Plane, *, bars: bool, tested: bool) -> Markup:
     label = text("row", 0, y + 5, row.label)
     if row.value is None:
         return label + text("row none", WIDTH - RIGHT, y + 5, row.text, "end")
@@ -288,15 +318,16 @@ def _row(row: Row, y: float, plane: Plane, *, bars: bool) -> Markup:
     zero, _ = plane.at(0.0, 0.0)
     x, _ = plane.at(row.value, 0.0)
     tip = f"{row.label}: {row.text}"
+    hollow = " tested" if tested else ""
     if bars:
         under = " under" if x < zero else ""
         shape = _BAR.format(under, min(zero, x), y - 8, max(1.5, abs(x - zero)), tip)
     else:
-        shape = _DOT.format("dot", x, y, 6, tip)
+        shape = _DOT.format(f"dot{hollow}", x, y, 6, tip)
     if not bars and row.low is not None and row.high is not None:
         low, _ = plane.at(row.low, 0.0)
         high, _ = plane.at(row.high, 0.0)
-        shape = line("whisker", (low, y), (high, y)) + shape
+        shape = line(f"whisker{hollow}", (low, y), (high, y)) + shape
     return label + shape + text("value", WIDTH - RIGHT, y + 5, row.text, "end")
 
 

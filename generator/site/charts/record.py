@@ -1,4 +1,7 @@
-"""The charts of the track record: ranges against the moves that came, hit rates, and scores against simple rules."""
+"""The charts of the track record: ranges against the moves that came, hit rates, and scores against simple rules.
+
+A chart is of the live record or of the backtest before it, as its scores are; a backtest is hatched and named.
+"""
 
 from collections.abc import Sequence
 from typing import Final
@@ -6,10 +9,10 @@ from typing import Final
 from markupsafe import Markup
 
 from generator.arena.rates import counted, enough, share
-from generator.arena.values import ForecastScores, HorizonRecord, MeanInterval, Proportion
+from generator.arena.values import Bin, ForecastScores, HorizonRecord, MeanInterval, MoveScores, Proportion
 from generator.catalog.horizons import HORIZONS
 from generator.compose.scores import RULE_WORDS, against
-from generator.site.charts.plot import Caption, Chart, Row, row_chart
+from generator.site.charts.plot import HEIGHT, Axis, Caption, Chart, Plane, Row, backtest_ground, of_backtest, row_chart
 from generator.site.words.format import percent, signed
 from generator.site.words.record import between, interval
 
@@ -17,6 +20,7 @@ UNIFORM_BRIER: Final = 2 / 3
 BASELINE_NAMES: Final = {"brain": "The brain", "base_rate": "Base rate", "persistence": "Last outcome"}
 _INTERVAL: Final = "95% interval"
 _COMMON: Final = "always naming the most common outcome"
+_FIFTHS: Final = tuple((float(tick), str(tick)) for tick in range(0, 101, 20))
 
 
 def coverage(name: str, scores: Sequence[HorizonRecord], source: Markup | str) -> Chart | None:
@@ -41,7 +45,8 @@ def coverage(name: str, scores: Sequence[HorizonRecord], source: Markup | str) -
         columns=("Horizon and range", "Ended inside", _INTERVAL),
         rows=tuple((row.label, row.text, between(row.low, row.high)) for row in rows),
     )
-    return row_chart(caption, "ended inside, %", rows, marks=((50.0, "50%"), (90.0, "90%")))
+    marks = ((50.0, "50%"), (90.0, "90%"))
+    return row_chart(caption, "ended inside, %", rows, marks=marks, tested=brain.inside_90.backtest)
 
 
 def saved(name: str, scores: Sequence[HorizonRecord], source: Markup | str) -> Chart | None:
@@ -55,10 +60,12 @@ def saved(name: str, scores: Sequence[HorizonRecord], source: Markup | str) -> C
             label = f"{record.horizon}, {RULE_WORDS[rule.name].removeprefix('the ')}"
             rows.append(_estimated(label, rule.pinball_saved))
 
+    tested = headline.scores[0].inside_90.backtest
     better_or_worse = against(headline).removesuffix(".")
+    finding = f"Over {HORIZONS[headline.horizon].words}: {better_or_worse[0].lower()}{better_or_worse[1:]}"
     caption = Caption(
         name=name,
-        finding=f"Over {HORIZONS[headline.horizon].words}: {better_or_worse[0].lower()}{better_or_worse[1:]}",
+        finding=finding,
         desc=(
             "A dot for each horizon and simple rule, with its 95% interval as a line: how much smaller the pinball "
             "loss of the brain's ranges is. To the right of zero the brain is better."
@@ -67,7 +74,8 @@ def saved(name: str, scores: Sequence[HorizonRecord], source: Markup | str) -> C
         columns=("Horizon and rule", "Pinball loss smaller by", _INTERVAL),
         rows=tuple((row.label, row.text, between(row.low, row.high)) for row in rows),
     )
-    return row_chart(caption, "pinball loss smaller by, %", rows, marks=((0.0, "no better"),))
+    marks = ((0.0, "no better"),)
+    return row_chart(caption, "pinball loss smaller by, %", rows, marks=marks, tested=tested)
 
 
 def _known(scores: Sequence[HorizonRecord]) -> tuple[list[HorizonRecord], HorizonRecord | None]:
@@ -90,13 +98,13 @@ def _estimated(label: str, mean: MeanInterval) -> Row:
 def rates(
     name: str, who: str, rows: Sequence[tuple[str, Proportion]], source: Markup | str, chance: Proportion | None = None
 ) -> Chart | None:
-    """Draw hit rates with their intervals next to the chance level; None while too little came due.
+    """Draw hit rates with their intervals next to the chance level; None while too little came due of the first.
 
     Args:
         chance: of always naming the outcome most frequent before; not drawn where it is unknown.
     """
-    first = next((rate for _, rate in rows if enough(rate)), None)
-    if first is None:
+    _, first = rows[0]
+    if not enough(first):
         return None
 
     finding = f"{who}: {counted(first, 'right')}"
@@ -115,7 +123,8 @@ def rates(
         columns=("Who", "Cases", "Came true", _INTERVAL),
         rows=tuple((label, f"{rate.n:,}", share(rate), interval(rate)) for label, rate in rows),
     )
-    return row_chart(caption, "came true, %", [_rate_row(*row) for row in rows], marks=marks)
+    drawn = [_rate_row(*row) for row in rows]
+    return row_chart(caption, "came true, %", drawn, marks=marks, tested=first.backtest)
 
 
 def skills(name: str, record: ForecastScores, source: Markup | str) -> Chart | None:
@@ -141,7 +150,53 @@ def skills(name: str, record: ForecastScores, source: Markup | str) -> Chart | N
         columns=("Who", "Brier score", "Better than equal chances by"),
         rows=tuple((BASELINE_NAMES[key], f"{score:.4f}", skill[key]) for key, score in scores.items()),
     )
-    return row_chart(caption, "better than equal chances by, %", rows, marks=((0.0, "equal chances"),))
+    marks = ((0.0, "equal chances"),)
+    return row_chart(caption, "better than equal chances by, %", rows, marks=marks, tested=record.hit.backtest)
+
+
+def reliability(name: str, scores: MoveScores, source: Markup | str) -> Chart | None:
+    """Draw the stated chance of a move against how often it came; None where no level has enough cases."""
+    levels = [(level, level.hit) for level in scores.bins if level.hit is not None and level.said_percent is not None]
+    if not levels:
+        return None
+    tested = scores.moved.backtest
+
+    came = "came in the backtest, %" if tested else "came, %"
+    plane = Plane(Axis(0.0, 100.0, _FIFTHS, "stated chance of a move, %"), Axis(0.0, 100.0, _FIFTHS, came))
+    parts = [backtest_ground(name, plane)] if tested else []
+    parts += [*plane.grid(), *plane.labels(), plane.path("mark", [(0.0, 0.0), (100.0, 100.0)])]
+    parts += [_level(plane, level, hit, tested=tested) for level, hit in levels]
+
+    fitting = sum(bool(level.fits) for level, _ in levels)
+    count = f"{fitting} of {len(levels)}"
+    said = f"Stated chances of a move lay inside the interval of what came at {count} levels"
+    caption = Caption(
+        name=name,
+        finding=said,
+        desc=(
+            "A dot for each level of the stated chance of a move, as high as moves came, with its 95% interval as a "
+            "line. On the dashed diagonal a chance comes true as often as it says."
+        ),
+        source=source,
+        columns=("Mean chance", "Forecasts", "Moved", _INTERVAL),
+        rows=tuple((percent(level.said_percent), f"{level.n:,}", share(hit), interval(hit)) for level, hit in levels),
+    )
+    if tested:
+        caption = of_backtest(caption)
+    return Chart(caption, Markup("").join(parts), HEIGHT)
+
+
+def _level(plane: Plane, level: Bin, hit: Proportion, *, tested: bool) -> Markup:
+    """Draw what came of one level of the stated chance, with its interval."""
+    said = level.said_percent or 0.0
+    came = hit.percent or 0.0
+    hollow = " tested" if tested else ""
+    tip = f"stated {percent(said)}, came {share(hit)} of {hit.n:,}"
+
+    dot = plane.dot(f"dot{hollow}", (said, came), tip, 6)
+    if hit.low_percent is None or hit.high_percent is None:
+        return dot
+    return plane.path(f"whisker{hollow}", [(said, hit.low_percent), (said, hit.high_percent)]) + dot
 
 
 def _brier_finding(record: ForecastScores) -> str:

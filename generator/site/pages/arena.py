@@ -14,7 +14,7 @@ from generator.compose.rounds import RoundPrice, crowd_by_record, live_bursts, v
 from generator.compose.scores import Rate
 from generator.compose.teacher_lessons import TeacherLessonsResponse, TeacherPattern
 from generator.site.charts.now import live_round, shares
-from generator.site.words.format import UNKNOWN, count, moment, percent, price, signed_bps, when
+from generator.site.words.format import band, count, moment, percent, price, signed_bps, when
 from generator.site.words.votes import votes_shown, votes_words
 
 
@@ -53,8 +53,8 @@ def question(asked: Round) -> str:
     if asked.band_bps is None:
         return f"Will {asked.asset} end the round up, down, or with a small move?"
 
-    band = percent(asked.band_bps / 100, 2)
-    return f"Will {asked.asset} end the round up by more than {band}, down by more than {band}, or with a small move?"
+    width = band(asked.band_bps)
+    return f"Will {asked.asset} end the round up by more than {width}, down by more than {width}, or with a small move?"
 
 
 def crowd_words(ctx: TickContext) -> str:
@@ -134,9 +134,8 @@ def brain_words(live: Round | None) -> str:
 def _chance_of_a_move(live: Round) -> str:
     if live.move is None or live.band_bps is None:
         return ""
-    band = percent(live.band_bps / 100, 2)
     chance = f"{percent(100 * live.move.chance)}, usual {percent(100 * live.move.base_rate)}"
-    return f"; chance of ending more than {band} up or down {chance}"
+    return f"; chance of ending more than {band(live.band_bps)} up or down {chance}"
 
 
 def live_view(ctx: TickContext, published: RoundPrice) -> dict[str, Any] | None:
@@ -154,7 +153,7 @@ def live_view(ctx: TickContext, published: RoundPrice) -> dict[str, Any] | None:
     chart = live_round(live, _path(ctx, live.asset), ctx.freshness.generated_ms, published.now, _source(ctx))
     return {
         "round": live,
-        "band": UNKNOWN if live.band_bps is None else percent(live.band_bps / 100, 2),
+        "band": band(live.band_bps),
         "chart": chart,
         "crowd": crowd_words(ctx),
         "crowd_bar": crowd_bar(ctx),

@@ -1,7 +1,9 @@
 """What the page of one asset shows, worked out from the bodies as published and from its forecasts that came due."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
+
+from markupsafe import Markup
 
 from generator.arena.ranges import RangeSums, new_cases
 from generator.arena.rates import counted, enough, in_words, rate, share
@@ -15,6 +17,7 @@ from generator.compose.coins import MoveRange
 from generator.compose.free import FreeBodies
 from generator.compose.main_brain import Reason, Reasoning
 from generator.compose.scores import hour_of
+from generator.site.charts.ranges import how_far
 from generator.site.words.format import count, percent, price, signed
 from generator.site.words.record import interval
 
@@ -27,11 +30,20 @@ BEARS: Final = {
 POINTS: Final = {Points.UP: "points up", Points.DOWN: "points down", Points.FLAT: "points neither way"}
 
 
-def asset_view(asset: str, bodies: FreeBodies, due: Sequence[PredictionMade]) -> dict[str, Any]:
+class RangeShown(NamedTuple):
+    """One range in words; `prices` is empty where the price of now is unknown."""
+
+    level: str
+    prices: str
+    percent: str
+
+
+def asset_view(asset: str, bodies: FreeBodies, due: Sequence[PredictionMade], source: Markup | str) -> dict[str, Any]:
     """Return what pages/asset.html reads.
 
     Args:
         due: forecasts of all assets that came due or were void, newest first.
+        source: of the prices, as a chart names it.
     """
     coin = bodies.main_brain.coins[asset]
     futures = bodies.derivatives.assets[asset]
@@ -44,6 +56,7 @@ def asset_view(asset: str, bodies: FreeBodies, due: Sequence[PredictionMade]) ->
         "summary": reasoning.summary,
         "chances": _chances(reasoning),
         "ranges": _ranges(coin.ranges or {}, coin.price),
+        "far": how_far(f"{asset.lower()}-far", asset, coin.price, coin.ranges or {}, source),
         "reasons": tuple((reason.text, _bears(reason, reasoning.call)) for reason in reasoning.reasons),
         "signs": _signs(reasoning),
         "futures": futures.evidence or (),
@@ -75,10 +88,16 @@ def _chances(reasoning: Reasoning) -> tuple[tuple[str, str, str], ...]:
     return (beyond, *single)
 
 
-def _ranges(ranges: Mapping[str, MoveRange], now: float | None) -> tuple[tuple[str, ...], ...]:
-    """Return each horizon with its 50% and its 90% range, each as prices and in percent."""
+def _ranges(ranges: Mapping[str, MoveRange], now: float | None) -> tuple[tuple[str, tuple[RangeShown, ...]], ...]:
+    """Return each horizon with its 50% and its 90% range."""
     return tuple(
-        (HORIZONS[horizon].words, *_ends(move.low_50, move.high_50, now), *_ends(move.low_90, move.high_90, now))
+        (
+            HORIZONS[horizon].words,
+            (
+                RangeShown("50%", *_ends(move.low_50, move.high_50, now)),
+                RangeShown("90%", *_ends(move.low_90, move.high_90, now)),
+            ),
+        )
         for horizon, move in ranges.items()
     )
 
@@ -108,11 +127,16 @@ def _signs(reasoning: Reasoning) -> str:
     if reasoning.call is None or reasoning.call is Call.NONE:
         return f"No call. {context}."
 
-    bears = [reason.bears_on_call for reason in reasoning.reasons]
+    bears = [reason.bears_on_call for reason in reasoning.reasons if reason.bears_on_call is not Side.MISSING]
     same = bears.count(Side.FOR)
     other = bears.count(Side.AGAINST)
     call = f"The call is {CALL[reasoning.call]}, with a chance of {percent(reasoning.confidence)}."
-    return f"{call} {context}: {count(same, 'family', 'families')} of it point that way, {other} another."
+    sides = f"{same} {_point(same)} the way of the call and {other} {_point(other)} another way"
+    return f"{call} {context}: of {count(len(bears), 'sign')} {sides}."
+
+
+def _point(number: int) -> str:
+    return "points" if number == 1 else "point"
 
 
 def asset_record(asset: str, due: Sequence[PredictionMade]) -> str:

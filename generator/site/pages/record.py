@@ -29,7 +29,7 @@ from generator.compose.scores import (
     statement,
 )
 from generator.site.charts.plot import Chart
-from generator.site.charts.record import coverage, rates, saved, skills
+from generator.site.charts.record import coverage, rates, reliability, saved, skills
 from generator.site.pages.rounds import FinishedRound, crowds
 from generator.site.words.format import UNKNOWN, percent
 from generator.site.words.record import far_figure, interval
@@ -72,10 +72,12 @@ def record_view(
         rounds: those that ended, newest first.
     """
     resolved = [prediction for prediction in predictions if prediction.outcome is not None]
+    backtest = arena.backtest
     hourly = _section(
         "hourly",
         "Which way",
         arena.hourly_record,
+        backtest.hourly if backtest else None,
         direction(arena.hourly_record),
         _by_asset(arena.hourly_record.hit, resolved),
         source,
@@ -84,6 +86,7 @@ def record_view(
         "arena",
         "The brain in the Arena",
         arena.arena_record,
+        backtest.arena if backtest else None,
         statement(arena.arena_record),
         (("Brain", arena.arena_record.hit), *crowds(arena.teacher, rounds)),
         source,
@@ -92,17 +95,45 @@ def record_view(
     return {
         "headline": headline(hour_of(arena.how_far)),
         "lead": hour_statement(arena),
-        "figure": far_figure(arena, now_ms),
+        "figure": _first_figure(arena, now_ms),
         "far": tuple((HORIZONS[scores.horizon].words, scores, far_statement(scores)) for scores in arena.how_far),
-        "move": _move(arena.hourly_record.move),
+        "move": _move(arena.hourly_record.move, backtest.hourly.move if backtest else None, source),
         "before_calls": tuple(_before(record) for record in (arena.hourly_record, arena.arena_record)),
-        "far_charts": _drawn(coverage("coverage", arena.how_far, source), saved("saved", arena.how_far, source)),
+        **_far_charts(arena, source),
         "sections": (hourly, in_arena),
         "backtest": _backtest(arena.backtest),
         "grid": _grid(resolved),
         "assets": ASSETS,
         "needed": ENOUGH,
     }
+
+
+def _first_figure(arena: ArenaView, now_ms: int) -> dict[str, Any]:
+    """Return the first figure: how many moves ended inside the 90% range; before the first live one, the backtest's."""
+    live = far_figure(arena, now_ms)
+    tested = hour_of(arena.backtest.how_far) if arena.backtest else None
+    if arena.how_far or tested is None or not tested.scores:
+        return {**live, "tested": False}
+
+    inside = tested.scores[0].inside_90
+    first_live = f"{live['what'].capitalize()}: {live['number']}."
+    return {
+        "number": share(inside),
+        "what": f"of {inside.n:,} moves over 1 hour ended inside the 90% range",
+        "how": f"A backtest before the start, in no figure of the record. {first_live}",
+        "tested": True,
+    }
+
+
+def _far_charts(arena: ArenaView, source: Markup | str) -> dict[str, Any]:
+    """Draw the live record of the ranges; while it is too short for a chart, the backtest."""
+    charts = _drawn(coverage("coverage", arena.how_far, source), saved("saved", arena.how_far, source))
+    if charts or arena.backtest is None:
+        return {"far_charts": charts, "far_tested": False}
+
+    tested = arena.backtest.how_far
+    charts = _drawn(coverage("coverage", tested, source), saved("saved", tested, source))
+    return {"far_charts": charts, "far_tested": bool(charts)}
 
 
 def _drawn(*charts: Chart | None) -> tuple[Chart, ...]:
@@ -136,8 +167,14 @@ def _by_asset(whole: Proportion, resolved: Sequence[PredictionMade]) -> tuple[tu
     return tuple(rows)
 
 
-def _move(scores: MoveScores) -> dict[str, Any]:
+def _move(scores: MoveScores, tested: MoveScores | None, source: Markup | str) -> dict[str, Any]:
     """Return what the page shows of whether prices moved."""
+    chart = reliability("reliability", scores, source)
+    is_tested = False
+    if chart is None and tested is not None:
+        chart = reliability("reliability", tested, source)
+        is_tested = chart is not None
+
     levels = tuple(
         (percent(level.said_percent), f"{level.n:,}", share(level.hit), interval(level.hit), level.fits)
         for level in scores.bins
@@ -148,7 +185,13 @@ def _move(scores: MoveScores) -> dict[str, Any]:
         for row in scores.hours
         if enough(row.moved)
     )
-    return {"statement": move_statement(scores), "levels": levels, "hours": hours}
+    return {
+        "statement": move_statement(scores),
+        "chart": chart,
+        "tested": is_tested,
+        "levels": levels,
+        "hours": hours,
+    }
 
 
 def _calls(rates: Mapping[Call, Proportion]) -> tuple[tuple[str, str, str, str], ...]:
@@ -167,6 +210,7 @@ def _section(  # noqa: PLR0917  each is another thing
     name: str,
     title: str,
     record: ForecastScores,
+    tested: ForecastScores | None,
     claim: str,
     compared_rates: tuple[tuple[str, Proportion], ...],
     source: Markup | str,
@@ -177,6 +221,11 @@ def _section(  # noqa: PLR0917  each is another thing
         charts = _drawn(
             rates(f"{name}-rates", title, compared_rates, source, record.chance),
             skills(f"{name}-skill", record, source),
+        )
+    elif tested is not None and enough(tested.hit):
+        charts = _drawn(
+            rates(f"{name}-rates", title, (("All", tested.hit),), source, tested.chance),
+            skills(f"{name}-skill", tested, source),
         )
 
     return {

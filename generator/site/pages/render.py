@@ -21,6 +21,7 @@ from generator.compose.free import FreeBodies
 from generator.compose.scores import hour_statement
 from generator.market.bars import BAR_MS
 from generator.site.charts.history import FIRST_CHART, WINDOWS
+from generator.site.charts.report import source_of
 from generator.site.pages.arena import live_view, voters
 from generator.site.pages.asset import asset_view
 from generator.site.pages.docs import document_view
@@ -155,7 +156,8 @@ def _asset(page: SitePage, view: PageView) -> Mapping[str, Any]:
         "funding": view.figures.get(f"{asset}-funding"),
         "interest": view.figures.get(f"{asset}-interest"),
     }
-    return {"now": asset_view(page.subject, view.bodies, view.predictions), "figures": figures}
+    now = asset_view(page.subject, view.bodies, view.predictions, source_of(view.ctx))
+    return {"now": now, "figures": figures}
 
 
 def _history(page: SitePage, view: PageView) -> Mapping[str, Any]:

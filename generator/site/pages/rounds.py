@@ -6,7 +6,7 @@ from typing import Any, Final, Self
 
 from markupsafe import Markup
 
-from generator.arena.rates import rate
+from generator.arena.rates import ENOUGH, rate
 from generator.arena.tally import consensus_of
 from generator.arena.values import ArenaView, LessonMetrics, Proportion, Tally
 from generator.catalog.text.labels import MARKS, NO_CALL, OUTCOME
@@ -122,8 +122,17 @@ def who_was_right(arena: ArenaView, rounds: Sequence[FinishedRound], source: Mar
     people = crowds(metrics, rounds)
     patterns = [(words, metrics.patterns.get(pattern, 0)) for pattern, words in PATTERNS.items()]
 
+    chart = rates("right", "The brain", (("Brain", metrics.brain), *people), source, arena.arena_record.chance)
+    is_tested = False
+    if chart is None and arena.backtest is not None:
+        tested = arena.backtest.arena
+        chart = rates("right", "The brain", (("Brain", tested.hit),), source, tested.chance)
+        is_tested = chart is not None
+
     return {
-        "chart": rates("right", "The brain", (("Brain", metrics.brain), *people), source, arena.arena_record.chance),
+        "chart": chart,
+        "tested": is_tested,
+        "needed": ENOUGH,
         "brain": metrics.brain,
         "people": people,
         "real": people[0][0] == PEOPLE,

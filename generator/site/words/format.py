@@ -10,6 +10,7 @@ from generator.catalog.formats import iso
 
 UNKNOWN: Final = "unknown"
 NOT_YET: Final = "none yet"
+BPS_DECIMALS: Final = 3  # of a percentage: basis points are published with one
 _MINUS: Final = "\N{MINUS SIGN}"
 _NARROW: Final = "\N{NO-BREAK SPACE}"
 
@@ -49,10 +50,17 @@ def signed(value: float | None, decimals: int = 2) -> str:
 
 
 def signed_bps(value: float | None) -> str:
-    """Write a change in basis points as one in percent, with its sign."""
+    """Write a change in basis points as one in percent, with its sign and every digit that is published."""
     if value is None:
         return UNKNOWN
-    return signed(value / 100)
+    return signed(value / 100, BPS_DECIMALS)
+
+
+def band(bps: float | None) -> str:
+    """Write a neutral band in percent, with every digit that is published: a move may end just inside or outside."""
+    if bps is None:
+        return UNKNOWN
+    return percent(bps / 100, BPS_DECIMALS)
 
 
 def usd(value: float | None) -> str:
