@@ -14,6 +14,7 @@ from typing import Final
 from generator.arena.blocks import Cell, Ratio, bin_of, bins_of
 from generator.arena.values import MeanInterval, MoveHour, MoveScores, PredictionMade, Round
 from generator.catalog.durations import HOUR_MS
+from generator.catalog.formats import rounded
 from generator.catalog.words import Prediction
 
 EDGES: Final = (0.0, 40.0, 50.0, 60.0, 70.0, 80.0, 90.0, 100.0)  # percent
@@ -154,8 +155,8 @@ def _skill(score: float | None, baseline: float | None, ratio: Ratio) -> MeanInt
     if score is None or not baseline:
         return MeanInterval()
 
-    value = round(100 * (1 - score / baseline), 1) + 0.0
+    value = rounded(100 * (1 - score / baseline), 1)
     half = ratio.half_width()
     if half is None:
         return MeanInterval(value)
-    return MeanInterval(value, round(value - 100 * half, 1) + 0.0, round(value + 100 * half, 1) + 0.0)
+    return MeanInterval(value, rounded(value - 100 * half, 1), rounded(value + 100 * half, 1))

@@ -44,7 +44,7 @@ def change_bps(start_price: float, end_price: float) -> float:
     >>> change_bps(100.0, 100.5)
     50.0
     """
-    return round((end_price / start_price - 1) * 10_000, 2) + 0.0
+    return formats.rounded((end_price / start_price - 1) * 10_000, 2)
 
 
 def outcome_of(change: float, band_bps: float) -> Prediction:

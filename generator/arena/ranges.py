@@ -23,6 +23,7 @@ from generator.arena.rates import Z_95, rate
 from generator.arena.values import HorizonRecord, MeanInterval, Move, PredictionMade, RangeForecast, RangeForecastScore
 from generator.brain.reading import AssetReading
 from generator.catalog.durations import HOUR_MS
+from generator.catalog.formats import rounded
 from generator.catalog.horizons import HORIZONS
 
 BASELINES: Final = ("last_hour", "last_day", "ewma")
@@ -62,7 +63,7 @@ def ranges_of(reading: AssetReading) -> dict[str, RangeForecast] | None:
 
 
 def _percent(fraction: float) -> float:
-    return round(100 * fraction, 4) + 0.0
+    return rounded(100 * fraction, 4)
 
 
 def _is_sound(said: RangeForecast) -> bool:
@@ -90,7 +91,7 @@ def quantiles_of(said: RangeForecast, baseline: str | None) -> Quantiles:
 
 def move_percent(start_price: float, end_price: float) -> float:
     """Return the move between two published prices in percent, 4 decimals."""
-    return round(100 * (end_price / start_price - 1), 4) + 0.0
+    return rounded(100 * (end_price / start_price - 1), 4)
 
 
 def end_ms(made: PredictionMade, horizon: str) -> int:
@@ -355,7 +356,7 @@ def _score(
         inside_50=rate(inside_50, n, backtest=backtest, resampled=inside_50_interval),
         inside_90=rate(inside_90, n, backtest=backtest, resampled=inside_90_interval),
         pinball=round(mean_pinball, 4),
-        qlike=round(qlike_loss / _E9 / n, 4) + 0.0,
+        qlike=rounded(qlike_loss / _E9 / n, 4),
     )
     if name is None:
         return scores
@@ -364,7 +365,7 @@ def _score(
 
 def _rounded(interval: MeanInterval, decimals: int) -> MeanInterval:
     ends = (interval.value, interval.low, interval.high)
-    return MeanInterval(*(None if end is None else round(end, decimals) + 0.0 for end in ends))
+    return MeanInterval(*(None if end is None else rounded(end, decimals) for end in ends))
 
 
 def half_width(above: int, below: int, blocks: int, products: Sequence[int]) -> float | None:

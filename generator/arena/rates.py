@@ -31,7 +31,7 @@ def rate(
 
     low, high = _wilson(hits / n, n / effect)
     percent = round(100 * (hits / n), 1)
-    return Proportion(hits, n, percent, round(100 * low, 1) + 0.0, round(100 * high, 1), backtest)
+    return Proportion(hits, n, percent, round(100 * low, 1), round(100 * high, 1), backtest)
 
 
 def part(hits: int, n: int, weighed: float | None = None) -> Proportion:
@@ -106,4 +106,4 @@ def _kept(percent: float | None) -> float | None:
     """Round an end of an interval; resampling may put it outside of 0 to 100."""
     if percent is None:
         return None
-    return round(min(100.0, max(0.0, percent)), 1) + 0.0
+    return round(min(100.0, max(0.0, percent)), 1)

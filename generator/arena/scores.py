@@ -26,7 +26,7 @@ from generator.arena.values import (
     move_chance,
 )
 from generator.brain.forecast import Forecast, MoveChance, OutcomeChances
-from generator.catalog.formats import probabilities
+from generator.catalog.formats import probabilities, rounded
 from generator.catalog.words import PREDICTION_OF_CALL, Call, Prediction
 
 LOG_CLAMP: Final = 0.01
@@ -288,7 +288,7 @@ def skill_percent(score: float | None, baseline: float | None) -> float | None:
     """
     if score is None or not baseline:
         return None
-    return round(100 * (1 - score / baseline), 1) + 0.0
+    return rounded(100 * (1 - score / baseline), 1)
 
 
 def _mean(total: int, scale: int, n: int) -> float | None:

@@ -5,6 +5,7 @@ from math import log
 from typing import Final
 
 from generator.arena.values import Tally
+from generator.catalog.formats import rounded
 from generator.catalog.words import Consensus, Prediction
 
 
@@ -31,7 +32,7 @@ def disagreement_score(tally: Tally) -> float:
     (100.0, 0.0)
     """
     shares = [count / tally.total for count in (tally.bullish, tally.bearish, tally.neutral) if count]
-    return round(100 * -sum(share * log(share) for share in shares) / log(3), 1) + 0.0
+    return rounded(100 * -sum(share * log(share) for share in shares) / log(3), 1)
 
 
 def share_of(tally: Tally, word: Prediction) -> float:
@@ -54,7 +55,8 @@ def simulated_tally(seed: int, round_id: str) -> Tally:
     stretched = [share * (1 + SWING * (2 * draw - 1)) for share, draw in zip(MEAN_SHARES, draws[1:4], strict=True)]
 
     bullish = round(voters * stretched[0] / sum(stretched))
-    bearish = min(voters - bullish, round(voters * stretched[1] / sum(stretched)))
+    bearish = round(voters * stretched[1] / sum(stretched))
+    # The third share of 12 votes is never below 1, so rounding the others up leaves it at 0 or more.
     return Tally(bullish, bearish, voters - bullish - bearish)
 
 

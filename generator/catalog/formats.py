@@ -11,10 +11,19 @@ def _finite(value: float | None) -> float | None:
     return float(value)
 
 
+def rounded(value: float, decimals: int) -> float:
+    """Round to `decimals`; what rounds to -0.0 becomes 0.0.
+
+    >>> rounded(-0.04, 1), rounded(-0.06, 1)
+    (0.0, -0.1)
+    """
+    return round(value, decimals) + 0.0
+
+
 def fixed(value: float | None, decimals: int) -> float | None:
     """Round to `decimals`; None, NaN and infinities become None, -0.0 becomes 0.0."""
     finite = _finite(value)
-    return None if finite is None else round(finite, decimals) + 0.0
+    return None if finite is None else rounded(finite, decimals)
 
 
 def significant(value: float | None, digits: int = 6) -> float | None:

@@ -2,7 +2,7 @@
 
 import random
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from math import log, sqrt
 from statistics import fmean
@@ -134,8 +134,7 @@ def test_the_chance_of_a_move_is_scored_as_two_classes_against_its_base_rate(
     assert move.base_percent == 64.0
     assert move.brier == pytest.approx(fmean(squared(*case) for case in cases), abs=6e-5)
     assert move.base_rate_brier == pytest.approx(fmean(squared(0.64, moved) for _, moved in cases), abs=6e-5)
-    logs = [-log(max(chance if moved else 1 - chance, 0.01)) for chance, moved in cases]
-    assert move.log_score == pytest.approx(fmean(logs), abs=6e-5)
+    assert move.log_score == pytest.approx(fmean(surprise(*case) for case in cases), abs=6e-5)
     base_logs = [-log(0.64 if moved else 0.36) for _, moved in cases]
     assert move.base_rate_log_score == pytest.approx(fmean(base_logs), abs=6e-5)
     assert move.log_score is not None
@@ -143,12 +142,27 @@ def test_the_chance_of_a_move_is_scored_as_two_classes_against_its_base_rate(
     assert move.log_skill_percent.value == round(100 * (1 - move.log_score / move.base_rate_log_score), 1)
 
 
-def test_the_interval_of_a_skill_is_that_of_hours_drawn_with_replacement(hours: list[list[PredictionMade]]) -> None:
+def surprise(chance: float, moved: bool) -> float:
+    return -log(max(chance if moved else 1 - chance, 0.01))
+
+
+def test_a_move_that_was_ruled_out_counts_as_one_in_a_hundred() -> None:
+    (hour,) = hours_of_forecasts(1)
+    ruled_out = replace(hour[0], probabilities=(0.0, 1.0, 0.0), call=Call.SMALL_MOVE, outcome=UP)
+
+    move = scored([[ruled_out]]).move
+
+    assert (move.brier, move.log_score, move.base_rate_brier) == (1.0, round(log(100), 4), round(0.36**2, 4))
+    assert move.skill_percent.value == round(100 * (1 - 1 / 0.1296), 1)
+
+
+@pytest.mark.parametrize("loss", [squared, surprise])
+def test_the_interval_of_a_skill_is_that_of_hours_drawn_with_replacement(loss: Callable[[float, bool], float]) -> None:
     hours = hours_of_forecasts(250, seed=8)
     losses = []
     for hour in hours:
         cases = [(1 - one.probabilities[1], one.outcome is not FLAT) for one in hour if one.call is not None]
-        losses.append((sum(squared(*case) for case in cases), sum(squared(0.64, moved) for _, moved in cases)))
+        losses.append((sum(loss(*case) for case in cases), sum(loss(0.64, moved) for _, moved in cases)))
     draw = random.Random(1)
     skills = []
     for _ in range(2000):
@@ -156,7 +170,8 @@ def test_the_interval_of_a_skill_is_that_of_hours_drawn_with_replacement(hours: 
         skills.append(100 * (1 - sum(own for own, _ in drawn) / sum(base for _, base in drawn)))
     spread = sqrt(fmean((skill - fmean(skills)) ** 2 for skill in skills))
 
-    skill = scored(hours).move.skill_percent
+    move = scored(hours).move
+    skill = move.skill_percent if loss is squared else move.log_skill_percent
 
     assert skill.value is not None
     assert skill.low is not None
@@ -174,6 +189,8 @@ def test_the_reliability_of_the_chance_of_a_move_is_shown_in_bins_and_by_hour(
     move = scored(hours).move
 
     assert sum(part.n for part in move.bins) == len(cases)
+    assert [part.low_percent for part in move.bins] == [0, 40, 50, 60, 70, 80, 90]
+    assert [part.high_percent for part in move.bins] == [40, 50, 60, 70, 80, 90, 100]
     for part in move.bins:
         inside = [one for one in cases if part.low_percent <= chance[id(one)] < part.high_percent]
         assert part.n == len(inside)

@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from statistics import NormalDist
 
@@ -27,6 +28,7 @@ from generator.catalog.assets import ASSET_NAMES
 from generator.catalog.durations import HOUR_MS
 from generator.catalog.links import LEARN
 from generator.catalog.measured import RARITY
+from generator.catalog.text import lessons as texts
 from generator.catalog.text.concepts import CONCEPTS, chapter_of
 from generator.catalog.words import Call, Concept, Prediction, RoundPhase
 from generator.site.words.lessons import chosen
@@ -42,7 +44,7 @@ NO_ONE = Tally()
 def a_round(
     change_bps: float = 50.0,
     chances: tuple[float, float, float] = (0.41, 0.13, 0.46),
-    base_rate: tuple[float, float, float] = (0.33, 0.35, 0.32),
+    base_rate: tuple[float, float, float] | None = (0.33, 0.35, 0.32),
     start_ms: int = MONDAY_NOON,
     **other: object,
 ) -> Round:
@@ -75,13 +77,22 @@ def facts(votes: Tally = NO_ONE, others: tuple[float, ...] = (), **played: objec
     ("concept", "fitting", "other"),
     [
         (Concept.FAT_TAILS, facts(change_bps=70.0), facts(change_bps=68.0)),  # 3.0 and 2.9 standard deviations
+        (Concept.FAT_TAILS, facts(change_bps=-70.0), facts(change_bps=70.0, end_ms=MONDAY_NOON + HOUR_MS // 4)),
         (Concept.CROWD_BIAS, facts(Tally(5, 3, 2)), facts(Tally(4, 3, 2))),  # ten votes and nine
+        (Concept.CROWD_BIAS, facts(Tally(3, 5, 2)), facts(Tally(4, 3, 3))),  # 17 and 8 above the base rate
         (Concept.BAND_WIDTH, facts(change_bps=12.5), facts(change_bps=12.6)),
+        (Concept.BAND_WIDTH, facts(change_bps=-7.5), facts(change_bps=0.0, band_bps=0.0)),
         (Concept.CORRELATION, facts(others=(1, 1, 1, 1, -1)), facts(others=(1, 1, 1, -1, -1))),
+        (Concept.CORRELATION, facts(others=(1, 1, 1, 1)), facts(others=(1, 1, 1))),
+        (Concept.CORRELATION, facts(others=(-1, -1, -1, -1), change_bps=-50.0), facts(others=(1, 1, 1, 0, 0))),
         (Concept.LUCK, facts(chances=(0.33, 0.32, 0.35)), facts(chances=(0.30, 0.32, 0.38))),
+        (Concept.LUCK, facts(chances=(0.32, 0.33, 0.35)), facts(chances=(0.35, 0.32, 0.33))),
         (Concept.REVERSION, facts(change_bps=5.0, previous=UP), facts(change_bps=5.0, previous=SMALL)),
+        (Concept.REVERSION, facts(change_bps=5.0, previous=DOWN), facts(change_bps=50.0, previous=DOWN)),
+        (Concept.REVERSION, facts(change_bps=5.0, previous=UP), facts(change_bps=5.0, previous=None)),
         (Concept.CLUSTERING, facts(previous=DOWN), facts(previous=SMALL)),
-        (Concept.WEEKEND, facts(start_ms=SATURDAY_NOON), facts(start_ms=MONDAY_NOON)),
+        (Concept.CLUSTERING, facts(previous=UP), facts(previous=UP, change_bps=5.0)),
+        (Concept.CLUSTERING, facts(previous=UP), facts(previous=None)),
         (Concept.BASE_RATE, facts(base_rate=(0.3, 0.3, 0.4)), facts(base_rate=(0.4, 0.3, 0.3))),
         (Concept.NO_CALL, facts(call=Call.NONE), facts(call=Call.UP)),
     ],
@@ -91,6 +102,14 @@ def test_an_idea_fits_by_its_facts_and_not_just_beyond_them(
 ) -> None:
     assert FITS[concept](fitting)
     assert not FITS[concept](other)
+
+
+def test_a_weekend_is_every_hour_of_saturday_and_sunday() -> None:
+    hours = range(MONDAY_NOON, MONDAY_NOON + 7 * 24 * HOUR_MS, HOUR_MS)
+
+    fitting = [ms for ms in hours if FITS[Concept.WEEKEND](facts(start_ms=ms))]
+
+    assert fitting == [ms for ms in hours if datetime.fromtimestamp(ms / 1000, UTC).strftime("%a") in {"Sat", "Sun"}]
 
 
 def test_every_idea_has_a_rule_and_a_text() -> None:
@@ -112,30 +131,38 @@ def test_no_idea_returns_before_every_other_that_fits_had_its_turn() -> None:
         used.append(chosen)
 
 
-def test_an_idea_is_put_with_the_numbers_of_the_round() -> None:
-    explained = explain(Concept.CORRELATION, facts(others=(3.0, 4.0, 9.0, 2.0, -1.0, 8.0)))
-
-    assert explained.point in {
-        "5 of 6 other assets moved the same way in that hour: this was the market, not the coin.",
-        "It did not move alone: 5 of 6 other assets went the same way.",
-    }
-    assert explained.question == "If 5 of 6 other assets move the same way, how many independent observations are that?"
+# Of an hour with a band of 10 bps in which the price rose by 70, worked out by hand.
+FIGURES = {
+    "usual_outcome": "a small move",
+    "usual_chance": "35",
+    "edge": "0.60",
+    "band": "0.10",
+    "lead": "5.0",
+    "came": "46",
+    "together": "4",
+    "others": "6",
+    "sigmas": "3.0",  # 70 / (10 / 0.4307)
+    "by_normal": "once in 370 hours",
+    "rarity_share": "4.9 in 100",
+    "crowd_outcome": "up",
+    "crowd_share": "64",  # 9 of 14
+    "crowd_base": "32",
+}
 
 
 @pytest.mark.parametrize("concept", Concept)
-def test_every_text_is_filled_where_its_idea_fits(concept: Concept) -> None:
-    for hour in range(4):
-        fitting = facts(
-            Tally(9, 3, 2),
-            others=(1.0, 1.0, 1.0, 1.0, 1.0),
-            change_bps=90.0,
-            previous=UP,
-            start_ms=SATURDAY_NOON + hour * HOUR_MS,
+def test_every_idea_is_put_with_the_figures_of_the_round_in_forms_that_take_turns(concept: Concept) -> None:
+    text = CONCEPTS[concept]
+    for hour in range(12):
+        played = facts(Tally(9, 3, 2), others=(1.0, 1.0, 1.0, 1.0, -1.0, 0.0), change_bps=70.0, start_ms=hour * HOUR_MS)
+        form = text.points[hour // 3 % len(text.points)]
+
+        assert explain(concept, played) == (
+            concept,
+            form.format_map(FIGURES),
+            text.question.format_map(FIGURES),
+            text.answer.format_map(FIGURES),
         )
-
-        explained = explain(concept, fitting)
-
-        assert "{" not in f"{explained.point} {explained.question} {explained.answer}"
 
 
 def test_by_a_normal_curve_is_what_a_normal_curve_gives() -> None:
@@ -201,9 +228,59 @@ def test_a_lesson_gives_the_chances_what_came_its_size_and_its_score() -> None:
     )
 
 
-def test_how_many_hours_go_as_far_is_left_out_for_a_tiny_move() -> None:
-    assert "of real hours" not in a_lesson(a_round(change_bps=0.2))
-    assert "of real hours" in a_lesson(a_round(change_bps=12.0))
+# Of an hour in which the price fell by 50 bps, worked out by hand: sigma is 10 / 0.4307 bps.
+WRITTEN = {
+    "up": 46,
+    "small": 13,
+    "down": 41,
+    "came": 41,
+    "outcome": "down",
+    "rank": "middle",
+    "name": "Bitcoin",
+    "moved": "fell 0.50% in the hour",
+    "sigmas": "2.2",
+    "sigma": "0.23",
+    "rarity": "; of real hours about 12 in 100 go as far",
+    "score": "0.577",  # 0.59^2 + 0.13^2 + 0.46^2
+    "base": "0.674",  # 0.67^2 + 0.35^2 + 0.32^2
+    "verdict": "better by 0.097",
+}
+
+
+@pytest.mark.parametrize("form", range(texts.FORMS))
+def test_every_form_of_a_lesson_is_filled_with_the_same_figures(form: int) -> None:
+    summary = a_lesson(a_round(change_bps=-50.0, start_ms=form * HOUR_MS), Tally(1, 3, 0), Tally(1, 0, 0))
+
+    sentences = (texts.CHANCES[form], texts.SIZES[form], texts.SCORES[form])
+    written = " ".join(sentence.format_map(WRITTEN) for sentence in sentences)
+    assert summary == f"{written} 3 of 4 votes said down. 1 of 1 simulated vote said up."
+
+
+@pytest.mark.parametrize(
+    ("played", "part"),
+    [
+        (a_round(change_bps=0.4, start_ms=0), "Bitcoin hardly moved in the hour, 0.0 standard deviations of its week."),
+        (a_round(change_bps=-0.6, start_ms=0), "Bitcoin fell 0.01% in the hour, 0.0 standard deviations of its week."),
+        (a_round(change_bps=9.5, start_ms=0), "rose 0.10% in the hour, 0.4 standard deviations of its week. Brier"),
+        (a_round(change_bps=11.7, start_ms=0), "0.5 standard deviations of its week; of real hours about 62 in 100"),
+        (
+            a_round(start_ms=0, end_ms=HOUR_MS // 4),
+            "rose 0.50% in 15 minutes, 2.2 standard deviations of its week. Brier",
+        ),
+        (a_round(start_ms=0, band_bps=None), "up came. Brier score"),
+        (a_round(start_ms=0, chances=(0.9, 0.05, 0.05)), "score 1.715, the base rate's 0.694: worse by 1.021."),
+        (a_round(start_ms=0, chances=(0.33, 0.35, 0.32)), "score 0.694, the base rate's 0.694: level."),
+        (a_round(start_ms=0, base_rate=None), "score 0.477, the base rate's 0.667: better by 0.190."),
+        (a_round(start_ms=4 * HOUR_MS, chances=(0.41, 0.46, 0.13)), "What came was up, the smallest of three chances"),
+        (a_round(start_ms=4 * HOUR_MS), "What came was up, the largest of three chances"),
+    ],
+)
+def test_a_lesson_says_how_far_how_well_and_how_likely_where_it_can(played: Round, part: str) -> None:
+    assert part in a_lesson(played)
+
+
+def test_votes_that_are_even_were_split() -> None:
+    assert a_lesson(a_round(), Tally(2, 2, 0)).endswith(" The 4 votes were split.")
 
 
 def test_simulated_votes_are_votes() -> None:

@@ -1,11 +1,12 @@
 """What the tests do not notice.
 
-    python -m tests.mutants [--seed N] [--room ROOM] [--count K] [--only drawn|fixed] [--list]
+    python -m tests.mutants [--seed N ...] [--room ROOM ...] [--count K] [--only drawn|fixed] [--list]
 
 It changes the source in one place at a time, in a copy, and runs those test files of its room that run this place, or
 that start a process: first the 44 fixed mutations, survivors first, then places that are drawn with a seed. It fails
 where a fixed one lives or is not found any more, or where fewer than 95 % of those that were drawn are caught. What is
-never drawn is in `excluded.py`, each with its reason. By hand, a few seconds for each on a quiet machine.
+never drawn is in `excluded.py`, each with its reason. By hand, a few seconds for each on a quiet machine; several seeds
+in one run look only once at which test runs which place.
 """
 
 import argparse
@@ -13,7 +14,7 @@ import random
 import signal
 import sys
 from collections.abc import Iterable, Sequence
-from itertools import islice
+from itertools import chain, islice
 from typing import Final
 
 from tests.mutants.excluded import is_excluded
@@ -55,16 +56,21 @@ def fixed(rooms: Sequence[str]) -> tuple[list[Mutant], list[str]]:
     return found, lost
 
 
-def run(mutants: Sequence[Mutant]) -> list[Result]:
+def draw_all(rooms: Sequence[str], count: int | None, seed: int) -> list[Mutant]:
+    """Draw places of several rooms: as many as each room says, or `count` of each."""
+    return [mutant for room in rooms for mutant in draw(room, ROOMS[room].drawn if count is None else count, seed)]
+
+
+def run(mutants: Sequence[Mutant]) -> dict[Mutant, Outcome]:
     """Run the tests of each, and say what became of it."""
-    results: list[Result] = []
+    outcomes: dict[Mutant, Outcome] = {}
     with copied(ROOT) as copy:
         for number, mutant in enumerate(mutants, 1):
             outcome = copy.outcome(mutant)
-            results.append((mutant, outcome))
+            outcomes[mutant] = outcome
             verdict = f"caught by {outcome.noticed_by}" if outcome.noticed_by else "SURVIVED"
             print(f"[{number}/{len(mutants)}] {mutant.room}: {mutant}: {verdict} ({outcome.seconds:.0f} s)", flush=True)
-    return results
+    return outcomes
 
 
 def table(results: Iterable[Result]) -> str:
@@ -99,7 +105,7 @@ def holds(results: Sequence[Result]) -> bool:
 def main() -> int:
     """Draw, run, print."""
     parser = argparse.ArgumentParser(prog="python -m tests.mutants", description=__doc__)
-    parser.add_argument("--seed", type=int, help="of what is drawn; another one each time without it")
+    parser.add_argument("--seed", type=int, action="append", help="of what is drawn; another one each time without it")
     parser.add_argument("--room", choices=ROOMS, action="append", help="only this room; may be repeated")
     parser.add_argument("--count", type=int, help="how many are drawn in each room, instead of 150 in all")
     parser.add_argument("--only", choices=("drawn", "fixed"))
@@ -107,13 +113,12 @@ def main() -> int:
     asked = parser.parse_args()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit("ended"))  # as Ctrl-C does: tests end, the copy goes
     rooms = asked.room or list(ROOMS)
-    seed = random.SystemRandom().randrange(10**6) if asked.seed is None else asked.seed
-    print(f"seed {seed}")
+    seeds = asked.seed or [random.SystemRandom().randrange(10**6)]
+    print("seed", *seeds)
 
-    mutants, lost = fixed(rooms) if asked.only != "drawn" else ([], [])
-    if asked.only != "fixed":
-        for room in rooms:
-            mutants += draw(room, ROOMS[room].drawn if asked.count is None else asked.count, seed)
+    named, lost = fixed(rooms) if asked.only != "drawn" else ([], [])
+    drawn = {seed: [] if asked.only == "fixed" else draw_all(rooms, asked.count, seed) for seed in seeds}
+    mutants = list(dict.fromkeys([*named, *chain.from_iterable(drawn.values())]))
     for text in lost:
         print(f"NOT FOUND, rewrite its row in tests/mutants/fixed.py: {text}")
     if asked.list:
@@ -121,12 +126,17 @@ def main() -> int:
         return bool(lost)
 
     try:
-        results = run(mutants)
+        outcomes = run(mutants)
     except NotComparableError as error:
         print(error)
         return 2
-    print(f"\nseed {seed}\n{table(results)}")
-    return int(bool(lost) or not holds(results))
+
+    is_held = not lost
+    for seed in seeds:
+        results = [(mutant, outcomes[mutant]) for mutant in [*named, *drawn[seed]]]
+        print(f"\nseed {seed}\n{table(results)}")
+        is_held = is_held and holds(results)
+    return int(not is_held)
 
 
 if __name__ == "__main__":

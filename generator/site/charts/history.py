@@ -14,6 +14,7 @@ from generator.brain.reading import Range
 from generator.brain.regime import REGIMES
 from generator.catalog.assets import DEFAULT_ASSET
 from generator.catalog.durations import DAY_MS, HOUR_MS, MINUTE_MS
+from generator.catalog.formats import rounded
 from generator.catalog.horizons import HORIZONS
 from generator.catalog.text.labels import REGIME
 from generator.catalog.words import RegimeLabel
@@ -187,7 +188,7 @@ def line_chart(name: str, title: str, unit: str, points: Sequence[Point], source
 
     # Numbers are written to a hundredth of what the chart spans: it shows no smaller difference.
     decimals = 2 - math.floor(math.log10((high - low) or abs(high) or 1.0))
-    values = [round(value, decimals) + 0.0 for _, value in points]
+    values = [rounded(value, decimals) for _, value in points]
     rows = [(f"{moment(at):%-d %b, %H:%M}", _short(value)) for (at, _), value in zip(points, values, strict=True)]
 
     room = (high - low) * 0.08 or abs(low) * 0.01 or 1.0
