@@ -117,8 +117,8 @@ def run() -> Run:
     frame = simulate("alt", 60001, days=5).frame
     engine = Engine(Weights.load(), frame.assets)
     found = Run(frame, [], [], {})
-    for row in range(len(frame)):
-        reading = engine.update(frame.rows(row, row + 1))
+    for row in engine.replay(frame):
+        reading = engine.reading()
         assert reading is not None
         found.readings.append(reading)
         found.chances.append(engine.filter.chances[:2, -1].tolist())
@@ -184,17 +184,19 @@ def test_a_restart_keeps_both_axes_and_their_times(run: Run) -> None:
     assert len(seen) > 2
 
 
-def test_bars_read_at_once_give_the_axes_of_the_stream(run: Run) -> None:
-    for rows in (DAY + 40, len(run.frame)):
-        at_once = Engine(Weights.load(), run.frame.assets).update(run.frame.rows(0, rows))
-        assert at_once is not None
-        assert at_once.regime == run.readings[rows - 1].regime
+@pytest.mark.parametrize("day", [1, 4])
+def test_bars_read_at_once_give_the_axes_of_the_stream(run: Run, day: int) -> None:
+    stream = Engine.load(Weights.load(), run.frame.assets, run.states[day * DAY - 1])
+
+    for row in range(day * DAY, day * DAY + 40):
+        reading = stream.update(run.frame.rows(row, row + 1))
+        assert reading is not None
+        assert reading.regime == run.readings[row].regime
 
 
 @pytest.mark.parametrize(("bars", "kept"), [(17, True), (84, False)])
 def test_a_short_gap_ends_neither_axis_and_one_over_six_hours_both(run: Run, bars: int, *, kept: bool) -> None:
-    engine = Engine(Weights.load(), run.frame.assets)
-    engine.advance(run.frame.rows(0, 3 * DAY))
+    engine = Engine.load(Weights.load(), run.frame.assets, run.states[3 * DAY - 1])
     step, since = engine.axes.step[0], engine.axes.step_since[0]
     first = 3 * DAY + bars
 
@@ -207,8 +209,7 @@ def test_a_short_gap_ends_neither_axis_and_one_over_six_hours_both(run: Run, bar
 
 
 def test_axes_are_published_again_with_the_first_return_after_a_gap(run: Run) -> None:
-    engine = Engine(Weights.load(), run.frame.assets)
-    engine.advance(run.frame.rows(0, 3 * DAY))
+    engine = Engine.load(Weights.load(), run.frame.assets, run.states[3 * DAY - 1])
     first = 3 * DAY + 84
 
     reading = engine.update(run.frame.rows(first, first + 2))

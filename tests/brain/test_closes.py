@@ -17,6 +17,7 @@ from generator.market.bars import BAR_MS, BarFrame
 from tests.support.markets import market, priced
 
 DAY = 288
+WEEK = 8 * DAY - 3  # bars: more than its hours need
 ASSETS = ("BTC", "ETH", "XRP")
 
 
@@ -118,9 +119,19 @@ def test_a_broken_high_has_its_time_and_the_distance_from_the_new_one() -> None:
     assert read(frame).assets["BTC"].structure is MarketStructure.BREAKOUT
 
 
+@pytest.fixture(scope="module")
+def after_a_week() -> bytes:
+    """Return the state of an engine that has seen `WEEK` bars."""
+    engine = Engine(Weights.load(), ASSETS)
+    engine.advance(market(WEEK + 3).rows(0, WEEK))
+    return engine.dump()
+
+
 @pytest.mark.parametrize("jump", [1.03, 0.97])
-def test_an_hour_is_ranked_within_its_week_and_called_the_largest_where_it_is(jump: float) -> None:
-    frame = market(8 * DAY)
+def test_an_hour_is_ranked_within_its_week_and_called_the_largest_where_it_is(
+    after_a_week: bytes, jump: float
+) -> None:
+    frame = market(WEEK + 3)
     for name in ("open", "high", "low", "close"):
         frame.fields[name][-3:] *= jump
     close = frame.fields["close"][[row for row, t in enumerate(frame.t.tolist()) if (t + BAR_MS) % 900_000 == 0]]
@@ -128,8 +139,9 @@ def test_an_hour_is_ranked_within_its_week_and_called_the_largest_where_it_is(ju
     close = frame.fields["close"]
     moved = float((close[-1] / close[-13] - 1.0).mean())
 
-    reading = read(frame)
+    reading = Engine.load(Weights.load(), ASSETS, after_a_week).update(frame.rows(WEEK, WEEK + 3))
 
+    assert reading is not None
     week = reading.regime.facts
     assert statistics.fmean(one.facts.hour or 0.0 for one in reading.assets.values()) == pytest.approx(moved)
     assert week.move_rank == pytest.approx(float((abs(hours[:-4]) < abs(moved)).mean()), abs=0.003)
@@ -148,10 +160,15 @@ def test_a_trend_that_both_horizons_deny_is_not_named() -> None:
     rising = np.cumsum(np.full(3 * DAY, 0.0006)) + wobble
     turned = rising.copy()
     turned[-9:] -= 0.6  # below where it was 8 and 20 hours before, too fast for the word that follows slowly
+    before = Engine(Weights.load(), ASSETS)
+    before.advance(priced(100.0 * np.exp(np.column_stack([rising] * 3))).rows(0, len(rising) - 9))
 
     words = {}
     for name, path in (("rising", rising), ("turned", turned)):
-        reading = read(priced(100.0 * np.exp(np.column_stack([path] * 3))))
+        frame = priced(100.0 * np.exp(np.column_stack([path] * 3)))
+        engine = Engine.load(Weights.load(), ASSETS, before.dump())
+        reading = engine.update(frame.rows(len(frame) - 9, len(frame)))
+        assert reading is not None
         words[name] = (reading.regime.trend, reading.assets["BTC"].trend, reading.assets["BTC"].facts.last_8h or 0.0)
 
     assert words["rising"][:2] == (Trend.UP, Trend.UP)

@@ -99,15 +99,17 @@ def market_with_a_rough_hour(rough: float) -> tuple[RangeModel, FloatArray]:
     ranges = RangeModel(2, WEIGHTS.outlook)
     week = Week(2)
     expected = 0.001 * np.sqrt(np.array([3.0, 12.0, 48.0, 288.0]))[:, None] * np.ones((1, 2))
-    close = np.zeros(2)
-    for bar in range(DAYS * 288):
-        is_rough = bar // 12 % 24 == ROUGH_HOUR
-        returns = 0.001 * (rough if is_rough else 1.0) * rng.normal(size=2)
-        close += returns
-        price = close[None].copy()
-        week.update(np.array([bar * BAR_MS]), price, price, price, np.array((np.ones((1, 2)), returns[None] ** 2)))
+
+    bars = np.arange(DAYS * 288)
+    is_rough = bars // 12 % 24 == ROUGH_HOUR
+    returns = 0.001 * np.where(is_rough, rough, 1.0)[:, None] * rng.normal(size=(len(bars), 2))
+    close = np.cumsum(returns, axis=0)
+    volume_and_variance = np.array((np.ones_like(returns), returns**2))
+    for quarter in np.split(bars, len(bars) // 3):  # ranges learn at its last bar
+        price = close[quarter]
+        week.update(quarter * BAR_MS, price, price, price, volume_and_variance[:, quarter])
         week.settle()
-        ranges.update(bar * BAR_MS, close.copy(), expected, np.ones(2, dtype=bool), week)
+        ranges.update(int(quarter[-1]) * BAR_MS, price[-1], expected, np.ones(2, dtype=bool), week)
     return ranges, expected
 
 

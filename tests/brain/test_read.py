@@ -43,13 +43,19 @@ def ran(text: str, *arguments: str) -> tuple[int, list[dict[str, Any]], str]:
     return result.exit_code, [json.loads(line) for line in result.stdout.splitlines()], str(result.exception)
 
 
-def test_each_bar_gives_one_line_of_the_agreed_form_from_the_first_on() -> None:
-    frame = market(200)
+FRAME = market(200, seed=5)
 
-    code, answers, _ = ran("\n".join(lines(frame)) + "\n")
 
+@pytest.fixture(scope="module")
+def answers() -> list[dict[str, Any]]:
+    """Return what the command answers to `FRAME`."""
+    code, answers, _ = ran("\n".join(lines(FRAME)) + "\n")
     assert code == 0
-    assert [answer["t"] for answer in answers] == frame.t.tolist()
+    return answers
+
+
+def test_each_bar_gives_one_line_of_the_agreed_form_from_the_first_on(answers: list[dict[str, Any]]) -> None:
+    assert [answer["t"] for answer in answers] == FRAME.t.tolist()
     for answer in answers:
         assert set(answer) == {
             "t", "regime", "confidence", "probs", "bias", "bias_confidence", "volatility_outlook", "assets"
@@ -60,7 +66,7 @@ def test_each_bar_gives_one_line_of_the_agreed_form_from_the_first_on() -> None:
         assert sum(answer["probs"].values()) == pytest.approx(1.0)
         assert answer["bias"] in {"UP", "DOWN", "NEUTRAL"}
         assert set(answer["volatility_outlook"]) == {"15m", "1h", "4h", "24h"}
-        assert list(answer["assets"]) == list(frame.assets)
+        assert list(answer["assets"]) == list(FRAME.assets)
     last = answers[-1]["assets"]["BTC"]
     assert last["liquidity"] in {"thin", "normal", "deep"}
     assert last["derivatives"] == "balanced"
@@ -73,15 +79,12 @@ def test_each_bar_gives_one_line_of_the_agreed_form_from_the_first_on() -> None:
     assert [answers[0]["assets"]["BTC"][name] for name in ("arena", "arena_60m", "band_bps")] == [None] * 3
 
 
-def test_the_answers_are_the_engines_readings() -> None:
-    frame = market(320, seed=5)
-    reader, batch = JsonLinesReader(Weights.load()), Engine(Weights.load(), frame.assets)
+def test_the_answers_are_the_engines_readings(answers: list[dict[str, Any]]) -> None:
+    batch = Engine(Weights.load(), FRAME.assets)
 
-    for row, line in enumerate(lines(frame)):
-        answer = reader.answer(json.loads(line))
-        if (row + 1) % 160:
-            continue
-        reading, forecast = batch.update(frame.rows(row - 159, row + 1)), batch.forecast("ETH", 15)
+    for first, last in ((0, 160), (160, 200)):
+        answer = answers[last - 1]
+        reading, forecast = batch.update(FRAME.rows(first, last)), batch.forecast("ETH", 15)
         assert reading is not None
         assert reading.outlook is not None
         assert forecast is not None
