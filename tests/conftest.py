@@ -5,7 +5,10 @@
 
 import gc
 import os
+import shutil
 import sys
+from pathlib import Path
+from typing import Final
 
 from hypothesis import HealthCheck, settings
 
@@ -13,6 +16,13 @@ from hypothesis import HealthCheck, settings
 sys.dont_write_bytecode = False
 
 os.environ.setdefault("EMI_SEED", "2026")  # the same market whenever a test starts one
+
+MEMORY: Final = Path("/dev/shm")
+ROOM: Final = 2 * 1024**3
+
+# A disk takes 10 ms to keep a commit, and tests make tens of thousands: they write to memory where that has room.
+if os.access(MEMORY, os.W_OK) and shutil.disk_usage(MEMORY).free > ROOM:
+    os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(MEMORY))
 
 PATIENT = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("same", PATIENT, derandomize=True, database=None)
