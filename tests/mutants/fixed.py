@@ -43,7 +43,7 @@ SURVIVORS: Final = (
           "all(loss.high is not None and loss.high < 0 for loss in losses)", "worse only if worse by both losses"),
     Fixed("bodies", "", "FRESH_MS: Final = 180_000", "FRESH_MS: Final = 360_000", "a price is fresh for six minutes"),
     Fixed("bodies", "atlas_liquidity", "-depth[asset]", "depth[asset]", "ATLAS names the shallowest asset first"),
-    Fixed("pages", "_row", "percent(coin.confidence)", "percent(None)", "no Chance on the landing page"),
+    Fixed("pages", "_row", "_hour_range(coin)", "UNKNOWN", "no range on the landing page"),
     Fixed("pages", "_row", "word(book.liquidity_context)", "word(None)", "no Liquidity on the landing page"),
     Fixed("pages", "_row", "usd(interest_usd)", "usd(None)", "no Open interest on the landing page"),
     Fixed("pages", "live_view", "published.change_bps", "None", "no move on the Arena page"),

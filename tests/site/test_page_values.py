@@ -191,9 +191,49 @@ def test_the_landing_page_repeats_what_the_bodies_say_of_the_market() -> None:
 
     for endpoint in ("market-regime", "derivatives"):
         assert body(endpoint)["summary"].split(". ")[-1].rstrip(".") in text, endpoint
-    assert body("market-regime")["headline"] in text
+    assert all(sentence in text for sentence in body("market-regime")["headline"].split(". ", maxsplit=1))
     assert body("main-brain")["public_performance"]["statement"] in text
     assert body("main-brain")["public_performance"]["how_far"]["statement"] in text
+
+
+@pytest.mark.parametrize("name", ["known", "full", "missing asset"])
+def test_the_picture_of_how_far_shows_the_ranges_of_the_next_hour(name: str) -> None:
+    html = html_of(name)["/index.html"]
+    coin = body("main-brain", name)["coins"]["BTC"]
+    ends = coin["ranges"]["1h"]
+
+    drawn = re.findall(r"<text[^>]*>([^<]*)</text>", html.split('id="chart-far"')[1].split("</svg>", maxsplit=1)[0])
+
+    assert shows(drawn[0].removeprefix("now "), coin["price"], digits=5)
+    assert [drawn[1], drawn[6]] == ["50%", "90%"]
+    for place, end in ((2, "low_50"), (4, "high_50"), (7, "low_90"), (9, "high_90")):
+        assert shows(drawn[place], coin["price"] * (1 + ends[end] / 100), digits=5), end
+        assert signed(drawn[place + 1], ends[end]), end
+
+
+@pytest.mark.parametrize("name", ["known", "full"])
+def test_the_landing_page_answers_whether_bitcoin_will_move(name: str) -> None:
+    html = html_of(name)["/index.html"]
+    coin = body("main-brain", name)["coins"]["BTC"]
+
+    said = plain(html.split('<div class="worth">')[1].split("</div>", maxsplit=1)[0])
+
+    question = r"(\S+) Will it move\?.* more than (\S+) up or down from here; usual (\S+)\. (.*)\."
+    number, band, usual, call = re.findall(question, said)[0]
+    assert shows(number, 100 * (1 - coin["probabilities"]["neutral"]), places=1)
+    assert shows(usual, 100 * (1 - coin["base_rates"]["neutral"]), places=1)
+    assert shows(band, coin["move"]["band_percent"], places=2)
+    assert call.lower() in coin["summary"].lower()
+
+
+@pytest.mark.parametrize("name", ["candles only", "hourly", "young", "nothing"])
+def test_where_nothing_is_forecast_the_landing_page_says_why(name: str) -> None:
+    html = html_of(name)["/index.html"]
+    coin = body("main-brain", name)["coins"]["BTC"]
+
+    assert ("Will it move?" in html) is (coin["move"] is not None)
+    assert ('id="chart-far"' in html) is bool(coin["ranges"])
+    assert ("How far prices may move is not known: " in html) is not coin["ranges"]
 
 
 # An asset

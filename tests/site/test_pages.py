@@ -11,7 +11,7 @@ from generator.catalog.assets import ASSETS
 from generator.catalog.discovery import STATUSES
 from generator.catalog.endpoints import ENDPOINTS, Endpoint
 from generator.catalog.products import PRODUCTS, Product
-from generator.catalog.text.answers import DISCLAIMER, WHAT_THIS_IS_NOT
+from generator.catalog.text.answers import NOTICE, WHAT_THIS_IS_NOT
 from generator.catalog.words import SourceMode
 from generator.site.resources import Assets
 from tests.support.bodies import composed
@@ -73,7 +73,7 @@ STATES: Final[Mapping[str, Callable[[], Rendered]]] = {
 @pytest.mark.parametrize("state", STATES)
 def test_every_page_carries_the_educational_notice_in_every_state(state: str) -> None:
     for html in STATES[state]().values():
-        assert DISCLAIMER in _text(html)
+        assert NOTICE in _text(html)
 
 
 @pytest.mark.parametrize("state", STATES)

@@ -6,11 +6,14 @@ from generator.catalog.counts import ASSETS_IN_WORDS, PRODUCTS_IN_WORDS
 
 DEFAULT_PROJECT: Final = "Educational Market Intelligence"
 
-DISCLAIMER: Final = (
+_NO_ADVICE: Final = (
     "For educational use only. This is not financial, investment, trading, tax, legal, betting, "
-    "gambling or fund-management advice. A confidence says how far the evidence supports the word next to it, in the "
-    "sense that confidence_kind names; it is neither certainty nor a promise of any outcome."
+    "gambling or fund-management advice."
 )
+_SUPPORT: Final = "A confidence says how far the evidence supports the word next to it"
+_NO_PROMISE: Final = "it is neither certainty nor a promise of any outcome."
+DISCLAIMER: Final = f"{_NO_ADVICE} {_SUPPORT}, in the sense that confidence_kind names; {_NO_PROMISE}"
+NOTICE: Final = f"{_NO_ADVICE} {_SUPPORT}; {_NO_PROMISE}"  # the same on pages for people
 
 USAGE_CHARACTERISTICS: Final[dict[str, Any]] = {
     "machine_readable": True,

@@ -31,23 +31,34 @@ def forecast_sentence(forecast: PublishedForecast) -> str:
     >>> forecast_sentence(band)
     'In an hour, more than 0.10% up or down from here: 82.7%, usual 63.0%; up and down are as likely as each other.'
     """
-    down, small, up = forecast.chances
-    usual_down, usual_small, usual_up = forecast.base
+    small = forecast.chances[1]
+    usual_small = forecast.base[1]
     chance = f"{100 - small:.1f}%, usual {100 - usual_small:.1f}%"
     move = f"In an hour, more than {forecast.band:.2f}% up or down from here: {chance}"
 
+    called = call_sentence(forecast)
     if forecast.call is Call.NONE:
-        return f"{move}; {_sides(down, up)}."
+        return f"{move}; {called[:1].lower()}{called[1:]}"
+    return f"{move}. {called}"
+
+
+def call_sentence(forecast: PublishedForecast) -> str:
+    """Say what is called; without a call, how the two sides compare."""
+    down, small, up = forecast.chances
+    usual_down, usual_small, usual_up = forecast.base
+    if forecast.call is Call.NONE:
+        sides = _sides(down, up)
+        return f"{sides[:1].upper()}{sides[1:]}."
     if forecast.call is Call.SMALL_MOVE:
-        return f"{move}. The call is a small move: {small:.1f}%, usual {usual_small:.1f}%."
+        return f"The call is a small move: {small:.1f}%, usual {usual_small:.1f}%."
 
     where = f"In {DRIFTING}, the" if forecast.simulated else "The"
     pointing_up, pointing_down = forecast.points
     if forecast.call is Call.UP:
         called = f"{where} call is up: {up:.1f}%, usual {usual_up:.1f}%, against {down:.1f}% for down"
-        return f"{move}. {called}{_context(pointing_up, pointing_down)}."
+        return f"{called}{_context(pointing_up, pointing_down)}."
     called = f"{where} call is down: {down:.1f}%, usual {usual_down:.1f}%, against {up:.1f}% for up"
-    return f"{move}. {called}{_context(pointing_down, pointing_up)}."
+    return f"{called}{_context(pointing_down, pointing_up)}."
 
 
 def _sides(down: float, up: float) -> str:

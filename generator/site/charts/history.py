@@ -10,25 +10,30 @@ from typing import Final, TypeVar
 from markupsafe import Markup
 
 from generator.arena.values import Hour
-from generator.brain.reading import Range
+from generator.brain.reading import NO_AXES, Axes, Range
 from generator.brain.regime import REGIMES
-from generator.catalog.assets import DEFAULT_ASSET
+from generator.catalog.assets import ASSET_NAMES, DEFAULT_ASSET
 from generator.catalog.durations import DAY_MS, HOUR_MS, MINUTE_MS
 from generator.catalog.formats import rounded
 from generator.catalog.horizons import HORIZONS
 from generator.catalog.text.labels import REGIME
-from generator.catalog.words import RegimeLabel
+from generator.catalog.words import MarketSide, RegimeLabel
 from generator.site.charts.plot import WIDTH, Axis, Caption, Chart, Plane, axis, line, plain, text
 from generator.site.words.days import regime_of
 from generator.site.words.format import UNKNOWN, moment, percent, price, signed
 
-_PRICES: Final = (34.0, 300.0, 0.0, WIDTH)  # edges of the upper plane
-_CHANCES: Final = (366.0, 456.0, 0.0, WIDTH)
-_HEIGHT: Final = 492
-_TICKS: Final = 104.0  # what the labels of the price axis may take
-_LONGEST_NAME: Final = 11.5  # units a letter of a name takes on a phone, where letters are largest
+_LEFT: Final = 96.0  # room for the labels of the axes on a phone, where letters are largest
+_RIGHT: Final = WIDTH - 50.0  # and for the names of the ranges ahead
+_STRIPES: Final = (34.0, 276.0, _LEFT, _RIGHT)  # edges of the upper plane
+_PRICES: Final = (34.0, 250.0, _LEFT, _RIGHT)  # where prices are drawn: below them the stripes have their names
+_CHANCES: Final = (360.0, 430.0, _LEFT, _RIGHT)
+_LEGEND: Final = 304.0
+_HEIGHT: Final = 462
+_LETTER: Final = 12.5  # units a letter of a name takes on a phone
+_SMALL_LETTER: Final = 7.4  # and elsewhere
+_LINE: Final = 24.0  # and a line
 _BAND: Final = Markup('<rect class="tint" fill="url(#{})" x="{:.1f}" y="{:g}" width="{:.1f}" height="{:g}"/>')
-_SWATCH: Final = Markup('<rect class="chance" fill="url(#{})" x="{:.0f}" y="314" width="16" height="14"/>')
+_SWATCH: Final = Markup('<rect class="chance" fill="url(#{})" x="{:.0f}" y="{:g}" width="16" height="14"/>')
 _DAY: Final = Markup('<rect class="bar{}" x="{:.1f}" y="{:.1f}" width="{:.1f}" height="{:.1f}" rx="1" data-tip="{}"/>')
 _PATTERN: Final = Markup(
     '<pattern id="{}-{}" width="8" height="8" patternUnits="userSpaceOnUse"><rect class="r-{}" width="8" height="8"/>'
@@ -42,6 +47,12 @@ _MARKS: Final = {
     RegimeLabel.HIGH_VOLATILITY: Markup('<circle class="r-dot" cx="4" cy="4" r="1.6"/>'),
     RegimeLabel.TRANSITION: Markup('<path class="r-hatch" d="M-2 6l4 4M0 0l8 8M6 -2l4 4"/>'),
 }
+_CHANGING: Final = "changing regimes"
+_TRENDS: Final = {
+    MarketSide.RISING: "market rising",
+    MarketSide.FALLING: "market falling",
+    MarketSide.NONE: "no market trend",
+}
 UPTIME_DAYS: Final = 90
 Point = tuple[int, float]  # UTC milliseconds and a value
 Fan = list[tuple[int, tuple[float, ...]]]  # UTC milliseconds, and the prices low 90%, low 50%, high 50%, high 90%
@@ -54,6 +65,7 @@ class Window:
 
     name: str
     words: str
+    of: str  # the same before what it was made of
     span_ms: int
     step_ms: int  # between two closes of the line
     hours: int  # between two readings
@@ -68,6 +80,7 @@ WINDOWS: Final = {
         Window(
             name="24h",
             words="24 hours",
+            of="24 hours",
             span_ms=DAY_MS,
             step_ms=300_000,
             hours=1,
@@ -78,6 +91,7 @@ WINDOWS: Final = {
         Window(
             name="7d",
             words="7 days",
+            of="a week",
             span_ms=7 * DAY_MS,
             step_ms=1_800_000,
             hours=1,
@@ -88,6 +102,7 @@ WINDOWS: Final = {
         Window(
             name="30d",
             words="30 days",
+            of="30 days",
             span_ms=30 * DAY_MS,
             step_ms=3 * HOUR_MS,
             hours=3,
@@ -109,6 +124,7 @@ class Lately:
     closes: Sequence[Point]  # (close time in ms, USD), oldest first; gaps are gaps
     hours: Sequence[Hour]
     ranges: Mapping[str, Range] | None  # by horizon, None where unknown
+    axes: Axes = NO_AXES  # of the market now
 
 
 def history(name: str, window: Window, lately: Lately, source: Markup | str) -> Chart | None:
@@ -122,20 +138,22 @@ def history(name: str, window: Window, lately: Lately, source: Markup | str) -> 
     fan = _fan(closes[-1], window, lately.ranges)
 
     ahead_ms = HORIZONS[window.ahead].length_ms
-    times = _times(since_ms, closes[-1][0], lately.now_ms + ahead_ms, window.tick_ms, window.tick)
+    until_ms = lately.now_ms + ahead_ms
+    times = _times(since_ms, closes[-1][0], until_ms, window.tick_ms, window.tick, _LEFT, _RIGHT)
     prices = _price_axis(lately.asset, closes, fan)
     upper = Plane(replace(times, ticks=()), prices, *_PRICES)
-    lower = Plane(times, Axis(0.0, 1.0, (), ""), *_CHANCES)
+    stripes = Plane(times, Axis(0.0, 1.0, (), ""), *_STRIPES)
+    lower = Plane(times, Axis(0.0, 1.0, ((0.0, "0"), (1.0, "100%")), ""), *_CHANCES)
 
     parts = [
         _patterns(name),
-        *_bands(name, upper, every_hour, lately.now_ms),
+        *_bands(name, stripes, every_hour, lately.now_ms),
         *upper.grid(),
         *_stack(name, lower, hours, window),
         *_ahead(upper, fan),
         *(upper.path("line", part) for part in _unbroken(closes, 3 * window.step_ms)),
         *upper.labels(),
-        *lower.notches(),
+        *lower.labels(),
         *_now(upper, window, closes[-1]),
         *_begin(lower, every_hour),
         *_legend(name),
@@ -143,7 +161,7 @@ def history(name: str, window: Window, lately: Lately, source: Markup | str) -> 
     ]
     caption = Caption(
         name=name,
-        finding=_finding(lately.asset, window, closes, every_hour),
+        finding=_finding(lately, window, closes, every_hour),
         desc=(
             "Above, the price as a line on stripes that name the regime of each hour, hatched where no regime has a "
             "chance of one half (mixed), and to the right the ranges in which it should end 50 and 90 times in 100. "
@@ -284,10 +302,21 @@ def _ahead(plane: Plane, fan: Fan) -> Iterator[Markup]:
         lower_edge = [(at, ends[low]) for at, ends in reversed(fan)]
         yield plane.area(kind, upper_edge + lower_edge)
 
+    yield from _names_ahead(plane, fan)
     for at, (low_90, low_50, high_50, high_90) in fan[1:]:
         inner = f"50% between {price(low_50)} and {price(high_50)}"
         outer = f"90% between {price(low_90)} and {price(high_90)}"
         yield plane.hover(at, 8, f"{moment(at):%-d %b, %H:%M} UTC: {inner}, {outer}", _CHANCES[1])
+
+
+def _names_ahead(plane: Plane, fan: Fan) -> Iterator[Markup]:
+    """Name the ranges right of their ends: the narrower at its middle, the wider at its upper edge or clear of that."""
+    at, (_, low_50, high_50, high_90) = fan[-1]
+    x, top = plane.at(at, high_90)
+    _, middle = plane.at(at, (low_50 + high_50) / 2)
+
+    yield text("tick", x + 6, middle + 5, "50%")
+    yield text("tick", x + 6, min(top + 5, middle + 5 - _LINE), "90%")
 
 
 def _bands(name: str, plane: Plane, hours: Sequence[Hour], until_ms: int) -> Iterator[Markup]:
@@ -300,9 +329,11 @@ def _bands(name: str, plane: Plane, hours: Sequence[Hour], until_ms: int) -> Ite
         yield _BAND.format(f"{name}-{label}", left, plane.top, right - left, plane.bottom - plane.top)
 
         words = REGIME[label]
-        text_left = max(left + 5, _TICKS)
-        if right > text_left + _LONGEST_NAME * len(words):
-            yield text("tick halo", text_left, plane.bottom - 8, words)
+        middle = (left + right) / 2
+        if right - left > _LETTER * len(words) + 6:
+            yield text("tick name", middle, plane.bottom - 8, words, "middle")
+        elif right - left > _SMALL_LETTER * len(words) + 2:
+            yield text("tick name small-only", middle, plane.bottom - 8, words, "middle")
 
 
 def _spells(hours: Sequence[Hour], until_ms: int) -> list[tuple[RegimeLabel, int, int]]:
@@ -347,20 +378,23 @@ def _unbroken(series: Sequence[tuple[int, Value]], most_ms: int) -> Iterator[Seq
         yield series[begin:]
 
 
-def _times(begin: int, now: int, end: int, step_ms: int, form: str = "%-d") -> Axis:
+def _times(  # noqa: PLR0917  an axis, its edges and its labels
+    begin: int, now: int, end: int, step_ms: int, form: str = "%-d", left: float = 0.0, right: float = WIDTH
+) -> Axis:
     """Return the axis of time, labelled where a label is clear of the edge and of that of now.
 
     Args:
         begin: UTC milliseconds, as `now` and `end`.
         form: of a label, as strftime writes it; where it is the day, a new month is named with it.
+        left: edge of the plane, as `right`.
     """
-    width_to_now = WIDTH * (now - begin) / (end - begin)
+    until_now = left + (right - left) * (now - begin) / (end - begin)
     ticks = []
     month = 0
     first = -(-begin // step_ms) * step_ms
     for at in range(first, now, step_ms):
-        left = WIDTH * (at - begin) / (end - begin)
-        if not 30 < left < width_to_now - 86:
+        x = left + (right - left) * (at - begin) / (end - begin)
+        if not 30 < x < until_now - 86:
             continue
         label = f"{moment(at):{form}}"
         if form == "%-d" and moment(at).month != month:
@@ -376,13 +410,13 @@ def _now(plane: Plane, window: Window, last: Point) -> Iterator[Markup]:
     x, y = plane.at(at, close)
     top_of_chances, bottom = _CHANCES[:2]
 
-    yield text("axis", 0, top_of_chances - 8, "Chance of each regime, %")
-    yield line("mark", (x, plane.top), (x, bottom))
+    yield text("axis", 0, top_of_chances - 25, "Chance of each regime")
+    yield line("mark", (x, plane.top - 4), (x, bottom))
     yield Markup('<circle class="end" cx="{:.1f}" cy="{:.1f}" r="5"/>').format(x, y)
-    yield text("value halo", x - 10, y - 12, price(close), "end")
+    yield text("value", x, plane.top - 12, f"{price(close)} at {moment(at):%H:%M}", "end")
     yield text("tick", x, bottom + 25, f"{moment(at):%H:%M}", "end")
-    if WIDTH - x > 60:
-        yield text("tick", WIDTH, bottom + 25, f"+{window.ahead}", "end")
+    if plane.right - x > 30:
+        yield text("tick", plane.right, bottom + 25, f"+{window.ahead}", "middle")
 
 
 def _begin(plane: Plane, hours: Sequence[Hour]) -> Iterator[Markup]:
@@ -397,14 +431,14 @@ def _legend(name: str) -> Iterator[Markup]:
     letters = {label: len(REGIME[label]) + 4 for label in _SHOWN}
     x = 0.0
     for label in _SHOWN:
-        yield _SWATCH.format(f"{name}-{label}", x)
-        yield text("tick", x + 22, 327, REGIME[label])
+        yield _SWATCH.format(f"{name}-{label}", x, _LEGEND - 13)
+        yield text("tick", x + 22, _LEGEND, REGIME[label])
         x += WIDTH * letters[label] / sum(letters.values())
 
 
 def _touch(plane: Plane, hours: Sequence[Hour], asset: str, window: Window) -> Iterator[Markup]:
     """Give each hour a strip that shows its numbers when it is pointed at."""
-    width = max(2.0, WIDTH * window.hours * HOUR_MS / (plane.x.high - plane.x.low))
+    width = max(2.0, (plane.right - plane.left) * window.hours * HOUR_MS / (plane.x.high - plane.x.low))
     for hour in hours:
         tip = f"{moment(hour.market_ms):%-d %b, %H:%M} UTC: {price(hour.prices.get(asset))}"
         if hour.chances is not None:
@@ -417,19 +451,42 @@ def _backtest_mark(hour: Hour) -> str:
     return " (backtest)" if hour.warm_up else ""
 
 
-def _finding(asset: str, window: Window, closes: Sequence[Point], hours: Sequence[Hour]) -> str:
-    """Say how far the price went over the window, or since the first close where that is later."""
+def _finding(lately: Lately, window: Window, closes: Sequence[Point], hours: Sequence[Hour]) -> str:
+    """Say how far the price went over the window, through which regimes, and which side the market is on now."""
     first_ms, first = closes[0]
     last_ms, last = closes[-1]
-    whole = first_ms <= last_ms - 0.9 * window.span_ms
-    since = f"in {window.words}" if whole else f"since {moment(first_ms):%-d %b, %H:%M} UTC"
-    moved = f"{asset} {signed(100 * (last / first - 1))} {since}"
+    moved = f"{ASSET_NAMES[lately.asset]} {signed(100 * (last / first - 1), 1)}"
 
+    regimes = _regimes(hours)
+    if first_ms > last_ms - 0.9 * window.span_ms:
+        since = f"since {moment(first_ms):%-d %b, %H:%M} UTC"
+        return f"{moved} {since}{f', {regimes}' if regimes else ''}{_side(lately)}"
+    if regimes == _CHANGING:
+        return f"{moved} in {window.of} of {regimes}{_side(lately)}"
+    return f"{moved} in {window.of}{f', {regimes}' if regimes else ''}{_side(lately)}"
+
+
+def _regimes(hours: Sequence[Hour]) -> str:
+    """Name the regime of more than half of the hours, else say that they changed; empty where none is known."""
     regimes = Counter(regime for regime in map(regime_of, hours) if regime in _SHOWN)
     if not regimes:
-        return moved
+        return ""
     ((regime, n),) = regimes.most_common(1)
-    return f"{moved}. Most frequent regime: {REGIME[regime]}, {n} of {len(hours)} hours"
+    return f"mostly {REGIME[regime]}" if 2 * n > len(hours) else _CHANGING
+
+
+def _side(lately: Lately) -> str:
+    """Say which side the market is on now and since when; empty where that is not known."""
+    axes = lately.axes
+    if axes.side not in _TRENDS:
+        return ""
+
+    trend = f"; {_TRENDS[axes.side]} now"
+    if axes.side_since_ms is None:
+        return trend
+    since = moment(axes.side_since_ms)
+    form = "%H:%M" if since.date() == moment(lately.now_ms).date() else "%-d %b, %H:%M"
+    return f"{trend}, since {since:{form}} UTC"
 
 
 def _rows(hours: Sequence[Hour], asset: str) -> Iterator[tuple[str, ...]]:

@@ -9,6 +9,7 @@ from typing import Any, Final
 from markupsafe import Markup, escape
 
 from generator.arena.values import Hour, Lesson
+from generator.brain.reading import NO_AXES
 from generator.brain.regime import REGIMES
 from generator.catalog.assets import ASSETS, DEFAULT_ASSET
 from generator.catalog.durations import DAY_MS, HOUR_MS
@@ -42,20 +43,20 @@ _LOOKS: Final = {
     "grid": f'stroke="{_LINE}"',
     "notch": f'stroke="{_LINE}"',
     "mark": f'stroke="{_SOFT}" stroke-dasharray="5 5"',
-    "line": f'fill="none" stroke="{_ACCENT}" stroke-width="2"',
-    "end": f'fill="{_ACCENT}"',
+    "line": f'fill="none" stroke="{_INK}" stroke-width="2"',
+    "end": f'fill="{_INK}"',
     "fan90": 'fill="#c3dadb"',
     "fan50": 'fill="#7fb1b5"',
-    "tint": 'opacity="0.3"',
+    "tint": "",
     "chance": "",
     "r-transition": 'fill="none"',
-    "r-hatch": 'stroke="#8a9796" stroke-width="1.6"',
-    "r-risk_on": 'fill="#2f8f8b"',
-    "r-risk_off": 'fill="#d9925a"',
-    "r-range": 'fill="#d8dcd6"',
-    "r-high_volatility": 'fill="#4d3a73"',
-    "r-mark": 'stroke="#6b3208" stroke-width="1.6"',
-    "r-dot": 'fill="#e9dcff"',
+    "r-hatch": 'stroke="#8f9a97" stroke-width="1.2"',
+    "r-risk_on": 'fill="#b4dad3"',
+    "r-risk_off": 'fill="#f3d2b3"',
+    "r-range": 'fill="#ecebe4"',
+    "r-high_volatility": 'fill="#d3c8ea"',
+    "r-mark": 'stroke="#c98a52" stroke-width="1.2"',
+    "r-dot": 'fill="#6d55a3"',
 }
 _BADGE_MARKS: Final[Mapping[SourceMode, str]] = {
     SourceMode.SIMULATED: " (simulated)",
@@ -206,7 +207,8 @@ def _lately(ctx: TickContext, asset: str, hours: Sequence[Hour], window: Window)
 
     reading = reading_of(ctx, asset)
     ranges = reading.ranges if reading else None
-    return Lately(asset, ctx.observation.market_ms, closes, hours, ranges)
+    axes = ctx.reading.regime.axes if ctx.reading else NO_AXES
+    return Lately(asset, ctx.observation.market_ms, closes, hours, ranges, axes)
 
 
 def _series(ctx: TickContext, asset: str, name: str, every_ms: int) -> list[Point]:

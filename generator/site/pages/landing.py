@@ -4,12 +4,13 @@ from typing import Any, Final
 
 from markupsafe import Markup
 
-from generator.catalog.assets import ASSET_NAMES, ASSETS
+from generator.catalog.assets import ASSET_NAMES, ASSETS, DEFAULT_ASSET
 from generator.catalog.horizons import HOUR
 from generator.catalog.links import asset_path
 from generator.catalog.text.answers import BARS_MISSING, NEEDS_5_MINUTE_BARS, RECORDED_NOTICE, SIMULATED_NOTICE
+from generator.catalog.text.forecast import PublishedForecast, call_sentence
 from generator.catalog.text.labels import REGIME, STATE
-from generator.catalog.words import DerivativesState, RegimeLabel
+from generator.catalog.words import DerivativesState, RegimeLabel, SourceMode
 from generator.compose.context import TickContext
 from generator.compose.free import FreeBodies
 from generator.compose.inputs import missing_reason
@@ -17,12 +18,14 @@ from generator.compose.main_brain import CoinSnapshot
 from generator.compose.regime import MarketRegimeResponse
 from generator.compose.scores import hour_statement
 from generator.market.bars import BAR_MS
-from generator.site.charts.now import fundings, sparkline, usual_moves
-from generator.site.charts.report import hour_move, source_of
-from generator.site.pages.arena import brain_words, crowd_bar, crowd_words, question
+from generator.site.charts.now import sparkline
+from generator.site.charts.plot import Chart
+from generator.site.charts.ranges import how_far
+from generator.site.charts.report import source_of
+from generator.site.pages.arena import brain_words, crowd_words
 from generator.site.pages.record import direction
 from generator.site.words.format import UNKNOWN, duration, percent, price, signed, usd, word
-from generator.site.words.record import far_figure
+from generator.site.words.record import far_sentence
 
 _OF_BOOKS: Final = ("liquidity", "spread", "structure", "futures", "funding", "open_interest")
 _IN_BANNER: Final = frozenset({SIMULATED_NOTICE, RECORDED_NOTICE})
@@ -33,24 +36,20 @@ def landing(ctx: TickContext, bodies: FreeBodies, chart: Markup | None = None) -
     """Return what pages/index.html reads; every text is ready, `unknown` where there is no number."""
     regime = bodies.market_regime
     futures = bodies.derivatives
-    source = source_of(ctx)
-
     rows = tuple(_row(asset, ctx, bodies) for asset in ASSETS)
-    moves = {asset: hour_move(ctx, asset) for asset in ASSETS}
-    rates = {asset: _funding_rate(bodies, asset) for asset in ASSETS}
-    states = {asset: futures.assets[asset].state for asset in ASSETS}
 
     return {
         "books_known": any(row[name] != UNKNOWN for row in rows for name in _OF_BOOKS),
         "regime": _regime(ctx, regime),
+        "far_chart": _far_chart(ctx, bodies),
+        "move": _will_it_move(ctx, bodies.main_brain.coins[DEFAULT_ASSET]),
         "worth": _worth(ctx),
         "which_way": _without_beginning(bodies.main_brain.summary, regime.summary),
         "chart": chart,
         "rows": rows,
-        "swing_chart": usual_moves("swings", moves, source),
-        "funding_chart": fundings("funding", rates, states, source),
         "futures_summary": futures.summary or NO_FUTURES,
         "arena": _arena(ctx),
+        "lesson": next(iter(ctx.arena.lessons), None),
         "how_far": hour_statement(ctx.arena),
         "direction": direction(ctx.arena.hourly_record),
         "missing": missing(ctx, bodies),
@@ -95,10 +94,7 @@ def _arena(ctx: TickContext) -> dict[str, Any]:
     live = ctx.arena.live
     return {
         "live": live,
-        "open": ctx.arena.open,
-        "question": question(live) if live else "",
         "crowd": crowd_words(ctx),
-        "crowd_bar": crowd_bar(ctx),
         "brain": brain_words(live),
     }
 
@@ -108,19 +104,51 @@ def _without_beginning(text: str, beginning: str) -> str:
     return text.removeprefix(beginning).strip()
 
 
-def _worth(ctx: TickContext) -> dict[str, str]:
-    """Return the first figure of the record; where nothing is forecast, nothing is scored, and the reason."""
+def _far_chart(ctx: TickContext, bodies: FreeBodies) -> Chart | None:
+    """Draw how far the price of the default asset may move in an hour; None where that is unknown."""
+    coin = bodies.main_brain.coins[DEFAULT_ASSET]
+    hour = (coin.ranges or {}).get(HOUR)
+    if hour is None:
+        return None
+    return how_far("far", DEFAULT_ASSET, coin.price, {HOUR: hour}, source_of(ctx))
+
+
+def _will_it_move(ctx: TickContext, coin: CoinSnapshot) -> dict[str, str] | None:
+    """Return the chance that a price has moved when the hour ends, and what is called; None without a forecast."""
+    if coin.move is None or coin.probabilities is None or coin.base_rates is None or coin.call is None:
+        return None
+
+    chances = coin.probabilities
+    usual = coin.base_rates
+    forecast = PublishedForecast(
+        call=coin.call,
+        chances=(100 * chances.down, 100 * chances.neutral, 100 * chances.up),
+        base=(100 * usual.down, 100 * usual.neutral, 100 * usual.up),
+        band=coin.move.band_percent,
+        simulated=ctx.observation.mode is SourceMode.SIMULATED,
+    )
+    return {
+        "name": ASSET_NAMES[coin.asset],
+        "chance": percent(100 * coin.move.chance),
+        "usual": percent(100 * coin.move.base_rate),
+        "band": percent(coin.move.band_percent, 2),
+        "call": call_sentence(forecast),
+    }
+
+
+def _worth(ctx: TickContext) -> str:
+    """Say what the ranges were worth; where nothing is forecast, nothing is scored, and why."""
     if ctx.reading is None and not ctx.arena.how_far:
         reason = missing_reason(ctx)
-        why = f"{reason[:1].upper()}{reason[1:]}."
-        return {"number": "", "what": "Nothing is forecast, so nothing is scored", "how": why}
-    return far_figure(ctx.arena, ctx.freshness.generated_ms)
+        return f"Nothing is forecast, so nothing is scored. {reason[:1].upper()}{reason[1:]}."
+    return far_sentence(ctx.arena, ctx.freshness.generated_ms)
 
 
 def _regime(ctx: TickContext, body: MarketRegimeResponse) -> dict[str, Any]:
     regime = body.regime
     known = regime.label is not RegimeLabel.UNKNOWN
 
+    state, _, day = body.headline.partition(". ")
     whose = "this regime"
     if regime.label is RegimeLabel.TRANSITION and regime.likeliest is not None:
         whose = REGIME[regime.likeliest]
@@ -136,7 +164,8 @@ def _regime(ctx: TickContext, body: MarketRegimeResponse) -> dict[str, Any]:
         ("In this regime for", duration(regime.dwell_minutes), ""),
     )
     return {
-        "headline": body.headline,
+        "state": state if day else body.headline,
+        "day": day,
         "summary": _without_beginning(body.summary, body.headline),
         "known": known,
         "why_unknown": _why_unknown(ctx),

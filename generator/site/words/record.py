@@ -36,6 +36,18 @@ def far_figure(arena: ArenaView, now_ms: int) -> dict[str, str]:
     return {"number": share(inside), "what": f"of {inside.n:,} {ended}", "how": how}
 
 
+def far_sentence(arena: ArenaView, now_ms: int) -> str:
+    """Say the first figure of the record in sentences."""
+    figure = far_figure(arena, now_ms)
+    hour = hour_of(arena.how_far)
+    if hour is None or not hour.scores:
+        begin = f"{figure['what'].capitalize()}: {figure['number']}."
+    else:
+        begin = f"{figure['number']} {figure['what']}."
+    how = figure["how"]
+    return f"{begin} {how[:1].upper()}{how[1:].removesuffix('.')}." if how else begin
+
+
 def first_due(arena: ArenaView, now_ms: int) -> datetime:
     """Return when the first move over an hour is known: an hour after the first full hour with a forecast."""
     made = arena.hourly_record.predictions
