@@ -80,7 +80,7 @@ async def _tick(state: Path) -> None:
     clock, settings = ManualClock(AFTER), settings_of(state)
     leadership = Leadership(open_lease(settings))
     with leadership.held(wait_s=0):
-        async with opened(state, clock, settings, fence=leadership.fence) as app:
+        async with opened(state, clock, settings, fence=leadership.fence, every_page=True) as app:
             # What shows the record is made of the old one; OpenAPI and pictures are not.
             background = BackgroundFiles(app.record.memory, static=lambda *_: StaticFiles(), draw=no_pictures)
             app.publisher.background = background

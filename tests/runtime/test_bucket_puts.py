@@ -33,7 +33,7 @@ def test_a_tick_puts_no_more_than_what_changed_and_what_names_it(tmp_path: Path)
 
     async def work() -> None:
         clock = ManualClock()
-        async with opened(tmp_path, clock) as app:
+        async with opened(tmp_path, clock, every_page=True) as app:
             published_to(app, site, vault)
             await tick(app, clock.now())
             before, site.writes, vault.writes = forms(site), [], []

@@ -128,7 +128,8 @@ def test_on_hourly_data_the_brain_says_nothing_and_nothing_is_scored_or_learned(
 
     async def work() -> None:
         clock = ManualClock()
-        async with opened(tmp_path, clock, settings, at=datetime(2026, 1, 9, 12, tzinfo=UTC), days=8) as app:
+        begins = datetime(2026, 1, 9, 12, tzinfo=UTC)
+        async with opened(tmp_path, clock, settings, at=begins, days=8, every_page=True) as app:
             for _ in range(5):
                 await tick(app, clock.now())
                 clock.step(60 * MINUTE)
@@ -165,7 +166,8 @@ def test_a_market_that_never_moves_is_published_with_every_page(
 
     async def work() -> None:
         clock = ManualClock()
-        async with opened(tmp_path, clock, settings, at=datetime(2026, 1, 3, 12, tzinfo=UTC)) as app:
+        begins = datetime(2026, 1, 3, 12, tzinfo=UTC)
+        async with opened(tmp_path, clock, settings, at=begins, every_page=True) as app:
             for _ in range(3):
                 await tick(app, clock.now())
                 clock.step(timedelta(hours=1))

@@ -42,7 +42,7 @@ async def generator(
 ) -> AsyncIterator[tuple[App, ManualClock]]:
     """Open a generator with everything but OpenAPI and most pictures: YAML takes a second, a picture a tenth."""
     clock = ManualClock(at)
-    async with opened(folder, clock, hours=3) as app:
+    async with opened(folder, clock, hours=3, every_page=True) as app:
         app.publisher.background = BackgroundFiles(app.record.memory, static=no_openapi, draw=draw)
         yield app, clock
 

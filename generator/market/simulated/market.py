@@ -127,6 +127,7 @@ class Block:
     fields: dict[str, FloatArray]
 
 
+@lru_cache(_BLOCKS_KEPT)
 def make_block(seed: int, block: int) -> Block:
     """Generate a block from the seed and its number alone."""
     mix_with_lead = regime_mix(seed, block, _LEAD_BARS)
@@ -249,7 +250,7 @@ class SimulatedMarket:
         if not 0 <= seed < 2**63:
             raise ValueError(f"seed must be from 0 to 2**63 - 1, not {seed}")
         self._seed = seed
-        self._block = lru_cache(_BLOCKS_KEPT)(partial(make_block, seed))
+        self._block = partial(make_block, seed)
 
     def log_mids(self, t_ms: int) -> FloatArray:
         """Return the log mid of all assets at the start of the minute that holds `t_ms`."""
