@@ -8,6 +8,7 @@ import re
 import threading
 from collections.abc import Iterator
 from dataclasses import replace
+from html.parser import HTMLParser
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
@@ -16,6 +17,7 @@ import pytest
 from generator.catalog import examples
 from generator.catalog.endpoints import ENDPOINTS, Endpoint
 from generator.catalog.money import usdc_amount
+from generator.catalog.pages import TYPES
 from generator.catalog.products import PRODUCTS, Product
 from generator.compose.body import encode
 from tests.support.builders import CONTEXTS
@@ -98,6 +100,65 @@ def test_the_page_of_an_endpoint_is_below_4200_tokens_as_markdown(row: Endpoint 
     twin = rendered()[f"/docs/{row.id}/index.md"].decode()
 
     assert len(twin) / 4 < 4_200  # four characters a token
+
+
+class _Links(HTMLParser):
+    """Read the links of the example answer, and what each row of a page says."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.links: list[tuple[str, str]] = []
+        self.rows: dict[str, str] = {}
+        self.row = ""
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = dict(attrs)
+        if tag == "a" and given.get("title"):
+            self.links.append((given["href"] or "", given["title"] or ""))
+        if tag == "tr":
+            self.row = given.get("id") or ""
+            self.rows[self.row] = ""
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag == "tr":
+            self.row = ""
+
+    def handle_data(self, data: str) -> None:
+        if self.row:
+            self.rows[self.row] += data
+
+
+@pytest.mark.parametrize("endpoint", ENDPOINTS, ids=lambda row: row.id)
+def test_each_key_of_an_example_answer_leads_to_the_row_that_has_its_meaning(endpoint: Endpoint) -> None:
+    shown = _Links(rendered()[f"/docs/{endpoint.id}/index.html"].decode())
+    shared = _Links(rendered()["/docs/types/index.html"].decode())
+
+    assert len(shown.links) >= 10
+    for address, meaning in shown.links:
+        page, anchor = address.split("#")
+        rows = shared.rows if page == TYPES else shown.rows
+        assert page in {"", TYPES} or page.startswith("/docs/"), address
+        if page in {"", TYPES}:
+            assert rows[anchor].strip().endswith(meaning), address
+
+
+def test_the_fields_of_an_answer_come_before_those_that_describe_it() -> None:
+    text = rendered()["/docs/market-regime/index.html"].decode()
+
+    example, fields = text.index('id="example"'), text.index('id="fields"')
+    folded = text.index("that describe the answer itself")
+
+    assert example < text.index('id="read"') < text.index('id="about"') < fields < folded
+    assert fields < text.index('id="fields-regime"') < folded < text.index('id="fields-agent_guidance"')
+
+
+def test_the_purchase_on_the_page_has_the_address_of_this_site() -> None:
+    text = rendered()["/docs/paying/index.html"].decode()
+
+    assert "Host: 127.0.0.1:8402" in text
+    assert '"url": "http://127.0.0.1:8402/api/x402-market-regime.php"' in html.unescape(text)
+    assert "degraded" not in text
 
 
 def test_the_quickstart_starts_what_the_readme_starts_and_installs_what_ci_tests() -> None:

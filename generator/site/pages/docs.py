@@ -2,8 +2,11 @@
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Final
+
+from markupsafe import Markup
 
 from gateway.wire.networks import TESTNET
 from generator.catalog import examples
@@ -14,12 +17,26 @@ from generator.catalog.pages import TYPES, SitePage
 from generator.catalog.products import PRODUCT_BY_ID, PRODUCTS, Product
 from generator.compose.body import Body
 from generator.compose.context import Site
-from generator.site.words.reference import Reference, next_resource, shortened
+from generator.site.words.reference import (
+    Meaning,
+    ObjectFields,
+    Reference,
+    next_resource,
+    shortened,
+)
 
 LOCAL: Final = "http://127.0.0.1:8402"  # where `emi up` serves
-# What an answer says of itself; the example leaves it out.
-_ABOUT: Final = frozenset({"purpose", "endpoint_role", "agent_guidance", "usage_characteristics", "expanded_access"})
-_SMALL_OBJECT: Final = re.compile(r"\{[^{}\[\]]{1,120}\}")
+# What an answer says of itself and not of the market: the example leaves it out, the fields are folded.
+ENVELOPE: Final = frozenset(
+    {"agent_guidance", "description", "developer_note", "developer_resources", "disclaimer", "educational_notice"}
+    | {"educational_only", "endpoint_role", "engine", "engine_version", "expanded_access", "explore", "generated_at"}
+    | {"legacy_endpoint", "mode", "not_financial_advice", "ok", "privacy_note", "product_id", "provider", "purpose"}
+    | {"related_endpoints", "related_resources", "schema_version", "source", "source_mode", "type", "updated"}
+    | {"updated_at", "upgrade_path", "upsell", "usage_characteristics"}
+)
+_SMALL_OBJECT: Final = re.compile(r"\{[^{}\[\]]{1,60}\}")
+_KEY: Final = re.compile(r'^( *)"([^"]+)":', re.MULTILINE)
+_LINKED_KEY: Final = Markup('<a href="{}" title="{}">"{}"</a>:')
 
 
 def document_view(page: SitePage, reference: Reference, bodies: Mapping[str, Body], site: Site) -> dict[str, Any]:
@@ -39,7 +56,7 @@ def document_view(page: SitePage, reference: Reference, bodies: Mapping[str, Bod
         product = PRODUCT_BY_ID[name]
         return {
             "product": product,
-            "parts": reference.of(product),
+            **_fields(reference.of(product)),
             "programs": _paid_programs(site.base_url, product),
         }
 
@@ -55,12 +72,12 @@ def _endpoint(endpoint: Endpoint, reference: Reference, body: Body | None, base_
     parts = reference.of(endpoint)
 
     answer = body.as_json() if body else {}
-    own = {row.name for row in parts[0].fields} - _ABOUT
+    own = {row.name for row in parts[0].fields} - ENVELOPE
     shown = {key: value for key, value in answer.items() if key in own}
 
     return {
         "endpoint": endpoint,
-        "parts": parts,
+        **_fields(parts),
         "query": QUERY_NOTES.get(endpoint.id),
         "next_name": next_name,
         "next_path": next_path,
@@ -69,8 +86,47 @@ def _endpoint(endpoint: Endpoint, reference: Reference, body: Body | None, base_
             "python": examples.python(base_url, endpoint),
             "javascript": examples.javascript(base_url, endpoint),
         },
-        "answer": _indented(shown) if shown else None,
+        "answer": _explained(_indented(shown), reference.meanings(endpoint)) if shown else None,
     }
+
+
+def _fields(parts: Sequence[ObjectFields]) -> dict[str, Any]:
+    """Return the fields that are read for their own sake, and apart those that describe the answer."""
+    answer, *objects = parts
+    own = tuple(row for row in answer.fields if row.name not in ENVELOPE)
+    about = tuple(row for row in answer.fields if row.name in ENVELOPE)
+    return {
+        "parts": (replace(answer, fields=own), *(part for part in objects if not _is_envelope(part))),
+        "envelope": (replace(answer, fields=about), *filter(_is_envelope, objects)),
+    }
+
+
+def _is_envelope(part: ObjectFields) -> bool:
+    return part.title.partition(".")[0] in ENVELOPE
+
+
+def _explained(text: str, meanings: Mapping[str, Meaning]) -> Markup:
+    """Link each key of an indented answer to the row that explains it, with the meaning as its title."""
+    paths: dict[int, str] = {}  # the field that is open at each indentation
+    linked = Markup("")
+    end = 0
+
+    for found in _KEY.finditer(text):
+        indent, key = found.groups()
+        paths = {depth: path for depth, path in paths.items() if depth < len(indent)}
+        parent = paths[max(paths)] if paths else ""
+        path = f"{parent}.{key}".removeprefix(".")
+
+        linked += text[end : found.start()] + indent
+        if path in meanings:
+            paths[len(indent)] = path
+            linked += _LINKED_KEY.format(meanings[path].address, meanings[path].description, key)
+        else:
+            # The key of a map names an asset or the like: what is below it belongs to the field above.
+            paths[len(indent)] = parent
+            linked += f'"{key}":'
+        end = found.end()
+    return linked + text[end:]
 
 
 def _quickstart(site: Site) -> dict[str, Any]:

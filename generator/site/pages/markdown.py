@@ -144,8 +144,8 @@ class _Writer:
         self._definitions = 0
 
     def _start_link(self, href: str) -> None:
-        """Begin a link; only those inside the site are kept."""
-        self._link = href if href.startswith("/") else ""
+        """Begin a link; only those inside the site are kept, and none in code."""
+        self._link = href if href.startswith("/") and not self._pre else ""
         if self._link:
             self._text.append("[")
 

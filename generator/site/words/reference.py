@@ -14,6 +14,7 @@ from generator.catalog.products import PRODUCT_BY_ID, PRODUCTS, Product
 Schema = Mapping[str, Any]
 Schemas = Mapping[str, Schema]
 _LONGEST: Final = 160  # characters of a text in an example
+_DEEPEST: Final = 4  # objects inside each other, of which the fields are explained where they occur
 _MANY: Final = 3  # answers from which on an object is explained on the page of types
 
 
@@ -36,6 +37,14 @@ class ObjectFields:
     title: str
     description: str
     fields: tuple[FieldRow, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Meaning:
+    """What a field inside an answer means, and the address of the row that explains it."""
+
+    address: str
+    description: str
 
 
 class Reference:
@@ -83,6 +92,26 @@ class Reference:
 
         answer = ObjectFields("fields", "", "", self._rows(row.model, own, page))
         return (answer, *(self._part(name, path) for name, path in objects if self._home[name] == page))
+
+    def meanings(self, row: Endpoint | Product) -> dict[str, Meaning]:
+        """Return what each field of an answer means, by the fields that lead to it, such as `coins.price`."""
+        page = f"{DOCS}{row.id}/"
+        found: dict[str, Meaning] = {}
+        waiting = [("", row.model, "#fields")]
+        for path, model, address in waiting:  # grows while it is walked
+            for name, schema in self._fields(model).items():
+                inner_path = f"{path}.{name}".removeprefix(".")
+                home = TYPES if not path and name in self._common[model] else ""
+                every = f"#every-{'free' if row in ENDPOINTS else 'paid'}"
+                where = f"{home}{every}" if home else address
+                found[inner_path] = Meaning(f"{where}-{name}", self._meaning(schema))
+                if inner_path.count(".") < _DEEPEST:
+                    waiting += [
+                        (inner_path, inner, f"{self._home[inner].removeprefix(page)}#{_anchor(inner)}")
+                        for inner in _refs(schema)
+                        if inner in self._home
+                    ]
+        return found
 
     def shared(self) -> tuple[ObjectFields, ...]:
         """Return what every free answer has, what every paid one has, and the objects in them."""
