@@ -15,7 +15,7 @@ from typing import Final
 
 from generator.catalog.words import SourceMode
 from generator.site.pages.render import Pages
-from tests.support.bodies import published
+from tests.support.bodies import bodies, published
 from tests.support.builders import CONTEXTS
 from tests.support.page_view import arena, predictions, view
 from tests.support.ranges import how_far
@@ -26,9 +26,10 @@ Digests = dict[str, str]  # state and path -> digest
 
 
 def of_bodies() -> Digests:
-    """Return those of every JSON object that leaves, paid ones included."""
-    objects = ((f"{name} {key}", value) for name in CONTEXTS for key, value in published(name).items())
-    return {name: _digest(json.dumps(value).encode()) for name, value in objects}
+    """Return those of every JSON object that leaves, paid ones included, and of what each says of its fields."""
+    objects = {f"{name} {key}": value for name in CONTEXTS for key, value in published(name).items()}
+    schemas = {f"schema {key}": type(body).model_json_schema() for key, body in bodies("full").items()}
+    return {name: _digest(json.dumps(value).encode()) for name, value in {**objects, **schemas}.items()}
 
 
 def of_pages() -> Digests:

@@ -128,9 +128,7 @@ def after_a_week() -> bytes:
 
 
 @pytest.mark.parametrize("jump", [1.03, 0.97])
-def test_an_hour_is_ranked_within_its_week_and_called_the_largest_where_it_is(
-    after_a_week: bytes, jump: float
-) -> None:
+def test_an_hour_is_ranked_within_its_week_and_called_the_largest_where_it_is(after_a_week: bytes, jump: float) -> None:
     frame = market(WEEK + 3)
     for name in ("open", "high", "low", "close"):
         frame.fields[name][-3:] *= jump

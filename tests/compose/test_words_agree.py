@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from generator.catalog.assets import ASSETS
-from generator.catalog.text.labels import UNSTEADY
+from generator.catalog.text.labels import OUTCOME, UNSTEADY
 from generator.catalog.words import DerivativesState, DerivativesVote, PriceAndInterest
 from generator.compose.context import TickContext
 from generator.compose.derivatives import derivatives, derivatives_asset
@@ -152,4 +152,8 @@ def test_a_miss_that_was_played_before_the_start_is_marked() -> None:
     )
     lines = track_record(replace(ctx, arena=replace(ctx.arena, lessons=(early, late))), ctx.arena.hourly_record)
 
-    assert ["not counted" in line for line in lines.latest_arena_losses] == [True, False]
+    said = f"said {OUTCOME[early.brain_prediction]}, it was {OUTCOME[early.actual_outcome]}."
+    assert lines.latest_arena_losses == (
+        f"{early.round_id}: {said} Played before the start, not counted.",
+        f"{late.round_id}: {said}",
+    )

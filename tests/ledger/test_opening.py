@@ -11,7 +11,7 @@ import sqlalchemy as sa
 
 from gateway.errors import LedgerUnreadable
 from gateway.ledger.damage import is_corruption, quick_check
-from gateway.ledger.engine import CONNECT_OPTIONS, LOCK_MS, STATEMENT_MS, Sockets
+from gateway.ledger.engine import CONNECT_OPTIONS, LOCK_MS, STATEMENT_MS, Sockets, postgres_engine
 from gateway.ledger.store import DEADLOCK, Ledger
 from gateway.ledger.thread import WAIT_S
 from tests.support.intents import INTENT
@@ -177,6 +177,13 @@ def test_a_check_that_meets_a_lock_says_nothing_of_the_file(tmp_path: Path) -> N
 
 
 # Connections to PostgreSQL, without one
+
+
+def test_a_database_is_shown_without_its_password() -> None:
+    shown, engine = postgres_engine("postgresql+psycopg://emi:secret@db.example.org/ledger")
+
+    assert shown == "postgresql+psycopg://emi:***@db.example.org/ledger"
+    assert engine.url.password == "secret"
 
 
 class FakeConnection:

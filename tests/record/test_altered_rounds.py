@@ -1,6 +1,7 @@
 """`emi verify` names the field of a published round that was altered, and what the log says of it."""
 
 import ast
+import copy
 import json
 import re
 import shutil
@@ -10,8 +11,12 @@ from typing import Any, Final
 
 import pytest
 
+from generator.catalog.formats import iso
+from generator.record.audit.audit import Audit
+from generator.record.audit.compare import rows_complaint
 from tests.arena.test_published import a_row
-from tests.support.arena_inputs import NOON, hours
+from tests.record.test_log import entries
+from tests.support.arena_inputs import HOUR, NOON, hours
 from tests.support.log_records import Record, run_verify
 
 Steps = tuple[str | int, ...]
@@ -126,6 +131,25 @@ def test_several_altered_fields_are_named_together_and_counted(site: Path) -> No
     assert "; and 2 fields more" in output
 
 
+def test_a_void_round_holds_and_any_one_field_of_it_that_was_altered_is_named(tmp_path: Path) -> None:
+    record = Record(tmp_path)
+    record.play([*hours(NOON, 2), *hours(NOON + 6 * HOUR, 2)])
+    record.publish()
+    audit = Audit()
+    for data in entries(record):
+        audit.take(data)
+    rows = json.loads(json.dumps(record.memory.resolved_rounds(500)))
+    record.memory.close()
+    place = next(place for place, row in enumerate(rows) if row["phase"] == "void" and row["forecast"])
+
+    assert rows_complaint(rows, audit) is None
+    for steps, _ in leaves({**rows[place], "round_id": {}}):
+        wrong = copy.deepcopy(rows)
+        _, after = alter(wrong[place], steps)
+        beginning = f"round {rows[place]['round_id']}: {'.'.join(map(str, steps))} is published as {after!r}"
+        assert (rows_complaint(wrong, audit) or "").startswith(beginning)
+
+
 def of_open_round(site: Path, **fields: Any) -> dict[str, Any]:
     """Write an end for the round that is under way."""
     newest = rows_of(site)[0]
@@ -149,6 +173,11 @@ def test_what_is_said_to_be_proved_is_only_of_the_rounds_in_the_log(site: Path) 
     put(site, [*rows_of(site), backtested])
     words = " ".join(run_verify(site).output.split())
 
-    assert "of the published rounds 3 are in the log as they are published, none left out since the oldest" in words
-    assert "1 more (warm_up, backtested before the start) are not in the log: nothing is proved" in words
-    assert "no round in the log has real votes to count again" in words
+    assert f"the next visit will prove that none of it was changed from {iso(NOON)}" in words
+    assert (
+        "the ranges are published as they were logged before their hour; of the published rounds 3 are in the log as "
+        "they are published, none left out since the oldest; no round in the log has real votes to count again; 1 more "
+        "(warm_up, backtested before the start) are not in the log: nothing is proved about them but that each adds "
+        "up. It does not prove: when an entry was written"
+    ) in words
+    assert "that no ballot was left out, or any skill. entries: " in words

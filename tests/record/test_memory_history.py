@@ -5,7 +5,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from sqlalchemy import Table, insert, select
 
+from generator.record.memory import tables as t
 from generator.record.memory.store import Memory
 from tests.support.arena_inputs import HOUR, MINUTE, NOON, inputs_at, play_tick
 from tests.support.databases import url_in
@@ -25,13 +27,51 @@ def play_regime(memory: Memory, at_ms: int, label: str, confidence: float | None
 
 
 def test_ticks_of_a_day_are_counted(memory: Memory) -> None:
+    assert memory.last_published_ms() == -1
     memory.tick_done("old", "1", NOON - DAY, ok=True, reason=None)
+    memory.tick_done("early", "1", NOON - DAY + 1, ok=False, reason="no room")
+    memory.tick_done("ahead", "9", NOON + 1, ok=True, reason=None)
     memory.tick_done("a", "2", NOON - HOUR, ok=True, reason=None)
     memory.tick_done("b", None, NOON - MINUTE, ok=False, reason="disk full")
 
+    memory.tick_done("c", None, NOON, ok=False, reason="disk full")
+
     counts = memory.ticks(NOON)
 
-    assert (counts.published_24h, counts.failed_24h, counts.last_tick_id) == (1, 1, "a")
+    assert (counts.published_24h, counts.failed_24h, counts.last_tick_id) == (1, 3, "a")
+    assert memory.last_published_ms() == NOON - HOUR
+    days = memory.exports().minutes_by_day()
+    assert days == {NOON // DAY - 1: 1, NOON // DAY: 2}
+
+
+def numbered(memory: Memory, table: Table, number: int, **values: object) -> None:
+    """Put a row under a number, as if so many had been before it."""
+    with memory.writing() as connection:
+        connection.execute(insert(table).values(id=number, **values))
+
+
+def numbers(memory: Memory, table: Table) -> list[int]:
+    with memory.reading() as connection:
+        return list(connection.execute(select(table.c.id).order_by(table.c.id)).scalars())
+
+
+def test_the_last_130_000_ticks_are_kept(memory: Memory) -> None:
+    for number in (1, 2, 130_000):
+        numbered(memory, t.ticks, number, tick_id=str(number), at_ms=number, ok=True, warm_up=False)
+
+    memory.tick_done("newest", "1", NOON, ok=True, reason=None)
+
+    assert numbers(memory, t.ticks) == [2, 130_000, 130_001]
+
+
+def test_of_the_regime_the_last_20_000_rows_are_kept_and_every_change(memory: Memory) -> None:
+    row = {"label": "range", "mode": "NEUTRAL", "warm_up": False}
+    for number, changed in ((1, True), (2, False), (3, False), (4, False), (20_002, False)):
+        numbered(memory, t.regime_history, number, at_ms=number, changed=changed, **row)
+
+    play_regime(memory, NOON, "range")
+
+    assert numbers(memory, t.regime_history) == [1, 4, 20_002, 20_003]
 
 
 def test_a_tick_that_is_made_again_counts_once(memory: Memory) -> None:
@@ -52,8 +92,11 @@ def test_a_memory_with_a_round_or_a_tick_is_not_empty(memory: Memory) -> None:
 
 
 def test_a_day_ago_is_the_nearest_tick_within_half_an_hour(memory: Memory) -> None:
-    play_regime(memory, NOON - DAY - 40 * MINUTE, "risk_on")
+    play_regime(memory, NOON - DAY - 30 * MINUTE - 1, "risk_on")
     assert memory.day_before(NOON) == (None, None, None)
+    play_regime(memory, NOON - DAY + 30 * MINUTE, "risk_on", 44.0)
+    assert memory.day_before(NOON) == ("risk_on", 44.0, 12.5)
+    assert memory.day_before(NOON + HOUR) == ("risk_on", 44.0, 12.5)
 
     play_regime(memory, NOON - DAY - 20 * MINUTE, "risk_off")
     play_regime(memory, NOON - DAY + 5 * MINUTE, "range", 55.5)

@@ -15,7 +15,7 @@ from generator.arena.values import Hour, Lesson, PredictionMade, Round, Tally
 from generator.record.memory import history, log, rounds
 from generator.record.memory import tables as t
 from generator.record.memory.database import READING, name_of, translated
-from generator.record.memory.rows import values_in
+from generator.record.memory.rows import values_in, within
 
 NOTE_PREFIX: Final = "record."
 FOREVER_MS: Final = 1 << 52
@@ -41,8 +41,8 @@ class Exports:
         """Return what began in [since, until)."""
         p = t.predictions.c
         r = t.rounds.c
-        ended = select(t.predictions).where(_within(p.start_ms, since_ms, until_ms), p.settled.is_(True))
-        finished = select(t.rounds).where(_within(r.start_ms, since_ms, until_ms), r.phase.in_(rounds.FINISHED))
+        ended = select(t.predictions).where(within(p.start_ms, since_ms, until_ms), p.settled.is_(True))
+        finished = select(t.rounds).where(within(r.start_ms, since_ms, until_ms), r.phase.in_(rounds.FINISHED))
 
         with translated(self._name), self._engine.connect() as connection, connection.begin():
             # First: what ends while we read is not called read.
@@ -59,8 +59,8 @@ class Exports:
         p = t.predictions.c
         r = t.rounds.c
         with translated(self._name), self._engine.connect() as connection, connection.begin():
-            hourly = _count(connection, p.id, _within(p.start_ms, since_ms, until_ms), p.settled.is_(True))
-            played = _count(connection, r.id, _within(r.start_ms, since_ms, until_ms), r.phase.in_(rounds.FINISHED))
+            hourly = _count(connection, p.id, within(p.start_ms, since_ms, until_ms), p.settled.is_(True))
+            played = _count(connection, r.id, within(r.start_ms, since_ms, until_ms), r.phase.in_(rounds.FINISHED))
         return hourly, played
 
     def first_ms(self) -> int | None:
@@ -88,14 +88,14 @@ class Exports:
     def notes(self) -> dict[str, str]:
         """Return what was noted of months given away: name without its prefix -> text."""
         key = t.meta.c.key
-        query = select(key, t.meta.c.value).where(key.startswith(NOTE_PREFIX, autoescape=True)).order_by(key)
+        query = select(key, t.meta.c.value).where(key.startswith(NOTE_PREFIX)).order_by(key)
         with translated(self._name), self._engine.connect() as connection, connection.begin():
             return {row[0].removeprefix(NOTE_PREFIX): row[1] for row in connection.execute(query)}
 
 
 def forget_months(connection: Connection) -> None:
     """Forget which months were given away, so that each is closed again: the site that held their files was lost."""
-    connection.execute(delete(t.meta).where(t.meta.c.key.startswith(NOTE_PREFIX, autoescape=True)))
+    connection.execute(delete(t.meta).where(t.meta.c.key.startswith(NOTE_PREFIX)))
 
 
 def published_rows(connection: Connection, finished: Sequence[Round]) -> list[dict[str, Any]]:
@@ -117,16 +117,12 @@ def published_rows(connection: Connection, finished: Sequence[Round]) -> list[di
 def _waiting(connection: Connection, since_ms: int, until_ms: int) -> int:
     p = t.predictions.c
     open_ends = or_(p.settled.is_(False), p.due_ms.is_not(None))
-    predictions = _count(connection, p.id, _within(p.start_ms, since_ms, until_ms), open_ends)
+    predictions = _count(connection, p.id, within(p.start_ms, since_ms, until_ms), open_ends)
 
     r = t.rounds.c
-    played = _count(connection, r.id, _within(r.start_ms, since_ms, until_ms), r.phase.in_(rounds.ACTIVE))
+    played = _count(connection, r.id, within(r.start_ms, since_ms, until_ms), r.phase.in_(rounds.ACTIVE))
     return predictions + played
 
 
 def _count(connection: Connection, column: Column[Any], *where: Any) -> int:
     return int(connection.execute(select(func.count(column)).where(*where)).scalar_one())
-
-
-def _within(column: Column[Any], since_ms: int, until_ms: int) -> Any:
-    return (column >= since_ms) & (column < until_ms)

@@ -6,7 +6,7 @@ from dataclasses import asdict, fields
 from enum import StrEnum
 from typing import Any, Final, TypeVar
 
-from sqlalchemy import Column, Connection, Select, Table, delete, func, insert, select, update
+from sqlalchemy import Column, ColumnElement, Connection, Select, Table, delete, func, insert, select, update
 
 from generator.arena.ranges import due_ms
 from generator.arena.values import Event, Lesson, Move, PredictionMade, RangeForecast, Round
@@ -81,6 +81,11 @@ def where_in(connection: Connection, query: Select[Any], column: Column[Any], va
     ordered = sorted(values)
     for begin in range(0, len(ordered), CHUNK):
         yield from connection.execute(query.where(column.in_(ordered[begin : begin + CHUNK])))
+
+
+def within(column: Column[Any], since_ms: int, until_ms: int) -> ColumnElement[bool]:
+    """Return the condition that a time lies in [since, until)."""
+    return (column >= since_ms) & (column < until_ms)
 
 
 def get_meta(connection: Connection, key: str) -> str | None:

@@ -21,7 +21,7 @@ from generator.arena.values import Lesson, PredictionMade, Round
 from generator.catalog.durations import DAY_MS
 from generator.catalog.words import Call, PatternType, RoundPhase
 from generator.record.memory import tables as t
-from generator.record.memory.rows import upsert, value_of, values_in
+from generator.record.memory.rows import upsert, value_of, values_in, within
 
 ROW: Final = 1
 CHUNK_MS: Final = 7 * DAY_MS  # whole days, so that no block of ranges is cut
@@ -58,12 +58,12 @@ def spans(connection: Connection) -> list[Span]:
 
 def count_span(connection: Connection, totals: RunningTotals, span: Span) -> RunningTotals:
     """Add what began in a span. Each span is added once, so that no block of ranges was counted before it."""
-    rounds = values_in(connection, Round, select(t.rounds).where(t.rounds.c.start_ms.between(span[0], span[1] - 1)))
-    hourly = select(t.predictions).where(t.predictions.c.start_ms.between(span[0], span[1] - 1))
+    rounds = values_in(connection, Round, select(t.rounds).where(within(t.rounds.c.start_ms, *span)))
+    hourly = select(t.predictions).where(within(t.predictions.c.start_ms, *span))
     taught = (
         select(t.lessons)
         .join(t.rounds, t.rounds.c.round_id == t.lessons.c.round_id)
-        .where(t.rounds.c.start_ms.between(span[0], span[1] - 1))
+        .where(within(t.rounds.c.start_ms, *span))
     )
 
     return totals.after(
@@ -86,7 +86,7 @@ def ranges_of_block(connection: Connection, warm_up: bool, horizon: str, block: 
     p = t.predictions.c
     since = block * block_ms(horizon)
     query = select(t.predictions).where(
-        p.start_ms.between(since, since + block_ms(horizon) - 1), p.warm_up.is_(warm_up), p.moves.is_not(None)
+        within(p.start_ms, since, since + block_ms(horizon)), p.warm_up.is_(warm_up), p.moves.is_not(None)
     )
     moved = (value_of(PredictionMade, row) for row in connection.execute(query).mappings())
     return together(_counts(moved, horizon))
