@@ -179,11 +179,12 @@ def test_a_check_that_meets_a_lock_says_nothing_of_the_file(tmp_path: Path) -> N
 # Connections to PostgreSQL, without one
 
 
-def test_a_database_is_shown_without_its_password() -> None:
-    shown, engine = postgres_engine("postgresql+psycopg://emi:secret@db.example.org/ledger")
+def test_a_database_whose_driver_is_missing_is_named_without_its_password() -> None:
+    with pytest.raises(LedgerUnreadable) as caught:
+        postgres_engine("postgresql+pg8000://emi:secret@db.example.org/ledger")
 
-    assert shown == "postgresql+psycopg://emi:***@db.example.org/ledger"
-    assert engine.url.password == "secret"
+    named = "postgresql+pg8000://emi:***@db.example.org/ledger"
+    assert str(caught.value) == f"the payments ledger {named} needs the extra `postgres` of this package"
 
 
 class FakeConnection:

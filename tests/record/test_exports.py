@@ -60,7 +60,7 @@ def test_a_span_holds_what_began_in_it_and_has_ended_and_counts_the_rest(
     assert span.waiting == due + sum(one.phase not in {RoundPhase.RESOLVED, RoundPhase.VOID} for one in rounds)
 
 
-def test_the_record_begins_with_its_oldest_round_or_hour_and_lessons_are_of_live_play(played: Memory) -> None:
+def test_a_record_begins_with_its_oldest_hour_and_its_lessons_are_of_live_play(played: Memory) -> None:
     reader = played.exports()
     shown = played.view(NOON + 9 * HOUR)
     live = [lesson for lesson in shown.lessons if not lesson.warm_up]
