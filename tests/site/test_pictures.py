@@ -9,14 +9,12 @@ from typing import Any
 import pytest
 from markupsafe import Markup
 
-from generator.arena.rates import rate
 from generator.catalog.discovery import SHARE_PICTURE, SHARE_PICTURES
 from generator.catalog.words import SourceMode
 from generator.compose.regime import market_regime
 from generator.site.charts.plot import Caption, Chart
 from generator.site.files.pictures import Drawing, Pictures, drawings, pictures, png, svg
 from generator.site.resources import Resources
-from tests.support.builders import full_context
 from tests.support.page_view import context
 
 SMALL = 100_000
@@ -29,7 +27,6 @@ LONG = Drawing(
     headline="In transition: one regime fades, the next is not settled and no one knows when it will be " * 3,
     text="A word and " * 200,
     cards=(("100.0%", "of 1,234,567 hourly forecasts came true; a blind guess gets 33.3% " * 3),) * 2,
-    bar=(rate(98, 100), rate(1, 100), rate(1, 100)),
     as_of="As of 20 Nov 2026, 09:53 UTC",
 )
 
@@ -87,19 +84,41 @@ def test_every_picture_of_simulated_or_replayed_data_bears_its_mark(mode: Source
         assert [text for text in texts(drawing) if text in {"SIMULATED", "REPLAYED"}] == ([mark] if mark else [])
 
 
-def test_confidence_comes_with_what_forecasts_were_worth() -> None:
-    cards = words()["/"].cards
+def test_the_first_page_leads_with_the_axes_then_the_day_then_how_far() -> None:
+    drawing = words()["/"]
 
-    assert [number for number, _ in cards] == ["78.2", "89.8%"]
-    assert "of 480 moves over 1 hour" in cards[1][1]
-    assert {"78.2", "89.8%"} < set(texts(words()["/"]))
+    assert drawing.headline == "Normal volatility since 00:53 UTC, an uptrend since 03:53"
+    assert drawing.text.startswith("On the day two of seven assets are higher")
+    assert {"50%", "90%", "now $97,412", "Bitcoin in 1 hour: nine"} < set(texts(drawing))
+
+
+def test_the_arena_shows_question_answers_and_seal_and_no_rate() -> None:
+    drawing = words()["/arena/"]
+
+    shown = texts(drawing)
+
+    assert "Where will BTC be at 11:00 UTC?" in shown
+    assert "sealed; it opens at 10:00." in " ".join(shown)
+    assert {"Up", "Small move", "Down"} < set(shown)
+    assert re.findall(r"\S+%", drawing.alt()) == ["0.23%"] * 3  # the band
+
+
+def test_answers_without_a_band_and_a_round_without_a_seal_say_less() -> None:
+    ctx = context()
+    assert ctx.arena.open is not None
+    bare = replace(ctx.arena.open, band_bps=None, sealed_digest=None)
+
+    drawing = drawings(replace(ctx, arena=replace(ctx.arena, open=bare)), market_regime(ctx))["/arena/"]
+
+    assert drawing.sides == (("up", "higher"), ("small move", "about the same"), ("down", "lower"))
+    assert drawing.text == "Against its price at 10:00. The brain makes no forecast."
 
 
 def test_the_alternative_text_says_what_is_drawn(drawn: Pictures) -> None:
     alt = drawn.shares["/"].alt
 
-    market = ("uptrend since 03:53. On the day two of seven", "78.2 the chance")
-    for said in (*market, "89.8%", "Simulated data", "09:53 UTC", "learning"):
+    market = ("uptrend since 03:53. On the day two of seven", "Bitcoin in 1 hour: nine times in ten between $")
+    for said in (*market, "Simulated data", "09:53 UTC", "learning"):
         assert said in alt
 
 
@@ -114,7 +133,7 @@ def test_a_new_service_draws_that_nothing_has_come_due() -> None:
     empty = words(known=False, empty=True)
 
     assert [number for number, _ in empty["/"].cards] == ["11:00 UTC"]
-    assert "No round is live at the" in texts(empty["/arena/"])
+    assert empty["/arena/"].headline == "No round takes votes at the moment"
 
 
 def test_a_text_that_is_too_long_ends_with_a_whole_sentence() -> None:
@@ -136,25 +155,16 @@ def test_long_words_are_shortened_inside_the_picture() -> None:
     assert png(document, RESOURCES) == png(document.replace("</svg>", margin), RESOURCES)
 
 
-def test_the_share_picture_shows_the_chart_and_says_the_same_in_words() -> None:
-    context = full_context()
-    caption = Caption("btc-7d", "BTC +1.20% in 7 days. Most frequent regime: range", "", "", ())
-    chart = Chart(caption, Markup('<line class="grid"/><text class="tick">1</text>'), 1)
-
-    drawing = drawings(context, market_regime(context), {"btc-7d": chart})["/"]
-
-    assert "BTC +1.20% in 7 days." in drawing.alt()
-    assert '<line stroke="#dcd9d0"/></svg>' in svg(drawing, Resources.locate())
-
-
-def test_the_picture_of_an_asset_has_the_finding_of_its_chart_as_headline() -> None:
-    caption = Caption("eth-7d", "ETH +1.20% in 7 days. Most frequent regime: range, 9 of 9 hours", "", "", ())
-
-    drawn = drawings(ctx := context(), market_regime(ctx), {"eth-7d": Chart(caption, Markup("<line/>"), 1)})
-
-    assert (drawn["/asset/eth/"].headline, drawn["/asset/eth/"].text) == (
-        "ETH +1.20% in 7 days",
-        "Most frequent regime: range, 9 of 9 hours.",
+def test_the_picture_of_an_asset_has_the_line_and_the_finding_of_its_chart() -> None:
+    caption = Caption("eth-7d", "Ether +1.2% in a week of changing regimes; no market trend now", "", "", ())
+    inner = Markup(
+        '<defs><rect class="r-range"/></defs><rect class="tint" x="1"/><line class="grid"/>'
+        '<text class="tick">1</text><polygon class="chance" points="0,0"/><polygon class="fan50" points="1,1"/>'
     )
-    assert "<line/></svg>" in svg(drawn["/asset/eth/"], RESOURCES)
+
+    drawn = drawings(ctx := context(), market_regime(ctx), {"eth-7d": Chart(caption, inner, 1)})
+
+    ether = drawn["/asset/eth/"]
+    assert (ether.headline, ether.text) == ("Ether +1.2% in a week of changing regimes", "No market trend now.")
+    assert '<line stroke="#dcd9d0"/><polygon fill="#7fb1b5" points="1,1"/></svg>' in svg(ether, RESOURCES)
     assert drawn["/asset/xrp/"].headline == "No prices of XRP are known yet"

@@ -21,6 +21,7 @@ from generator.arena.rates import ENOUGH, in_full, rate, share
 from generator.arena.values import PredictionMade, Round
 from generator.catalog.assets import ASSETS
 from generator.catalog.endpoints import ENDPOINT_BY_ID
+from generator.catalog.links import asset_path
 from generator.catalog.words import SourceMode
 from generator.compose.all import compose
 from generator.compose.regime import market_regime
@@ -194,12 +195,11 @@ def _strings(body: Any) -> list[str]:
     return [value for _, value in leaves(body) if isinstance(value, str)]
 
 
-def test_the_card_of_the_arena_has_a_rate_of_live_play_from_thirty_rounds_on(release: Release) -> None:
-    card = release.texts["words of /arena/"]
-
-    is_enough = release.ended >= ENOUGH
-    assert ("0.0% of 40 calls of the brain came true (95% interval 0 to 9%), since the start" in card) is is_enough
-    assert bool(re.search(r"%| of \d+ (rounds|calls|votes)", card)) is is_enough
+def test_no_picture_that_is_shared_has_a_rate_of_the_backtest(release: Release) -> None:
+    for page in ("/", "/arena/", "", *map(asset_path, ASSETS)):
+        for text in (release.texts[f"words of {page}"], release.texts[f"picture of {page}"]):
+            assert not re.search(r"backtest| of \d+ (rounds|calls|votes|lessons)", text)
+            assert all(n in release.live for _, n, _ in rates_in(text)), page
 
 
 def test_the_totals_of_lessons_name_what_the_backtest_made(release: Release) -> None:

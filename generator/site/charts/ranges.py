@@ -5,10 +5,15 @@ from typing import Final, NamedTuple
 
 from markupsafe import Markup
 
-from generator.catalog.assets import ASSET_NAMES
-from generator.catalog.horizons import HORIZONS
+from generator.catalog.assets import ASSET_NAMES, DEFAULT_ASSET
+from generator.catalog.formats import price as published
+from generator.catalog.horizons import HORIZONS, HOUR
 from generator.compose.coins import MoveRange
+from generator.compose.coins import ranges as ranges_of
+from generator.compose.context import TickContext
+from generator.compose.inputs import observed, reading_of
 from generator.site.charts.plot import WIDTH, Axis, Caption, Chart, Plane, line, text
+from generator.site.charts.report import source_of
 from generator.site.words.format import price, signed
 
 _TOP: Final = 30.0  # the price now is written above
@@ -79,6 +84,15 @@ def how_far(
         ),
     )
     return Chart(caption, Markup("").join(parts), round(height))
+
+
+def hour_ranges(ctx: TickContext) -> Chart | None:
+    """Draw how far the price of the default asset may move in an hour; None where that is unknown."""
+    hour = (ranges_of(reading_of(ctx, DEFAULT_ASSET)) or {}).get(HOUR)
+    if hour is None:
+        return None
+    now = published(observed(ctx, DEFAULT_ASSET).price)
+    return how_far("far", DEFAULT_ASSET, now, {HOUR: hour}, source_of(ctx))
 
 
 def _rows(ranges: Mapping[str, MoveRange]) -> Iterator[_Row]:

@@ -9,25 +9,21 @@ from typing import Any, Final
 import resvg_py
 from markupsafe import Markup
 
-from generator.arena.rates import enough, rate, share
-from generator.arena.values import Proportion
 from generator.catalog.assets import ASSET_NAMES
 from generator.catalog.counts import ENDPOINTS_IN_WORDS
 from generator.catalog.discovery import SHARE_PICTURE, SHARE_PICTURES, SharePicture
 from generator.catalog.links import ARENA, asset_path
-from generator.catalog.text.labels import MIXED, OUTCOME, REGIME
-from generator.catalog.text.market import is_asserted
-from generator.catalog.words import Call, SourceMode
+from generator.catalog.text.labels import OUTCOME
+from generator.catalog.words import Prediction, SourceMode
 from generator.compose.context import TickContext
 from generator.compose.regime import MarketRegimeResponse
-from generator.site.charts.history import FIRST_CHART
 from generator.site.charts.plot import Chart
+from generator.site.charts.ranges import hour_ranges
 from generator.site.files.history import WEEK, attributed
 from generator.site.resources import Resources
 from generator.site.templates import environment
-from generator.site.words.format import count, moment
+from generator.site.words.format import moment, percent
 from generator.site.words.record import far_figure
-from generator.site.words.votes import votes_shown
 
 PICTURES: Final = {**SHARE_PICTURES, "": SHARE_PICTURE}
 MARKS: Final = {SourceMode.SIMULATED: "SIMULATED", SourceMode.RECORDED: "REPLAYED"}
@@ -39,13 +35,16 @@ TALL_HEADLINE: Final = 110  # from here on, size times lines, a headline leaves 
 LOGO_WIDTH: Final = 76
 MARK_WIDTH: Final = 220
 CARD_GAP: Final = 24
+RANGES_WORDS: Final = 340  # what the words next to the ranges may take
 LONGEST_ALT: Final = 400
 NO_CHARTS: Final[Mapping[str, Chart]] = {}
 _KICKERS: Final = {
     "SIMULATED": "The crypto market as simulated",
     "REPLAYED": "The crypto market as recorded",
 }
-_TEXT: Final = re.compile(r"<text\b.*?</text>")
+_LETTERS_AND_REGIMES: Final = re.compile(
+    r'<text\b.*?</text>|<defs>.*?</defs>|<(?:rect|polygon) class="(?:tint|chance)"[^>]*/>|<circle[^>]*/>'
+)
 EM: Final = 0.54  # of its size a letter of Open Sans Semibold takes in a text, a little more than the mean
 
 
@@ -59,24 +58,28 @@ class Drawing:
     headline: str
     text: str
     cards: tuple[tuple[str, str], ...] = ()  # at most two figures, each with what it means
-    bar: tuple[Proportion, ...] = ()  # shares of bullish, neutral and bearish votes, where there are any
+    sides: tuple[tuple[str, str], ...] = ()  # the answers to the question, each with what it means
     as_of: str = ""  # at the foot, empty where nothing changes
     chart: Markup | str = ""  # without its letters, in place of the figures; `text` says what it shows
+    ranges: Chart | None = None  # how far a price may move, in place of the figures
     text_lines: int | None = None  # at most; None: as many as the rest leaves room for
 
     def alt(self) -> str:
         """Say the same for readers who do not see the picture."""
         parts = [f"{self.kicker}: {self.headline}", *map(" ".join, self.cards)]
-        if self.text_lines:
+        if self.text_lines or self.sides:
             parts.insert(1, self.text)
+        parts += [f"{word}: {meaning}" for word, meaning in self.sides]
+        if self.ranges:
+            parts.append(self.ranges.caption.finding)
         if self.chart:
             parts.append(self.text)
         if self.mark:
             parts.append(f"{self.mark.capitalize()} data")
         parts += [self.as_of, NOTICE]
 
-        alt = ". ".join(part.rstrip(".") for part in parts if part)
-        return f"{alt}."[:LONGEST_ALT]
+        alt = " ".join(part if part.endswith("?") else f"{part.rstrip('.')}." for part in parts if part)
+        return alt[:LONGEST_ALT]
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,12 +104,11 @@ def pictures(drawings: Mapping[str, Drawing]) -> Pictures:
 
 def svg(drawing: Drawing, resources: Resources) -> str:
     """Return a drawing as an SVG document of the share picture's size."""
-    headline_lines = 1 if drawing.bar else 2
-    size, headline = _headline(drawing, headline_lines)
+    size, headline = _headline(drawing, 2)
 
-    # Below a bar, a chart, or cards under a headline of two lines there is room for one line of text.
+    # Above a chart, or cards under a headline of two lines, there is room for one line of text.
     tall_headline = size * len(headline) > TALL_HEADLINE
-    one_line = drawing.bar or drawing.chart or (drawing.cards and tall_headline)
+    one_line = drawing.chart or (drawing.cards and tall_headline)
     text = _sentences(drawing.text, TEXT_SIZE, drawing.text_lines or (1 if one_line else 2))
 
     project_room = ROOM - LOGO_WIDTH
@@ -119,9 +121,10 @@ def svg(drawing: Drawing, resources: Resources) -> str:
         "kicker": drawing.kicker,
         "headline": {"size": size, "lines": headline},
         "text": {"size": TEXT_SIZE, "lines": text},
-        "bar": _bar(drawing.bar),
+        "sides": _sides(drawing.sides),
         "cards": _cards(drawing.cards),
         "chart": drawing.chart,
+        "ranges": _ranges(drawing.ranges),
         "notice": NOTICE,
         "as_of": drawing.as_of,
     }
@@ -133,6 +136,10 @@ def _headline(drawing: Drawing, most: int) -> tuple[int, list[str]]:
     sizes: tuple[int, ...]
     if drawing.chart:
         sizes = (60, 52, 46, 40)
+    elif drawing.ranges:
+        sizes = (52, 46, 40)
+    elif drawing.sides:
+        sizes = (60, 52)
     elif drawing.text_lines:
         sizes = (40, 36)
     elif drawing.cards:
@@ -188,26 +195,32 @@ def _cards(cards: Sequence[tuple[str, str]]) -> list[dict[str, Any]]:
     return placed
 
 
-def _bar(shares: tuple[Proportion, ...]) -> list[dict[str, Any]]:
-    """Place the votes side by side in one bar; a part too narrow for its label has none."""
-    parts = []
-    left = float(LEFT)
-    for votes, name in zip(shares, ("up", "small move", "down"), strict=False):
-        number = f"{votes.percent:.0f}%" if enough(votes) else f"{votes.hits}"
-        label = f"{name} {number}"
-        width = votes.hits / votes.n * ROOM
-        if votes.hits:
-            label_fits = EM * 22 * len(label) + 16 < width
-            parts.append(
-                {
-                    "name": name,
-                    "left": left,
-                    "width": max(1, width - 3),
-                    "label": label if label_fits else "",
-                }
-            )
-        left += width
-    return parts
+def _sides(sides: Sequence[tuple[str, str]]) -> list[dict[str, Any]]:
+    """Place the answers side by side, as the page has its buttons."""
+    width = (ROOM - CARD_GAP * 2) // 3
+    return [
+        {
+            "word": f"{word[:1].upper()}{word[1:]}",
+            "shape": word.split()[0],
+            "meaning": meaning,
+            "left": LEFT + place * (width + CARD_GAP),
+            "width": width,
+        }
+        for place, (word, meaning) in enumerate(sides)
+    ]
+
+
+def _ranges(chart: Chart | None) -> dict[str, Any]:
+    """Draw the ranges with letters as large as on a phone, and what they show next to them."""
+    if chart is None:
+        return {}
+
+    drawn = str(attributed(chart.inner)).replace('font-size="11"', 'font-size="22"')
+    return {
+        "height": chart.height,
+        "inner": Markup(drawn),  # noqa: S704  ours, escaped when it was made
+        "lines": _wrapped(chart.caption.finding, 26, RANGES_WORDS, 5),
+    }
 
 
 def _wrapped(text: str, size: int, room: float, most: int) -> list[str]:
@@ -224,7 +237,7 @@ def drawings(
     as_of = f"As of {now.day} {now:%b %Y, %H:%M} UTC"
 
     by_page = {
-        "/": _charted(_now(ctx, market, mark, as_of), charts.get(FIRST_CHART)),
+        "/": _now(ctx, market, mark, as_of),
         ARENA: _arena(ctx, mark, as_of),
         "": _general(ctx, mark),
     }
@@ -234,7 +247,7 @@ def drawings(
 
 
 def _asset(ctx: TickContext, asset: str, chart: Chart | None, mark: str, as_of: str) -> Drawing:
-    """Show an asset's week; the first sentence of the chart's finding is the headline."""
+    """Show an asset's week; the chart's finding is the headline, up to which side the market is on."""
     drawing = Drawing(
         project=ctx.site.project,
         mark=mark,
@@ -246,90 +259,72 @@ def _asset(ctx: TickContext, asset: str, chart: Chart | None, mark: str, as_of: 
     if chart is None:
         return drawing
 
-    headline, _, rest = chart.caption.finding.partition(". ")
-    text = f"{rest}." if rest else ""
-    return replace(_charted(drawing, chart), headline=headline, text=text)
+    headline, _, side = chart.caption.finding.partition("; ")
+    text = f"{side[:1].upper()}{side[1:]}." if side else ""
+    return replace(drawing, headline=headline, text=text, chart=_line_of(chart))
 
 
-def _charted(drawing: Drawing, chart: Chart | None) -> Drawing:
-    """Show a chart without its letters in place of the figures; the text says what it shows."""
-    if chart is None:
-        return drawing
-
-    shapes = Markup(_TEXT.sub("", attributed(chart.inner)))  # noqa: S704  ours, escaped when it was made
-    first_sentence = chart.caption.finding.split(". ")[0]
-    return replace(drawing, cards=(), text=f"{first_sentence}.", chart=shapes)
+def _line_of(chart: Chart) -> Markup:
+    """Return the line of a price and the ranges ahead, without letters and what needs a legend."""
+    return attributed(Markup(_LETTERS_AND_REGIMES.sub("", chart.inner)))  # noqa: S704  ours, escaped when it was made
 
 
 def _now(ctx: TickContext, market: MarketRegimeResponse, mark: str, as_of: str) -> Drawing:
     # The state now is the headline, the day and the hour are the text.
     state, _, rest = market.headline.partition(". ")
 
-    cards = []
-    regime = market.regime
-    if regime.confidence is not None:
-        if is_asserted(regime.label, regime.confidence):
-            cards.append((f"{regime.confidence:.1f}", f"the chance, of 100, that the regime is {REGIME[regime.label]}"))
-        else:
-            cards.append((MIXED.capitalize(), "no regime has a chance of one half"))
-    figure = far_figure(ctx.arena, ctx.freshness.generated_ms)
-    cards.append((figure["number"], figure["what"]))
-
-    return Drawing(
+    # Then how far: in a picture, or in the record's first figure where no range is known.
+    drawing = Drawing(
         project=ctx.site.project,
         mark=mark,
         kicker=_KICKERS.get(mark, "The crypto market now"),
         headline=state if rest else state.removesuffix("."),
         text=rest,
-        cards=tuple(cards),
         as_of=as_of,
-        text_lines=3,
+        text_lines=2,
     )
+    ranges = hour_ranges(ctx)
+    if ranges is not None:
+        return replace(drawing, ranges=ranges)
+    figure = far_figure(ctx.arena, ctx.freshness.generated_ms)
+    return replace(drawing, cards=((figure["number"], figure["what"]),))
 
 
 def _arena(ctx: TickContext, mark: str, as_of: str) -> Drawing:
-    headline = "No round is live at the moment"
-    text = "The next one starts by the clock."
-    votes: tuple[int, ...] = ()
-    whose, tally = votes_shown(ctx)
+    """Show the question that can be voted on, its answers, and until when the brain's forecast is sealed: no rate.
 
-    live = ctx.arena.live
-    if live is not None:
-        headline = f"{live.asset} by {moment(live.end_ms):%H:%M} UTC: up, small move or down?"
-        if live.prediction is None:
-            forecast = "has no forecast"
-        elif live.call is Call.NONE:
-            forecast = "makes no call"
-        else:
-            forecast = f"says {OUTCOME[live.prediction]}"
-        text = f"The brain {forecast}. {count(tally.total, f'{whose.lower()} vote')}"
-        text += ":" if tally.total else "."
-        if tally.total:
-            votes = (tally.bullish, tally.neutral, tally.bearish)
-
-    # A picture travels without its page: it has no rate of fewer than 30 rounds, and none of a backtest. Of a market
-    # with a simulated crowd the people's would be that of real and simulated voters together.
-    rates = [("calls of the brain", ctx.arena.teacher.brain)]
-    if mark != "SIMULATED":
-        rates.append(("votes of the people", ctx.arena.teacher.crowd))
-    cards = [_hit_rate(whose, hits) for whose, hits in rates if enough(hits)]
-
-    return Drawing(
+    A picture travels without its page, and without what a rate was counted over.
+    """
+    drawing = Drawing(
         project=ctx.site.project,
         mark=mark,
         kicker="The Arena: people and the brain, same question",
-        headline=headline,
-        text=text,
-        cards=tuple(cards),
-        bar=tuple(rate(number, tally.total) for number in votes),
+        headline="No round takes votes at the moment",
+        text="The next one starts by the clock.",
         as_of=as_of,
+    )
+    asked = ctx.arena.open
+    if asked is None:
+        return drawing
+
+    opens = f"{moment(asked.start_ms):%H:%M}"
+    sealed = "The brain's forecast is sealed" if asked.sealed_digest else "The brain makes no forecast"
+    return replace(
+        drawing,
+        headline=f"Where will {asked.asset} be at {moment(asked.end_ms):%H:%M} UTC?",
+        text=f"Against its price at {opens}. {sealed}{f'; it opens at {opens}' if asked.sealed_digest else ''}.",
+        sides=_answers(asked.band_bps),
     )
 
 
-def _hit_rate(whose: str, hits: Proportion) -> tuple[str, str]:
-    """Return how often someone was right, and what the figure means."""
-    interval = f"95% interval {hits.low_percent:.0f} to {hits.high_percent:.0f}%"
-    return share(hits), f"of {hits.n:,} {whose} came true ({interval}), since the start"
+def _answers(band_bps: float | None) -> tuple[tuple[str, str], ...]:
+    """Return each answer with what it means."""
+    up, small, down = (OUTCOME[side] for side in (Prediction.BULLISH, Prediction.NEUTRAL, Prediction.BEARISH))
+    if band_bps is None:
+        return ((up, "higher"), (small, "about the same"), (down, "lower"))
+
+    band = percent(band_bps / 100, 2)
+    return ((up, f"more than {band} higher"), (small, f"within {band}"), (down, f"more than {band} lower"))
 
 
 def _general(ctx: TickContext, mark: str) -> Drawing:

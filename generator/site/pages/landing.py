@@ -19,9 +19,7 @@ from generator.compose.regime import MarketRegimeResponse
 from generator.compose.scores import hour_statement
 from generator.market.bars import BAR_MS
 from generator.site.charts.now import sparkline
-from generator.site.charts.plot import Chart
-from generator.site.charts.ranges import how_far
-from generator.site.charts.report import source_of
+from generator.site.charts.ranges import hour_ranges
 from generator.site.pages.arena import brain_words, crowd_words
 from generator.site.pages.record import direction
 from generator.site.words.format import UNKNOWN, duration, percent, price, signed, usd, word
@@ -41,7 +39,7 @@ def landing(ctx: TickContext, bodies: FreeBodies, chart: Markup | None = None) -
     return {
         "books_known": any(row[name] != UNKNOWN for row in rows for name in _OF_BOOKS),
         "regime": _regime(ctx, regime),
-        "far_chart": _far_chart(ctx, bodies),
+        "far_chart": hour_ranges(ctx),
         "move": _will_it_move(ctx, bodies.main_brain.coins[DEFAULT_ASSET]),
         "worth": _worth(ctx),
         "which_way": _without_beginning(bodies.main_brain.summary, regime.summary),
@@ -102,15 +100,6 @@ def _arena(ctx: TickContext) -> dict[str, Any]:
 def _without_beginning(text: str, beginning: str) -> str:
     """Return a text without the beginning that the page has shown already."""
     return text.removeprefix(beginning).strip()
-
-
-def _far_chart(ctx: TickContext, bodies: FreeBodies) -> Chart | None:
-    """Draw how far the price of the default asset may move in an hour; None where that is unknown."""
-    coin = bodies.main_brain.coins[DEFAULT_ASSET]
-    hour = (coin.ranges or {}).get(HOUR)
-    if hour is None:
-        return None
-    return how_far("far", DEFAULT_ASSET, coin.price, {HOUR: hour}, source_of(ctx))
 
 
 def _will_it_move(ctx: TickContext, coin: CoinSnapshot) -> dict[str, str] | None:
