@@ -5,6 +5,7 @@
     ├── WeightsError       the brain's weights file is not the one expected
     ├── MemoryUnreadable   the memory cannot be opened or is of another schema
     ├── PublishError       a release could not be written; the last one stays current
+    ├── BackupError        a backup was not made, does not hold, or was not put back
     ├── LeadershipLost     another generator holds the lease; nothing more may be written here
     └── LeaseUnreachable   the lease could not be reached; it is not known who holds it
 
@@ -30,6 +31,10 @@ class MemoryUnreadable(GeneratorError):
 
 class PublishError(GeneratorError):
     """A release could not be written; the last one stays current."""
+
+
+class BackupError(GeneratorError):
+    """A backup was not made, does not hold, or was not put back."""
 
 
 class LeadershipLost(GeneratorError):

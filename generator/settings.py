@@ -171,6 +171,13 @@ class GeneratorSettings(BaseSettings):
         ),
     )
     log_format: Literal["console", "json"] = Field("console", description="Form of the log lines.")
+    backup_status: Path | None = Field(
+        None,
+        description=(
+            "File in which backups and restore drills note their result, for the doctor and the generator's metrics; "
+            "unset: STATE_DIR/backups.json."
+        ),
+    )
 
     @field_validator("venues")
     @classmethod
@@ -269,6 +276,11 @@ class GeneratorSettings(BaseSettings):
     def log_key_path(self) -> Path:
         """File of the transparency log's key."""
         return self.log_key_file or self.state_dir / "keys" / "log.key"
+
+    @property
+    def backup_status_path(self) -> Path:
+        """File of the last results of backups and restore drills."""
+        return self.backup_status or self.state_dir / "backups.json"
 
     @property
     def inbox_path(self) -> Path:

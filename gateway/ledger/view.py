@@ -51,6 +51,10 @@ class LedgerView:
             return None
         return dict(row)
 
+    def newest_round(self) -> int:
+        """Return the chain's round when the newest intent was written, 0 where none was."""
+        return int(self._connection.execute(sa.select(sa.func.max(payments.c.intent_round))).scalar() or 0)
+
     def all_rows(self) -> Iterator[dict[str, Any]]:
         """Yield every payment, oldest first."""
         query = self._select().order_by(payments.c.created_at, payments.c.txid)

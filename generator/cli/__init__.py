@@ -31,6 +31,7 @@ def _show_version(wanted: bool) -> None:
 def application() -> typer.Typer:
     """Build the command line; command modules import what they need when they run."""
     from generator.cli import (
+        backup,
         buy,
         buyer_wallets,
         devnet,
@@ -59,10 +60,12 @@ def application() -> typer.Typer:
         read.read,
         verify.verify,
         doctor.doctor,
+        backup.restore,
     ):
         app.command()(command)
     app.add_typer(payments.payments_app, name="payments")
     app.add_typer(log.log_app, name="log")
+    app.add_typer(backup.backup_app, name="backup")
     app.add_typer(buyer_wallets.wallets_app, name="buyer-wallets")
     return app
 

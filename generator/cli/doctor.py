@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from http import HTTPStatus
 from http.client import HTTPException
+from pathlib import Path
 from typing import Annotated, Any, Final
 
 import typer
@@ -50,6 +51,9 @@ class Check:
 def doctor(
     url: Annotated[str | None, typer.Option(help="Origin to check. Default: the configured one.")] = None,
     state: Annotated[bool, typer.Option("--state", help="Check the databases of STATE_DIR instead.")] = False,
+    upgrade: Annotated[
+        bool, typer.Option("--upgrade", help="Say what this version would do to the databases of STATE_DIR.")
+    ] = False,
 ) -> None:
     """Check an origin as a reader and a payer would; exit code 1 when anything is wrong.
 
@@ -59,10 +63,18 @@ def doctor(
     With --state no origin is asked: the files of the payments ledger and of the memory are read to their end, also
     while both programs run. Daily is often enough.
 
+    With --upgrade a copy of each database of STATE_DIR is upgraded: which steps, how long, how much disk. Run it with
+    the new version before it takes over; the databases themselves stay as they are.
+
     Example: emi doctor --url https://api.example.org
     """
-    if url is not None and state:
-        raise typer.BadParameter("choose one of --url and --state")
+    if sum((url is not None, state, upgrade)) > 1:
+        raise typer.BadParameter("choose one of --url, --state and --upgrade")
+    if upgrade:
+        from generator.cli._keeping import show_upgrade
+
+        show_upgrade()
+        return
     _report(examine_state() if state else _examine_origin(url))
 
 
@@ -87,11 +99,20 @@ def _examine_origin(url: str | None) -> list[Check]:
 
     if origin != configured and not is_loopback(urlsplit(origin).hostname or ""):
         return examine(origin)
+    kept = check_backups(settings.backup_status_path, datetime.now(UTC))
 
     # A running `emi up` is its own gateway, whatever else listens on the configured port.
     gateways = [local_origin(gateway.host, gateway.port)] if configured == settings.origin else []
     metrics = f"http://127.0.0.1:{gateway.metrics_port}/metrics" if gateway.metrics_port else None
-    return examine(origin, gateways, metrics)
+    return [*examine(origin, gateways, metrics), *kept]
+
+
+def check_backups(status_file: Path, now: datetime) -> list[Check]:
+    """Judge what the last backup and the last restore drill came to."""
+    from generator.keep.status import Status
+
+    status = Status.load(status_file)
+    return [Check("backup", *status.judge_backup(now)), Check("restore drill", *status.judge_drill(now))]
 
 
 def examine_state() -> list[Check]:

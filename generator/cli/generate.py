@@ -144,6 +144,7 @@ async def _run(settings: GeneratorSettings, at: datetime | None, metrics_port: i
     app = build(settings, SystemClock(), at, loop=loop, fence=leadership.fence)
     try:
         if metrics_port:
+            metrics.watch_backups(settings.backup_status_path)
             metrics.serve(metrics_port)
         await Leader(app, leadership, print_report, metrics=metrics, progress=progress_bar).run()
     finally:

@@ -1,6 +1,7 @@
 """What operators may watch of the generator, in a registry of its own."""
 
 from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
 from typing import Final
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, start_http_server
@@ -8,6 +9,7 @@ from prometheus_client.core import CounterMetricFamily
 from prometheus_client.registry import Collector
 
 from generator.errors import GeneratorError
+from generator.keep.status import Status
 
 OUTCOMES: Final = ("published", "failed", "missed")
 DIRECTIONS: Final = ("forward", "back")
@@ -51,6 +53,13 @@ class GeneratorMetrics:
         self.lease_taken = self._gauge("emi_lease_taken", "Times the lease was got.")
         self.lease_lost = self._gauge("emi_lease_lost", "Times the lease went to another.")
         self.lease_unreached = self._gauge("emi_lease_unreached", "Requests of the lease that failed.")
+        self._backup_at = self._gauge(
+            "emi_backup_success_timestamp_seconds", "Wall time of the last backup that was made."
+        )
+        self._drill_at = self._gauge(
+            "emi_restore_drill_success_timestamp_seconds", "Wall time of the last restore drill that went well."
+        )
+        self._drill_failed = self._gauge("emi_restore_drill_failed", "1 after a restore drill that failed, else 0.")
         self.ballots_refused = LabelledCounter(
             "emi_ballots_rejected", "Ballots refused since the start, by reason.", "reason"
         )
@@ -67,6 +76,12 @@ class GeneratorMetrics:
 
     def _gauge(self, name: str, meaning: str) -> Gauge:
         return Gauge(name, meaning, registry=self.registry)
+
+    def watch_backups(self, status_file: Path) -> None:
+        """Read what backups and restore drills came to, again each time that somebody asks."""
+        self._backup_at.set_function(lambda: Status.load(status_file).backup.good_at)
+        self._drill_at.set_function(lambda: Status.load(status_file).drill.good_at)
+        self._drill_failed.set_function(lambda: Status.load(status_file).drill.fault is not None)
 
     def serve(self, port: int) -> Callable[[], None]:
         """Serve the metrics on loopback from a thread, so that a tick that hangs can be seen.

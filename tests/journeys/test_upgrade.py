@@ -4,7 +4,6 @@ import asyncio
 import base64
 import json
 import sqlite3
-import tarfile
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
@@ -22,12 +21,13 @@ from tests.support.clock import ManualClock
 from tests.support.gateway_app import gateway_app
 from tests.support.processes import emi_here
 from tests.support.services import opened
+from tests.support.states.packed import unpacked
 
-STATES: Final = Path(__file__).parents[1] / "support" / "states"
 AFTER: Final = datetime(2026, 11, 20, 14, 3, tzinfo=UTC)  # a minute after the state was left
 PORTS: Final = {
     "173e726": 20_200,
     "5720b69": 21_200,
+    "d890d732": 20_100,
     "e321992": 20_000,
 }  # of the origin that the log of each is named after
 SEEDS: Final = {"e321992": 2061}
@@ -68,7 +68,7 @@ def verify(state: Path) -> Any:
 
 def settings_of(state: Path) -> GeneratorSettings:
     """Return the settings that the state was made with; its market's seed was drawn at its first start, if at all."""
-    version = state.parent.name[:7]
+    version = state.parent.name
     return GeneratorSettings(state_dir=state, port=PORTS[version], seed=SEEDS.get(version))
 
 
@@ -91,10 +91,7 @@ async def _tick(state: Path) -> None:
 
 @pytest.fixture(scope="module", params=PORTS)
 def state(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp(request.param)
-    with tarfile.open(STATES / f"{request.param}.tar.xz") as pack:
-        pack.extractall(folder, filter="tar")
-    return folder / "state"
+    return unpacked(request.param, tmp_path_factory.mktemp("version") / request.param)
 
 
 def test_who_paid_is_listed_before_anything_is_upgraded(state: Path) -> None:

@@ -193,9 +193,21 @@ def test_a_memory_of_today_without_a_stamp_differs_by_it_alone(tmp_path: Path, f
     assert {line for line in stamped if line not in unstamped} == {line for line in stamped if t.stamp.name in line}
 
 
-@pytest.mark.parametrize("version", ["0", "3", "10", "99", "abc", "07"])
+NEWER = (
+    f"newer than {t.SCHEMA_VERSION}, the newest that this program knows: install the version that wrote it, "
+    "or restore the backup made before that upgrade"
+)
+OTHER = f"this program knows {t.SCHEMA_VERSION}: run the version that wrote it, or move it away to start again"
+
+
+@pytest.mark.parametrize(
+    ("version", "way"),
+    [("0", OTHER), ("3", OTHER), ("abc", OTHER), ("07", OTHER), ("99", NEWER), (str(int(t.SCHEMA_VERSION) + 1), NEWER)],
+)
 @pytest.mark.parametrize("is_stamped", [True, False])
-def test_another_schema_is_refused_untouched(tmp_path: Path, filled: Path, version: str, is_stamped: bool) -> None:
+def test_another_schema_is_refused_untouched(
+    tmp_path: Path, filled: Path, version: str, way: str, is_stamped: bool
+) -> None:
     run_sql(filled, f"UPDATE meta SET value = '{version}' WHERE key = 'schema_version'")
     stamp = f"UPDATE memory_version SET version_num = '{version}'"
     run_sql(filled, stamp if is_stamped else "DROP TABLE memory_version")
@@ -204,10 +216,7 @@ def test_another_schema_is_refused_untouched(tmp_path: Path, filled: Path, versi
     with pytest.raises(MemoryUnreadable) as caught:
         Memory.open(url_in(tmp_path))
 
-    assert str(caught.value) == (
-        f"memory {filled} has schema version {version}, this program knows {t.SCHEMA_VERSION}: run the version that "
-        "wrote it, or move the file away to start again; nothing was changed"
-    )
+    assert str(caught.value) == f"memory {filled} has schema version {version}, {way}; nothing was changed"
     assert dump(filled) == before
 
 

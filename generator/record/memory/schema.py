@@ -43,10 +43,7 @@ def bring_up_to_date(connection: Connection, name: str, present: set[str]) -> No
     is_stamped = tables.stamp.name in present
     version = _stamped_version(connection) if is_stamped else _noted_version(connection)
     if not _can_upgrade(version):
-        raise MemoryUnreadable(
-            f"memory {name} has schema version {version}, this program knows {tables.SCHEMA_VERSION}: "
-            "run the version that wrote it, or move the file away to start again; nothing was changed"
-        )
+        raise MemoryUnreadable(f"memory {name} has schema version {version}, {_way_back(version)}; nothing was changed")
 
     if not is_stamped:
         _stamp(connection, str(version))
@@ -69,6 +66,16 @@ def _can_upgrade(version: str | None) -> bool:
     if version is None or not _FORM.fullmatch(version):
         return False
     return int(OLDEST) <= int(version) <= int(tables.SCHEMA_VERSION)
+
+
+def _way_back(version: str | None) -> str:
+    """Say what is to be done about a schema that cannot be upgraded."""
+    if version is not None and _FORM.fullmatch(version) and int(version) > int(tables.SCHEMA_VERSION):
+        return (
+            f"newer than {tables.SCHEMA_VERSION}, the newest that this program knows: install the version that wrote "
+            "it, or restore the backup made before that upgrade"
+        )
+    return f"this program knows {tables.SCHEMA_VERSION}: run the version that wrote it, or move it away to start again"
 
 
 def _stamp(connection: Connection, version: str) -> None:

@@ -1,0 +1,1 @@
+"""What cannot be made again is kept: consistent backups of both programs' databases, their proof, and their return."""

@@ -1,0 +1,54 @@
+"""What is backed up, and where it lies on this machine."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from generator.keep.databases import Database
+from generator.keep.files import names_below
+
+MEMORY: Final = "memory"
+LEDGER: Final = "ledger"
+INBOX: Final = "inbox"
+ONCE: Final = "once"
+SETTINGS: Final = "settings"
+KEYS: Final = "keys"
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """Where everything lies that cannot be made again."""
+
+    memory: Database
+    ledger: Database
+    inbox: Path
+    site: Path | None  # None where it lies in an object store
+    settings: tuple[Path, ...] = ()  # files, or folders of files
+    keys: Mapping[str, Path] = field(default_factory=dict)  # by the name in a backup
+
+    @property
+    def once(self) -> Path | None:
+        """Folder of what was published once and for all."""
+        return None if self.site is None else self.site / "once"
+
+    @property
+    def is_published(self) -> bool:
+        """Whether readers have a release here."""
+        return self.site is not None and (self.site / "current").exists()
+
+
+def settings_files(places: Places) -> list[Path]:
+    """Return the files of the settings, by absolute paths."""
+    found: list[Path] = []
+    for path in places.settings:
+        if path.is_dir():
+            found += [path.absolute() / name for name in names_below(path)]
+        else:
+            found.append(path.absolute())
+    return found
+
+
+def ballots_in(inbox: Path) -> list[str]:
+    """Return the names of ballots in an inbox: neither what is still being written, nor what the generator says."""
+    return [name for name in names_below(inbox) if "/" not in name and not name.startswith(".") and name[-4:] != ".tmp"]

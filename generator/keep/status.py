@@ -1,0 +1,75 @@
+"""What backups and restore drills came to, in one small file that the doctor and the metrics read."""
+
+import json
+from dataclasses import asdict, dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Final, Literal, Self
+
+OLDEST_BACKUP: Final = timedelta(hours=26)
+OLDEST_DRILL: Final = timedelta(days=45)
+READABLE: Final = 0o644  # it names no secret, and the doctor is another user
+Kind = Literal["backup", "drill"]
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """Of one kind: when it last went well, and what it last came to. Times are seconds since the epoch, 0 for never."""
+
+    good_at: float = 0.0
+    tried_at: float = 0.0
+    fault: str | None = None
+    found: str = ""
+
+    def judge(self, what: str, now: datetime, oldest: timedelta) -> tuple[bool | None, str]:
+        """Return whether all is well, None where it was never tried, and a line for the operator."""
+        if not self.tried_at:
+            return None, f"no {what} was made from here"
+        age = now - datetime.fromtimestamp(self.good_at, UTC)
+        if self.fault is not None:
+            return False, f"the last {what} failed: {self.fault}"
+        if age > oldest:
+            return False, f"the last {what} is {age / timedelta(hours=1):.0f} hours old"
+        return True, f"{self.found}, {age / timedelta(hours=1):.1f} hours ago"
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """What backups and drills came to."""
+
+    backup: Result = field(default_factory=Result)
+    drill: Result = field(default_factory=Result)
+
+    @classmethod
+    def load(cls, path: Path) -> Self:
+        """Read it; nothing was tried where there is no file, or none that can be read."""
+        try:
+            values = json.loads(path.read_bytes())
+            return cls(Result(**values["backup"]), Result(**values["drill"]))
+        except (OSError, ValueError, TypeError, KeyError):
+            return cls()
+
+    def judge_backup(self, now: datetime) -> tuple[bool | None, str]:
+        """Return whether the last backup is young and went well, and a line."""
+        return self.backup.judge("backup", now, OLDEST_BACKUP)
+
+    def judge_drill(self, now: datetime) -> tuple[bool | None, str]:
+        """Return whether the last restore drill is young and went well, and a line."""
+        return self.drill.judge("restore drill", now, OLDEST_DRILL)
+
+
+def note(path: Path, kind: Kind, at: datetime, found: str = "", fault: str | None = None) -> None:
+    """Note what a backup or a drill came to, whole or not at all."""
+    before = Status.load(path)
+    result: Result = getattr(before, kind)
+    seconds = at.timestamp()
+    changed = replace(result, tried_at=seconds, fault=fault, found=found or result.found)
+    if fault is None:
+        changed = replace(changed, good_at=seconds)
+    status = replace(before, backup=changed) if kind == "backup" else replace(before, drill=changed)
+
+    path.parent.mkdir(parents=True, exist_ok=True)
+    draft = path.with_name(f".{path.name}.new")
+    draft.write_text(json.dumps(asdict(status)))
+    draft.chmod(READABLE)
+    draft.replace(path)

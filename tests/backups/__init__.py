@@ -1,0 +1,1 @@
+"""Backups of a state under load, at random instants."""
