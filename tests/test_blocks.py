@@ -88,8 +88,11 @@ def test_every_file_and_setting_that_a_block_names_exists(block: Block) -> None:
 def test_every_emi_command_and_option_that_a_page_names_exists(place: str, words: list[str]) -> None:
     command: Any = typer.main.get_command(application())
     rest = list(words)
-    while rest and rest[0] in getattr(command, "commands", {}):
-        command = command.commands[rest.pop(0)]
+    while rest and hasattr(command, "commands"):
+        name = rest.pop(0) if rest[0] in command.commands else getattr(command, "default", None)
+        if name is None:
+            break
+        command = command.commands[name]
 
     options = {"--help"} | {name for parameter in command.params for name in parameter.opts}
     assert not (rest and hasattr(command, "commands")), f"{place}: emi {' '.join(words)}: no such command"

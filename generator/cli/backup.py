@@ -28,10 +28,12 @@ if TYPE_CHECKING:
 class _MakeByDefault(TyperGroup):
     """Take `emi backup TARGET` for `emi backup make TARGET`."""
 
+    default = "make"
+
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Put the command in front where none is named."""
         if args and args[0] not in self.commands and args[0] != "--help":
-            args = ["make", *args]
+            args = [self.default, *args]
         return super().parse_args(ctx, args)
 
 

@@ -134,6 +134,7 @@ async def _once(settings: GeneratorSettings, at: datetime | None, hours: int) ->
 async def _run(settings: GeneratorSettings, at: datetime | None, metrics_port: int | None, *, loop: bool) -> None:
     from generator.cli._console import print_report, progress_bar
     from generator.clock import SystemClock
+    from generator.keep.status import Status
     from generator.runtime.app import build
     from generator.runtime.leader import Leader
     from generator.runtime.leadership import Leadership, open_lease
@@ -144,7 +145,7 @@ async def _run(settings: GeneratorSettings, at: datetime | None, metrics_port: i
     app = build(settings, SystemClock(), at, loop=loop, fence=leadership.fence)
     try:
         if metrics_port:
-            metrics.watch_backups(settings.backup_status_path)
+            metrics.watch_backups(lambda: Status.load(settings.backup_status_path))
             metrics.serve(metrics_port)
         await Leader(app, leadership, print_report, metrics=metrics, progress=progress_bar).run()
     finally:

@@ -1,7 +1,6 @@
 """What operators may watch of the generator, in a registry of its own."""
 
 from collections.abc import Callable, Iterable, Mapping
-from pathlib import Path
 from typing import Final
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, start_http_server
@@ -77,11 +76,11 @@ class GeneratorMetrics:
     def _gauge(self, name: str, meaning: str) -> Gauge:
         return Gauge(name, meaning, registry=self.registry)
 
-    def watch_backups(self, status_file: Path) -> None:
+    def watch_backups(self, load: Callable[[], Status]) -> None:
         """Read what backups and restore drills came to, again each time that somebody asks."""
-        self._backup_at.set_function(lambda: Status.load(status_file).backup.good_at)
-        self._drill_at.set_function(lambda: Status.load(status_file).drill.good_at)
-        self._drill_failed.set_function(lambda: Status.load(status_file).drill.fault is not None)
+        self._backup_at.set_function(lambda: load().backup.good_at)
+        self._drill_at.set_function(lambda: load().drill.good_at)
+        self._drill_failed.set_function(lambda: load().drill.fault is not None)
 
     def serve(self, port: int) -> Callable[[], None]:
         """Serve the metrics on loopback from a thread, so that a tick that hangs can be seen.

@@ -29,6 +29,8 @@ ANALYZE = shutil.which("systemd-analyze")
 NGINX = shutil.which("nginx", path=f"{os.environ.get('PATH', '')}:/usr/sbin")
 needs_systemd = pytest.mark.skipif(ANALYZE is None, reason="systemd-analyze is not installed (Debian package systemd)")
 pytestmark = pytest.mark.outside
+# Tenths that a unit may have at most; root's backup reads what belongs to two users.
+EXPOSURE = {"emi-backup": 21}
 
 # As MemoryDenyWriteExecute= does it: no memory may ever be both written and run. Then the program as installed.
 NO_NEW_CODE = """
@@ -76,7 +78,7 @@ def test_systemd_takes_the_units_and_calls_them_safe(tmp_path: Path) -> None:
     )
     rated = [
         subprocess.run(
-            [ANALYZE, "security", "--offline=true", "--threshold=20", str(unit)],
+            [ANALYZE, "security", "--offline=true", f"--threshold={EXPOSURE.get(unit.stem, 20)}", str(unit)],
             capture_output=True,
             text=True,
             timeout=60,

@@ -1,0 +1,112 @@
+"""`emi backup`, `emi restore` and `emi doctor --upgrade` as an operator runs them, on a state of an earlier version."""
+
+import json
+import os
+import sqlite3
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from gateway.ledger.tables import REVISION
+from generator.cli.doctor import check_backups
+from generator.keep.status import note
+from generator.record.memory.tables import SCHEMA_VERSION
+from tests.support.processes import emi_here
+from tests.support.states.packed import unpacked
+
+NOW = datetime(2026, 11, 25, 21, tzinfo=UTC)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("backups")
+    unpacked("5720b69", folder)
+    made = emi_here("backup", "kept", cwd=folder, EMI_STATE_DIR="state")
+    assert made.returncode == 0, made.stderr
+    return folder
+
+
+def payments(database: Path) -> list[tuple[object, ...]]:
+    with sqlite3.connect(database) as connection:
+        rows = connection.execute("SELECT txid, state, sha256 FROM payments ORDER BY txid").fetchall()
+    connection.close()
+    return rows
+
+
+def test_a_drill_verifies_the_newest_backup_and_notes_it(folder: Path) -> None:
+    drilled = emi_here("backup", "verify", "kept", "--drill", cwd=folder, EMI_STATE_DIR="state")
+
+    noted = json.loads((folder / "state" / "backups.json").read_text())
+    assert (drilled.returncode, drilled.stderr) == (0, "")
+    assert "payments ledger: 2 settled; 2 bodies, each of its digest" in drilled.stdout
+    assert noted["drill"]["fault"] is None
+    assert noted["drill"]["good_at"] >= noted["backup"]["good_at"] > 0
+
+
+def test_a_drill_that_fails_says_why_in_one_line_and_in_the_note(folder: Path) -> None:
+    failed = emi_here("backup", "verify", "nothing", "--drill", cwd=folder, EMI_STATE_DIR="elsewhere")
+
+    noted = json.loads((folder / "elsewhere" / "backups.json").read_text())
+    assert (failed.returncode, failed.stderr) == (1, "emi: there is no backup\n")
+    assert noted["drill"]["fault"] == "there is no backup"
+
+
+def test_a_restore_prints_what_comes_next_and_brings_the_payments_back(folder: Path) -> None:
+    restored = emi_here("restore", "kept", cwd=folder, EMI_STATE_DIR="fresh")
+
+    assert restored.returncode == 0, restored.stderr
+    assert payments(folder / "fresh" / "payments.sqlite3") == payments(folder / "state" / "payments.sqlite3")
+    assert "put the log's key back at fresh/keys/log.key" in restored.stdout
+    assert "emi payments adopt --since " in restored.stdout
+    assert "`emi verify` reports removed entries" in restored.stdout
+
+
+def test_a_key_for_the_keys_is_made_once(folder: Path) -> None:
+    made = emi_here("backup", "keygen", "identity", cwd=folder)
+    again = emi_here("backup", "keygen", "identity", cwd=folder)
+
+    assert "public key   age1" in made.stdout
+    assert (folder / "identity").stat().st_mode & 0o777 == 0o600
+    assert again.stderr == "emi: identity cannot be written: File exists; it is never overwritten\n"
+
+
+def test_an_upgrade_is_rehearsed_on_a_copy(folder: Path) -> None:
+    before = {path: path.read_bytes() for path in (folder / "state").glob("*.sqlite3")}
+
+    said = emi_here("doctor", "--upgrade", cwd=folder, EMI_STATE_DIR="state").stdout
+
+    assert f"memory: schema 4 becomes {SCHEMA_VERSION}, in one transaction at the first start" in said
+    assert f"payments ledger: schema 0003 becomes {REVISION}" in said
+    assert "  5: How far prices may move: hourly predictions get ranges" in said
+    assert {path: path.read_bytes() for path in before} == before
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="to give files to another user: root")
+def test_root_leaves_no_file_of_its_own_next_to_a_database(tmp_path: Path) -> None:
+    state = unpacked("5720b69", tmp_path)
+    for path in (state, *state.rglob("*")):
+        os.chown(path, 4321, 4322)
+
+    assert emi_here("backup", "kept", cwd=tmp_path, EMI_STATE_DIR="state").returncode == 0
+    assert emi_here("restore", "kept", cwd=tmp_path, EMI_STATE_DIR="fresh").returncode == 0
+
+    fresh = [tmp_path / "fresh" / name for name in ("memory.sqlite3", "payments.sqlite3", "site/once", "inbox")]
+    databases = list(state.glob("*.sqlite3*"))
+    assert {path.stat().st_uid for path in (*databases, *fresh, tmp_path / "fresh")} == {4321}
+    assert {path.stat().st_gid for path in (*databases, *fresh)} == {4322}
+
+
+def test_the_doctor_judges_backup_and_drill(tmp_path: Path) -> None:
+    path = tmp_path / "backups.json"
+    never = [check.mark for check in check_backups(path, NOW)]
+    note(path, "backup", NOW - timedelta(hours=27), "20261124T180000Z")
+    note(path, "drill", NOW, fault="the log does not hold")
+
+    found = check_backups(path, NOW)
+
+    assert never == ["--  ", "--  "]
+    assert [(check.mark, check.found) for check in found] == [
+        ("BAD ", "the last backup is 27 hours old"),
+        ("BAD ", "the last restore drill failed: the log does not hold"),
+    ]
