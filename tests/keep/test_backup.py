@@ -202,7 +202,7 @@ def test_numbers_of_releases_since_the_copy_are_left_out(places: Places, target:
 
     restore.skip_generations(AT.replace(hour=21))
 
-    noted = dict(rows(places.memory, "meta"))
+    noted = {str(key): value for key, value in rows(places.memory, "meta")}
     assert noted["generation"] == str(made.manifest.generation + 3601)
 
 
