@@ -10,10 +10,11 @@ import sys
 from pathlib import Path
 from typing import Final
 
-from hypothesis import HealthCheck, settings
-
-# Every worker imports every test: compiled once, not in each run (processes that tests start do the same).
+# Every worker imports every test and hypothesis, whose asserts pytest rewrites: compiled once, not in each run
+# (processes that tests start do the same).
 sys.dont_write_bytecode = False
+
+from hypothesis import HealthCheck, settings  # noqa: E402  compiled as above
 
 os.environ.setdefault("EMI_SEED", "2026")  # the same market whenever a test starts one
 

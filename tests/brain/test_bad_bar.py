@@ -1,6 +1,7 @@
 """One bad bar: it hardly moves the volatility of the next hours, and a real crash moves it whole."""
 
 from collections.abc import Callable
+from functools import cache
 
 import numpy as np
 import pytest
@@ -46,6 +47,11 @@ def hour_sigma(frame: BarFrame, bars_after: int) -> FloatArray:
     return sigma
 
 
+@cache
+def usual_hour_sigma(bars_after: int) -> FloatArray:
+    return hour_sigma(usual_market(), bars_after)
+
+
 def usual_market() -> BarFrame:
     return market(ROW + DAY_BARS)
 
@@ -82,7 +88,7 @@ def test_a_bad_bar_that_comes_back_is_small_after_an_hour_and_nearly_gone_after_
     spoilt: Callable[[float], BarFrame], size: float
 ) -> None:
     ratio = {
-        hours: hour_sigma(spoilt(size), hours * HOUR_BARS) / hour_sigma(usual_market(), hours * HOUR_BARS)
+        hours: hour_sigma(spoilt(size), hours * HOUR_BARS) / usual_hour_sigma(hours * HOUR_BARS)
         for hours in (1, 4)
     }
 
@@ -132,7 +138,7 @@ def test_two_bad_bars_in_a_row_pass_as_real() -> None:
     for name in ("open", "high", "low", "close"):
         frame.fields[name][ROW : ROW + 2, 0] *= 1.1
 
-    assert hour_sigma(frame, HOUR_BARS)[0] > 3.0 * hour_sigma(usual_market(), HOUR_BARS)[0]
+    assert hour_sigma(frame, HOUR_BARS)[0] > 3.0 * usual_hour_sigma(HOUR_BARS)[0]
 
 
 def test_a_jump_is_in_doubt_until_it_is_confirmed_or_for_a_day_if_it_comes_back() -> None:

@@ -17,6 +17,7 @@ from generator.catalog.words import (
     MarketStructure,
     Trend,
 )
+from generator.market.bars import FloatArray
 from tests.support.markets import market, priced, with_field
 
 ONE = np.ones(1)
@@ -24,11 +25,10 @@ BAR = np.ones((1, 1))
 
 
 def book(found: Liquidity, depth: float, bars: int, spread: float = 2.0) -> LiquidityContext:
-    rng = np.random.default_rng(1)
-    for _ in range(bars):
-        noise = np.exp(rng.normal(0.0, 0.05, 1))
-        found.update(depth * noise * BAR, spread * BAR, 0.0 * BAR, 0.0 * BAR, ONE)
-        found.settle()
+    noise = np.exp(np.random.default_rng(1).normal(0.0, 0.05, (bars, 1)))
+    none = np.zeros((bars, 1))
+    found.update(depth * noise, none + spread, none, none, np.ones(bars))
+    found.settle()
     return found.reading()[0][0]
 
 
@@ -69,20 +69,24 @@ def test_a_word_is_left_later_than_it_is_entered() -> None:
     assert words[:, 0].tolist() == [0, 1, 1, 1, 0, 0, 0, -1, -1, 1, -1]
 
 
-def pressed(found: Derivatives, funding: float, contracts: float, bars: int) -> Pressure:
-    for _ in range(bars):
-        hour = np.array([int(found.hour[0] + 1) * HOUR_MS])
-        found.update(hour, funding * BAR, contracts * BAR, ONE)
-        found.settle()
+def pressed(found: Derivatives, funding: FloatArray | float, contracts: float, bars: int) -> Pressure:
+    hours = int(found.hour[0]) + 1 + np.arange(bars)
+    bar = np.ones((bars, 1))
+    found.update(hours * HOUR_MS, np.reshape(funding, (-1, 1)) * bar, contracts * bar, np.ones(bars))
+    found.settle()
     return found.readings()[0]
+
+
+def paid(eighths: FloatArray, contracts: float = np.nan) -> Derivatives:
+    """Return hourly derivatives that have seen the funding of these eight hours each."""
+    found = Derivatives(1, bars_an_hour=1)
+    pressed(found, np.repeat(eighths, 8), contracts, 8 * len(eighths))
+    return found
 
 
 def a_month(funding: float = 0.0001, contracts: float = np.nan) -> Derivatives:
     """Return hourly derivatives that have seen 30 days of one funding, with a little noise."""
-    found = Derivatives(1, bars_an_hour=1)
-    for eighth in range(90):
-        pressed(found, funding + 1e-6 * (eighth % 9 - 4), contracts, 8)
-    return found
+    return paid(funding + 1e-6 * (np.arange(90) % 9 - 4), contracts)
 
 
 @pytest.mark.parametrize(
@@ -103,9 +107,7 @@ def test_a_side_is_crowded_only_where_it_pays_and_that_is_extreme_in_its_month(
 
 
 def test_the_rank_is_the_share_of_the_last_thirty_days_with_lower_funding() -> None:
-    found = Derivatives(1, bars_an_hour=1)
-    for eighth in range(200):
-        pressed(found, (eighth % 100) * 1e-6, np.nan, 8)
+    found = paid((np.arange(200) % 100) * 1e-6)
 
     rank = pressed(found, 39.5e-6, np.nan, 8).rank  # after the values 0 to 99: 10 to 99 are its month
 

@@ -1,13 +1,13 @@
 """Any order of faults, time, restarts and presentations that hypothesis can think of."""
 
 import asyncio
-import tempfile
 from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import httpx2
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -132,6 +132,7 @@ async def play(actions: list[tuple[str, int, int]], folder: Path) -> None:
 
 @settings(max_examples=25)
 @given(st.lists(ACTIONS, min_size=3, max_size=20))
-def test_in_any_order_nothing_is_paid_twice_delivered_unpaid_or_lost(actions: list[tuple[str, int, int]]) -> None:
-    with tempfile.TemporaryDirectory() as folder:
-        asyncio.run(asyncio.wait_for(play(actions, Path(folder) / "harness"), 100))
+def test_in_any_order_nothing_is_paid_twice_delivered_unpaid_or_lost(
+    tmp_path_factory: pytest.TempPathFactory, actions: list[tuple[str, int, int]]
+) -> None:
+    asyncio.run(asyncio.wait_for(play(actions, tmp_path_factory.mktemp("story") / "harness"), 100))

@@ -20,6 +20,7 @@ from generator.runtime.startup import open_market, preload
 from generator.runtime.tick import play_tick, tick
 from generator.settings import GeneratorSettings
 from generator.site.files.background import BackgroundFiles, StaticFiles
+from generator.site.files.pictures import Pictures
 from tests.runtime.test_leader import Candidate
 from tests.support.clock import NOON, ManualClock
 from tests.support.leases import FakeLease
@@ -135,7 +136,8 @@ def test_a_restart_without_venues_keeps_the_brain_that_memory_has(tmp_path: Path
 
 
 def test_a_standby_takes_over_what_the_last_leader_wrote_last(tmp_path: Path) -> None:
-    quick = partial(BackgroundFiles, static=lambda *_: StaticFiles({}))  # the YAML of OpenAPI takes a second
+    # The YAML of OpenAPI takes a second, and so do pictures.
+    quick = partial(BackgroundFiles, static=lambda *_: StaticFiles({}), draw=lambda _: Pictures())
     hourly = tmp_path / "site" / "current" / "track-record" / "hourly.csv"
 
     async def work() -> None:

@@ -38,11 +38,11 @@ def two_pictures(drawings: Mapping[str, Drawing]) -> Pictures:
 
 @asynccontextmanager
 async def generator(
-    folder: Path, at: datetime = BEFORE_MIDNIGHT, draw: Callable[..., Pictures] = two_pictures
+    folder: Path, draw: Callable[..., Pictures] = two_pictures, *, every_page: bool = False
 ) -> AsyncIterator[tuple[App, ManualClock]]:
     """Open a generator with everything but OpenAPI and most pictures: YAML takes a second, a picture a tenth."""
-    clock = ManualClock(at)
-    async with opened(folder, clock, hours=3, every_page=True) as app:
+    clock = ManualClock(BEFORE_MIDNIGHT)
+    async with opened(folder, clock, hours=3, every_page=every_page) as app:
         app.publisher.background = BackgroundFiles(app.record.memory, static=no_openapi, draw=draw)
         yield app, clock
 
@@ -67,7 +67,7 @@ def test_the_first_release_is_whole_and_a_month_that_ends_is_written_once(tmp_pa
     closed: list[bool] = []
 
     async def work() -> None:
-        async with generator(tmp_path) as (app, clock):
+        async with generator(tmp_path, every_page=True) as (app, clock):
             for later in (1, 1, 1, 1440, 1):  # 23:58, 23:59, 00:00, a day later when the last range has ended, 00:01
                 clock.step(timedelta(minutes=later - 1))
                 await minutes(app, clock, 1)
