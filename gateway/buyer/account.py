@@ -10,12 +10,11 @@ from algosdk.encoding import is_valid_address
 from gateway.errors import GatewayError
 from gateway.upstream.chain import Chain
 from gateway.upstream.http_client import JsonAnswer
+from gateway.wire.algorand import MAX_ROUND, MIN_FEE
 from gateway.wire.networks import Network
 
 TIMEOUT_S: Final = 3.0
 MAX_AMOUNT: Final = 1 << 64
-MAX_ROUND: Final = 1 << 62
-MIN_FEE: Final = 1_000
 # A node that asks for more than ten times the least fee is not believed.
 MAX_FEE: Final = 10_000
 

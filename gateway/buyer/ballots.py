@@ -16,7 +16,7 @@ from algosdk.encoding import is_valid_address
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from gateway.buyer.account import MAX_FEE, MIN_FEE, NodeUnusable, look_up_fee
+from gateway.buyer.account import MAX_FEE, NodeUnusable, look_up_fee
 from gateway.buyer.free_vote import BallotAnswer, FreeVote
 from gateway.clock import Clock
 from gateway.http.answers import Problems, preflight
@@ -24,7 +24,14 @@ from gateway.http.limits import Clients, RateLimit
 from gateway.settings import GatewaySettings
 from gateway.upstream.chain import Chain, Presence
 from gateway.upstream.http_client import JsonAnswer
-from gateway.wire.algorand import KEY_BYTES, MAX_LIFE_ROUNDS, address_of, key_of, pack
+from gateway.wire.algorand import (
+    KEY_BYTES,
+    MAX_LIFE_ROUNDS,
+    MIN_FEE,
+    address_of,
+    key_of,
+    pack,
+)
 from gateway.wire.ballots import (
     CHANGES,
     CHOICES,

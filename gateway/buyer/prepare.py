@@ -26,12 +26,11 @@ from gateway.payments.challenge import Challenge
 from gateway.payments.quotes import Quotes
 from gateway.settings import GatewaySettings
 from gateway.upstream.chain import Chain
+from gateway.wire.algorand import VALID_ROUNDS
 from gateway.wire.groups import payment_group
 from gateway.wire.networks import Network
 
 PREPARE_PATH: Final = "/x402-buyer/prepare"
-VALID_ROUNDS: Final = 100
-"""About five minutes: time to approve on a phone, and an end after which an unsettled payment is refused for good."""
 PER_MINUTE: Final = 30
 MAX_AT_ONCE: Final = 32
 RETRY_S: Final = 5

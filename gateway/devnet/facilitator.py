@@ -19,9 +19,10 @@ from x402.schemas import PaymentPayload, PaymentRequirements
 
 from gateway.devnet.errors import LedgerRefusal, Malformed
 from gateway.devnet.keys import Key
-from gateway.devnet.ledger import MAX_GROUP, DevnetLedger
+from gateway.devnet.ledger import DevnetLedger
 from gateway.devnet.node import mounted
 from gateway.devnet.transactions import Item, parse_item, signed
+from gateway.wire.algorand import MAX_GROUP
 
 SCHEME: Final = "exact"
 MAX_FEE: Final = 16_000

@@ -15,15 +15,16 @@ from typing import Final
 
 from gateway.devnet.errors import DevnetError, LedgerRefusal
 from gateway.devnet.transactions import Item, check_signature, parse_item
-from gateway.wire.algorand import group_id_of
+from gateway.wire.algorand import (
+    MAX_GROUP,
+    MIN_FEE,
+    ROUND_S,
+    group_id_of,
+)
 from gateway.wire.networks import Network
 
-ROUND_S: Final = 2.8
 FIRST_ROUND_AT: Final = 1_735_689_600.0
 """2025-01-01T00:00:00Z, the start of round 1."""
-MIN_FEE: Final = 1_000
-"""Micro-ALGO a transaction, pooled over a group."""
-MAX_GROUP: Final = 16
 MAX_NUMBER: Final = 2**63 - 1
 """SQLite's largest; rounds that high never come."""
 SCHEMA: Final = """

@@ -13,9 +13,12 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Mount, Route, Router
 
 from gateway.devnet.errors import LedgerRefusal, Malformed
-from gateway.devnet.ledger import MAX_NUMBER, MIN_FEE, Committed, DevnetLedger, started_at
+from gateway.devnet.ledger import MAX_NUMBER, Committed, DevnetLedger, started_at
 from gateway.devnet.transactions import Item, parse_group, parse_item
-from gateway.wire.algorand import pack
+from gateway.wire.algorand import (
+    MIN_FEE,
+    pack,
+)
 
 MEMORY_ROUNDS: Final = 1_000
 """A node forgets a transaction after this many rounds; the indexer keeps it."""

@@ -18,8 +18,8 @@ from x402.schemas import PaymentPayload, PaymentRequired, PaymentRequirements
 
 from gateway.devnet.errors import WalletError
 from gateway.devnet.keys import Key
-from gateway.devnet.ledger import MIN_FEE
 from gateway.devnet.transactions import parse_item, signed
+from gateway.wire.algorand import MIN_FEE
 from gateway.wire.groups import payment_group
 from gateway.wire.networks import Network
 

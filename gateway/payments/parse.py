@@ -19,8 +19,10 @@ from gateway.values import Payment
 from gateway.wire.algorand import (
     DECODE_ERRORS,
     KEY_BYTES,
+    MAX_GROUP,
     MAX_LIFE_ROUNDS,
     MAX_NOTE_BYTES,
+    MAX_ROUND,
     SIGNATURE_BYTES,
     TRANSACTION_PREFIX,
     UINT64,
@@ -30,11 +32,8 @@ from gateway.wire.algorand import (
 )
 from gateway.wire.networks import Network
 
-MAX_GROUP: Final = 16
 MAX_NESTING: Final = 64
 IDENTIFIER: Final = re.compile(r"[A-Za-z0-9_-]{16,128}")
-# Millions of millions of years ahead: no chain gets there, and no database's integer holds what lies beyond.
-MAX_ROUND: Final = 1 << 62
 SCALARS: Final = frozenset({int, str, bytes, bool})
 SIGNATURE_KINDS: Final = ("sig", "msig", "lsig")
 SIGNED_KEYS: Final = frozenset({"txn", "sgnr", *SIGNATURE_KINDS})

@@ -19,6 +19,7 @@ from gateway.ledger.thread import LedgerThread
 from gateway.payments.decide import CHAIN, NEVER_LANDED, Action, decide
 from gateway.payments.purchase import Purchases
 from gateway.upstream.chain import LIFE_MARGIN_ROUNDS, Chain, Finding, extend_watch
+from gateway.wire.algorand import ROUND_S
 
 LOOKUPS_AT_ONCE: Final = 8
 RECHECK_EVERY_S: Final = 10.0
@@ -26,7 +27,6 @@ RECHECK_EVERY_S: Final = 10.0
 HORIZON_ROUNDS: Final = 30_000
 PURGE_EVERY_S: Final = 3_600.0
 PURGE_RETRY_S: Final = 60.0
-ROUND_S: Final = 2.8
 log = structlog.get_logger("gateway.reconcile")
 
 

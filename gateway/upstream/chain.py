@@ -17,7 +17,13 @@ from gateway.clock import Clock, LastSuccess, Outage
 from gateway.http.metrics import Metrics
 from gateway.settings import GatewaySettings
 from gateway.upstream.http_client import Http, JsonAnswer, RemoteError, call, describe
-from gateway.wire.algorand import DECODE_ERRORS, TRANSACTION_PREFIX, txid_of
+from gateway.wire.algorand import (
+    DECODE_ERRORS,
+    MARGIN_ROUNDS,
+    MAX_ROUND,
+    TRANSACTION_PREFIX,
+    txid_of,
+)
 
 TIMEOUT_S: Final = 4.0
 # A buyer waits for the answer: a node that takes longer is as good as down.
@@ -27,8 +33,6 @@ ROUND_TTL_S: Final = 2.0
 RECENT_S: Final = 60.0
 # A token that is wrong, an address that is blocked, too many questions: no answer to what was asked.
 DENIED: Final = frozenset({HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN, HTTPStatus.TOO_MANY_REQUESTS})
-# How far past its last valid round absence must be seen before it counts.
-MARGIN_ROUNDS: Final = 10
 # Past this no single look at algod says anything any more.
 LIFE_MARGIN_ROUNDS: Final = 1_000
 # Algod forgets a transaction after about 1,000 rounds: its 404s must not lie further apart.
@@ -37,8 +41,6 @@ MAX_GAP_ROUNDS: Final = 900
 REFUSAL_ROUNDS: Final = 2
 NETWORK_RETRY_S: Final = 60.0
 FOREIGN: Final = "algod is on another network than EMI_NETWORK: nothing that it says of a payment counts"
-# What a database's integer holds.
-MAX_ROUND: Final = 1 << 62
 # A node whose last block is older, or that is catching up, does not see what has just landed.
 MAX_STANDSTILL_NS: Final = 30 * 10**9
 log = structlog.get_logger("gateway.chain")

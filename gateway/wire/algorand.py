@@ -15,6 +15,19 @@ GROUP_PREFIX: Final = b"TG"
 KEY_BYTES: Final = 32
 SIGNATURE_BYTES: Final = 64
 MAX_NOTE_BYTES: Final = 1_024
+MAX_GROUP: Final = 16
+"""The most transactions of a group."""
+MIN_FEE: Final = 1_000
+"""Micro-ALGO a transaction, pooled over a group."""
+ROUND_S: Final = 2.8
+"""How long a round takes."""
+MAX_ROUND: Final = 1 << 62
+"""Millions of millions of years ahead: no chain gets there, and no database's integer holds what lies beyond."""
+MARGIN_ROUNDS: Final = 10
+"""How far past its last valid round a transaction's absence must be seen before it counts."""
+VALID_ROUNDS: Final = 100
+"""For how long a payment of ours is valid, about five minutes: time to approve on a phone, and an end after which an
+unsettled payment is refused for good."""
 MAX_LIFE_ROUNDS: Final = 1_000
 """The longest validity window of a transaction, in rounds."""
 UINT64: Final = 1 << 64

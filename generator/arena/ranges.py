@@ -21,12 +21,12 @@ from typing import Final
 from generator.arena.outcome import PricePoint, fix_price
 from generator.arena.rates import Z_95, rate
 from generator.arena.values import HorizonRecord, MeanInterval, Move, PredictionMade, RangeForecast, RangeForecastScore
+from generator.brain.facts import BASELINES
 from generator.brain.reading import AssetReading
 from generator.catalog.durations import HOUR_MS
 from generator.catalog.formats import rounded
 from generator.catalog.horizons import HORIZONS
 
-BASELINES: Final = ("last_hour", "last_day", "ewma")
 NORMAL: Final = (-1.6449, -0.6745, 0.6745, 1.6449)  # quantiles .05, .25, .75 and .95
 BAR_MINUTES: Final = 5
 

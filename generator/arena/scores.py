@@ -14,7 +14,10 @@ from math import log
 from typing import Final
 
 from generator.arena.blocks import Cell, Ratio, bin_of, bins_of
-from generator.arena.moves import MoveSums
+from generator.arena.moves import (
+    LOG_CLAMP,
+    MoveSums,
+)
 from generator.arena.rates import rate
 from generator.arena.values import (
     BeforeCalls,
@@ -29,7 +32,6 @@ from generator.brain.forecast import Forecast, MoveChance, OutcomeChances
 from generator.catalog.formats import probabilities, rounded
 from generator.catalog.words import PREDICTION_OF_CALL, Call, Prediction
 
-LOG_CLAMP: Final = 0.01
 BIN_EDGES: Final = (0.0, 35.0, 40.0, 45.0, 50.0, 60.0, 100.0)
 BASELINES: Final = ("uniform", "base_rate", "persistence")
 UNIFORM_BRIER: Final = 2 / 3

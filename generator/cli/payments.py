@@ -26,7 +26,7 @@ EXPLAINED: Final = {
 }
 
 
-class State(StrEnum):
+class PaymentState(StrEnum):
     """Which payments to list."""
 
     unknown = "unknown"
@@ -37,7 +37,7 @@ class State(StrEnum):
 
 @payments_app.command("list")
 def list_payments(
-    state: Annotated[State, typer.Option(help="Only payments in this state.")] = State.all,
+    state: Annotated[PaymentState, typer.Option(help="Only payments in this state.")] = PaymentState.all,
     limit: Annotated[int, typer.Option(help="At most this many, newest first.", min=1)] = 50,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object a line.")] = False,
 ) -> None:
@@ -57,7 +57,7 @@ def list_payments(
 
     if rows:
         return
-    if state is State.all:
+    if state is PaymentState.all:
         print("no payments", file=sys.stderr)
     else:
         print(f"no payments are {state}", file=sys.stderr)

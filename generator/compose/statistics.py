@@ -1,9 +1,8 @@
 """GET /api/statistics.php."""
 
-from typing import Final
-
 from pydantic import Field
 
+from generator.arena.hourly import HORIZON_MINUTES
 from generator.catalog.assets import ASSETS
 from generator.catalog.discovery import CATALOG_VERSION
 from generator.catalog.endpoints import ENDPOINT_BY_ID, ENDPOINTS
@@ -72,9 +71,6 @@ class StatisticsResponse(NoticeResponse):
     teacher_brain: TeacherBrain = Field(description="The teacher's state.")
     api_ecosystem: ApiEcosystem = Field(description="The API's own state.")
     developer_note: str = Field(description="Advice for clients.")
-
-
-HORIZON_MINUTES: Final = 60
 
 
 def statistics(ctx: TickContext) -> StatisticsResponse:

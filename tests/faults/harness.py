@@ -19,13 +19,14 @@ from gateway.app.application import build_app
 from gateway.app.state import GatewayState
 from gateway.devnet.app import build_devnet
 from gateway.devnet.keys import Key, new_key
-from gateway.devnet.ledger import FIRST_ROUND_AT, ROUND_S, DevnetLedger
+from gateway.devnet.ledger import FIRST_ROUND_AT, DevnetLedger
 from gateway.devnet.settings import DevnetSettings
 from gateway.devnet.transactions import parse_item, signed
 from gateway.devnet.wallet import SignedPayment, pay
 from gateway.ledger.store import Ledger as PaymentsLedger
 from gateway.settings import DEMO_PAYEE, GatewaySettings
 from gateway.upstream.http_client import Http
+from gateway.wire.algorand import ROUND_S
 from gateway.wire.networks import DEVNET
 from tests.faults.proxy import FaultProxy
 from tests.support.clock import ManualClock

@@ -118,6 +118,20 @@ async def test_an_outcome_without_a_challenge_says_what_to_do(
 
 
 @in_loop
+async def test_a_refusal_while_nothing_can_be_quoted_says_why_in_place_of_a_challenge(tmp_path: Path) -> None:
+    async with gateway_app(tmp_path) as home:
+        home.state.ledger.ledger.fault = "the ledger is gone"
+        answer = await answer_to(home, Refused("insufficient_funds", "", DEVNET.full, SETTLED.payer))
+
+    assert (answer.status_code, answer.json()["detail"], answer.headers["retry-after"]) == (
+        503,
+        "The payments ledger cannot be used right now.",
+        "5",
+    )
+    assert not {"PAYMENT-REQUIRED", "PAYMENT-RESPONSE"} & {name.upper() for name in answer.headers}
+
+
+@in_loop
 async def test_what_is_gone_or_pending_has_a_receipt_that_says_so(tmp_path: Path) -> None:
     async with gateway_app(tmp_path) as home:
         gone = await answer_to(home, Gone(SETTLED))

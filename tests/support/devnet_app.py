@@ -14,12 +14,13 @@ from x402.schemas import PaymentRequired, PaymentRequirements
 
 from gateway.devnet.app import build_devnet
 from gateway.devnet.keys import Key, new_key
-from gateway.devnet.ledger import FIRST_ROUND_AT, ROUND_S, DevnetLedger
+from gateway.devnet.ledger import FIRST_ROUND_AT, DevnetLedger
 from gateway.devnet.settings import DevnetSettings
 from gateway.devnet.transactions import Item, parse_item, signed
 from gateway.devnet.wallet import SignedPayment
 from gateway.devnet.wallet import sign as sign_payment
 from gateway.settings import DEMO_PAYEE
+from gateway.wire.algorand import ROUND_S
 from gateway.wire.networks import DEVNET
 from tests.support.clock import ManualClock
 from tests.support.inline_client import inline_client

@@ -1,10 +1,21 @@
 """Algorand encoding against the official SDK."""
 
 import pytest
-from algosdk import encoding, transaction
+from algosdk import constants, encoding, transaction
 from algosdk.account import generate_account
 
-from gateway.wire.algorand import TRANSACTION_PREFIX, address_of, group_id_of, key_of, pack, txid_of, unpack
+from gateway.wire.algorand import (
+    MAX_GROUP,
+    MAX_NOTE_BYTES,
+    MIN_FEE,
+    TRANSACTION_PREFIX,
+    address_of,
+    group_id_of,
+    key_of,
+    pack,
+    txid_of,
+    unpack,
+)
 from gateway.wire.networks import DEVNET
 
 
@@ -39,3 +50,11 @@ def test_an_invalid_address_is_refused(text: str) -> None:
 def test_bytes_that_are_not_one_msgpack_value_are_refused(data: bytes) -> None:
     with pytest.raises(ValueError, match="not msgpack"):
         unpack(data)
+
+
+def test_the_chain_s_limits_are_those_of_the_sdk() -> None:
+    assert (MAX_GROUP, MIN_FEE, MAX_NOTE_BYTES) == (
+        constants.TX_GROUP_LIMIT,
+        constants.MIN_TXN_FEE,
+        constants.NOTE_MAX_LENGTH,
+    )

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from gateway.devnet.settings import IDENTITIES
+from gateway.wire.algorand import MARGIN_ROUNDS, ROUND_S
 from generator.cli.buying.web import Unanswered, Web, WebAnswer
 from generator.errors import GeneratorError
 
 if TYPE_CHECKING:
     from gateway.wire.networks import Network
     from generator.cli.buying.purchases import Purchase
-
-MARGIN_ROUNDS: Final = 10
-ROUND_S: Final = 2.8
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 from gateway.devnet.errors import WalletError
 from gateway.devnet.wallet import pay
+from gateway.wire.algorand import VALID_ROUNDS
 from generator.cli.buying.chain import PaymentStatus, identity, look_up
 from generator.cli.buying.offer import OfferRefused, read_terms
 from generator.cli.buying.proof import failures, receipt_of
@@ -25,8 +26,6 @@ from generator.errors import GeneratorError
 if TYPE_CHECKING:
     from gateway.devnet.keys import Key
 
-VALID_ROUNDS: Final = 100
-"""About five minutes: after that, and ten rounds more, a payment that the chain does not have is refused for good."""
 PATIENCE_S: Final = 60.0
 MOST_SENDS: Final = 12
 DEFAULT_WAIT_S: Final = 2.0

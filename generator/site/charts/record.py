@@ -9,6 +9,7 @@ from typing import Final
 from markupsafe import Markup
 
 from generator.arena.rates import counted, enough, share
+from generator.arena.scores import UNIFORM_BRIER
 from generator.arena.values import Bin, ForecastScores, HorizonRecord, MeanInterval, MoveScores, Proportion
 from generator.catalog.horizons import HORIZONS
 from generator.compose.scores import RULE_WORDS, against
@@ -16,7 +17,6 @@ from generator.site.charts.plot import HEIGHT, Axis, Caption, Chart, Plane, Row,
 from generator.site.words.format import percent, signed
 from generator.site.words.record import between, interval
 
-UNIFORM_BRIER: Final = 2 / 3
 BASELINE_NAMES: Final = {"brain": "The brain", "base_rate": "Base rate", "persistence": "Last outcome"}
 _INTERVAL: Final = "95% interval"
 _COMMON: Final = "always naming the most common outcome"

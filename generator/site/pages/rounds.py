@@ -61,7 +61,7 @@ class FinishedRound:
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class JudgedAnswer:
     """What one side answered in a finished round, and whether it was right.
 
     `answer` is empty where the side gave none; `right` is None then, and where the round is void.
@@ -85,9 +85,9 @@ def _history_row(played: FinishedRound) -> dict[str, Any]:
         "round_id": played.round_id,
         "asset": played.asset,
         "start_ms": played.start_ms,
-        "brain": _brain_verdict(played),
-        "people": _verdict(_consensus(played, "real"), outcome),
-        "simulated": _verdict(_consensus(played, "simulated"), outcome),
+        "brain": _brains_answer(played),
+        "people": _judged(_consensus(played, "real"), outcome),
+        "simulated": _judged(_consensus(played, "simulated"), outcome),
         "outcome": "void" if outcome is None else OUTCOME[outcome],
         "outcome_mark": "" if outcome is None else MARKS[OUTCOME[outcome]],
         "moved": signed_bps(played.change_bps),
@@ -102,18 +102,18 @@ def _consensus(played: FinishedRound, who: str) -> str | None:
     return consensus_of(votes) if votes else None
 
 
-def _brain_verdict(played: FinishedRound) -> Verdict:
+def _brains_answer(played: FinishedRound) -> JudgedAnswer:
     if played.prediction is not None and not played.called:
-        return Verdict(NO_CALL, MARKS[NO_CALL], None)
-    return _verdict(played.prediction, played.outcome)
+        return JudgedAnswer(NO_CALL, MARKS[NO_CALL], None)
+    return _judged(played.prediction, played.outcome)
 
 
-def _verdict(answer: str | None, outcome: str | None) -> Verdict:
+def _judged(answer: str | None, outcome: str | None) -> JudgedAnswer:
     if answer is None:
-        return Verdict("", "", None)
+        return JudgedAnswer("", "", None)
     right = None if outcome is None else answer == outcome
     words = OUTCOME[answer]
-    return Verdict(words, MARKS.get(words, ""), right)
+    return JudgedAnswer(words, MARKS.get(words, ""), right)
 
 
 def who_was_right(arena: ArenaView, rounds: Sequence[FinishedRound], source: Markup | str) -> dict[str, Any]:
