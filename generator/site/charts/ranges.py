@@ -1,6 +1,6 @@
 """How far a price may move: its ranges at the end of one horizon or of several, around the price now."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from markupsafe import Markup
@@ -34,13 +34,22 @@ class _Row(NamedTuple):
 
 
 def how_far(
-    name: str, asset: str, now: float | None, ranges: Mapping[str, MoveRange], source: Markup | str
+    name: str,
+    asset: str,
+    now: float | None,
+    ranges: Mapping[str, MoveRange],
+    source: Markup | str,
+    *,
+    at: str = "now",
+    came: float | None = None,
 ) -> Chart | None:
     """Draw where a price should end 50 and 90 times in 100; None without a range.
 
     Args:
         now: the price now in USD; where it is None, the ends are in percent alone.
         ranges: by horizon, the shortest first. One alone has a row for each range; several have a row each.
+        at: when the price was that, in words.
+        came: the move that came, in percent, where it is known.
     """
     if not ranges:
         return None
@@ -48,13 +57,14 @@ def how_far(
     longest = max(ranges, key=lambda horizon: HORIZONS[horizon].minutes)
     rows = tuple(_rows(ranges))
     room = (_SHORT_LABEL if len(ranges) == 1 else _LABEL) + _VALUE
-    low = min(move.low_90 for move in ranges.values())
-    high = max(move.high_90 for move in ranges.values())
+    moves = [0.0 if came is None else came]
+    low = min(*moves, *(move.low_90 for move in ranges.values()))
+    high = max(*moves, *(move.high_90 for move in ranges.values()))
     across = Axis(low, high if high > low else low + 1.0, (), "")
     plane = Plane(across, Axis(0.0, 1.0, (), ""), _TOP, _TOP + _ROW * len(rows), room, WIDTH - _VALUE)
 
     middle, _ = plane.at(0.0, 0.0)
-    here = "now" if now is None else f"now {price(now)}"
+    here = at if now is None else f"{at} {price(now)}"
     parts = [text("value", middle, 18, here, "middle")]
     for number, row in enumerate(rows):
         parts += _drawn(row, plane, _TOP + _ROW * number, now)
@@ -63,6 +73,10 @@ def how_far(
     height = plane.bottom
     if len(ranges) > 1:
         parts += _names(plane, ranges[longest])
+        height += _NAMES
+
+    if came is not None:
+        parts += _came(plane, came, rows)
         height += _NAMES
 
     caption = Caption(
@@ -134,6 +148,14 @@ def _names(plane: Plane, widest: MoveRange) -> Iterator[Markup]:
         left, _ = plane.at(begin, 0.0)
         right, _ = plane.at(end, 0.0)
         yield text("row", (left + right) / 2, y, name, "middle")
+
+
+def _came(plane: Plane, came: float, rows: Sequence[_Row]) -> Iterator[Markup]:
+    """Mark the move that came in the last row, and name it below."""
+    x, _ = plane.at(came, 0.0)
+    up_from_bottom = 1 - (_ROW * (len(rows) - 1) + _BAR / 2) / (plane.bottom - plane.top)
+    yield plane.dot("end", (came, up_from_bottom), f"ended {signed(came)}", 7)
+    yield text("value", x, plane.bottom + 4, "ended", "middle")
 
 
 def _moved(now: float, move: float) -> float:

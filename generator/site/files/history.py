@@ -20,6 +20,7 @@ from generator.catalog.words import SourceMode
 from generator.compose.context import TickContext
 from generator.compose.inputs import observed, reading_of
 from generator.site.charts.history import WINDOWS, Lately, Point, Window, history, line_chart, uptime
+from generator.site.charts.lessons import spells
 from generator.site.charts.plot import Chart
 from generator.site.charts.report import DATA_FROM, source_of
 from generator.site.files.csv_file import csv_file
@@ -109,6 +110,7 @@ def histories(
         lessons: of the days that have a page, without those of a backtest.
     """
     drawn = [*_price_charts(ctx, hours), *_futures_charts(ctx)]
+    drawn += spells(hours, _source_of_regimes(ctx, hours))
     drawn.append(uptime("uptime", minutes, ctx.freshness.generated_ms, "Source: own record of ticks."))
     charts = {chart.caption.name: chart for chart in drawn if chart is not None}
 

@@ -26,6 +26,7 @@ from generator.site.pages.arena import live_view, voters
 from generator.site.pages.asset import asset_view
 from generator.site.pages.docs import document_view
 from generator.site.pages.landing import landing, missing
+from generator.site.pages.learn import learn_view
 from generator.site.pages.linked import linked_data
 from generator.site.pages.markdown import markdown
 from generator.site.pages.record import record_view
@@ -36,7 +37,6 @@ from generator.site.resources import Resources
 from generator.site.templates import environment
 from generator.site.words import format as page_format
 from generator.site.words.days import DAYS_KEPT, Day
-from generator.site.words.lessons import chosen
 from generator.site.words.record import first_due
 from generator.site.words.reference import Reference
 
@@ -144,9 +144,12 @@ def _status(_page: SitePage, view: PageView) -> Mapping[str, Any]:
 
 
 def _learn(_page: SitePage, view: PageView) -> Mapping[str, Any]:
-    regimes = view.figures.get(FIRST_CHART)
-    funding = view.figures.get(f"{DEFAULT_ASSET.lower()}-funding")
-    return {"figures": {"regimes": regimes, "funding": funding}, "lessons": chosen(view.ctx.arena.lessons)}
+    return learn_view(view.ctx.arena, view.predictions, view.figures)
+
+
+def _learn_source(view: PageView) -> tuple[object, ...]:
+    arena = view.ctx.arena
+    return (arena.lessons, arena.hourly_record.move, arena.backtest, view.figures, tuple(view.predictions))
 
 
 def _asset(page: SitePage, view: PageView) -> Mapping[str, Any]:
@@ -200,7 +203,7 @@ _BY_TEMPLATE: Final[Mapping[str, PageRecipe]] = {
     "pages/status.html": PageRecipe(_status, None),
     "pages/track_record.html": PageRecipe(_record, _record_source),
     "pages/glossary.html": PageRecipe(lambda _, view: {"today": _today(view)}, lambda view: (_today(view),)),
-    "pages/learn.html": PageRecipe(_learn, lambda view: (view.ctx.arena.lessons, view.figures)),
+    "pages/learn.html": PageRecipe(_learn, _learn_source),
     "pages/asset.html": PageRecipe(_asset, _each_five_minutes),
     "pages/history.html": PageRecipe(_history, lambda view: (view.figures,)),
     "pages/archive.html": PageRecipe(_archive, lambda view: (view.days,)),

@@ -17,6 +17,7 @@ from generator.site.words.votes import apart
 
 HISTORY_SHOWN: Final = 48
 PEOPLE: Final = "People"
+OF_BACKTEST: Final = "Source: rounds of the backtest, downloads of the track record."
 PATTERNS: Final[dict[PatternType, str]] = {
     PatternType.BOTH_CORRECT: "both right",
     PatternType.BRAIN_ONLY: "only the brain right",
@@ -126,7 +127,7 @@ def who_was_right(arena: ArenaView, rounds: Sequence[FinishedRound], source: Mar
     is_tested = False
     if chart is None and arena.backtest is not None:
         tested = arena.backtest.arena
-        chart = rates("right", "The brain", (("Brain", tested.hit),), source, tested.chance)
+        chart = rates("right", "The brain", (("Brain", tested.hit),), OF_BACKTEST, tested.chance)
         is_tested = chart is not None
 
     return {

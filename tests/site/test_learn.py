@@ -1,0 +1,136 @@
+"""The pictures and guesses of Learn: true of the hours and forecasts that they show."""
+
+import re
+from dataclasses import replace
+from itertools import groupby
+from statistics import median
+
+import pytest
+from scipy.stats import binomtest
+
+from generator.arena.values import Hour
+from generator.catalog.durations import HOUR_MS
+from generator.catalog.text.concepts import CONCEPTS
+from generator.catalog.words import RegimeLabel
+from generator.site.charts.lessons import clearest_spells, few_cases, spells
+from generator.site.pages.learn import range_guess
+from tests.support.page_view import predictions, rendered
+
+START_MS = 1_790_000_000_000 // HOUR_MS * HOUR_MS
+PLACES = {"risk_on": 0, "risk_off": 1, "range": 2, "high_volatility": 3}
+
+
+def hour(number: int, label: str, chance: float, price: float = 100.0) -> Hour:
+    chances = [(1 - chance) / 3] * 4
+    if label in PLACES:
+        chances[PLACES[label]] = chance
+    at = START_MS + number * HOUR_MS
+    return Hour(at, at, label, tuple(chances), "", {"BTC": price, "ETH": 2 * price})
+
+
+def month(*runs: tuple[str, int, float]) -> list[Hour]:
+    """Return hours of (regime, length, chance), whose price rises by a hundredth an hour."""
+    hours: list[Hour] = []
+    for label, length, chance in runs:
+        hours += [hour(len(hours) + step, label, chance, 100 * 1.01 ** (len(hours) + step)) for step in range(length)]
+    return hours
+
+
+def test_the_picture_of_a_regime_is_the_spell_in_which_it_was_surest() -> None:
+    hours = month(("range", 8, 0.9), ("risk_on", 7, 0.6), ("range", 30, 0.7), ("risk_on", 6, 0.8), ("risk_off", 5, 0.9))
+
+    chosen = {spell.label: spell for spell in clearest_spells(hours)}
+
+    surest: dict[str, tuple[float, int]] = {}
+    for label, run in groupby(hours, key=lambda one: one.label):
+        of_run = list(run)
+        mean = sum(one.chances[PLACES[label]] for one in of_run if one.chances) / len(of_run)
+        if len(of_run) >= 6:
+            surest[label] = max(surest.get(label, (0.0, 0)), (mean, of_run[0].at_ms))
+    assert {label: spell.hours[0].at_ms for label, spell in chosen.items()} == {
+        RegimeLabel(label): begin for label, (_, begin) in surest.items()
+    }
+
+
+def test_a_spell_ends_where_an_hour_is_missing_and_shows_a_day_at_most() -> None:
+    broken = [one for one in month(("range", 11, 0.9)) if one.at_ms != START_MS + 5 * HOUR_MS]
+    (long,) = clearest_spells(month(("range", 40, 0.9)))
+
+    assert clearest_spells(broken) == ()
+    assert (len(long.hours), long.hours[-1].at_ms) == (24, START_MS + 39 * HOUR_MS)
+
+
+def test_a_spell_says_how_the_median_asset_changed_over_it() -> None:
+    (chart,) = spells(month(("risk_on", 7, 0.9)), "Source: a test.")
+
+    change = 100 * (1.01**6 - 1)
+    assert chart.caption.finding == f"Risk-on: the median asset +{median([change, change]):.2f}% in 7 hours"
+    assert chart.caption.rows == (("BTC", f"+{change:.2f}%"), ("ETH", f"+{change:.2f}%"))
+
+
+def test_all_pictures_of_regimes_have_one_scale() -> None:
+    drawn = spells(month(("risk_on", 20, 0.9), ("range", 6, 0.9)), "Source: a test.")
+
+    labels = [re.findall(r'<text class="tick halo"[^>]*>([^<]*)<', str(chart.svg())) for chart in drawn]
+
+    assert len(drawn) == 2
+    assert labels[0] == labels[1] != []
+
+
+@pytest.mark.parametrize(("row", "right", "of"), [(0, 5, 10), (1, 50, 100), (2, 500, 1_000)])
+def test_the_intervals_of_few_and_many_cases_are_wilsons(row: int, right: int, of: int) -> None:
+    low, high = binomtest(right, of).proportion_ci(method="wilson")
+
+    label, between = few_cases("few").caption.rows[row]
+
+    assert label == f"{right:,} of {of:,}"
+    assert between == f"{100 * low:.0f} to {100 * high:.0f}%"
+
+
+def test_the_text_on_few_cases_says_what_its_picture_shows() -> None:
+    text = re.sub(r"<[^>]+>", " ", rendered()["/learn/index.html"].decode())
+
+    assert "anywhere from 24 to 76 in 100" in text
+    assert "to three points either way" in text
+    assert [between for _, between in few_cases("few").caption.rows][::2] == ["24 to 76%", "47 to 53%"]
+
+
+@pytest.mark.parametrize(
+    ("move", "where"),
+    [
+        (0.0, "inside both ranges"),
+        (0.3, "outside the 50% range and inside the 90% range"),
+        (-3.0, "outside both ranges"),
+    ],
+)
+def test_a_guess_is_of_the_newest_hour_and_says_in_which_range_it_ended(move: float, where: str) -> None:
+    newest, *older = (made for made in predictions() if made.asset == "BTC" and made.outcome is not None)
+    assert newest.ranges is not None
+    within = replace(newest.ranges["1h"], low_90=-0.5, low_50=-0.2, high_50=0.2, high_90=0.5)
+    moves = {"1h": replace(newest.moves["1h"], move=move)}
+    made = replace(newest, ranges={"1h": within}, moves=moves)
+
+    guess = range_guess((made, *older))
+
+    assert guess is not None
+    assert guess["where"].startswith(where)
+    assert guess["ended"].split(", ")[1].lstrip("+\N{MINUS SIGN}") == f"{abs(move):.2f}%"
+    assert f"ended {guess['ended'].split(', ')[1]}" in str(guess["picture"])
+
+
+def test_before_an_hour_is_over_there_is_no_guess() -> None:
+    assert range_guess(()) is None
+
+
+def test_every_chapter_that_a_lesson_links_to_is_an_idea_of_learn() -> None:
+    html = rendered()["/learn/index.html"].decode()
+
+    assert all(f'<h2 id="{text.chapter}"' in html for text in CONCEPTS.values())
+
+
+def test_a_screen_of_learn_is_an_idea_in_few_words() -> None:
+    html = rendered()["/learn/index.html"].decode()
+
+    for idea in re.findall(r'<section class="idea.*?</section>', html, re.DOTALL):
+        read = re.sub(r"<(svg|table|details|figure)\b.*?</\1>", " ", idea, flags=re.DOTALL)
+        assert len(re.sub(r"<[^>]+>", " ", read).split()) <= 180
