@@ -23,6 +23,11 @@ ACTIVE = tuple(str(phase) for phase in (RoundPhase.SCHEDULED, RoundPhase.OPEN, R
 FINISHED = (str(RoundPhase.RESOLVED), str(RoundPhase.VOID))
 SCHEDULE_KEY = "arena.schedule"
 
+# Of each idea the number of its newest lesson, from an index: grouped by idea, every lesson ever made would be read.
+_NEWEST_LESSONS = select(
+    *(select(func.max(t.lessons.c.id)).where(t.lessons.c.concept == concept).scalar_subquery() for concept in Concept)
+)
+
 
 def active_rounds(connection: Connection) -> tuple[Round, ...]:
     """Return the rounds that are scheduled, open or live, by start."""
@@ -111,13 +116,8 @@ def lessons_since(connection: Connection, since_ms: int) -> tuple[Lesson, ...]:
 
 
 def concepts_by_recency(connection: Connection) -> tuple[Concept, ...]:
-    """Return the ideas of all lessons, each once, that of the newest lesson first.
-
-    Each idea's newest lesson is found in an index: grouped by idea, every lesson ever made would be read.
-    """
-    c = t.lessons.c
-    newest = [select(func.max(c.id)).where(c.concept == concept).scalar_subquery() for concept in Concept]
-    numbers = connection.execute(select(*newest)).one()
+    """Return the ideas of all lessons, each once, that of the newest lesson first."""
+    numbers = connection.execute(_NEWEST_LESSONS).one()
 
     taught = [(number, concept) for number, concept in zip(numbers, Concept, strict=True) if number is not None]
     return tuple(concept for _number, concept in sorted(taught, reverse=True))
