@@ -88,8 +88,7 @@ def test_a_bad_bar_that_comes_back_is_small_after_an_hour_and_nearly_gone_after_
     spoilt: Callable[[float], BarFrame], size: float
 ) -> None:
     ratio = {
-        hours: hour_sigma(spoilt(size), hours * HOUR_BARS) / usual_hour_sigma(hours * HOUR_BARS)
-        for hours in (1, 4)
+        hours: hour_sigma(spoilt(size), hours * HOUR_BARS) / usual_hour_sigma(hours * HOUR_BARS) for hours in (1, 4)
     }
 
     assert 1.0 <= ratio[1][0] <= 2.0
