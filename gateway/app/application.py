@@ -15,7 +15,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Mount, Route
 
-from gateway.app.loops import repeat, running
+from gateway.app.loops import repeat, running, say_alive_forever
 from gateway.app.preview import Preview
 from gateway.app.server import CONNECTIONS, Connection, Connections, http_server, listen
 from gateway.app.state import GatewayState, open_state
@@ -33,6 +33,7 @@ from gateway.settings import GatewaySettings
 from gateway.upstream.http_client import Http
 from gateway.vault.bucket import vault_files
 from gateway.wire.loopback import is_loopback
+from gateway.wire.notify import READY, STOPPING, tell_supervisor
 
 PAID_PATH: Final = "/api/x402-{name}.php"
 log = structlog.get_logger("gateway")
@@ -89,7 +90,9 @@ def build_app(
             app.state.gateway = gateway
             app.router.routes[:] = _routes(gateway, free_vote, step, preview=preview)
             await stack.enter_async_context(running(_loops(gateway, free_vote, connections)))
+            tell_supervisor(READY)
             yield {CONNECTIONS: connections}
+            tell_supervisor(STOPPING)
 
     app = Starlette(
         middleware=[
@@ -155,6 +158,7 @@ def _loops(gateway: GatewayState, free_vote: FreeVote, connections: Connections)
     yield repeat(
         free_vote.forget_closed_rounds, "what was counted of free ballots could not be removed", FORGET_EVERY_S
     )
+    yield say_alive_forever()
     yield connections.sweep_forever()
 
 

@@ -10,6 +10,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from gateway.errors import database_reason
 from gateway.vault.folder import POLL_S
+from gateway.wire.notify import ALIVE, FEED_EVERY_S, tell_supervisor
 
 log = structlog.get_logger("gateway")
 
@@ -33,6 +34,13 @@ async def repeat(work: Callable[[], Awaitable[object]], complaint: str, every_s:
 
         except Exception:
             log.exception(complaint)
+
+
+async def say_alive_forever() -> None:
+    """Say to the supervisor that this loop lives: one that hangs is silent, and is ended and started again."""
+    while True:
+        tell_supervisor(ALIVE)
+        await asyncio.sleep(FEED_EVERY_S)
 
 
 @contextlib.asynccontextmanager

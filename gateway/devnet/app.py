@@ -15,6 +15,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from gateway.app.loops import running, say_alive_forever
 from gateway.app.server import http_server, listen
 from gateway.devnet.errors import DevnetError
 from gateway.devnet.facilitator import DevnetFacilitator
@@ -77,7 +78,8 @@ def build_devnet(settings: DevnetSettings, *, now: Callable[[], float] = time.ti
 
     @asynccontextmanager
     async def lifespan(_app: Starlette) -> AsyncIterator[None]:
-        yield
+        async with running([say_alive_forever()]):
+            yield
         ledger.close()
 
     routes = [DevnetFacilitator(ledger, fee_key).routes(), wallet_routes(ledger, page_key), *node_routes(ledger)]

@@ -35,8 +35,53 @@ READY_TIMEOUT_S: Final = 600  # a live backfill of 30 days takes minutes
 POLL_S: Final = 0.1
 GRACE_S: Final = 60
 LAST_LINES: Final = 20
+SILENT_S: Final = 180  # three ticks
 # The level of a log line in either format, and the beginning of what no log has formatted.
 ALARMING: Final = re.compile(r'\[(warning|error|critical) *\]|"level": "(warning|error|critical)"|^Traceback|^emi')
+
+
+class Ear:
+    """Where one child says that it lives, as a unit does to systemd; deaf where the system has no abstract sockets."""
+
+    def __init__(self) -> None:
+        self._socket: socket.socket | None = None
+        self._heard_s: float | None = None  # None before the first word: a start may take long
+        self._silent = False
+        if sys.platform == "linux":
+            self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+            self._socket.setblocking(False)
+            self._socket.bind("")  # the kernel chooses a name
+
+    def address(self) -> dict[str, str]:
+        """Return the setting that tells a child where to speak, empty to tell it not to."""
+        name = "" if self._socket is None else self._socket.getsockname().decode().replace("\0", "@", 1)
+        return {"NOTIFY_SOCKET": name}
+
+    def listen(self, now_s: float) -> bool | None:
+        """Return False when it has just been silent for too long, True when it speaks again, else None."""
+        if self._hears():
+            was_silent = self._silent
+            self._heard_s = now_s
+            self._silent = False
+            return True if was_silent else None
+
+        if self._silent or self._heard_s is None or now_s - self._heard_s < SILENT_S:
+            return None
+        self._silent = True
+        return False
+
+    def close(self) -> None:
+        """Listen no more."""
+        if self._socket is not None:
+            self._socket.close()
+            self._socket = None
+
+    def _hears(self) -> bool:
+        heard = False
+        with suppress(BlockingIOError):
+            while self._socket is not None and self._socket.recv(4096):
+                heard = True
+        return heard
 
 
 class Child:
@@ -45,9 +90,10 @@ class Child:
     def __init__(self, name: str, arguments: Sequence[str], environment: Mapping[str, str], *, shown: bool) -> None:
         self.name = name
         self.last: deque[str] = deque(maxlen=LAST_LINES)
+        self._ear = Ear()
         self._process = subprocess.Popen(  # noqa: S603  our own interpreter and module
             [sys.executable, "-m", "generator.cli", *arguments],
-            env={**os.environ, **environment, "PYTHONUNBUFFERED": "1"},
+            env={**os.environ, **environment, **self._ear.address(), "PYTHONUNBUFFERED": "1"},
             stdout=None if shown else subprocess.PIPE,
             stderr=None if shown else subprocess.STDOUT,
             text=True,
@@ -65,6 +111,18 @@ class Child:
         """Return the exit code, or None while it runs."""
         return self._process.poll()
 
+    def news(self, now_s: float) -> str | None:
+        """Return a line when it has been silent for three ticks, and when it is heard again."""
+        change = self._ear.listen(now_s)
+        if change is None:
+            return None
+        if change:
+            return f"emi: {self.name} is heard again."
+        return (
+            f"emi: {self.name} has been silent for {SILENT_S // 60} minutes: process {self._process.pid} hangs or is "
+            f"suspended; kill -CONT {self._process.pid}, or stop everything with Ctrl-C and start again."
+        )
+
     def end(self) -> None:
         """Ask it to stop, wait for its drain, and kill it only after a minute."""
         if self._process.poll() is None:
@@ -76,6 +134,7 @@ class Child:
             self._process.wait()
         if self._relay.is_alive():
             self._relay.join(1)
+        self._ear.close()
 
     def _read(self) -> None:
         for line in self._process.stdout or ():
@@ -223,6 +282,8 @@ def _watch(children: list[Child], stopping: list[int]) -> int:
         for child in children:
             code = child.exit_code()
             if code is None:
+                if line := child.news(time.monotonic()):
+                    print(line, file=sys.stderr, flush=True)
                 continue
 
             child.end()

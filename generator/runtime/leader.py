@@ -17,6 +17,7 @@ from typing import Final
 
 import structlog
 
+from gateway.wire.notify import ALIVE, FEED_EVERY_S, READY, STOPPING, tell_supervisor
 from generator.catalog.words import SourceMode
 from generator.errors import GeneratorError, LeadershipLost
 from generator.market.source import Progress
@@ -49,7 +50,8 @@ class Leader:
     """Make ticks while the lease is held, until a stop.
 
     The app is built with the fence of `leadership`, nothing opened yet; `run` starts and closes the leadership. History
-    that could not be fetched is fetched again after `retry_s`, then after twice as long each time.
+    that could not be fetched is fetched again after `retry_s`, then after twice as long each time. `tell` is how a
+    supervisor hears that this process is ready, alive or stopping.
     """
 
     def __init__(
@@ -61,11 +63,13 @@ class Leader:
         metrics: GeneratorMetrics | None = None,
         progress: Callable[[], AbstractContextManager[Progress]] = lambda: nullcontext(no_progress),
         retry_s: float = FIRST_RETRY_S,
+        tell: Callable[[str], object] = tell_supervisor,
     ) -> None:
         self._app = app
         self._leadership = leadership
         self._progress = progress
         self._retry_s = retry_s
+        self._tell = tell
         self._changed = asyncio.Event()
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._epoch: int | None = None  # under which the market is open; None unless LEADING
@@ -73,7 +77,14 @@ class Leader:
         self.state = LeaderState.STARTING
 
         self.metrics = metrics or GeneratorMetrics()
-        self.scheduler = Scheduler(app, on_report, self.metrics, may_tick=self.may_tick, on_fenced=self._fenced_off)
+        self.scheduler = Scheduler(
+            app,
+            on_report,
+            self.metrics,
+            may_tick=self.may_tick,
+            on_alive=lambda: tell(ALIVE),
+            on_fenced=self._fenced_off,
+        )
         self.scheduler.every_minute(PRELOAD_AT_SECOND, self._refresh)
         self.metrics.leading.set_function(lambda: float(self.may_tick()))
         self.metrics.epoch.set_function(lambda: float(self._epoch or 0))
@@ -95,6 +106,8 @@ class Leader:
 
         self.scheduler.start()
         self._leadership.start()
+        self._spawn("alive", self._say_alive())
+        self._tell(READY)
         try:
             while not self._is_stopping():
                 await self._changed.wait()
@@ -102,6 +115,7 @@ class Leader:
                 await self._follow()
         finally:
             self.state = LeaderState.STOPPING
+            self._tell(STOPPING)
             await self.scheduler.drain()
             for name in tuple(self._tasks):
                 await self._cancel(name)
@@ -119,6 +133,13 @@ class Leader:
         """Return whether the lease is held, and the market open under it."""
         lease = self._leadership.state()
         return self.state is LeaderState.LEADING and lease is not None and lease.epoch == self._epoch
+
+    async def _say_alive(self) -> None:
+        """Say so while no tick does: an opening of minutes and a standby are well."""
+        while True:
+            if not self.may_tick():
+                self._tell(ALIVE)
+            await asyncio.sleep(FEED_EVERY_S)
 
     async def _follow(self) -> None:
         """Act on what the lease says now."""

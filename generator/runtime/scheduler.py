@@ -31,7 +31,9 @@ log = structlog.get_logger("emi.schedule")
 class Scheduler:
     """Make ticks; whoever runs it decides when the first is made.
 
-    `on_fenced` is called when the fence refused a tick, or the record of a failed one.
+    `on_alive` is called when a tick begins and when it has ended, well or badly: at least once within the deadline and a
+    minute. A failed tick counts, since a restart makes neither room on a disk nor a venue; who is told of it reads the
+    age of what is published. `on_fenced` is called when the fence refused a tick, or the record of a failed one.
     """
 
     def __init__(
@@ -42,12 +44,14 @@ class Scheduler:
         deadline_s: float = TICK_DEADLINE_S,
         *,
         may_tick: Callable[[], bool] = lambda: True,
+        on_alive: Callable[[], None] = lambda: None,
         on_fenced: Callable[[LeadershipLost], None] = lambda error: log.error("tick not published", reason=str(error)),
     ) -> None:
         self._app = app
         self._on_report = on_report
         self._deadline_s = deadline_s
         self._may_tick = may_tick
+        self._on_alive = on_alive
         self._on_fenced = on_fenced
         self._jumps = JumpWatch(app.clock)
         self._watch: asyncio.Task[None] | None = None
@@ -105,10 +109,12 @@ class Scheduler:
             at = self._app.clock.now()
             self._began_s = self._app.clock.monotonic()
             self._count_missed(self._began_s)
+            self._on_alive()
             try:
                 await self._make(at, self._began_s)
             finally:
                 self._began_s = None
+                self._on_alive()
 
     async def on_minute(self) -> None:
         """Tick, unless one is at work already, which then counts for this minute too or makes it a missed one."""

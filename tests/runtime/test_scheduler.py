@@ -99,6 +99,25 @@ def test_a_tick_that_blocks_its_thread_is_reported_as_stuck(tmp_path: Path) -> N
     assert seen == [(False, 0.0), (True, 80.0), (False, 0.0)]
 
 
+@pytest.mark.parametrize("fault", [None, waits])
+def test_a_watchdog_is_fed_as_a_tick_begins_and_as_it_ends(
+    tmp_path: Path, fault: Callable[[], Awaitable[None]] | None
+) -> None:
+    fed: list[float] = []
+
+    async def work() -> None:
+        async with opened(tmp_path, ManualClock()) as app:
+            if fault is not None:
+                fault_in(app, fault)
+            scheduler = Scheduler(app, deadline_s=0.3 if fault else 20, on_alive=lambda: fed.append(seconds()))
+            seconds = scheduler.running_s
+            await scheduler.fire()
+
+    run(work)
+
+    assert fed == [0.0, 0.0]
+
+
 @pytest.mark.parametrize("jump", [timedelta(hours=1), -timedelta(hours=1), timedelta(seconds=3)])
 def test_a_clock_that_is_set_is_reported_once(jump: timedelta) -> None:
     clock = ManualClock()

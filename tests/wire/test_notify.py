@@ -1,0 +1,59 @@
+"""A supervisor hears that a process is ready and alive, by a path or by a name of the kernel's own."""
+
+import contextlib
+import os
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from gateway.wire.notify import ALIVE, READY, tell_supervisor
+
+
+@contextlib.contextmanager
+def supervisor(place: str, told: str) -> Iterator[socket.socket]:
+    before = os.environ.get("NOTIFY_SOCKET")
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as listening:
+        listening.settimeout(5)
+        listening.bind(place)
+        os.environ["NOTIFY_SOCKET"] = told
+        try:
+            yield listening
+        finally:
+            del os.environ["NOTIFY_SOCKET"]
+            if before is not None:
+                os.environ["NOTIFY_SOCKET"] = before
+
+
+@pytest.mark.parametrize("abstract", [True, False])
+def test_a_supervisor_hears_each_message(tmp_path: Path, *, abstract: bool) -> None:
+    name = f"emi-{os.getpid()}" if abstract else str(tmp_path / "notify")
+    place, told = (f"\0{name}", f"@{name}") if abstract else (name, name)
+
+    with supervisor(place, told) as listening:
+        sent = [tell_supervisor(READY), tell_supervisor(ALIVE)]
+        heard = [listening.recv(100), listening.recv(100)]
+
+    assert (sent, heard) == ([True, True], [b"READY=1", b"WATCHDOG=1"])
+
+
+@pytest.mark.parametrize("address", ["", "relative", "/no/such/place", "@nobody-listens-here"])
+def test_without_a_listener_nothing_is_sent_and_nothing_fails(address: str) -> None:
+    before = dict(os.environ)
+    os.environ["NOTIFY_SOCKET"] = address
+    try:
+        assert not tell_supervisor(ALIVE)
+    finally:
+        os.environ.clear()
+        os.environ.update(before)
+
+
+def test_a_supervisor_that_does_not_listen_keeps_nobody_waiting(tmp_path: Path) -> None:
+    path = str(tmp_path / "notify")
+
+    with supervisor(path, path):
+        sent = [tell_supervisor(ALIVE) for _ in range(2_000)]
+
+    assert sent[0]
+    assert not sent[-1]
