@@ -167,9 +167,7 @@ class GatewaySettings(BaseSettings):
         default=None,
         ge=1,
         le=65535,
-        description=(
-            "Prometheus metrics of the gateway, on loopback; the generator's: `emi schedule --metrics-port PORT`."
-        ),
+        description=("Prometheus metrics of the gateway, on loopback; the generator's: EMI_SCHEDULE_METRICS_PORT."),
     )
     log_format: Literal["console", "json"] = "console"
 

@@ -1,5 +1,6 @@
 """Settings of the generator: `EMI_` environment, then `emi.yaml` (given by the command line), then defaults."""
 
+import shlex
 from pathlib import Path
 from typing import Annotated, Literal, TypeAlias, TypeVar
 from urllib.parse import unquote, urlsplit
@@ -171,6 +172,22 @@ class GeneratorSettings(BaseSettings):
         ),
     )
     log_format: Literal["console", "json"] = Field("console", description="Form of the log lines.")
+    schedule_metrics_port: int | None = Field(
+        None,
+        ge=1,
+        le=65535,
+        description="Prometheus metrics of the generator, on loopback; `emi schedule --metrics-port` wins.",
+    )
+    alert_cmd: SecretStr | None = Field(
+        None,
+        description="Command that `emi alert` runs for a fault, without a shell, with one JSON object on its standard "
+        "input: fault, subject, event (start, still, end), since, text, runbook. After 15 seconds it is killed.",
+    )
+    ping_url: SecretStr | None = Field(
+        None,
+        description="URL that `emi alert` asks after each published tick while all is well, and with `/fail` behind it "
+        "for a fault: a service that says when nothing comes any more.",
+    )
     backup_status: Path | None = Field(
         None,
         description=(
@@ -210,6 +227,20 @@ class GeneratorSettings(BaseSettings):
         if parts.scheme not in {"http", "https"} or not parts.hostname or any(sign.isspace() for sign in value):
             raise ValueError("must be a URL such as https://example.org/source")
         return value
+
+    @field_validator("alert_cmd")
+    @classmethod
+    def _argv(cls, value: SecretStr | None) -> SecretStr | None:
+        if value is not None:
+            shlex.split(value.get_secret_value())
+        return value
+
+    @field_validator("ping_url")
+    @classmethod
+    def _http(cls, value: SecretStr | None) -> SecretStr | None:
+        if value is None or urlsplit(value.get_secret_value()).scheme in {"http", "https"}:
+            return value
+        raise ValueError("must be an http(s) URL")
 
     @field_validator("contact")
     @classmethod
@@ -286,6 +317,16 @@ class GeneratorSettings(BaseSettings):
     def inbox_path(self) -> Path:
         """Folder of the ballots."""
         return inbox_of(self.arena.inbox_url, self.state_dir)
+
+    @property
+    def alert_command(self) -> str:
+        """The command that is run for a fault, empty for none."""
+        return self.alert_cmd.get_secret_value() if self.alert_cmd else ""
+
+    @property
+    def ping_origin(self) -> str | None:
+        """What is asked while all is well."""
+        return self.ping_url.get_secret_value() if self.ping_url else None
 
     @property
     def is_loopback(self) -> bool:

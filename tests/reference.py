@@ -187,8 +187,9 @@ def sentence(text: ast.Constant | ast.JoinedStr) -> str:
 def metrics(of: GeneratorMetrics | GatewayMetrics) -> Rows:
     labels = {getattr(one, "_name", ""): getattr(one, "_labelnames", ()) for one in vars(of).values()}
     for metric in of.registry.collect():
-        name = f"{metric.name}_total" if metric.type == "counter" else metric.name
-        names = labels.get(metric.name, ())
+        ending = {"counter": "_total", "info": "_info"}.get(metric.type, "")
+        name = metric.name + ending
+        names = labels.get(metric.name, ("version", "commit") if metric.type == "info" else ())
         yield f"`{name}`" + "".join(f" by `{one}`" for one in names), metric.type, metric.documentation
 
 

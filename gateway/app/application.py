@@ -33,7 +33,8 @@ from gateway.settings import GatewaySettings
 from gateway.upstream.http_client import Http
 from gateway.vault.bucket import vault_files
 from gateway.wire.loopback import is_loopback
-from gateway.wire.notify import READY, STOPPING, tell_supervisor
+from gateway.wire.notify import READY, STOPPING, notify_supervisor
+from gateway.wire.program import this_program
 
 PAID_PATH: Final = "/api/x402-{name}.php"
 log = structlog.get_logger("gateway")
@@ -90,9 +91,9 @@ def build_app(
             app.state.gateway = gateway
             app.router.routes[:] = _routes(gateway, free_vote, step, preview=preview)
             await stack.enter_async_context(running(_loops(gateway, free_vote, connections)))
-            tell_supervisor(READY)
+            notify_supervisor(READY)
             yield {CONNECTIONS: connections}
-            tell_supervisor(STOPPING)
+            notify_supervisor(STOPPING)
 
     app = Starlette(
         middleware=[
@@ -187,7 +188,7 @@ def serve(settings: GatewaySettings, preview: bool = False) -> None:  # noqa: FB
     """Run the gateway, the preview on loopback only, until SIGINT or SIGTERM; a failure is one line and exit code 1."""
     try:
         _check_complete(settings)
-        metrics = Metrics()
+        metrics = Metrics(this_program())
         app = build_app(settings, metrics=metrics, preview=preview)
         # Opened once beforehand: a bad file is one line, not a failed start with a traceback.
         Ledger(settings.ledger_where).close()

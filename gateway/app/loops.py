@@ -10,7 +10,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from gateway.errors import database_reason
 from gateway.vault.folder import POLL_S
-from gateway.wire.notify import ALIVE, FEED_EVERY_S, tell_supervisor
+from gateway.wire.notify import ALIVE, FEED_EVERY_S, notify_supervisor
 
 log = structlog.get_logger("gateway")
 
@@ -37,9 +37,9 @@ async def repeat(work: Callable[[], Awaitable[object]], complaint: str, every_s:
 
 
 async def say_alive_forever() -> None:
-    """Say to the supervisor that this loop lives: one that hangs is silent, and is ended and started again."""
+    """Say to the supervisor that this loop lives: one that hangs does not, and is ended and started again."""
     while True:
-        tell_supervisor(ALIVE)
+        notify_supervisor(ALIVE)
         await asyncio.sleep(FEED_EVERY_S)
 
 

@@ -3,7 +3,9 @@
 from functools import partial
 from typing import Final
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, Info, ProcessCollector
+
+from gateway.wire.program import UNNAMED, Program
 
 OUTCOMES: Final = ("delivered", "refused", "gone", "withheld", "pending", "unavailable", "limited")
 SETTLE_KINDS: Final = ("success", "failure", "unreadable")
@@ -13,8 +15,11 @@ SECONDS: Final = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 15.0, 
 class Metrics:
     """The gateway's counters and gauges."""
 
-    def __init__(self) -> None:
+    def __init__(self, program: Program = UNNAMED) -> None:
         self.registry = CollectorRegistry()
+        ProcessCollector(registry=self.registry)
+        build = Info("emi_build", "What runs: version and commit.", registry=self.registry)
+        build.info({"version": program.version, "commit": program.commit or ""})
         counter = partial(Counter, registry=self.registry)
         gauge = partial(Gauge, registry=self.registry)
         histogram = partial(Histogram, registry=self.registry)

@@ -20,17 +20,17 @@ def _show_version(wanted: bool) -> None:
     """Print the version of the program and of the API that it serves."""
     if not wanted:
         return
-    from importlib.metadata import version
-
+    from gateway.wire.program import this_program
     from generator.catalog.discovery import CATALOG_VERSION
 
-    print(f"emi {version('educational-market-intelligence')}, API {CATALOG_VERSION}")
+    print(f"{this_program()}, API {CATALOG_VERSION}")
     raise typer.Exit
 
 
 def application() -> typer.Typer:
     """Build the command line; command modules import what they need when they run."""
     from generator.cli import (
+        alert,
         backup,
         buy,
         buyer_wallets,
@@ -61,6 +61,7 @@ def application() -> typer.Typer:
         verify.verify,
         doctor.doctor,
         backup.restore,
+        alert.alert,
     ):
         app.command()(command)
     app.add_typer(payments.payments_app, name="payments")

@@ -100,6 +100,7 @@ def _prepared(
 
 
 async def _once(settings: GeneratorSettings, at: datetime | None, hours: int) -> None:
+    from gateway.wire.program import this_program
     from generator.cli._console import print_report, progress_bar
     from generator.clock import SystemClock
     from generator.runtime.app import build
@@ -111,7 +112,7 @@ async def _once(settings: GeneratorSettings, at: datetime | None, hours: int) ->
     clock = SystemClock()
     leadership = Leadership(open_lease(settings))
     start = at - timedelta(hours=hours) if at else None
-    app = build(settings, clock, start, fence=leadership.fence)
+    app = build(settings, clock, start, fence=leadership.fence, program=this_program())
     leadership.floor = app.record.memory.epoch()
     # Until a lease that was left behind has expired.
     patience_s = settings.lease_ttl_seconds + 2 if settings.lease_url else 0.5
@@ -132,6 +133,7 @@ async def _once(settings: GeneratorSettings, at: datetime | None, hours: int) ->
 
 
 async def _run(settings: GeneratorSettings, at: datetime | None, metrics_port: int | None, *, loop: bool) -> None:
+    from gateway.wire.program import this_program
     from generator.cli._console import print_report, progress_bar
     from generator.clock import SystemClock
     from generator.keep.status import Status
@@ -141,12 +143,12 @@ async def _run(settings: GeneratorSettings, at: datetime | None, metrics_port: i
     from generator.runtime.metrics import GeneratorMetrics
 
     leadership = Leadership(open_lease(settings))
-    metrics = GeneratorMetrics()
-    app = build(settings, SystemClock(), at, loop=loop, fence=leadership.fence)
+    metrics = GeneratorMetrics(this_program())
+    app = build(settings, SystemClock(), at, loop=loop, fence=leadership.fence, program=this_program())
     try:
-        if metrics_port:
+        if port := metrics_port or settings.schedule_metrics_port:
             metrics.watch_backups(lambda: Status.load(settings.backup_status_path))
-            metrics.serve(metrics_port)
+            metrics.serve(port)
         await Leader(app, leadership, print_report, metrics=metrics, progress=progress_bar).run()
     finally:
         await app.aclose()

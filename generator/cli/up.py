@@ -49,11 +49,11 @@ class Ear:
         self._silent = False
         if sys.platform == "linux":
             self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
-            self._socket.setblocking(False)
+            self._socket.settimeout(0)
             self._socket.bind("")  # the kernel chooses a name
 
     def address(self) -> dict[str, str]:
-        """Return the setting that tells a child where to speak, empty to tell it not to."""
+        """Return the setting that says to a child where to speak, empty for not at all."""
         name = "" if self._socket is None else self._socket.getsockname().decode().replace("\0", "@", 1)
         return {"NOTIFY_SOCKET": name}
 

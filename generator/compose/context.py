@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from pydantic import Field
 
+from gateway.wire.program import UNNAMED, Program
 from generator.arena.values import ArenaView
 from generator.brain.derivatives import Pressure
 from generator.brain.reading import BrainReading
@@ -36,6 +37,7 @@ class Site:
     arena_address: str = ""  # where ballots are addressed
     devnet: str | None = None  # origin of the devnet of this machine, whose money is play money
     source_url: str | None = None  # where the source of this service is
+    program: Program = UNNAMED  # what runs
 
 
 @dataclass(frozen=True, slots=True)

@@ -210,9 +210,17 @@ class TicksBlock(Body):
     missed_24h: int = Field(description="Full minutes since the first tick in which none began.")
 
 
+class ProgramBlock(Body):
+    """The program that made the answer."""
+
+    version: str = Field(description="Its version.")
+    commit: str | None = Field(description="Beginning of the commit of its source; null when not known.")
+
+
 class StatusResponse(Freshness, BaseResponse):
     """Whether the service is up to date."""
 
+    program: ProgramBlock = Field(description="What runs.")
     status: Status = Field(description=STATUS)
     ticks: TicksBlock = Field(description="Ticks of the last 24 hours.")
     disclaimer: str = Field(description=EDUCATIONAL)
@@ -456,6 +464,7 @@ def status(ctx: TickContext) -> StatusResponse:
         **freshness(ctx).as_fields(),
         success=True,
         project=ctx.site.project,
+        program=ProgramBlock(version=ctx.site.program.version, commit=ctx.site.program.commit),
         status=market_status(ctx),
         ticks=TicksBlock(published_24h=ticks.published_24h, failed_24h=ticks.failed_24h, missed_24h=ticks.missed_24h),
         disclaimer=DISCLAIMER,

@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 from gateway.wire.algorand import DEMO_ARENA
 from gateway.wire.loopback import is_loopback
 from gateway.wire.networks import MAINNET, NETWORKS
+from gateway.wire.program import UNNAMED, Program
 from generator.arena.play import ArenaConfig
 from generator.brain.engine import Engine
 from generator.brain.forecast import SIMULATED
@@ -105,7 +106,7 @@ class App:
         await self.record.aclose()
 
 
-def site_of(settings: GeneratorSettings) -> Site:
+def site_of(settings: GeneratorSettings, program: Program = UNNAMED) -> Site:
     """Return what bodies and pages name."""
     network = NETWORKS[settings.network or "devnet"]
 
@@ -124,6 +125,7 @@ def site_of(settings: GeneratorSettings) -> Site:
         arena_address=settings.arena.address or DEMO_ARENA,
         devnet=devnet,
         source_url=settings.source_url,
+        program=program,
     )
 
 
@@ -135,6 +137,7 @@ def build(
     loop: bool = False,
     fence: Fence = no_fence,
     days: int = DAYS_OF_HISTORY,
+    program: Program = UNNAMED,
 ) -> App:
     """Build every room; GeneratorError: one cannot be opened. Only the tables of a new memory are written.
 
@@ -150,7 +153,7 @@ def build(
             clock=clock,
             market=_market(settings, memory, at, seed, days, loop=loop),
             record=_record(settings, memory, seed, indexer),
-            publisher=_publisher(settings, memory, releases, fence),
+            publisher=_publisher(settings, memory, releases, fence, program),
         )
     except BaseException:
         memory.close()
@@ -193,12 +196,14 @@ def _record(settings: GeneratorSettings, memory: Memory, seed: int, indexer: Ind
     )
 
 
-def _publisher(settings: GeneratorSettings, memory: Memory, releases: Releases | BucketSite, fence: Fence) -> Publisher:
+def _publisher(
+    settings: GeneratorSettings, memory: Memory, releases: Releases | BucketSite, fence: Fence, program: Program
+) -> Publisher:
     checker = Checker()
     last_good = LastGoodFiles(checker, releases.shown)
 
     return Publisher(
-        site=site_of(settings),
+        site=site_of(settings, program),
         releases=releases,
         vault=vault_store(settings.vault_path, settings.vault_bucket, fence),
         assets=Assets.load(),

@@ -17,7 +17,7 @@ from typing import Final
 
 import structlog
 
-from gateway.wire.notify import ALIVE, FEED_EVERY_S, READY, STOPPING, tell_supervisor
+from gateway.wire.notify import ALIVE, FEED_EVERY_S, READY, STOPPING, notify_supervisor
 from generator.catalog.words import SourceMode
 from generator.errors import GeneratorError, LeadershipLost
 from generator.market.source import Progress
@@ -63,7 +63,7 @@ class Leader:
         metrics: GeneratorMetrics | None = None,
         progress: Callable[[], AbstractContextManager[Progress]] = lambda: nullcontext(no_progress),
         retry_s: float = FIRST_RETRY_S,
-        tell: Callable[[str], object] = tell_supervisor,
+        tell: Callable[[str], object] = notify_supervisor,
     ) -> None:
         self._app = app
         self._leadership = leadership
@@ -82,15 +82,15 @@ class Leader:
             on_report,
             self.metrics,
             may_tick=self.may_tick,
-            on_alive=lambda: tell(ALIVE),
+            on_alive=self._is_alive,
             on_fenced=self._fenced_off,
         )
         self.scheduler.every_minute(PRELOAD_AT_SECOND, self._refresh)
         self.metrics.leading.set_function(lambda: float(self.may_tick()))
         self.metrics.epoch.set_function(lambda: float(self._epoch or 0))
-        self.metrics.lease_taken.set_function(lambda: float(leadership.taken))
-        self.metrics.lease_lost.set_function(lambda: float(leadership.lost))
-        self.metrics.lease_unreached.set_function(lambda: float(leadership.unreached))
+        self.metrics.lease_taken.counted = lambda: leadership.taken
+        self.metrics.lease_lost.counted = lambda: leadership.lost
+        self.metrics.lease_unreached.counted = lambda: leadership.unreached
 
     async def run(self) -> None:
         """Lead or stand by until SIGINT or SIGTERM; return after the running tick, with the lease released.
@@ -134,11 +134,14 @@ class Leader:
         lease = self._leadership.state()
         return self.state is LeaderState.LEADING and lease is not None and lease.epoch == self._epoch
 
+    def _is_alive(self) -> None:
+        self._tell(ALIVE)
+
     async def _say_alive(self) -> None:
         """Say so while no tick does: an opening of minutes and a standby are well."""
         while True:
             if not self.may_tick():
-                self._tell(ALIVE)
+                self._is_alive()
             await asyncio.sleep(FEED_EVERY_S)
 
     async def _follow(self) -> None:

@@ -3,10 +3,11 @@
 from collections.abc import Callable, Iterable, Mapping
 from typing import Final
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, start_http_server
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, Info, ProcessCollector, start_http_server
 from prometheus_client.core import CounterMetricFamily
 from prometheus_client.registry import Collector
 
+from gateway.wire.program import UNNAMED, Program
 from generator.errors import GeneratorError
 from generator.keep.status import Status
 
@@ -31,11 +32,26 @@ class LabelledCounter(Collector):
         yield family
 
 
+class OneCounter(Collector):
+    """One counter without labels; whoever counts says in `counted` how many there were."""
+
+    def __init__(self, name: str, help_text: str) -> None:
+        self._described = (name, help_text)
+        self.counted: Callable[[], int] = lambda: 0
+
+    def collect(self) -> Iterable[CounterMetricFamily]:
+        """Yield the one counter."""
+        yield CounterMetricFamily(*self._described, value=self.counted())
+
+
 class GeneratorMetrics:
     """The generator's counters and gauges; nothing is served before `serve`."""
 
-    def __init__(self) -> None:
+    def __init__(self, program: Program = UNNAMED) -> None:
         self.registry = CollectorRegistry()
+        ProcessCollector(registry=self.registry)
+        build = Info("emi_build", "What runs: version and commit.", registry=self.registry)
+        build.info({"version": program.version, "commit": program.commit or ""})
         self._ticks = Counter("emi_ticks", "Ticks by outcome.", ["outcome"], registry=self.registry)
         self._jumps = Counter("emi_clock_jumps", "Jumps of the wall clock.", ["direction"], registry=self.registry)
         self.seconds = Histogram(
@@ -49,9 +65,9 @@ class GeneratorMetrics:
         self.history_bars = self._gauge("emi_history_bars", "Bars of history held.")
         self.leading = self._gauge("emi_leader", "1 while this process leads, 0 while it stands by.")
         self.epoch = self._gauge("emi_lease_epoch", "Epoch of the lease while it is held.")
-        self.lease_taken = self._gauge("emi_lease_taken", "Times the lease was got.")
-        self.lease_lost = self._gauge("emi_lease_lost", "Times the lease went to another.")
-        self.lease_unreached = self._gauge("emi_lease_unreached", "Requests of the lease that failed.")
+        self.lease_taken = self._counted("emi_lease_taken", "Times the lease was got.")
+        self.lease_lost = self._counted("emi_lease_lost", "Times the lease went to another.")
+        self.lease_unreached = self._counted("emi_lease_unreached", "Requests of the lease that failed.")
         self._backup_at = self._gauge(
             "emi_backup_success_timestamp_seconds", "Wall time of the last backup that was made."
         )
@@ -72,6 +88,12 @@ class GeneratorMetrics:
         # Present from the start: an alert on a counter that does not exist yet never fires.
         self.ticks_by_outcome = {name: self._ticks.labels(name) for name in OUTCOMES}
         self.jumps_by_direction = {name: self._jumps.labels(name) for name in DIRECTIONS}
+
+    def _counted(self, name: str, meaning: str) -> "OneCounter":
+        """Return a counter of what is counted elsewhere."""
+        counter = OneCounter(name, meaning)
+        self.registry.register(counter)
+        return counter
 
     def _gauge(self, name: str, meaning: str) -> Gauge:
         return Gauge(name, meaning, registry=self.registry)

@@ -31,9 +31,9 @@ log = structlog.get_logger("emi.schedule")
 class Scheduler:
     """Make ticks; whoever runs it decides when the first is made.
 
-    `on_alive` is called when a tick begins and when it has ended, well or badly: at least once within the deadline and a
-    minute. A failed tick counts, since a restart makes neither room on a disk nor a venue; who is told of it reads the
-    age of what is published. `on_fenced` is called when the fence refused a tick, or the record of a failed one.
+    `on_alive` is called when a tick begins and when it has ended, well or badly: at least once in a minute. A failed
+    tick counts, since a restart makes neither room on a disk nor a venue; `emi alert` reads the age of what is
+    published. `on_fenced` is called when the fence refused a tick, or the record of a failed one.
     """
 
     def __init__(

@@ -38,7 +38,7 @@ def test_nested_settings_come_from_file_and_environment_together(monkeypatch: py
         ("EMI_PORT", "70000", "EMI_PORT is '70000'"),
         ("EMI_PORTT", "8402", "unknown setting EMI_PORTT; did you mean EMI_PORT?"),
         ("EMI_ROUND_MINUTES", "30", "unknown setting EMI_ROUND_MINUTES; did you mean EMI_ARENA__ROUND_MINUTES?"),
-        ("EMI_COLOUR", "red", "unknown setting EMI_COLOUR; valid: EMI_ALGOD_TOKEN"),
+        ("EMI_COLOUR", "red", "unknown setting EMI_COLOUR; valid: EMI_ALERT_CMD"),
         ("EMI_ARENA__ROUND_MINUTES", "7", "must be a divisor of 1440 from 15 to 90, e.g. 15, 20, 30"),
         ("EMI_SOURCE", "magic", "EMI_SOURCE is 'magic'"),
         ("EMI_ARENA__ADDRESS", "INVALID", "not an Algorand address"),

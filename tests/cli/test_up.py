@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from gateway.wire.notify import ALIVE, tell_supervisor
+from gateway.wire.notify import ALIVE, notify_supervisor
 from generator.cli.up import SILENT_S, Ear
 
 
@@ -13,7 +13,7 @@ def speak(ear: Ear) -> None:
     before = dict(os.environ)
     os.environ.update(ear.address())
     try:
-        assert tell_supervisor(ALIVE)
+        assert notify_supervisor(ALIVE)
     finally:
         os.environ.clear()
         os.environ.update(before)
@@ -30,7 +30,7 @@ def test_a_child_that_has_not_spoken_yet_may_still_be_starting(ear: Ear) -> None
     assert [ear.listen(now_s) for now_s in (0, SILENT_S, 10 * SILENT_S)] == [None, None, None]
 
 
-def test_a_child_that_falls_silent_is_told_once_and_once_when_it_speaks_again(ear: Ear) -> None:
+def test_a_child_that_falls_silent_is_reported_once_and_once_when_it_speaks_again(ear: Ear) -> None:
     speak(ear)
     before = [ear.listen(0), ear.listen(SILENT_S - 1)]
 

@@ -70,7 +70,7 @@ class Candidate:
             await asyncio.sleep(0.01)
 
     def lease_count(self, name: str) -> float:
-        return self.leader.metrics.registry.get_sample_value(f"emi_lease_{name}") or 0.0
+        return self.leader.metrics.registry.get_sample_value(f"emi_lease_{name}_total") or 0.0
 
 
 @pytest.fixture(scope="module")

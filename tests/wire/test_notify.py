@@ -8,16 +8,16 @@ from pathlib import Path
 
 import pytest
 
-from gateway.wire.notify import ALIVE, READY, tell_supervisor
+from gateway.wire.notify import ALIVE, READY, notify_supervisor
 
 
 @contextlib.contextmanager
-def supervisor(place: str, told: str) -> Iterator[socket.socket]:
+def supervisor(place: str, address: str) -> Iterator[socket.socket]:
     before = os.environ.get("NOTIFY_SOCKET")
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as listening:
         listening.settimeout(5)
         listening.bind(place)
-        os.environ["NOTIFY_SOCKET"] = told
+        os.environ["NOTIFY_SOCKET"] = address
         try:
             yield listening
         finally:
@@ -29,31 +29,31 @@ def supervisor(place: str, told: str) -> Iterator[socket.socket]:
 @pytest.mark.parametrize("abstract", [True, False])
 def test_a_supervisor_hears_each_message(tmp_path: Path, *, abstract: bool) -> None:
     name = f"emi-{os.getpid()}" if abstract else str(tmp_path / "notify")
-    place, told = (f"\0{name}", f"@{name}") if abstract else (name, name)
+    place, address = (f"\0{name}", f"@{name}") if abstract else (name, name)
 
-    with supervisor(place, told) as listening:
-        sent = [tell_supervisor(READY), tell_supervisor(ALIVE)]
+    with supervisor(place, address) as listening:
+        sent = [notify_supervisor(READY), notify_supervisor(ALIVE)]
         heard = [listening.recv(100), listening.recv(100)]
 
     assert (sent, heard) == ([True, True], [b"READY=1", b"WATCHDOG=1"])
 
 
-@pytest.mark.parametrize("address", ["", "relative", "/no/such/place", "@nobody-listens-here"])
+@pytest.mark.parametrize("address", ["", "relative", "/no/such/place", "@no one-listens-here"])
 def test_without_a_listener_nothing_is_sent_and_nothing_fails(address: str) -> None:
     before = dict(os.environ)
     os.environ["NOTIFY_SOCKET"] = address
     try:
-        assert not tell_supervisor(ALIVE)
+        assert not notify_supervisor(ALIVE)
     finally:
         os.environ.clear()
         os.environ.update(before)
 
 
-def test_a_supervisor_that_does_not_listen_keeps_nobody_waiting(tmp_path: Path) -> None:
+def test_a_supervisor_that_does_not_listen_keeps_no_one_waiting(tmp_path: Path) -> None:
     path = str(tmp_path / "notify")
 
     with supervisor(path, path):
-        sent = [tell_supervisor(ALIVE) for _ in range(2_000)]
+        sent = [notify_supervisor(ALIVE) for _ in range(2_000)]
 
     assert sent[0]
     assert not sent[-1]

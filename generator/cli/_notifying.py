@@ -1,0 +1,105 @@
+"""How an alarm is sent: by a command of the operator's, or to a URL; neither may keep anything waiting."""
+
+import json
+import os
+import shlex
+import signal
+import subprocess
+import threading
+import urllib.error
+import urllib.request
+from collections.abc import Mapping
+from contextlib import suppress
+from http.client import HTTPException
+from typing import Final
+
+from generator.watch.alerts import Message
+
+SEND_S: Final = 15.0
+COMMAND: Final = "EMI_ALERT_CMD"
+URL: Final = "EMI_PING_URL"
+# What the command must not have: whose watchdog it would feed.
+NOT_ITS_OWN: Final = ("NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID")
+
+
+class Notifier:
+    """Tell by every way that is set.
+
+    Args:
+        command: run with the message on its standard input, without a shell; empty for none.
+        ping_url: asked as it is while all is well, with `/fail` behind it for a fault; None for none.
+        within_s: how long either may take; then the command is killed. What took too long is not tried again: several
+            faults that begin together must not add up to more than a look has.
+    """
+
+    def __init__(self, command: str, ping_url: str | None, within_s: float = SEND_S) -> None:
+        self._command = shlex.split(command)
+        self._ping_url = ping_url
+        self._within_s = within_s
+        self._too_slow: dict[str, str] = {}
+
+    @property
+    def ways(self) -> int:
+        """How many ways there are to tell somebody."""
+        return sum(map(bool, (self._command, self._ping_url)))
+
+    def send(self, message: Message) -> list[str]:
+        """Tell by every way; return why each that failed did so, nothing when all took it."""
+        content = json.dumps(message.content()).encode() + b"\n"
+        problems = []
+        if self._command:
+            problems.append(self._too_slow.get(COMMAND) or self._run(content))
+        if self._ping_url and message.event != "end":
+            problems.append(self._ask(f"{self._ping_url.rstrip('/')}/fail", content))
+        return [problem for problem in problems if problem]
+
+    def ping(self) -> str | None:
+        """Say that all is well; return why that could not be said."""
+        return self._ask(self._ping_url, None) if self._ping_url else None
+
+    def _run(self, content: bytes) -> str | None:
+        environment = {name: value for name, value in os.environ.items() if name not in NOT_ITS_OWN}
+        try:
+            process = subprocess.Popen(  # noqa: S603  the operator's own words
+                self._command, stdin=subprocess.PIPE, env=environment, start_new_session=True
+            )
+        except OSError as error:
+            return f"{COMMAND} cannot be run: {error.strerror}"
+        try:
+            process.communicate(content, timeout=self._within_s)
+        except subprocess.TimeoutExpired:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)  # with what it started
+            process.wait()
+            self._too_slow[COMMAND] = f"{COMMAND} took more than {self._within_s:g} s and was killed"
+            return self._too_slow[COMMAND]
+        except OSError:
+            process.wait()  # it reads nothing, which is its right
+        return f"{COMMAND} ended with code {process.returncode}" if process.returncode else None
+
+    def _ask(self, url: str, content: bytes | None) -> str | None:
+        if URL in self._too_slow:
+            return self._too_slow[URL]
+
+        # In a thread that is not waited for past its time: a name may take minutes to be looked up.
+        found: list[str | None] = []
+        asking = threading.Thread(target=lambda: found.append(_request(url, content, self._within_s)), daemon=True)
+        asking.start()
+        asking.join(self._within_s)
+        if found:
+            return found[0]
+        self._too_slow[URL] = f"{URL} does not answer within {self._within_s:g} s"
+        return self._too_slow[URL]
+
+
+def _request(url: str, content: bytes | None, timeout_s: float) -> str | None:
+    headers: Mapping[str, str] = {"User-Agent": "emi", "Content-Type": "application/json"}
+    request = urllib.request.Request(url, content, headers)  # noqa: S310  http or https, by the settings
+    try:
+        with urllib.request.urlopen(request, timeout=timeout_s):  # noqa: S310  as above
+            return None
+    except urllib.error.HTTPError as error:
+        with error:
+            return f"{URL} answers {error.code}"
+    except (OSError, ValueError, HTTPException) as error:
+        return f"{URL} does not answer: {getattr(error, 'reason', error)}"

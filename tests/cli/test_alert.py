@@ -1,0 +1,236 @@
+"""`emi alert`: what one look sees of real files, sockets and processes that fail, and how that is reported."""
+
+import contextlib
+import json
+import os
+import shlex
+import socket
+import sys
+import time
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from generator.cli._looking import Places, look
+from generator.cli._notifying import Notifier
+from generator.watch.alerts import Message
+from generator.watch.judge import Anchors, judge
+from generator.watch.seen import Seen
+from tests.support import local_servers
+from tests.support.ports import free_port
+from tests.support.processes import emi_here
+
+NOW = datetime(2026, 11, 25, 12, 0, 30, tzinfo=UTC)
+PRICED = [{"name": name, "kind": "spot", "status": "ok"} for name in ("okx", "kraken")]
+FRESH = {"generated_at": "2026-11-25T12:00:00Z", "source_mode": "live", "sources": PRICED}
+READY = {
+    "vault_age_seconds": 30.0,
+    "ledger_fault": None,
+    "ledger_write_age_seconds": 2.0,
+    "facilitator_supported_age_seconds": 9.0,
+    "facilitator_failing_seconds": 0.0,
+    "chain_failing_seconds": 0.0,
+}
+FAULT = Message("node", "", "start", NOW.timestamp(), "algod does not answer")
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Path:
+    folder = tmp_path / "site"
+    (folder / "current").mkdir(parents=True)
+    (folder / "current/status.json").write_text(json.dumps(FRESH))
+    return folder
+
+
+def looked(site: Path | None, gateway: str | None = None, **places: object) -> Seen:
+    folders = (site,) if site else ()
+    given = {
+        "nodes": {},
+        "folders": folders,
+        "results": Path("none"),
+        "answer_s": 0.3,
+        "disk_s": 5.0,
+        "units": (),
+        **places,
+    }
+    where = Places(site=site, origin=f"http://127.0.0.1:{free_port()}", gateway=gateway, **given)  # type: ignore[arg-type]
+    return look(where, at=NOW.timestamp(), up_s=1_000.0)
+
+
+def faults(seen: Seen) -> dict[str, str]:
+    found = judge(seen, Anchors())
+    return {name: next(iter(texts.values())) for name, texts in found.items() if texts}
+
+
+@contextlib.contextmanager
+def silent() -> Iterator[str]:
+    """Give an origin that takes connections and answers nothing."""
+    with socket.socket() as listening:
+        listening.bind(("127.0.0.1", 0))
+        listening.listen()
+        yield f"http://127.0.0.1:{listening.getsockname()[1]}"
+
+
+def answering(body: object, status: int = 200) -> contextlib.AbstractContextManager[str]:
+    return local_servers.answering(lambda _path, _body: (status, json.dumps(body).encode()))
+
+
+def test_a_service_that_is_well_shows_no_fault(site: Path) -> None:
+    with answering(READY) as gateway:
+        seen = looked(site, gateway, nodes={"algod": (gateway, {})})
+
+    assert seen.release is not None
+    assert faults(seen) == {}
+
+
+def test_a_gateway_that_hangs_and_one_that_is_down_do_not_answer(site: Path) -> None:
+    with silent() as hanging:
+        found = [faults(looked(site, origin)) for origin in (hanging, f"http://127.0.0.1:{free_port()}")]
+
+    assert [list(one) for one in found] == [["gateway"], ["gateway"]]
+    assert "timed out" in found[0]["gateway"]
+    assert "refused" in found[1]["gateway"]
+
+
+def test_a_node_that_hangs_and_one_that_refuses_the_token_are_named(site: Path) -> None:
+    with silent() as hanging, answering({}, 401) as refusing:
+        found = [faults(looked(site, nodes={"algod": (origin, {})})) for origin in (hanging, refusing)]
+
+    assert found == [{"node": "algod does not answer: timed out"}, {"node": "algod answers 401"}]
+
+
+def test_a_disk_that_hangs_is_left_behind(site: Path) -> None:
+    (site / "current/status.json").unlink()
+    os.mkfifo(site / "current/status.json")  # whoever opens it waits for good
+
+    found = faults(looked(site, disk_s=0.5))
+
+    assert found == {"disk-hung": f"{site} does not answer: its disk hangs"}
+
+
+@pytest.mark.parametrize("content", [None, "{", "[]", '{"generated_at": 5}'])
+def test_a_site_without_a_readable_release_is_a_tick_that_is_missing(site: Path, content: str | None) -> None:
+    status = site / "current/status.json"
+    status.unlink()
+    if content is not None:
+        status.write_text(content)
+
+    assert list(faults(looked(site))) == ["tick"]
+
+
+def test_venues_are_counted_by_their_prices_and_gone_when_nothing_of_them_is_well(site: Path) -> None:
+    rows = [("okx", "spot", "ok"), ("okx", "funding", "failed"), ("bybit", "spot", "failed"), ("bybit", "book", "ok")]
+    rows += [("kraken", "spot", "failed"), ("kraken", "book", "stale")]
+    sources = [{"name": name, "kind": kind, "status": status} for name, kind, status in rows]
+    (site / "current/status.json").write_text(json.dumps(FRESH | {"sources": sources}))
+
+    assert faults(looked(site)) == {
+        "venues": "1 of 3 venues give prices",
+        "venue": "kraken has answered nothing for half an hour",
+    }
+
+
+def test_systemd_is_asked_for_failed_units_and_restarts(site: Path, tmp_path: Path) -> None:
+    program = tmp_path / "bin/systemctl"
+    program.parent.mkdir()
+    rows = "Id=a.service\nLoadState=loaded\nActiveState=failed\nNRestarts=3\n\nId=b.service\nLoadState=not-found\n"
+    program.write_text(f"#!/bin/sh\ncat <<'END'\n{rows}END\n")
+    program.chmod(0o755)
+    before = os.environ["PATH"]
+    os.environ["PATH"] = f"{program.parent}:{before}"
+    try:
+        seen = looked(site, units=("a.service", "b.service"), answer_s=5.0)
+    finally:
+        os.environ["PATH"] = before
+
+    assert [(unit.name, unit.failed, unit.restarts) for unit in seen.units or ()] == [("a.service", True, 3)]
+    assert judge(seen, Anchors(restarts={"a.service": 2}))["restarted"] == {
+        "a.service": "a.service hung or ended, and was started again"
+    }
+
+
+def python(code: str, *arguments: str) -> str:
+    return shlex.join([sys.executable, "-c", code, *arguments])
+
+
+def test_a_command_gets_one_object_and_no_shell(tmp_path: Path) -> None:
+    out = tmp_path / "sent; touch $HOME"
+    command = python("import sys; open(sys.argv[1], 'w').write(sys.stdin.read())", str(out))
+
+    assert Notifier(command, None).send(FAULT) == []
+    assert json.loads(out.read_text()) == FAULT.content()
+
+
+def is_running(pid: str) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().split()[2] not in {"Z", "X"}
+    except FileNotFoundError:
+        return False
+
+
+def test_a_command_that_hangs_is_killed_with_what_it_started(tmp_path: Path) -> None:
+    pids = tmp_path / "pids"
+    code = "import os, sys, time; os.fork(); open(sys.argv[1], 'a').write(f'{os.getpid()} '); time.sleep(600)"
+
+    problems = Notifier(python(code, str(pids)), None, within_s=1.0).send(FAULT)
+
+    assert problems == ["EMI_ALERT_CMD took more than 1 s and was killed"]
+    assert len(pids.read_text().split()) == 2
+    until = time.monotonic() + 20
+    while any(map(is_running, pids.read_text().split())):
+        assert time.monotonic() < until
+        time.sleep(0.01)
+
+
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [("/no/such/program", "cannot be run: No such file"), (python("raise SystemExit(3)"), "ended with code 3")],
+)
+def test_a_command_that_fails_has_reported_nothing(command: str, said: str) -> None:
+    assert said in Notifier(command, None).send(FAULT)[0]
+
+
+def test_a_url_hears_of_faults_behind_fail_and_of_all_else_as_it_is() -> None:
+    asked: list[tuple[str, bytes]] = []
+
+    def hear(path: str, body: bytes | None) -> tuple[int, bytes]:
+        asked.append((path, body or b""))
+        return 200, b"OK"
+
+    with local_servers.answering(hear) as origin:
+        notifier = Notifier("", f"{origin}/a-key")
+        problems = [*notifier.send(FAULT), notifier.ping()]
+
+    assert problems == [None]
+    assert [path for path, _ in asked] == ["/a-key/fail", "/a-key"]
+    assert json.loads(asked[0][1]) == FAULT.content()
+
+
+def test_a_url_that_hangs_or_refuses_keeps_no_one_waiting() -> None:
+    with silent() as hanging, answering({}, 500) as refusing:
+        found = [Notifier("", origin, within_s=0.3).send(FAULT)[0] for origin in (hanging, refusing)]
+
+    assert "does not answer" in found[0]
+    assert found[1] == "EMI_PING_URL answers 500"
+
+
+def test_the_command_reports_once_and_keeps_what_it_sent(tmp_path: Path) -> None:
+    out = tmp_path / "sent"
+    command = python("import sys; open(sys.argv[1], 'a').write(sys.stdin.read())", str(out))
+
+    codes = [
+        emi_here("alert", cwd=tmp_path, EMI_STATE_DIR=str(tmp_path), EMI_ALERT_CMD=command).returncode for _ in range(2)
+    ]
+
+    assert codes == [0, 0]
+    assert [json.loads(line)["fault"] for line in out.read_text().splitlines()] == ["tick"]
+
+
+def test_without_anybody_to_tell_the_command_says_so(tmp_path: Path) -> None:
+    for arguments in ((), ("--test",)):
+        done = emi_here("alert", *arguments, cwd=tmp_path, EMI_STATE_DIR=str(tmp_path))
+
+        assert done.returncode == 1
+        assert "set EMI_ALERT_CMD or EMI_PING_URL" in done.stderr
