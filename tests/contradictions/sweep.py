@@ -249,7 +249,9 @@ def _check_bodies(found: Found, ctx: TickContext) -> None:
         if moved != change(ctx.observation.assets[name].change_24h_percent):
             found.add("two changes of one asset", f"{name} {moved}")
     page = Pages().render(PageView(ctx=ctx, bodies=FreeBodies(composed.free)))["/index.html"].decode()
-    sentences = next(iter(headlines)).replace("'", "&#39;").split(". ", maxsplit=1)  # the state, and the day
+    sentences = (
+        next(iter(headlines)).replace("'", "&#39;").removesuffix(".").split(". ", maxsplit=1)
+    )  # the state, and the day
     if not all(sentence in page for sentence in sentences):
         found.add("a page with another headline", next(iter(headlines)))
 

@@ -100,7 +100,7 @@ def test_the_arena_shows_question_answers_and_seal_and_no_rate() -> None:
     assert "Where will BTC be at 11:00 UTC?" in shown
     assert "sealed; it opens at 10:00." in " ".join(shown)
     assert {"Up", "Small move", "Down"} < set(shown)
-    assert re.findall(r"\S+%", drawing.alt()) == ["0.23%"] * 3  # the band
+    assert re.findall(r"\S+%", drawing.alt()) == ["0.226%"] * 3  # the band
 
 
 def test_answers_without_a_band_and_a_round_without_a_seal_say_less() -> None:

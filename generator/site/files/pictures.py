@@ -22,7 +22,7 @@ from generator.site.charts.ranges import hour_ranges
 from generator.site.files.history import WEEK, attributed
 from generator.site.resources import Resources
 from generator.site.templates import environment
-from generator.site.words.format import moment, percent
+from generator.site.words.format import band, moment
 from generator.site.words.record import far_figure
 
 PICTURES: Final = {**SHARE_PICTURES, "": SHARE_PICTURE}
@@ -323,8 +323,8 @@ def _answers(band_bps: float | None) -> tuple[tuple[str, str], ...]:
     if band_bps is None:
         return ((up, "higher"), (small, "about the same"), (down, "lower"))
 
-    band = percent(band_bps / 100, 2)
-    return ((up, f"more than {band} higher"), (small, f"within {band}"), (down, f"more than {band} lower"))
+    width = band(band_bps)
+    return ((up, f"more than {width} higher"), (small, f"within {width}"), (down, f"more than {width} lower"))
 
 
 def _general(ctx: TickContext, mark: str) -> Drawing:

@@ -7,7 +7,7 @@ from markupsafe import Markup
 from generator.catalog.assets import ASSET_NAMES, ASSETS, DEFAULT_ASSET
 from generator.catalog.horizons import HOUR
 from generator.catalog.links import asset_path
-from generator.catalog.text.answers import BARS_MISSING, NEEDS_5_MINUTE_BARS, RECORDED_NOTICE, SIMULATED_NOTICE
+from generator.catalog.text.answers import BARS_MISSING, NEEDS_5_MINUTE_BARS, RECORDED_NOTICE, SIMULATED_NOTICE, clause
 from generator.catalog.text.forecast import PublishedForecast, call_sentence
 from generator.catalog.text.labels import REGIME, STATE
 from generator.catalog.words import DerivativesState, RegimeLabel, SourceMode
@@ -22,7 +22,7 @@ from generator.site.charts.now import sparkline
 from generator.site.charts.ranges import hour_ranges
 from generator.site.pages.arena import brain_words, crowd_words
 from generator.site.pages.record import direction
-from generator.site.words.format import UNKNOWN, duration, percent, price, signed, usd, word
+from generator.site.words.format import UNKNOWN, band, duration, percent, price, signed, usd, word
 from generator.site.words.record import far_sentence
 
 _OF_BOOKS: Final = ("liquidity", "spread", "structure", "futures", "funding", "open_interest")
@@ -120,7 +120,7 @@ def _will_it_move(ctx: TickContext, coin: CoinSnapshot) -> dict[str, str] | None
         "name": ASSET_NAMES[coin.asset],
         "chance": percent(100 * coin.move.chance),
         "usual": percent(100 * coin.move.base_rate),
-        "band": percent(coin.move.band_percent, 2),
+        "band": band(100 * coin.move.band_percent),
         "call": call_sentence(forecast),
     }
 
@@ -128,8 +128,7 @@ def _will_it_move(ctx: TickContext, coin: CoinSnapshot) -> dict[str, str] | None
 def _worth(ctx: TickContext) -> str:
     """Say what the ranges were worth; where nothing is forecast, nothing is scored, and why."""
     if ctx.reading is None and not ctx.arena.how_far:
-        reason = missing_reason(ctx)
-        return f"Nothing is forecast, so nothing is scored. {reason[:1].upper()}{reason[1:]}."
+        return f"Nothing is forecast, so nothing is scored: {clause(missing_reason(ctx))}."
     return far_sentence(ctx.arena, ctx.freshness.generated_ms)
 
 
@@ -153,7 +152,7 @@ def _regime(ctx: TickContext, body: MarketRegimeResponse) -> dict[str, Any]:
         ("In this regime for", duration(regime.dwell_minutes), ""),
     )
     return {
-        "state": state if day else body.headline,
+        "state": state.removesuffix("."),
         "day": day,
         "summary": _without_beginning(body.summary, body.headline),
         "known": known,
@@ -170,13 +169,14 @@ def _without_meaning_if_unknown(fact: tuple[str, str, str]) -> tuple[str, str, s
 
 
 def _why_unknown(ctx: TickContext) -> str:
+    """Say why nothing is read, as a clause."""
     if ctx.reading is None:
-        return missing_reason(ctx)
+        return clause(missing_reason(ctx))
     if ctx.observation.bar_interval_ms != BAR_MS:
-        return NEEDS_5_MINUTE_BARS
+        return clause(NEEDS_5_MINUTE_BARS)
     if ctx.observation.ended:
         return "the recording has ended"
-    return next(iter(ctx.reading.limitations), BARS_MISSING)
+    return clause(next(iter(ctx.reading.limitations), BARS_MISSING))
 
 
 def _row(asset: str, ctx: TickContext, bodies: FreeBodies) -> dict[str, Any]:
