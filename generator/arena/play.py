@@ -295,8 +295,7 @@ def _locks(state: PlayState, inputs: PlayInputs, changed: Sequence[RoundChange])
 
 
 def _events(state: PlayState, inputs: PlayInputs, changed: Sequence[RoundChange]) -> tuple[Event, ...]:
-    shown = [after for before, after in changed if before is None or before.outcome is None or not after.warm_up]
-    events = [event_of(after, inputs.now_ms) for after in shown]
+    events = [event_of(after, inputs.now_ms) for _, after in changed]
 
     if inputs.regime is not None and state.last_regime is not None:
         label = inputs.regime[0]
