@@ -219,9 +219,9 @@ def _run(database: Database, command: list[str], *more: str) -> None:
 
 
 @contextlib.contextmanager
-def scratch_database(like: Database) -> Iterator[Database]:
+def scratch_database(like: Database, holds: str) -> Iterator[Database]:
     """Make an empty database on the server of another, for the length of the block; its user needs CREATEDB."""
-    name = f"emi_scratch_{os.getpid()}"
+    name = f"emi_scratch_{holds}_{os.getpid()}"
     engine = sa.create_engine(like.url, isolation_level="AUTOCOMMIT")
     try:
         with engine.connect() as connection:

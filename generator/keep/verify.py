@@ -89,7 +89,7 @@ def _trial_places(folder: Path, fetched: Fetched, places: Places) -> Iterator[Pl
             if file is None or file.name.endswith(".gz"):
                 databases[holds] = Database.at(folder / f"{holds}.sqlite3")
             else:
-                databases[holds] = stack.enter_context(scratch_database(like))
+                databases[holds] = stack.enter_context(scratch_database(like, holds))
         yield Places(databases[MEMORY], databases[LEDGER], folder / "inbox", folder / "site")
 
 

@@ -7,6 +7,7 @@ import resource
 import signal
 import sqlite3
 import subprocess
+import sys
 import time
 from collections import Counter
 from collections.abc import Iterator
@@ -30,6 +31,7 @@ from tests.backups.load import settled_before
 Way = Literal["undisturbed", "killed", "limited", "full"]
 KNOWN: Final = Schemas(SCHEMA_VERSION, REVISION)
 BLOCK: Final = 4096
+PROGRESS_EACH: Final = 50
 FIRST: Final = datetime(2026, 1, 1, tzinfo=UTC)  # of the names; each backup has an hour of its own
 
 
@@ -91,6 +93,9 @@ class Instants:
             with self._target(way, number) as target:
                 self._back_up(number, way, target)
                 self._check(number, way, FolderTarget(target))
+            if number % PROGRESS_EACH == 0:
+                tally = self.tally
+                print(f"{number} instants: {tally.verified} verified, {tally.lost} lost", file=sys.stderr, flush=True)
         return self.tally
 
     @contextlib.contextmanager

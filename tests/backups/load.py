@@ -23,7 +23,7 @@ from generator.settings import GeneratorSettings
 from tests.support.clock import ManualClock
 from tests.support.intents import INTENT
 
-SALE_PAUSE_S: Final = 0.02
+SALE_PAUSE_S: Final = 0.05
 TICK_PAUSE_S: Final = 0.2
 MINUTE: Final = timedelta(minutes=1)
 
@@ -42,7 +42,7 @@ def sell(ledger_file: Path, journal: Path) -> None:
     with journal.open("a", buffering=1) as notes:
         while True:
             number += 1
-            body = f"body {number}".encode() * 500
+            body = f"body {number}".encode() * 30
             txid = f"{os.getpid()}X{number}".ljust(52, "A")
             digest = hashlib.sha256(body).hexdigest()
             ledger.write_intent(replace(INTENT, txid=txid, sha256=digest, content=body, created_at=time.time()))

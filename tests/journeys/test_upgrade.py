@@ -76,7 +76,7 @@ def no_pictures(_: object) -> Pictures:
     return Pictures()
 
 
-async def _tick(state: Path) -> None:
+async def tick_in(state: Path) -> None:
     clock, settings = ManualClock(AFTER), settings_of(state)
     leadership = Leadership(open_lease(settings))
     with leadership.held(wait_s=0):
@@ -112,7 +112,7 @@ def test_a_tick_keeps_every_round_lesson_prediction_and_payment(state: Path) -> 
     before, size = rows(state), log_size(state)
     seen = verify(state)
 
-    asyncio.run(_tick(state))
+    asyncio.run(tick_in(state))
 
     after, verified = rows(state), verify(state)
     live = [row["round_id"] for row in before["rounds"] if row["phase"] in {"live", "open"}]
