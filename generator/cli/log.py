@@ -14,7 +14,7 @@ Publish the public key where your readers know you; `emi verify --key` takes it.
 
 def _where() -> tuple[Path, str]:
     from generator.cli._settings import generator_settings
-    from generator.record.published import name_of
+    from generator.record.keys import name_of
 
     settings = generator_settings()
     return settings.log_key_path, name_of(settings.origin)
@@ -36,7 +36,7 @@ def init() -> None:
 
     Example: EMI_BASE_URL=https://example.org EMI_LOG_KEY_FILE=/etc/emi/log.key emi log init
     """
-    from generator.record.published import make_key
+    from generator.record.keys import make_key
 
     path, name = _where()
     signer = make_key(path, name)
@@ -49,7 +49,7 @@ def show() -> None:
 
     Example: emi log show
     """
-    from generator.record.published import read_keys
+    from generator.record.keys import read_keys
 
     for signer in read_keys(_known()):
         print(signer.verifier.text)
@@ -65,7 +65,7 @@ def rotate(
 
     Example: emi log rotate
     """
-    from generator.record.published import add_key, drop_old_keys
+    from generator.record.keys import add_key, drop_old_keys
 
     path = _known()
     if finish:

@@ -1,25 +1,21 @@
-"""The published record of one generator: the log's keys, its signed checkpoint and tiles, and the counted ballots."""
+"""The published record of one generator: the log's signed checkpoint and tiles, and the counted ballots."""
 
 from __future__ import annotations
 
 import hashlib
-import os
-import shlex
-import stat
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Final
-from urllib.parse import urlsplit
 
 import structlog
 
-from gateway.wire.space import reason_of
 from generator.errors import GeneratorError
 from generator.record.audit.recount import PART, BallotPart, content, path_of
-from generator.record.log.note import Checkpoint, NoteError, Signer, Verifier
+from generator.record.keys import make_key, read_keys
+from generator.record.log.note import Checkpoint, NoteError, Signer
 from generator.record.log.tiles import WIDTH, Tile, tiles_between
 from generator.record.memory import ballots, exports, log
 from generator.record.memory.store import Memory
@@ -29,91 +25,8 @@ CHECKPOINT: Final = f"{PREFIX}checkpoint"
 KEYS: Final = f"{PREFIX}keys.txt"
 LOOKED_AT: Final = 8  # tiles a release: ten years of them in about fourteen hours, for some 10 ms of each tick
 STEP: Final = 128 * WIDTH  # entries whose tiles are offered to one release: about 35 MB; ten years in half an hour
-FOR_OTHERS: Final = 0o077  # bits of a file's mode
 
 logger = structlog.get_logger("emi.log")
-
-
-def name_of(origin: str) -> str:
-    """Return the log's name for an origin: its URL without the scheme, as C2SP recommends."""
-    return f"{urlsplit(origin).netloc}/log"
-
-
-def read_keys(path: Path) -> tuple[Signer, ...]:
-    """Read the keys of a file, the newest first; every one of them signs. GeneratorError never holds a key."""
-    try:
-        _refuse_if_shared(path)
-        signers = tuple(Signer.parse(line) for line in path.read_text(encoding="utf-8").split("\n") if line.strip())
-    except OSError as error:
-        raise GeneratorError(f"log key {path} cannot be read: {error.strerror or error}") from error
-    except (NoteError, UnicodeDecodeError) as error:
-        raise GeneratorError(f"log key {path}: {error}; `emi log init` makes one") from error
-    if not signers:
-        raise GeneratorError(f"log key {path} is empty; `emi log init` makes one")
-    return signers
-
-
-def _refuse_if_shared(path: Path) -> None:
-    """Raise GeneratorError for a key file that anyone but its owner may read or write."""
-    mode = stat.S_IMODE(path.stat().st_mode)
-    if mode & FOR_OTHERS:
-        raise GeneratorError(
-            f"log key {path} can be read by others (mode {mode:04o}): chmod 600 {shlex.quote(str(path))}"
-        )
-
-
-def make_key(path: Path, name: str) -> Signer:
-    """Make a key file, readable for its owner alone, safe on disk when this returns; GeneratorError if there is one."""
-    signer = Signer.generate(name)
-    try:
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        _write_private(path, signer.text + "\n", os.O_EXCL)
-    except FileExistsError as error:
-        raise GeneratorError(f"log key {path} is there already; it is never overwritten") from error
-    except OSError as error:
-        raise GeneratorError(f"log key {path} cannot be written: {reason_of(error, path)}") from error
-    return signer
-
-
-def add_key(path: Path) -> Signer:
-    """Put a new key before the others of a file: old and new sign together until `drop_old_keys`."""
-    signers = read_keys(path)
-    fresh = Signer.generate(signers[0].verifier.name)
-    _replace(path, (fresh, *signers))
-    return fresh
-
-
-def drop_old_keys(path: Path) -> Signer:
-    """Keep only the newest key of a file."""
-    newest = read_keys(path)[0]
-    _replace(path, (newest,))
-    return newest
-
-
-def _replace(path: Path, signers: Sequence[Signer]) -> None:
-    try:
-        replace_private(path, "".join(signer.text + "\n" for signer in signers))
-    except OSError as error:
-        raise GeneratorError(f"log key {path} cannot be written: {reason_of(error, path)}") from error
-
-
-def replace_private(path: Path, text: str) -> None:
-    """Replace a file that only its owner may read, whole or not at all."""
-    draft = path.with_name(f".{path.name}.new")
-    _write_private(draft, text, os.O_TRUNC)
-    draft.replace(path)
-    folder = os.open(path.parent, os.O_RDONLY)
-    os.fsync(folder)
-    os.close(folder)
-
-
-def _write_private(path: Path, text: str, flag: int) -> None:
-    """Write a file that only its owner may read, safe on disk when this returns."""
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | flag, 0o600)
-    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
 
 
 @dataclass(frozen=True, slots=True)
@@ -314,8 +227,3 @@ class PublishedRecord:
 def head_of(note: bytes) -> Checkpoint:
     """Return what a checkpoint states, its signature not checked."""
     return Checkpoint.parse(note.decode(errors="replace").partition("\n\n")[0] + "\n")
-
-
-def read_verifiers(text: str) -> tuple[Verifier, ...]:
-    """Read published keys, one a line."""
-    return tuple(Verifier.parse(line) for line in text.splitlines() if line.strip())

@@ -17,9 +17,10 @@ from generator.errors import GeneratorError
 from generator.record.audit.audit import Audit, far_line, real_votes, score_line
 from generator.record.audit.compare import Row, ranges_complaint, rows_complaint, rows_of
 from generator.record.audit.recount import RecountError, path_of, recount
+from generator.record.keys import read_verifiers, replace_private
 from generator.record.log.note import Checkpoint, NoteError, Verifier
 from generator.record.log.tiles import HASH_BYTES, WIDTH, Edge, Tile, leaf_hash, unbundle
-from generator.record.published import CHECKPOINT, KEYS, PREFIX, read_verifiers, replace_private
+from generator.record.published import CHECKPOINT, KEYS, PREFIX
 
 Read = Callable[[str], bytes | None]  # path with leading slash -> what is published there, None when nothing is
 Progress = Callable[[int, int, str], None]  # done, total, of what

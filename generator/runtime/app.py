@@ -27,8 +27,9 @@ from generator.inbox.folder import Inbox
 from generator.lease import Fence, no_fence
 from generator.market.history import History
 from generator.market.source import Source
+from generator.record.keys import name_of
 from generator.record.memory.store import Memory
-from generator.record.published import PublishedRecord, name_of
+from generator.record.published import PublishedRecord
 from generator.release.check import Checker
 from generator.release.last_good import LastGoodFiles
 from generator.release.release import Releases

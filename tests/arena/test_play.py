@@ -34,7 +34,7 @@ def ended(result: PlayResult) -> Round:
 @pytest.mark.parametrize(
     ("before", "now", "texts"),
     [
-        ("range", RISK_ON, ["The market regime changed from range to risk on."]),
+        ("risk_off", RISK_ON, ["The market regime changed from risk off to risk on."]),
         ("risk_on", RISK_ON, []),
         (None, RISK_ON, []),
         ("range", None, []),

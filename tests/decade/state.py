@@ -7,12 +7,13 @@ from pathlib import Path
 from typing import Final
 
 from generator.catalog.words import SourceMode
+from generator.record.keys import name_of, read_keys
 from generator.record.log.note import Checkpoint
 from generator.record.log.tiles import WIDTH, tiles_between
 from generator.record.memory import log
 from generator.record.memory.exports import Exports
 from generator.record.memory.store import Memory
-from generator.record.published import CHECKPOINT, KEYS, PREFIX, PublishedRecord, name_of, read_keys
+from generator.record.published import CHECKPOINT, KEYS, PREFIX, PublishedRecord
 from generator.release.release import Releases
 from generator.runtime.app import build
 from generator.runtime.market import no_progress, to_ms

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from generator.record.keys import read_keys
 from generator.record.memory import log
-from generator.record.published import head_of, read_keys
+from generator.record.published import head_of
 from tests.support.arena_inputs import HOUR, MINUTE, NOON, ticks
 from tests.support.log_records import Record
 

@@ -12,9 +12,9 @@ import pytest
 
 from generator.errors import GeneratorError
 from generator.record.audit.audit import Audit, AuditError, scores_of
+from generator.record.keys import add_key, drop_old_keys, make_key, read_keys
 from generator.record.log.note import Checkpoint
 from generator.record.log.tiles import tiles_between, unbundle
-from generator.record.published import add_key, drop_old_keys, make_key, read_keys
 from tests.support import rfc6962
 from tests.support.arena_inputs import HOUR, MINUTE, NOON, hours, inputs_at, play_tick
 from tests.support.log_records import CROWDED, NAME, Record

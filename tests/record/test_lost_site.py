@@ -6,10 +6,11 @@ from pathlib import Path
 import pytest
 
 from generator.record.audit.entries import entry
+from generator.record.keys import read_keys
 from generator.record.log.note import Checkpoint
 from generator.record.log.tiles import WIDTH, tiles_between, unbundle
 from generator.record.memory import log
-from generator.record.published import CHECKPOINT, RecordFiles, head_of, read_keys
+from generator.record.published import CHECKPOINT, RecordFiles, head_of
 from tests.support import rfc6962
 from tests.support.arena_inputs import MINUTE, NOON
 from tests.support.log_records import Record

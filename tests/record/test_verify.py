@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from generator.record.audit.audit import far_line, score_line
+from generator.record.keys import add_key, drop_old_keys, read_keys
 from generator.record.log.note import Checkpoint, Signer
 from generator.record.log.tiles import Edge, leaf_hash
-from generator.record.published import add_key, drop_old_keys, read_keys
 from tests.arena.test_published import a_row
 from tests.record.test_log import entries
 from tests.support import builders

@@ -12,8 +12,8 @@ from typing import Any, Self
 import pytest
 
 from generator.errors import GeneratorError
+from generator.record.keys import make_key
 from generator.record.memory.store import Memory
-from generator.record.published import make_key
 from generator.runtime.app import build
 from generator.runtime.leader import Leader, LeaderState
 from generator.runtime.leadership import Leadership

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from generator.catalog.endpoints import ENDPOINTS
-from generator.record.published import CHECKPOINT, PublishedRecord, head_of, name_of
+from generator.record.keys import name_of
+from generator.record.published import CHECKPOINT, PublishedRecord, head_of
 from generator.record.verify import entries
 from generator.release.release import Releases
 from generator.runtime.app import App

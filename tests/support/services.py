@@ -109,7 +109,7 @@ async def opened(
     fence: Fence = no_fence,
     wrap: Callable[[Any], Any] = lambda source: source,
 ) -> AsyncIterator[App]:
-    """Open a generator on `state`, with its market source wrapped; with the files of the background, it renders every page."""
+    """Open a generator on `state`, its source wrapped; with the files of the background it renders every page."""
     app = build(settings or GeneratorSettings(state_dir=state), clock, at, fence=fence, days=days)
     app.market.source = wrap(app.market.source)
     app.publisher.pages = shared_pages() if background or every_page else front_page()
