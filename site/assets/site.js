@@ -64,6 +64,21 @@
     });
   }
 
+  // Times are in UTC. Where the reader's clock is another one, each says its own time when it is pointed at.
+  function local() {
+    if (!new Date().getTimezoneOffset()) {
+      return;
+    }
+    all("time").forEach(function (place) {
+      var moment = new Date(place.dateTime);
+      place.title = moment.toLocaleString([], { dateStyle: "medium", timeStyle: "short" }) + ", your time";
+    });
+    all("[data-local]").forEach(function (place) {
+      var moment = new Date(place.dataset.local);
+      place.textContent = "Votes close at " + moment.toLocaleTimeString([], { timeStyle: "short" }) + " your time.";
+    });
+  }
+
   // One request for the page itself, soon after the next release is due; later and later while none comes.
   var wait = 0;
   function plan() {
@@ -112,6 +127,7 @@
         });
         wait = 0;
         show();
+        local();
         document.dispatchEvent(new Event("emi:renewed"));
       })
       .catch(function () {
@@ -127,6 +143,7 @@
     }
   }
 
+  local();
   if (time("generatedAt") && time("validUntil")) {
     show();
     setInterval(show, 1000);

@@ -167,8 +167,15 @@ async function isCounted(vote) {
 
 const total = (counts) => counts.bullish + counts.neutral + counts.bearish;
 
+// What the brain had sealed of a round: its word where it made a call, else none, and the chances it gave.
+function brainOf(forecast) {
+  if (!forecast) return null;
+  const { call, prediction, probabilities } = forecast;
+  return { said: call === "none" ? null : prediction, chances: probabilities };
+}
+
 async function look() {
-  const due = mine().filter((vote) => !vote.came && Date.now() > Date.parse(vote.start));
+  const due = mine().filter((vote) => (!vote.came || vote.brain === undefined) && Date.now() > Date.parse(vote.start));
   if (!due.length) return;
   const { round, human_consensus: live, simulated_votes: simulated } = await json(CONSENSUS);
   const over = due.some((vote) => vote.round !== round?.round_id && Date.now() > Date.parse(vote.end));
@@ -181,7 +188,7 @@ async function look() {
         ? live.total - simulated
         : null;
     if (real !== null && vote.counted === undefined) vote.counted = real > 0 && (await isCounted(vote));
-    if (row) Object.assign(vote, { came: row.outcome || "VOID", moved: row.change_bps });
+    if (row) Object.assign(vote, { came: row.outcome || "VOID", moved: row.change_bps, brain: brainOf(row.forecast) });
   }
   keep(mine().map((vote) => due.find((one) => one.round === vote.round) || vote));
 }
@@ -190,7 +197,7 @@ async function look() {
 
 function outcome(vote) {
   if (vote.came === "VOID") return "The round is void: its prices could not be settled.";
-  const moved = `${vote.moved > 0 ? "+" : ""}${(vote.moved / 100).toFixed(2)}%`;
+  const moved = `${vote.moved > 0 ? "+" : ""}${(vote.moved / 100).toFixed(3)}%`;
   return `${CAME[vote.came][0].toUpperCase()}${CAME[vote.came].slice(1)} (${moved}): ${vote.came === vote.choice ? "right" : "wrong"}.`;
 }
 
@@ -202,6 +209,35 @@ function sentence(vote) {
   if (vote.counted) return `${said} Counted. The result comes at ${at(vote.end)}.`;
   if (Date.now() > Date.parse(vote.start)) return `${said} Votes are closed; the count is published within a minute.`;
   return `${said} It is counted when votes close at ${at(vote.start)}. To change it, press another answer.`;
+}
+
+// The brain beside the voter: what it had said, whether that came, and the chances it gave.
+function opponent({ brain, came }) {
+  if (!brain || came === "VOID") return "";
+  const { up, neutral, down } = brain.chances;
+  const [rise, small, fall] = [up, neutral, down].map((chance) => `${Math.round(100 * chance)}%`);
+  const chances = `up ${rise}, small move ${small}, down ${fall}`;
+  if (!brain.said) return `The brain made no call: ${chances}.`;
+  return `The brain called ${WORDS[brain.said]}: ${brain.said === came ? "right" : "wrong"} (${chances}).`;
+}
+
+// The newest result, large enough to read: the verdict, the voter's side and the brain's.
+function card(vote) {
+  const isVoid = vote.came === "VOID";
+  const isRight = vote.came === vote.choice;
+  const verdict = isVoid ? "Void round" : isRight ? "✓ You were right" : "✗ You were wrong";
+  const made = element("article", "", { className: "result" });
+  made.append(
+    element("p", "Your last result", { className: "kicker" }),
+    element("p", verdict, { className: `verdict ${isVoid ? "" : isRight ? "right" : "wrong"}` }),
+    element("p", sentence(vote).replace(/: (right|wrong)\.$/, ".")),
+  );
+  const brain = opponent(vote);
+  if (brain) made.append(element("p", brain));
+  const more = element("a", "The round in the list", { href: `/arena/#${vote.round}` });
+  made.append(element("p", "", { className: "small" }));
+  made.lastChild.append(more);
+  return made;
 }
 
 function tally(all) {
@@ -241,12 +277,11 @@ function show() {
   if (open) state(sentence(open));
   else if (shown !== box?.dataset.round) state(known);
   shown = box?.dataset.round;
-  const others = all
-    .filter((vote) => vote !== open)
-    .slice(-3)
-    .reverse();
-  const lines = [...others.map(sentence), tally(all)].filter(Boolean);
-  place.replaceChildren(...lines.map((words) => element("p", words)));
+  const others = all.filter((vote) => vote !== open).reverse();
+  const last = others.find((vote) => vote.counted && vote.came);
+  const lines = [...others.filter((vote) => vote !== last).slice(0, 3).map(sentence), tally(all)].filter(Boolean);
+  const rest = lines.map((words) => element("p", words, { className: "small" }));
+  place.replaceChildren(...(last ? [card(last)] : []), ...rest);
 }
 
 async function tap(button) {

@@ -147,7 +147,7 @@ def test_a_wallet_votes_free_or_on_chain_and_asks_its_own_origin_alone(market: M
     market.fund(VOTER)
     for script, wallet, way in ((SIGNS, "arc0001", "free"), (SIGNS_0027, "arc0027", "chain"), ("", "devnet", "chain")):
         at = arena(browser, market, script)
-        at.with_wallet("No move", wallet, way)
+        at.with_wallet("Small move", wallet, way)
 
         assert "Sent: transaction" in at.state("sent")
         at.said("You said small move")
@@ -310,5 +310,8 @@ def test_one_tap_is_kept_over_a_reload_counted_and_scored(market: Market, browse
     market.clock.go_to(59 * 60 + 50)
     wait_for(market, "/arena/rounds.json", lambda found: found["rounds"][0]["round_id"] == target)
     at.later(market)
-    expect(at.page.locator("#my-votes")).to_contain_text(re.compile("right|wrong|void"), timeout=SOON_MS)
+    result = at.page.locator("#my-votes .result")
+    expect(result).to_contain_text(re.compile("You were right|You were wrong|Void round"), timeout=SOON_MS)
+    expect(result).to_contain_text(re.compile(r"The brain (made no call|called .*: (right|wrong))|void"))
+    assert result.bounding_box() is not None
     assert at.errors == []

@@ -10,6 +10,7 @@ from generator.arena.concepts import FITS
 from generator.arena.lessons import lesson_of
 from generator.arena.values import Hour, Lesson
 from generator.catalog.durations import HOUR_MS
+from generator.catalog.words import Prediction
 from generator.site.words.days import days
 from tests.arena.test_concepts import MONDAY_NOON, NO_ONE, a_round
 from tests.support.page_view import Rendered, view
@@ -77,3 +78,17 @@ def test_a_day_page_explains_three_of_its_rounds_and_lists_the_others() -> None:
     assert page.count('<article class="lesson"') == 3
     assert page.count('<td class="wide">') == 3
     assert {shown.lesson.concept for shown in listed[0].lessons.explained} == set(list(FITS)[:3])
+
+
+def test_a_listed_lesson_without_a_call_is_neither_right_nor_wrong() -> None:
+    base = view()
+    made = (replace(lessons()[0], concept=None, brain_called=called, brain_correct=0) for called in (0, 1, None))
+    old = tuple(replace(lesson, brain_prediction=Prediction.NEUTRAL) for lesson in made)
+    ctx = replace(base.ctx, arena=replace(base.ctx.arena, lessons=old))
+
+    page = Rendered(replace(base, ctx=ctx))["/learn/index.html"].decode()
+
+    cells = re.findall(r'data-label="Brain">(.*?)</td>', page)
+    said = [" ".join(re.sub(r"<[^>]+>", " ", cell).split()) for cell in cells]
+    assert said == ["no call", "small move ✗ wrong", "small move ✗ wrong"]
+    assert not re.search("bullish|bearish|neutral", page)

@@ -150,7 +150,7 @@ def test_the_fields_of_an_answer_come_before_those_that_describe_it() -> None:
     folded = text.index("that describe the answer itself")
 
     assert example < text.index('id="read"') < text.index('id="about"') < fields < folded
-    assert fields < text.index('id="fields-regime"') < folded < text.index('id="fields-agent_guidance"')
+    assert fields < text.index('id="fields.regime"') < folded < text.index('id="fields.agent_guidance"')
 
 
 def test_the_purchase_on_the_page_has_the_address_of_this_site() -> None:

@@ -104,7 +104,7 @@ class Reference:
                 home = TYPES if not path and name in self._common[model] else ""
                 every = f"#every-{'free' if row in ENDPOINTS else 'paid'}"
                 where = f"{home}{every}" if home else address
-                found[inner_path] = Meaning(f"{where}-{name}", self._meaning(schema))
+                found[inner_path] = Meaning(f"{where}.{name}", self._meaning(schema))
                 if inner_path.count(".") < _DEEPEST:
                     waiting += [
                         (inner_path, inner, f"{self._home[inner].removeprefix(page)}#{_anchor(inner)}")
