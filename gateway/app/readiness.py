@@ -90,6 +90,7 @@ class Readiness:
             "generation": vault.generation if vault else None,
             "vault_age_seconds": _seconds(self._vault.age_s()),
             "facilitator_supported_age_seconds": _seconds(self._facilitator.supported.age_s()),
+            "facilitator_extension_responses": self._facilitator.extension_responses,
             "facilitator_failing_seconds": _seconds(self._facilitator.failing_s()),
             "chain_failing_seconds": _seconds(self._chain.failing_s()),
             "ledger_write_age_seconds": _seconds(self._ledger.written.age_s()),

@@ -1,7 +1,8 @@
 """Speak to the facilitator: what it supports, verify, settle."""
 
 import json
-from collections.abc import Callable
+from base64 import b64decode
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import Enum
 from http import HTTPStatus
@@ -19,6 +20,8 @@ from gateway.values import Payment
 # Often enough that one lost answer is not taken for an outage.
 SUPPORTED_TTL_S: Final = 20.0
 SUPPORTED_RETRY_S: Final = 2.0
+EXTENSION_RESPONSES: Final = "EXTENSION-RESPONSES"
+LONGEST_RESPONSES: Final = 500
 T = TypeVar("T")
 log = structlog.get_logger("gateway.facilitator")
 
@@ -90,6 +93,8 @@ class Facilitator:
         self._ask_at = clock.monotonic()
         self._outages = {"/verify": Outage(clock), "/settle": Outage(clock)}
         self._complained = ""
+        self.extension_responses: str | None = None
+        """What the facilitator said last of the extensions of a settled payment, such as its listing."""
         self.supported = LastSuccess(clock)
         """The last good answer to /supported."""
 
@@ -212,7 +217,8 @@ class Facilitator:
         seconds = self._seconds.get(path)
         began = self._clock.monotonic()
         try:
-            return await call(self._http, method, url, timeout_s=timeout_s, headers=self._headers, body=body)
+            note = self._note_extensions if path == "/settle" else None
+            return await call(self._http, method, url, timeout_s=timeout_s, headers=self._headers, body=body, note=note)
         except RemoteError:
             self._failed[path].inc()
             raise
@@ -220,10 +226,34 @@ class Facilitator:
             if seconds is not None:
                 seconds.observe(self._clock.monotonic() - began)
 
+    def _note_extensions(self, headers: Mapping[str, str]) -> None:
+        """Keep what the facilitator says of extensions, and log it when it is another: why something is not listed."""
+        given = headers.get(EXTENSION_RESPONSES)
+        said = None if given is None else decoded_responses(given)
+        if said is not None and said != self.extension_responses:
+            self.extension_responses = said
+            log.info("the facilitator answered about extensions", responses=said)
+
     def _unreadable(self, method: str, path: str, answer: JsonAnswer) -> str:
         """Count an answer that does not say what it should, and describe it."""
         self._failed[path].inc()
         return describe(method, self._urls[path], self._headers, answer)
+
+
+def decoded_responses(given: str) -> str:
+    """Return the header EXTENSION-RESPONSES as one printable line: base64 of JSON, or whatever it is.
+
+    >>> decoded_responses("eyJiYXphYXIiOiB7InN0YXR1cyI6ICJyZWplY3RlZCJ9fQ==")
+    '{"bazaar": {"status": "rejected"}}'
+    >>> decoded_responses("bazaar=ok")
+    'bazaar=ok'
+    """
+    try:
+        text = json.dumps(json.loads(b64decode(given, validate=True)), ensure_ascii=True)
+    except (ValueError, RecursionError):
+        text = given
+    line = text[:LONGEST_RESPONSES]
+    return "".join(char if char.isprintable() else "?" for char in line)
 
 
 def _signers(signers: Any) -> frozenset[str]:

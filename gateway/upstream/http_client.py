@@ -7,7 +7,7 @@ proves by itself that it is the answer.
 
 import asyncio
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from importlib.metadata import version
@@ -83,6 +83,7 @@ class Http:
         body: bytes | None,
         timeout_s: float,
         kept: bool = False,
+        note: Callable[[Mapping[str, str]], None] | None = None,
     ) -> tuple[int, bytes]:
         """Send one request, a POST never twice, a GET again if the connection ended without an answer.
 
@@ -93,6 +94,7 @@ class Http:
             body: JSON, or what a Content-Type among the headers says.
             timeout_s: for everything, DNS and TLS included.
             kept: a connection of before may be used: what comes back may be the answer to another question.
+            note: takes the answer's headers, whose names may be of any case.
 
         Raises:
             TimeoutError: no whole answer in time.
@@ -107,6 +109,8 @@ class Http:
             asyncio.timeout(timeout_s),
             session.request(method, URL(url, encoded=True), headers=typed, data=body, allow_redirects=False) as answer,
         ):
+            if note is not None:
+                note(answer.headers)
             return answer.status, await _read(answer)
 
 
@@ -135,15 +139,22 @@ class JsonAnswer:
 
 
 async def call(
-    http: Http, method: str, url: str, *, timeout_s: float, headers: Mapping[str, str], body: bytes | None = None
+    http: Http,
+    method: str,
+    url: str,
+    *,
+    timeout_s: float,
+    headers: Mapping[str, str],
+    body: bytes | None = None,
+    note: Callable[[Mapping[str, str]], None] | None = None,
 ) -> JsonAnswer:
-    """Send one request as `Http.exchange` does, and read a JSON answer.
+    """Send one request as `Http.exchange` does, and read a JSON answer; `note` takes the answer's headers.
 
     Raises:
         RemoteError: nothing readable came back. Whether the request arrived is then unknown.
     """
     try:
-        status, raw = await http.exchange(method, url, headers=headers, body=body, timeout_s=timeout_s)
+        status, raw = await http.exchange(method, url, headers=headers, body=body, timeout_s=timeout_s, note=note)
     except TimeoutError as error:
         raise RemoteError(f"{method} {url}: no whole answer within {timeout_s:g} s") from error
     except Exception as error:

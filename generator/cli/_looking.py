@@ -80,7 +80,7 @@ def look(places: Places, *, at: float, up_s: float) -> Seen:
         {
             "gateway": lambda: _gateway(places.gateway, seconds) if places.gateway else None,
             "node": lambda: _nodes(places.nodes, seconds),
-            "certificate": lambda: _certificate(places.origin, seconds),
+            "certificate": lambda: certificate_of(places.origin, seconds),
             "units": lambda: _units(places.units, seconds),
             "status": lambda: None if places.site else fetch(f"{places.origin}/status.json", seconds)[1].decode(),
         },
@@ -230,7 +230,7 @@ def _nodes(nodes: Mapping[str, tuple[str, Mapping[str, str]]], within_s: float) 
     return None
 
 
-def _certificate(origin: str, within_s: float) -> Certificate | None:
+def certificate_of(origin: str, within_s: float) -> Certificate | None:
     """Look at the certificate of an https origin as a reader's client does."""
     parts = urlsplit(origin)
     if parts.scheme != "https" or parts.hostname is None:

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from http import HTTPStatus
 from http.client import HTTPException
@@ -54,6 +54,11 @@ def doctor(
     upgrade: Annotated[
         bool, typer.Option("--upgrade", help="Say what this version would do to the databases of STATE_DIR.")
     ] = False,
+    *,
+    live: Annotated[
+        bool, typer.Option("--before-live", help="Check what has to be right before real money is taken.")
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object instead of lines.")] = False,
 ) -> None:
     """Check an origin as a reader and a payer would; exit code 1 when anything is wrong.
 
@@ -66,24 +71,65 @@ def doctor(
     With --upgrade a copy of each database of STATE_DIR is upgraded: which steps, how long, how much disk. Run it with
     the new version before it takes over; the databases themselves stay as they are.
 
+    With --before-live: payee, balances, clock, disk, facilitator and its list, origin, certificate, settings that still
+    say example, backups. A line that is BAD names the step to take.
+
+    The last line is the verdict, with what could not be checked from here.
+
     Example: emi doctor --url https://api.example.org
     """
-    if sum((url is not None, state, upgrade)) > 1:
-        raise typer.BadParameter("choose one of --url, --state and --upgrade")
+    if sum((url is not None, state, upgrade, live)) > 1:
+        raise typer.BadParameter("choose one of --url, --state, --upgrade and --before-live")
     if upgrade:
         from generator.cli._keeping import show_upgrade
 
         show_upgrade()
         return
-    _report(examine_state() if state else _examine_origin(url))
+    if live:
+        checks = _examine_before_live()
+    elif state:
+        checks = examine_state()
+    else:
+        checks = _examine_origin(url)
+    _report(checks, as_json=as_json)
 
 
-def _report(checks: Sequence[Check]) -> None:
-    for check in checks:
-        print(f"{check.mark} {check.what}: {check.found}")
+def _examine_before_live() -> list[Check]:
+    from generator.cli._before_live import before_live
+    from generator.cli._settings import gateway_settings, generator_settings
+
+    return list(before_live(generator_settings(), gateway_settings(), datetime.now(UTC)))
+
+
+def _report(checks: Sequence[Check], *, as_json: bool) -> None:
+    if as_json:
+        rows = [asdict(check) for check in checks]
+        print(json.dumps({"verdict": verdict(checks), "checks": rows}, ensure_ascii=False))
+    else:
+        for check in checks:
+            print(f"{check.mark} {check.what}: {check.found}")
+        print(verdict(checks))
 
     failed = any(check.good is False for check in checks)
     raise typer.Exit(1 if failed else 0)
+
+
+def verdict(checks: Sequence[Check]) -> str:
+    """Say in one line how many are well, and what could not be checked.
+
+    >>> verdict([Check("a", True, ""), Check("b", None, "")])
+    'All well: 1 checked. Not checked: b.'
+    >>> verdict([Check("a", True, ""), Check("b", False, "")])
+    'BAD: 1 of 2 checked, b.'
+    """
+    checked = [check for check in checks if check.good is not None]
+    bad = [check.what for check in checked if not check.good]
+    left = [check.what for check in checks if check.good is None]
+
+    line = f"All well: {len(checked)} checked."
+    if bad:
+        line = f"BAD: {len(bad)} of {len(checked)} checked, {', '.join(dict.fromkeys(bad))}."
+    return f"{line} Not checked: {', '.join(dict.fromkeys(left))}." if left else line
 
 
 def _examine_origin(url: str | None) -> list[Check]:
@@ -220,7 +266,7 @@ def _measured(url: str) -> Iterator[Check]:
         if values.get(name, 0) > most:
             yield Check(name, False, f"{values[name]:.0f} {meaning}")
     failed = [f"{name} {value:.0f}" for name, value in values.items() if name.startswith(FAILURES) and value]
-    yield Check("metrics", True, f"failed since the start: {', '.join(failed) or 'nothing'}")
+    yield Check("metrics", True, f"calls that failed since the gateway's start: {', '.join(failed) or 'none'}")
 
 
 def _written(name: str, labels: Mapping[str, str]) -> str:

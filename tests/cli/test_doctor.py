@@ -135,7 +135,9 @@ def test_whole_databases_are_called_whole_while_a_gateway_writes(tmp_path: Path)
     done = state(tmp_path)
 
     assert done.returncode == 0, done.stderr
-    assert [line.split()[-1] for line in done.stdout.splitlines()] == ["whole", "whole"]
+    *lines, last = done.stdout.splitlines()
+    assert [line.split()[-1] for line in lines] == ["whole", "whole"]
+    assert last == "All well: 2 checked."
 
 
 @pytest.mark.parametrize("harm", [damage, lambda path: path.write_text("no database at all" * 99)])

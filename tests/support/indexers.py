@@ -80,6 +80,7 @@ class DictatedHttp(Http):
         body: bytes | None,
         timeout_s: float,
         kept: bool = False,
+        note: Callable[[Mapping[str, str]], None] | None = None,
     ) -> tuple[int, bytes]:
         self.asked.append(Question(method, url, timeout_s, headers, kept))
         answer = self._answer_to(url)
