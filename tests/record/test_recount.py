@@ -76,13 +76,39 @@ def signed_kept(record: Record) -> int:
 
 
 def test_the_last_ballot_of_each_voter_is_published_as_it_was_signed(record: Record) -> None:
-    body = sheet(record)
+    ballots = sheet(record)["ballots"]
 
-    assert (body["round_id"], body["ballots_total"], body["parts"]) == (ROUND, 3, 1)
-    assert sorted(row["choice"] for row in body["ballots"]) == ["BEARISH", "BEARISH", "NEUTRAL"]
-    for row in body["ballots"]:
+    assert sorted((row["choice"], row["arrived_ms"]) for row in ballots) == [
+        ("BEARISH", NOON + MINUTE),
+        ("BEARISH", NOON + 3 * MINUTE),
+        ("NEUTRAL", NOON + 2 * MINUTE),
+    ]
+    assert [row["txid"] for row in ballots] == sorted(row["txid"] for row in ballots)
+    for row in ballots:
+        assert set(row) == {"txid", "voter", "choice", "arrived_ms", "signed"}
         transaction = unpack(base64.b64decode(row["signed"]))["txn"]
         assert row["choice"].encode() in transaction["note"]
+
+
+def test_a_part_says_of_which_round_it_is_and_how_to_check_it(record: Record) -> None:
+    text = (record.site / path_of(ROUND).lstrip("/")).read_text()
+    body = {name: value for name, value in json.loads(text).items() if name != "ballots"}
+
+    assert text.endswith("]}\n")
+    assert body.pop("note") == (
+        "Every counted ballot of this round. `signed` is base64 of the msgpack of the signed Algorand transaction, "
+        "from which txid, voter and choice follow. SHA-256 over all txids, sorted, each with a newline, is "
+        "`ballots_sha256` of the log's entry round.locked. Simulated votes are not ballots."
+    )
+    assert body == {
+        "round_id": ROUND,
+        "closed": "2026-11-20T13:00:00Z",
+        "ballots_total": 3,
+        "part": 1,
+        "parts": 1,
+        "address": CROWDED.address,
+        "genesis_hash": CROWDED.genesis_hash,
+    }
 
 
 def test_an_honest_count_is_repeated_by_the_command(record: Record) -> None:
