@@ -171,6 +171,13 @@ class GeneratorSettings(BaseSettings):
             "that never signed the log stops the start."
         ),
     )
+    witness_policy: Path | None = Field(
+        None,
+        description=(
+            "File in the form of C2SP tlog-policy: its witnesses that have a URL sign each new head of the log; unset: "
+            "none is asked."
+        ),
+    )
     log_format: Literal["console", "json"] = Field("console", description="Form of the log lines.")
     schedule_metrics_port: int | None = Field(
         None,

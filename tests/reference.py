@@ -146,6 +146,8 @@ def paths() -> Rows:
     yield f"`{SAMPLE_REPORT}`", "The human report's sample under its first address"
     yield f"`{STATUS_JSON}`", "How fresh each source is, ticks published and failed"
     yield from ((f"`{row.path}`", row.purpose) for row in (*DISCOVERY_FILES, *OPENAPI_SLICES))
+    yield "`/log/witnessed.txt`", "Sizes of the newest heads of the log that witnesses signed, the newest first"
+    yield "`/files/witnessed/…`", "Each of them as they signed it, by its size"
     yield from ((f"`{row.path}`", row.purpose) for row in DOWNLOADS)
     yield from ((f"`{row.path}`", row.title) for row in FEEDS)
     yield from ((f"`{row.path}`", row.alt) for row in (SHARE_PICTURE, *SHARE_PICTURES.values()))

@@ -6,12 +6,19 @@ from typing import Annotated
 import typer
 
 
-def verify(
+def verify(  # noqa: PLR0917  typer passes by name
     where: Annotated[str | None, typer.Argument(help="Folder of a published site; default SITE_DIR.")] = None,
     url: Annotated[str | None, typer.Option(help="Origin to read instead of a folder.")] = None,
     key: Annotated[
         str | None, typer.Option(help="The log's public key, as its operator gave it: name+hash+key.")
     ] = None,
+    policy: Annotated[
+        Path | None,
+        typer.Option(help="Witnesses that must have seen the log: a file in the form of C2SP tlog-policy."),
+    ] = None,
+    max_age: Annotated[
+        float, typer.Option(min=0.1, help="Hours since enough witnesses saw the log, at most; with --policy.")
+    ] = 48,
     seen: Annotated[
         Path | None, typer.Option(help="Folder for what was seen on earlier visits; default STATE_DIR/seen.")
     ] = None,
@@ -25,9 +32,11 @@ def verify(
     from generator.cli._published import Published, read_json
     from generator.cli._settings import generator_settings
     from generator.cli._urls import origin_of
+    from generator.clock import SystemClock
     from generator.errors import GeneratorError
     from generator.record import verify as record
     from generator.record.published import CHECKPOINT
+    from generator.record.witness import policy_of
 
     settings = generator_settings()
     place: str | Path
@@ -47,8 +56,12 @@ def verify(
     file = record.SeenFile(seen or settings.state_dir / "seen", name)
     try:
         log = record.open_log(site.read, file.load(), key)
+        witnessed = None
+        if policy is not None:
+            now = SystemClock().now().timestamp()
+            witnessed = record.newest_witnessed(site.read, log, policy_of(policy), now, 3600 * max_age)
         with progress_bar() as progress:
-            found = record.verify_all(log, read_json(site), site.read, progress)
+            found = record.verify_all(log, read_json(site), site.read, progress, witnessed)
     except record.VerifyError as error:
         typer.echo(f"emi: {error}", err=True)
         raise typer.Exit(1) from None

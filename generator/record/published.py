@@ -15,18 +15,26 @@ import structlog
 from generator.errors import GeneratorError
 from generator.record.audit.recount import PART, BallotPart, content, path_of
 from generator.record.keys import make_key, read_keys
-from generator.record.log.note import Checkpoint, NoteError, Signer
+from generator.record.log.note import Checkpoint, NoteError, Signer, other_lines
+from generator.record.log.proofs import TreeHashes, consistency_proof
 from generator.record.log.tiles import WIDTH, Tile, tiles_between
-from generator.record.memory import ballots, exports, log
+from generator.record.memory import ballots, exports, log, witnessed
 from generator.record.memory.store import Memory
 
 PREFIX: Final = "/log/"
 CHECKPOINT: Final = f"{PREFIX}checkpoint"
 KEYS: Final = f"{PREFIX}keys.txt"
+WITNESSED: Final = f"{PREFIX}witnessed.txt"  # sizes of the newest heads that witnesses signed, the newest first
+WITNESSED_LISTED: Final = 1_000
 LOOKED_AT: Final = 8  # tiles a release: ten years of them in about fourteen hours, for some 10 ms of each tick
 STEP: Final = 128 * WIDTH  # entries whose tiles are offered to one release: about 35 MB; ten years in half an hour
 
 logger = structlog.get_logger("emi.log")
+
+
+def witnessed_path(size: int) -> str:
+    """Return where the head of so many entries is published as witnesses signed it."""
+    return f"/files/witnessed/{size}.txt"
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,11 +47,21 @@ class RecordFiles:
     again: Mapping[str, bytes]  # a few tiles that readers have already, looked at in turn and written again if damaged
     ballots: BallotPart | None  # that part, None when all are published
     tiled: int = 0  # entries of the log whose tiles readers have once this is out
+    witnessed: tuple[int, ...] = ()  # sizes of the newest heads that witnesses signed, the newest first
+    newly_witnessed: tuple[int, ...] = ()  # those of all of them that come with this release
 
     @property
     def in_release(self) -> dict[str, bytes]:
         """Files of the release itself, path -> bytes."""
-        return {CHECKPOINT: self.checkpoint, KEYS: self.keys} if self.checkpoint else {}
+        files = {CHECKPOINT: self.checkpoint, KEYS: self.keys} if self.checkpoint else {}
+        if self.witnessed:
+            files[WITNESSED] = "".join(f"{size}\n" for size in self.witnessed).encode()
+        return files
+
+    @property
+    def is_head(self) -> bool:
+        """Whether the checkpoint is that of all entries whose tiles readers have."""
+        return bool(self.checkpoint) and head_of(self.checkpoint).size == self.tiled
 
     @property
     def digest(self) -> str | None:
@@ -181,10 +199,22 @@ class PublishedRecord:
             checkpoint = self._last
             if new == edge.size:
                 head = Checkpoint(self._signers[0].verifier.name, edge.size, edge.root())
-                checkpoint = head.signed(self._signers)
+                cosigned = witnessed.note_of(connection, edge.size)
+                checkpoint = head.signed(self._signers) + other_lines(cosigned, head.origin)
             else:
                 logger.info("publishing the log's tiles; its checkpoint follows them", entries=new, of=edge.size)
-            return RecordFiles(checkpoint, keys, tiles | counted, again, part, new)
+
+            heads = {size: note for size, note in witnessed.due(connection).items() if size <= new}
+            return RecordFiles(
+                checkpoint,
+                keys,
+                tiles | counted | {witnessed_path(size): note for size, note in heads.items()},
+                again,
+                part,
+                new,
+                witnessed=tuple(size for size in witnessed.newest(connection, WITNESSED_LISTED) if size <= new),
+                newly_witnessed=tuple(heads),
+            )
 
     def _next_in_turn(self, size: int) -> list[Tile]:
         """Return a few tiles of the tree that readers have, the whole of it over many releases.
@@ -204,6 +234,23 @@ class PublishedRecord:
         self._tiled = files.tiled or self._tiled
         self._is_ours = not self._withheld
         self._memory.tick_done(tick_id, generation, at_ms, ok=True, reason=None, published=files.ballots)
+        if files.newly_witnessed:
+            with self._memory.writing() as connection:
+                witnessed.done(connection, files.newly_witnessed)
+
+    def extension_of(self, old: int) -> list[bytes]:
+        """Return the proof that the log that readers have extends its first `old` entries; ValueError if it does not.
+
+        Empty for none, and where nothing was added.
+        """
+        size = head_of(self._last).size
+        with self._memory.reading() as connection:
+            return consistency_proof(TreeHashes(size, lambda tile: log.content(connection, tile)), old)
+
+    def cosigned(self, note: bytes) -> None:
+        """Keep a head of this log as witnesses signed it, for the next release."""
+        with self._memory.writing() as connection:
+            witnessed.keep(connection, head_of(note).size, note)
 
     def resume(self, note: bytes | None) -> None:
         """Resume from the checkpoint of the last release, so that a restart does not publish the whole log again.
@@ -217,6 +264,7 @@ class PublishedRecord:
         if note is None:
             with self._memory.writing() as connection:
                 ballots.requeue_all(connection)
+                witnessed.requeue_all(connection)
                 exports.forget_months(connection)
         else:
             with suppress(NoteError):

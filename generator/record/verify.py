@@ -12,19 +12,23 @@ from pathlib import Path
 from typing import Any, Final
 
 from gateway.wire.space import reason_of
+from generator.catalog.formats import iso
 from generator.catalog.links import RANGES_JSONL
 from generator.errors import GeneratorError
 from generator.record.audit.audit import Audit, far_line, real_votes, score_line
 from generator.record.audit.compare import Row, ranges_complaint, rows_complaint, rows_of
 from generator.record.audit.recount import RecountError, path_of, recount
 from generator.record.keys import read_verifiers, replace_private
+from generator.record.log.cosignatures import times_of
 from generator.record.log.note import Checkpoint, NoteError, Verifier
+from generator.record.log.policy import Policy
 from generator.record.log.tiles import HASH_BYTES, WIDTH, Edge, Tile, leaf_hash, unbundle
-from generator.record.published import CHECKPOINT, KEYS, PREFIX
+from generator.record.published import CHECKPOINT, KEYS, PREFIX, WITNESSED, witnessed_path
 
 Read = Callable[[str], bytes | None]  # path with leading slash -> what is published there, None when nothing is
 Progress = Callable[[int, int, str], None]  # done, total, of what
 PROGRESS_EACH: Final = 2_000  # entries
+LOOKED_FOR_QUORUM: Final = 50  # of the newest heads that a witness signed
 
 
 class VerifyError(ValueError):
@@ -112,17 +116,83 @@ def _trusted(key: str | None, seen: Seen | None, published: tuple[Verifier, ...]
     return published
 
 
-def entries(read: Read, head: Checkpoint, earlier: Checkpoint | None = None) -> Iterator[bytes]:
+@dataclass(frozen=True, slots=True)
+class Witnessed:
+    """A head of the log that enough witnesses signed, and when they were enough, in seconds since 1970."""
+
+    head: Checkpoint
+    at: int
+
+
+def newest_witnessed(read: Read, log: SignedLog, policy: Policy, now: float, max_age_s: float) -> Witnessed:
+    """Return the newest head that enough witnesses of a policy signed; raise VerifyError where there is none to trust.
+
+    Args:
+        now: seconds since 1970.
+        max_age_s: age of that head from which on it says too little.
+    """
+    sizes = witnessed_sizes(read)
+    for size in sizes[:LOOKED_FOR_QUORUM]:
+        found = witnessed_head(read, size, policy, policy.logs or log.keys)
+        if found is None:
+            continue
+        if size > log.head.size:
+            raise VerifyError(
+                f"witnesses saw {size} entries of the log, and it has {log.head.size}: entries were removed"
+            )
+        if now - found.at > max_age_s:
+            raise VerifyError(
+                f"witnesses saw the log last {(now - found.at) / 3600:.1f} hours ago; "
+                f"more than {max_age_s / 3600:g} hours prove too little (--max-age)"
+            )
+        return found
+    raise VerifyError(
+        f"no head of the log has the witnesses that the policy asks for ({len(sizes)} were signed by any)"
+    )
+
+
+def witnessed_head(read: Read, size: int, policy: Policy, keys: Sequence[Verifier]) -> Witnessed | None:
+    """Return the head of so many entries as witnesses signed it; None where the policy asks for more of them."""
+    path = witnessed_path(size)
+    note = read(path)
+    if note is None:
+        raise VerifyError(f"{path}: nothing is published there")
+    try:
+        head = Checkpoint.open(note, keys)
+        at = policy.quorum_time(times_of(note, policy.cosigners))
+    except NoteError as error:
+        raise VerifyError(f"{path}: {error}") from None
+    if head.size != size:
+        raise VerifyError(f"{path} is the head of {head.size} entries")
+    return None if at is None else Witnessed(head, at)
+
+
+def witnessed_sizes(read: Read) -> list[int]:
+    """Return the sizes of the heads that witnesses signed, the newest first."""
+    listed = read(WITNESSED)
+    if listed is None:
+        raise VerifyError("this site publishes no head of its log that a witness signed")
+    try:
+        return [int(line) for line in listed.decode("ascii").split()]
+    except ValueError:
+        raise VerifyError(f"{WITNESSED} is not a list of sizes") from None
+
+
+def entries(read: Read, head: Checkpoint, *known: Checkpoint) -> Iterator[bytes]:
     """Yield every entry of a log; ends normally only if all of them lead to the signed root.
 
-    `earlier` is a checkpoint that the log must begin with, `head` its own, the signatures already checked. VerifyError:
+    `known` are heads that the log must begin with, `head` its own, the signatures already checked. VerifyError:
     entry is missing or altered, the log shrank, or what it began with was changed.
     """
-    old = earlier.size if earlier else 0
-    if old > head.size:
-        raise VerifyError(
-            f"the log had {old} entries when it was last seen and has {head.size} now: entries were removed"
-        )
+    roots: dict[int, bytes] = {}
+    for earlier in known:
+        if earlier.size > head.size:
+            raise VerifyError(
+                f"the log had {earlier.size} entries when it was last seen "
+                f"and has {head.size} now: entries were removed"
+            )
+        if roots.setdefault(earlier.size, earlier.root) != earlier.root:
+            raise VerifyError(f"two heads of {earlier.size} entries differ: the log shows two histories")
 
     edge = Edge()
     hashes = HashTiles(read)
@@ -130,15 +200,18 @@ def entries(read: Read, head: Checkpoint, earlier: Checkpoint | None = None) -> 
         bundle = _bundle(read, Tile(None, first // WIDTH, min(WIDTH, head.size - first)))
         leaves = [leaf_hash(entry) for entry in bundle]
 
-        # In two parts where the last visit's log ended, since its root is compared there.
-        seen = max(0, old - first)
-        for part in (leaves[:seen], leaves[seen:]):
+        # In parts where a known head ended, since its root is compared there.
+        ends = sorted({size - first for size in roots if 0 < size - first < len(leaves)} | {len(leaves)})
+        for begin, end in zip([0, *ends], ends, strict=False):
+            part = leaves[begin:end]
             edge, nodes = edge.append(part)
             hashes.add(0, part)
             for node in nodes:
                 hashes.add(node.level + 1, [node.value])
-            if earlier and edge.size == old and edge.root() != earlier.root:
-                raise VerifyError(f"the first {old} entries are not those that were signed before: history was changed")
+            if roots.get(edge.size, edge.root()) != edge.root():
+                raise VerifyError(
+                    f"the first {edge.size} entries are not those that were signed before: history was changed"
+                )
         yield from bundle
 
     if edge.root() != head.root:
@@ -174,7 +247,7 @@ class HashTiles:
         hashes = self._pending[level]
         index = self._checked.get(level, 0)
 
-        there, data = _published(self._read, Tile(level, index, len(hashes)))
+        there, data = published_tile(self._read, Tile(level, index, len(hashes)))
         if len(data) != there.width * HASH_BYTES or not data.startswith(b"".join(hashes)):
             raise VerifyError(f"{there.path} does not hold the hashes that follow from the entries")
 
@@ -184,7 +257,7 @@ class HashTiles:
 
 def _bundle(read: Read, tile: Tile) -> list[bytes]:
     """Return the entries of a tile."""
-    there, data = _published(read, tile)
+    there, data = published_tile(read, tile)
     try:
         bundle = unbundle(data)
     except ValueError as error:
@@ -195,7 +268,7 @@ def _bundle(read: Read, tile: Tile) -> list[bytes]:
     return bundle[: tile.width]
 
 
-def _published(read: Read, tile: Tile) -> tuple[Tile, bytes]:
+def published_tile(read: Read, tile: Tile) -> tuple[Tile, bytes]:
     """Return what is published of a tile, and which: the full one where a partial one is gone, which it begins with."""
     for there in dict.fromkeys((tile, tile.full)):
         data = read(PREFIX + there.path)
@@ -214,6 +287,7 @@ class Verified:
     rounds: int
     ballots: int
     older: int
+    witnessed: Witnessed | None = None
 
     @property
     def lines(self) -> list[str]:
@@ -227,6 +301,10 @@ class Verified:
         records = (("rounds", audit.arena_record()), ("hourly", audit.hourly_record()))
         lines += [score_line(f"brain, {name} in the log", record) for name, record in records if record.resolved]
         lines += [far_line(scores) for scores in audit.far.scores() if scores.resolved]
+
+        if self.witnessed is not None:
+            at = iso(1000 * self.witnessed.at)
+            lines.append(f"witnesses of the policy signed its first {self.witnessed.head.size} entries by {at}")
 
         if self.rounds:
             older = f"; {self.older} older rounds with votes were not" if self.older else ""
@@ -249,6 +327,8 @@ class Verified:
         logged = sum(str(row.get("round_id")) in self.audit.rounds for row in self.rows)
         simulated = sum(bool(row.get("warm_up")) for row in self.rows)
         parts = [LOG]
+        if self.witnessed is not None:
+            parts.append(WITNESSES.format(iso(1000 * self.witnessed.at)))
 
         if logged:
             parts.append(
@@ -275,17 +355,20 @@ class Verified:
         file.store(keys, self.log.note)
 
 
-def verify_all(log: SignedLog, body: Any, read: Read, progress: Progress) -> Verified:
+def verify_all(
+    log: SignedLog, body: Any, read: Read, progress: Progress, witnessed: Witnessed | None = None
+) -> Verified:
     """Read the whole log, check that it extends the last visit's, recompute what it states, recount the ballots.
 
-    `body` is the published `/arena/rounds.json`. VerifyError names the first thing that does not hold.
+    `body` is the published `/arena/rounds.json`; `witnessed` a head that the log must begin with too. VerifyError names
+    the first thing that does not hold.
     """
     audit = Audit()
     size = log.head.size
-    earlier = log.seen.head if log.seen else None
+    known = [earlier.head for earlier in (log.seen, witnessed) if earlier is not None]
     try:
         rows = rows_of(body)
-        for number, data in enumerate(entries(read, log.head, earlier), 1):
+        for number, data in enumerate(entries(read, log.head, *known), 1):
             audit.take(data)
             if number % PROGRESS_EACH == 0 or number == size:
                 progress(number, size, "entries")
@@ -304,7 +387,7 @@ def verify_all(log: SignedLog, body: Any, read: Read, progress: Progress) -> Ver
         ballots += _recount(read, name, row)
         progress(number, len(audit.voted), "rounds' ballots")
 
-    return Verified(log, audit, rows, len(audit.voted), ballots, audit.voted_before)
+    return Verified(log, audit, rows, len(audit.voted), ballots, audit.voted_before, witnessed)
 
 
 def _recount(read: Read, name: str, row: Row) -> int:
@@ -333,6 +416,10 @@ LOG: Final = (
     "every entry is in the log that its operator signed, in its order; nothing seen on an earlier visit was changed, "
     "dropped or moved since; forecasts open to their digests; outcomes, moves, lessons and scores follow from the "
     "logged prices, votes and bands; the ranges are published as they were logged before their hour"
+)
+WITNESSES: Final = (
+    "witnesses that you trust saw this log by {}, so what was in it then was written by then, and they were shown the "
+    "history that you see"
 )
 NOT_LOG: Final = (
     "It does not prove: when an entry was written, beyond this: what an earlier visit saw was there at that visit, so "

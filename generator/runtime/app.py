@@ -45,6 +45,7 @@ from generator.wings.bucket.places import site_store, vault_store
 
 if TYPE_CHECKING:
     from generator.inbox.indexer import Indexer
+    from generator.record.witness import Witnesses
     from generator.wings.bucket.site import BucketSite
     from generator.wings.bucket.vault import BucketVault
 
@@ -64,9 +65,12 @@ class RecordKeeper:
     box: BallotBox  # where ballots come from
     indexer: Indexer | None  # of the chain, where ballots are read from it
     salt: Callable[[], str]  # makes the secret of a sealed forecast
+    witnesses: Witnesses | None  # that sign the log's heads; None where none is asked
 
     async def aclose(self) -> None:
         """Close connections and the database."""
+        if self.witnesses is not None:
+            await self.witnesses.aclose()
         if self.indexer is not None:
             await self.indexer.aclose()
         self.memory.close()
@@ -194,7 +198,16 @@ def _record(settings: GeneratorSettings, memory: Memory, seed: int, indexer: Ind
         box=_box(settings, indexer),
         indexer=indexer,
         salt=lambda: secrets.token_hex(16),
+        witnesses=_witnesses(settings, published),
     )
+
+
+def _witnesses(settings: GeneratorSettings, published: PublishedRecord) -> Witnesses | None:
+    if settings.witness_policy is None:
+        return None
+    from generator.record.witness import Witnesses, policy_of  # noqa: PLC0415  aiohttp, for who asks witnesses
+
+    return Witnesses(policy_of(settings.witness_policy), published.cosigned, published.extension_of)
 
 
 def _publisher(

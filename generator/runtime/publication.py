@@ -74,6 +74,8 @@ def publish(app: App, context: TickContext, composed: Composed, record: RecordFi
 
     # Noted only now that it is seen: a tick that failed above is as if it had not been.
     app.record.published.done(record, context.freshness.tick_id, generation, context.freshness.generated_ms)
+    if app.record.witnesses is not None and record.is_head:
+        app.record.witnesses.ask(record.checkpoint, record.tiled)
     _keep_hour(app, tick)
     publisher.background.published(background, tick, at)
     return _report(tick, files=len(files), written=written)

@@ -97,6 +97,11 @@ class Record:
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_bytes(data)
 
+    def site_read(self, path: str) -> bytes | None:
+        """Return what is published at a path, as a reader gets it."""
+        file = self.site / path.lstrip("/")
+        return file.read_bytes() if file.is_file() else None
+
     def read(self, path: str) -> bytes:
         return (self.site / "log" / path).read_bytes()
 

@@ -19,8 +19,8 @@ from generator.record.log.tiles import HASH_BYTES
 ED25519: Final = b"\x01"
 KEY_BYTES: Final = 32
 SIGNATURE_BYTES: Final = 64
-LARGEST_NOTE: Final = 65_536
-MOST_SIGNATURES: Final = 16
+LARGEST_NOTE: Final = 1_000_000
+MOST_SIGNATURES: Final = 100  # of the log and its witnesses
 DASH: Final = "— "
 
 
@@ -148,7 +148,7 @@ class Checkpoint:
             raise NoteError("a checkpoint has three lines")
 
         origin, size, encoded_root = lines[:3]
-        root = _base64(encoded_root)
+        root = base64_bytes(encoded_root)
         if not re.fullmatch(r"0|[1-9][0-9]{0,18}", size) or len(root) != HASH_BYTES:
             raise NoteError("a checkpoint's second line is a size, its third a hash")
         return cls(origin, int(size), root)
@@ -156,11 +156,11 @@ class Checkpoint:
 
 def open_note(note: bytes, verifiers: Sequence[Verifier]) -> str:
     """Return the text of a note that a known key signed and none failed to; raise NoteError for any other."""
-    text, signature_lines = _split(note)
+    text, signatures = signatures_of(note)
 
     trusted = {(key.name, key.key_id): key for key in verifiers}
     is_verified = False
-    for name, key_id, signature in _signatures(signature_lines):
+    for name, key_id, signature in signatures:
         key = trusted.get((name, key_id))
         if key is None:
             continue  # others may sign too
@@ -171,6 +171,21 @@ def open_note(note: bytes, verifiers: Sequence[Verifier]) -> str:
     if not is_verified:
         raise NoteError("no trusted key signed this note")
     return text
+
+
+def signatures_of(note: bytes) -> tuple[str, list[tuple[str, bytes, bytes]]]:
+    """Return a note's text, and name, key id and signature of each of its lines, none of them checked."""
+    text, signature_lines = _split(note)
+    return text, _signatures(signature_lines)
+
+
+def other_lines(note: bytes | None, name: str) -> bytes:
+    """Return the signature lines of a note that are not those of a name; none without a note."""
+    if note is None:
+        return b""
+    _, signature_lines = _split(note)
+    own = f"{DASH}{name} "
+    return "".join(line for line in signature_lines.splitlines(keepends=True) if not line.startswith(own)).encode()
 
 
 def _split(note: bytes) -> tuple[str, str]:
@@ -195,7 +210,7 @@ def _signatures(lines: str) -> list[tuple[str, bytes, bytes]]:
     signatures = []
     for line in lines.removesuffix("\n").split("\n"):
         name, gap, encoded = line.removeprefix(DASH).partition(" ")
-        data = _base64(encoded)
+        data = base64_bytes(encoded)
         if not line.startswith(DASH) or not gap or not name or len(data) < 5:
             raise NoteError("a note's signature line is malformed")
         signatures.append((name, data[:4], data[4:]))
@@ -212,7 +227,7 @@ def _named_key(text: str, what: str) -> tuple[str, bytes]:
 
     name, digest, encoded = parts
     _check_name(name)
-    data = _base64(encoded)
+    data = base64_bytes(encoded)
     if data[:1] != ED25519 or len(data) != 1 + KEY_BYTES or not re.fullmatch(r"[0-9a-f]{8}", digest):
         raise NoteError(f"this {what} is not an Ed25519 key of a log")
     return name, data[1:]
@@ -223,7 +238,8 @@ def _check_name(name: str) -> None:
         raise NoteError("a key's name is not empty and has neither spaces nor a plus")
 
 
-def _base64(text: str) -> bytes:
+def base64_bytes(text: str) -> bytes:
+    """Read standard base64; raise NoteError where it is none."""
     try:
         return base64.b64decode(text, validate=True)
     except (binascii.Error, ValueError) as error:

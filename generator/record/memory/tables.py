@@ -4,7 +4,7 @@ from typing import Any, Final
 
 import sqlalchemy as sa
 
-SCHEMA_VERSION: Final = "9"
+SCHEMA_VERSION: Final = "10"
 """The newest migration; a memory of this schema needs no Alembic to start."""
 SCHEMA_KEY: Final = "schema_version"
 FENCE_KEY: Final = "fence"
@@ -215,3 +215,12 @@ ballot_sheets = sa.Table(
 )
 _due = ballot_sheets.c.published < ballot_sheets.c.ballots
 sa.Index("ballot_sheets_due", ballot_sheets.c.start_ms, sqlite_where=_due, postgresql_where=_due)
+
+# Heads of the log as witnesses signed them, by the number of entries; `published` once readers have them.
+witnessed_heads = sa.Table(
+    "witnessed_heads",
+    metadata,
+    *_key(sa.BigInteger, "size"),
+    *_given(sa.LargeBinary, "note"),
+    *_given(sa.Boolean, "published"),
+)
