@@ -348,6 +348,6 @@ async def test_no_proof_is_made_of_what_was_not_sealed_revealed_or_seen(record: 
         (rows[0], "publishes no head of its log that a witness signed"),
     ):
         with pytest.raises(VerifyError, match=reason):
-            prove(record.site_read, [row], row["round_id"], policy(stranger), keys)
+            prove(record.site_read, [row], str(row["round_id"]), policy(stranger), keys)
     with pytest.raises(VerifyError, match="not among the finished rounds"):
         prove(record.site_read, rows, "BTC-20000101-000000", policy(stranger), keys)
