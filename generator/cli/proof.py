@@ -22,7 +22,6 @@ def proof(
     from generator.cli._published import Published, read_json
     from generator.cli._settings import generator_settings
     from generator.cli._urls import origin_of
-    from generator.record.audit.compare import rows_of
     from generator.record.proof import prove
     from generator.record.verify import VerifyError, open_log
     from generator.record.witness import policy_of
@@ -30,8 +29,7 @@ def proof(
     site = Published(origin_of(url) if url else generator_settings().site_path)
     site.pin()
     try:
-        rows = rows_of(read_json(site))
-        made = prove(site.read, rows, round_id, policy_of(policy), open_log(site.read).keys)
+        made = prove(site.read, read_json(site), round_id, policy_of(policy), open_log(site.read).keys)
     except (VerifyError, ValueError) as error:
         typer.echo(f"emi: {error}", err=True)
         raise typer.Exit(1) from None

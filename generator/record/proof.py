@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from generator.arena.published import digest_of
 from generator.catalog.formats import ms_of
-from generator.record.audit.compare import Row
+from generator.record.audit.compare import Row, rows_of
 from generator.record.log.note import Verifier
 from generator.record.log.policy import Policy
 from generator.record.log.proofs import TreeHashes, inclusion_proof
@@ -33,15 +33,15 @@ class ForecastProof:
         return self.seen_at < self.start
 
 
-def prove(read: Read, rows: Sequence[Row], round_id: str, policy: Policy, keys: Sequence[Verifier]) -> ForecastProof:
+def prove(read: Read, body: Any, round_id: str, policy: Policy, keys: Sequence[Verifier]) -> ForecastProof:
     """Prove one forecast; raise VerifyError where it is not revealed, not logged, or no head of its time is witnessed.
 
     Args:
-        rows: of the published `/arena/rounds.json`.
+        body: the published `/arena/rounds.json`.
         policy: which witnesses are enough.
         keys: of the log, where the policy names none.
     """
-    row = next((row for row in rows if row.get("round_id") == round_id), None)
+    row = next((row for row in rows_of(body) if row.get("round_id") == round_id), None)
     if row is None:
         raise VerifyError(f"{round_id} is not among the finished rounds that this site publishes")
     if not row.get("log_entries") or not row.get("forecast"):

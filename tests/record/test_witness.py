@@ -14,11 +14,12 @@ from aiohttp import web
 
 from generator.catalog.formats import iso, ms_of
 from generator.errors import GeneratorError
+from generator.record.keys import read_keys
 from generator.record.log.note import Checkpoint
 from generator.record.log.policy import Policy, read_policy
 from generator.record.log.tiles import Edge
 from generator.record.proof import ForecastProof, prove
-from generator.record.published import WITNESSED, read_keys, witnessed_path
+from generator.record.published import WITNESSED, witnessed_path
 from generator.record.verify import VerifyError, open_log
 from generator.record.witness import Witnesses, policy_of
 from tests.support.arena_inputs import HOUR, NOON, hours
@@ -258,7 +259,9 @@ async def proved(record: Record, seen_at: int) -> tuple[IndependentWitness, Fore
         record.publish()
         rows = record.memory.resolved_rounds(500)
         opened = next(row for row in rows if row["log_entries"] and ms_of(row["opened"]) == NOON)
-        return one, prove(record.site_read, rows, opened["round_id"], policy(one), open_log(record.site_read).keys)
+        return one, prove(
+            record.site_read, {"rounds": rows}, opened["round_id"], policy(one), open_log(record.site_read).keys
+        )
 
 
 def check(proof: Path, *keys: str) -> subprocess.CompletedProcess[str]:
@@ -348,6 +351,6 @@ async def test_no_proof_is_made_of_what_was_not_sealed_revealed_or_seen(record: 
         (rows[0], "publishes no head of its log that a witness signed"),
     ):
         with pytest.raises(VerifyError, match=reason):
-            prove(record.site_read, [row], str(row["round_id"]), policy(stranger), keys)
+            prove(record.site_read, {"rounds": [row]}, str(row["round_id"]), policy(stranger), keys)
     with pytest.raises(VerifyError, match="not among the finished rounds"):
-        prove(record.site_read, rows, "BTC-20000101-000000", policy(stranger), keys)
+        prove(record.site_read, {"rounds": rows}, "BTC-20000101-000000", policy(stranger), keys)
