@@ -1,6 +1,9 @@
 """Liquidity, derivatives and structure words: smoothed, with a dead zone, unknown when old."""
 
+from collections.abc import Sequence
+
 import numpy as np
+import numpy.typing as npt
 import pytest
 
 from generator.brain.derivatives import Derivatives, Pressure
@@ -17,7 +20,6 @@ from generator.catalog.words import (
     MarketStructure,
     Trend,
 )
-from generator.market.bars import FloatArray
 from tests.support.markets import market, priced, with_field
 
 ONE = np.ones(1)
@@ -69,7 +71,7 @@ def test_a_word_is_left_later_than_it_is_entered() -> None:
     assert words[:, 0].tolist() == [0, 1, 1, 1, 0, 0, 0, -1, -1, 1, -1]
 
 
-def pressed(found: Derivatives, funding: FloatArray | float, contracts: float, bars: int) -> Pressure:
+def pressed(found: Derivatives, funding: npt.ArrayLike, contracts: float, bars: int) -> Pressure:
     hours = int(found.hour[0]) + 1 + np.arange(bars)
     bar = np.ones((bars, 1))
     found.update(hours * HOUR_MS, np.reshape(funding, (-1, 1)) * bar, contracts * bar, np.ones(bars))
@@ -77,7 +79,7 @@ def pressed(found: Derivatives, funding: FloatArray | float, contracts: float, b
     return found.readings()[0]
 
 
-def paid(eighths: FloatArray, contracts: float = np.nan) -> Derivatives:
+def paid(eighths: Sequence[float], contracts: float = np.nan) -> Derivatives:
     """Return hourly derivatives that have seen the funding of these eight hours each."""
     found = Derivatives(1, bars_an_hour=1)
     pressed(found, np.repeat(eighths, 8), contracts, 8 * len(eighths))
@@ -86,7 +88,7 @@ def paid(eighths: FloatArray, contracts: float = np.nan) -> Derivatives:
 
 def a_month(funding: float = 0.0001, contracts: float = np.nan) -> Derivatives:
     """Return hourly derivatives that have seen 30 days of one funding, with a little noise."""
-    return paid(funding + 1e-6 * (np.arange(90) % 9 - 4), contracts)
+    return paid([funding + 1e-6 * (eighth % 9 - 4) for eighth in range(90)], contracts)
 
 
 @pytest.mark.parametrize(
@@ -107,7 +109,7 @@ def test_a_side_is_crowded_only_where_it_pays_and_that_is_extreme_in_its_month(
 
 
 def test_the_rank_is_the_share_of_the_last_thirty_days_with_lower_funding() -> None:
-    found = paid((np.arange(200) % 100) * 1e-6)
+    found = paid([(eighth % 100) * 1e-6 for eighth in range(200)])
 
     rank = pressed(found, 39.5e-6, np.nan, 8).rank  # after the values 0 to 99: 10 to 99 are its month
 
