@@ -1,6 +1,7 @@
 """What happened, in numbers that sentences are made of: no model, only the candles of the last week."""
 
 import math
+from bisect import bisect_left, insort
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Final
@@ -250,20 +251,9 @@ class Past:
     def _band(self, quarters: int) -> FloatArray:
         """Return the band over so many quarter hours, remembered for this quarter hour."""
         if quarters not in self._bands:
-            self._bands[quarters] = self._median_band(quarters)
+            closes = self._last(CLOSE)
+            self._bands[quarters] = median_bands(closes, np.array([len(closes) - 1]), quarters)[0]
         return self._bands[quarters]
-
-    def _median_band(self, quarters: int) -> FloatArray:
-        """Work out a band: the lower median of the moves that are known, without sorting all of them."""
-        closes = self._last(CLOSE)
-        moves = np.abs(closes[quarters:] - closes[:-quarters])
-        known = np.isfinite(moves)
-        seen = np.count_nonzero(known, axis=0)
-
-        half = np.maximum(seen - 1, 0) // 2
-        sizes = np.partition(np.where(known, moves, np.inf), np.unique(half), axis=0)
-        middle = sizes[half, np.arange(len(half))]
-        return np.where((seen >= _FEWEST_MOVES) & (middle > 0.0), BAND * middle, np.nan)
 
     def _last(self, field: int) -> FloatArray:
         return self._week.last(self.closed, WEEK, field)
@@ -306,6 +296,38 @@ def usual_days(closes: FloatArray, ends: Times) -> FloatArray:
     square = np.add.reduce(np.where(known, before_last_day**2, 0.0), axis=1)
     enough = seen >= 24 * (_FEWEST_DAYS - 1)
     return np.where(enough, np.sqrt(24.0 * square / np.maximum(seen, 1)), np.nan)
+
+
+def median_bands(closes: FloatArray, ends: Times, quarters: int) -> FloatArray:
+    """Return the bands of moves over so many quarter hours, see `Past.band`, from the lower median of those known.
+
+    Args:
+        closes: as for `usual_days`.
+        ends: rows at which a week ends, (n,).
+
+    Returns:
+        NaN where too few are known, (n, assets).
+    """
+    sizes = np.abs(closes[quarters:] - closes[:-quarters])
+    first = int(ends[0])
+    middle = np.full((len(ends), closes.shape[1]), np.nan)
+    for column in range(closes.shape[1]):
+        # The first week is sorted; of the next ones moves leave it and others are put where they belong.
+        every = sizes[:, column].tolist()
+        week = np.sort(sizes[first + 1 - WEEK : first + 1 - quarters, column])
+        in_order = week[np.isfinite(week)].tolist()
+        last = first
+        for row, end in enumerate(ends.tolist()):
+            for size in every[last + 1 - WEEK : end + 1 - WEEK]:
+                if math.isfinite(size):
+                    del in_order[bisect_left(in_order, size)]
+            for size in every[last + 1 - quarters : end + 1 - quarters]:
+                if math.isfinite(size):
+                    insort(in_order, size)
+            last = end
+            if len(in_order) >= _FEWEST_MOVES:
+                middle[row, column] = in_order[(len(in_order) - 1) // 2]
+    return np.where(middle > 0.0, BAND * middle, np.nan)
 
 
 def _place(week: Week, t_ms: int) -> FloatArray:

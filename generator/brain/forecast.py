@@ -5,6 +5,8 @@ from typing import ClassVar, Final, NamedTuple
 
 import numpy as np
 
+from generator.brain.part import Part
+from generator.brain.smoothing import latched
 from generator.catalog.words import PREDICTION_OF_CALL, Call, Prediction
 from generator.market.bars import FloatArray
 
@@ -103,46 +105,48 @@ def in_units(chance: FloatArray) -> FloatArray:
 
 
 def follow(held: FloatArray, units: FloatArray, sides: SideRule | None) -> FloatArray:
-    """Return the call of each asset, by the codes of `CALLS`, (assets,).
+    """Return the call of each asset at each bar, by the codes of `CALLS`, (n, assets).
 
     The band or a side is called only if it is the likeliest of the three. A small move is called from a chance of 0.50
     and kept to 0.45. A side is called where it leads the *opposite side* by enough: what the two lose or gain together
     is not a reason to name one of them.
 
     Args:
-        held: the calls of the bar before; none where nothing is kept.
-        units: the chances of down, neutral and up as published, see `in_units`, (3, assets).
+        held: the calls of the bar before the first; none where nothing is kept, (assets,).
+        units: the chances of down, neutral and up as published, see `in_units`, (3, n, assets).
         sides: None where no side may be called.
 
-    >>> rising = np.array([[2800.0], [3500.0], [3700.0]])
+    >>> rising = np.array([2800.0, 3500.0, 3700.0])[:, None, None]
     >>> [follow(np.array([held]), rising, SideRule(0.10, 0.06)).item() for held in (NONE, UP)]
     [0.0, 1.0]
     """
     down, neutral, up = units
-    enough = np.where(held == SMALL_MOVE, KEEP_SMALL, ENTER_SMALL)
-    is_small = (neutral >= enough) & (neutral >= up) & (neutral >= down)
+    is_likeliest = (neutral >= up) & (neutral >= down)
+    may_enter = is_likeliest & (neutral >= ENTER_SMALL)
+    is_small = latched(held == SMALL_MOVE, may_enter, is_likeliest & (neutral >= KEEP_SMALL))
     call = np.where(is_small, SMALL_MOVE, NONE)
     if sides is None:
         return call
 
     enter = round(UNITS * sides.enter)
     keep = round(UNITS * sides.keep)
-    lead = up - down
-    is_up = (up > neutral) & (lead >= np.where(held == UP, keep, enter))
-    is_down = (down > neutral) & (-lead >= np.where(held == DOWN, keep, enter))
-    call = np.where(is_up & ~is_small, UP, call)
-    return np.where(is_down & ~is_small, DOWN, call)
+    for side, chance, lead in ((UP, up, up - down), (DOWN, down, down - up)):
+        is_likelier = chance > neutral
+        is_side = latched(held == side, is_likelier & (lead >= enter), is_likelier & (lead >= keep))
+        call = np.where(is_side, side, call)
+    return call
 
 
-class Calls:
-    """The calls of the next hour, kept from bar to bar."""
+class Calls(Part):
+    """The calls of the next hour, kept from bar to bar, (..., assets)."""
 
     STATE: ClassVar[tuple[str, ...]] = ("held",)
 
     def __init__(self, assets: int) -> None:
         """Start with none."""
+        super().__init__()
         self.held = np.full(assets, NONE)
 
     def update(self, units: FloatArray, sides: SideRule | None) -> None:
-        """Take one bar's chances as published; arguments as for `follow`."""
+        """Take the chances of a block's bars as published, (3, n, assets); arguments as for `follow`."""
         self.held = follow(self.held, units, sides)

@@ -7,7 +7,7 @@ import math
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar, Final, NamedTuple, Protocol, Self
+from typing import Any, Final, NamedTuple, Self
 
 import numpy as np
 
@@ -15,14 +15,15 @@ from generator.brain.axes import MarketAxes
 from generator.brain.bars import CleanBars, clean
 from generator.brain.closes import Closes
 from generator.brain.derivatives import Derivatives
-from generator.brain.direction import MIN_BARS, DirectionModel, direction_inputs
+from generator.brain.direction import HORIZON_MINUTES, HORIZON_QUARTERS, MIN_BARS, DirectionModel, direction_inputs
 from generator.brain.doubt import Doubt, doubted_chance, doubts, less_sure, overall
-from generator.brain.facts import Past, usual_days
+from generator.brain.facts import Past, median_bands, usual_days
 from generator.brain.features import REGIME_INPUTS, Features
 from generator.brain.forecast import CALLS, Calls, Forecast, OutcomeChances, SideRule, follow, in_units
 from generator.brain.liquidity import Liquidity
 from generator.brain.outlook import Outlook
-from generator.brain.part import Part, Times, stretches
+from generator.brain.part import Part, Times
+from generator.brain.profile import REALISED_QUARTERS
 from generator.brain.ranges import RangeModel
 from generator.brain.regime import LABELS, REGIMES, RegimeFacts, RegimeFilter, facts_of
 from generator.brain.returns import JOIN_BARS, Returns
@@ -30,7 +31,7 @@ from generator.brain.smoothing import DAY_BARS, HOUR_BARS
 from generator.brain.stress import Stress
 from generator.brain.structure import Structure
 from generator.brain.volatility import Volatility, bar_variance
-from generator.brain.week import DAY, QUARTER_MS, Week, last_closed, quarter_is_over
+from generator.brain.week import DAY, QuarterEnds, Week, last_closed
 from generator.brain.weights import Weights
 from generator.catalog.horizons import HORIZONS
 from generator.catalog.words import RegimeLabel
@@ -38,17 +39,13 @@ from generator.market.bars import BAR_MS, BarFrame, FloatArray
 
 SHOWN_MINUTES: Final = 60  # horizon of the forecasts in a reading
 _LOG_MINUTES: Final = np.log([float(horizon.minutes) for horizon in HORIZONS.values()])
-_ROUNDS: Final = (15, 60)  # minutes: horizons that the direction learns
 _STRESS_HORIZON: Final = 2  # four hours
-_STATE_FORMAT: Final = 7
+_HORIZONS: Final = range(len(HORIZON_MINUTES))  # of direction
+_HOUR: Final = HORIZON_MINUTES.index(SHOWN_MINUTES)
+_STATE_FORMAT: Final = 8
 _BLOCK: Final = 7 * DAY_BARS  # most bars that are read together, which bounds the memory
+_NEVER_MS: Final = 1 << 62
 _LONGEST_GAP: Final = HOUR_BARS  # bars that never came; a longer gap ends a block
-
-
-class BarPart(Protocol):
-    """What is followed one bar or quarter hour at a time: its arrays are those after the last."""
-
-    STATE: ClassVar[tuple[str, ...]]
 
 
 @dataclass(slots=True)
@@ -61,16 +58,12 @@ class Counters:
     dropped: int = 0  # impossible cells
 
 
-class _Ahead(NamedTuple):
-    """What forecasts are made of, at some bars."""
+class _Weeks(NamedTuple):
+    """What the last week says, up to the quarter hour that is over at each of n bars."""
 
-    inputs: FloatArray  # of the direction models, (inputs, n, assets)
-    sigma: FloatArray  # by the outlook, (4, n, assets)
-    moving: FloatArray  # 0.0 where the price has stood for hours, else 1.0, (n, assets)
-
-    def of(self, bars: slice) -> _Ahead:
-        """Return the same at fewer bars."""
-        return _Ahead(self.inputs[:, bars], self.sigma[:, bars], self.moving[bars])
+    day_before: FloatArray  # closes of a day before it, (n, assets)
+    usual: FloatArray  # size of a usual day's move, (n, assets + 1)
+    bands: FloatArray  # neutral bands of the horizons of direction, (2, n, assets)
 
 
 class Measures:
@@ -114,10 +107,15 @@ class Measures:
             self.stress,
             self.filter,
             self.axes,
+            self.direction,
+            self.ranges,
+            self.ranges.profile,
+            self.calls,
         )
         self._t: int | None = None
         self._past = Past(self.week, 0)
-        self._usual = (-1, np.full((1, n + 1), np.nan))  # number of a quarter hour, and usual days at its end
+        # Number of a quarter hour, and usual days and bands at its end.
+        self._kept = (-1, np.full((1, n + 1), np.nan), np.full((len(HORIZON_MINUTES), 1, n), np.nan))
 
     @property
     def t_ms(self) -> int | None:
@@ -142,20 +140,38 @@ class Measures:
         if frame.interval_ms != BAR_MS or not len(frame):
             return
         bars = clean(frame, self.assets)
-        passed = 0
+        late = self.counters.late
+        taken = 0
         for rows in _blocks(frame.t, self._taken(frame.t)):
-            for bar, row in enumerate(self._read(frame.t[rows], bars, rows)):
-                self.counters.late += row - passed
-                passed = row + 1
-                if every_ms and (int(frame.t[row]) + BAR_MS) % every_ms == 0:
-                    self._put(bar)
-                    yield row
-            if len(rows) > 1:
-                self._put(-1)
-        self.counters.late += len(frame) - passed
+            t_ms = frame.t[rows]
+            first = t_ms[0] - BAR_MS if self._t is None else self._t
+            steps = np.diff(t_ms, prepend=first) // BAR_MS
+            places = taken + np.arange(len(rows))
+            counted = self._counted(late + rows - places, steps - 1, bars.dropped[rows])
+            self._measure(t_ms, bars, rows, steps)
 
-    def _put(self, bar: int) -> None:
-        """Put what is followed in blocks to one bar of the last."""
+            is_given = (t_ms + BAR_MS) % (every_ms or _NEVER_MS) == 0
+            for bar in np.flatnonzero(is_given).tolist():
+                self._put(bar, t_ms, counted)
+                yield int(rows[bar])
+            if not is_given[-1]:
+                self._put(-1, t_ms, counted)
+            taken += len(rows)
+        self.counters.late = late + len(frame) - taken
+
+    def _counted(self, late: Times, gaps: Times, dropped: FloatArray) -> list[Counters]:
+        """Return the counters after each bar of a block."""
+        now = self.counters
+        bars = now.bars + np.arange(1, len(late) + 1)
+        all_gaps = now.gaps + np.add.accumulate(gaps)
+        all_dropped = now.dropped + np.add.accumulate(dropped).astype(np.int64)
+        columns = (bars.tolist(), late.tolist(), all_gaps.tolist(), all_dropped.tolist())
+        return [Counters(*each) for each in zip(*columns, strict=True)]
+
+    def _put(self, bar: int, t_ms: Times, counted: list[Counters]) -> None:
+        """Put everything to one bar of the last block."""
+        self._t = int(t_ms[bar])
+        self.counters = counted[bar]
         for part in self._parts:
             part.at(bar)
 
@@ -165,29 +181,6 @@ class Measures:
         last = -1 if self._t is None else self._t
         newest = np.maximum.accumulate(np.concatenate(([last], np.where(on_grid, t_ms, -1))))
         return np.flatnonzero(on_grid & (t_ms > newest[:-1]))
-
-    def _read(self, t_ms: Times, bars: CleanBars, rows: Times) -> Iterator[int]:
-        """Read a block of bars."""
-        first = t_ms[0] - BAR_MS if self._t is None else self._t
-        steps = np.diff(t_ms, prepend=first) // BAR_MS
-        self._measure(t_ms, bars, rows, steps)
-
-        # What learns from outcomes does so at the end of a quarter hour, and what it says holds for the bars of one.
-        ahead = _Ahead(self.inputs(), self.outlook.sigma, self.volatility.moving())
-        for quarter in stretches((t_ms + BAR_MS) // QUARTER_MS):
-            self._t = int(t_ms[quarter.start])
-            self._put(quarter.start)
-            if quarter_is_over(self._t):
-                self._learn(self._t, bars.log_close[rows[quarter.start]])
-            units = self._units(ahead.of(quarter))
-
-            for bar in range(quarter.start, quarter.stop):
-                self._t = int(t_ms[bar])
-                self.counters.bars += 1
-                self.counters.gaps += int(steps[bar]) - 1
-                self.counters.dropped += int(bars.dropped[rows[bar]])
-                self.calls.update(units[:, bar - quarter.start], self.sides)
-                yield int(rows[bar])
 
     def _measure(self, t_ms: Times, bars: CleanBars, rows: Times, steps: Times) -> None:
         """Let every part take a block, in the order in which they need each other."""
@@ -221,45 +214,48 @@ class Measures:
         informative = fresh * self.volatility.moving()
         support = self.features.count * np.concatenate((informative, informative.max(axis=-1, keepdims=True)), axis=-1)
         inputs = self.features.current[: len(REGIME_INPUTS)]
-        self.filter.update(t_ms, inputs, support, self._facts(t_ms), steps)
+        weeks = self._weeks(t_ms)
+        self.filter.update(t_ms, inputs, support, self._facts(weeks), steps)
         weight = self.filter.weight(self.features.count)[:, -1]
         stressed = np.where(fresh.any(axis=-1), self.stress.stressed()[:, -1], np.nan)
         self.axes.update(t_ms, self.filter.chances[:2, :, -1].T, weight, stressed, passed)
 
+        # What learns from outcomes does so at the end of a quarter hour.
+        ends = QuarterEnds.of(t_ms)
+        ready = self.ready()
+        realised = self.week.realised(ends.last_bars, REALISED_QUARTERS)
+        self.ranges.update(ends, log_close, self.outlook.sigma, ready, realised)
+        sigma = self.ranges.sigma(t_ms, self.outlook.sigma)
+        within = np.array([self._within(horizon, weeks.bands[horizon], sigma) for horizon in _HORIZONS])
+        inputs = self.inputs()
+        self.direction.update(ends, log_close, inputs, weeks.bands, within, ready)
+        chance, _ = self.direction.mixed(_HOUR, inputs, within[_HOUR])
+        self.calls.update(in_units(chance), self.sides)
+
         for part in self._parts:
             part.keep()
-
-    def _learn(self, t_ms: int, log_close: FloatArray) -> None:
-        """Score at the end of a quarter hour what was said before, and write down what is said now."""
-        ready = self.ready()
-        self.ranges.update(t_ms, log_close, self.outlook.sigma, ready, self.week)
-        self.direction.update(t_ms, log_close, self.inputs(), self.round, ready)
-
-    def _units(self, ahead: _Ahead) -> FloatArray:
-        """Return the chances of the next hour as published, see `in_units`, after some bars of a quarter hour."""
-        band = self.past().band(SHOWN_MINUTES)
-        sigma = self._sigma_over(SHOWN_MINUTES, ahead.sigma)
-        within = np.where(ahead.moving > 0.0, self.ranges.within(1, band / sigma), np.nan)
-        chance, _ = self.direction.mixed(1, ahead.inputs, within)
-        return in_units(chance)
 
     def facts(self) -> RegimeFacts:
         """Return the facts of the day that bear on the regimes after the last bar."""
         change = np.expm1(self.past().day_change(self._known_close()))
         return facts_of(change, self.structure.trend, self.stress.stressed(), self.past().usual)
 
-    def _facts(self, t_ms: Times) -> RegimeFacts:
+    def _facts(self, weeks: _Weeks) -> RegimeFacts:
         """Return the facts of the day that bear on the regimes after each bar of a block."""
+        change = np.expm1(self._known_close() - weeks.day_before)
+        return facts_of(change, self.structure.trend, self.stress.stressed(), weeks.usual)
+
+    def _weeks(self, t_ms: Times) -> _Weeks:
+        """Return what the last week says at each bar of a block; it changes with the quarter hours."""
         closes, ends = self.week.closes(t_ms)
-        change = np.expm1(self._known_close() - closes[ends - DAY])
-        closed = last_closed(int(t_ms[-1]))
-        if ends[0] == ends[-1] and self._usual[0] == closed:
-            usual = self._usual[1]
-        else:
+        closed, usual, bands = self._kept
+        quarter_of_bar = np.zeros(len(ends), dtype=np.int64)
+        if ends[0] != ends[-1] or closed != last_closed(int(t_ms[-1])):
             quarters, quarter_of_bar = np.unique(ends, return_inverse=True)
-            usual = usual_days(closes, quarters)[quarter_of_bar]
-            self._usual = (closed, usual[-1:])
-        return facts_of(change, self.structure.trend, self.stress.stressed(), usual)
+            usual = usual_days(closes, quarters)
+            bands = np.array([median_bands(closes, quarters, each) for each in HORIZON_QUARTERS])
+            self._kept = (last_closed(int(t_ms[-1])), usual[-1:], bands[:, -1:])
+        return _Weeks(closes[ends - DAY], usual[quarter_of_bar], bands[:, quarter_of_bar])
 
     def _known_close(self) -> FloatArray:
         """Return each asset's last close, NaN where it is stale."""
@@ -273,27 +269,35 @@ class Measures:
 
     def sigma(self) -> FloatArray:
         """Return the expected sigma of log returns over 15 minutes, 1, 4 and 24 hours, as a fraction, (4, assets)."""
-        return self.ranges.sigma(self._t or 0, self.outlook.sigma[:, None])[:, 0]
+        return self.ranges.sigma(self._t or 0, self.outlook.sigma)
 
-    def round(self, at: int, minutes: int | None = None) -> tuple[FloatArray, FloatArray]:
+    def round(self, horizon: int, minutes: int | None = None) -> tuple[FloatArray, FloatArray]:
         """Return the neutral band, as a fraction, and the outlook's chance that a move stays within it, (assets,).
 
-        The chance is NaN where the price has stood for hours: that says nothing about the next one.
-
         Args:
-            at: 0 for the law of moves over 15 minutes, 1 for that of an hour.
+            horizon: 0 for the law of moves over 15 minutes, 1 for that of an hour.
             minutes: of the round; None: as long as those moves.
         """
-        minutes = minutes or _ROUNDS[at]
-        band = self.past().band(minutes)
-        sigma = self._sigma_over(minutes, self.outlook.sigma[:, None])[0]
-        within = self.ranges.within(at, band / sigma)
-        return band, np.where(self.volatility.moving() > 0.0, within, np.nan)
+        band = self.past().band(minutes or HORIZON_MINUTES[horizon])
+        return band, self._within(horizon, band, self.sigma(), minutes)
+
+    def _within(self, horizon: int, band: FloatArray, sigma: FloatArray, minutes: int | None = None) -> FloatArray:
+        """Return the chance by the outlook that a move stays within a band, (..., assets).
+
+        NaN where the price has stood for hours: that says nothing about the next one.
+
+        Args:
+            horizon, minutes: as for `round`.
+            band: as a fraction, (..., assets).
+            sigma: as published, (4, ..., assets).
+        """
+        within = self.ranges.within(horizon, band / sigma_over(minutes or HORIZON_MINUTES[horizon], sigma))
+        return np.where(self.volatility.moving() > 0.0, within, np.nan)
 
     def _mixed(self, horizon: int, inputs: FloatArray, within: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return chances and base rates after the last bar, both (3, assets)."""
         chance, base = self.direction.mixed(horizon, inputs[:, None], within[None])
-        return chance[:, 0], base
+        return chance[:, 0], base[:, 0]
 
     def inputs(self) -> FloatArray:
         """Return the inputs of the direction models now."""
@@ -317,8 +321,8 @@ class Measures:
         return {regime: doubted_chance(chance, doubt) for regime, chance in zip(REGIMES, chances, strict=True)}
 
     def ready(self) -> np.ndarray:
-        """Say which assets have enough recent history for a forecast."""
-        return (self.features.count[:-1] >= MIN_BARS) & (self.returns.age <= JOIN_BARS)
+        """Say which assets have enough recent history for a forecast, (..., assets)."""
+        return (self.features.count[..., :-1] >= MIN_BARS) & (self.returns.age <= JOIN_BARS)
 
     def forecast(self, asset: str, horizon_minutes: int) -> Forecast | None:
         """Forecast one asset from the close of the last bar; None with too little or too old history."""
@@ -334,7 +338,7 @@ class Measures:
         band, within = self.round(1, horizon_minutes)
         chance, base = self._mixed(1, inputs, within)
 
-        near_root, far_root = (math.sqrt(minutes) for minutes in _ROUNDS)
+        near_root, far_root = (math.sqrt(minutes) for minutes in HORIZON_MINUTES)
         share = min(1.0, (math.sqrt(horizon_minutes) - near_root) / (far_root - near_root))
         if share < 1.0:
             _, near_within = self.round(0, horizon_minutes)
@@ -346,8 +350,8 @@ class Measures:
         doubt = np.array([doubt.share for doubt in self.doubts()])
         chance = less_sure(chance, doubt)
         held = self.calls.held if horizon_minutes == SHOWN_MINUTES else np.zeros(len(self.assets))
-        units = in_units(chance)
-        call = np.where(doubt > 0.0, follow(held, units, None), follow(held, units, self.sides))
+        units = in_units(chance)[:, None]
+        call = np.where(doubt > 0.0, follow(held, units, None), follow(held, units, self.sides))[0]
 
         sound = self.ready() & np.isfinite(band)
         forecasts: list[Forecast | None] = []
@@ -366,31 +370,9 @@ class Measures:
             forecasts.append(forecast)
         return forecasts
 
-    def _sigma_over(self, minutes: int, expected: FloatArray) -> FloatArray:
-        """Return each asset's expected sigma of the log return over 15 minutes to a day, (bars, assets).
-
-        `expected` is by the outlook after some bars of this quarter hour, (4, bars, assets).
-
-        Between the outlook's horizons log sigma is interpolated on log time, as a power law of time would be.
-        """
-        at = math.log(minutes)
-        left = min(int(np.searchsorted(_LOG_MINUTES, at, side="right")) - 1, len(_LOG_MINUTES) - 2)
-        share = (at - _LOG_MINUTES[left]) / (_LOG_MINUTES[left + 1] - _LOG_MINUTES[left])
-
-        sigma = self.ranges.sigma(self._t or 0, expected)
-        out: FloatArray = sigma[left] ** (1.0 - share) * sigma[left + 1] ** share
-        return out
-
-    def _arrays(self) -> list[tuple[Part | BarPart, str, FloatArray]]:
+    def _arrays(self) -> list[tuple[Part, str, FloatArray]]:
         """Return the whole state: the arrays that each part names, in the order of the file."""
-        parts: tuple[Part | BarPart, ...] = (
-            *self._parts,
-            self.direction,
-            self.ranges,
-            self.ranges.profile,
-            self.calls,
-        )
-        return [(part, name, getattr(part, name)) for part in parts for name in part.STATE]
+        return [(part, name, getattr(part, name)) for part in self._parts for name in part.STATE]
 
     def dump(self) -> bytes:
         """Return the whole state: a JSON line, then every array as little-endian doubles, compressed.
@@ -440,6 +422,22 @@ class Measures:
         restored._t = header["t"]
         restored.counters = Counters(*header["counters"])
         return restored
+
+
+def sigma_over(minutes: int, sigma: FloatArray) -> FloatArray:
+    """Return the expected sigma of the log return over 15 minutes to a day, (..., assets).
+
+    Between the outlook's horizons log sigma is interpolated on log time, as a power law of time would be.
+
+    Args:
+        minutes: of the return.
+        sigma: over the outlook's horizons, (4, ..., assets).
+    """
+    at = math.log(minutes)
+    left = min(int(np.searchsorted(_LOG_MINUTES, at, side="right")) - 1, len(_LOG_MINUTES) - 2)
+    share = (at - _LOG_MINUTES[left]) / (_LOG_MINUTES[left + 1] - _LOG_MINUTES[left])
+    out: FloatArray = sigma[left] ** (1.0 - share) * sigma[left + 1] ** share
+    return out
 
 
 def _blocks(t_ms: Times, rows: Times) -> list[Times]:

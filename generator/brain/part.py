@@ -28,6 +28,15 @@ class Part:
         self._block: dict[str, FloatArray] = {}
         self._windows: dict[str, tuple[FloatArray, Times]] = {}
 
+    def stand(self, bars: int) -> None:
+        """Be the same after each bar of a block in which nothing of this part moves."""
+        self._windows = {}
+        for name in self.STATE:
+            values: FloatArray = getattr(self, name)
+            axis = int(values.ndim > self._columns)
+            shape = (*values.shape[:axis], bars, *values.shape[axis:])
+            setattr(self, name, np.broadcast_to(np.expand_dims(values, axis), shape))
+
     def keep(self) -> None:
         """Remember the arrays as a block left them, bars and all."""
         self._block = {name: getattr(self, name) for name in self.STATE if name not in self._windows}

@@ -11,7 +11,9 @@ from typing import ClassVar, Final
 import numpy as np
 
 from generator.brain.outlook import QUARTERS
-from generator.brain.week import DAY, QUARTER_MS
+from generator.brain.part import Part, Times
+from generator.brain.smoothing import Flags, clipped, faded
+from generator.brain.week import DAY, QUARTER_MS, QuarterEnds
 from generator.catalog.durations import HOUR_MS
 from generator.catalog.horizons import HORIZONS
 from generator.market.bars import FloatArray
@@ -24,90 +26,100 @@ _PRIOR_DAYS: Final = 15.0  # of the frozen profile: what is left scatters by .3,
 _PRIOR_HOURS: Final = 48.0  # of it within the hour, where every hour of a day counts
 _LARGEST: Final = 1.5  # of a log ratio: one wild hour must not rule its place for weeks
 _LEAST: Final = 1e-12  # variance; constant prices must not give log 0
-_ALL: Final = 0
-_FIRST_QUARTER: Final = 1
-_FIRST_SLOT: Final = _FIRST_QUARTER + _QUARTERS_OF_HOUR
-_PLACES: Final = _FIRST_SLOT + DAY
-_VISITS_A_DAY: Final = np.concatenate(([float(DAY)], np.full(_QUARTERS_OF_HOUR, DAY / _QUARTERS_OF_HOUR), np.ones(DAY)))
-_KEEP: Final = 0.5 ** (1.0 / (_HALF_LIFE_DAYS * _VISITS_A_DAY))
+# Places: all moments, the four quarters of an hour, then the 96 quarters of a day; each with its visits a day.
+_GROUPS: Final = (1, _QUARTERS_OF_HOUR, DAY)
+_ALL, _QUARTER, _SLOT = range(3)
+_FIRST: Final = (0, 1, 1 + _QUARTERS_OF_HOUR)
+_PLACES: Final = sum(_GROUPS)
+_KEEP: Final = tuple(0.5 ** (1.0 / (_HALF_LIFE_DAYS * DAY / places)) for places in _GROUPS)
 
 
-class DayProfile:
-    """What the time of the day adds to the log of expected sigmas, shared by all assets."""
+class DayProfile(Part):
+    """What the time of the day adds to the log of expected sigmas, for all assets; arrays are (3, ..., places)."""
 
     STATE: ClassVar[tuple[str, ...]] = ("surprise", "visits")
 
     def __init__(self) -> None:
         """Start with the frozen profile."""
-        # Fading sums by place: all moments, the four quarters of an hour, then the 96 quarters of a day.
-        self.surprise = np.zeros((HORIZONS_WITH_PROFILE, _PLACES))
+        super().__init__()
+        self.surprise = np.zeros((HORIZONS_WITH_PROFILE, _PLACES))  # fading sums by place
         self.visits = np.zeros((HORIZONS_WITH_PROFILE, _PLACES))
 
-    def at(self, number: int) -> FloatArray:
-        """Return what is added to log sigma over each horizon from the end of a quarter hour on, (4, 1).
+    def added(self, numbers: int | Times) -> FloatArray:
+        """Return what is added to log sigma over each horizon from the end of a quarter hour on, (4, ..., 1).
 
         Args:
-            number: of the quarter hour that begins, since 1970.
+            numbers: of the quarter hour that begins, since 1970; while a block is read of each bar, (n,).
         """
-        out = np.zeros((len(HORIZONS), 1))
-        out[:HORIZONS_WITH_PROFILE, 0] = self._of_quarter(number) + self._of_slot(number)
+        learned = self._mean(_QUARTER, numbers, _PRIOR_HOURS) + self._mean(_SLOT, numbers, _PRIOR_DAYS)
+        return np.concatenate((learned, np.zeros((len(HORIZONS) - HORIZONS_WITH_PROFILE, *learned.shape[1:]))))
+
+    def _mean(self, group: int, numbers: int | Times, prior: float) -> FloatArray:
+        """Return the shrunk mean of the place that each number belongs to, (3, ..., 1)."""
+        place = _FIRST[group] + np.asarray(numbers)[None, ..., None] % _GROUPS[group]
+        surprise = np.take_along_axis(self.surprise, place, axis=-1)
+        visits = np.take_along_axis(self.visits, place, axis=-1)
+        out: FloatArray = surprise / (visits + prior)
         return out
 
-    def _of_quarter(self, number: int) -> FloatArray:
-        place = _FIRST_QUARTER + number % _QUARTERS_OF_HOUR
-        out: FloatArray = self.surprise[:, place] / (self.visits[:, place] + _PRIOR_HOURS)
-        return out
-
-    def _of_slot(self, number: int) -> FloatArray:
-        place = _FIRST_SLOT + number % DAY
-        out: FloatArray = self.surprise[:, place] / (self.visits[:, place] + _PRIOR_DAYS)
-        return out
-
-    def learn(self, horizon: int, number: int, surprise: float) -> None:
-        """Take a horizon that has ended.
+    def update(self, ends: QuarterEnds, surprises: FloatArray) -> None:
+        """Take the horizons that end at some of a block's quarter hours.
 
         Args:
-            number: of the quarter hour with which it began.
-            surprise: log of realised over expected volatility, median over the assets.
+            ends: of the block, m.
+            surprises: log of realised over expected volatility, median over the assets, NaN where unknown, (m, 3).
         """
-        self._add(horizon, _ALL, surprise)
-        usual = self.surprise[horizon, _ALL] / self.visits[horizon, _ALL]
+        numbers = ends.numbers[:, None] - REALISED_QUARTERS  # of the quarter hours with which they began
+        known = np.isfinite(surprises)
+        came = np.where(known, surprises, 0.0)
 
-        # First the quarter of the hour, which is seen 24 times a day, then what the hour adds to it.
-        beyond = surprise - usual
-        within_hour = self._of_quarter(number)[horizon]
-        self._add(horizon, _FIRST_QUARTER + number % _QUARTERS_OF_HOUR, beyond)
-        self._add(horizon, _FIRST_SLOT + number % DAY, beyond - within_hour)
+        # First all moments, then the quarter of the hour, which is seen 24 times a day, then what the hour adds to it.
+        sums, visits = self._followed(_ALL, numbers, known, came)
+        usual = sums[1:, :, 0] / np.maximum(visits[1:, :, 0], 1.0)
+        beyond = came - usual
+        by_quarter = self._followed(_QUARTER, numbers, known, beyond)
+        place = numbers[..., None] % _QUARTERS_OF_HOUR
+        before, many = (np.take_along_axis(values[:-1], place, axis=-1)[..., 0] for values in by_quarter)
+        within_hour = before / (many + _PRIOR_HOURS)
+        by_slot = self._followed(_SLOT, numbers, known, beyond - within_hour)
 
-    def _add(self, horizon: int, place: int, surprise: float) -> None:
-        keep = _KEEP[place]
-        held = min(max(surprise, -_LARGEST), _LARGEST)
-        self.surprise[horizon, place] = self.surprise[horizon, place] * keep + held
-        self.visits[horizon, place] = self.visits[horizon, place] * keep + 1.0
+        every = zip((sums, visits), by_quarter, by_slot, strict=True)
+        self.surprise, self.visits = (ends.at_bars(np.concatenate(groups, axis=-1)) for groups in every)
+
+    def _followed(
+        self, group: int, numbers: Times, known: Flags, surprises: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return the sums and visits of a group's places before the first surprise and after each."""
+        places = slice(_FIRST[group], _FIRST[group] + _GROUPS[group])
+        is_here = known[..., None] & (numbers[..., None] % _GROUPS[group] == np.arange(_GROUPS[group]))
+        keep = np.where(is_here, _KEEP[group], 1.0)
+        held = clipped(surprises, -_LARGEST, _LARGEST)[..., None]
+        return (
+            faded(self.surprise[:, places], keep, is_here * held),
+            faded(self.visits[:, places], keep, is_here.astype(np.float64)),
+        )
 
 
-def surprises(variances: FloatArray, log_sigma: FloatArray) -> FloatArray:
-    """Return the log of realised over expected volatility of the horizons that end now, (3,), NaN where unknown.
+def surprises(realised: FloatArray, log_sigma: FloatArray) -> FloatArray:
+    """Return the log of realised over expected volatility of the horizons that end, (..., 3), NaN where unknown.
 
     A constant factor does not matter: it is the same at all hours.
 
     Args:
-        variances: of the last 16 quarter hours, the newest last, NaN where unknown, (16, assets).
-        log_sigma: that was expected of each horizon, NaN where unknown, (3, assets).
+        realised: variance over each horizon, NaN where unknown, (..., 3, assets).
+        log_sigma: that was expected of each horizon, NaN where unknown, likewise.
 
-    >>> variances = np.full((16, 2), 0.01)
+    >>> realised = np.array([[0.01, 0.01], [0.04, 0.04], [0.16, 0.16]])
     >>> log_sigma = 0.5 * np.log([[0.01, 0.01], [0.04, 0.04], [0.04, np.nan]])
-    >>> surprises(variances, log_sigma).round(3).tolist()  # four hours came twice as rough as expected
+    >>> surprises(realised, log_sigma).round(3).tolist()  # four hours came twice as rough as expected
     [0.0, 0.0, 0.693]
     """
-    realised = np.array([np.add.reduce(variances[-quarters:]) for quarters in REALISED_QUARTERS])
     ratios = 0.5 * np.log(np.maximum(realised, _LEAST)) - log_sigma
 
     # The median: one asset's bad bar or jump says nothing about the hour. What is unknown is sorted to the end.
     known = np.isfinite(ratios)
-    in_order = np.sort(np.where(known, ratios, np.nan), axis=1)
-    many = known.sum(axis=1)
-    horizons = np.arange(HORIZONS_WITH_PROFILE)
-    lower = in_order[horizons, np.maximum(many - 1, 0) // 2]
-    upper = in_order[horizons, np.minimum(many // 2, ratios.shape[1] - 1)]
-    return np.where(many > 0, 0.5 * (lower + upper), np.nan)
+    in_order = np.sort(np.where(known, ratios, np.nan), axis=-1)
+    many = known.sum(axis=-1, keepdims=True)
+    lower = np.take_along_axis(in_order, np.maximum(many - 1, 0) // 2, axis=-1)
+    upper = np.take_along_axis(in_order, np.minimum(many // 2, ratios.shape[-1] - 1), axis=-1)
+    return np.where(many > 0, 0.5 * (lower + upper), np.nan)[..., 0]

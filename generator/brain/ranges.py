@@ -8,17 +8,18 @@ the law of move over sigma of all assets together.
 from typing import ClassVar, Final
 
 import numpy as np
-import numpy.typing as npt
 
 from generator.brain.outlook import BINS, EDGES, MIDDLES, QUARTERS, OutlookWeights
-from generator.brain.profile import HORIZONS_WITH_PROFILE, REALISED_QUARTERS, DayProfile, surprises
-from generator.brain.smoothing import clipped
-from generator.brain.week import DAY, QUARTER_MS, VARIANCE, Week, quarter_is_over
+from generator.brain.part import Part, Times, slid
+from generator.brain.profile import HORIZONS_WITH_PROFILE, DayProfile, surprises
+from generator.brain.smoothing import Flags, clipped, faded
+from generator.brain.week import DAY, QUARTER_MS, QuarterEnds
 from generator.catalog.horizons import HORIZONS
 from generator.market.bars import BAR_MS, FloatArray
 
 LEVELS: Final = (0.5, 0.9)
-_RING: Final = DAY + 1  # quarter hours, so that a move over a day finds its start
+_KEPT: Final = DAY + 1  # quarter hours, so that a move over a day finds its start
+_CLOSE: Final = len(HORIZONS)
 _LARGEST: Final = 3.0  # sigmas; a larger move counts as this in the correction
 _FORGET: Final = 0.5 ** (1.0 / (30 * DAY))  # of the correction
 _POOL: Final = 150.0  # independent cases that the frozen gain counts for, and what all assets show for one of them
@@ -32,16 +33,19 @@ _LIMITS: Final = (0.7, 1.5)  # of the correction
 _WORTH: Final = 1.0 / np.array(QUARTERS, dtype=np.float64)[:, None]  # of one case among overlapping horizons
 
 
-class RangeModel:
-    """What came compared with what was expected; horizons are 15 minutes, 1, 4 and 24 hours."""
+class RangeModel(Part):
+    """What came compared with what was expected; horizons are 15 minutes, 1, 4 and 24 hours, arrays (4, ..., k)."""
 
     STATE: ClassVar[tuple[str, ...]] = ("began", "added", "number", "square", "cases", "counts")
 
     def __init__(self, assets: int, frozen: OutlookWeights) -> None:
         """Start with the frozen law and no correction."""
-        self.began = np.full((_RING, len(HORIZONS) + 1, assets), np.nan)  # sigmas and log close, by quarter hour
-        self.added = np.zeros((_RING, len(HORIZONS)))  # by the profile to the log of each sigma of `began`
-        self.number = np.full(_RING, -1.0)  # of the quarter hour in each row
+        super().__init__()
+        # At the end of each quarter hour, oldest first: expected sigmas and log close, NaN where there is no forecast,
+        # and what the profile added to the log of each sigma.
+        self.began = np.full((_KEPT, len(HORIZONS) + 1, assets), np.nan)
+        self.added = np.full((_KEPT, len(HORIZONS)), np.nan)
+        self.number = np.full(1, -1.0)  # of the quarter hour that began with the last of them
         self.square = np.zeros((len(HORIZONS), assets))  # fading sums of squares over what they should be
         self.cases = np.zeros((len(HORIZONS), assets))  # fading counts of independent cases
         self.counts = np.zeros((len(HORIZONS), BINS))  # likewise, of all assets by the size of the move
@@ -51,93 +55,125 @@ class RangeModel:
         self._usual = (frozen.law @ np.minimum(MIDDLES, _LARGEST) ** 2)[:, None]
         self._share = min(_TOGETHER, assets) / assets
 
-    def sigma(self, t_ms: int, expected: FloatArray) -> FloatArray:
-        """Return the sigmas that are published after bars of the quarter hour of the one opened at `t_ms`.
+    def sigma(self, t_ms: int | Times, expected: FloatArray) -> FloatArray:
+        """Return the sigmas that are published after the bar opened at `t_ms`, or after those of a block.
 
         Args:
-            t_ms: open time of a bar.
-            expected: by the outlook, (4, bars, assets), as is the result.
+            t_ms: open time, of a block (n,).
+            expected: by the outlook, (4, ..., assets), as is the result.
         """
-        added = np.exp(self.profile.at((t_ms + BAR_MS) // QUARTER_MS))
-        out: FloatArray = expected * added[:, None] * self.correction()[:, None]
+        added = np.exp(self.profile.added((t_ms + BAR_MS) // QUARTER_MS))
+        out: FloatArray = expected * added * self.correction()
         return out
 
     def correction(self) -> FloatArray:
-        """Return what each expected sigma is multiplied by, beyond the profile, (4, assets)."""
-        square = np.add.reduce(self.square, axis=1, keepdims=True)
-        cases = np.add.reduce(self.cases, axis=1, keepdims=True)
-        pool = (_POOL + self._share * square) / (_POOL + self._share * cases)
-        own = (_OWN * pool + self.square) / (_OWN + self.cases)
+        """Return what each expected sigma is multiplied by, beyond the profile, (4, ..., assets)."""
+        return self._corrected(self.square, self.cases)
+
+    def _corrected(self, squares: FloatArray, cases: FloatArray) -> FloatArray:
+        """Return the correction that sums and counts of cases give, (..., assets)."""
+        square = np.add.reduce(squares, axis=-1, keepdims=True)
+        many = np.add.reduce(cases, axis=-1, keepdims=True)
+        pool = (_POOL + self._share * square) / (_POOL + self._share * many)
+        own = (_OWN * pool + squares) / (_OWN + cases)
         return clipped(np.sqrt(own), *_LIMITS)
 
-    def law(self) -> FloatArray:
-        """Return the chances that a move stays below each edge, in sigmas, (4, bins + 1)."""
-        below = np.add.accumulate(_FROZEN_LAW * self._law + self.counts, axis=1)
-        nothing = np.zeros((len(HORIZONS), 1))
-        out: FloatArray = np.concatenate((nothing, below), axis=1) / below[:, -1:]
+    def law(self, horizon: int) -> FloatArray:
+        """Return the chances that a move over a horizon stays below each edge, in sigmas, (..., bins + 1)."""
+        below = np.add.accumulate(_FROZEN_LAW[horizon] * self._law[horizon] + self.counts[horizon], axis=-1)
+        nothing = np.zeros((*below.shape[:-1], 1))
+        out: FloatArray = np.concatenate((nothing, below), axis=-1) / below[..., -1:]
         return out
 
     def widths(self) -> FloatArray:
         """Return how many sigmas half and nine tenths of the moves stay within (`LEVELS`), (4, 2)."""
-        return np.array([np.interp(LEVELS, below, EDGES) for below in self.law()])
+        return np.array([np.interp(LEVELS, self.law(horizon), EDGES) for horizon in range(len(HORIZONS))])
 
     def within(self, horizon: int, sigmas: FloatArray) -> FloatArray:
-        """Return the chance that a move over a horizon stays within so many sigmas."""
-        out: FloatArray = np.interp(sigmas, EDGES, self.law()[horizon])
-        return out
+        """Return the chance that a move over a horizon stays within so many sigmas, (..., assets)."""
+        return interpolated(sigmas, EDGES, self.law(horizon))
 
     def update(
-        self, t_ms: int, log_close: FloatArray, expected: FloatArray, ready: npt.NDArray[np.bool_], week: Week
+        self,
+        ends: QuarterEnds,
+        log_close: FloatArray,
+        expected: FloatArray,
+        ready: Flags,
+        realised: FloatArray,
     ) -> None:
-        """Learn from the moves that end at this bar's close, then write down what is expected of the next.
+        """Learn from the moves that end with a block's quarter hours, and write down what is expected of the next.
 
         Args:
-            t_ms: open time of the bar.
-            log_close: (assets,), NaN where there is no bar.
-            expected: sigmas by the outlook, (4, assets).
-            ready: True where the asset has enough history.
-            week: that has taken the bar.
+            ends: of the block's quarter hours, m.
+            log_close: (n, assets), NaN where there is no bar.
+            expected: sigmas by the outlook, (4, n, assets).
+            ready: True where the asset has enough history, (n, assets).
+            realised: variance over the horizons that have a profile, (m, 3, assets).
         """
-        if not quarter_is_over(t_ms):
+        bars = ends.last_bars
+        if not len(bars):
+            self.profile.stand(len(log_close))
+            self.stand(len(log_close))
             return
-        number = (t_ms + BAR_MS) // QUARTER_MS
 
-        # For each horizon the row in which the move began that ends now; row h holds its sigma at place h.
-        start = number - np.array(QUARTERS)
-        rows = start % _RING
-        before = self.began[rows]
-        due = self.number[rows] == start
-        horizons = np.arange(len(rows))
-        said = before[horizons, horizons]
-        sizes = np.abs(log_close - before[:, -1]) / (said * np.exp(self.added[rows, horizons])[:, None])
-        known = np.isfinite(sizes) & due[:, None]
-        if np.count_nonzero(known):
-            self._learn(np.where(known, sizes, 0.0), known)
+        close = log_close[bars]
+        began, places = slid(self.began, int(self.number[0]), ends.numbers)
+        began[places, :_CLOSE] = expected[:, bars].swapaxes(0, 1)
+        began[places, _CLOSE] = np.where(ready[bars], close, np.nan)
+
+        # For each end the moments at which the moves over the horizons began.
+        horizons = np.arange(len(HORIZONS))
+        starts = places[:, None] - np.array(QUARTERS)
+        start = began[starts, _CLOSE]
+        said = began[starts, horizons]
 
         # The profile, from the assets that had enough history then.
-        variances = week.last(number - 1, REALISED_QUARTERS[-1], VARIANCE)
-        was_ready = np.isfinite(before[:, -1])
-        log_sigma = np.log(np.where(was_ready, said, np.nan)[:HORIZONS_WITH_PROFILE])
-        came = surprises(variances, log_sigma)
-        for horizon, surprise in enumerate(came.tolist()):
-            if due[horizon] and np.isfinite(surprise):
-                self.profile.learn(horizon, int(start[horizon]), surprise)
+        log_sigma = np.log(np.where(np.isfinite(start), said, np.nan))
+        self.profile.update(ends, surprises(realised, log_sigma[:, :HORIZONS_WITH_PROFILE]))
+        added, _ = slid(self.added, int(self.number[0]), ends.numbers)
+        added[places] = self.profile.added(ends.begun)[:, bars, 0].T
 
-        at = number % _RING
-        self.number[at] = float(number)
-        self.began[at, :-1] = expected
-        self.began[at, -1] = np.where(ready, log_close, np.nan)
-        self.added[at] = self.profile.at(number)[:, 0]
+        self._learn(ends, np.abs(close[:, None] - start) / (said * np.exp(added[starts, horizons])[..., None]))
+        window_ends = ends.window_ends(_KEPT, places)
+        self._windows = {"began": (began, window_ends), "added": (added, window_ends)}
+        newest = np.concatenate((self.number, ends.numbers))
+        self.number = newest[ends.so_far][:, None]
 
-    def _learn(self, sizes: FloatArray, known: npt.NDArray[np.bool_]) -> None:
-        """Count moves over their expected sigma, (4, assets), 0 where not `known`."""
-        corrected = sizes / self.correction()
-        bins = np.minimum(np.searchsorted(EDGES, corrected, side="right") - 1, BINS - 1)
-        cases = np.zeros_like(self.counts)
-        horizons = np.arange(len(sizes))[:, None]
-        np.add.at(cases, (horizons, bins), known * (_WORTH * self._share))
+    def _learn(self, ends: QuarterEnds, sizes: FloatArray) -> None:
+        """Count moves over their expected sigma, (m, 4, assets), NaN where unknown; a moment without any is none."""
+        known = np.isfinite(sizes)
+        sizes = np.where(known, sizes, 0.0)
+        is_moment = known.any(axis=(1, 2), keepdims=True)
 
-        self.counts = self.counts * _FORGET_LAW + cases
+        keep = np.where(is_moment, _FORGET, 1.0)
         squares = np.minimum(sizes, _LARGEST) ** 2 / self._usual
-        self.square = self.square * _FORGET + squares * _WORTH
-        self.cases = self.cases * _FORGET + known * _WORTH
+        square = faded(self.square, keep, squares * _WORTH)
+        cases = faded(self.cases, keep, known * _WORTH)
+
+        # The law is of moves over the sigma as it was corrected before them.
+        corrected = sizes / self._corrected(square[:-1], cases[:-1])
+        bins = np.minimum(np.searchsorted(EDGES, corrected, side="right") - 1, BINS - 1)
+        counted = np.zeros((len(sizes), *self.counts.shape))
+        moments = np.arange(len(sizes))[:, None, None]
+        horizons = np.arange(len(HORIZONS))[:, None]
+        np.add.at(counted, (moments, horizons, bins), known * (_WORTH * self._share))
+        counts = faded(self.counts, np.where(is_moment, _FORGET_LAW, 1.0), counted)
+
+        self.square = ends.at_bars(square)
+        self.cases = ends.at_bars(cases)
+        self.counts = ends.at_bars(counts)
+
+
+def interpolated(values: FloatArray, edges: FloatArray, heights: FloatArray) -> FloatArray:
+    """Return what `np.interp` does, each row of values, (..., k), by its own heights at the edges, (..., edges).
+
+    >>> heights = np.array([[0.0, 1.0, 2.0], [0.0, 10.0, 30.0]])
+    >>> interpolated(np.array([[0.5], [1.5]]), np.array([0.0, 1.0, 2.0]), heights).ravel().tolist()
+    [0.5, 20.0]
+    """
+    left = np.minimum(np.searchsorted(edges, values, side="right") - 1, len(edges) - 2)
+    low = np.take_along_axis(heights, left, axis=-1)
+    high = np.take_along_axis(heights, left + 1, axis=-1)
+    slope = (high - low) / (edges[left + 1] - edges[left])
+    inside = slope * (values - edges[left]) + low
+    return np.where(values >= edges[-1], heights[..., -1:], inside)

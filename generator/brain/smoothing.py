@@ -79,6 +79,25 @@ class Pace:
         return follow(start, values, self.weights(alpha))
 
 
+def faded(start: FloatArray, keep: FloatArray, added: FloatArray) -> FloatArray:
+    """Return fading sums before the first event and after each, (m + 1, ...).
+
+    >>> faded(np.array([8.0]), keep=np.array([[0.5], [1.0]]), added=np.array([[1.0], [0.0]])).ravel().tolist()
+    [8.0, 5.0, 5.0]
+
+    Args:
+        start: the sums before, (...).
+        keep: what is kept of them at each event, to broadcast to (m, ...).
+        added: at each event, (m, ...).
+    """
+    out = np.empty((len(added) + 1, *start.shape))
+    out[0] = start
+    for event, kept in enumerate(np.broadcast_to(keep, added.shape)):
+        np.multiply(out[event], kept, out=out[event + 1])
+        out[event + 1] += added[event]
+    return out
+
+
 def counted(start: FloatArray, seen: Flags | FloatArray) -> FloatArray:
     """Return how many values were seen up to each bar.
 

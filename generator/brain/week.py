@@ -4,7 +4,7 @@ Everything that a sentence says of the past (the day's change, its highs and low
 is read from here, so that anyone can recompute it from the candles.
 """
 
-from typing import ClassVar, Final, overload
+from typing import ClassVar, Final, NamedTuple, overload
 
 import numpy as np
 
@@ -17,6 +17,34 @@ DAY: Final = 96  # quarter hours
 WEEK: Final = 7 * DAY
 _FIELDS: Final = 5
 CLOSE, HIGH, LOW, VOLUME, VARIANCE = range(_FIELDS)
+
+
+class QuarterEnds(NamedTuple):
+    """At which bars of a block a quarter hour ends, m of n: outcomes are learned there, and forecasts begin."""
+
+    last_bars: Times  # (m,)
+    so_far: Times  # how many there were up to each bar and with it, (n,)
+    begun: Times  # number, since 1970, of the quarter hour in which each bar closes, or that begins then, (n,)
+
+    @classmethod
+    def of(cls, t_ms: Times) -> "QuarterEnds":
+        """Return those of bars opened at `t_ms`."""
+        is_over = quarter_is_over(t_ms)
+        so_far = np.add.accumulate(is_over, dtype=np.int64)
+        return cls(np.flatnonzero(is_over), so_far, (t_ms + BAR_MS) // QUARTER_MS)
+
+    @property
+    def numbers(self) -> Times:
+        """The number of the quarter hour that begins at each end, (m,)."""
+        return self.begun[self.last_bars]
+
+    def at_bars(self, values: FloatArray) -> FloatArray:
+        """Spread what was before the first end and after each, (m + 1, k, ...), over the bars, (k, n, ...)."""
+        return values[self.so_far].swapaxes(0, 1)
+
+    def window_ends(self, size: int, places: Times) -> Times:
+        """Return for each bar the end of a window of `size` rows, of which each end filled one at `places`."""
+        return np.concatenate(([size - 1], places))[self.so_far] + 1
 
 
 class Week(Part):
@@ -76,6 +104,24 @@ class Week(Part):
         """
         quarters, places = self._windows["quarters"]
         return quarters[:, CLOSE], places - 1 + quarter_is_over(t_ms)
+
+    def realised(self, bars: Times, spans: tuple[int, ...]) -> FloatArray:
+        """Return, while a block is read, the variance of the last quarter hours at the ends of some.
+
+        Args:
+            bars: of the block, the last of their quarter hours, (m,).
+            spans: how many quarter hours.
+
+        Returns:
+            (m, spans, assets), NaN where one of them is unknown.
+        """
+        quarters, places = self._windows["quarters"]
+        variance = quarters[:, VARIANCE]
+        out = np.zeros((len(bars), len(spans), variance.shape[1]))
+        for at, span in enumerate(spans):
+            for ago in range(span - 1, -1, -1):
+                out[:, at] += variance[places[bars] - ago]
+        return out
 
     def last(self, end: int, count: int, field: int) -> FloatArray:
         """Return the quarter hours up to the one numbered `end`, (count, assets), oldest first, NaN where unknown.

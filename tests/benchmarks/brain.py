@@ -1,4 +1,4 @@
-"""Print what one tick of the brain costs, fed and read. Run: python -m tests.benchmarks.brain."""
+"""Print what one tick of the brain costs, fed and read, and a start. Run: python -m tests.benchmarks.brain."""
 
 import os
 
@@ -13,8 +13,8 @@ from generator.brain.weights import Weights
 from tests.support.markets import market
 
 DAY = 288
-
-
+START_BARS = 30 * DAY
+AT_ONCE = DAY  # bars, as a start reads them
 PEER_STEPS = 100
 
 
@@ -29,6 +29,19 @@ def main() -> None:
         ratios = (np.percentile(whole, share) / np.percentile(peer, share) for share in (50, 99))
         print(f"| {assets} assets, fed and read, over the peer | {' | '.join(f'{r:.1f} x' for r in ratios)} | |")
         print(f"| {assets} assets, state | {state / 1000:.1f} kB | | {'<= 10 kB' if assets == 7 else ''} |")
+
+    print(f"| {START_BARS:,} bars of 7 assets replayed at a start | {_replayed():.2f} CPU s | | 2 CPU s |")
+
+
+def _replayed() -> float:
+    """Return the seconds of processor time in which the brain reads the history of a start."""
+    names = tuple("ABCDEFG")
+    frame = market(START_BARS, assets=names)
+    engine = Engine(Weights.load(), names)
+    began = time.thread_time()
+    for row in range(0, START_BARS, AT_ONCE):
+        engine.advance(frame.rows(row, row + AT_ONCE))
+    return time.thread_time() - began
 
 
 def _peer(levels: np.ndarray, values: np.ndarray) -> None:

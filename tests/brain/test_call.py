@@ -19,17 +19,14 @@ Triple = tuple[float, float, float]
 
 
 def called(chances: Triple, sides: SideRule | None = None, held: Call = Call.NONE) -> Call:
-    units = np.array(chances)[:, None] * 10_000
+    units = np.array(chances)[:, None, None] * 10_000
     return CALLS[follow(np.array([CODES[held]]), units.round(), sides).item()]
 
 
 def calls_in_turn(chances: Sequence[Triple], sides: SideRule | None = None) -> list[Call]:
     calls = Calls(1)
-    seen = []
-    for triple in chances:
-        calls.update(in_units(np.array(triple)[:, None]), sides)
-        seen.append(CALLS[calls.held.item()])
-    return seen
+    calls.update(in_units(np.array(chances).T[..., None]), sides)
+    return [CALLS[held] for held in calls.held[:, 0].tolist()]
 
 
 @pytest.mark.parametrize(

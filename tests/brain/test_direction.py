@@ -12,9 +12,11 @@ from generator.brain.weights import Weights
 from generator.catalog.words import Bias, Call
 from generator.lab.simulator import DAY, simulate
 from generator.lab.trace import ours, outcomes, trace
+from tests.support.learning import ends_of
 from tests.support.markets import ASSETS, market
 
 QUARTER = 900_000
+STEPS = 3000
 LEARNED = 800  # bars
 
 
@@ -31,19 +33,21 @@ def test_an_edge_that_exists_is_found() -> None:
     frozen[:, 0] = 1.0
     direction = DirectionModel(2, frozen)
     rng = np.random.default_rng(3)
-    close, inputs = np.zeros(2), np.zeros((INPUTS, 2))
-    band, third = np.full(2, 0.0043), np.full(2, 1.0 / 3.0)
-    for step in range(1, 3000):
-        inputs[0] = np.sign(rng.normal(size=2))
-        direction.update(
-            step * QUARTER - 300_000, close.copy(), inputs, lambda _: (band, third), np.ones(2, dtype=bool)
-        )
-        close += 0.01 * (0.5 * inputs[0] + rng.normal(size=2))
+    inputs = np.zeros((INPUTS, STEPS, 2))
+    inputs[0] = np.sign(rng.normal(size=(STEPS, 2)))
+    moves = 0.01 * (0.5 * inputs[0] + rng.normal(size=(STEPS, 2)))
+    close = np.cumsum(moves, axis=0) - moves
+    bands = np.full((2, STEPS, 2), 0.0043)
+    thirds = np.full((2, STEPS, 2), 1.0 / 3.0)
 
-    up = np.zeros((INPUTS, 2))
+    direction.update(ends_of(1, STEPS), close, inputs, bands, thirds, np.ones((STEPS, 2), dtype=bool))
+    direction.settle()
+
+    up = np.zeros((INPUTS, 1, 2))
     up[0] = 1.0
-    chances, base = direction.mixed(0, up[:, None], third[None])
+    chances, bases = direction.mixed(0, up, thirds[0, :1])
     chance = chances[:, 0]
+    base = bases[:, 0]
 
     assert (chance[2] > base[2] + 0.05).all()
     assert np.exp(direction.mixture[0])[0] < 0.1

@@ -4,11 +4,12 @@ import numpy as np
 import pytest
 
 from generator.brain.outlook import MIDDLES
-from generator.brain.profile import HORIZONS_WITH_PROFILE, DayProfile, surprises
+from generator.brain.profile import REALISED_QUARTERS, DayProfile, surprises
 from generator.brain.ranges import RangeModel
 from generator.brain.week import DAY, QUARTER_MS, Week
 from generator.brain.weights import Weights
 from generator.market.bars import BAR_MS, FloatArray
+from tests.support.learning import ends_of, teach
 
 WEIGHTS = Weights.load()
 ROUGH_HOUR = 14
@@ -16,11 +17,15 @@ DAYS = 40
 
 
 def learned(days: int, surprise: FloatArray) -> DayProfile:
-    """Return what is learned of surprises, (days x 96,), at all horizons alike."""
+    """Return what is learned of surprises, (days x 96,), at all horizons alike, by when they began."""
+    longest = REALISED_QUARTERS[-1]
+    unknown = np.full(longest, np.nan)
+    begun = np.concatenate((unknown, surprise, unknown))
+    ends = ends_of(1, days * DAY + longest - 1)
+    starts = ends.numbers[:, None] - REALISED_QUARTERS
     profile = DayProfile()
-    for number in range(days * DAY):
-        for horizon in range(HORIZONS_WITH_PROFILE):
-            profile.learn(horizon, number, float(surprise[number]))
+    profile.update(ends, begun[longest + starts])
+    profile.settle()
     return profile
 
 
@@ -48,14 +53,14 @@ def test_the_profile_is_the_shrunk_mean_of_each_place_one_number_at_a_time() -> 
 
     for number in (0, 57, 95):
         expected = faded(quarters[number % 4], 24, 48.0) + faded(slots[number], 1, 15.0)
-        assert profile.at(number)[:3, 0].tolist() == pytest.approx([expected] * 3)
+        assert profile.added(number)[:3, 0].tolist() == pytest.approx([expected] * 3)
 
 
 def test_an_hour_that_comes_rougher_is_learned_and_the_rest_of_the_day_is_not() -> None:
     hour = np.arange(DAYS * DAY) % DAY // 4
     profile = learned(DAYS, np.where(hour == ROUGH_HOUR, 0.4, 0.0))
 
-    shown = np.array([profile.at(number)[1, 0] for number in range(DAY)]).reshape(24, 4).mean(axis=1)
+    shown = np.array([profile.added(number)[1, 0] for number in range(DAY)]).reshape(24, 4).mean(axis=1)
 
     assert 0.6 * 0.4 < shown[ROUGH_HOUR] < 0.4
     assert np.abs(np.delete(shown, ROUGH_HOUR)).max() < 0.03
@@ -64,15 +69,15 @@ def test_an_hour_that_comes_rougher_is_learned_and_the_rest_of_the_day_is_not() 
 def test_volatility_that_is_higher_at_all_hours_is_not_a_profile() -> None:
     profile = learned(DAYS, np.full(DAYS * DAY, 0.5))
 
-    assert np.abs([profile.at(number) for number in range(DAY)]).max() == pytest.approx(0.0, abs=1e-12)
+    assert np.abs([profile.added(number) for number in range(DAY)]).max() == pytest.approx(0.0, abs=1e-12)
 
 
 def test_a_day_has_no_profile_and_nothing_is_added_at_the_start() -> None:
     taught = learned(3, np.random.default_rng(1).normal(size=3 * DAY))
 
-    assert DayProfile().at(5).tolist() == [[0.0]] * 4
-    assert taught.at(5)[3, 0] == 0.0
-    assert (taught.at(5)[:3, 0] != 0.0).all()
+    assert DayProfile().added(5).tolist() == [[0.0]] * 4
+    assert taught.added(5)[3, 0] == 0.0
+    assert (taught.added(5)[:3, 0] != 0.0).all()
 
 
 def test_one_wild_hour_hardly_moves_its_place() -> None:
@@ -81,16 +86,16 @@ def test_one_wild_hour_hardly_moves_its_place() -> None:
     surprise[-1] = 6.0
     wild = learned(DAYS, surprise)
 
-    assert abs(wild.at(DAY - 1)[1, 0] - calm.at(DAY - 1)[1, 0]) < 0.04
+    assert abs(wild.added(DAY - 1)[1, 0] - calm.added(DAY - 1)[1, 0]) < 0.04
 
 
 def test_one_bad_asset_of_three_does_not_surprise() -> None:
-    variances = np.full((16, 3), 0.01)
-    usual = 0.5 * np.log(variances[0] * np.array([[1.0], [4.0], [16.0]]))
-    variances[-1, 0] = 100.0
+    realised = np.array([[0.01], [0.04], [0.16]]) * np.ones((1, 3))
+    usual = 0.5 * np.log(realised)
+    realised[:, 0] += 100.0
 
-    assert surprises(variances, usual) == pytest.approx([0.0, 0.0, 0.0])
-    assert np.isnan(surprises(np.full((16, 3), np.nan), usual)).all()
+    assert surprises(realised, usual) == pytest.approx([0.0, 0.0, 0.0])
+    assert np.isnan(surprises(np.full((3, 3), np.nan), usual)).all()
 
 
 def market_with_a_rough_hour(rough: float) -> tuple[RangeModel, FloatArray]:
@@ -105,11 +110,10 @@ def market_with_a_rough_hour(rough: float) -> tuple[RangeModel, FloatArray]:
     returns = 0.001 * np.where(is_rough, rough, 1.0)[:, None] * rng.normal(size=(len(bars), 2))
     close = np.cumsum(returns, axis=0)
     volume_and_variance = np.array((np.ones_like(returns), returns**2))
-    for quarter in np.split(bars, len(bars) // 3):  # ranges learn at its last bar
-        price = close[quarter]
-        week.update(quarter * BAR_MS, price, price, price, volume_and_variance[:, quarter])
-        week.settle()
-        ranges.update(int(quarter[-1]) * BAR_MS, price[-1], expected, np.ones(2, dtype=bool), week)
+    week.update(bars * BAR_MS, close, close, close, volume_and_variance)
+    last_bars = bars[2::3]
+    realised = week.realised(last_bars, REALISED_QUARTERS)
+    teach(ranges, close[last_bars], expected, realised=realised)
     return ranges, expected
 
 
@@ -119,7 +123,7 @@ def test_published_sigmas_follow_an_hour_that_has_become_rougher() -> None:
 
     def hour_sigma(hour: int) -> float:
         before = (day + 4 * hour) * QUARTER_MS - BAR_MS
-        return float(ranges.sigma(before, expected[:, None])[1, 0, 0])
+        return float(ranges.sigma(before, expected)[1, 0])
 
     assert hour_sigma(ROUGH_HOUR) / hour_sigma(ROUGH_HOUR + 5) == pytest.approx(1.35, abs=0.1)
 
@@ -127,9 +131,9 @@ def test_published_sigmas_follow_an_hour_that_has_become_rougher() -> None:
 def test_the_law_begins_with_unit_variance_and_a_day_learns_its_own_faster() -> None:
     law = WEIGHTS.outlook.law
     ranges = RangeModel(2, WEIGHTS.outlook)
-    before = ranges.law()
+    before = np.array([ranges.law(horizon) for horizon in range(4)])
     ranges.counts[:, 0] += 50.0
-    moved = ranges.law() - before
+    moved = np.array([ranges.law(horizon) for horizon in range(4)]) - before
 
     assert (law @ MIDDLES**2).tolist() == pytest.approx([1.0] * 4, abs=0.035)
     assert moved[3, 1] == pytest.approx((1.0 - law[3, 0]) / 2.0)
@@ -142,13 +146,8 @@ def test_moves_are_compared_with_the_sigma_that_the_profile_gave_when_they_began
     ranges.profile.surprise[:, 5:] = 1e9 * np.log(2.0)  # at every quarter of a day
     rng = np.random.default_rng(6)
     expected = 0.001 * np.sqrt(np.array([1.0, 4.0, 16.0, 96.0]))[:, None] * np.ones((1, 2))
-    close = np.zeros(2)
-    for quarter in range(1, 2000):
-        week = Week(2)
-        week.number[:] = quarter - 1
-        ranges.update(quarter * QUARTER_MS - BAR_MS, close.copy(), expected, np.ones(2, dtype=bool), week)
-        close += 2.0 * expected[0] * rng.normal(size=2)
+    close = np.cumsum(2.0 * expected[0] * rng.normal(size=(2000, 2)), axis=0)
+    teach(ranges, close, expected)
 
     assert ranges.correction()[0] == pytest.approx([1.0, 1.0], rel=0.12)
-    sigma = ranges.sigma(QUARTER_MS - BAR_MS, expected[:, None])
-    assert sigma[0, 0] == pytest.approx(2.0 * expected[0], rel=0.12)
+    assert ranges.sigma(QUARTER_MS - BAR_MS, expected)[0] == pytest.approx(2.0 * expected[0], rel=0.12)

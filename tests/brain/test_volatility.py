@@ -12,11 +12,12 @@ from generator.brain.engine import Engine
 from generator.brain.outlook import EDGES, HORIZON_BARS, calendar
 from generator.brain.ranges import RangeModel
 from generator.brain.stress import Stress
-from generator.brain.week import QUARTER_MS, Week
+from generator.brain.week import QUARTER_MS
 from generator.brain.weights import PACKAGED_OUTLOOK, Weights
 from generator.catalog.horizons import HORIZONS
 from generator.catalog.words import VolatilityWord
-from generator.market.bars import BAR_MS
+from generator.market.bars import BAR_MS, FloatArray
+from tests.support.learning import teach
 from tests.support.markets import market
 
 WEIGHTS = Weights.load()
@@ -82,22 +83,14 @@ def test_the_market_outlook_is_the_geometric_mean_over_assets() -> None:
     assert reading.outlook.h4 == pytest.approx(float(np.exp(np.mean(np.log(each)))))
 
 
-def untraded(quarter: int) -> Week:
-    """Return a week that knows nothing, at the end of a quarter hour."""
-    week = Week(2)
-    week.number[:] = quarter - 1
-    return week
-
-
-def learned(scale: float, quarters: int = 3000) -> tuple[RangeModel, np.ndarray, np.ndarray]:
+def learned(scale: float, quarters: int = 3000) -> tuple[RangeModel, FloatArray, FloatArray]:
     """Return what is learned from normal moves whose sigma is `scale` times the one expected, and both."""
-    ranges, rng = RangeModel(2, WEIGHTS.outlook), np.random.default_rng(4)
+    ranges = RangeModel(2, WEIGHTS.outlook)
+    rng = np.random.default_rng(4)
     expected = np.sqrt(np.array([1.0, 4.0, 16.0, 96.0]))[:, None] * np.array([0.01, 0.02])
-    close = np.zeros(2)
-    for quarter in range(1, quarters):
-        ranges.update(quarter * QUARTER_MS - BAR_MS, close.copy(), expected, np.ones(2, dtype=bool), untraded(quarter))
-        close += scale * expected[0] * rng.normal(size=2)
-    return ranges, expected, close
+    close = np.cumsum(scale * expected[0] * rng.normal(size=(quarters - 1, 2)), axis=0)
+    teach(ranges, close, expected)
+    return ranges, expected, close[-1]
 
 
 @pytest.mark.parametrize("scale", [0.8, 1.3])
@@ -117,9 +110,7 @@ def test_the_correction_is_limited_and_a_single_crash_hardly_moves_it() -> None:
 
     ranges, expected, close = learned(1.0)
     before = ranges.correction()
-    ranges.update(
-        3000 * QUARTER_MS - BAR_MS, close - 50.0 * expected[0], expected, np.ones(2, dtype=bool), untraded(3000)
-    )
+    teach(ranges, (close - 50.0 * expected[0])[None], expected, first=3000)
     assert ranges.correction() == pytest.approx(before, rel=0.02)
 
 

@@ -59,7 +59,7 @@ def forecast_at(now_ms: int) -> Callable[[str, int], Forecast | None]:
         lean = 0.08 * math.sin(now_ms / (17 * MINUTE) + place)
         neutral = 0.36 + 0.18 * math.sin(now_ms / (29 * MINUTE) + 2 * place)
         chances = OutcomeChances(0.49 - neutral / 2 - lean, neutral, 0.51 - neutral / 2 + lean)
-        units = in_units(np.array((chances.down, chances.neutral, chances.up))[:, None])
+        units = in_units(np.array((chances.down, chances.neutral, chances.up))[:, None, None])
         call = CALLS[follow(np.zeros(1), units, EARNED).item()]
         return Forecast(asset, minutes, chances, OutcomeChances(0.31, 0.36, 0.33), call, 20.123456)
 
