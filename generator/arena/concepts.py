@@ -23,6 +23,7 @@ _FEWEST_VOTES: Final = 10
 _CROWD_LEAN: Final = 0.15  # by how much a share of the votes exceeds the base rate of what they name
 _FEWEST_OTHERS: Final = 4
 _TOGETHER: Final = 0.8  # share of the other assets that moved the same way
+_RETURNS: Final = 3  # rounds after which an idea that fits most of them has its next turn
 _MONDAY_OFFSET: Final = 3  # 1970-01-01 was a Thursday
 
 
@@ -125,6 +126,16 @@ def whole_percents(chances: Triple) -> tuple[int, int, int]:
     return whole[0], whole[1], whole[2]
 
 
+def at_least(value: float, decimals: int) -> str:
+    """Write a size that is not nothing, but may round to it.
+
+    >>> at_least(0.034, 1), at_least(4.2, 1), at_least(0, 0)
+    ('less than 0.1', '4.2', 'less than 1')
+    """
+    text = f"{value:.{decimals}f}"
+    return f"less than {10**-decimals:.{decimals}f}" if float(text) == 0.0 else text
+
+
 def likeliest(chances: Triple) -> Prediction:
     """Return the outcome with the largest chance; on a tie the first of down, small move, up."""
     return ORDER[chances.index(max(chances))]
@@ -218,15 +229,15 @@ class Explained(NamedTuple):
 
 def explain(concept: Concept, facts: LessonFacts) -> Explained:
     """Put an idea into words with the numbers of a round."""
-    text = CONCEPTS[concept]
+    forms = CONCEPTS[concept].forms
+    # An idea returns every three rounds or later: a form that changed with each round could fall into step with it.
+    form = forms[facts.slot // _RETURNS % len(forms)]
     values = _values(facts)
-    # An idea returns every few rounds: forms that changed with each round could fall into step with it.
-    point = text.points[facts.slot // 3 % len(text.points)]
     return Explained(
         concept=concept,
-        point=point.format_map(values),
-        question=text.question.format_map(values),
-        answer=text.answer.format_map(values),
+        point=form.point.format_map(values),
+        question=form.question.format_map(values),
+        answer=form.answer.format_map(values),
     )
 
 
@@ -237,16 +248,17 @@ def _values(facts: LessonFacts) -> dict[str, str]:
     values = {
         "usual_outcome": OUTCOME[usual],
         "usual_chance": f"{100 * chance_of(facts.base_rate, usual):.0f}",
-        "edge": f"{edge:.2f}",
+        "edge": at_least(edge, 2),
         "band": f"{facts.band_bps / 100:.2f}",
-        "lead": f"{100 * lead_of(facts.chances):.1f}",
-        "came": f"{100 * chance_of(facts.chances, facts.outcome):.0f}",
+        "lead": at_least(100 * lead_of(facts.chances), 1),
+        "came": at_least(whole_percents(facts.chances)[ORDER.index(facts.outcome)], 0),
         "together": str(together(facts)),
         "others": str(len(facts.others)),
     }
 
     if facts.sigmas is not None:
         values["sigmas"] = f"{facts.sigmas:.1f}"
+        values["squared"] = f"{facts.sigmas**2:.0f}"
         values["by_normal"] = once_in(erfc(facts.sigmas / sqrt(2)))
     if facts.rarity is not None:
         values["rarity_share"] = in_hundred(facts.rarity)

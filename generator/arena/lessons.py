@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from generator.arena.concepts import LessonFacts, concept_of, explain, in_hundred, whole_percents
-from generator.arena.scores import brier, chance_of
+from generator.arena.scores import ORDER, brier, chance_of
 from generator.arena.tally import consensus_of, share_of
 from generator.arena.values import Lesson, Round, Tally, Triple
 from generator.catalog.assets import ASSET_NAMES
@@ -129,16 +129,17 @@ def summary_of(facts: LessonFacts, simulated: Tally) -> str:
 
 
 def _chances(facts: LessonFacts) -> dict[str, object]:
-    down, small, up = whole_percents(facts.chances)
-    came = chance_of(facts.chances, facts.outcome)
-    larger = sum(1 for chance in facts.chances if chance > came)
+    percents = whole_percents(facts.chances)
+    down, small, up = percents
+    came = percents[ORDER.index(facts.outcome)]
+    larger = sum(1 for percent in percents if percent > came)
     return {
         "up": up,
         "small": small,
         "down": down,
-        "came": {Prediction.BULLISH: up, Prediction.NEUTRAL: small, Prediction.BEARISH: down}[facts.outcome],
+        "came": came,
         "outcome": texts.OUTCOME[facts.outcome],
-        "rank": texts.RANKS[larger],
+        "rank": texts.RANKS[larger, percents.count(came)],
     }
 
 

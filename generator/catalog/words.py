@@ -45,8 +45,8 @@ class RegimeLabel(Word):
 
     RISK_ON = "risk_on", "Prices climb together, in an uptrend."
     RISK_OFF = "risk_off", "Prices fall together, in a downtrend."
-    RANGE = "range", "Prices move sideways and swings are small for their week."
-    HIGH_VOLATILITY = "high_volatility", "Swings are large for their week; prices may be rising, falling or neither."
+    RANGE = "range", "Prices move sideways and volatility is low for its week."
+    HIGH_VOLATILITY = "high_volatility", "Volatility is high for its week; prices may be rising, falling or neither."
     TRANSITION = (
         "transition",
         "No regime is likely enough to be named: at a start, after a gap, or where none leads. It is shown as mixed.",

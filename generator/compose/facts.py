@@ -19,9 +19,9 @@ from generator.catalog.text.forecast import PublishedForecast
 from generator.catalog.text.labels import DERIVATIVES, FAMILY, LIQUIDITY
 from generator.catalog.text.market import PublishedAsset, PublishedMarket
 from generator.catalog.thresholds import FLAT_PERCENT
-from generator.catalog.words import MarketStructure, Points, RegimeLabel, SourceMode, Trend
+from generator.catalog.words import MarketStructure, Points, RegimeLabel, Trend
 from generator.compose.context import TickContext
-from generator.compose.inputs import commonest, forecast_reason, missing_reason, observed, reading_of
+from generator.compose.inputs import commonest, forecast_reason, is_simulated, missing_reason, observed, reading_of
 from generator.market.bars import BAR_MS, BarFrame
 
 FEWEST_BARS: Final = 2  # for a change from one to the next
@@ -136,7 +136,7 @@ def asset_facts(ctx: TickContext, asset: str) -> PublishedAsset:
         return PublishedAsset(asset, moved, missing=clause(missing_reason(ctx)))
     now_ms = ctx.observation.market_ms
     if read.forecast is not None:
-        return read_facts(read, moved, now_ms, simulated=ctx.observation.mode is SourceMode.SIMULATED)
+        return read_facts(read, moved, now_ms, simulated=is_simulated(ctx))
 
     first_reason = forecast_reason(ctx, asset).partition(";")[0]
     return read_facts(read, moved, now_ms, missing=clause(first_reason))

@@ -24,13 +24,12 @@ from generator.catalog.words import (
     Points,
     Prediction,
     Side,
-    SourceMode,
 )
 from generator.compose import coins, envelope
 from generator.compose.body import Body
 from generator.compose.context import TickContext
 from generator.compose.facts import asset_sentence, facts, regime_sentence
-from generator.compose.inputs import asset_limitations, forecast_reason, observed, reading_of
+from generator.compose.inputs import asset_limitations, forecast_reason, is_simulated, observed, reading_of
 from generator.compose.regime import MarketContext, market_context, regime
 from generator.compose.scores import KIND, Performance, TrackRecord, performance, score_limits, track_record
 
@@ -181,7 +180,7 @@ def main_brain(ctx: TickContext) -> MainBrainResponse:
         **envelope.rich_envelope(ctx, ENDPOINT_BY_ID["main-brain"], *limits, summary=summary).as_fields(),
         brain=brain(ctx),
         market_context=market_context(ctx),
-        public_performance=performance(ctx.arena),
+        public_performance=performance(ctx.arena, simulated=is_simulated(ctx)),
         market_state=MarketStateSummary(mode=now.mode, state=now.state, summary=regime_sentence(ctx)),
         coins={asset: coin(ctx, asset) for asset in ASSETS},
         educational_only=True,
@@ -254,8 +253,7 @@ def evidence_count(reading: BrainReading, side: Side) -> int:
 
 def brain_sentence(ctx: TickContext) -> str:
     """Return the brain's own summary, or why there is none."""
-    simulated = ctx.observation.mode is SourceMode.SIMULATED
-    return market.brain_summary(facts(ctx), coins.call_counts(ctx), simulated=simulated)
+    return market.brain_summary(facts(ctx), coins.call_counts(ctx), simulated=is_simulated(ctx))
 
 
 def coin(ctx: TickContext, asset: str) -> CoinSnapshot:
@@ -278,7 +276,7 @@ def paid_main_brain(ctx: TickContext) -> X402MainBrainPaidResponse:
         **envelope.paid_envelope(ctx, "x402-main-brain", *limits).as_fields(),
         summary=brain_summary(ctx),
         assets={asset: asset_direction(ctx, asset) for asset in ASSETS},
-        track_record=track_record(ctx.arena.hourly_record),
+        track_record=track_record(ctx.arena.hourly_record, simulated=is_simulated(ctx)),
     )
 
 

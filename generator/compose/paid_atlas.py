@@ -19,7 +19,7 @@ from generator.compose.context import TickContext
 from generator.compose.derivatives import DerivativesAsset, derivatives_asset, overall
 from generator.compose.envelope import PaidResponse, paid_envelope
 from generator.compose.facts import facts, moves
-from generator.compose.inputs import asset_limitations, reading_of
+from generator.compose.inputs import asset_limitations, is_simulated, reading_of
 from generator.compose.liquidity_lite import LiquidityLiteAsset, liquidity_asset
 from generator.compose.main_brain import brain, brain_sentence
 from generator.compose.regime import Regime, breadth, label_of, regime, same_as_market
@@ -159,7 +159,7 @@ def paid_atlas(ctx: TickContext) -> X402AtlasPaidResponse:
             liquidity=atlas_liquidity(ctx),
             cross_asset=cross_asset(ctx),
             scenarios=scenarios(ctx),
-            track_record=track_record(ctx.arena.hourly_record),
+            track_record=track_record(ctx.arena.hourly_record, simulated=is_simulated(ctx)),
         ),
         summary=brain_sentence(ctx),
         confidence=atlas_confidence(ctx, now),

@@ -12,6 +12,7 @@ from generator.catalog.counts import listed, quantity
 from generator.catalog.formats import change, price
 from generator.catalog.products import PRODUCT_BY_ID
 from generator.catalog.text.answers import REPORT_LIMITS, REPORT_REPLAYED, REPORT_SIMULATED, REPORT_TITLE
+from generator.catalog.text.forecast import drift_note
 from generator.catalog.text.glossary import GLOSSARY
 from generator.catalog.text.labels import FAMILY, LIQUIDITY, NO_CALL, OUTCOME
 from generator.catalog.text.market import signed
@@ -22,11 +23,11 @@ from generator.compose.context import TickContext
 from generator.compose.derivatives import funding, who_pays
 from generator.compose.envelope import PaidResponse, as_of, paid_envelope
 from generator.compose.facts import asset_sentence, moves, regime_sentence
-from generator.compose.inputs import futures_of, observed
+from generator.compose.inputs import futures_of, is_simulated, observed
 from generator.compose.paid_atlas import Scenario, evidence_of, scenarios
 from generator.compose.regime import regime_change
 from generator.compose.rounds import live_tally, sealed, shown_round, simulated_votes
-from generator.compose.scores import looks_better, score_limits
+from generator.compose.scores import looks_better, score_limits, sides_called
 
 
 class ReportSection(Body):
@@ -300,7 +301,8 @@ def arena(ctx: TickContext) -> ReportSection:
         points = ["The brain's guess is not shown yet."]
     else:
         called = NO_CALL if current.call is Call.NONE else OUTCOME[current.prediction]
-        points = [f"The brain said: {called}."]
+        note = drift_note(current.call, simulated=is_simulated(ctx))
+        points = [f"The brain said: {called}. {note}".rstrip()]
 
     tally = live_tally(ctx)
     if tally.total:
@@ -324,7 +326,7 @@ def track_record(ctx: TickContext, record: ForecastScores) -> ReportTrackRecord:
     losses = [lesson for lesson in ctx.arena.lessons if not lesson.brain_correct and lesson.brain_called != 0]
 
     return ReportTrackRecord(
-        text=_record_text(record),
+        text=_record_text(record, simulated=is_simulated(ctx)),
         n=record.hit.n,
         right=record.hit.hits,
         losses=record.hit.n - record.hit.hits,
@@ -337,16 +339,19 @@ def _loss(lesson: Lesson) -> str:
     forecast = OUTCOME[lesson.brain_prediction]
     outcome = OUTCOME[lesson.actual_outcome]
     apart = " Played before the start, not counted." if lesson.warm_up else ""
-    return f"{lesson.round_id}: said {forecast}, it was {outcome}.{apart}"
+    before = " Its word, from before calls existed." if lesson.brain_called is None else ""
+    return f"{lesson.round_id}: said {forecast}, it was {outcome}.{before}{apart}"
 
 
-def _record_text(record: ForecastScores) -> str:
+def _record_text(record: ForecastScores, *, simulated: bool) -> str:
     n = record.hit.n
     right = record.hit.hits
-    apart = ""
+    apart = sides_called(record, simulated=simulated)
     if record.warm_up:
-        apart = f" A backtest before the start, which does not count, made {record.warm_up}."
+        apart += f" A backtest before the start, which does not count, made {record.warm_up}."
 
+    if not n and record.no_calls:
+        return f"None of {quantity(record.no_calls, 'forecast')} made a call, so none was right or wrong.{apart}"
     if not n:
         return f"No call has been scored yet.{apart}"
     verb = "was" if right == 1 else "were"

@@ -12,6 +12,7 @@ from generator.catalog.words import RoundPhase, TeacherStatus
 from generator.compose.body import Body, Percent
 from generator.compose.context import TickContext
 from generator.compose.envelope import NoticeResponse, notice_envelope
+from generator.compose.inputs import is_simulated
 from generator.compose.scores import HowFar, MoveHourRow, TrackRecord, how_far, move_hours, score_limits, track_record
 from generator.compose.teacher_lessons import TeacherBrain, teacher_brain
 
@@ -84,7 +85,7 @@ def statistics(ctx: TickContext) -> StatisticsResponse:
             assets=len(ASSETS),
             how_far=how_far(ctx.arena),
             move_by_hour=move_hours(ctx.arena.hourly_record.move),
-            record=track_record(ctx.arena.hourly_record),
+            record=track_record(ctx.arena.hourly_record, simulated=is_simulated(ctx)),
         ),
         core_learning=core_learning(ctx),
         arena=arena(ctx),
@@ -124,7 +125,7 @@ def arena(ctx: TickContext) -> ArenaStatistics:
         ballots_rejected=view.ballots_rejected,
         void_rate_percent=view.void.percent,
         rounds_ended=view.void.n,
-        record=track_record(view.arena_record),
+        record=track_record(view.arena_record, simulated=is_simulated(ctx)),
     )
 
 

@@ -10,7 +10,7 @@ from generator.arena.rates import in_full, share
 from generator.catalog import assets, counts, discovery, downloads, endpoints, links, measured, pages, products
 from generator.catalog.endpoints import ENDPOINT_BY_ID
 from generator.catalog.formats import iso
-from generator.catalog.text import answers, labels, questions
+from generator.catalog.text import answers, concepts, labels, questions
 from generator.catalog.text.glossary import glossary
 from generator.site.charts.history import WINDOWS
 from generator.site.resources import Assets, Resources
@@ -21,6 +21,7 @@ from generator.site.words.changelog import versions
 _CATALOG: Final[dict[str, ModuleType]] = {
     "answers": answers,
     "assets": assets,
+    "concepts": concepts,
     "counts": counts,
     "discovery": discovery,
     "downloads": downloads,

@@ -1,9 +1,17 @@
-"""Hold every sentence to the table of contradictions: `python -m tests.contradictions --candles DIR --seeds 1-10`."""
+"""Hold every sentence to the table of contradictions: `python -m tests.contradictions --data DIR --seeds 1-10`.
+
+Each bar of each market is read and put into words; then the whole generator plays each market for some hours, and its
+lessons, bodies and pages are read. At the end a table is printed, a row for each contradiction and a column for each
+market. `--set WORD` takes the markets with that word in their name.
+"""
 
 import sys
 import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 
@@ -13,52 +21,110 @@ from generator.lab.evaluate import read_candles
 from generator.market.bars import BAR_MS, BarFrame
 from generator.market.recorded.recording import load_recording
 from generator.market.simulated.market import SimulatedMarket
-from tests.contradictions.sweep import sweep, sweep_hourly
+from tests.contradictions.lesson_rows import LESSON
+from tests.contradictions.release_rows import RELEASE
+from tests.contradictions.releases import ONE_IDEA, SHARES, Played, play
+from tests.contradictions.rows import ASSET, FUTURES, MARKET
+from tests.contradictions.sweep import WHOLE, Found, sweep, sweep_hourly
 
-START_MS = 1_795_132_800_000  # 2026-11-20T00:00:00Z
-DAY_MS = 86_400_000
+START_MS: Final = 1_795_132_800_000  # 2026-11-20T00:00:00Z
+DAY_MS: Final = 86_400_000
+ROWS: Final = (*MARKET, *ASSET, *FUTURES, *LESSON, SHARES, ONE_IDEA, *RELEASE, *WHOLE)
+LONG_BARS: Final = 30_000  # a recording from which on it is played at three times
+
+
+@dataclass(frozen=True)
+class Market:
+    """One column of the table."""
+
+    name: str
+    bars: Callable[[], BarFrame]
+    plays: tuple[Played, ...]
 
 
 def main(
     *,
-    candles: Annotated[
-        list[Path] | None, typer.Option(help="A folder of candles of 5 or 60 minutes; may be repeated.")
-    ] = None,
+    data: Annotated[Path | None, typer.Option(help="Folder of recordings of candles, of 5 or 60 minutes.")] = None,
     seeds: Annotated[str, typer.Option(help="FIRST-LAST of the simulated market; empty: none.")] = "1-10",
-    days: Annotated[int, typer.Option(help="Of each simulated market.")] = 14,
+    days: Annotated[int, typer.Option(help="Of each simulated market.")] = 30,
     every: Annotated[int, typer.Option(help="Look at each so many bars.")] = 1,
     bodies: Annotated[
         int, typer.Option(help="Drawn moments of each market at which whole bodies and a page are checked.")
-    ] = 50,
+    ] = 20,
+    only: Annotated[str, typer.Option("--set", help="The markets with this word in their name.")] = "",
 ) -> None:
     """Print what was read and each contradiction found; 1 if there is any."""
-    wrong = 0
-    for name, frame in _markets(candles or [], seeds, days):
-        began = time.monotonic()
-        hourly = frame.interval_ms != BAR_MS
-        found = sweep_hourly(frame) if hourly else sweep(frame, every=every, bodies=bodies)
-        wrong += found.rows.total()
-        print(
-            f"{name}: {found.bars} bars, {found.texts} texts, {found.bodies} whole ticks: "
-            f"{found.rows.total()} contradictions ({time.monotonic() - began:.0f} s)",
-            flush=True,
-        )
-        for row, count in found.rows.most_common():
-            print(f"  {count} x {row}; first: {found.examples[row]}")
-    sys.exit(wrong > 0)
+    columns: dict[str, Found] = {}
+    for market in _markets(data, seeds, days):
+        if only in market.name:
+            columns[market.name] = _swept(market, every, bodies)
+
+    print(table(columns))
+    sys.exit(any(found.rows.total() for found in columns.values()))
 
 
-def _markets(candles: list[Path], seeds: str, days: int) -> list[tuple[str, BarFrame]]:
-    known = []
-    for folder in candles:
+def _swept(market: Market, every: int, bodies: int) -> Found:
+    began = time.process_time()
+    frame = market.bars()
+    assert frame.assets == ASSETS
+    hourly = frame.interval_ms != BAR_MS
+    found = sweep_hourly(frame) if hourly else sweep(frame, every=every, bodies=bodies, progress=_progress(market.name))
+    shared = [play(played, found) for played in market.plays]
+
+    print(
+        f"{market.name}: {found.bars} bars, {found.texts} texts, {found.bodies} whole ticks, {found.lessons} lessons "
+        f"({', '.join(map(str, shared)) or 'none'} of 20 share a sentence), {found.releases} releases: "
+        f"{found.rows.total()} contradictions ({time.process_time() - began:.0f} CPU-s)",
+        flush=True,
+    )
+    for row, count in found.rows.most_common():
+        print(f"  {count} x {row}; first: {found.examples[row]}", flush=True)
+    return found
+
+
+def _progress(name: str) -> Callable[[int, int], None]:
+    def say(done: int, total: int) -> None:
+        if done % 5_000 == 0:
+            print(f"{name}: {done} of {total} bars", file=sys.stderr, flush=True)
+
+    return say
+
+
+def _markets(data: Path | None, seeds: str, days: int) -> Iterator[Market]:
+    for folder in sorted(data.iterdir()) if data else ():
         frame = load_recording([folder], ASSETS).frame
-        known.append((folder.name, read_candles(folder) if frame.interval_ms == BAR_MS else frame))
-    made = [
-        (f"simulated, seed {seed}", SimulatedMarket(seed).bars(START_MS, START_MS + days * DAY_MS))
-        for seed in (span_of(seeds) if seeds else ())
+        if frame.interval_ms == BAR_MS:
+            yield Market(folder.name, lambda folder=folder: read_candles(folder), _plays(folder, frame))  # type: ignore[misc]
+        else:
+            yield Market(folder.name, lambda frame=frame: frame, ())  # type: ignore[misc]
+
+    for seed in span_of(seeds) if seeds else ():
+        simulated = SimulatedMarket(seed)
+        yield Market(
+            f"simulated {seed}",
+            lambda simulated=simulated: simulated.bars(START_MS, START_MS + days * DAY_MS),  # type: ignore[misc]
+            (Played(f"simulated {seed}", seed=seed),),
+        )
+
+
+def _plays(folder: Path, frame: BarFrame) -> tuple[Played, ...]:
+    """Return at which times a recording is played: in its middle, a long one at three."""
+    parts = 4 if len(frame) > LONG_BARS else 2
+    hours = [int(frame.t[len(frame) * part // parts]) // 3_600_000 for part in range(1, parts)]
+    at = [datetime.fromtimestamp(3600 * hour - 240, tz=UTC) for hour in hours]
+    return tuple(Played(f"{folder.name} {moment:%Y-%m-%d}", folder=folder, at=moment) for moment in at)
+
+
+def table(columns: Mapping[str, Found]) -> str:
+    """Return a row for each contradiction: what was found in each market."""
+    names = list(columns)
+    head = [f"| row | {' | '.join(names)} |", f"|---|{'---:|' * len(names)}"]
+    rows = [f"| {row} | {' | '.join(str(columns[name].rows[row]) for name in names)} |" for row in ROWS]
+    read = [
+        f"| *{what}* | {' | '.join(f'{getattr(columns[name], what):,}' for name in names)} |"
+        for what in ("bars", "texts", "bodies", "lessons", "releases")
     ]
-    assert all(frame.assets == ASSETS for _, frame in made)
-    return [*known, *made]
+    return "\n".join([*head, *rows, *read])
 
 
 if __name__ == "__main__":

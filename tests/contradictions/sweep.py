@@ -3,9 +3,9 @@
 import random
 import statistics
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -38,6 +38,18 @@ DAY_BARS = 288
 HOUR_BARS = 12
 
 
+Progress = Callable[[int, int], None]
+TWO_HEADLINES: Final = "bodies with different headlines"
+TWO_REGIMES: Final = "bodies with different regimes"
+TWO_CHANGES: Final = "two changes of one asset"
+OTHER_PAGE: Final = "a page with another headline"
+WHOLE: Final = (TWO_HEADLINES, TWO_REGIMES, TWO_CHANGES, OTHER_PAGE)
+
+
+def _no_progress(_done: int, _total: int) -> None:
+    """Hear nothing."""
+
+
 @dataclass
 class Found:
     """What a sweep counted."""
@@ -45,6 +57,8 @@ class Found:
     bars: int = 0
     texts: int = 0
     bodies: int = 0
+    lessons: int = 0
+    releases: int = 0
     rows: Counter[str] = field(default_factory=Counter)
     examples: dict[str, str] = field(default_factory=dict)
 
@@ -60,7 +74,15 @@ class Found:
         self.examples.setdefault(row, example)
 
 
-def sweep(frame: BarFrame, *, every: int = 1, warm_up: int = 2 * DAY_BARS, bodies: int = 0, seed: int = 0) -> Found:
+def sweep(
+    frame: BarFrame,
+    *,
+    every: int = 1,
+    warm_up: int = 2 * DAY_BARS,
+    bodies: int = 0,
+    seed: int = 0,
+    progress: Progress = _no_progress,
+) -> Found:
     """Read a market bar by bar and check what would be said.
 
     Args:
@@ -68,12 +90,14 @@ def sweep(frame: BarFrame, *, every: int = 1, warm_up: int = 2 * DAY_BARS, bodie
         warm_up: bars without a check.
         bodies: at so many drawn moments, check whole bodies and pages too.
         seed: of the draw.
+        progress: hears of each bar that was read, of how many.
     """
     engine, found = Engine(Weights.load(), frame.assets), Found()
     shown = range(warm_up, len(frame), every)
     drawn = set(random.Random(seed).sample(shown, min(bodies, len(shown))))
     candles = Candles(frame)
     for row in engine.replay(frame):
+        progress(row, len(frame))
         if row < warm_up or (row - warm_up) % every:
             continue
         day = day_changes(frame, row)
@@ -236,10 +260,10 @@ def _check_bodies(found: Found, ctx: TickContext) -> None:
     encoded = {name: body.model_dump(mode="json") for name, body in bodies.items()}
     headlines = {body["headline"] for body in encoded.values() if "headline" in body}
     if len(headlines) != 1:
-        found.add("bodies with different headlines", " | ".join(sorted(headlines)))
+        found.add(TWO_HEADLINES, " | ".join(sorted(headlines)))
     regimes = {tuple(sorted(one.items())) for one in _of(encoded, "regime") if "label" in one for one in [_flat(one)]}
     if len(regimes) != 1:
-        found.add("bodies with different regimes", str(regimes))
+        found.add(TWO_REGIMES, str(regimes))
     for name, futures in FreeBodies(composed.free).derivatives.model_dump(mode="json")["assets"].items():
         funding, interest = futures["funding"], futures["open_interest"]
         rank = funding["rank_30d_percent"] if funding else None
@@ -247,13 +271,13 @@ def _check_bodies(found: Found, ctx: TickContext) -> None:
         found.take(FuturesText(" ".join(futures["evidence"] or ()), rank, contracts), name)
     for name, moved in _changes(encoded):
         if moved != change(ctx.observation.assets[name].change_24h_percent):
-            found.add("two changes of one asset", f"{name} {moved}")
+            found.add(TWO_CHANGES, f"{name} {moved}")
     page = Pages().render(PageView(ctx=ctx, bodies=FreeBodies(composed.free)))["/index.html"].decode()
     sentences = (
         next(iter(headlines)).replace("'", "&#39;").removesuffix(".").split(". ", maxsplit=1)
     )  # the state, and the day
     if not all(sentence in page for sentence in sentences):
-        found.add("a page with another headline", next(iter(headlines)))
+        found.add(OTHER_PAGE, next(iter(headlines)))
 
 
 def _of(value: Any, key: str) -> Iterator[dict[str, Any]]:

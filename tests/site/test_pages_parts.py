@@ -155,7 +155,7 @@ def test_the_wheels_own_data_come_before_the_folders_around_it(tmp_path: Path) -
 def test_the_backtest_is_named_apart_and_in_no_figure_of_the_record() -> None:
     held = replace(empty_arena(), backtest=BacktestScores(arena().hourly_record, arena().arena_record, how_far(36)))
     due = tuple(replace(made, warm_up=place >= 10 * len(ASSETS)) for place, made in enumerate(predictions(20)))
-    view = record_view(held, due, "Source: a test.", NOW_MS)
+    view = record_view(held, due, "Source: a test.", NOW_MS, simulated=False)
 
     assert (view["figure"]["number"], view["figure"]["tested"]) == ("86.1%", True)
     assert view["figure"]["how"].startswith("A backtest before the start, in no figure of the record. ")

@@ -58,21 +58,28 @@ GLOSSARY: Final[dict[str, str]] = {
     "percentile": "The share of earlier values that are lower: the 90th percentile is above 90 of 100.",
     "confidence": (
         "From 0 to 100. Of a regime: how probable that regime is, given the evidence. Of a forecast: "
-        "the chance of the outcome named."
+        "the chance of the outcome that it calls; without a call there is none."
     ),
     "probability": "How likely an outcome is, from 0 (never) to 1 (always).",
     "base rate": "How often an outcome came up in the recent past: the chance to give when nothing else is known.",
     "forecast": "A chance for each outcome, stored before the outcome can be known.",
+    "call": (
+        "What a forecast claims: up, down or a small move. Most make none: then nothing is claimed, with no hit "
+        "and no miss."
+    ),
+    "chance of a move": (
+        "How likely it is that the price at the end of the hour is outside the neutral band, above or below it."
+    ),
     "horizon": "How far ahead a forecast looks.",
     "neutral band": "The range around the starting price. An end inside is a small move, above it up, below it down.",
     "up": "A price above the neutral band at the end. The answers write UP or BULLISH.",
     "down": "A price below the neutral band at the end. The answers write DOWN or BEARISH.",
     "small move": "A price inside the neutral band at the end. The answers write FLAT or NEUTRAL, and so for no call.",
     "evidence": (
-        "The measurements behind a forecast, in six families: "
+        "The measurements that are read next to a forecast, in six families: "
         "trend, momentum, volatility, breadth, liquidity and derivatives."
     ),
-    "agreement": "Of the families of evidence that point up or down, the share that points the way of the forecast.",
+    "agreement": "Of the families of evidence that point up or down, the share that points the way of the call.",
     "coverage": "How many of the six families of evidence could be measured.",
     "scenario": "One way the market may develop, with what would prove it wrong.",
     "liquidity": "How much can be bought or sold without moving the price much.",
@@ -115,7 +122,7 @@ GLOSSARY: Final[dict[str, str]] = {
     ),
     "resolved": "The time of a forecast or round is over, and its outcome is known.",
     "void": "Left out of every score, for a reason that is stated.",
-    "hit rate": "The share of forecasts whose named outcome came true.",
+    "hit rate": "The share of calls that came true. A forecast without a call is not counted.",
     "Brier score": (
         "The squared error of the stated chances, 0 to 2. Lower is better; "
         "equal chances for three outcomes score 0.667."
@@ -147,7 +154,7 @@ PAGE_TERMS: Final[dict[str, str]] = {
     "consensus": "The answer with the most votes in a round. NONE means that no one voted.",
     "interval (95%)": "The range in which the true rate plausibly lies. The fewer the cases, the wider it is.",
     "leaderboard": "The voters by the lower end of their hit rate's interval.",
-    "lesson": "What a finished round shows: how far the price moved, and who was right.",
+    "lesson": "What a finished round shows: the chances and what came, how rare that is, the score, and one idea.",
     "risk score": "From 0 to 100: where the expected volatility ranks among that of the last week.",
     "round": "One question of the Arena, with a start and an end.",
     "sealed forecast": (

@@ -16,12 +16,20 @@ CHANCES: Final = (
     "Sealed before the start: up {up}%, small move {small}%, down {down}%. It was {outcome}.",
     "{came} in 100 had been given to what came, {outcome} (up {up}, small move {small}, down {down}).",
     "Out of 100 the forecast gave {up} to up, {small} to a small move and {down} to down, and {outcome} it was.",
-    "What came was {outcome}, the {rank} of three chances: {up} up, {small} small move, {down} down.",
+    "What came was {outcome}, {rank}: {up} up, {small} small move, {down} down.",
     "The chances were {up} up, {small} small move and {down} down of 100; the outcome was {outcome}.",
     "Before the round, of 100: {up} for up, {small} for a small move, {down} for down. After it: {outcome}.",
 )
 
-RANKS: Final = ("largest", "middle", "smallest")
+RANKS: Final = {
+    (0, 1): "the largest of three chances",
+    (1, 1): "the middle one of three chances",
+    (2, 1): "the smallest of three chances",
+    (0, 2): "one of the two largest chances",
+    (1, 2): "one of the two smallest chances",
+    (0, 3): "one of three equal chances",
+}
+"""By how many chances are larger than that of what came, and how many are as large, in whole percent."""
 
 SIZES: Final = (
     "{name} {moved}, {sigmas} standard deviations of its week{rarity}.",

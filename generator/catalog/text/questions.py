@@ -39,8 +39,8 @@ PRICING_QUESTIONS: Final[dict[str, str]] = {
         "never sees your key."
     ),
     "What do I get for the money?": (
-        "More detail: the regime of each asset, the chances of all three outcomes, evidence and scenarios. No advice,"
-        " and no promise that any of it comes true."
+        "More detail: how sure the regime of each asset is, the expected size of its moves, and how the next hours may "
+        "go. No advice, and no promise that any of it comes true."
     ),
     "Who can see what I bought?": (
         "A payment is a public transaction on Algorand, like any other. The answer itself does not name the buyer."

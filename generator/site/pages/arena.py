@@ -7,9 +7,11 @@ from markupsafe import Markup
 from generator.arena.rates import enough, in_full, in_words, rate, share
 from generator.arena.values import Burst, Proportion, Round, Tally
 from generator.arena.voters import burst_shares, record_shares
+from generator.catalog.text.forecast import drift_note
 from generator.catalog.text.labels import NO_CALL, OUTCOME
 from generator.catalog.words import Call, Prediction
 from generator.compose.context import TickContext
+from generator.compose.inputs import is_simulated
 from generator.compose.rounds import RoundPrice, crowd_by_record, live_bursts, voters_with_record
 from generator.compose.scores import Rate
 from generator.compose.teacher_lessons import TeacherLessonsResponse, TeacherPattern
@@ -120,15 +122,22 @@ def _by_side(tally: Tally) -> tuple[tuple[str, str, int], ...]:
     )
 
 
-def brain_words(live: Round | None) -> str:
-    """Say what the brain had sealed for the live round."""
+def brain_words(live: Round | None, *, simulated: bool) -> str:
+    """Say what the brain had sealed for the live round.
+
+    Args:
+        simulated: whether the market is.
+    """
     if live is None or live.prediction is None:
         return "no forecast for this round"
     if live.call is Call.NONE:
         return f"{NO_CALL}{_chance_of_a_move(live)}"
     if live.confidence_percent is None:
         return OUTCOME[live.prediction]
-    return f"{OUTCOME[live.prediction]}, with a chance of {percent(live.confidence_percent)}"
+
+    called = f"{OUTCOME[live.prediction]}, with a chance of {percent(live.confidence_percent)}"
+    note = drift_note(live.call, simulated=simulated).rstrip(".")
+    return f"{called}. {note}" if note else called
 
 
 def _chance_of_a_move(live: Round) -> str:
@@ -159,7 +168,7 @@ def live_view(ctx: TickContext, published: RoundPrice) -> dict[str, Any] | None:
         "crowd_bar": crowd_bar(ctx),
         "crowd_of": who,
         "crowd_rows": crowd_rows,
-        "brain": brain_words(live),
+        "brain": brain_words(live, simulated=is_simulated(ctx)),
         "brain_rows": _chances(live),
         "price_now": price(published.now),
         "moved": signed_bps(published.change_bps),

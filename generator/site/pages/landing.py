@@ -13,7 +13,7 @@ from generator.catalog.text.labels import REGIME, STATE
 from generator.catalog.words import DerivativesState, RegimeLabel, SourceMode
 from generator.compose.context import TickContext
 from generator.compose.free import FreeBodies
-from generator.compose.inputs import missing_reason
+from generator.compose.inputs import is_simulated, missing_reason
 from generator.compose.main_brain import CoinSnapshot
 from generator.compose.regime import MarketRegimeResponse
 from generator.compose.scores import hour_statement
@@ -49,7 +49,7 @@ def landing(ctx: TickContext, bodies: FreeBodies, chart: Markup | None = None) -
         "arena": _arena(ctx),
         "lesson": next(iter(ctx.arena.lessons), None),
         "how_far": hour_statement(ctx.arena),
-        "direction": direction(ctx.arena.hourly_record),
+        "direction": direction(ctx.arena.hourly_record, simulated=is_simulated(ctx)),
         "missing": missing(ctx, bodies),
     }
 
@@ -93,7 +93,7 @@ def _arena(ctx: TickContext) -> dict[str, Any]:
     return {
         "live": live,
         "crowd": crowd_words(ctx),
-        "brain": brain_words(live),
+        "brain": brain_words(live, simulated=is_simulated(ctx)),
     }
 
 

@@ -51,11 +51,14 @@ def headline(hour: HorizonRecord | None) -> str:
     return "How far prices move: not shown to beat every simple rule"
 
 
-def direction(record: ForecastScores) -> str:
-    """Say what the forecasts of direction were worth, and that which way is not known while they show no skill."""
-    if looks_better(record):
-        return statement(record)
-    return f"{NOT_KNOWN} {statement(record)}"
+def direction(record: ForecastScores, *, simulated: bool) -> str:
+    """Say what the forecasts of direction were worth, and that which way is not known while they show no skill.
+
+    Args:
+        simulated: whether the market is.
+    """
+    worth = statement(record, simulated=simulated)
+    return worth if looks_better(record) else f"{NOT_KNOWN} {worth}"
 
 
 def record_view(
@@ -64,12 +67,15 @@ def record_view(
     source: Markup | str,
     now_ms: int,
     rounds: Sequence[FinishedRound] = (),
+    *,
+    simulated: bool,
 ) -> dict[str, Any]:
     """Return what pages/track_record.html reads.
 
     Args:
         predictions: the newest that came due or were void, newest first.
         rounds: those that ended, newest first.
+        simulated: whether the market is.
     """
     resolved = [prediction for prediction in predictions if prediction.outcome is not None]
     backtest = arena.backtest
@@ -78,7 +84,7 @@ def record_view(
         "Which way",
         arena.hourly_record,
         backtest.hourly if backtest else None,
-        direction(arena.hourly_record),
+        direction(arena.hourly_record, simulated=simulated),
         _by_asset(arena.hourly_record.hit, resolved),
         source,
     )
@@ -87,7 +93,7 @@ def record_view(
         "The brain in the Arena",
         arena.arena_record,
         backtest.arena if backtest else None,
-        statement(arena.arena_record),
+        statement(arena.arena_record, simulated=simulated),
         (("Brain", arena.arena_record.hit), *crowds(arena.teacher, rounds)),
         source,
     )

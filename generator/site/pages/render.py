@@ -18,6 +18,7 @@ from generator.catalog.pages import SitePage
 from generator.catalog.text import answers
 from generator.compose.context import TickContext
 from generator.compose.free import FreeBodies
+from generator.compose.inputs import is_simulated
 from generator.compose.scores import hour_statement
 from generator.market.bars import BAR_MS
 from generator.site.charts.history import FIRST_CHART, WINDOWS
@@ -119,6 +120,7 @@ def _record(_page: SitePage, view: PageView) -> Mapping[str, Any]:
         source,
         view.ctx.freshness.generated_ms,
         view.finished_rounds(),
+        simulated=is_simulated(view.ctx),
     )
     return {"record": record, "months": view.months}
 

@@ -1,0 +1,134 @@
+"""Each row on lessons and on whole releases finds a planted fault, and nothing where there is none."""
+
+import json
+from collections.abc import Callable
+from copy import deepcopy
+from dataclasses import asdict, replace
+from functools import cache
+from typing import Any
+
+import pytest
+
+from generator.arena.lessons import lesson_of
+from generator.arena.published import published_round
+from generator.arena.values import Round, Tally
+from generator.catalog.durations import HOUR_MS
+from generator.catalog.words import Call, Concept, Prediction
+from generator.compose.all import compose
+from generator.compose.free import FreeBodies
+from generator.site.pages.render import Pages, PageView
+from tests.arena.test_concepts import MONDAY_NOON, a_round
+from tests.contradictions.lesson_rows import LESSON, LessonText, most_shared, one_idea
+from tests.contradictions.release_rows import RELEASE, Counted, Release, visible
+from tests.support.builders import full_context
+
+
+def lesson(played: Round, *changed: tuple[str, str], votes: Tally | None = None, **fields: Any) -> LessonText:
+    """Return the lesson of a round, with a fault planted in its summary or in its fields."""
+    made = lesson_of(played, votes or Tally(), MONDAY_NOON)
+    for old, new in changed:
+        assert old in made.summary
+        made = replace(made, summary=made.summary.replace(old, new))
+    row = published_round(played, votes or Tally(), made)
+    return LessonText({**json.loads(json.dumps(asdict(made))), **fields}, json.loads(json.dumps(row)))
+
+
+FIRST = a_round(start_ms=0)  # up came; the chances were down 41, small move 13, up 46
+CALLED = replace(FIRST, call=Call.SMALL_MOVE, prediction=Prediction.NEUTRAL)
+LAST_FORM = replace(FIRST, start_ms=4 * HOUR_MS, end_ms=5 * HOUR_MS)
+PLANTED_LESSONS = {
+    "a lesson against its chances": lesson(FIRST, ("up 46", "up 36")),
+    "a rank of what came that the chances do not give": lesson(LAST_FORM, ("the largest", "the smallest")),
+    "an outcome said to be expected that was not the likeliest": lesson(CALLED),
+    "a forecast without a call judged right or wrong": lesson(
+        FIRST, ("Brier", "The brain was wrong: it expected a small move. Brier")
+    ),
+    "a move of a lesson that is not its round's": lesson(FIRST, ("rose 0.50%", "fell 0.50%")),
+    "a size or rarity that was not measured": lesson(FIRST, ("12 in 100", "1 in 100")),
+    "a score of a lesson that its chances do not give": lesson(FIRST, ("better by", "worse by")),
+    "votes in a backtest": lesson(
+        replace(FIRST, warm_up=True), ("It was a backtest: voting was not possible.", "No one voted.")
+    ),
+    "an idea that its round does not show": lesson(FIRST, concept=Concept.WEEKEND.value),
+    "a text with a gap": lesson(FIRST, ("Bitcoin", "{name}")),
+}
+
+
+@pytest.mark.parametrize("row", LESSON)
+def test_a_planted_contradiction_of_a_lesson_is_found(row: str) -> None:
+    assert LESSON[row](PLANTED_LESSONS[row])
+
+
+@pytest.mark.parametrize("change_bps", [50.0, -50.0, 4.0, -0.2])
+def test_no_lesson_of_any_form_contradicts_its_round(change_bps: float) -> None:
+    for hour in range(24 * 7):
+        played = a_round(change_bps=change_bps, start_ms=MONDAY_NOON + hour * HOUR_MS, warm_up=hour % 2 == 0)
+
+        text = lesson(played)
+
+        assert [row for row, broken in LESSON.items() if broken(text)] == [], text.text
+
+
+def test_a_sentence_of_four_lessons_is_found_whatever_its_figures_and_names() -> None:
+    same = [{"summary": f"Ether rose {n}.5%.", "point": None, "question": None, "answer": None} for n in range(4)]
+
+    assert most_shared(same) == (4, "# rose #.")
+    assert one_idea(["luck", "luck", "no_call"])
+    assert not one_idea(["luck", "weekend", "no_call"])
+
+
+@cache
+def release() -> Release:
+    """Return the bodies and pages of a tick that knows everything; its record has no case of either kind."""
+    composed = compose(full_context())
+    bodies = {name: body.model_dump(mode="json") for name, body in {**composed.free, **composed.paid}.items()}
+    pages = Pages().render(PageView(ctx=full_context(), bodies=FreeBodies(composed.free)))
+    names = {path.removeprefix("/api/").removesuffix(".php"): body for path, body in bodies.items()}
+    shown = {
+        path: visible(page.decode()) for path, page in pages.items() if path in {"/index.html", "/learn/index.html"}
+    }
+    return Release(names, shown)
+
+
+def with_body(name: str, change: Callable[[Any], None], **more: Any) -> Release:
+    bodies = {**release().bodies, name: deepcopy(release().bodies[name])}
+    change(bodies[name])
+    return release()._replace(bodies=bodies, **more)
+
+
+def saying(text: str) -> Release:
+    return release()._replace(pages={"/index.html": text})
+
+
+def in_record(**changed: Any) -> Callable[[Any], None]:
+    return lambda body: body["public_performance"].update(changed)
+
+
+def counted(**changed: int) -> Counted:
+    record = release().bodies["main-brain"]["public_performance"]
+    right = sum(rate["hits"] for rate in record["by_call"].values())
+    return Counted(record["n"], right, record["no_calls"], record["resolved"])._replace(**changed)
+
+
+PLANTED_RELEASES = {
+    "one quantity, two values": with_body("main-brain", lambda body: body["coins"]["BTC"].update(change_24h=-9.0)),
+    "two names for one thing on a page": saying("It was bullish."),
+    "not known said of what a field knows": saying("The price of Bitcoin is not known."),
+    "a rate in words of fewer than 30": saying("It was right in 60.0% of 5 rounds."),
+    "a hit rate that counts no call": release()._replace(hourly=counted(calls=3)),
+    "a rate with a backtest in its n": release()._replace(hourly=counted(resolved=1)),
+    "a hit rate compared with a guess among three": saying("25.4%; a blind guess gets 33.3%"),
+    "a confidence without a call, or of another outcome": with_body(
+        "main-brain", lambda body: body["coins"]["BTC"].update(call="none", confidence=33.0)
+    ),
+}
+
+
+@pytest.mark.parametrize("row", RELEASE)
+def test_a_planted_contradiction_of_a_release_is_found(row: str) -> None:
+    assert RELEASE[row](PLANTED_RELEASES[row])
+
+
+@pytest.mark.parametrize("row", RELEASE)
+def test_a_release_that_knows_everything_contradicts_nothing(row: str) -> None:
+    assert RELEASE[row](release()) == ""
