@@ -88,7 +88,7 @@ def published(moment: Moment, folders: tuple[Path, ...]) -> list[tuple[str, str]
         ("Headline", brain["headline"]),
         ("Summary", brain["summary"]),
         (asset, reasoning["summary"]),
-        *[("Lesson", _told(lesson)) for lesson in lessons[:1]],
+        *[("Lesson", _in_full(lesson)) for lesson in lessons[:1]],
         ("Limitations", "; ".join(brain["limitations"])),
     ]
 
@@ -113,7 +113,7 @@ def _liveliest(coins: dict[str, Any]) -> str:
     return max(coins, key=lambda asset: abs(coins[asset]["change_24h"] or 0.0))
 
 
-def _told(lesson: dict[str, Any]) -> str:
+def _in_full(lesson: dict[str, Any]) -> str:
     parts = [lesson["summary"], lesson.get("point"), lesson.get("question"), lesson.get("answer")]
     return " ".join(part for part in parts if part)
 

@@ -16,7 +16,8 @@ from generator.arena.timetable import Slot, asset_of, round_id_of
 from generator.arena.values import Event, Round
 from generator.brain.forecast import Forecast
 from generator.catalog.formats import basis_points, iso
-from generator.catalog.words import Prediction, RoundPhase
+from generator.catalog.text.labels import REGIME
+from generator.catalog.words import Prediction, RegimeLabel, RoundPhase
 
 NO_FORECAST = "no forecast: the brain had none before the start"
 
@@ -137,6 +138,6 @@ def event_of(changed: Round, now_ms: int) -> Event | None:
 
 def regime_event(before: str, after: str, now_ms: int) -> Event:
     """Describe a change of the regime's label."""
-    old = before.replace("_", " ")
-    new = after.replace("_", " ")
-    return Event(now_ms, "regime_changed", f"The market regime changed from {old} to {new}.")
+    old = REGIME[RegimeLabel(before)]
+    new = REGIME[RegimeLabel(after)]
+    return Event(now_ms, "regime_changed", f"The label of the market regime changed from {old} to {new}.")

@@ -30,7 +30,7 @@ COUNT: Final = Scale(
 )
 SCALES: Final[dict[str, Scale]] = {
     "confidence": Scale(
-        "percent", "0..100", "What confidence_kind next to it says.",
+        "percent", "0..100", "What confidence_kind next to it says; of a forecast null without a call.",
         "42.1 on UP is a chance: compare its base rate. It is not how sure the service is. Kinds do not compare.",
     ),
     "regime": Scale("percent", "0..100", "Confidence of the kind posterior."),

@@ -11,7 +11,7 @@ from generator.catalog.counts import listed
 from generator.catalog.durations import MINUTE_MS
 from generator.catalog.text import answers
 from generator.catalog.text.labels import NO_FUTURES
-from generator.catalog.text.readings import NO_BOOK
+from generator.catalog.text.readings import NO_BOOK, SOME_MISSING
 from generator.catalog.words import DerivativesState, Side, SourceMode, SourceStatus, Status
 from generator.compose.context import TickContext
 from generator.market.bars import BAR_MS
@@ -163,7 +163,7 @@ def market_limitations(ctx: TickContext, *more: str) -> tuple[str, ...]:
     if ctx.reading is None:
         limits.append(missing_reason(ctx))
     else:
-        limits += ctx.reading.limitations
+        limits += [text for text in ctx.reading.limitations if text != SOME_MISSING or not _gaps_say_it(ctx)]
     return unique([*limits, *reading_age(ctx), *market_gaps(ctx), *more])
 
 
@@ -199,6 +199,12 @@ def market_gaps(ctx: TickContext) -> list[str]:
         if others:
             gaps.append(f"no {kind} for {', '.join(others)}")
     return gaps
+
+
+def _gaps_say_it(ctx: TickContext) -> bool:
+    """Say whether each asset without a reading is named as one without any data."""
+    unread = [asset for asset in ASSETS if (read := reading_of(ctx, asset)) is None or read.regime_confidence is None]
+    return all(_has_nothing(ctx, asset) for asset in unread)
 
 
 def _has_nothing(ctx: TickContext, asset: str) -> bool:

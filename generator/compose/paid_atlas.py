@@ -9,7 +9,7 @@ from pydantic import Field
 from generator.brain.reading import RegimeReading
 from generator.catalog import words
 from generator.catalog.assets import ASSETS
-from generator.catalog.counts import ASSETS_IN_WORDS, in_words, quantity
+from generator.catalog.counts import in_words, quantity
 from generator.catalog.formats import change, fixed, significant
 from generator.catalog.products import ATLAS_SCHEMA_VERSION
 from generator.catalog.text.labels import REGIME
@@ -302,8 +302,6 @@ def _same_regime(ctx: TickContext) -> int | None:
 
 
 HOURS: Final = 4
-# Where "most coins" rise or fall, fewer than a majority prove it wrong.
-_FEWER: Final = f"fewer than {in_words(len(ASSETS) // 2 + 1)} of the {ASSETS_IN_WORDS} assets"
 
 
 def scenarios(ctx: TickContext) -> tuple[Scenario, ...]:
@@ -353,7 +351,10 @@ def _continues(ctx: TickContext, now: RegimeReading) -> Scenario:
 
 
 def _moves(ctx: TickContext, name: str, verb: str, trend: words.Trend, vote: words.DerivativesVote) -> Scenario:
-    wrong_if = f"In four hours {_FEWER} are {trend}, or their mean is {trend} less than {{move}}."
+    # Where "most assets" rise or fall, fewer than a majority of those that are known prove it wrong.
+    known = len(moves(ctx)) or len(ASSETS)
+    fewer = f"fewer than {in_words(known // 2 + 1)} of the {in_words(known)} assets"
+    wrong_if = f"In four hours {fewer} are {trend}, or their mean is {trend} less than {{move}}."
 
     return Scenario(
         name=name,

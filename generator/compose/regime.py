@@ -19,7 +19,7 @@ from generator.catalog.text.answers import NO_DAY_BEFORE, REGIME_RELIABILITY, cl
 from generator.catalog.text.labels import REGIME
 from generator.catalog.text.market import signed
 from generator.compose.body import Body, absent
-from generator.compose.coins import ExpectedMove, Quoted, bias_of, expected_move_of, quoted, trend_of, volatility_of
+from generator.compose.coins import ExpectedMove, Quoted, call_of, expected_move_of, quoted, trend_of, volatility_of
 from generator.compose.context import Change, TickContext
 from generator.compose.envelope import PaidResponse, RichResponse, paid_envelope, rich_envelope, source_name
 from generator.compose.facts import facts, market_trend, moves, regime_sentence
@@ -449,7 +449,7 @@ def tracked_facts(ctx: TickContext) -> dict[str, str | None]:
     if now.counts is not None:
         tracked["breadth"] = f"{now.counts.up} up, {now.counts.down} down, {now.counts.flat} flat"
     for asset in ASSETS:
-        tracked[f"forecast of {asset}"] = bias_of(ctx, asset)
+        tracked[f"call of {asset}"] = call_of(ctx, asset)
     tracked["live round"] = live.round_id if live else None
     return tracked
 

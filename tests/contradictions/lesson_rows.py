@@ -63,7 +63,7 @@ class LessonText(NamedTuple):
     @property
     def has_call(self) -> bool:
         """Whether the forecast made a call, or is from before calls."""
-        return self.round["forecast"].get("call") != "none"
+        return bool(self.round["forecast"].get("call") != "none")
 
 
 def _against_its_chances(t: LessonText) -> bool:

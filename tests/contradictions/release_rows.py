@@ -63,7 +63,7 @@ class Release(NamedTuple):
 
 
 def leaves(value: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
-    """Give every value of a body that is no list or object, with its path."""
+    """Give every value of a body that is neither a list nor an object, with its path."""
     if isinstance(value, dict):
         for key, inner in value.items():
             yield from leaves(inner, (*path, key))

@@ -45,25 +45,27 @@ class Played:
     at: datetime | None = None
 
 
-def play(market: Played, found: Found, *, hours: int = BACKTEST_HOURS, live_hours: int = 4) -> int:
+def play(market: Played, found: Found, *, hours: int = BACKTEST_HOURS, live_hours: int = 4, days: int = DAYS) -> int:
     """Play a market: a backtest, then live hours with a release at the end of each; return the most shared sentence.
 
     Args:
         found: what the rows find is added to it.
         hours: of backtest.
         live_hours: with votes of a simulated crowd where the market is simulated.
+        days: of history before.
     """
     with tempfile.TemporaryDirectory() as scratch:
-        return asyncio.run(_play(Path(scratch), market, found, hours, live_hours))
+        return asyncio.run(_play(Path(scratch), market, found, (hours, live_hours, days)))
 
 
-async def _play(state: Path, market: Played, found: Found, hours: int, live_hours: int) -> int:
+async def _play(state: Path, market: Played, found: Found, spans: tuple[int, int, int]) -> int:
+    hours, live_hours, days = spans
     clock = ManualClock(WALL)
     settings = GeneratorSettings(state_dir=state, seed=market.seed, source="simulated")
     if market.folder is not None:
         settings = GeneratorSettings(state_dir=state, source="recorded", data_dir=(market.folder,))
 
-    async with opened(state, clock, settings, hours, market.at, days=DAYS) as app:
+    async with opened(state, clock, settings, hours, market.at, days=days) as app:
         for _ in range(live_hours):
             await tick(app, clock.now())  # what is sealed before the hour
             await tick(app, clock.step(timedelta(minutes=4)))

@@ -36,6 +36,7 @@ from tests.support.builders import full_context
 
 DAY_BARS = 288
 HOUR_BARS = 12
+WARM_UP: Final = 2 * DAY_BARS
 
 
 Progress = Callable[[int, int], None]
@@ -78,7 +79,7 @@ def sweep(
     frame: BarFrame,
     *,
     every: int = 1,
-    warm_up: int = 2 * DAY_BARS,
+    warm_up: int = WARM_UP,
     bodies: int = 0,
     seed: int = 0,
     progress: Progress = _no_progress,

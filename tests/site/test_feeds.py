@@ -173,3 +173,20 @@ def test_an_id_names_the_round_and_does_not_move_with_the_scheme_or_port() -> No
 
     assert there == moved
     assert "tag:api.example.org,2026:round:BTC-20261119-050000" in there
+
+
+@pytest.mark.parametrize(
+    ("confidence", "said"),
+    [
+        (0.4, "The regime changed from risk-off to mixed, with range at 40.0%"),
+        (0.612, "The regime changed from risk-off to range"),
+    ],
+)
+def test_a_regime_below_an_even_chance_is_news_of_a_mixed_market(confidence: float, said: str) -> None:
+    newer = [RegimeChange(START_MS, "range", "NEUTRAL", confidence, 41.3, False), *changes(2)]
+    newer[1] = replace(newer[1], label="risk_off")
+
+    first = items(feeds(SITE, SourceMode.LIVE, (), newer, AT))[0]
+
+    assert first["title"] == said
+    assert first["summary"].startswith(f"The regime is now {said.partition(' to ')[2]}.")

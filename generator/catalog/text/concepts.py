@@ -147,7 +147,7 @@ CONCEPTS: Final[dict[Concept, ConceptText]] = {
             ConceptForm(
                 "The first chance and the second were {lead} in 100 apart: that the first one came proves next to "
                 "nothing.",
-                "How can luck be told from skill?",
+                "How can luck and skill be kept apart?",
                 "By many rounds and a baseline: skill is what remains against the base rate once luck has averaged "
                 "out.",
             ),
@@ -303,7 +303,7 @@ CONCEPTS: Final[dict[Concept, ConceptText]] = {
             ),
             ConceptForm(
                 "Three chances and no call: to say how likely each outcome is, and to name none, is an answer too.",
-                "Is no call the same as a forecast of a small move?",
+                "Does no call mean a forecast of a small move?",
                 "No: a small move is one of the three outcomes, called where its chance is about one half or more; "
                 "no call claims none of them.",
             ),

@@ -14,7 +14,8 @@ from generator.catalog.assets import ASSETS
 from generator.catalog.formats import iso, percent, share
 from generator.catalog.links import ARENA, FEED_ATOM, FEED_JSON, METHODOLOGY, asset_feed, asset_path
 from generator.catalog.text.answers import DISCLAIMER
-from generator.catalog.text.labels import MODE_BANNERS, NO_CALL, OUTCOME, REGIME
+from generator.catalog.text.labels import MIXED, MODE_BANNERS, NO_CALL, OUTCOME, REGIME
+from generator.catalog.text.market import regime_name
 from generator.catalog.words import Call, Consensus, RegimeLabel, SourceMode
 from generator.compose.body import encode
 from generator.compose.context import Site
@@ -256,15 +257,21 @@ def _of_changes(source: _FeedSource, changes: Sequence[RegimeChange]) -> Iterato
 
 
 def _of_change(source: _FeedSource, after: RegimeChange, before: RegimeChange | None) -> FeedEntry:
-    now = REGIME[RegimeLabel(after.label)]
+    label = RegimeLabel(after.label)
+    confidence = share(after.confidence)
+    now = regime_name(label, confidence)
+    leads = ""
+    if now == MIXED and confidence is not None and label is not RegimeLabel.TRANSITION:
+        leads = f", with {REGIME[label]} at {percent(confidence)}%"
+
     if before is None:
-        title = f"First regime: {now}"
+        title = f"First regime: {now}{leads}"
         previous_label = None
     else:
-        title = f"The regime changed from {REGIME[RegimeLabel(before.label)]} to {now}"
+        title = f"The regime changed from {REGIME[RegimeLabel(before.label)]} to {now}{leads}"
         previous_label = before.label
 
-    figures = (("confidence", share(after.confidence)), ("risk score", after.risk_score))
+    figures = (("confidence", confidence), ("risk score", after.risk_score))
     known = [f"{name} {percent(value)} of 100" for name, value in figures if value is not None]
     figures_words = f" {', '.join(known).capitalize()}." if known else ""
 
@@ -274,13 +281,13 @@ def _of_change(source: _FeedSource, after: RegimeChange, before: RegimeChange | 
         title=title,
         path="/",
         tags=("regime", after.mode),
-        paragraphs=(f"The regime is now {now}.{figures_words} {CONFIDENCE_NOTE}",),
+        paragraphs=(f"The regime is now {now}{leads}.{figures_words} {CONFIDENCE_NOTE}",),
         warm_up=after.warm_up,
         kind="regime",
         label=after.label,
         mode=after.mode,
         previous_label=previous_label,
-        confidence=share(after.confidence),
+        confidence=confidence,
         risk_score=percent(after.risk_score),
     )
 
