@@ -148,7 +148,7 @@ def known_after_all(release: Release) -> str:
 
 def _unknowns(release: Release) -> Iterator[tuple[str, str]]:
     """Give what must not be said, with the field that knows it."""
-    regime = next(
+    regime: Mapping[str, Any] = next(
         (found for body in release.bodies.values() for found in blocks(body, "regime") if "axes" in found), {}
     )
     if regime.get("label") not in {None, "unknown"}:

@@ -65,7 +65,7 @@ async def _play(state: Path, market: Played, found: Found, spans: tuple[int, int
     if market.folder is not None:
         settings = GeneratorSettings(state_dir=state, source="recorded", data_dir=(market.folder,))
 
-    async with opened(state, clock, settings, hours, market.at, days=days) as app:
+    async with opened(state, clock, settings, hours, market.at, every_page=True, days=days) as app:
         for _ in range(live_hours):
             await tick(app, clock.now())  # what is sealed before the hour
             await tick(app, clock.step(timedelta(minutes=4)))
