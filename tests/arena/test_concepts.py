@@ -235,7 +235,7 @@ WRITTEN = {
     "down": 41,
     "came": 41,
     "outcome": "down",
-    "rank": "middle",
+    "rank": "the middle one of three chances",
     "name": "Bitcoin",
     "moved": "fell 0.50% in the hour",
     "sigmas": "2.2",

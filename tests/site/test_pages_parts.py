@@ -193,7 +193,7 @@ def backtested() -> BacktestScores:
 
 def test_until_thirty_calls_are_due_each_chart_is_the_backtests_hatched_and_named() -> None:
     held = replace(empty_arena(), backtest=backtested())
-    shown = record_view(held, (), "Source: a test.", NOW_MS)
+    shown = record_view(held, (), "Source: a test.", NOW_MS, simulated=False)
     charts = [*shown["far_charts"], shown["move"]["chart"]]
     charts += [chart for section in shown["sections"] for chart in section["charts"]]
 
@@ -211,7 +211,7 @@ def test_until_thirty_calls_are_due_each_chart_is_the_backtests_hatched_and_name
 def test_from_thirty_calls_on_no_chart_of_the_record_is_the_backtests() -> None:
     held = replace(arena(), how_far=how_far(480), backtest=backtested())
     held = replace(held, hourly_record=replace(held.hourly_record, move=live_moves()))
-    shown = record_view(held, predictions(), "Source: a test.", NOW_MS)
+    shown = record_view(held, predictions(), "Source: a test.", NOW_MS, simulated=False)
     charts = [*shown["far_charts"], shown["move"]["chart"]]
     charts += [chart for section in shown["sections"] for chart in section["charts"]]
 
