@@ -21,6 +21,7 @@ from generator.arena.ranges import (
     counts_of,
     due_ms,
     half_width,
+    new_cases,
     quantiles_of,
     together,
 )
@@ -230,3 +231,16 @@ def test_a_quiet_hour_of_a_simple_rule_does_not_decide_its_qlike() -> None:
     _, hour, *_ = summed([(still, 0.01)])
 
     assert hour.qlike == pytest.approx(log(0.01**2) + 1, abs=1e-4)
+
+
+def test_a_move_is_counted_in_the_change_in_which_it_came_and_never_again() -> None:
+    first = at(started(), NOON + 15 * MINUTE, 101.0)
+    second = at(first, NOON + HOUR, 101.0)
+    of_first = ("15m", NOON, counts_of(ranges_at(NOON)["BTC"]["15m"], first.moves["15m"]))
+    of_second = ("1h", NOON, counts_of(ranges_at(NOON)["BTC"]["1h"], second.moves["1h"]))
+
+    assert new_cases(None, first) == new_cases(started(), first) == [of_first]
+    assert new_cases(first, second) == [of_second]
+    assert new_cases(second, second) == []
+    assert new_cases(None, second) == [of_first, of_second]
+    assert new_cases(None, replace(second, ranges=None)) == []

@@ -1,13 +1,15 @@
 """The atomic release: what readers see at every step, and after every failure."""
 
 import errno
+import os
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from generator.errors import LeadershipLost, PublishError
-from generator.release.disk import LocalDisk
+from generator.release.disk import PUBLIC, SHARED, LocalDisk
 from generator.release.release import Releases
 from tests.support.disks import CountingDisk, FailingDisk
 
@@ -351,6 +353,26 @@ def test_an_operator_s_site_folder_keeps_its_mode_and_hands_its_group_on(tmp_pat
 
     folders = (tmp_path, tmp_path / "releases", tmp_path / "releases/000000000001/api")
     assert [oct(folder.stat().st_mode & 0o7777) for folder in folders] == ["0o2750", "0o2755", "0o2755"]
+
+
+@pytest.fixture
+def of_the_owner_alone() -> Iterator[None]:
+    """Take every right of others away from what is made."""
+    before = os.umask(0o077)
+    yield
+    os.umask(before)
+
+
+@pytest.mark.usefixtures("of_the_owner_alone")
+@pytest.mark.parametrize(("mode", "folder_mode"), [(PUBLIC, 0o755), (SHARED, 0o750)])
+def test_readers_may_read_what_is_published_whatever_the_umask_says(
+    tmp_path: Path, mode: int, folder_mode: int
+) -> None:
+    opened(tmp_path, LocalDisk(mode)).publish("000000000001", FILES, now_s=0, once=TILES)
+
+    made = [*(tmp_path / "releases").rglob("*"), *(tmp_path / "once").rglob("*")]
+    assert {path.stat().st_mode & 0o777 for path in made if path.is_file()} == {mode}
+    assert {path.stat().st_mode & 0o777 for path in made if path.is_dir()} == {folder_mode}
 
 
 def test_a_folder_that_cannot_be_written_is_one_clear_line(tmp_path: Path) -> None:
