@@ -18,13 +18,15 @@ from gateway.ledger.store import BEGINNING, PAGE, PURGE_LIMIT, Place
 from gateway.ledger.thread import LedgerThread
 from gateway.payments.decide import CHAIN, NEVER_LANDED, Action, decide
 from gateway.payments.purchase import Purchases
-from gateway.upstream.chain import LIFE_MARGIN_ROUNDS, Chain, Finding, extend_watch
+from gateway.upstream.chain import Chain, Finding, extend_watch
 from gateway.wire.algorand import ROUND_S
 
 LOOKUPS_AT_ONCE: Final = 8
 RECHECK_EVERY_S: Final = 10.0
 # About a day past its last valid round no node remembers it, and an indexer would have shown it long ago.
 HORIZON_ROUNDS: Final = 30_000
+# Past this no single look at algod says anything any more.
+LIFE_MARGIN_ROUNDS: Final = 1_000
 PURGE_EVERY_S: Final = 3_600.0
 PURGE_RETRY_S: Final = 60.0
 log = structlog.get_logger("gateway.reconcile")

@@ -33,8 +33,6 @@ ROUND_TTL_S: Final = 2.0
 RECENT_S: Final = 60.0
 # A token that is wrong, an address that is blocked, too many questions: no answer to what was asked.
 DENIED: Final = frozenset({HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN, HTTPStatus.TOO_MANY_REQUESTS})
-# Past this no single look at algod says anything any more.
-LIFE_MARGIN_ROUNDS: Final = 1_000
 # Algod forgets a transaction after about 1,000 rounds: its 404s must not lie further apart.
 MAX_GAP_ROUNDS: Final = 900
 # A node that is a block behind shows after these rounds what the facilitator's node had.

@@ -58,7 +58,7 @@ class Ratio:
         spread = self.squares - 2 * share * self.mixed + share * share * self.weights
         return max(1.0, spread / (n * share * (1 - share)))
 
-    def rate(self, *, backtest: bool = False) -> Proportion:
+    def rate(self, *, backtest: bool) -> Proportion:
         """Return the share of hits y among cases x, its interval widened by the blocks."""
         return rate(self.above, self.below, backtest=backtest, effect=self.design_effect)
 
@@ -94,7 +94,7 @@ def bin_of(edges: Sequence[float], percent: float) -> int:
     return max(at for at, low in enumerate(edges[:-1]) if percent >= low)
 
 
-def bins_of(edges: Sequence[float], cells: Mapping[int, Cell], *, backtest: bool = False) -> tuple[Bin, ...]:
+def bins_of(edges: Sequence[float], cells: Mapping[int, Cell], *, backtest: bool) -> tuple[Bin, ...]:
     """Return every bin; below 30 cases without a rate."""
     bins = []
     for at, (low, high) in enumerate(pairwise(edges)):

@@ -108,7 +108,7 @@ class MoveSums:
             },
         )
 
-    def scores(self, *, backtest: bool = False) -> MoveScores:
+    def scores(self, *, backtest: bool) -> MoveScores:
         """Return the scores, of live forecasts or of the `backtest`."""
         n = self.total.came.below
         brier = _mean(self.brier.above, _E8, n)

@@ -33,7 +33,6 @@ from generator.catalog.formats import probabilities, rounded
 from generator.catalog.words import PREDICTION_OF_CALL, Call, Prediction
 
 BIN_EDGES: Final = (0.0, 35.0, 40.0, 45.0, 50.0, 60.0, 100.0)
-BASELINES: Final = ("uniform", "base_rate", "persistence")
 UNIFORM_BRIER: Final = 2 / 3
 _E8: Final = 10**8
 _E9: Final = 10**9

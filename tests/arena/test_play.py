@@ -5,7 +5,7 @@ from math import inf, nan
 
 import pytest
 
-from generator.arena.play import SET_BACK, UNSEEN, PlayInputs, PlayResult, PlayState, play, sound
+from generator.arena.play import PlayInputs, PlayResult, PlayState, play, sound
 from generator.arena.tally import simulated_tally
 from generator.arena.values import PredictionMade, Round, Tally
 from generator.brain.forecast import Forecast
@@ -16,6 +16,8 @@ from tests.support.arena_inputs import CONFIG, HOUR, MINUTE, NOON, forecast_at, 
 
 START = NOON + HOUR
 VOTES = Tally(5, 2, 1)
+UNSEEN = "the forecast was not published before the start"
+SET_BACK = "clock was set back"
 RANGE, RISK_ON = (("range", "NEUTRAL", 60.0, 40.0), ("risk_on", "RISK_ON", 60.0, 40.0))
 
 

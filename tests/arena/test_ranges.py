@@ -106,16 +106,25 @@ def summed(cases: list[tuple[RangeForecast, float]], horizon: str = "1h") -> tup
 def test_the_scores_are_those_of_their_definitions(drawn: list[tuple[float, float]]) -> None:
     cases = [(range_of(round(sigma, 4)), round(move, 4)) for sigma, move in drawn]
 
-    brain, hour, *_ = summed(cases)
+    brain, *others = summed(cases)
 
+    assert (brain.pinball_saved.value, brain.qlike_saved.value) == (None, None)
+    assert [score.name for score in others] == ["last_hour", "last_day", "ewma"]
     assert brain.inside_90.percent == pytest.approx(
         100 * fmean(said.low_90 <= move <= said.high_90 for said, move in cases), abs=0.051
     )
-    for score, name in ((brain, None), (hour, "last_hour")):
-        losses = [slow_pinball(quantiles_of(said, name), move) for said, move in cases]
-        qlikes = [log(s * s) + m * m / (s * s) for s, m in ((getattr(c, name or "sigma"), m) for c, m in cases)]
+    own = [slow_pinball(quantiles_of(said, None), move) for said, move in cases]
+    own_qlikes = [log(said.sigma**2) + (move / said.sigma) ** 2 for said, move in cases]
+    assert brain.pinball == pytest.approx(fmean(own), abs=6e-5)
+    assert brain.qlike == pytest.approx(fmean(own_qlikes), abs=6e-5)
+    for score in others:
+        losses = [slow_pinball(quantiles_of(said, score.name), move) for said, move in cases]
+        sigmas = [getattr(said, score.name) for said, _ in cases]
+        qlikes = [log(sigma**2) + (move / sigma) ** 2 for sigma, (_, move) in zip(sigmas, cases, strict=True)]
         assert score.pinball == pytest.approx(fmean(losses), abs=6e-5)
         assert score.qlike == pytest.approx(fmean(qlikes), abs=6e-5)
+        assert score.pinball_saved.value == pytest.approx(100 * (1 - fmean(own) / fmean(losses)), abs=0.051)
+        assert score.qlike_saved.value == pytest.approx(fmean(qlikes) - fmean(own_qlikes), abs=6e-5)
 
 
 @given(MOVES, st.randoms(use_true_random=False))

@@ -14,6 +14,7 @@ import pytest
 from gateway.payments.parse import read_payment
 from gateway.payments.transfers import find_transfers
 from gateway.settings import DEMO_PAYEE
+from gateway.wire.algorand import key_of, pack
 from gateway.wire.networks import DEVNET
 from tests.support.fake_upstream import FakeUpstream
 from tests.support.gateway_app import BRAIN, REGIME, GatewayHarness, gateway_app, in_loop
@@ -453,3 +454,12 @@ def test_a_payment_names_the_other_transfers_of_its_group() -> None:
     read = read_payment(first.header, DEVNET, DEMO_PAYEE)
 
     assert (read.txid, [other.txid for other in read.others]) == (first.txid, [second.txid])
+
+
+def test_the_least_that_says_that_it_is_a_transfer_to_us_is_found() -> None:
+    least = {"type": "axfer", "gh": DEVNET.genesis_hash_bytes, "arcv": key_of(DEMO_PAYEE)}
+    header = base64.b64encode(json.dumps({"x": base64.b64encode(pack(least)).decode()}).encode()).decode()
+
+    [found] = find_transfers(header, DEVNET, DEMO_PAYEE)
+
+    assert (found.payer, found.first_valid, found.last_valid) == ("", 0, 0)

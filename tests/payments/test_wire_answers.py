@@ -74,6 +74,12 @@ def receipt(answer: httpx2.Response) -> dict[str, Any]:
 
 
 @in_loop
+async def test_an_attempt_may_take_as_long_as_settle_and_two_seconds(tmp_path: Path) -> None:
+    async with gateway_app(tmp_path) as home:
+        assert home.state.purchases.leases.seconds == home.state.settings.settle_timeout_seconds + 2
+
+
+@in_loop
 async def test_a_delivery_is_the_body_with_its_receipt_and_its_time_to_live(tmp_path: Path) -> None:
     async with gateway_app(tmp_path) as home:
         answer = await answer_to(home, Delivered(SETTLED, b'{"bought": 1}'))

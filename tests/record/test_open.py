@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from generator.errors import MemoryUnreadable
-from generator.record.memory.database import open_database
+from generator.record.memory.database import POSTGRES_ARGUMENTS, open_database
 from generator.record.memory.store import Memory
 from tests.support.arena_inputs import HOUR, NOON, hours, inputs_at, play_tick
 from tests.support.databases import url_in
@@ -168,3 +168,11 @@ def test_a_disk_that_is_full_loses_nothing_recorded(tmp_path: Path) -> None:
     again = Memory.open(url_in(tmp_path))
     assert again.view(NOON).rounds == view.rounds
     again.close()
+
+
+def test_a_postgres_that_is_gone_holds_no_tick_up_for_long() -> None:
+    assert POSTGRES_ARGUMENTS == {
+        "connect_timeout": 5,  # seconds
+        "tcp_user_timeout": 10_000,  # milliseconds, as the next two
+        "options": "-c statement_timeout=15000 -c lock_timeout=10000",
+    }
