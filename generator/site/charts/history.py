@@ -411,7 +411,8 @@ def _now(plane: Plane, window: Window, last: Point) -> Iterator[Markup]:
     top_of_chances, bottom = _CHANCES[:2]
 
     yield text("axis", 0, top_of_chances - 25, "Chance of each regime")
-    yield line("mark", (x, plane.top - 4), (x, bottom))
+    yield line("mark", (x, plane.top - 4), (x, _STRIPES[1]))
+    yield line("mark", (x, top_of_chances), (x, bottom))
     yield Markup('<circle class="end" cx="{:.1f}" cy="{:.1f}" r="5"/>').format(x, y)
     yield text("value", x, plane.top - 12, f"{price(close)} at {moment(at):%H:%M}", "end")
     yield text("tick", x, bottom + 25, f"{moment(at):%H:%M}", "end")

@@ -71,8 +71,9 @@ _FONT: Final = 'font-family="Open Sans, system-ui, sans-serif"'
 _CARD: Final = (
     f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 680 560" width="680" height="560" {_FONT} role="img">'
     '<title>{finding}</title><rect width="680" height="560" rx="12" fill="#fbfaf7"/>'
-    f'<text x="20" y="30" font-size="15" font-weight="600" fill="{_INK}">{{finding}}</text>'
-    '<g transform="translate(20 44)">{inner}</g>'
+    f'<text x="20" y="30" font-size="16" font-weight="600" fill="{_INK}">{{moved}}</text>'
+    f'<text x="20" y="50" font-size="13" fill="{_INK}">{{side}}</text>'
+    '<g transform="translate(20 62)">{inner}</g>'
     f'<text x="20" y="548" font-size="11" fill="{_SOFT}">{{about}}</text></svg>'
 )
 _BADGE: Final = (
@@ -192,7 +193,9 @@ def card(chart: Chart | None, asset: str, ctx: TickContext) -> str:
 
     drawn_at = f"{moment(ctx.freshness.generated_ms):%-d %b %Y, %H:%M} UTC"
     about = f"{ctx.site.project}, {DATA_FROM[ctx.observation.mode]}, {drawn_at}. For learning only."
-    return _CARD.format(finding=finding, inner=inner, about=escape(about))
+    moved, _, side = finding.partition("; ")
+    side = f"{side[:1].upper()}{side[1:]}"
+    return _CARD.format(finding=finding, moved=moved, side=side, inner=inner, about=escape(about))
 
 
 def attributed(inner: Markup) -> Markup:
