@@ -50,15 +50,6 @@ def _proportion(published: Rate) -> Proportion:
     return Proportion(**published.model_dump())
 
 
-def question(asked: Round) -> str:
-    """Put a round's question in one sentence."""
-    if asked.band_bps is None:
-        return f"Will {asked.asset} end the round up, down, or with a small move?"
-
-    width = band(asked.band_bps)
-    return f"Will {asked.asset} end the round up by more than {width}, down by more than {width}, or with a small move?"
-
-
 def crowd_words(ctx: TickContext) -> str:
     """Say in words how the live round was voted: first by those who have a record, where there are any; then all votes.
 
