@@ -1,5 +1,6 @@
 """The market over time: what the charts and the file of hours show, and what they leave out."""
 
+from collections import Counter
 from dataclasses import replace
 from xml.etree import ElementTree as ET
 
@@ -7,9 +8,10 @@ import pytest
 from markupsafe import Markup
 
 from generator.arena.values import Hour
+from generator.brain.reading import NO_AXES, Axes, Range
 from generator.catalog.assets import ASSETS
 from generator.catalog.durations import DAY_MS, HOUR_MS
-from generator.catalog.words import SourceMode
+from generator.catalog.words import MarketSide, SourceMode
 from generator.site.charts.history import WINDOWS, Lately, history, uptime
 from generator.site.files.history import FILES, card, histories, hours_csv
 from generator.site.pages.render import Pages
@@ -17,6 +19,11 @@ from generator.site.words.days import days
 from tests.blocks import blocks, prints
 from tests.support.builders import NOW_MS, full_context
 from tests.support.page_view import Rendered, view
+
+
+def side(of: MarketSide, hours_ago: int) -> Axes:
+    return replace(NO_AXES, side=of, side_since_ms=NOW_MS - hours_ago * HOUR_MS)
+
 
 HOURS = tuple(
     Hour(
@@ -40,6 +47,48 @@ def drawn(hours: tuple[Hour, ...] = HOURS, closes: list[tuple[int, float]] = CLO
 def test_a_chart_says_what_the_hours_it_shows_were() -> None:
     assert "Bitcoin 0.0% since 18 Nov, 10:53 UTC, mostly range<" in drawn()
     assert "20 Nov, 04:53 UTC: $97,005; range 60.0%, risk-off 20.0%" in drawn()
+
+
+@pytest.mark.parametrize(
+    ("labels", "axes", "said"),
+    [
+        (["range"] * 48, NO_AXES, "Bitcoin 0.0% in a week, mostly range"),
+        (["risk_on"] * 24 + ["range"] * 24, NO_AXES, "Bitcoin 0.0% in a week of changing regimes"),
+        (["transition"] * 30 + ["range"] * 18, NO_AXES, "Bitcoin 0.0% in a week, mostly mixed"),
+        (["range"] * 48, side(MarketSide.NONE, 1), "week, mostly range; no market trend now, since 08:53 UTC"),
+        (["range"] * 48, side(MarketSide.FALLING, 30), "; market falling now, since 19 Nov, 03:53 UTC"),
+    ],
+)
+def test_a_title_says_the_move_its_regimes_and_the_side_of_now(labels: list[str], axes: Axes, said: str) -> None:
+    sure = {"risk_on": (0.9, 0.1, 0.0, 0.0), "range": (0.0, 0.1, 0.9, 0.0)}
+    hours = [
+        replace(hour, label=label, chances=sure.get(label, (0.25,) * 4))
+        for hour, label in zip(HOURS, labels, strict=True)
+    ]
+    closes = [(NOW_MS - 7 * DAY_MS, 97_000.0), *CLOSES]
+
+    chart = history("btc-7d", WINDOWS["7d"], Lately("BTC", NOW_MS, closes, hours, None, axes), "")
+
+    assert chart is not None
+    assert said in chart.caption.finding
+    assert chart.caption.finding.endswith(said) or axes is NO_AXES
+
+
+def test_stripes_chances_and_legend_of_a_regime_have_one_fill_and_labels_lie_outside() -> None:
+    ahead = {"24h": Range(-0.03, -0.01, 0.01, 0.03)}
+    chart = history("btc-7d", WINDOWS["7d"], Lately("BTC", NOW_MS, CLOSES, HOURS, ahead), "")
+    assert chart is not None
+
+    picture = ET.fromstring(str(chart.svg(alone=True)).replace(' xmlns="http://www.w3.org/2000/svg"', ""))
+    fills = Counter(str(part.get("fill")) for part in picture.iter() if part.get("fill"))
+    texts = {str(part.text): float(part.get("x") or 0) for part in picture.iter("text")}
+    stripes = [float(part.get("x") or 0) for part in picture.iter("rect") if part.get("class") == "tint"]
+
+    assert fills["url(#btc-7d-range)"] == 3
+    assert fills["url(#btc-7d-transition)"] == 1  # mixed is in the legend, and has no chance of its own
+    assert all(x < min(stripes) for words, x in texts.items() if words.startswith("$") and "at" not in words)
+    assert {"50%", "90%", "range", "mixed"} < set(texts)
+    assert min(texts["50%"], texts["90%"]) > 590
 
 
 def test_the_first_lines_of_the_first_page_hold_the_reading_of_the_tutorial() -> None:
