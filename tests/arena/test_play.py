@@ -36,7 +36,7 @@ def ended(result: PlayResult) -> Round:
 @pytest.mark.parametrize(
     ("before", "now", "texts"),
     [
-        ("risk_off", RISK_ON, ["The market regime changed from risk off to risk on."]),
+        ("risk_off", RISK_ON, ["The label of the market regime changed from risk-off to risk-on."]),
         ("risk_on", RISK_ON, []),
         (None, RISK_ON, []),
         ("range", None, []),

@@ -7,8 +7,11 @@ from pathlib import Path
 import pytest
 from sqlalchemy import Table, insert, select
 
+from generator.arena.values import Event
 from generator.record.memory import tables as t
+from generator.record.memory.rows import insert_all, row_of
 from generator.record.memory.store import Memory
+from tests.support import builders
 from tests.support.arena_inputs import HOUR, MINUTE, NOON, inputs_at, play_tick
 from tests.support.databases import url_in
 
@@ -83,6 +86,18 @@ def test_a_tick_that_is_made_again_counts_once(memory: Memory) -> None:
     assert (counts.published_24h, counts.failed_24h, counts.last_tick_id) == (1, 0, "a")
 
 
+def test_the_newest_twenty_lessons_and_ten_events_are_shown(memory: Memory) -> None:
+    with memory.writing() as connection:
+        insert_all(connection, t.lessons, [row_of(builders.lesson(number)) for number in range(25)])
+        events = [Event(NOON, "round_live", f"Round {number} is live.") for number in range(12)]
+        insert_all(connection, t.events, [row_of(event) for event in events])
+
+    shown = memory.view(NOON)
+
+    assert shown.lessons == tuple(builders.lesson(number) for number in reversed(range(5, 25)))
+    assert shown.events == tuple(events[:1:-1])
+
+
 def test_a_memory_with_a_round_or_a_tick_is_not_empty(memory: Memory) -> None:
     memory.set_meta("replay.offset_ms", "5")
     assert memory.is_empty()
@@ -117,7 +132,7 @@ def test_changes_of_the_regime_are_kept_and_become_events(memory: Memory) -> Non
         (0, "range"),
     ]
     found = [event for event in memory.view(NOON).events if event.kind == "regime_changed"]
-    assert found[0].text == "The market regime changed from risk off to range."
+    assert found[0].text == "The label of the market regime changed from risk-off to range."
     assert len(found) == 2
     assert memory.regime_changes(1) == changes[:1]
 

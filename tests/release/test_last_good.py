@@ -1,6 +1,7 @@
 """No page, picture, feed, download or discovery file stops a release: its last good bytes stay."""
 
 import asyncio
+import json
 import shutil
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -195,3 +196,14 @@ def test_a_lost_lease_is_not_a_failure_of_a_file() -> None:
 
     with pytest.raises(LeadershipLost):
         LastGoodFiles().make(Kind.DOWNLOAD, ("/sample.json",), lost)
+
+
+def test_a_failure_is_logged_with_its_kind_its_reason_and_its_place() -> None:
+    with capture_logs() as logs:
+        LastGoodFiles().attempt(Kind.DOWNLOAD, lambda: json.loads("no JSON"), "a file")
+
+    (line,) = logs
+    assert [*Kind] == ["page", "picture", "feed", "download", "discovery"]
+    assert (line["kind"], line["file"]) == ("download", "a file")
+    assert line["reason"] == "JSONDecodeError: Expecting value: line 1 column 1 (char 0)"
+    assert line["at"].startswith("decoder.py:")

@@ -190,6 +190,15 @@ def test_a_link_that_cannot_be_made_is_a_copy_with_the_same_mtime(tmp_path: Path
     assert (modified(tmp_path, "/api/b.php"), modified(tmp_path, "/a.json")) == (1000, 1060)
 
 
+def test_readers_have_nothing_before_a_release_and_where_the_pointer_leads_nowhere(tmp_path: Path) -> None:
+    first = opened(tmp_path)
+    before = first.is_empty()
+    first.publish("000000000001", FILES, now_s=0)
+    shutil.rmtree(tmp_path / "releases" / "000000000001")
+
+    assert (before, first.is_empty(), opened(tmp_path).is_empty()) == (True, False, True)
+
+
 def test_debris_of_a_crash_is_swept_at_the_start(tmp_path: Path) -> None:
     debris = [tmp_path / "releases" / name for name in (".000000000007", ".000000000007.once", ".000000000001.old")]
     for folder in debris:

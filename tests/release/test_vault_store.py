@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -174,6 +175,16 @@ def test_a_new_leader_keeps_what_the_last_one_sold(tmp_path: Path) -> None:
     assert shown(tmp_path) == ["000000000003", "000000000002", "000000000001"]
     with pytest.raises(PublishError, match="000000000003 is there already"):
         leader.publish(offer(3))
+
+
+def test_a_manifest_is_written_as_short_as_it_can_be_and_as_it_reads(tmp_path: Path) -> None:
+    sold = offer(1)
+    opened(tmp_path).publish(replace(sold, head={**sold.head, "disclaimer": "\N{PLUS-MINUS SIGN}1%"}))
+
+    text = (tmp_path / "manifest.json").read_text()
+
+    assert text == json.dumps(json.loads(text), ensure_ascii=False, separators=(",", ":"))
+    assert "\N{PLUS-MINUS SIGN}1%" in text
 
 
 def test_a_manifest_that_is_none_is_named_and_not_overwritten(tmp_path: Path) -> None:
