@@ -15,14 +15,14 @@ from generator.catalog.assets import ASSETS
 from generator.catalog.downloads import SUMS
 from generator.catalog.links import OPENAPI_JSON, ROUNDS_JSON
 from generator.catalog.text.answers import NOT_STARTED
-from generator.catalog.words import SourceMode, SourceStatus
+from generator.catalog.words import SourceMode
 from generator.compose.all import compose_free
 from generator.compose.body import encode
 from generator.compose.context import DayBefore, Site, TickContext, Ticks
 from generator.compose.free import FreeBodies
 from generator.errors import PublishError
 from generator.market.bars import BarFrame
-from generator.market.observation import AssetObservation, Observation, SourceHealth
+from generator.market.observation import AssetObservation, Observation
 from generator.release.check import Checker
 from generator.release.last_good import Kind, LastGoodFiles
 from generator.release.release import POINTER, Releases
@@ -132,12 +132,12 @@ def bootstrap_files(site: Site, mode: SourceMode, at: datetime, renderer: Pages 
 def _context(site: Site, mode: SourceMode, at: datetime) -> TickContext:
     none = RunningTotals()
     nothing = {asset: AssetObservation(asset, limitations=(NOT_STARTED,)) for asset in ASSETS}
-    health = (SourceHealth("market", "spot", SourceStatus.FAILED, None, NOT_STARTED),)
 
     return TickContext(
         site=site,
         freshness=freshness(at, 0, 0 if mode is SourceMode.RECORDED else None),
-        observation=Observation(mode, to_ms(at), nothing, health, BarFrame.empty(ASSETS), limitations=(NOT_STARTED,)),
+        # No source was asked yet, so none failed.
+        observation=Observation(mode, to_ms(at), nothing, (), BarFrame.empty(ASSETS), limitations=(NOT_STARTED,)),
         reading=None,
         arena=ArenaView(
             live=None,
