@@ -1,6 +1,7 @@
 """The log of a generator: keys on disk, the same log whatever the restarts, immutable tiles."""
 
 import json
+import re
 import shutil
 import stat
 from collections.abc import Iterator
@@ -10,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from generator.catalog.formats import iso, ms_of
 from generator.errors import GeneratorError
 from generator.record.audit.audit import Audit, AuditError, scores_of
 from generator.record.keys import add_key, drop_old_keys, make_key, read_keys
@@ -332,3 +334,30 @@ def test_a_repeated_entry_is_named(honest: list[dict[str, object]]) -> None:
 def test_garbage_in_a_log_is_named_never_a_traceback(data: bytes) -> None:
     with pytest.raises(AuditError, match="entry 0"):
         Audit().take(data)
+
+
+@pytest.mark.parametrize(
+    ("kind", "complaint"),
+    [
+        ("round.locked", "locked 60 s after the start"),
+        ("round.resolved", "resolved 60 s after the end"),
+        ("predictions.started", "the start price was fixed 60 s after the start"),
+        ("ranges.judged", r"\w+: the end price over 15m was fixed 60 s after the end"),
+    ],
+)
+def test_what_was_written_a_minute_late_is_named_with_how_late_it_was(
+    record: Record, kind: str, complaint: str
+) -> None:
+    record.play([*hours(NOON, 1), NOON + 75 * MINUTE, *hours(NOON + HOUR, 1)[1:]])
+    record.publish()
+    audit = Audit()
+    data = iter(entries(record))
+    while (late := json.loads(next(data)))["kind"] != kind:
+        audit.take(json.dumps(late).encode())
+
+    late["at"] = iso(ms_of(late["at"]) + MINUTE)
+    with pytest.raises(AuditError) as caught:
+        audit.take(json.dumps(late).encode())
+
+    about = late.get("round_id") or late.get("start")
+    assert re.fullmatch(rf"entry \d+, {kind} {about}: {complaint}", str(caught.value))

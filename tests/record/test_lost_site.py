@@ -11,6 +11,7 @@ from generator.record.log.note import Checkpoint
 from generator.record.log.tiles import WIDTH, tiles_between, unbundle
 from generator.record.memory import log
 from generator.record.published import CHECKPOINT, RecordFiles, head_of
+from generator.record.verify import VerifyError, entries
 from tests.support import rfc6962
 from tests.support.arena_inputs import MINUTE, NOON
 from tests.support.log_records import Record
@@ -148,3 +149,22 @@ def test_behind_a_checkpoint_that_is_larger_than_the_log_every_tile_is_published
 
     assert head_of(last.checkpoint).size == record.log_size
     assert missing_tiles(record) == []
+
+
+def test_a_reader_of_the_log_finds_a_wrong_hash_on_every_level_of_its_tiles(record: Record) -> None:
+    def read(path: str) -> bytes | None:
+        file = record.site / path.lstrip("/")
+        return file.read_bytes() if file.exists() else None
+
+    head = head_of(releases(record)[-1].checkpoint)
+    tiles = [tile for tile in tiles_between(0, head.size) if tile.level is not None]
+
+    assert len(list(entries(read, head))) == head.size
+    assert {tile.level for tile in tiles} == {0, 1}
+    for tile in tiles:
+        file = record.site / "log" / tile.path
+        content = file.read_bytes()
+        file.write_bytes(bytes([content[0] ^ 1]) + content[1:])
+        with pytest.raises(VerifyError, match=f"^{tile.path} does not hold the hashes that follow from the entries$"):
+            list(entries(read, head))
+        file.write_bytes(content)

@@ -177,6 +177,15 @@ def test_a_new_leader_keeps_what_the_last_one_sold(tmp_path: Path) -> None:
         leader.publish(offer(3))
 
 
+def test_a_product_that_is_not_for_sale_says_why_and_the_others_do_not(tmp_path: Path) -> None:
+    opened(tmp_path).publish(replace(offer(1), unavailable={PRODUCTS[0].id: "no order book"}))
+
+    shown = manifest(tmp_path)["snapshots"][0]["bodies"]
+    assert {name: row.get("unavailable") for name, row in shown.items()} == {
+        product.id: "no order book" if product is PRODUCTS[0] else None for product in PRODUCTS
+    }
+
+
 def test_a_manifest_is_written_as_short_as_it_can_be_and_as_it_reads(tmp_path: Path) -> None:
     sold = offer(1)
     opened(tmp_path).publish(replace(sold, head={**sold.head, "disclaimer": "\N{PLUS-MINUS SIGN}1%"}))
