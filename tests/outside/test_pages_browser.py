@@ -1,7 +1,8 @@
 """The pages in a browser: phone, dark, paper, no script, keyboard only, a dead generator, and no one else asked."""
 
+import re
 from collections.abc import Iterator
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta, timezone
 from typing import Any
 
 import pytest
@@ -196,6 +197,57 @@ def test_the_first_paint_needs_the_page_and_its_style_sheet_only(origin: str, br
       .filter((one) => one.renderBlockingStatus === 'blocking').map((one) => new URL(one.name).pathname)""")
 
     assert blocking == ["/assets/site.css"]
+
+
+SHIFTS = """
+  window.shifted = 0;
+  new PerformanceObserver((list) => { for (const entry of list.getEntries()) window.shifted += entry.value; })
+    .observe({type: 'layout-shift', buffered: true});
+"""
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+@pytest.mark.parametrize("path", ["/docs/market-regime/", "/docs/x402-atlas/", "/docs/try/", "/docs/quickstart/"])
+def test_a_late_script_moves_nothing_of_the_documentation(origin: str, browser: Browser, path: str, width: int) -> None:
+    page = _page(browser, viewport={"width": width, "height": 900})
+    page.add_init_script(SHIFTS)
+    held: list[Any] = []
+    page.route("**/docs.js*", lambda route: held.append(route))  # noqa: PLW0108 (Playwright marks its handlers)
+    page.goto(origin + path, wait_until="commit")
+    page.wait_for_selector("footer")
+    page.wait_for_timeout(200)  # painted without the script
+
+    held[0].continue_()
+    page.wait_for_selector("#docs-search:visible")
+    page.wait_for_timeout(200)
+
+    assert page.evaluate("window.shifted") < 0.01
+
+
+def test_a_key_of_an_example_answer_shows_its_meaning_and_leads_to_its_row(origin: str, browser: Browser) -> None:
+    page = _page(browser, viewport={"width": 1280, "height": 900})
+    page.goto(origin + "/docs/main-brain/")
+    key = page.locator('.two .code a[href="#object-coin-snapshot.price"]').first
+
+    key.hover()
+    meaning = page.locator("#meaning").inner_text()
+    key.click()
+
+    assert meaning.startswith("price")
+    assert meaning.removeprefix("price").strip() == key.get_attribute("title")
+    assert page.locator("[id='object-coin-snapshot.price']").is_visible()
+
+
+def test_times_say_the_readers_own_where_it_is_another(origin: str, browser: Browser) -> None:
+    page = _page(browser, timezone_id="Asia/Kolkata", locale="en-GB")
+    page.goto(origin + "/arena/")
+    stamp = page.locator("#stamp time").first
+
+    written = datetime.fromisoformat(stamp.get_attribute("datetime") or "")
+    own = written.astimezone(timezone(timedelta(hours=5, minutes=30)))
+
+    assert f"{own:%H:%M}" in (stamp.get_attribute("title") or "")
+    assert re.fullmatch(r"Votes close at \d\d:30 your time\.", page.locator("[data-local]").inner_text())
 
 
 def test_the_docs_search_send_requests_and_show_one_language_at_a_time(origin: str, browser: Browser) -> None:
