@@ -109,7 +109,7 @@ def settings() -> Rows:
 
 def commands() -> str:
     def walk(command: Any, name: str) -> Iterator[str]:
-        for inner in getattr(command, "commands", {}).values():
+        for inner in (one for one in getattr(command, "commands", {}).values() if not one.hidden):
             yield from walk(inner, f"{name} {inner.name}")
         if not hasattr(command, "commands"):
             text, _, example = (command.help or "").partition("Example: ")

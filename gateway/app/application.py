@@ -26,6 +26,7 @@ from gateway.errors import GatewayError
 from gateway.http.answers import ALLOWED_METHODS, PROBLEMS, VARY, preflight
 from gateway.http.limits import Guard, own_names
 from gateway.http.metrics import Metrics
+from gateway.http.request_id import RequestIds
 from gateway.ledger.store import Ledger
 from gateway.payments.endpoint import PaidEndpoint
 from gateway.payments.purchase import Step, no_step
@@ -97,11 +98,12 @@ def build_app(
 
     app = Starlette(
         middleware=[
+            Middleware(RequestIds),
             Middleware(
                 Guard,
                 project=settings.project,
                 names=own_names(settings.host, settings.origin) if preview else None,
-            )
+            ),
         ],
         exception_handlers={HTTPException: _http_error, Exception: _internal_error},
         lifespan=lifespan,

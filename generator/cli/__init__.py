@@ -27,6 +27,11 @@ def _show_version(wanted: bool) -> None:
     raise typer.Exit
 
 
+def _show_help(context: typer.Context) -> None:
+    """Print what `emi --help` does."""
+    print(context.parent.get_help() if context.parent else HELP)
+
+
 def application() -> typer.Typer:
     """Build the command line; command modules import what they need when they run."""
     from generator.cli import (
@@ -66,6 +71,8 @@ def application() -> typer.Typer:
         alert.alert,
     ):
         app.command()(command)
+    app.command("version", hidden=True)(lambda: _show_version(wanted=True))
+    app.command("help", hidden=True)(_show_help)
     app.add_typer(payments.payments_app, name="payments")
     app.add_typer(log.log_app, name="log")
     app.add_typer(backup.backup_app, name="backup")

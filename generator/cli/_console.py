@@ -23,6 +23,7 @@ def set_up_logs(form: str) -> None:
         else structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty())
     )
     common: list[structlog.types.Processor] = [
+        structlog.contextvars.merge_contextvars,  # the id of the request that is being answered
         structlog.processors.add_log_level,
         structlog.processors.TimeStamper(fmt="iso", utc=True),
         structlog.processors.format_exc_info,

@@ -6,6 +6,7 @@ import pytest
 
 from generator.cli._settings import gateway_settings, generator_settings, known_names
 from generator.errors import GeneratorError
+from tests.support.processes import emi_here
 
 
 @pytest.fixture(autouse=True)
@@ -134,3 +135,11 @@ def test_the_example_file_names_every_setting() -> None:
 
     for name in known_names():
         assert f"# {name.removeprefix('EMI_').split('__')[-1].lower()}:" in text.replace("#   ", "# "), name
+
+
+def test_version_and_help_are_words_that_people_type(tmp_path: Path) -> None:
+    shown = [emi_here(*words, cwd=tmp_path).stdout for words in (["version"], ["--version"], ["help"])]
+
+    assert shown[0] == shown[1]
+    assert shown[0].startswith("emi ")
+    assert "Usage:" in shown[2]
