@@ -77,7 +77,7 @@ async def open_state(
 
     # Each payment in flight waits for one read or write; replays read too.
     most = max(MAX_WAITING, 2 * settings.payments_at_once)
-    ledger = LedgerThread(opened, clock, metrics, most, round_now=chain.round_now)
+    ledger = LedgerThread(opened, clock, metrics, most, round_now=chain.round_now, exports=settings.state_dir)
 
     purchases = Purchases(
         settings=settings,

@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from gateway.errors import LedgerUnreadable
 from gateway.ledger.damage import quick_check
 from gateway.ledger.engine import open_engine
-from gateway.ledger.tables import bodies, payments
+from gateway.ledger.tables import bodies, payments, settled_old
 
 PAGE = 500
 
@@ -21,11 +21,13 @@ class LedgerFigures:
 
     states: Counter[str] = field(default_factory=Counter)
     bodies: int = 0
+    old: int = 0  # settled long ago
     newest_round: int = 0  # of the chain, when the newest intent was written; 0 where there is none
 
     def __str__(self) -> str:
         counted = ", ".join(f"{number} {state}" for state, number in sorted(self.states.items()))
-        return f"{counted or 'no payments'}; {self.bodies} bodies, each of its digest"
+        old = f", {self.old} settled long ago" if self.old else ""
+        return f"{counted or 'no payments'}{old}; {self.bodies} bodies, each of its digest"
 
 
 def audit_ledger(where: Path | str) -> LedgerFigures:
@@ -40,7 +42,8 @@ def audit_ledger(where: Path | str) -> LedgerFigures:
             damage = quick_check(connection) if engine.dialect.name == "sqlite" else None
             if damage is not None:
                 raise LedgerUnreadable(f"the payments ledger {where} is damaged: {damage}")
-            return LedgerFigures(_states(connection), _check_bodies(connection), _newest_round(connection))
+            old = int(connection.execute(sa.select(sa.func.count()).select_from(settled_old)).scalar_one())
+            return LedgerFigures(_states(connection), _check_bodies(connection), old, _newest_round(connection))
     finally:
         engine.dispose()
 

@@ -43,6 +43,11 @@ class Record:
         return self.sha256 == ""
 
     @property
+    def is_retired(self) -> bool:
+        """Whether it settled so long ago that only its txid, product, amount and time are kept."""
+        return self.path == ""
+
+    @property
     def refused_since(self) -> int | None:
         """The refusal's round, as long as that refusal is the only answer to settle."""
         if self.settles != 1:

@@ -18,10 +18,11 @@ import structlog
 from sqlalchemy.dialects import postgresql, sqlite
 
 from gateway.errors import GatewayError, IdentityTaken, LedgerUnavailable, database_reason
+from gateway.ledger import retired
 from gateway.ledger.damage import DamageMark, is_corruption
 from gateway.ledger.engine import Sockets, open_engine, sqlite_path
 from gateway.ledger.record import Change, NoteRefusal, Record, Refuse, Review, Settle, Watch
-from gateway.ledger.tables import UNPROVEN, bodies, payments, probe
+from gateway.ledger.tables import UNPROVEN, bodies, payments, probe, settled_old
 
 Place = tuple[float, str]
 """Where a page ends in the order of time and txid: seconds since the epoch, txid."""
@@ -76,6 +77,7 @@ class Ledger:
         insert: Any = postgresql.insert if self._postgres else sqlite.insert
         self._put_body = insert(bodies).on_conflict_do_nothing()
         self._put_intent = insert(payments).on_conflict_do_nothing()
+        self._put_retired = insert(settled_old).on_conflict_do_nothing()
         written = insert(probe)
         content = {"content": written.excluded.content}
         self._put_probe = written.on_conflict_do_update(index_elements=["id"], set_=content)
@@ -136,9 +138,13 @@ class Ledger:
     def find(self, txid: str) -> Record | None:
         """Return a payment with its body, None when it is not known."""
         rows = self._read(_FIND, {"the_txid": txid})
-        if not rows:
-            return None
-        return Record(*rows[0])
+        if rows:
+            return Record(*rows[0])
+
+        # In this order a payment that is moved meanwhile is found in one of both.
+        query = retired.find_retired(txid)
+        old = [] if query is None else self._read(query)
+        return retired.record_of(txid, old[0]) if old else None
 
     def find_identifier(self, identifier: str) -> str | None:
         """Return the txid that holds a payment identifier, None when it is free."""
@@ -182,7 +188,11 @@ class Ledger:
         Raises:
             IdentityTaken: the ledger knows it already.
         """
-        self._put_row(record)
+        with self._transaction():
+            query = retired.find_retired(record.txid)
+            if query is not None and self._writer.execute(query).first() is not None:
+                raise IdentityTaken(f"{record.txid} was settled long ago")
+            self._put_row(record)
 
     def begin_settle(self, txid: str, holder: str, attempt: int, owner: str) -> bool:
         """Note durably that this process, the owner, asks the facilitator once more about an intent.
@@ -255,6 +265,25 @@ class Ledger:
                 # body first. One lock only: with a second one the two would wait for each other.
                 self._writer.exec_driver_sql("LOCK TABLE bodies IN EXCLUSIVE MODE")
             return self._execute(sa.delete(bodies).where(bodies.c.sha256.in_(unneeded)))
+
+    def retire(self, passed_round: int, folder: Path) -> int:
+        """Move a page of payments of long ago out of the way, after their whole rows were added to files of a folder.
+
+        Settled ones stay known by their txid, refused ones go; see `gateway.ledger.retired`. Return how many.
+        """
+        with self._transaction():
+            rows = [dict(row) for row in self._writer.execute(retired.retirable(passed_round)).mappings()]
+            if not rows:
+                return 0
+
+            try:
+                retired.export(rows, folder)
+            except OSError as error:
+                raise LedgerUnavailable(f"old payments cannot be exported to {folder}: {error.strerror}") from error
+            small = [retired.small_row(row) for row in rows if row["state"] == "settled"]
+            if small:
+                self._writer.execute(self._put_retired, small)
+            return self._execute(sa.delete(payments).where(payments.c.txid.in_([row["txid"] for row in rows])))
 
     def write_all(self, writes: Sequence[Callable[[], Any]]) -> list[Any]:
         """Run writes of different payments in one transaction with one sync.

@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from datetime import datetime
 from functools import partial
+from pathlib import Path
 from queue import SimpleQueue
 from typing import Any, Final, ParamSpec, TypeVar
 
@@ -160,6 +161,7 @@ class LedgerThread:
         metrics: of the process.
         most: how many reads may wait, and how many writes.
         round_now: returns the chain's round as far as it is known, to be noted with first deliveries.
+        exports: folder of the files that keep the whole rows of payments that leave the ledger.
     """
 
     def __init__(
@@ -169,8 +171,11 @@ class LedgerThread:
         metrics: Metrics | None = None,
         most: int = MAX_WAITING,
         round_now: Callable[[], int | None] = lambda: None,
+        *,
+        exports: Path = Path(),
     ) -> None:
         self.ledger = ledger
+        self._exports = exports
         self._clock = clock or Clock()
         self._failures = (metrics or Metrics()).ledger_failures
 
@@ -246,6 +251,10 @@ class LedgerThread:
     async def purge(self, passed_round: int) -> int:
         """Drop a page of bodies that no payment needs, see `Ledger.purge`; return how many went."""
         return await self.write(self.ledger.purge, passed_round)
+
+    async def retire(self, passed_round: int) -> int:
+        """Move a page of payments of long ago out of the way, see `Ledger.retire`; return how many."""
+        return await self.write(self.ledger.retire, passed_round, self._exports)
 
     async def write_intent(self, intent: Record) -> None:
         """Await `Ledger.write_intent`; one that fails stops every further sale until probes show that it would not.

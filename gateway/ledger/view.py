@@ -9,8 +9,9 @@ import sqlalchemy as sa
 
 from gateway.errors import LedgerUnreadable, database_reason
 from gateway.ledger.engine import postgres_engine, sqlite_path
+from gateway.ledger.retired import find_retired, record_of
 from gateway.ledger.schema import unusable_schema
-from gateway.ledger.tables import payments
+from gateway.ledger.tables import payments, settled_old
 from gateway.settings import POSTGRES
 
 PAGE: Final = 1_000
@@ -47,9 +48,12 @@ class LedgerView:
     def row(self, txid: str) -> dict[str, Any] | None:
         """Return one payment, None when it is not known."""
         row = self._connection.execute(self._select().where(payments.c.txid == txid)).mappings().first()
-        if row is None:
-            return None
-        return dict(row)
+        if row is not None:
+            return dict(row)
+
+        query = find_retired(txid)
+        old = None if query is None or not self._keeps_old else self._connection.execute(query).first()
+        return None if old is None else {name: getattr(record_of(txid, old), name) for name in self.columns}
 
     def newest_round(self) -> int:
         """Return the chain's round when the newest intent was written, 0 where none was."""
@@ -84,6 +88,7 @@ class LedgerView:
         if reason is not None:
             raise LedgerUnreadable(f"it {reason}")
         present = {column["name"] for column in inspector.get_columns("payments")}
+        self._keeps_old = inspector.has_table(settled_old.name)
         return tuple(column.name for column in payments.columns if column.name in present)
 
 

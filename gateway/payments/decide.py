@@ -5,7 +5,7 @@ paid is shown a challenge again: a mistake here is a second charge or a lost one
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from hmac import compare_digest
 from typing import Final
@@ -418,11 +418,14 @@ def repeat(delivered: Delivered, path: str, payment: Payment, reached: int | Non
     return _withheld(delivered, payment, reached)
 
 
-def outcome_elsewhere(decision: Decision, record: Record) -> Outcome:
+def outcome_elsewhere(decision: Decision, record: Record, payment: Payment) -> Outcome:
     """Name the outcome of a request for another product than the one that a payment was accepted for.
 
     Settled, it bought that one, and this one has a price of its own: 402. Refused for certain, it bought neither: 402.
+    One that settled long ago names no path any more: its answer is gone, whatever it is presented for.
     """
+    if record.is_retired:
+        return Gone(replace(record, network=payment.network, payer=payment.payer))
     if decision.action is Action.REFUSE:
         return Refused(decision.reason, "", record.network, record.payer)
     if record.state == "settled" or isinstance(decision.change, Settle):

@@ -439,7 +439,7 @@ class Purchases:
         The path is of the product asked for now; the answer is the facilitator's, when it was asked just now.
         """
         if record.path != path and record.state != "refused":
-            return outcome_elsewhere(PENDING, record)
+            return outcome_elsewhere(PENDING, record, payment)
 
         current = KnownPayment(record, answer=answer)
         settle_until: float | None = None
@@ -473,7 +473,7 @@ class Purchases:
 
                 case _:
                     if current.record.path != path:
-                        return outcome_elsewhere(decision, current.record)
+                        return outcome_elsewhere(decision, current.record, payment)
                     return await self._ended(decision, current.record, payment, current.answer)
 
     async def _repeat(self, delivered: Delivered, path: str, payment: Payment) -> Outcome:

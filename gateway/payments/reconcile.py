@@ -13,6 +13,7 @@ import structlog
 
 from gateway.clock import Clock
 from gateway.http.metrics import Metrics
+from gateway.ledger import retired
 from gateway.ledger.record import Change, Record, Refuse, Review, Settle
 from gateway.ledger.store import BEGINNING, PAGE, PURGE_LIMIT, Place
 from gateway.ledger.thread import LedgerThread
@@ -189,7 +190,7 @@ class Reconciler:
         return max(watched_s, (reached - oldest_round) * ROUND_S)
 
     async def _purge(self) -> None:
-        """Drop the bodies whose time is over by the chain's rounds, read twice, an hour apart.
+        """Drop the bodies whose time is over by the chain's rounds, read twice, an hour apart, and move old payments.
 
         One answer may be a node's error, and a wall clock may be days wrong; a body that is gone never comes back.
         """
@@ -210,3 +211,7 @@ class Reconciler:
         dropped = PURGE_LIMIT
         while dropped == PURGE_LIMIT:
             dropped = await self._ledger.purge(min(before, reached))
+
+        moved = retired.PAGE
+        while moved == retired.PAGE:
+            moved = await self._ledger.retire(min(before, reached))

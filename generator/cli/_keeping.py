@@ -44,6 +44,7 @@ def places_of(gateway_state: Path | None, settings_paths: Sequence[Path] = ()) -
         ledger=Database.at(ledger) if isinstance(ledger, Path) else _ledger(ledger),
         inbox=ours.inbox_path,
         site=ours.site_path if ours.site_url is None else None,
+        exports=gateway.state_dir,
         settings=(*settings_paths, *(path for path in [Path(FILE)] if path.exists())),
         keys={LOG_KEY: ours.log_key_path, RECEIPT_KEY: gateway.state_dir / "keys" / RECEIPT_KEY},
     )

@@ -9,7 +9,8 @@ harm, less is taken:
 3. the files named in step 1. A file that is never written again but comes from a later moment than the memory would
    contradict what the memory publishes under the same name after a restore.
 4. the settings and, if asked for, the keys.
-5. the ledger last: its copy's start is the backup's cut. Every payment that settled before is in it.
+5. the ledger last: its copy's start is the backup's cut. Every payment that settled before is in it; and after it the
+   files of payments that had left it.
 """
 
 import os
@@ -25,7 +26,19 @@ from generator.keep import keys
 from generator.keep.databases import Database, Facts, copy
 from generator.keep.files import PRIVATE, digest_of, names_below, owner_of, pack, packed, sync_file, write_private
 from generator.keep.manifest import FILE, LEFT_OUT, Manifest, Part, Schemas
-from generator.keep.places import INBOX, KEYS, LEDGER, MEMORY, ONCE, SETTINGS, Places, ballots_in, settings_files
+from generator.keep.places import (
+    EXPORTS,
+    INBOX,
+    KEYS,
+    LEDGER,
+    MEMORY,
+    ONCE,
+    SETTINGS,
+    Places,
+    ballots_in,
+    exports_in,
+    settings_files,
+)
 from generator.keep.retention import kept, name_at
 from generator.keep.targets import Target
 
@@ -98,6 +111,9 @@ class _Backup:
         self._add_keys(recipient)
         cut = self._now()
         ledger = self._add_database(LEDGER, places.ledger)
+        if places.exports is not None and (exported := exports_in(places.exports)):
+            # After the ledger: what left it by then is in them.
+            self._add_folder(EXPORTS, places.exports, exported)
 
         if not (memory.schema or ledger.schema):
             shown = f"{places.memory.shown} nor {places.ledger.shown}"

@@ -14,6 +14,7 @@ INBOX: Final = "inbox"
 ONCE: Final = "once"
 SETTINGS: Final = "settings"
 KEYS: Final = "keys"
+EXPORTS: Final = "exports"
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +25,7 @@ class Places:
     ledger: Database
     inbox: Path
     site: Path | None  # None where it lies in an object store
+    exports: Path | None = None  # folder of the monthly files of payments that left the ledger
     settings: tuple[Path, ...] = ()  # files, or folders of files
     keys: Mapping[str, Path] = field(default_factory=dict)  # by the name in a backup
 
@@ -47,6 +49,11 @@ def settings_files(places: Places) -> list[Path]:
         else:
             found.append(path.absolute())
     return found
+
+
+def exports_in(folder: Path) -> list[str]:
+    """Return the names of the monthly files in a folder."""
+    return sorted(path.name for path in folder.glob("settled-*.csv"))
 
 
 def ballots_in(inbox: Path) -> list[str]:

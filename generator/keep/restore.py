@@ -15,7 +15,7 @@ from generator.keep import keys
 from generator.keep.databases import Database, put_back, raise_generation
 from generator.keep.files import digest_of, give, members, processes_with, write_private
 from generator.keep.manifest import Manifest, Part, Schemas
-from generator.keep.places import INBOX, KEYS, LEDGER, MEMORY, ONCE, SETTINGS, Places
+from generator.keep.places import EXPORTS, INBOX, KEYS, LEDGER, MEMORY, ONCE, SETTINGS, Places
 from generator.keep.targets import Target
 
 COMPANIONS: Final = ("", "-wal", "-shm", "-journal", "-damaged")
@@ -114,6 +114,8 @@ class Restore:
             self._database(MEMORY, self._places.memory)
             self._database(LEDGER, self._places.ledger)
             self._folder(INBOX, self._places.inbox)
+            if self._places.exports is not None:
+                self._folder(EXPORTS, self._places.exports)
             self._once()
             self._files(SETTINGS)
             self._keys()

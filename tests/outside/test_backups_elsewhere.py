@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -28,7 +29,7 @@ def server() -> Iterator[str]:
         yield running.url
 
 
-def settings(memory: str, ledger: str) -> dict[str, str]:
+def settings(memory: str, ledger: str) -> dict[str, Any]:
     return {"EMI_STATE_DIR": "state", "EMI_MEMORY_URL": memory, "EMI_LEDGER_URL": ledger}
 
 
@@ -61,9 +62,10 @@ def test_an_object_store_keeps_backups_that_verify_and_come_back(tmp_path: Path)
     state = unpacked("e321992", tmp_path)
     with s3(tmp_path / "s3") as (environment, _):
         make_bucket(environment, "kept")
-        made = emi("backup", "s3://kept/emi", cwd=tmp_path, EMI_STATE_DIR="state", **environment)
-        verified = emi("backup", "verify", "s3://kept/emi", cwd=tmp_path, EMI_STATE_DIR="state", **environment)
-        restored = emi("restore", "s3://kept/emi", cwd=tmp_path, EMI_STATE_DIR="fresh", **environment)
+        found: dict[str, Any] = environment
+        made = emi("backup", "s3://kept/emi", cwd=tmp_path, EMI_STATE_DIR="state", **found)
+        verified = emi("backup", "verify", "s3://kept/emi", cwd=tmp_path, EMI_STATE_DIR="state", **found)
+        restored = emi("restore", "s3://kept/emi", cwd=tmp_path, EMI_STATE_DIR="fresh", **found)
 
     assert (made.returncode, made.stderr) == (0, "")
     assert "15 log entries" in verified.stdout, verified.stderr
@@ -73,4 +75,5 @@ def test_an_object_store_keeps_backups_that_verify_and_come_back(tmp_path: Path)
 
 def txids(folder: Path) -> list[tuple[str]]:
     with contextlib.closing(sqlite3.connect(folder / "payments.sqlite3")) as ledger:
-        return ledger.execute("SELECT txid FROM payments ORDER BY 1").fetchall()
+        found: list[tuple[str]] = ledger.execute("SELECT txid FROM payments ORDER BY 1").fetchall()
+    return found

@@ -306,6 +306,9 @@ def test_one_without_identifier_is_repeated_for_an_hour(
     assert isinstance(outcome_of(decide(settled, None, None), settled, payment, reached), outcome)
 
 
+PAYMENT = read_payment(Buyer().pay().header, DEVNET, DEMO_PAYEE)
+
+
 @pytest.mark.parametrize(
     ("record", "finding", "outcome"),
     [
@@ -322,13 +325,15 @@ def test_what_another_product_is_answered(record: str, finding: str, outcome: ty
     known = RECORDS[record]
     assert known is not None
 
-    assert isinstance(outcome_elsewhere(decide(known, FINDINGS[finding], None), known), outcome)
+    decision = decide(known, FINDINGS[finding], None)
+    assert isinstance(outcome_elsewhere(decision, known, PAYMENT), outcome)
 
 
 def test_a_refusal_on_another_product_names_no_more_than_the_reason_and_the_payer() -> None:
     refused = Decision(Action.REFUSE, reason="insufficient_funds")
 
-    assert outcome_elsewhere(refused, INTENT) == Refused("insufficient_funds", "", INTENT.network, INTENT.payer)
+    said = outcome_elsewhere(refused, INTENT, PAYMENT)
+    assert said == Refused("insufficient_funds", "", INTENT.network, INTENT.payer)
     assert other_product(INTENT) == Refused(
         "payment_used_for_another_product", "one payment buys one product; this one bought /api/x402-atlas.php"
     )

@@ -6,6 +6,7 @@ from pathlib import Path
 import httpx2
 import pytest
 
+from gateway.ledger.retired import OLD_ROUNDS
 from tests.support.gateway_app import BRAIN, GatewayHarness, gateway_app, in_loop
 from tests.support.gateway_wallet import Signed, decode_header, payment_identifier
 from tests.support.vaults import write_vault
@@ -118,6 +119,31 @@ async def test_a_settled_payment_whose_body_is_gone_is_410_without_a_challenge(t
         receipt = decode_header(answer.headers["PAYMENT-RESPONSE"])
         assert (receipt["success"], receipt["transaction"]) == (True, payment.txid)
         assert len(home.upstream.asked("/settle")) == 1
+
+
+@in_loop
+async def test_a_payment_that_left_the_ledger_is_410_for_whatever_it_is_presented(tmp_path: Path) -> None:
+    async with gateway_app(tmp_path) as home:
+        payment = home.buyer.pay().identified(SECRET)
+        assert (await home.send(payment)).status_code == 200
+        await look_for_bodies(home, rounds=36_000 + OLD_ROUNDS, hours=24 * 91)
+        await look_for_bodies(home, rounds=1_300, hours=1)
+        await home.restart()
+        challenges = len(home.upstream.asked("/verify"))
+
+        answers = [
+            await home.send(payment),
+            await home.send(without_identifier(payment)),
+            await home.send(payment.identified("another_0123456789")),
+            await home.send(payment, BRAIN),
+        ]
+
+        assert len(home.upstream.asked("/verify")) == challenges
+        assert list(home.folder.rglob("settled-*.csv")) != []
+    for answer in answers:
+        assert_settled_without_challenge(answer, 410, "payment_consumed")
+        receipt = decode_header(answer.headers["PAYMENT-RESPONSE"])
+        assert (receipt["success"], receipt["transaction"]) == (True, payment.txid)
 
 
 @in_loop
