@@ -13,6 +13,7 @@ import sqlalchemy as sa
 
 from gateway.errors import IdentityTaken, LedgerUnavailable, LedgerUnreadable
 from gateway.ledger.record import KEEP_ROUNDS, Refuse, Settle, Watch
+from gateway.ledger.retired import OLD_ROUNDS
 from gateway.ledger.store import Ledger
 from gateway.ledger.thread import LedgerThread
 from gateway.ledger.view import LedgerView
@@ -158,6 +159,25 @@ def test_a_purge_that_waits_for_a_payment_does_not_make_the_payment_wait(url: st
 
         assert purging.result() == 0
     other.dispose()
+    ledger.close()
+
+
+def test_an_old_payment_moves_and_its_txid_stays_spent(url: str, tmp_path: Path) -> None:
+    ledger = Ledger(url)
+    ledger.write_intent(INTENT)
+    ledger.apply(INTENT.txid, Settle("chain"), START)
+
+    moved = ledger.retire(INTENT.keep_round + OLD_ROUNDS + 1, tmp_path)
+    found = ledger.find(INTENT.txid)
+    with LedgerView(url) as view:
+        shown = view.row(INTENT.txid)
+
+    assert moved == 1
+    assert found is not None
+    assert found.is_retired
+    assert shown is not None
+    with pytest.raises(IdentityTaken):
+        ledger.adopt(replace(INTENT, sha256="", content=None))
     ledger.close()
 
 
