@@ -361,3 +361,18 @@ def test_what_was_written_a_minute_late_is_named_with_how_late_it_was(
 
     about = late.get("round_id") or late.get("start")
     assert re.fullmatch(rf"entry \d+, {kind} {about}: {complaint}", str(caught.value))
+
+
+def test_a_key_that_signs_again_after_another_one_is_noted_again(record: Record) -> None:
+    record.play([NOON])
+    first = record.key_file.read_text()
+    add_key(record.key_file)
+    for minute, keys in ((1, record.key_file.read_text()), (2, first)):
+        record.key_file.write_text(keys)
+        record.restart()
+        record.published.begin(NOON + minute * MINUTE)
+    record.publish()
+
+    noted = [entry["key"] for entry in map(json.loads, entries(record)) if entry["kind"].startswith("log.")]
+    assert len(noted) == 3
+    assert noted[0] == noted[2] != noted[1]

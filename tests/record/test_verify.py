@@ -4,11 +4,13 @@ import json
 import re
 import shutil
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from generator.arena.rates import in_full, rate
 from generator.record.audit.audit import far_line, score_line
 from generator.record.keys import add_key, drop_old_keys, read_keys
 from generator.record.log.note import Checkpoint, Signer
@@ -85,6 +87,19 @@ def test_from_thirty_cases_on_the_share_comes_with_n_and_interval() -> None:
         r"brain: [\d.]+% of 40 \(95% interval [\d.]+ to [\d.]+%\) calls right, 0 forecasts without a call, ", score
     )
     assert re.search(r": [\d.]+% of \d+ \(95% interval [\d.]+ to [\d.]+%\) inside the 50% range, ", far)
+
+
+def test_the_line_of_a_record_says_calls_and_both_scores_as_far_as_there_are_any() -> None:
+    record = builders.record("arena", 40)
+    moved = replace(record, no_calls=3, move=replace(record.move, brier=0.21, base_rate_brier=0.23))
+    calls = f"{in_full(record.hit)} calls right"
+    scores = "Brier 0.661234 (base rate 0.6623, even chances 0.6667)"
+
+    assert score_line("brain", record) == f"brain: {calls}, 0 forecasts without a call, {scores}"
+    assert score_line("brain", replace(record, hit=rate(0, 0))).startswith("brain: no call, 0 forecasts")
+    assert score_line("it", moved) == (
+        f"it: {calls}, 3 forecasts without a call, {scores}, will it move: Brier 0.21 (base rate 0.23)"
+    )
 
 
 def test_the_next_visit_proves_that_nothing_was_changed_since_the_first(record: Record) -> None:
