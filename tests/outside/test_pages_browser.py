@@ -163,12 +163,12 @@ def test_the_countdown_counts(origin: str, browser: Browser) -> None:
 def test_the_next_release_comes_into_an_open_page_by_itself(origin: str, browser: Browser) -> None:
     page = _page(browser)
     page.goto(origin + "/")
-    page.locator("#chart-swings summary").click()
+    page.locator("#chart-far summary").click()
     before = page.evaluate("document.body.dataset.generatedAt")
 
     page.wait_for_function("(old) => document.body.dataset.generatedAt !== old", arg=before, timeout=150_000)
 
-    assert page.locator("#chart-swings details").get_attribute("open") is not None
+    assert page.locator("#chart-far details").get_attribute("open") is not None
     assert page.locator("#stamp time").first.get_attribute("datetime") == page.evaluate(
         "document.body.dataset.generatedAt"
     )
