@@ -65,12 +65,12 @@ class FullHours:
 
 
 def listen(frame: BarFrame, weights: Weights, warm_up: int = WARM_UP) -> FullHours:
-    """Feed a market bar by bar and keep what is said at each full hour after `warm_up` bars."""
+    """Feed a market and keep what is said at each full hour after `warm_up` bars."""
     engine = Engine(weights, frame.assets)
     rows: list[int] = []
     said: list[tuple[FloatArray, FloatArray, FloatArray]] = []
-    for row in engine.replay(frame):
-        if row >= warm_up and (int(frame.t[row]) + BAR_MS) % HOUR_MS == 0:
+    for row in engine.replay(frame, HOUR_MS):
+        if row >= warm_up:
             rows.append(row)
             said.append((engine.sigma(), engine.ranges.widths(), _of_the_hour(engine)))
 

@@ -28,7 +28,7 @@ def main() -> None:
         print(f"| peer: {PEER_STEPS} steps of an EWMA over seven columns | {_cell(peer)} | |")
         ratios = (np.percentile(whole, share) / np.percentile(peer, share) for share in (50, 99))
         print(f"| {assets} assets, fed and read, over the peer | {' | '.join(f'{r:.1f} x' for r in ratios)} | |")
-        print(f"| {assets} assets, state | {state / 1000:.1f} kB | | {'<= 10 kB' if assets == 7 else ''} |")
+        print(f"| {assets} assets, state | {state / 1000:.1f} kB | | {'<= 200 kB' if assets == 7 else ''} |")
 
     print(f"| {START_BARS:,} bars of 7 assets replayed at a start | {_replayed():.2f} CPU s | | 2 CPU s |")
 

@@ -135,12 +135,15 @@ def newest_hour_ms(connection: Connection) -> int:
 def store_hours(connection: Connection, found: Iterable[Hour]) -> None:
     """Keep what was published first in each hour; an hour that is not later than all before it is left out."""
     newest = newest_hour_ms(connection) // HOUR_MS
+    rows = []
     for hour in found:
         number = hour.at_ms // HOUR_MS
         if number > newest:
             newest = number
             texts = {"chances": json.dumps(hour.chances), "prices": json.dumps(dict(hour.prices))}
-            connection.execute(insert(t.hours).values(asdict(hour) | texts))
+            rows.append(asdict(hour) | texts)
+    if rows:
+        connection.execute(insert(t.hours), rows)
 
 
 def hours(connection: Connection, since_ms: int, until_ms: int) -> tuple[Hour, ...]:

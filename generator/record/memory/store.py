@@ -82,13 +82,19 @@ class Memory:
             if not inside:
                 self._fence()
 
+    @property
+    def in_batch(self) -> bool:
+        """Whether a batch is open."""
+        return self._outer is not None
+
     @contextmanager
     def batch(self) -> Iterator[None]:
-        """Make many ticks one transaction: all of them are stored, or none."""
+        """Make many ticks one transaction: all of them are stored, or none; the running totals once, at its end."""
         with self.writing() as connection:
             self._outer = connection
             try:
                 yield
+                kept_totals.store(connection, self.totals(connection))
             except BaseException:
                 self._forget()
                 raise
@@ -373,7 +379,7 @@ class TickTransaction:
         totals = before.after(result.rounds, result.predictions, result.lessons, partial(ranges_of_block, connection))
 
         rounds.store_result(connection, result)
-        if totals != before:
+        if totals != before and not memory.in_batch:
             kept_totals.store(connection, totals)
         ballots.store_crowds(connection, result)
         ballots.enqueue_for_publication(connection, result)
