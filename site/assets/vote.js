@@ -211,7 +211,7 @@ function sentence(vote) {
   return `${said} It is counted when votes close at ${at(vote.start)}. To change it, press another answer.`;
 }
 
-// The brain beside the voter: what it had said, whether that came, and the chances it gave.
+// The brain next to the voter: what it had said, whether that came, and the chances it gave.
 function opponent({ brain, came }) {
   if (!brain || came === "VOID") return "";
   const { up, neutral, down } = brain.chances;

@@ -1,4 +1,4 @@
-"""What one tick makes of the Arena, rule by rule: events, locks, what is void, withdrawn, taught and made anew."""
+"""What one tick makes of the Arena, rule by rule: events, locks, what is void, withdrawn, taught and made again."""
 
 from dataclasses import replace
 from math import inf, nan

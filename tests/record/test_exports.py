@@ -80,7 +80,7 @@ def test_an_empty_record_begins_nowhere(tmp_path: Path) -> None:
     memory.close()
 
 
-def an_hour(at_ms: int, headline: str = "It stands still.", **more: object) -> Hour:
+def an_hour(at_ms: int, headline: str = "It is quiet.", **more: object) -> Hour:
     made = Hour(at_ms, at_ms - 5, "range", (0.1, 0.2, 0.3, 0.4), headline, {"BTC": 60_000.5})
     return replace(made, **more)  # type: ignore[arg-type]
 

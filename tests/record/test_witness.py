@@ -153,7 +153,7 @@ async def test_a_witness_that_hangs_dies_or_lies_leaves_the_others_signatures(re
 
 
 @in_loop
-async def test_a_head_that_nobody_signed_is_asked_about_again(record: Record) -> None:
+async def test_a_head_without_any_signature_is_asked_about_again(record: Record) -> None:
     gone = IndependentWitness(log_key(record), "one.example", url="http://127.0.0.1:9")
     await ask(record, policy(gone), timeout_s=0.2)
     record.publish()

@@ -43,9 +43,9 @@ def test_a_guide_for_agents_is_short(name: str, most: int) -> None:
 
 
 def test_a_skill_begins_with_its_name_and_what_it_is_for(files: dict[str, bytes]) -> None:
-    _, front, text = files["/SKILL.md"].decode().split("---\n", 2)
+    _, header, text = files["/SKILL.md"].decode().split("---\n", 2)
 
-    fields = YAML(typ="safe").load(front)
+    fields = YAML(typ="safe").load(header)
     assert fields["name"] == "educational-market-intelligence"
     assert len(fields["description"]) <= 1_024
     assert "Not for trading decisions." in fields["description"]

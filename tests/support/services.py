@@ -67,7 +67,7 @@ def shared_pages() -> Pages:
     return Pages()
 
 
-class FrontPage(Pages):
+class LandingPage(Pages):
     """The page that shows this minute, alone: all of them take a sixth of a tick."""
 
     def each(self, view: PageView) -> Iterator[tuple[SitePage, Callable[[], dict[str, bytes]]]]:
@@ -75,9 +75,9 @@ class FrontPage(Pages):
 
 
 @cache
-def front_page() -> FrontPage:
+def landing_page() -> LandingPage:
     """Return one renderer of it for all tests."""
-    return FrontPage()
+    return LandingPage()
 
 
 class SourceWith:
@@ -112,7 +112,7 @@ async def opened(
     """Open a generator on `state`, its source wrapped; with the files of the background it renders every page."""
     app = build(settings or GeneratorSettings(state_dir=state), clock, at, fence=fence, days=days)
     app.market.source = wrap(app.market.source)
-    app.publisher.pages = shared_pages() if background or every_page else front_page()
+    app.publisher.pages = shared_pages() if background or every_page else landing_page()
     if not background:
         without_background(app)
     try:

@@ -121,13 +121,13 @@ class _Reader:
             case "quorum", [name]:
                 self._end(name)
             case _:
-                raise PolicyError(f"{kind!r} is no line of a policy: log, witness, group, quorum")
+                raise PolicyError(f"{kind!r} is not a keyword of a policy: log, witness, group, quorum")
 
     def _once(self, key: str) -> None:
         """Refuse a key that an earlier line has, whatever its name."""
         public = base64_bytes([*key.split("+", 2), "", ""][2])[1:]  # without the byte that says its kind
         if public in self._keys:
-            raise PolicyError("this key stands in an earlier line")
+            raise PolicyError("an earlier line has this key")
         self._keys.add(public)
 
     def _new(self, name: str) -> str:

@@ -36,7 +36,7 @@ from generator.site.templates import environment
 from generator.site.words.reference import next_resource, shortened
 
 _TEMPLATES: Final = ("llms.txt", "llms-full.txt", "SKILL.md", "robots.txt", "sitemap.xml")
-# What an agent is asked, and where the answer stands.
+# What an agent is asked, and where the answer is.
 _ASKED: Final = (
     ("What kind of market is it now?", "/api/market-regime.php"),
     ("How far may prices move, and will they?", "/api/main-brain.php"),
