@@ -33,9 +33,11 @@ READY: Mapping[str, tuple[int, Any]] = {
 }
 
 
-def checks(folder: Path, block_age_s: float = 2.0, **changed: tuple[int, Any]) -> dict[str, Check]:
+def checks(
+    folder: Path, changed: Mapping[str, tuple[int, Any]] | None = None, block_age_s: float = 2.0
+) -> dict[str, Check]:
     """Return the checks by name, before a chain and a facilitator that answer these paths."""
-    answers = {**READY, "/v2/blocks/9": (200, {"timestamp": int(time.time() - block_age_s)}), **changed}
+    answers = {**READY, "/v2/blocks/9": (200, {"timestamp": int(time.time() - block_age_s)}), **(changed or {})}
 
     def answer(path: str, _body: bytes | None) -> tuple[int, bytes]:
         status, body = answers.get(path.partition("?")[0], (404, {}))
@@ -45,7 +47,7 @@ def checks(folder: Path, block_age_s: float = 2.0, **changed: tuple[int, Any]) -
         generator = GeneratorSettings(
             state_dir=folder,
             base_url="https://api.emi.test",
-            source="live",  # type: ignore[arg-type]
+            source="live",
             network="mainnet",
             contact="ops@emi.test",
         )
@@ -83,7 +85,7 @@ def test_a_payee_that_is_ready_and_a_chain_that_agrees_are_good_lines(tmp_path: 
 def test_what_is_not_ready_names_the_step(
     path: str, answer: tuple[int, Any], what: str, said: str, tmp_path: Path
 ) -> None:
-    check = checks(tmp_path, **{path: answer})[what]
+    check = checks(tmp_path, {path: answer})[what]
 
     assert check.good is False
     assert said in check.found
@@ -96,7 +98,7 @@ def test_a_clock_is_compared_with_the_newest_block(age_s: float, good: bool, tmp
 
 @pytest.mark.parametrize(("status", "body"), [(404, {}), (200, {"items": []}), (200, {"items": "none"})])
 def test_a_list_without_us_is_said_and_no_fault(status: int, body: Any, tmp_path: Path) -> None:
-    assert checks(tmp_path, **{"/discovery/resources": (status, body)})["listing"].good is None
+    assert checks(tmp_path, {"/discovery/resources": (status, body)})["listing"].good is None
 
 
 def test_settings_that_still_say_example_are_named(tmp_path: Path) -> None:
