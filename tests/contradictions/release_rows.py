@@ -156,7 +156,8 @@ def _unknowns(release: Release) -> Iterator[tuple[str, str]]:
         if (regime.get("dwell_minutes") or 0) >= 1440:
             yield r"How the regime changed over the last day is not known", f"dwell {regime['dwell_minutes']}"
     if regime.get("trend") not in {None, "unknown"}:
-        yield r"[Tt]he trend is not known|, trend unknown\.", f"regime.trend {regime['trend']}"
+        # Of an asset without data its own trend may be unknown.
+        yield r", trend unknown\.", f"regime.trend {regime['trend']}"
     if regime.get("volatility") not in {None, "unknown"}:
         yield r"[Vv]olatility (?:is|are) (?:unknown|not known)|Volatility unknown", "regime.volatility"
 
