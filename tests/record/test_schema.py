@@ -28,6 +28,7 @@ RANGES = ("ranges", "moves", "due_ms")
 LATER_COLUMNS = (*RANGES, "call")
 # What takes a memory from each schema to the one before.
 UNDONE = {
+    "10": ("DROP TABLE witnessed_heads",),
     "9": (
         "DROP INDEX lessons_by_concept",
         *(f"ALTER TABLE lessons DROP COLUMN {name}" for name in ("concept", "point", "question", "answer")),
@@ -75,7 +76,7 @@ def schema_of(path: Path) -> tuple[str, str]:
 
 def make_older(path: Path, version: str) -> None:
     """Leave a memory as a program of this schema had it, from before the stamp."""
-    undone = [statement for newer, all_of in UNDONE.items() if newer > version for statement in all_of]
+    undone = [statement for newer, all_of in UNDONE.items() if int(newer) > int(version) for statement in all_of]
     noted = f"UPDATE meta SET value = '{version}' WHERE key = 'schema_version'"
     run_sql(path, "DROP TABLE memory_version", *undone, noted)
 
