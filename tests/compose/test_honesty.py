@@ -13,8 +13,10 @@ from generator.arena.teacher import RunningTotals
 from generator.brain.derivatives import Pressure
 from generator.brain.evidence import FAMILIES
 from generator.catalog.assets import ASSETS
+from generator.catalog.text.readings import SOME_MISSING
 from generator.catalog.words import DerivativesState, MarketState, RegimeLabel, RoundPhase, Side, VolatilityWord
 from generator.compose.all import compose
+from generator.compose.inputs import market_limitations
 from generator.compose.regime import market_state
 from generator.compose.scores import statement
 from tests.support.bodies import bodies, composed, free, paid, published
@@ -101,6 +103,20 @@ def test_past_the_end_of_a_recording_everything_is_marked_stale() -> None:
 
 def test_a_kind_of_data_that_some_assets_lack_is_named_with_them() -> None:
     assert f"no liquidations for {', '.join(ASSETS[5:])}" in free("full", "derivatives")["limitations"]
+
+
+def test_an_asset_without_any_data_is_named_once() -> None:
+    ctx = CONTEXTS["missing_asset"]()
+    assert ctx.reading is not None
+    read = replace(ctx.reading.assets["HBAR"], regime_confidence=None)
+    assets = {**ctx.reading.assets, "HBAR": read}
+    reading = replace(ctx.reading, assets=assets, limitations=(SOME_MISSING,))
+
+    limits = market_limitations(replace(ctx, reading=reading))
+
+    assert [text for text in limits if "HBAR" in text or text == SOME_MISSING] == ["no data for HBAR"]
+    other = {**assets, "SOL": replace(assets["SOL"], regime_confidence=None)}
+    assert SOME_MISSING in market_limitations(replace(ctx, reading=replace(reading, assets=other)))
 
 
 def test_without_a_forecast_the_reasoning_claims_nothing() -> None:
