@@ -3,10 +3,9 @@
 import re
 from dataclasses import replace
 from itertools import groupby
-from statistics import median
+from statistics import NormalDist, median
 
 import pytest
-from scipy.stats import norm
 
 from generator.arena.values import Hour
 from generator.catalog.durations import HOUR_MS
@@ -79,7 +78,7 @@ def test_all_pictures_of_regimes_have_one_scale() -> None:
 
 @pytest.mark.parametrize(("row", "right", "of"), [(0, 5, 10), (1, 50, 100), (2, 500, 1_000)])
 def test_the_intervals_of_few_and_many_cases_are_wilsons(row: int, right: int, of: int) -> None:
-    z = norm.ppf(0.975)
+    z = NormalDist().inv_cdf(0.975)
     rates = [step / 10_000 for step in range(1, 10_000)]
     # Wilson's interval: every true rate from which the share found is no more than z standard deviations away.
     possible = [rate for rate in rates if abs(right / of - rate) <= z * (rate * (1 - rate) / of) ** 0.5]
