@@ -1,12 +1,19 @@
 """The crowd in more than its plain count."""
 
 from dataclasses import replace
+from math import nan
 
-from generator.arena.values import LockedCrowd, RecordCrowd
+import pytest
+
+from generator.arena.values import BacktestScores, Burst, LockedCrowd, RecordCrowd
+from generator.brain.reading import VolatilityOutlook
 from generator.catalog.words import Consensus
+from generator.compose.coins import expected_move
 from generator.compose.rounds import human_consensus, shared_intelligence
+from generator.compose.scores import hour_statement
 from generator.compose.teacher_lessons import teacher_lessons
 from tests.support import builders
+from tests.support.ranges import how_far
 
 
 def test_the_crowd_by_record_is_next_to_the_count() -> None:
@@ -25,6 +32,39 @@ def test_record_and_bursts_come_with_the_consensus_wherever_it_is_published() ->
 
     assert together.human_layer == alone.human_consensus
     assert (together.by_record, together.bursts) == (alone.by_record, alone.bursts)
+
+
+def test_a_burst_in_which_no_voter_is_new_says_zero_percent() -> None:
+    context = builders.full_context()
+    burst = Burst(context.freshness.generated_ms, votes=4, same_choice=3, new_voters=0)
+    crowd = LockedCrowd(RecordCrowd(0, 0.0, 0.0, 0.0), (burst, replace(burst, same_choice=0, new_voters=4)))
+
+    shown = human_consensus(replace(context, arena=replace(context.arena, crowd=crowd))).bursts
+
+    assert [(one.same_choice_percent, one.new_voters_percent) for one in shown] == [(75.0, 0.0), (0.0, 100.0)]
+
+
+@pytest.mark.parametrize("unknown", ["m15", "h1", "h4"])
+def test_expected_moves_are_published_where_all_three_are_known(unknown: str) -> None:
+    outlook = VolatilityOutlook(0.001, 0.002, 0.004, 0.01)
+
+    shown = expected_move(outlook)
+
+    assert shown is not None
+    assert (shown.minutes_15_percent, shown.hour_1_percent, shown.hours_4_percent) == (0.1, 0.2, 0.4)
+    assert expected_move(replace(outlook, **{unknown: nan})) is None
+    assert expected_move(None) is None
+
+
+def test_the_hour_s_ranges_of_a_backtest_are_counted_apart() -> None:
+    arena = builders.full_context().arena
+    live, backtest = replace(arena, how_far=how_far(40), backtest=None), how_far(12)
+    both = replace(live, backtest=BacktestScores(arena.hourly_record, arena.arena_record, backtest))
+    resolved = next(row.resolved for row in backtest if row.horizon == "1h")
+
+    assert hour_statement(both) == (
+        f"{hour_statement(live)} A backtest before the start made {resolved}, counted apart."
+    )
 
 
 def test_a_round_whose_voters_have_no_record_says_so() -> None:

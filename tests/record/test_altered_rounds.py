@@ -168,6 +168,15 @@ def test_a_round_that_is_only_sealed_in_the_log_and_published_as_ended_is_named(
     assert f"round {invented['round_id']}: it is published as 'resolved' and has not ended" in run_verify(site).output
 
 
+def test_a_round_from_before_the_log_is_taken_as_it_adds_up_and_said_to_be_unproved(site: Path) -> None:
+    older = {**a_row(NOON - 5 * HOUR), "log_entries": []}
+    put(site, [*rows_of(site), older])
+    result = run_verify(site)
+
+    assert (result.exit_code, older["warm_up"]) == (0, False)
+    assert "1 more (older than the log) are not in the log" in " ".join(result.output.split())
+
+
 def test_what_is_said_to_be_proved_is_only_of_the_rounds_in_the_log(site: Path) -> None:
     backtested = {**a_row(NOON - 3 * 3_600_000), "warm_up": True, "log_entries": []}
     put(site, [*rows_of(site), backtested])
