@@ -68,7 +68,7 @@ def test_an_altered_range_or_price_is_named(site: Path, horizon: str, name: str)
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        (lambda rows: oldest(rows).update(start_price=1.0), "the prices give another"),
+        (lambda rows: oldest(rows).update(start_price=1.0), "the prices give another\n"),
         (lambda rows: oldest(rows).update(warm_up=True), "warm_up is published as True, the log says False"),
         (lambda rows: oldest(rows)["ranges"]["1h"].update(end_price=None, move=None), "ranges.1h.end_price"),
         (lambda rows: oldest(rows).update(asset="DOGE"), "ranges of DOGE 2026-11-20T13:00:00Z are published and not"),
