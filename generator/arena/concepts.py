@@ -23,7 +23,7 @@ _FEWEST_VOTES: Final = 10
 _CROWD_LEAN: Final = 0.15  # by how much a share of the votes exceeds the base rate of what they name
 _FEWEST_OTHERS: Final = 4
 _TOGETHER: Final = 0.8  # share of the other assets that moved the same way
-_RETURNS: Final = 3  # rounds after which an idea that fits most of them has its next turn
+_FORM_ROUNDS: Final = 7  # rounds in a row that put an idea in one form
 _MONDAY_OFFSET: Final = 3  # 1970-01-01 was a Thursday
 
 
@@ -230,8 +230,9 @@ class Explained(NamedTuple):
 def explain(concept: Concept, facts: LessonFacts) -> Explained:
     """Put an idea into words with the numbers of a round."""
     forms = CONCEPTS[concept].forms
-    # An idea returns every three rounds or later: a form that changed with each round could fall into step with it.
-    form = forms[facts.slot // _RETURNS % len(forms)]
+    # Three forms of seven rounds each: of 20 rounds in a row one form has seven at most, and an idea that returns after
+    # three rounds at the earliest three of them.
+    form = forms[facts.slot // _FORM_ROUNDS % len(forms)]
     values = _values(facts)
     return Explained(
         concept=concept,
