@@ -166,7 +166,7 @@ def _unknowns(release: Release) -> Iterator[tuple[str, str]]:
     for asset, name in ASSET_NAMES.items():
         coin = coins.get(asset, {})
         if coin.get("price") is not None:
-            yield rf"[Tt]he price of {name} is not known|no data for [^.;]*\b{asset}\b", f"price of {asset}"
+            yield rf"[Tt]he price of {name} is not known|no data for (?:[A-Z]+, )*{asset}\b", f"price of {asset}"
         if coin.get("change_24h") is not None:
             yield rf"How {name} moved over the last day is not known", f"change of {asset}"
         if futures.get(asset, {}).get("funding"):
