@@ -31,7 +31,7 @@ _BLIND: Final = re.compile(r"blind guess (?:among three )?gets 33|against (?:cha
 # What people are shown by one name each, and the other names that the same thing once had.
 _OTHER_NAMES: Final = {
     "mixed": r"no clear regime|\btransition\b|none fits",
-    "no call": r"no direction (?:is|stands|was)|no clear move|\bno side\b",
+    "no call": r"no direction (?:is|was)|no clear move|\bno side\b",
     "up, small move and down": r"\b(bullish|bearish|no move)\b|\bsame\b(?= or down)",
     "volatility": r"\bswings\b",
     "people": r"\bhumans\b",
