@@ -52,7 +52,7 @@ def simulated_tally(seed: int, round_id: str) -> Tally:
     """Simulate the votes of one round: between 12 and 90, the same for the same arguments."""
     draws = _draws(seed, round_id)
     voters = 12 + int(draws[0] * 79)
-    stretched = [share * (1 + SWING * (2 * draw - 1)) for share, draw in zip(MEAN_SHARES, draws[1:4], strict=True)]
+    stretched = [share * (1 + SWING * (2 * draw - 1)) for share, draw in zip(MEAN_SHARES, draws[1:], strict=True)]
 
     bullish = round(voters * stretched[0] / sum(stretched))
     bearish = round(voters * stretched[1] / sum(stretched))

@@ -22,9 +22,12 @@ from generator.arena.ranges import (
     due_ms,
     half_width,
     new_cases,
+    pinball_units,
     quantiles_of,
     together,
 )
+from generator.arena.scores import Sums
+from generator.arena.teacher import RunningTotals, Scored
 from generator.arena.values import Move, PredictionMade, RangeForecast, RangeForecastScore
 from generator.catalog.horizons import HORIZONS
 from tests.support.arena_inputs import HOUR, MINUTE, NOON, forecast_at, inputs_at, ranges_at
@@ -253,3 +256,21 @@ def test_a_move_is_counted_in_the_change_in_which_it_came_and_never_again() -> N
     assert new_cases(second, second) == []
     assert new_cases(None, second) == [of_first, of_second]
     assert new_cases(None, replace(second, ranges=None)) == []
+
+
+def test_pinball_losses_are_summed_in_twentieths_of_a_ten_thousandth_of_a_percent() -> None:
+    assert pinball_units((-1.0, -0.5, 0.5, 1.0), 0.0) == round(
+        4 * 20 * 10_000 * slow_pinball((-1.0, -0.5, 0.5, 1.0), 0.0)
+    )
+
+
+def test_every_figure_of_a_backtest_is_marked_as_one() -> None:
+    case = counts_of(range_of(0.4), Move(1.0, 0.1))
+    backtest = Scored(hourly=Sums(resolved=40), ranges=RangeSums().plus([("1h", NOON, case)]))
+
+    scores = RunningTotals(backtest=backtest).backtest_scores()
+
+    assert scores is not None
+    hour = next(row for row in scores.how_far if row.horizon == "1h")
+    assert {score.inside_50.backtest for score in hour.scores} == {True}
+    assert (scores.hourly.hit.backtest, scores.arena.hit.backtest, scores.hourly.move.moved.backtest) == (True,) * 3

@@ -112,3 +112,9 @@ def test_the_leaderboard_is_at_most_twenty_and_the_same_for_any_order() -> None:
 
     assert leaderboard(voters) == leaderboard(voters[::-1])
     assert len(leaderboard(voters).places) == 20
+
+
+def test_equal_records_are_ranked_by_their_rounds_and_then_by_address() -> None:
+    board = leaderboard([voter(30, 0, "A"), voter(100, 0, "C"), voter(100, 0, "B")])
+
+    assert [place.address for place in board.places] == ["B", "C", "A"]

@@ -150,7 +150,8 @@ async def test_an_intent_that_cannot_be_written_ends_quoting_at_once(tmp_path: P
 
     assert [answer.status_code for answer in answers] == [503, 503]
     assert home.upstream.transfers == {}
-    assert said == [f"{NO_INTENT} (no such page)"]
+    stopped = "a payment could not be written into the payments ledger: quoting has stopped until it takes writes"
+    assert said == [f"{stopped} (no such page)"]
     assert [line["reason"] for line in logs if line["event"] == NO_INTENT] == ["no such page"]
 
 

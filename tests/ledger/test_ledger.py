@@ -172,6 +172,11 @@ def test_a_body_of_an_unknown_payment_is_never_dropped(tmp_path: Path) -> None:
     assert ledger.purge(1 << 62) == 0
 
 
+def test_a_payment_awaits_its_body_only_while_none_was_chosen() -> None:
+    assert replace(INTENT, sha256="").awaits_body
+    assert not INTENT.awaits_body
+
+
 def test_deliveries_add_up(tmp_path: Path) -> None:
     ledger = ledger_with(tmp_path, INTENT)
 

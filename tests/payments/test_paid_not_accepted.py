@@ -456,6 +456,13 @@ def test_a_payment_names_the_other_transfers_of_its_group() -> None:
     assert (read.txid, [other.txid for other in read.others]) == (first.txid, [second.txid])
 
 
+@pytest.mark.parametrize("changes", [{"fee": 1_000}, {"note": b"thanks"}, {"lx": b"l" * 32}])
+def test_a_transfer_is_found_under_the_id_that_it_would_have_on_the_chain(changes: dict[str, Any]) -> None:
+    payment = Buyer().pay(**changes)
+
+    assert [found.txid for found in find_transfers(payment.header, DEVNET, DEMO_PAYEE)] == [payment.txid]
+
+
 def test_the_least_that_says_that_it_is_a_transfer_to_us_is_found() -> None:
     least = {"type": "axfer", "gh": DEVNET.genesis_hash_bytes, "arcv": key_of(DEMO_PAYEE)}
     header = base64.b64encode(json.dumps({"x": base64.b64encode(pack(least)).decode()}).encode()).decode()

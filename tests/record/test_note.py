@@ -142,6 +142,7 @@ def test_a_name_that_no_note_could_carry_is_refused(name: str) -> None:
     "line",
     [
         "x example.org AAAAAAA=",  # no dash
+        "example.org AAAAAAA=",  # likewise
         "— example.org",  # no signature
         "—  AAAAAAA=",  # no name
         "— example.org AAAAAA==",  # a key's id and nothing after it
