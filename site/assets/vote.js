@@ -279,7 +279,13 @@ function show() {
   shown = box?.dataset.round;
   const others = all.filter((vote) => vote !== open).reverse();
   const last = others.find((vote) => vote.counted && vote.came);
-  const lines = [...others.filter((vote) => vote !== last).slice(0, 3).map(sentence), tally(all)].filter(Boolean);
+  const lines = [
+    ...others
+      .filter((vote) => vote !== last)
+      .slice(0, 3)
+      .map(sentence),
+    tally(all),
+  ].filter(Boolean);
   const rest = lines.map((words) => element("p", words, { className: "small" }));
   place.replaceChildren(...(last ? [card(last)] : []), ...rest);
 }
