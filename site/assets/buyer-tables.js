@@ -176,8 +176,11 @@ function table(names, rows, keys) {
 function sorted(rows) {
   const keys = [...new Set(rows.flatMap((one) => Object.keys(one)))];
   const groups = keys.filter((key) => rows.some((one) => inner(one[key])));
+  // Next to a call the kind of its confidence says nothing more: the chance of what is called, or no call.
+  const isImplied = (key) => key === "confidence_kind" && keys.includes("call");
   const columns = keys.filter(
-    (key) => !groups.includes(key) && rows.every((one) => one[key] === undefined || simple(one[key])),
+    (key) =>
+      !groups.includes(key) && !isImplied(key) && rows.every((one) => one[key] === undefined || simple(one[key])),
   );
   columns.sort((one, other) => (other === "asset") - (one === "asset")); // the row's name
   return { columns, groups, lists: keys.filter((key) => rows.some((one) => texts(one[key]) && one[key].length)) };

@@ -26,7 +26,7 @@ def asked(program: str, arguments: list[str]) -> list[str]:
             return [sys.executable, "-m", "pip", subcommand, "--help"]
         case ["npx", name, subcommand, *_]:
             return [str(EDGE / "node_modules" / ".bin" / name), subcommand, "--help"]
-        case ["cd" | "export" | "emi", *_]:  # what emi knows is checked of every block
+        case ["cd" | "export" | "set" | "" | "emi", *_]:  # `.` has no name; what emi knows is checked of every block
             return []
         case [name, *_]:
             return [shutil.which(name, path=BEFORE) or name, "--help"]
