@@ -347,7 +347,8 @@ class Verified:
 
         parts.append(_others(simulated, "warm_up, backtested before the start"))
         parts.append(_others(len(self.rows) - logged - simulated, "older than the log"))
-        return _filled(f"This proves: {'; '.join(filter(None, parts))}.", NOT_LOG)
+        unproved = NOT_LOG if self.witnessed is None else NOT_WITNESSED_LOG
+        return _filled(f"This proves: {'; '.join(filter(None, parts))}.", unproved)
 
     def remember(self, file: SeenFile) -> None:
         """Keep the checkpoint, and of the published keys those that the log itself names."""
@@ -425,6 +426,10 @@ NOT_LOG: Final = (
     "It does not prove: when an entry was written, beyond this: what an earlier visit saw was there at that visit, so "
     "a forecast whose seal you saw before its round was fixed before it. Nor that two visitors are shown the same log "
     "(compare checkpoints with someone), that the prices were the market's, that no ballot was left out, or any skill."
+)
+NOT_WITNESSED_LOG: Final = (
+    "It does not prove: when an entry was written that came after what the witnesses saw, that the prices were the "
+    "market's, that no ballot was left out, or any skill."
 )
 
 
