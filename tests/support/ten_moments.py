@@ -1,0 +1,80 @@
+"""Ten moments of a simulated market, after more than a month of it: what is sold is held to its promises at each."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import cache
+from typing import Final, NamedTuple
+
+from generator.brain.engine import Engine
+from generator.brain.weights import Weights
+from generator.catalog.assets import ASSETS
+from generator.catalog.durations import DAY_MS
+from generator.catalog.words import SourceMode
+from generator.compose.all import Composed, compose
+from generator.compose.context import TickContext
+from generator.market.bars import BAR_MS, BarFrame
+from generator.market.history import CAPACITY_BARS
+from generator.market.simulated.source import SimulatedSource
+from tests.support.builders import NOW_MS, full_context
+
+SEED: Final = 24
+DAYS: Final = 46
+FIRST_DAY: Final = 33  # of the first moment
+MOMENTS: Final = 10
+APART_BARS: Final = 373  # about 31 hours: another hour of the day each time
+LAST_MS: Final = NOW_MS // BAR_MS * BAR_MS
+
+
+class Moment(NamedTuple):
+    """One moment: the tick, and the bars that were known."""
+
+    name: str
+    ctx: TickContext
+    bars: BarFrame
+
+    @property
+    def composed(self) -> Composed:
+        """Every body of the tick."""
+        return _composed(self.name)
+
+
+@cache
+def ten_moments() -> Mapping[str, Moment]:
+    """Read the market once and stop at ten bars; by name."""
+    source = SimulatedSource(SEED)
+    frame = asyncio.run(source.backfill(LAST_MS, DAYS, lambda *_: None))
+    wanted = [FIRST_DAY * DAY_MS // BAR_MS + place * APART_BARS for place in range(MOMENTS)]
+    engine = Engine(Weights.load(), ASSETS)
+    moments = {}
+    read = 0
+    for row in wanted:
+        engine.advance(frame.rows(read, row + 1))
+        read = row + 1
+        bars = frame.rows(max(0, read - CAPACITY_BARS), read)
+        ctx = asyncio.run(_tick(source, engine, bars))
+        name = f"bar {row}"
+        moments[name] = Moment(name, ctx, bars)
+    return moments
+
+
+async def _tick(source: SimulatedSource, engine: Engine, bars: BarFrame) -> TickContext:
+    now_ms = int(bars.t[-1]) + BAR_MS
+    observation = await source.observe(now_ms, now_ms)
+    full = full_context(SourceMode.SIMULATED)
+    return replace(
+        full,
+        observation=observation,
+        reading=engine.reading(observation.day_changes(ASSETS)),
+        bars=bars,
+    )
+
+
+@cache
+def _composed(name: str) -> Composed:
+    return compose(ten_moments()[name].ctx)
+
+
+def names() -> Sequence[str]:
+    """Return the names of the moments, without reading the market."""
+    return [f"bar {FIRST_DAY * DAY_MS // BAR_MS + place * APART_BARS}" for place in range(MOMENTS)]
