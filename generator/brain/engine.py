@@ -103,6 +103,8 @@ class _Assembly:
         # How far prices may move, and what happened.
         sigma = measures.sigma().T
         self.sigma: list[list[float]] = sigma.tolist()
+        self.ladder = measures.ladders()
+        self.partition = measures.partitions()
         self.reach: list[list[list[float]]] = (sigma[..., None] * measures.ranges.widths()).tolist()
         self.market_week, self.facts = self.past.facts(t_ms, log_close, measures.closes)
         self.baselines = self.past.baselines(measures.volatility.variance[1])
@@ -181,6 +183,8 @@ class _Assembly:
             outlook=VolatilityOutlook(*self.sigma[column]) if has_outlook else None,
             ranges=_ranges(self.reach[column]) if has_outlook else None,
             baselines=self.baselines[column] if has_outlook else None,
+            ladder=self.ladder[column] if has_outlook else None,
+            partition=self.partition[column] if has_outlook else None,
             change=None if math.isnan(self.change[column]) else float(self.change[column]),
             facts=self.facts[column],
             agreement=agreement,

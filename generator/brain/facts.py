@@ -10,13 +10,12 @@ import numpy as np
 
 from generator.brain.closes import Closes, mean_of_assets
 from generator.brain.part import Times
-from generator.brain.week import CLOSE, DAY, HIGH, LOW, QUARTER_MS, VARIANCE, VOLUME, WEEK, Week, last_closed
+from generator.brain.week import BARS, CLOSE, DAY, HIGH, LOW, QUARTER_MS, VARIANCE, VOLUME, WEEK, Week, last_closed
 from generator.catalog.durations import HOUR_MS
-from generator.market.bars import BAR_MS, FloatArray
+from generator.market.bars import FloatArray
 
 BASELINES: Final = ("last_hour", "last_day", "ewma")
 HOUR: Final = 4  # quarter hours
-BARS: Final = QUARTER_MS // BAR_MS
 _FEWEST_DAYS: Final = 3  # of history before a day or an hour is compared with it
 _RECENT_HOURS: Final = 8  # in which most of a day's move may have come
 _MOST: Final = 0.6  # of the day's move

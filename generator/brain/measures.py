@@ -20,9 +20,11 @@ from generator.brain.doubt import Doubt, doubted_chance, doubts, less_sure, over
 from generator.brain.facts import Past, median_bands, usual_days
 from generator.brain.features import REGIME_INPUTS, Features
 from generator.brain.forecast import CALLS, Calls, Forecast, OutcomeChances, SideRule, follow, in_units
+from generator.brain.ladder import Ladder, Partition, ladders, partitions
 from generator.brain.liquidity import Liquidity
-from generator.brain.outlook import Outlook
+from generator.brain.outlook import QUARTERS, Outlook
 from generator.brain.part import Part, Times
+from generator.brain.partition import PARTITION_MINUTES, PARTITION_QUARTERS, PartitionBase
 from generator.brain.profile import REALISED_QUARTERS
 from generator.brain.ranges import RangeModel
 from generator.brain.regime import LABELS, REGIMES, RegimeFacts, RegimeFilter, facts_of
@@ -42,7 +44,9 @@ _LOG_MINUTES: Final = np.log([float(horizon.minutes) for horizon in HORIZONS.val
 _STRESS_HORIZON: Final = 2  # four hours
 _HORIZONS: Final = range(len(HORIZON_MINUTES))  # of direction
 _HOUR: Final = HORIZON_MINUTES.index(SHOWN_MINUTES)
-_STATE_FORMAT: Final = 8
+_BAND_QUARTERS: Final = (*HORIZON_QUARTERS, PARTITION_QUARTERS)
+_PARTITION: Final = QUARTERS.index(PARTITION_QUARTERS)
+_STATE_FORMAT: Final = 9
 _BLOCK: Final = 7 * DAY_BARS  # most bars that are read together, which bounds the memory
 _NEVER_MS: Final = 1 << 62
 _LONGEST_GAP: Final = HOUR_BARS  # bars that never came; a longer gap ends a block
@@ -63,7 +67,7 @@ class _Weeks(NamedTuple):
 
     day_before: FloatArray  # closes of a day before it, (n, assets)
     usual: FloatArray  # size of a usual day's move, (n, assets + 1)
-    bands: FloatArray  # neutral bands of the horizons of direction, (2, n, assets)
+    bands: FloatArray  # neutral bands of the horizons of direction and of the partition, (3, n, assets)
 
 
 class Measures:
@@ -88,6 +92,7 @@ class Measures:
         self.closes = Closes(n)
         self.outlook = Outlook(n, weights.outlook)
         self.ranges = RangeModel(n, weights.outlook)
+        self.partition_base = PartitionBase(n)
         self.stress = Stress(n)
         self.axes = MarketAxes()
         self.calls = Calls(n)
@@ -110,12 +115,13 @@ class Measures:
             self.direction,
             self.ranges,
             self.ranges.profile,
+            self.partition_base,
             self.calls,
         )
         self._t: int | None = None
         self._past = Past(self.week, 0)
         # Number of a quarter hour, and usual days and bands at its end.
-        self._kept = (-1, np.full((1, n + 1), np.nan), np.full((len(HORIZON_MINUTES), 1, n), np.nan))
+        self._kept = (-1, np.full((1, n + 1), np.nan), np.full((len(_BAND_QUARTERS), 1, n), np.nan))
 
     @property
     def t_ms(self) -> int | None:
@@ -200,8 +206,9 @@ class Measures:
         )
         self.derivatives.update(t_ms, extra["funding"], extra["open_interest"], passed)
         self.structure.update(self.features)
-        volume_and_variance = np.array((extra["volume"], bar_variance(returns, range_variance)))
-        self.week.update(t_ms, log_close, bars.top[rows], bars.bottom[rows], volume_and_variance)
+        has_range = np.where(np.isfinite(range_variance), 1.0, np.nan)
+        summed_up = np.array((extra["volume"], bar_variance(returns, range_variance), has_range))
+        self.week.update(t_ms, log_close, bars.top[rows], bars.bottom[rows], summed_up)
         self.closes.update(t_ms, log_close, bars.top[rows], bars.bottom[rows])
 
         # How far prices may move.
@@ -224,11 +231,13 @@ class Measures:
         ends = QuarterEnds.of(t_ms)
         ready = self.ready()
         realised = self.week.realised(ends.last_bars, REALISED_QUARTERS)
-        self.ranges.update(ends, log_close, self.outlook.sigma, ready, realised)
+        reached = self.week.reached(ends.last_bars, QUARTERS)
+        self.ranges.update(ends, log_close, self.outlook.sigma, ready, realised, reached)
         sigma = self.ranges.sigma(t_ms, self.outlook.sigma)
         within = np.array([self._within(horizon, weeks.bands[horizon], sigma) for horizon in _HORIZONS])
         inputs = self.inputs()
-        self.direction.update(ends, log_close, inputs, weeks.bands, within, ready)
+        self.direction.update(ends, log_close, inputs, weeks.bands[: len(_HORIZONS)], within, ready)
+        self.partition_base.update(ends, log_close, weeks.bands[-1], ready)
         chance, _ = self.direction.mixed(_HOUR, inputs, within[_HOUR])
         self.calls.update(in_units(chance), self.sides)
 
@@ -253,7 +262,7 @@ class Measures:
         if ends[0] != ends[-1] or closed != last_closed(int(t_ms[-1])):
             quarters, quarter_of_bar = np.unique(ends, return_inverse=True)
             usual = usual_days(closes, quarters)
-            bands = np.array([median_bands(closes, quarters, each) for each in HORIZON_QUARTERS])
+            bands = np.array([median_bands(closes, quarters, each) for each in _BAND_QUARTERS])
             self._kept = (last_closed(int(t_ms[-1])), usual[-1:], bands[:, -1:])
         return _Weeks(closes[ends - DAY], usual[quarter_of_bar], bands[:, quarter_of_bar])
 
@@ -280,6 +289,17 @@ class Measures:
         """
         band = self.past().band(minutes or HORIZON_MINUTES[horizon])
         return band, self._within(horizon, band, self.sigma(), minutes)
+
+    def ladders(self) -> list[Ladder]:
+        """Return each asset's chances of moves beyond the levels of the horizons after the last bar."""
+        laws = [self.ranges.move_law(horizon) for horizon in range(len(HORIZONS))]
+        return ladders(self.sigma(), laws)
+
+    def partitions(self) -> list[Partition | None]:
+        """Return what the next four hours of each asset may bring; None where its usual move is unknown."""
+        band = np.where(self.volatility.moving() > 0.0, self.past().band(PARTITION_MINUTES), np.nan)
+        law = self.ranges.move_law(_PARTITION)
+        return partitions(band, self.sigma()[_PARTITION], law, self.partition_base.rates())
 
     def _within(self, horizon: int, band: FloatArray, sigma: FloatArray, minutes: int | None = None) -> FloatArray:
         """Return the chance by the outlook that a move stays within a band, (..., assets).

@@ -44,6 +44,7 @@ class OutlookWeights:
     season: FloatArray  # of each quarter hour of the week, from Thursday 00:00 UTC, (4, 672)
     gain: FloatArray  # what makes the sigma, fitted as a mean of logs, variance-unbiased, (4,)
     law: FloatArray  # shares of the sizes of moves over their sigma in the bins of `EDGES`, (4, bins)
+    touch: FloatArray  # likewise of how far prices went on the way: to the farther side, to the nearer, (4, 2, bins)
 
     def expected(self, volatility: Volatility, t_ms: Times) -> FloatArray:
         """Return the mean log of (volatility of a bar over the horizon / slow sigma) after each bar, (4, n, assets)."""
@@ -75,7 +76,7 @@ def outlook_of(body: dict[str, Any]) -> OutlookWeights:
         raise ValueError("horizons differ from this program's")
 
     seasons = {name: (size,) for name, size in SEASONS.items()}
-    shapes = {"levels": (INPUTS,), **seasons, "gain": (), "law": (BINS,)}
+    shapes = {"levels": (INPUTS,), **seasons, "gain": (), "law": (BINS,), "touch": (2, BINS)}
     parts = {}
     for name, shape in shapes.items():
         parts[name] = np.array(body[name], dtype=np.float64)
@@ -83,7 +84,9 @@ def outlook_of(body: dict[str, Any]) -> OutlookWeights:
             raise ValueError(f"expected finite numbers of shape {(len(HORIZONS), *shape)} as {name}")
 
     season = np.concatenate([parts[name] for name in SEASONS], axis=1) @ calendar(np.arange(WEEK)).T
-    return OutlookWeights(levels=parts["levels"], season=season, gain=parts["gain"], law=parts["law"])
+    return OutlookWeights(
+        levels=parts["levels"], season=season, gain=parts["gain"], law=parts["law"], touch=parts["touch"]
+    )
 
 
 def calendar(slots: npt.NDArray[np.int64]) -> FloatArray:

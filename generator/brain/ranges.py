@@ -1,14 +1,15 @@
 """Ranges: how large moves came out against their expected sigma, so that the next ranges hold as often as they claim.
 
-Each quarter hour the moves that end there are compared with what was expected when they began. Three things are learned
+Each quarter hour the moves that end there are compared with what was expected when they began. Four things are learned
 from it, all slowly and beginning with the frozen outlook: a profile of the day, a correction of each asset's sigma, and
-the law of move over sigma of all assets together.
+of all assets together the law of move over sigma, and the law of how far the price went on the way, to either side.
 """
 
 from typing import ClassVar, Final
 
 import numpy as np
 
+from generator.brain.ladder import MoveLaw
 from generator.brain.outlook import BINS, EDGES, MIDDLES, QUARTERS, OutlookWeights
 from generator.brain.part import Part, Times, slid
 from generator.brain.profile import HORIZONS_WITH_PROFILE, DayProfile, surprises
@@ -30,13 +31,14 @@ _LAW_HALF_LIFE_DAYS: Final = np.array((30.0, 30.0, 30.0, 60.0))[:, None]
 _FORGET_LAW: Final = 0.5 ** (1.0 / (_LAW_HALF_LIFE_DAYS * DAY))
 _TOGETHER: Final = 1.75  # how many independent cases the assets of one moment are worth
 _LIMITS: Final = (0.7, 1.5)  # of the correction
+_WAYS: Final = 2  # to the farther side, to the nearer
 _WORTH: Final = 1.0 / np.array(QUARTERS, dtype=np.float64)[:, None]  # of one case among overlapping horizons
 
 
 class RangeModel(Part):
     """What came compared with what was expected; horizons are 15 minutes, 1, 4 and 24 hours, arrays (4, ..., k)."""
 
-    STATE: ClassVar[tuple[str, ...]] = ("began", "added", "number", "square", "cases", "counts")
+    STATE: ClassVar[tuple[str, ...]] = ("began", "added", "number", "square", "cases", "counts", "touched")
 
     def __init__(self, assets: int, frozen: OutlookWeights) -> None:
         """Start with the frozen law and no correction."""
@@ -49,9 +51,11 @@ class RangeModel(Part):
         self.square = np.zeros((len(HORIZONS), assets))  # fading sums of squares over what they should be
         self.cases = np.zeros((len(HORIZONS), assets))  # fading counts of independent cases
         self.counts = np.zeros((len(HORIZONS), BINS))  # likewise, of all assets by the size of the move
+        self.touched = np.zeros((len(HORIZONS), _WAYS, BINS))  # by how far it went to the farther side and the nearer
 
         self.profile = DayProfile()
         self._law = frozen.law
+        self._touch = frozen.touch
         self._usual = (frozen.law @ np.minimum(MIDDLES, _LARGEST) ** 2)[:, None]
         self._share = min(_TOGETHER, assets) / assets
 
@@ -80,10 +84,12 @@ class RangeModel(Part):
 
     def law(self, horizon: int) -> FloatArray:
         """Return the chances that a move over a horizon stays below each edge, in sigmas, (..., bins + 1)."""
-        below = np.add.accumulate(_FROZEN_LAW[horizon] * self._law[horizon] + self.counts[horizon], axis=-1)
-        nothing = np.zeros((*below.shape[:-1], 1))
-        out: FloatArray = np.concatenate((nothing, below), axis=-1) / below[..., -1:]
-        return out
+        return _summed(_FROZEN_LAW[horizon] * self._law[horizon] + self.counts[horizon])
+
+    def move_law(self, horizon: int) -> MoveLaw:
+        """Return how moves over a horizon come out, at its end and on the way, after one bar."""
+        farther, nearer = _summed(_FROZEN_LAW[horizon] * self._touch[horizon] + self.touched[horizon])
+        return MoveLaw(self.law(horizon), farther, nearer)
 
     def widths(self) -> FloatArray:
         """Return how many sigmas half and nine tenths of the moves stay within (`LEVELS`), (4, 2)."""
@@ -93,13 +99,14 @@ class RangeModel(Part):
         """Return the chance that a move over a horizon stays within so many sigmas, (..., assets)."""
         return interpolated(sigmas, EDGES, self.law(horizon))
 
-    def update(
+    def update(  # noqa: PLR0917
         self,
         ends: QuarterEnds,
         log_close: FloatArray,
         expected: FloatArray,
         ready: Flags,
         realised: FloatArray,
+        reached: FloatArray,
     ) -> None:
         """Learn from the moves that end with a block's quarter hours, and write down what is expected of the next.
 
@@ -109,6 +116,7 @@ class RangeModel(Part):
             expected: sigmas by the outlook, (4, n, assets).
             ready: True where the asset has enough history, (n, assets).
             realised: variance over the horizons that have a profile, (m, 3, assets).
+            reached: logs of the highest and lowest price within each horizon, NaN where unknown, (2, m, 4, assets).
         """
         bars = ends.last_bars
         if not len(bars):
@@ -133,14 +141,24 @@ class RangeModel(Part):
         added, _ = slid(self.added, int(self.number[0]), ends.numbers)
         added[places] = self.profile.added(ends.begun)[:, bars, 0].T
 
-        self._learn(ends, np.abs(close[:, None] - start) / (said * np.exp(added[starts, horizons])[..., None]))
+        sigma = said * np.exp(added[starts, horizons])[..., None]
+        highest, lowest = reached
+        up = np.maximum(highest - start, 0.0)
+        down = np.maximum(start - lowest, 0.0)
+        way = np.array((np.maximum(up, down), np.minimum(up, down)))
+        self._learn(ends, np.abs(close[:, None] - start) / sigma, way / sigma)
         window_ends = ends.window_ends(_KEPT, places)
         self._windows = {"began": (began, window_ends), "added": (added, window_ends)}
         newest = np.concatenate((self.number, ends.numbers))
         self.number = newest[ends.so_far][:, None]
 
-    def _learn(self, ends: QuarterEnds, sizes: FloatArray) -> None:
-        """Count moves over their expected sigma, (m, 4, assets), NaN where unknown; a moment without any is none."""
+    def _learn(self, ends: QuarterEnds, sizes: FloatArray, way: FloatArray) -> None:
+        """Count moves over their expected sigma; a moment without any is none.
+
+        Args:
+            sizes: of the moves, (m, 4, assets), NaN where unknown.
+            way: how far prices went on the way, to the farther side and to the nearer, likewise, (2, m, 4, assets).
+        """
         known = np.isfinite(sizes)
         sizes = np.where(known, sizes, 0.0)
         is_moment = known.any(axis=(1, 2), keepdims=True)
@@ -150,18 +168,34 @@ class RangeModel(Part):
         square = faded(self.square, keep, squares * _WORTH)
         cases = faded(self.cases, keep, known * _WORTH)
 
-        # The law is of moves over the sigma as it was corrected before them.
-        corrected = sizes / self._corrected(square[:-1], cases[:-1])
-        bins = np.minimum(np.searchsorted(EDGES, corrected, side="right") - 1, BINS - 1)
-        counted = np.zeros((len(sizes), *self.counts.shape))
-        moments = np.arange(len(sizes))[:, None, None]
-        horizons = np.arange(len(HORIZONS))[:, None]
-        np.add.at(counted, (moments, horizons, bins), known * (_WORTH * self._share))
-        counts = faded(self.counts, np.where(is_moment, _FORGET_LAW, 1.0), counted)
+        # The laws are of moves over the sigma as it was corrected before them.
+        correction = self._corrected(square[:-1], cases[:-1])
+        keep = np.where(is_moment, _FORGET_LAW, 1.0)
+        counts = faded(self.counts, keep, self._binned(sizes / correction, known))
+        ways = [self._binned(side / correction, np.isfinite(side)) for side in way]
+        touched = faded(self.touched, keep[:, :, None], np.stack(ways, axis=2))
 
         self.square = ends.at_bars(square)
         self.cases = ends.at_bars(cases)
         self.counts = ends.at_bars(counts)
+        self.touched = ends.at_bars(touched)
+
+    def _binned(self, sizes: FloatArray, known: Flags) -> FloatArray:
+        """Count the known of some sizes by the bins of `EDGES`, (m, 4, bins), each for what it is worth."""
+        bins = np.minimum(np.searchsorted(EDGES, np.where(known, sizes, 0.0), side="right") - 1, BINS - 1)
+        counted = np.zeros((*sizes.shape[:-1], BINS))
+        moments = np.arange(len(sizes))[:, None, None]
+        horizons = np.arange(len(HORIZONS))[:, None]
+        np.add.at(counted, (moments, horizons, bins), known * (_WORTH * self._share))
+        return counted
+
+
+def _summed(shares: FloatArray) -> FloatArray:
+    """Return the part of shares by bin that lies below each edge, (..., bins + 1)."""
+    below = np.add.accumulate(shares, axis=-1)
+    nothing = np.zeros((*below.shape[:-1], 1))
+    out: FloatArray = np.concatenate((nothing, below), axis=-1) / below[..., -1:]
+    return out
 
 
 def interpolated(values: FloatArray, edges: FloatArray, heights: FloatArray) -> FloatArray:

@@ -7,6 +7,7 @@ from generator.brain.derivatives import Pressure
 from generator.brain.evidence import Evidence
 from generator.brain.facts import AssetWeek, MarketWeek
 from generator.brain.forecast import Forecast
+from generator.brain.ladder import Ladder, Partition
 from generator.brain.structure import Counts
 from generator.catalog.words import (
     Bias,
@@ -106,6 +107,8 @@ class AssetReading:
     coverage: float  # families present, 0..1
     evidence: tuple[Evidence, ...]
     limitations: tuple[str, ...] = ()
+    ladder: Ladder | None = None  # chances of moves beyond the levels of each horizon
+    partition: Partition | None = None  # of the next four hours
     book_lean: int | None = None  # of the order book lately: 1 to bids, 0 even, -1 to asks
 
 

@@ -15,8 +15,10 @@ from generator.market.bars import BAR_MS, FloatArray
 QUARTER_MS: Final = 900_000
 DAY: Final = 96  # quarter hours
 WEEK: Final = 7 * DAY
-_FIELDS: Final = 5
-CLOSE, HIGH, LOW, VOLUME, VARIANCE = range(_FIELDS)
+BARS: Final = QUARTER_MS // BAR_MS
+"""Bars of a quarter hour."""
+_FIELDS: Final = 6
+CLOSE, HIGH, LOW, VOLUME, VARIANCE, COUNT = range(_FIELDS)
 
 
 class QuarterEnds(NamedTuple):
@@ -65,7 +67,7 @@ class Week(Part):
         Args:
             t_ms: open times, (n,).
             log_close, top, bottom: log of close, high and low, (n, assets), NaN where unknown.
-            more: volume and realised variance, (2, n, assets), NaN where unknown.
+            more: volume, realised variance and 1.0, (3, n, assets), NaN where unknown: each is summed up.
         """
         numbers = t_ms // QUARTER_MS
         kept = np.concatenate((self.quarters, self.present[None]))
@@ -81,7 +83,7 @@ class Week(Part):
             row[:, CLOSE] = np.where(np.isfinite(log_close[bars]), log_close[bars], row[:, CLOSE])
             row[:, HIGH] = np.fmax(row[:, HIGH], top[bars])
             row[:, LOW] = np.fmin(row[:, LOW], bottom[bars])
-            for field, added in zip((VOLUME, VARIANCE), more[:, bars], strict=True):
+            for field, added in zip((VOLUME, VARIANCE, COUNT), more[:, bars], strict=True):
                 total = np.where(np.isnan(row[:, field]), 0.0, row[:, field]) + added
                 row[:, field] = np.where(np.isfinite(added), total, row[:, field])
             # Single precision is what is kept, so that the state is small and a restart cannot differ.
@@ -123,13 +125,33 @@ class Week(Part):
                 out[:, at] += variance[places[bars] - ago]
         return out
 
+    def reached(self, bars: Times, spans: tuple[int, ...]) -> FloatArray:
+        """Return, while a block is read, the highest and lowest price of the last quarter hours at the ends of some.
+
+        Args:
+            bars: of the block, the last of their quarter hours, (m,).
+            spans: how many quarter hours.
+
+        Returns:
+            Logs of highs and of lows, (2, m, spans, assets), NaN where a bar is missing.
+        """
+        quarters, places = self._windows["quarters"]
+        is_whole = (quarters[:, COUNT] == BARS)[:, None]
+        edges = np.where(is_whole, quarters[:, (HIGH, LOW)] * np.array((1.0, -1.0))[:, None], np.nan)
+
+        ago = np.arange(max(spans))
+        farthest = np.maximum.accumulate(edges[places[bars][:, None] - ago], axis=1)
+        by_span = farthest[:, np.array(spans) - 1]
+        out: FloatArray = np.array((by_span[:, :, 0], -by_span[:, :, 1]))
+        return out
+
     def last(self, end: int, count: int, field: int) -> FloatArray:
         """Return the quarter hours up to the one numbered `end`, (count, assets), oldest first, NaN where unknown.
 
         Args:
             end: at most an hour before the present one where `count` is more than a day's.
             count: how many, at most a week's.
-            field: CLOSE, HIGH, LOW, VOLUME or VARIANCE.
+            field: CLOSE, HIGH, LOW, VOLUME, VARIANCE or COUNT.
         """
         ago = int(self.number[0]) - end
         if ago:

@@ -10,6 +10,7 @@ class Horizon(NamedTuple):
 
     minutes: int
     words: str
+    levels: tuple[float, ...]  # moves whose chance is said, in percent, the smallest first
 
     @property
     def length_ms(self) -> int:
@@ -18,9 +19,9 @@ class Horizon(NamedTuple):
 
 
 HORIZONS: Final = {
-    "15m": Horizon(15, "15 minutes"),
-    "1h": Horizon(60, "1 hour"),
-    "4h": Horizon(240, "4 hours"),
-    "24h": Horizon(1440, "24 hours"),
+    "15m": Horizon(15, "15 minutes", (0.25, 0.5, 1.0, 2.0)),
+    "1h": Horizon(60, "1 hour", (0.25, 0.5, 1.0, 2.0)),
+    "4h": Horizon(240, "4 hours", (0.5, 1.0, 2.0, 5.0)),
+    "24h": Horizon(1440, "24 hours", (1.0, 2.0, 5.0, 10.0)),
 }
 HOUR: Final = "1h"  # the horizon of the forecasts of direction

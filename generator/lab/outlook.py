@@ -34,7 +34,9 @@ def fit_outlook(frame: BarFrame, name: str) -> dict[str, Any]:
     season = calendar(slots)
     moves, variances = moves_after(frame, rows)
 
-    parts: dict[str, list[Any]] = {key: [] for key in ("levels", *SEASONS, "gain", "law")}
+    reached = reached_after(frame, rows)
+
+    parts: dict[str, list[Any]] = {key: [] for key in ("levels", *SEASONS, "gain", "law", "touch")}
     for horizon, (ahead, move, variance) in enumerate(zip(HORIZON_BARS, moves, variances, strict=True)):
         fits = rows + ahead < len(frame)
         whole = np.isfinite(move[fits])
@@ -52,9 +54,11 @@ def fit_outlook(frame: BarFrame, name: str) -> dict[str, Any]:
         sizes = np.abs(move[fits] / sigma / np.sqrt(ahead))[whole]
         spread = np.sqrt(np.mean(sizes**2))
         gain, law = gain_and_law(np.minimum(sizes, _LARGEST * spread))
+        way = reached[:, horizon, fits] / (sigma * np.sqrt(ahead) * np.exp(gain))
+        touch = [shares_of(sides[np.isfinite(sides)]) for sides in way]
 
         by_season = np.split(seasons, np.cumsum(list(SEASONS.values()))[:-1])
-        for key, part in zip(parts, (levels, *by_season, gain, law), strict=True):
+        for key, part in zip(parts, (levels, *by_season, gain, law, touch), strict=True):
             parts[key].append(np.array(part, dtype=np.float32).tolist())
 
     recipe = {
@@ -82,9 +86,17 @@ def gain_and_law(sizes: FloatArray) -> tuple[float, FloatArray]:
     (0.69, 0.68)
     """
     gain = 0.5 * float(np.log(np.mean(sizes**2)))
-    scaled = np.minimum(sizes / np.exp(gain), EDGES[-1] * (1.0 - 1e-9))
-    law = np.histogram(scaled, bins=EDGES)[0] / scaled.size
-    return gain, np.asarray(law)
+    return gain, shares_of(sizes / np.exp(gain))
+
+
+def shares_of(sizes: FloatArray) -> FloatArray:
+    """Return the shares of sizes over their sigma in the bins of `EDGES`, (bins,).
+
+    >>> shares_of(np.array([0.01, 0.01, 20.0, 0.07]))[[0, 1, -1]].tolist()
+    [0.5, 0.25, 0.25]
+    """
+    scaled = np.minimum(sizes, EDGES[-1] * (1.0 - 1e-9))
+    return np.asarray(np.histogram(scaled, bins=EDGES)[0] / scaled.size)
 
 
 def _day(t_ms: np.int64) -> str:
@@ -113,6 +125,43 @@ def moves_after(frame: BarFrame, at: npt.NDArray[np.int64]) -> tuple[FloatArray,
         moves.append(np.where(whole, close[end] - close[at], np.nan))
         means.append(np.where(whole, mean, np.nan))
     return np.array(moves), np.array(means)
+
+
+def reached_after(frame: BarFrame, at: npt.NDArray[np.int64]) -> FloatArray:
+    """Return how far prices went on the way over the four horizons after some moments, in logs.
+
+    Returns:
+        To the farther side and to the nearer, at least 0, (2, 4, n, assets), NaN where a bar is missing.
+    """
+    bars = clean_fields(frame.fields)
+    after = np.minimum(at + 1, len(frame.t) - 1)
+    ways = []
+    for ahead in HORIZON_BARS:
+        fits = (at + ahead < len(frame))[:, None]
+        highest = _rolling(bars.top, ahead)[after]
+        lowest = -_rolling(-bars.bottom, ahead)[after]
+        up = np.maximum(highest - bars.log_close[at], 0.0)
+        down = np.maximum(bars.log_close[at] - lowest, 0.0)
+        way = np.array((np.maximum(up, down), np.minimum(up, down)))
+        ways.append(np.where(fits, way, np.nan))
+    return np.array(ways).swapaxes(0, 1)
+
+
+def _rolling(values: FloatArray, span: int) -> FloatArray:
+    """Return the largest of the values from each row on, over so many rows; NaN where one is, and at the end.
+
+    >>> _rolling(np.array([1.0, 3.0, 2.0, 0.0]), 3).tolist()
+    [3.0, 3.0, nan, nan]
+    """
+    out = values.copy()
+    covered = 1
+    while covered < span:
+        step = min(covered, span - covered)
+        later = np.full_like(out, np.nan)
+        later[:-step] = out[step:]
+        out = np.maximum(out, later)
+        covered += step
+    return out
 
 
 def _streamed(

@@ -109,8 +109,8 @@ def market_with_a_rough_hour(rough: float) -> tuple[RangeModel, FloatArray]:
     is_rough = bars // 12 % 24 == ROUGH_HOUR
     returns = 0.001 * np.where(is_rough, rough, 1.0)[:, None] * rng.normal(size=(len(bars), 2))
     close = np.cumsum(returns, axis=0)
-    volume_and_variance = np.array((np.ones_like(returns), returns**2))
-    week.update(bars * BAR_MS, close, close, close, volume_and_variance)
+    summed_up = np.array((np.ones_like(returns), returns**2, np.ones_like(returns)))
+    week.update(bars * BAR_MS, close, close, close, summed_up)
     last_bars = bars[2::3]
     realised = week.realised(last_bars, REALISED_QUARTERS)
     teach(ranges, close[last_bars], expected, realised=realised)

@@ -1,0 +1,164 @@
+"""The ladder: how likely the price moves beyond a level, at the end of a horizon and on the way to it.
+
+All of it follows from the expected sigma of a move and the kept law of moves over their sigma; a normal curve is not
+used. Either side is taken for as likely as the other: which way a move goes is not known. The partition cuts the next
+four hours into three by the same law: up, down, or within the usual move.
+"""
+
+from math import isfinite
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from generator.brain.forecast import UNITS, OutcomeChances, in_units
+from generator.brain.outlook import EDGES
+from generator.catalog.horizons import HORIZONS
+from generator.market.bars import FloatArray
+
+LEAST: Final = 0.001
+"""The smallest chance that is published: a smaller one is at most this, and one of more than 0.999 at least that."""
+PARTITION_HORIZON: Final = "4h"
+_DECIMALS: Final = 4
+
+
+class MoveLaw(NamedTuple):
+    """How moves over one horizon come out against their sigma: chances to stay below each of `EDGES`, (bins + 1,)."""
+
+    end: FloatArray  # of the size of the move
+    farther: FloatArray  # of how far the price went on the way, to the side to which it went farther
+    nearer: FloatArray  # to the other side
+
+
+class SideChances(NamedTuple):
+    """Chances of a move beyond a level, as published, 0.001 to 0.999."""
+
+    up: float
+    down: float
+    either: float
+    at_most: bool  # one that reads 0.001 is less
+    at_least: bool  # one that reads 0.999 is more
+
+
+class LevelChances(NamedTuple):
+    """One level of a ladder."""
+
+    level: float  # of the move, percent
+    end: SideChances  # the price at the end of the horizon lies beyond the level
+    touch: SideChances  # a bar's high or low reaches it before
+
+
+class Partition(NamedTuple):
+    """The next four hours, cut into up, down and within the usual move."""
+
+    band: float  # half-width of the usual move, as a fraction
+    chances: OutcomeChances  # as published, they sum to 1
+    base_rate: OutcomeChances  # likewise
+
+
+Ladder = dict[str, tuple[LevelChances, ...]]
+"""Levels by horizon, the smallest first."""
+
+
+def ladders(sigma: FloatArray, laws: list[MoveLaw]) -> list[Ladder]:
+    """Return the ladder of each asset.
+
+    Args:
+        sigma: expected of log moves over the horizons, (4, assets).
+        laws: of the horizons.
+
+    >>> size = EDGES / EDGES[-1]
+    >>> [first] = ladders(np.full((4, 1), 0.01), [MoveLaw(size, size, size)] * 4)
+    >>> first["24h"][-1].end  # ten percent is about ten sigmas of twelve
+    SideChances(up=0.1029, down=0.061, either=0.1639, at_most=False, at_least=False)
+    """
+    every = [_levels(horizon.levels, *each) for horizon, *each in zip(HORIZONS.values(), sigma, laws, strict=True)]
+    assets = range(sigma.shape[1])
+    return [dict(zip(HORIZONS, (levels[asset] for levels in every), strict=True)) for asset in assets]
+
+
+def _levels(levels: tuple[float, ...], sigma: FloatArray, law: MoveLaw) -> list[tuple[LevelChances, ...]]:
+    """Return the levels of one horizon for each asset; arguments as for `ladders`, of the horizon."""
+    chances = level_chances(np.array(levels)[:, None] / 100.0, sigma, law)
+    every: list[tuple[LevelChances, ...]] = []
+    for of_asset in chances.transpose(3, 2, 0, 1).tolist():
+        rows = zip(levels, of_asset, strict=True)
+        every.append(tuple(LevelChances(level, _published(*end), _published(*touch)) for level, (end, touch) in rows))
+    return every
+
+
+def level_chances(move: FloatArray, sigma: FloatArray, law: MoveLaw) -> FloatArray:
+    """Return the chances of a move beyond some levels, before they are rounded.
+
+    Args:
+        move: the levels as fractions, to broadcast with `sigma`.
+        sigma: expected of the log move.
+        law: of moves over their sigma.
+
+    Returns:
+        Of the end and of the way to it: up, down and either, (2, 3, ...).
+    """
+    up = np.log1p(move) / sigma
+    down = -np.log1p(-move) / sigma
+
+    end_up = 0.5 * _beyond(law.end, up)
+    end_down = 0.5 * _beyond(law.end, down)
+    end = np.array((end_up, end_down, end_up + end_down))
+
+    # What ends beyond a level has touched it, though the two laws are learned apart.
+    far_up = _beyond(law.farther, up)
+    far_down = _beyond(law.farther, down)
+    touch_up = 0.5 * (far_up + _beyond(law.nearer, up))
+    touch_down = 0.5 * (far_down + _beyond(law.nearer, down))
+    either = np.maximum(0.5 * (far_up + far_down), np.maximum(touch_up, touch_down))
+    touch = np.maximum(np.array((touch_up, touch_down, either)), end)
+    return np.array((end, touch))
+
+
+def partition_chances(band: FloatArray, sigma: FloatArray, law: MoveLaw) -> FloatArray:
+    """Return the chances of down, within the band and up at the end of a horizon, in whole ten-thousandths, (3, ...).
+
+    Args:
+        band: half-width as a fraction, NaN where unknown.
+        sigma: expected of the log move.
+        law: of moves over their sigma.
+
+    >>> size = EDGES / EDGES[-1]
+    >>> partition_chances(np.array([0.03]), np.array([0.01]), MoveLaw(size, size, size)).ravel().tolist()
+    [3731.0, 2501.0, 3768.0]
+    """
+    up, down, either = level_chances(band, sigma, law)[0]
+    return in_units(np.array((down, 1.0 - either, up)))
+
+
+def partitions(band: FloatArray, sigma: FloatArray, law: MoveLaw, base_rate: FloatArray) -> list[Partition | None]:
+    """Return the partition of each asset, None where its band is unknown.
+
+    Args:
+        band, sigma, law: as for `partition_chances`, of the assets.
+        base_rate: of down, within the band and up, (3, assets).
+    """
+    chances = partition_chances(band, sigma, law) / UNITS
+    usual = in_units(base_rate) / UNITS
+    found: list[Partition | None] = []
+    for width, said, base in zip(band.tolist(), chances.T.tolist(), usual.T.tolist(), strict=True):
+        is_known = all(isfinite(chance) for chance in said)
+        found.append(Partition(width, OutcomeChances(*said), OutcomeChances(*base)) if is_known else None)
+    return found
+
+
+def _beyond(law: FloatArray, sizes: FloatArray) -> FloatArray:
+    """Return the chance that what a law is of comes out larger than so many sigmas."""
+    return np.asarray(1.0 - np.interp(sizes, EDGES, law))
+
+
+def _published(up: float, down: float, either: float) -> SideChances:
+    """Return chances as they are published."""
+    every = (up, down, either)
+    held_up, held_down, held_either = (round(min(max(chance, LEAST), 1.0 - LEAST), _DECIMALS) for chance in every)
+    return SideChances(
+        up=held_up,
+        down=held_down,
+        either=held_either,
+        at_most=min(every) < LEAST,
+        at_least=max(every) > 1.0 - LEAST,
+    )
