@@ -12,11 +12,13 @@ from typing import Final
 from generator.arena.outcome import PricePoint, change_bps, fix_price, outcome_of
 from generator.arena.published import digest_of, forecast_of
 from generator.arena.scores import confidence_percent, published_triple
+from generator.arena.state import KnownState
 from generator.arena.timetable import Slot, asset_of, round_id_of
 from generator.arena.values import Event, Round
 from generator.brain.forecast import Forecast
 from generator.catalog.formats import basis_points, iso
 from generator.catalog.text.labels import REGIME
+from generator.catalog.text.state import state_words
 from generator.catalog.words import Prediction, RegimeLabel, RoundPhase
 
 NO_FORECAST = "no forecast: the brain had none before the start"
@@ -134,6 +136,12 @@ def event_of(changed: Round, now_ms: int) -> Event | None:
 
     kind, text = texts[changed.phase]
     return Event(now_ms, kind, text)
+
+
+def state_event(before: KnownState, after: KnownState, now_ms: int) -> Event:
+    """Describe a change of the market's state by its two axes."""
+    text = f"The market changed from {state_words(*before)} to {state_words(*after)}."
+    return Event(now_ms, "state_changed", text)
 
 
 def regime_event(before: str, after: str, now_ms: int) -> Event:

@@ -8,8 +8,18 @@ from typing import NamedTuple
 from generator.arena.ballots import BallotFile
 from generator.arena.hourly import HORIZON_MINUTES, judge, predict, upcoming_hour, void_unresolved
 from generator.arena.lessons import lesson_of
-from generator.arena.life import Forecaster, advance, event_of, open_round, regime_event, schedule_round, void
+from generator.arena.life import (
+    Forecaster,
+    advance,
+    event_of,
+    open_round,
+    regime_event,
+    schedule_round,
+    state_event,
+    void,
+)
 from generator.arena.outcome import PricePoint
+from generator.arena.state import KnownState, RegimeRow
 from generator.arena.tally import simulated_tally
 from generator.arena.teacher import PredictionChange, RoundChange
 from generator.arena.timetable import Slot, Timetable, revise
@@ -24,7 +34,6 @@ __all__ = ["ArenaConfig", "PlayInputs", "PlayResult", "PlayState", "PricePoint",
 UNSEEN = "the forecast was not published before the start"
 SET_BACK = "clock was set back"
 LastOutcome = Callable[[str, str], Prediction | None]  # (kind: arena | hourly, asset)
-RegimeRow = tuple[str, str, float | None, float | None]  # label, mode, confidence, risk score
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +85,7 @@ class PlayState:
     simulated: Mapping[str, Tally] = field(default_factory=dict)
     last_outcome: LastOutcome = lambda _kind, _asset: None  # the last outcome known by kind and asset
     last_regime: str | None = None  # label of the tick before
+    last_state: KnownState = field(default_factory=KnownState)
     concepts: tuple[Concept, ...] = ()  # ideas of earlier lessons, each once, that of the newest first
     published_ms: int | None = None  # wall time of the last published tick; None: this play is not published
 
@@ -237,7 +247,7 @@ def _try_open(item: Round, inputs: PlayInputs, last: LastOutcome) -> Round:
         forecast,
         inputs.now_ms,
         salt=inputs.salt(),
-        regime_mode=inputs.regime[1] if inputs.regime else None,
+        regime_mode=inputs.regime.mode if inputs.regime else None,
         previous=last("arena", item.asset),
         simulated_crowd=inputs.config.simulated_crowd,
     )
@@ -297,9 +307,14 @@ def _locks(state: PlayState, inputs: PlayInputs, changed: Sequence[RoundChange])
 def _events(state: PlayState, inputs: PlayInputs, changed: Sequence[RoundChange]) -> tuple[Event, ...]:
     events = [event_of(after, inputs.now_ms) for _, after in changed]
 
-    if inputs.regime is not None and state.last_regime is not None:
-        label = inputs.regime[0]
-        if label != state.last_regime:
+    if inputs.regime is not None:
+        label = inputs.regime.label
+        if state.last_regime is not None and label != state.last_regime:
             events.append(regime_event(state.last_regime, label, inputs.now_ms))
+
+        # Of two events of one tick the last is listed first: the axes lead.
+        known = state.last_state.followed_by(inputs.regime.volatility, inputs.regime.side)
+        if state.last_state.is_known and known != state.last_state:
+            events.append(state_event(state.last_state, known, inputs.now_ms))
 
     return tuple(event for event in events if event is not None)

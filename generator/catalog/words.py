@@ -314,6 +314,15 @@ MODE_OF_REGIME: Final[dict[RegimeLabel, MarketMode]] = {
     RegimeLabel.UNKNOWN: MarketMode.UNKNOWN,
 }
 
+# Headline, since when and news go by two steps; between the words of one step volatility moves to and fro.
+STEP_OF_VOLATILITY: Final[dict[VolatilityWord, VolatilityWord]] = {
+    VolatilityWord.CALM: VolatilityWord.NORMAL,
+    VolatilityWord.NORMAL: VolatilityWord.NORMAL,
+    VolatilityWord.ELEVATED: VolatilityWord.ELEVATED,
+    VolatilityWord.EXTREME: VolatilityWord.ELEVATED,
+    VolatilityWord.UNKNOWN: VolatilityWord.UNKNOWN,
+}
+
 # The words of the first bodies for a call. A small move and no call share one: `call` has both.
 BIAS_OF_CALL: Final[dict[Call, Bias]] = {
     Call.UP: Bias.UP,

@@ -9,8 +9,9 @@ from typing import Final
 from gateway.wire.inbox import MOST_VOTERS, AnnouncedRound
 from generator.arena.ballots import BallotFile, judge
 from generator.arena.outcome import PricePoint
-from generator.arena.play import PlayInputs, RegimeRow, play
+from generator.arena.play import PlayInputs, play
 from generator.arena.ranges import ranges_of
+from generator.arena.state import RegimeRow
 from generator.arena.values import ArenaView, RangeForecast
 from generator.brain.forecast import EARNED
 from generator.brain.hourly import futures, trends
@@ -231,7 +232,14 @@ def _regime_row(reading: BrainReading | None) -> RegimeRow | None:
     if reading is None:
         return None
     regime = reading.regime
-    return regime.label, MODE_OF_REGIME[regime.label], regime.confidence, regime.risk_score
+    return RegimeRow(
+        label=regime.label,
+        mode=MODE_OF_REGIME[regime.label],
+        confidence=regime.confidence,
+        risk_score=regime.risk_score,
+        volatility=regime.axes.swings,
+        side=regime.axes.side,
+    )
 
 
 def describe(  # noqa: PLR0917

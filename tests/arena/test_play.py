@@ -6,11 +6,12 @@ from math import inf, nan
 import pytest
 
 from generator.arena.play import PlayInputs, PlayResult, PlayState, play, sound
+from generator.arena.state import KnownState, RegimeRow
 from generator.arena.tally import simulated_tally
 from generator.arena.values import PredictionMade, Round, Tally
 from generator.brain.forecast import Forecast
 from generator.catalog.assets import ASSETS
-from generator.catalog.words import Concept, Prediction, RoundPhase
+from generator.catalog.words import Concept, MarketSide, Prediction, RoundPhase, VolatilityWord
 from tests.arena.test_sealing import an_open_round
 from tests.support.arena_inputs import CONFIG, HOUR, MINUTE, NOON, forecast_at, inputs_at, prices_at
 
@@ -18,7 +19,9 @@ START = NOON + HOUR
 VOTES = Tally(5, 2, 1)
 UNSEEN = "the forecast was not published before the start"
 SET_BACK = "clock was set back"
-RANGE, RISK_ON = (("range", "NEUTRAL", 60.0, 40.0), ("risk_on", "RISK_ON", 60.0, 40.0))
+RANGE = RegimeRow("range", "NEUTRAL", 60.0, 40.0)
+RISK_ON = RegimeRow("risk_on", "RISK_ON", 60.0, 40.0)
+QUIET = KnownState(VolatilityWord.NORMAL, MarketSide.NONE)
 
 
 def after_tick(now_ms: int, *active: Round, state: PlayState | None = None, **inputs: object) -> PlayResult:
@@ -44,6 +47,30 @@ def ended(result: PlayResult) -> Round:
 )
 def test_a_change_of_the_regime_s_label_is_an_event(before: str | None, now: tuple | None, texts: list[str]) -> None:  # type: ignore[type-arg]
     result = after_tick(NOON + MINUTE, state=PlayState(last_regime=before), regime=now)
+
+    assert [event.text for event in result.events] == texts
+
+
+@pytest.mark.parametrize(
+    ("before", "volatility", "side", "texts"),
+    [
+        (
+            QUIET,
+            VolatilityWord.EXTREME,
+            MarketSide.FALLING,
+            ["The market changed from normal volatility, no trend to elevated volatility, a downtrend."],
+        ),
+        (QUIET, VolatilityWord.CALM, MarketSide.NONE, []),
+        (QUIET, VolatilityWord.UNKNOWN, MarketSide.UNKNOWN, []),
+        (KnownState(), VolatilityWord.NORMAL, MarketSide.NONE, []),
+    ],
+)
+def test_a_change_of_the_state_by_its_axes_is_an_event(
+    before: KnownState, volatility: VolatilityWord, side: MarketSide, texts: list[str]
+) -> None:
+    state = PlayState(last_regime="range", last_state=before)
+
+    result = after_tick(NOON + MINUTE, state=state, regime=RANGE._replace(volatility=volatility, side=side))
 
     assert [event.text for event in result.events] == texts
 

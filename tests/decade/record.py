@@ -24,13 +24,14 @@ from generator.arena.outcome import change_bps, outcome_of
 from generator.arena.play import Lock, PlayInputs, PlayResult, PlayState, play
 from generator.arena.ranges import due_ms
 from generator.arena.scores import track_record
+from generator.arena.state import RegimeRow
 from generator.arena.teacher import RunningTotals
 from generator.arena.timetable import Timetable
 from generator.arena.values import Hour, PredictionMade, RangeForecast, Round, Tally
 from generator.brain.forecast import Forecast
 from generator.catalog.durations import DAY_MS, HOUR_MS, MINUTE_MS
 from generator.catalog.formats import iso
-from generator.catalog.words import Prediction, RoundPhase
+from generator.catalog.words import MarketSide, Prediction, RoundPhase, VolatilityWord
 from generator.record.audit.audit import RECOUNTED, far_scores_of, scores_of
 from generator.record.audit.entries import Entry, entries_of, entry
 from generator.record.audit.recount import BallotPart, content, digest_of_ballots, path_of
@@ -47,6 +48,8 @@ FLUSH_HOURS: Final = 120
 WEEK_MS: Final = 7 * DAY_MS
 LABELS: Final = ("range", "risk_on", "risk_off", "high_volatility")
 MODES: Final = ("NEUTRAL", "RISK_ON", "RISK_OFF", "HIGH_VOLATILITY")
+VOLATILITIES: Final = (VolatilityWord.CALM, VolatilityWord.NORMAL, VolatilityWord.ELEVATED, VolatilityWord.EXTREME)
+SIDES: Final = (MarketSide.NONE, MarketSide.RISING, MarketSide.FALLING, MarketSide.NONE)
 Progress = Callable[[int, int], None]  # hours done, of
 
 
@@ -154,7 +157,7 @@ class Years:
             ballots=(),
             salt=salt_at(now_ms),
             ranges=_ranges(now_ms % WEEK_MS),
-            regime=(LABELS[place], MODES[place], 61.5, 40.0),
+            regime=RegimeRow(LABELS[place], MODES[place], 61.5, 40.0, VOLATILITIES[place], SIDES[place]),
         )
 
     def _vote(self, item: Round) -> None:
@@ -323,8 +326,8 @@ def _regimes(begin_ms: int, end_ms: int) -> Iterator[dict[str, Any]]:
     for at_ms in (*early, *late):
         place = at_ms // (5 * HOUR_MS) % len(LABELS)
         changed = at_ms in early or at_ms % (5 * HOUR_MS) == 0
-        row = {"at_ms": at_ms, "label": LABELS[place], "mode": MODES[place], "confidence": 61.5, "risk_score": 40.0}
-        yield {**row, "warm_up": False, "changed": changed}
+        regime = RegimeRow(LABELS[place], MODES[place], 61.5, 40.0, VOLATILITIES[place], SIDES[place])
+        yield {"at_ms": at_ms, **regime._asdict(), "warm_up": False, "changed": changed}
 
 
 def rows_in(memory: Memory) -> dict[str, int]:

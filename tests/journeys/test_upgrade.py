@@ -29,6 +29,7 @@ PORTS: Final = {
     "5720b69": 21_200,
     "d890d732": 20_100,
     "e321992": 20_000,
+    "5a312cd": 20_400,
 }  # of the origin that the log of each is named after
 SEEDS: Final = {"e321992": 2061}
 DROPPED: Final = {"settling_until", "keep_until"}  # wall times of payments, which schema 0005 no longer has
@@ -55,6 +56,12 @@ def missing(before: list[dict[str, Any]], after: list[dict[str, Any]]) -> list[M
     names = [name for name in before[0] if name in after[0] or name not in DROPPED]
     kept = [{name: row[name] for name in names} for row in after]
     return [row for row in before if {name: row[name] for name in names} not in kept]
+
+
+def news(state: Path) -> dict[str, Any]:
+    """Return the entries of the published feed by their ids."""
+    feed = json.loads((state / "site" / "current" / "feed.json").read_text())
+    return {item["id"]: item for item in feed["items"]}
 
 
 def log_size(state: Path) -> int:
@@ -123,6 +130,18 @@ def test_a_tick_keeps_every_round_lesson_prediction_and_payment(state: Path) -> 
     assert log_size(state) >= size > 0
     assert (seen.returncode, verified.returncode) == (0, 0), seen.stderr + verified.stdout + verified.stderr
     assert "ballots counted again: 2" in verified.stdout
+
+
+def test_news_published_before_the_axes_were_kept_stays_as_it_was(tmp_path: Path) -> None:
+    state = unpacked("5a312cd", tmp_path / "5a312cd")
+    before = news(state)
+
+    asyncio.run(tick_in(state))
+
+    after = news(state)
+    assert [item["_emi"]["kind"] for item in before.values()].count("regime") > 0
+    assert {name: item for name, item in before.items() if after.get(name, item) != item} == {}
+    assert [item["_emi"]["kind"] for name, item in after.items() if name not in before].count("state") == 1
 
 
 def test_an_old_payment_gets_its_bytes_again_without_any_request(state: Path) -> None:

@@ -3,11 +3,14 @@
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from sqlalchemy import Table, insert, select
 
+from generator.arena.state import RegimeRow
 from generator.arena.values import Event
+from generator.catalog.words import MarketSide, VolatilityWord
 from generator.record.memory import tables as t
 from generator.record.memory.rows import insert_all, row_of
 from generator.record.memory.store import Memory
@@ -25,8 +28,9 @@ def memory(tmp_path: Path) -> Iterator[Memory]:
     made.close()
 
 
-def play_regime(memory: Memory, at_ms: int, label: str, confidence: float | None = 60.0) -> None:
-    play_tick(memory, replace(inputs_at(at_ms), regime=(label, "NEUTRAL", confidence, 12.5)))
+def play_regime(memory: Memory, at_ms: int, label: str, confidence: float | None = 60.0, **axes: Any) -> None:
+    regime = RegimeRow(label, "NEUTRAL", confidence, 12.5, **axes)
+    play_tick(memory, replace(inputs_at(at_ms), regime=regime))
 
 
 def test_ticks_of_a_day_are_counted(memory: Memory) -> None:
@@ -135,6 +139,34 @@ def test_changes_of_the_regime_are_kept_and_become_events(memory: Memory) -> Non
     assert found[0].text == "The label of the market regime changed from risk-off to range."
     assert len(found) == 2
     assert memory.regime_changes(1) == changes[:1]
+
+
+STATES = (
+    (VolatilityWord.UNKNOWN, MarketSide.UNKNOWN),
+    (VolatilityWord.NORMAL, MarketSide.UNKNOWN),
+    (VolatilityWord.CALM, MarketSide.NONE),
+    (VolatilityWord.NORMAL, MarketSide.NONE),
+    (VolatilityWord.UNKNOWN, MarketSide.UNKNOWN),
+    (VolatilityWord.CALM, MarketSide.UNKNOWN),
+    (VolatilityWord.EXTREME, MarketSide.NONE),
+    (VolatilityWord.ELEVATED, MarketSide.FALLING),
+)
+
+
+def test_changes_of_the_state_are_kept_and_what_is_unknown_for_a_while_is_none(memory: Memory) -> None:
+    for minute, (volatility, side) in enumerate(STATES):
+        play_regime(memory, NOON + minute * MINUTE, "range", volatility=volatility, side=side)
+
+    changes = memory.regime_changes(10)
+
+    assert [(change.at_ms - NOON) // MINUTE for change in changes] == [7, 6, 2, 1, 0]
+    assert [(change.volatility, change.side) for change in changes[:2]] == [STATES[7], STATES[6]]
+    found = [event.text for event in memory.view(NOON).events if event.kind == "state_changed"]
+    assert found == [
+        "The market changed from elevated volatility, no trend to elevated volatility, a downtrend.",
+        "The market changed from normal volatility, no trend to elevated volatility, no trend.",
+        "The market changed from normal volatility, trend unknown to normal volatility, no trend.",
+    ]
 
 
 def test_minutes_in_which_no_tick_began_are_counted_since_the_first(tmp_path: Path) -> None:

@@ -28,6 +28,7 @@ RANGES = ("ranges", "moves", "due_ms")
 LATER_COLUMNS = (*RANGES, "call")
 # What takes a memory from each schema to the one before.
 UNDONE = {
+    "11": tuple(f"ALTER TABLE regime_history DROP COLUMN {name}" for name in ("volatility", "side")),
     "10": ("DROP TABLE witnessed_heads",),
     "9": (
         "DROP INDEX lessons_by_concept",
@@ -143,7 +144,7 @@ def test_a_new_memory_is_stamped_with_the_schema_that_an_earlier_program_reads_t
     assert schema_of(filled) == (t.SCHEMA_VERSION, t.SCHEMA_VERSION)
 
 
-@pytest.mark.parametrize("version", ["4", "5", "6", "7", "8"])
+@pytest.mark.parametrize("version", ["4", "5", "6", "7", "8", "9", "10"])
 def test_a_memory_of_each_earlier_program_is_stamped_and_has_todays_tables(
     tmp_path: Path, filled: Path, version: str
 ) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from generator.catalog.text.answers import DISCLAIMER
-from generator.catalog.words import SourceMode
+from generator.catalog.words import MarketSide, SourceMode, VolatilityWord
 from generator.record.memory.history import RegimeChange
 from generator.site.files.feeds import CHANGES_READ, ENTRIES, feeds
 from tests.support.builders import HOUR_MS
@@ -26,6 +26,16 @@ def changes(number: int = 4) -> list[RegimeChange]:
         RegimeChange(START_MS - back * 5 * HOUR_MS - 60_000, LABELS[back % 3], "NEUTRAL", 0.782, 41.3, back > 2)
         for back in range(number)
     ]
+
+
+def state_changes(*states: tuple[VolatilityWord, MarketSide], label: str = "range") -> list[RegimeChange]:
+    """Return changes an hour apart, of states given oldest first, newest first."""
+    moments = range(START_MS, START_MS + len(states) * HOUR_MS, HOUR_MS)
+    rows = [
+        RegimeChange(at_ms, label, "NEUTRAL", 0.612, 41.3, warm_up=False, volatility=volatility, side=side)
+        for at_ms, (volatility, side) in zip(moments, states, strict=True)
+    ]
+    return rows[::-1]
 
 
 def made(mode: SourceMode = SourceMode.SIMULATED, number: int = 30, **site: Any) -> dict[str, bytes]:
@@ -95,7 +105,7 @@ def test_what_was_published_stays_as_it_was_when_more_comes() -> None:
 def test_a_change_whose_beginning_is_out_of_sight_is_not_called_a_first_reading() -> None:
     listed, whole = (items(feeds(SITE, SourceMode.LIVE, (), changes(one), AT)) for one in (CHANGES_READ, 2))
 
-    assert len(listed) == ENTRIES
+    assert len(listed) == ENTRIES < CHANGES_READ
     assert not [entry for entry in listed if "First" in entry["title"]]
     assert whole[-1]["title"] == "First regime: risk-on"
 
@@ -190,3 +200,63 @@ def test_a_regime_below_an_even_chance_is_news_of_a_mixed_market(confidence: flo
 
     assert first["title"] == said
     assert first["summary"].startswith(f"The regime is now {said.partition(' to ')[2]}.")
+
+
+CALM = VolatilityWord.CALM
+NORMAL = VolatilityWord.NORMAL
+EXTREME = VolatilityWord.EXTREME
+UNKNOWN = (VolatilityWord.UNKNOWN, MarketSide.UNKNOWN)
+
+
+def test_an_entry_leads_with_both_axes_and_then_names_the_state() -> None:
+    changed = state_changes((CALM, MarketSide.NONE), (EXTREME, MarketSide.FALLING), label="risk_off")
+
+    newest, first = items(feeds(SITE, SourceMode.LIVE, (), changed, AT))
+
+    assert (first["title"], newest["title"]) == (
+        "Normal volatility, no trend",
+        "Elevated volatility, a downtrend (before: normal volatility, no trend)",
+    )
+    assert newest["summary"] == "Elevated volatility, a downtrend. Before: normal volatility, no trend."
+    assert "<p>The name of the state is risk-off. Confidence 61.2 of 100, risk score 41.3" in newest["content_html"]
+    facts = ("kind", "volatility", "previous_volatility", "side", "previous_side", "label")
+    assert [newest["_emi"][name] for name in facts] == ["state", "elevated", "normal", "falling", "none", "risk_off"]
+
+
+def test_a_change_of_the_label_or_within_a_step_or_an_unknown_while_gives_no_entry() -> None:
+    same = ((NORMAL, MarketSide.NONE), (CALM, MarketSide.NONE), UNKNOWN, (NORMAL, MarketSide.UNKNOWN))
+    changed = state_changes(*same, (NORMAL, MarketSide.NONE), (NORMAL, MarketSide.RISING))
+    changed[1] = replace(changed[1], label="high_volatility")
+
+    listed = items(feeds(SITE, SourceMode.LIVE, (), changed, AT))
+
+    titles = [item["title"] for item in listed]
+    assert titles == ["Normal volatility, an uptrend (before: no trend)", "Normal volatility, no trend"]
+
+
+def test_an_axis_that_was_not_known_before_is_not_compared() -> None:
+    changed = state_changes(UNKNOWN, (NORMAL, MarketSide.UNKNOWN), (NORMAL, MarketSide.NONE))
+
+    newest, first = items(feeds(SITE, SourceMode.LIVE, (), changed, AT))
+
+    assert (first["title"], newest["title"]) == ("Normal volatility, trend unknown", "Normal volatility, no trend")
+    assert (newest["_emi"]["previous_volatility"], newest["_emi"]["previous_side"]) == ("normal", None)
+
+
+def test_entries_from_before_the_axes_were_kept_stay_as_they_were() -> None:
+    before = {item["id"]: item for item in items(feeds(SITE, SourceMode.LIVE, (), changes(3), AT))}
+    newer = [*state_changes((NORMAL, MarketSide.NONE), (EXTREME, MarketSide.NONE)), *changes(3)]
+
+    after = {item["id"]: item for item in items(feeds(SITE, SourceMode.LIVE, (), newer, AT))}
+
+    assert {name: after[name] for name in before} == before
+    assert [name.split(":")[2] for name in after if name not in before] == ["state", "state"]
+
+
+def test_a_state_whose_beginning_is_out_of_sight_is_not_called_new() -> None:
+    states = [(NORMAL, MarketSide.NONE), (EXTREME, MarketSide.NONE)] * (CHANGES_READ // 2)
+
+    listed = items(feeds(SITE, SourceMode.LIVE, (), state_changes(*states), AT))
+
+    assert len(listed) == ENTRIES
+    assert all("(before: " in item["title"] for item in listed)

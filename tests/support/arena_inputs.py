@@ -16,6 +16,7 @@ from gateway.wire.algorand import DEMO_ARENA
 from gateway.wire.networks import NETWORKS
 from generator.arena.ballots import BallotFile
 from generator.arena.play import ArenaConfig, PlayInputs, PricePoint
+from generator.arena.state import RegimeRow
 from generator.arena.values import ArenaView, RangeForecast
 from generator.brain.forecast import CALLS, EARNED, Forecast, OutcomeChances, follow, in_units
 from generator.catalog.assets import ASSETS
@@ -101,7 +102,7 @@ def inputs_at(
         ballots=tuple(ballots),
         salt=salt_at(now_ms),
         ranges=ranges_at(now_ms),
-        regime=(label, "NEUTRAL", 61.5, 40.0),
+        regime=RegimeRow(label, "NEUTRAL", 61.5, 40.0),
     )
 
 

@@ -9,6 +9,7 @@ from generator.catalog.assets import ASSET_NAMES, ASSETS
 from generator.catalog.counts import in_words, listed
 from generator.catalog.text.forecast import PublishedForecast, calls_sentence, forecast_sentence
 from generator.catalog.text.labels import EXPECTED, LIKELY_PERCENT, MIXED, REGIME
+from generator.catalog.text.state import trend_words, volatility_words
 from generator.catalog.thresholds import (
     BROAD_SHARE,
     FLAT_PERCENT,
@@ -16,7 +17,15 @@ from generator.catalog.thresholds import (
     LARGE_DAYS,
     REBOUND_PERCENT,
 )
-from generator.catalog.words import Call, MarketSide, MarketStructure, RegimeLabel, Trend, VolatilityWord
+from generator.catalog.words import (
+    STEP_OF_VOLATILITY,
+    Call,
+    MarketSide,
+    MarketStructure,
+    RegimeLabel,
+    Trend,
+    VolatilityWord,
+)
 
 LONGEST_HEADLINE: Final = 240
 LIKELY: Final = LIKELY_PERCENT
@@ -33,17 +42,6 @@ _HIGH_RANK: Final = 75.0  # from which on normal volatility is said to be above 
 _LOW_RANK: Final = 25.0
 _MORE_THAN_ALL: Final = 1.05  # of the day's move
 ROUGH: Final = (VolatilityWord.ELEVATED, VolatilityWord.EXTREME)
-_STEPS: Final[dict[VolatilityWord, tuple[str, str]]] = {
-    VolatilityWord.CALM: ("Normal volatility", "calm"),
-    VolatilityWord.NORMAL: ("Normal volatility", ""),
-    VolatilityWord.ELEVATED: ("Elevated volatility", ""),
-    VolatilityWord.EXTREME: ("Elevated volatility", "extreme"),
-}  # the two-way step, and what it is now where the word is another
-_TRENDS: Final[dict[MarketSide, str]] = {
-    MarketSide.RISING: "an uptrend",
-    MarketSide.FALLING: "a downtrend",
-    MarketSide.NONE: "no trend",
-}
 _TREND_WORDS: Final[dict[Trend, str]] = {
     Trend.UP: "an uptrend",
     Trend.DOWN: "a downtrend",
@@ -255,18 +253,18 @@ def _state(facts: PublishedMarket) -> str:
     if not swings_known and not side_known:
         return _unknown_state(facts)
 
-    now = ""
-    swings = "Volatility unknown"
+    swings = volatility_words(facts.volatility).capitalize()
     if swings_known:
-        step, now = _STEPS[facts.volatility]
-        swings = f"{step}{_since(facts.swings_since, ' UTC')}"
-    trend = "trend unknown"
+        swings = f"{swings}{_since(facts.swings_since, ' UTC')}"
+    trend = trend_words(facts.side)
     if side_known:
         zone = "" if swings_known and facts.swings_since else " UTC"
-        trend = f"{_TRENDS[facts.side]}{_since(facts.side_since, zone)}"
-    if now:
-        return f"{swings}, now {now}; {trend}."
-    return f"{swings}, {trend}."
+        trend = f"{trend}{_since(facts.side_since, zone)}"
+
+    is_its_step = STEP_OF_VOLATILITY[facts.volatility] is facts.volatility
+    if is_its_step:
+        return f"{swings}, {trend}."
+    return f"{swings}, now {facts.volatility}; {trend}."
 
 
 def _unknown_state(facts: PublishedMarket) -> str:

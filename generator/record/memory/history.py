@@ -5,17 +5,18 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from sqlalchemy import Connection, distinct, func, insert, select
+from sqlalchemy import ColumnElement, Connection, distinct, func, insert, select
 
-from generator.arena.play import RegimeRow
+from generator.arena.state import KnownState, RegimeRow
 from generator.arena.values import Hour
 from generator.catalog.durations import DAY_MS, HOUR_MS, MINUTE_MS
+from generator.catalog.words import MarketSide, VolatilityWord
 from generator.record.memory import tables as t
 from generator.record.memory.rows import forget, upsert
 
 KEPT_TICKS = 130_000  # 90 days
 READ_HOURS_MS = 31 * DAY_MS  # by pages; all are kept
-KEPT_REGIMES = 20_000  # 14 days; rows where the label changed are kept for good
+KEPT_REGIMES = 20_000  # 14 days; rows where the label or the state changed are kept for good
 DAY_TOLERANCE_MS = 30 * MINUTE_MS
 
 
@@ -31,7 +32,7 @@ class TickCounts:
 
 @dataclass(frozen=True, slots=True)
 class RegimeChange:
-    """The label at a tick where it changed."""
+    """The regime at a tick where its label or the state by the two axes changed."""
 
     at_ms: int
     label: str
@@ -39,6 +40,8 @@ class RegimeChange:
     confidence: float | None
     risk_score: float | None
     warm_up: bool
+    volatility: VolatilityWord | None = None  # None: of a tick from before the axes were kept
+    side: MarketSide | None = None
 
 
 def store_tick(connection: Connection, tick_id: str, **values: Any) -> None:
@@ -87,20 +90,37 @@ def last_regime(connection: Connection) -> str | None:
     return label
 
 
-def store_regime(connection: Connection, at_ms: int, regime: RegimeRow, before: str | None, *, warm_up: bool) -> None:
+def last_state(connection: Connection) -> KnownState:
+    """Return the last that was known of each axis."""
+    c = t.regime_history.c
+    volatility = _last_known(connection, c.volatility, VolatilityWord.UNKNOWN)
+    side = _last_known(connection, c.side, MarketSide.UNKNOWN)
+    return KnownState().followed_by(VolatilityWord(volatility), MarketSide(side))
+
+
+def _last_known(connection: Connection, column: ColumnElement[str | None], unknown: str) -> str:
+    """Return the newest word of an axis; of rows from before the axes were kept there is none."""
+    query = select(column).where(column != unknown).order_by(t.regime_history.c.id.desc()).limit(1)
+    return connection.execute(query).scalar() or unknown
+
+
+def store_regime(connection: Connection, at_ms: int, regime: RegimeRow, *, warm_up: bool) -> None:
     """Log the regime of one tick; the same time again keeps what was first."""
     c = t.regime_history.c
     if connection.execute(select(c.id).where(c.at_ms == at_ms)).scalar() is not None:
         return
 
-    label, mode, confidence, risk_score = regime
+    state = last_state(connection)
+    is_other_state = state.followed_by(regime.volatility, regime.side) != state
     row = {
         "at_ms": at_ms,
-        "label": str(label),
-        "mode": str(mode),
-        "confidence": confidence,
-        "risk_score": risk_score,
-        "changed": before != label,
+        "label": str(regime.label),
+        "mode": str(regime.mode),
+        "confidence": regime.confidence,
+        "risk_score": regime.risk_score,
+        "volatility": str(regime.volatility),
+        "side": str(regime.side),
+        "changed": regime.label != last_regime(connection) or is_other_state,
         "warm_up": warm_up,
     }
     connection.execute(insert(t.regime_history).values(**row))
@@ -121,10 +141,19 @@ def day_before(connection: Connection, now_ms: int) -> tuple[str | None, float |
 
 
 def regime_changes(connection: Connection, limit: int) -> tuple[RegimeChange, ...]:
-    """Return the ticks where the label changed, newest first."""
+    """Return the ticks where the label or the state changed, newest first."""
     c = t.regime_history.c
-    query = select(c.at_ms, c.label, c.mode, c.confidence, c.risk_score, c.warm_up).where(c.changed.is_(True))
-    return tuple(RegimeChange(*row) for row in connection.execute(query.order_by(c.id.desc()).limit(limit)))
+    query = select(c.at_ms, c.label, c.mode, c.confidence, c.risk_score, c.warm_up, c.volatility, c.side)
+    newest = query.where(c.changed.is_(True)).order_by(c.id.desc()).limit(limit)
+    return tuple(_regime_change(row) for row in connection.execute(newest).mappings())
+
+
+def _regime_change(row: Mapping[Any, Any]) -> RegimeChange:
+    axes = {
+        "volatility": None if row["volatility"] is None else VolatilityWord(row["volatility"]),
+        "side": None if row["side"] is None else MarketSide(row["side"]),
+    }
+    return RegimeChange(**{**row, **axes})
 
 
 def newest_hour_ms(connection: Connection) -> int:

@@ -35,10 +35,8 @@ def active_rounds(connection: Connection) -> tuple[Round, ...]:
     return values_in(connection, Round, query)
 
 
-def load_state(
-    connection: Connection, inputs: PlayInputs, last_regime: str | None, published_ms: int | None
-) -> PlayState:
-    """Load what the pure rules need."""
+def load_state(connection: Connection, inputs: PlayInputs, published_ms: int | None) -> PlayState:
+    """Load what the pure rules need of rounds and predictions."""
     now_ms = inputs.now_ms
     active = active_rounds(connection)
     stored = get_meta(connection, SCHEDULE_KEY)
@@ -61,7 +59,6 @@ def load_state(
         real={item.round_id: real_tally(connection, item) for item in active},
         simulated={item.round_id: locked_tally(connection, item.round_id, simulated=True) for item in active},
         last_outcome=lambda kind, asset: last_outcome(connection, kind, asset, now_ms),
-        last_regime=last_regime,
         concepts=concepts_by_recency(connection),
         published_ms=published_ms,
     )

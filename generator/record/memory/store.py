@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import partial
 from typing import Any, TypeVar
 
@@ -295,7 +295,7 @@ class Memory:
             return history.day_before(connection, now_ms)
 
     def regime_changes(self, limit: int) -> tuple[history.RegimeChange, ...]:
-        """Return the last changes of the regime's label, newest first."""
+        """Return the last changes of the regime's label or of the market's state, newest first."""
         with self.reading() as connection:
             return history.regime_changes(connection, limit)
 
@@ -367,8 +367,12 @@ class TickTransaction:
 
         `published_ms` is the wall time of the last published tick; None where nothing is published, as in a backtest.
         """
-        last_regime = history.last_regime(self._connection)
-        return rounds.load_state(self._connection, inputs, last_regime, published_ms)
+        state = rounds.load_state(self._connection, inputs, published_ms)
+        return replace(
+            state,
+            last_regime=history.last_regime(self._connection),
+            last_state=history.last_state(self._connection),
+        )
 
     def store(self, result: PlayResult, inputs: PlayInputs, brain_state: bytes | None) -> None:
         """Store what changed, and log what no backtest played."""
@@ -389,8 +393,7 @@ class TickTransaction:
             memory.keep(log_state=log.record_tick(connection, memory.log_state(connection), result, totals, now_ms))
 
         if inputs.regime is not None:
-            last_regime = history.last_regime(connection)
-            history.store_regime(connection, now_ms, inputs.regime, last_regime, warm_up=inputs.warm_up)
+            history.store_regime(connection, now_ms, inputs.regime, warm_up=inputs.warm_up)
         if brain_state is not None:
             upsert(connection, t.brain_state, {"id": 1}, {"at_ms": now_ms, "state": brain_state})
 

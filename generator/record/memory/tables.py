@@ -4,7 +4,7 @@ from typing import Any, Final
 
 import sqlalchemy as sa
 
-SCHEMA_VERSION: Final = "10"
+SCHEMA_VERSION: Final = "11"
 """The newest migration; a memory of this schema needs no Alembic to start."""
 SCHEMA_KEY: Final = "schema_version"
 FENCE_KEY: Final = "fence"
@@ -151,7 +151,9 @@ regime_history = sa.Table(
     *_given(sa.String(24), "label"),
     *_given(sa.String(16), "mode"),
     *_maybe(sa.Float, "confidence", "risk_score"),
-    *_given(sa.Boolean, "warm_up", "changed"),  # the label differs from the row before: such a row is never pruned
+    # The label or the state by the two axes differs from the last that was known: such a row is never pruned.
+    *_given(sa.Boolean, "warm_up", "changed"),
+    *_maybe(sa.String(16), "volatility", "side"),  # NULL: of a tick from before the axes were kept
 )
 
 # What was published first in each hour; kept for good.

@@ -3,12 +3,12 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from itertools import pairwise
 from typing import Any, Final
 from urllib.parse import urlsplit
 
 from markupsafe import Markup
 
+from generator.arena.state import KnownState
 from generator.arena.values import PredictionMade, Tally
 from generator.catalog.assets import ASSETS
 from generator.catalog.formats import iso, percent, share
@@ -16,7 +16,16 @@ from generator.catalog.links import ARENA, FEED_ATOM, FEED_JSON, METHODOLOGY, as
 from generator.catalog.text.answers import DISCLAIMER
 from generator.catalog.text.labels import MIXED, MODE_BANNERS, NO_CALL, OUTCOME, REGIME
 from generator.catalog.text.market import regime_name
-from generator.catalog.words import Call, Consensus, RegimeLabel, SourceMode
+from generator.catalog.text.state import state_words, trend_words, volatility_words
+from generator.catalog.words import (
+    STEP_OF_VOLATILITY,
+    Call,
+    Consensus,
+    MarketSide,
+    RegimeLabel,
+    SourceMode,
+    VolatilityWord,
+)
 from generator.compose.body import encode
 from generator.compose.context import Site
 from generator.record.memory.history import RegimeChange
@@ -26,7 +35,7 @@ from generator.site.words.format import moment, ms_of, signed
 from generator.site.words.votes import votes_words
 
 ENTRIES: Final = 50
-CHANGES_READ: Final = ENTRIES + 1  # the one before says what the oldest changed from
+CHANGES_READ: Final = 6 * ENTRIES  # about two of three change the label alone, which gives none
 SINCE: Final = "2026"  # of RFC 4151: a year in which the name was ours; part of every id, so it stays
 MARKS: Final[Mapping[SourceMode, str]] = {SourceMode.SIMULATED: "Simulated", SourceMode.RECORDED: "Replayed"}
 WARM_UP: Final = "From a backtest on past data before the service first started; scored separately."
@@ -127,7 +136,7 @@ def feeds(
 
     Args:
         rounds: rows of `/arena/rounds.json`, newest first.
-        changes: of the regime, newest first, `CHANGES_READ` at most.
+        changes: of the regime's label and of the state, newest first, `CHANGES_READ` at most.
         at: aware time of the tick; only its day shows, and only while there is no news at all.
     """
     source = _FeedSource(site, mode)
@@ -249,31 +258,99 @@ def _forecast_and_votes(row: Mapping[str, Any]) -> str:
 
 
 def _of_changes(source: _FeedSource, changes: Sequence[RegimeChange]) -> Iterator[FeedEntry]:
-    """Give an entry for each change whose regime before is known; the first regime of all has none before."""
-    first_of_all_is_read = len(changes) < CHANGES_READ
-    for after, before in pairwise([*changes, None]):
-        if after is not None and (before is not None or first_of_all_is_read):
-            yield _of_change(source, after, before)
+    """Give an entry for each state that is another than the one before it.
+
+    Of the time before the axes were kept each change of the label is an entry, as it was published then. Where what was
+    before is out of sight, there is no entry.
+    """
+    is_before_known = len(changes) < CHANGES_READ
+    state = KnownState()
+    before: RegimeChange | None = None
+    for change in reversed(changes):
+        if change.volatility is None or change.side is None:
+            if before is not None or is_before_known:
+                yield _of_label(source, change, before)
+            is_before_known = True
+        else:
+            known = state.followed_by(change.volatility, change.side)
+            is_before_known = is_before_known or state.is_whole
+            if known != state and is_before_known:
+                yield _of_state(source, change, change.volatility, change.side, state)
+            state = known
+        before = change
 
 
-def _of_change(source: _FeedSource, after: RegimeChange, before: RegimeChange | None) -> FeedEntry:
-    label = RegimeLabel(after.label)
-    confidence = share(after.confidence)
-    now = regime_name(label, confidence)
-    leads = ""
-    if now == MIXED and confidence is not None and label is not RegimeLabel.TRANSITION:
-        leads = f", with {REGIME[label]} at {percent(confidence)}%"
+def _of_state(
+    source: _FeedSource, change: RegimeChange, volatility: VolatilityWord, side: MarketSide, before: KnownState
+) -> FeedEntry:
+    """Lead with the two axes; the label is the name of the state.
 
+    Args:
+        before: the last that was known of each axis; one that was not, or is not now, is not compared.
+    """
+    now = before.followed_by(volatility, side)
+    was = []
+    if before.volatility not in {now.volatility, VolatilityWord.UNKNOWN}:
+        was.append(volatility_words(before.volatility))
+    if before.side not in {now.side, MarketSide.UNKNOWN}:
+        was.append(trend_words(before.side))
+
+    shown = state_words(volatility, side)
+    title = shown.capitalize()
+    first = f"{title}."
+    if was:
+        title = f"{title} (before: {', '.join(was)})"
+        first = f"{first} Before: {', '.join(was)}."
+
+    return source.entry(
+        f"state:{moment(change.at_ms):%Y%m%dT%H%M%SZ}",
+        at=iso(change.at_ms),
+        title=title,
+        path="/",
+        tags=("state", volatility_words(volatility), trend_words(side)),
+        paragraphs=(first, f"The name of the state is {_name(change)}.{_figures(change)} {CONFIDENCE_NOTE}"),
+        warm_up=change.warm_up,
+        kind="state",
+        volatility=STEP_OF_VOLATILITY[volatility],
+        side=side,
+        previous_volatility=_known_or_none(before.volatility),
+        previous_side=_known_or_none(before.side),
+        label=change.label,
+        mode=change.mode,
+        confidence=share(change.confidence),
+        risk_score=percent(change.risk_score),
+    )
+
+
+def _known_or_none(word: VolatilityWord | MarketSide) -> str | None:
+    return None if word in {VolatilityWord.UNKNOWN, MarketSide.UNKNOWN} else word
+
+
+def _name(change: RegimeChange) -> str:
+    """Return what the regime is called; of a mixed one, which is likeliest and how likely."""
+    label = RegimeLabel(change.label)
+    confidence = share(change.confidence)
+    name = regime_name(label, confidence)
+    if name == MIXED and confidence is not None and label is not RegimeLabel.TRANSITION:
+        return f"{name}, with {REGIME[label]} at {percent(confidence)}%"
+    return name
+
+
+def _figures(change: RegimeChange) -> str:
+    """Return the figures that are known, as a sentence after another."""
+    figures = (("confidence", share(change.confidence)), ("risk score", change.risk_score))
+    known = [f"{name} {percent(value)} of 100" for name, value in figures if value is not None]
+    return f" {', '.join(known).capitalize()}." if known else ""
+
+
+def _of_label(source: _FeedSource, after: RegimeChange, before: RegimeChange | None) -> FeedEntry:
+    now = _name(after)
     if before is None:
-        title = f"First regime: {now}{leads}"
+        title = f"First regime: {now}"
         previous_label = None
     else:
-        title = f"The regime changed from {REGIME[RegimeLabel(before.label)]} to {now}{leads}"
+        title = f"The regime changed from {REGIME[RegimeLabel(before.label)]} to {now}"
         previous_label = before.label
-
-    figures = (("confidence", confidence), ("risk score", after.risk_score))
-    known = [f"{name} {percent(value)} of 100" for name, value in figures if value is not None]
-    figures_words = f" {', '.join(known).capitalize()}." if known else ""
 
     return source.entry(
         f"regime:{moment(after.at_ms):%Y%m%dT%H%M%SZ}",
@@ -281,13 +358,13 @@ def _of_change(source: _FeedSource, after: RegimeChange, before: RegimeChange | 
         title=title,
         path="/",
         tags=("regime", after.mode),
-        paragraphs=(f"The regime is now {now}{leads}.{figures_words} {CONFIDENCE_NOTE}",),
+        paragraphs=(f"The regime is now {now}.{_figures(after)} {CONFIDENCE_NOTE}",),
         warm_up=after.warm_up,
         kind="regime",
         label=after.label,
         mode=after.mode,
         previous_label=previous_label,
-        confidence=confidence,
+        confidence=share(after.confidence),
         risk_score=percent(after.risk_score),
     )
 
