@@ -128,6 +128,7 @@ class GatewaySettings(BaseSettings):
             "nodes are `https://`, or on loopback."
         ),
     )
+    receipt_key_file: Path | None = None
     facilitator_token: SecretStr | None = Field(default=None, description="Sent as a bearer token, never shown.")
     algod_url: HttpUrl | None = Field(
         default=None, description="Node that proves what became of a payment; as for the facilitator."
@@ -221,6 +222,11 @@ class GatewaySettings(BaseSettings):
     def ledger_where(self) -> Path | str:
         """The payments ledger: a file, or the URL of a file or of a database for several gateways."""
         return self.ledger_url.get_secret_value() if self.ledger_url else self.state_dir / "payments.sqlite3"
+
+    @property
+    def receipt_key_path(self) -> Path:
+        """Where the key that signs receipts lies, if there is one."""
+        return self.receipt_key_file or self.state_dir / "keys" / "receipt.key"
 
     @property
     def origin(self) -> str:

@@ -11,6 +11,7 @@ from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 from gateway.wire.algorand import key_of
 from gateway.wire.inbox import inbox_of
 from gateway.wire.object_store import SCHEMES, BucketUrl, is_bucket
+from gateway.wire.receipts import PUBLIC_SUFFIX
 from generator.catalog.assets import ASSETS
 from generator.catalog.contact import contact_of
 from generator.catalog.text.answers import DEFAULT_PROJECT
@@ -171,6 +172,13 @@ class GeneratorSettings(BaseSettings):
             "that never signed the log stops the start."
         ),
     )
+    receipt_key_file: Path | None = Field(
+        None,
+        description=(
+            "Key with which the gateway signs receipts, by `emi receipt-key init`; its public half lies next to it as "
+            "`.pub`, and the generator publishes that. Unset: STATE_DIR/keys/receipt.key, and without it no receipts."
+        ),
+    )
     witness_policy: Path | None = Field(
         None,
         description=(
@@ -314,6 +322,12 @@ class GeneratorSettings(BaseSettings):
     def log_key_path(self) -> Path:
         """File of the transparency log's key."""
         return self.log_key_file or self.state_dir / "keys" / "log.key"
+
+    @property
+    def receipt_keys_path(self) -> Path:
+        """The file of the public halves of the receipt keys, if there is one."""
+        key = self.receipt_key_file or self.state_dir / "keys" / "receipt.key"
+        return key.with_suffix(PUBLIC_SUFFIX)
 
     @property
     def backup_status_path(self) -> Path:

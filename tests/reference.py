@@ -40,6 +40,7 @@ from generator.catalog.links import (
     DOCS_INDEX,
     EMBED,
     HISTORY_CSV,
+    RECEIPT_KEYS,
     SAMPLE_REPORT,
     STATUS_JSON,
     asset_path,
@@ -146,6 +147,7 @@ def paths() -> Rows:
     yield f"`{SAMPLE_REPORT}`", "The human report's sample under its first address"
     yield f"`{STATUS_JSON}`", "How fresh each source is, ticks published and failed"
     yield from ((f"`{row.path}`", row.purpose) for row in (*DISCOVERY_FILES, *OPENAPI_SLICES))
+    yield f"`{RECEIPT_KEYS}`", "Keys that sign receipts (did:web), where there are any"
     yield "`/log/witnessed.txt`", "Sizes of the newest heads of the log that witnesses signed, the newest first"
     yield "`/files/witnessed/…`", "Each of them as they signed it, by its size"
     yield from ((f"`{row.path}`", row.purpose) for row in DOWNLOADS)

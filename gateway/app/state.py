@@ -8,6 +8,7 @@ from typing import Final
 
 from gateway.app.readiness import Readiness
 from gateway.clock import Clock
+from gateway.errors import GatewayError
 from gateway.http.answers import Problems
 from gateway.http.limits import Clients, RateLimit
 from gateway.http.metrics import Metrics
@@ -15,6 +16,7 @@ from gateway.ledger.store import Ledger
 from gateway.ledger.thread import MAX_WAITING, LedgerThread
 from gateway.payments.purchase import Purchases, Step
 from gateway.payments.quotes import Quotes
+from gateway.payments.receipts import Receipts
 from gateway.payments.reconcile import Reconciler
 from gateway.settings import GatewaySettings
 from gateway.upstream.chain import Chain
@@ -22,6 +24,7 @@ from gateway.upstream.facilitator import Facilitator
 from gateway.upstream.http_client import Http
 from gateway.vault.bucket import VaultFiles
 from gateway.vault.folder import VaultReader
+from gateway.wire.receipts import ReceiptError, ReceiptKey, read_key
 
 START_S: Final = 10.0
 
@@ -68,7 +71,9 @@ async def open_state(
 
     Raises:
         LedgerUnreadable: the payments ledger cannot be opened.
+        GatewayError: the receipt key cannot be used.
     """
+    key = _receipt_key(settings)
     opened = await asyncio.to_thread(Ledger, settings.ledger_where)
     vault = VaultReader(files, clock, settings.vault_max_age_seconds)
     facilitator = Facilitator(settings, http, clock, metrics)
@@ -79,6 +84,7 @@ async def open_state(
     most = max(MAX_WAITING, 2 * settings.payments_at_once)
     ledger = LedgerThread(opened, clock, metrics, most, round_now=chain.round_now, exports=settings.state_dir)
 
+    receipts = Receipts(settings, vault, key)
     purchases = Purchases(
         settings=settings,
         clock=clock,
@@ -86,8 +92,12 @@ async def open_state(
         facilitator=facilitator,
         chain=chain,
         ledger=ledger,
+        receipts=receipts,
         metrics=metrics,
         step=step,
+    )
+    reconciler = Reconciler(
+        clock=clock, chain=chain, ledger=ledger, purchases=purchases, receipts=receipts, metrics=metrics
     )
     quotes = Quotes(settings=settings, vault=vault, facilitator=facilitator, ledger=ledger)
     readiness = Readiness(
@@ -109,7 +119,7 @@ async def open_state(
         chain=chain,
         ledger=ledger,
         purchases=purchases,
-        reconciler=Reconciler(clock=clock, chain=chain, ledger=ledger, purchases=purchases, metrics=metrics),
+        reconciler=reconciler,
         quotes=quotes,
         readiness=readiness,
         clients=Clients(settings.trusted_proxies),
@@ -123,3 +133,14 @@ async def open_state(
     finally:
         await purchases.drain()
         await ledger.close()
+
+
+def _receipt_key(settings: GatewaySettings) -> ReceiptKey | None:
+    """Return the key that signs receipts; None where there is none and the operator named no file."""
+    try:
+        key = read_key(settings.receipt_key_path)
+    except ReceiptError as error:
+        raise GatewayError(str(error)) from error
+    if key is None and settings.receipt_key_file is not None:
+        raise GatewayError(f"there is no receipt key {settings.receipt_key_file}: `emi receipt-key init` makes one")
+    return key

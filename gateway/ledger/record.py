@@ -35,6 +35,7 @@ class Record:
     refusal_round: int | None = None  # of the first lookup after settle was refused before any broadcast, if it was
     keep_round: int = 0  # the round of the chain until which its body is kept
     delivered_round: int | None = None  # the chain's about when it was first delivered, None when it never was
+    receipt: str | None = None  # signed when it settled; None without a key, or once its body is dropped
     content: bytes | None = None  # the body; None when it was not read, not chosen yet, or dropped
 
     @property
@@ -60,6 +61,7 @@ class Settle:
     """Close a payment as settled, also one that counted as refused."""
 
     evidence: str
+    receipt: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,7 +32,7 @@ def retirable(passed_round: int) -> sa.Select[Any]:
     is_settled = (payments.c.state == "settled") & (payments.c.sha256 != "")
     is_refused = (payments.c.state == "refused") & (payments.c.evidence == "absent")
     return (
-        sa.select(payments)
+        sa.select(*(column for column in payments.columns if column is not payments.c.receipt))
         .where(payments.c.keep_round < passed_round - OLD_ROUNDS, is_settled | is_refused)
         .where(payments.c.evidence.in_(PROVEN))
         .order_by(payments.c.keep_round)

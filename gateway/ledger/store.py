@@ -59,6 +59,7 @@ _SETTLE: Final = (
         reason=sa.case((payments.c.state == "refused", LANDED_AFTER_REFUSAL)),
         evidence=sa.bindparam("the_evidence"),
         closed_at=sa.bindparam("the_time"),
+        receipt=sa.bindparam("the_receipt"),
     )
 )
 
@@ -203,15 +204,16 @@ class Ledger:
         unchanged = (_IS_INTENT, payments.c.owner == holder, payments.c.settles == attempt)
         return self._update(txid, *unchanged, owner=owner, settles=payments.c.settles + 1)
 
-    def attach_body(self, txid: str, snapshot_id: str, sha256: str, content: bytes, keep_round: int) -> bool:
-        """Choose durably what an adopted payment bought, and until which round of the chain that is kept.
+    def attach_body(self, chosen: Record) -> bool:
+        """Choose durably what an adopted payment bought, its receipt, and until which round of the chain both are kept.
 
         From then on it is repeated as every other. False when a body was chosen already.
         """
-        values = {"snapshot_id": snapshot_id, "sha256": sha256, "keep_round": keep_round}
+        names = ("snapshot_id", "sha256", "keep_round", "receipt")
+        values = {name: getattr(chosen, name) for name in names}
         with self._transaction():
-            self._execute(self._put_body, {"sha256": sha256, "content": content})
-            return self._update(txid, payments.c.sha256 == "", **values)
+            self._execute(self._put_body, {"sha256": chosen.sha256, "content": chosen.content})
+            return self._update(chosen.txid, payments.c.sha256 == "", **values)
 
     def apply(self, txid: str, change: Change, at: datetime) -> bool:
         """Change durably what is known of a payment, at a wall time.
@@ -221,8 +223,13 @@ class Ledger:
         again; `Review` needs the old evidence.
         """
         match change:
-            case Settle(evidence):
-                values = {"the_txid": txid, "the_evidence": evidence, "the_time": at.timestamp()}
+            case Settle(evidence, receipt):
+                values = {
+                    "the_txid": txid,
+                    "the_evidence": evidence,
+                    "the_time": at.timestamp(),
+                    "the_receipt": receipt,
+                }
                 return self._execute(_SETTLE, values) == 1
             case Refuse(reason, evidence):
                 # A later settle may have broadcast it: from then on only absence past its last round counts.
@@ -250,7 +257,7 @@ class Ledger:
     def purge(self, passed_round: int) -> int:
         """Drop at most 200 bodies that no payment needs once the chain has passed a round; return how many went.
 
-        Rows stay, so that a txid is never sold twice.
+        Receipts go with their body. Rows stay, so that a txid is never sold twice.
         """
         # Two selects and no OR, so that each has its index.
         needed = sa.union_all(
@@ -264,7 +271,12 @@ class Ledger:
                 # An intent that another process is writing may need the very body that seems unused; it has put that
                 # body first. One lock only: with a second one the two would wait for each other.
                 self._writer.exec_driver_sql("LOCK TABLE bodies IN EXCLUSIVE MODE")
-            return self._execute(sa.delete(bodies).where(bodies.c.sha256.in_(unneeded)))
+            dropped = self._writer.execute(unneeded).scalars().all()
+            if not dropped:
+                return 0
+            has_receipt = (payments.c.sha256.in_(dropped), payments.c.receipt.is_not(None))
+            self._execute(sa.update(payments).where(*has_receipt).values(receipt=None))
+            return self._execute(sa.delete(bodies).where(bodies.c.sha256.in_(dropped)))
 
     def retire(self, passed_round: int, folder: Path) -> int:
         """Move a page of payments of long ago out of the way, after their whole rows were added to files of a folder.

@@ -4,7 +4,7 @@ from typing import Final
 
 import sqlalchemy as sa
 
-REVISION: Final = "0007"
+REVISION: Final = "0008"
 """The newest migration; a database at this revision needs no Alembic to start."""
 
 metadata: Final = sa.MetaData()
@@ -41,6 +41,7 @@ payments: Final = sa.Table(
     sa.Column("refusal_round", sa.BigInteger),
     sa.Column("keep_round", sa.BigInteger, nullable=False),
     sa.Column("delivered_round", sa.BigInteger),
+    sa.Column("receipt", sa.Text),
 )
 # Settled payments whose body went long ago: enough to answer 410 to their txid, and small.
 settled_old: Final = sa.Table(
@@ -70,3 +71,6 @@ UNPROVEN: Final = "evidence IN ('facilitator', 'before_broadcast')"
 sa.Index("payments_unproven", payments.c.closed_at, sqlite_where=sa.text(UNPROVEN), postgresql_where=sa.text(UNPROVEN))
 # The purge asks which bodies are still needed.
 sa.Index("payments_kept", payments.c.keep_round)
+_HAS_RECEIPT: Final = sa.text("receipt IS NOT NULL")
+# The purge drops receipts with their body.
+sa.Index("payments_receipt", payments.c.sha256, sqlite_where=_HAS_RECEIPT, postgresql_where=_HAS_RECEIPT)

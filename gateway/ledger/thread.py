@@ -244,9 +244,9 @@ class LedgerThread:
         """Become the one process that asks the facilitator about an intent, see `Ledger.begin_settle`."""
         return await self.write(self.ledger.begin_settle, txid, holder, attempt, owner)
 
-    async def attach_body(self, txid: str, snapshot_id: str, sha256: str, content: bytes, keep_round: int) -> bool:
+    async def attach_body(self, chosen: Record) -> bool:
         """Choose durably what an adopted payment bought, see `Ledger.attach_body`; False when that was done before."""
-        return await self.write(self.ledger.attach_body, txid, snapshot_id, sha256, content, keep_round)
+        return await self.write(self.ledger.attach_body, chosen)
 
     async def purge(self, passed_round: int) -> int:
         """Drop a page of bodies that no payment needs, see `Ledger.purge`; return how many went."""

@@ -31,6 +31,7 @@ from gateway.payments.known_headers import KnownHeaders
 from gateway.payments.parse import read_payment
 from gateway.payments.purchase import Purchases, Step
 from gateway.payments.quotes import Quotes
+from gateway.payments.receipts import extension_of
 from gateway.payments.transfers import find_transfers
 from gateway.settings import GatewaySettings
 from gateway.values import Transfer
@@ -191,7 +192,7 @@ class PaidEndpoint:
     def _deliver(self, outcome: Delivered) -> ASGIApp:
         record = outcome.record
         self._ledger.delivered(record.txid)
-        receipt = _delivery_receipt(record.network, record.txid, record.payer)
+        receipt = _delivery_receipt(record.network, record.txid, record.payer, record.receipt)
         return encoded(200, outcome.content, [(b"cache-control", record.cache_control.encode()), receipt])
 
     def _answer(self, scope: Scope, outcome: Refused | Gone | Withheld | Pending | Unavailable | Limited) -> ASGIApp:
@@ -254,7 +255,9 @@ def _sent(scope: Scope, header: bytes) -> list[bytes]:
     return list(dict.fromkeys(value.strip() for value in values))
 
 
-def _receipt(network: str, transaction: str, payer: str | None, reason: str | None = None) -> dict[str, str]:
+def _receipt(
+    network: str, transaction: str, payer: str | None, reason: str | None = None, signed: str | None = None
+) -> dict[str, str]:
     """Make the PAYMENT-RESPONSE header; the transaction is empty when nothing was or may have been broadcast."""
     answer = SettleResponse(
         success=reason is None,
@@ -262,15 +265,16 @@ def _receipt(network: str, transaction: str, payer: str | None, reason: str | No
         payer=payer,
         transaction=transaction,
         network=network,
+        extensions=None if signed is None else extension_of(signed),
         extra=None if network in MAINNET.forms else {"money": "play money, worth nothing"},
     )
     return {"payment-response": encode_payment_response_header(answer)}
 
 
 @functools.lru_cache(maxsize=4_096)
-def _delivery_receipt(network: str, txid: str, payer: str) -> tuple[bytes, bytes]:
+def _delivery_receipt(network: str, txid: str, payer: str, signed: str | None) -> tuple[bytes, bytes]:
     """Return the receipt of a delivered payment, which is the same each time."""
-    return _as_bytes(_receipt(network, txid, payer))
+    return _as_bytes(_receipt(network, txid, payer, signed=signed))
 
 
 def _as_bytes(header: dict[str, str]) -> tuple[bytes, bytes]:

@@ -43,6 +43,7 @@ from gateway.payments.decide import (
     outcome_of,
     repeat,
 )
+from gateway.payments.receipts import Receipts
 from gateway.settings import GatewaySettings
 from gateway.upstream.chain import TIMEOUT_S, Chain, Finding, Presence
 from gateway.upstream.facilitator import Facilitator, FacilitatorOffer, SettleAnswer, SettleKind, Verdict
@@ -106,6 +107,7 @@ class Purchases:
         facilitator: Facilitator,
         chain: Chain,
         ledger: LedgerThread,
+        receipts: Receipts,
         metrics: Metrics,
         step: Step,
     ) -> None:
@@ -115,6 +117,7 @@ class Purchases:
         self._facilitator = facilitator
         self._chain = chain
         self._ledger = ledger
+        self._receipts = receipts
         self._metrics = metrics
         self._step = step
         self._owner = make_owner()
@@ -526,12 +529,15 @@ class Purchases:
 
     async def _write(self, decision: Decision, record: Record) -> tuple[Decision, Record]:
         """Make a decision's change durable; return what it is now that others may have changed the row meanwhile."""
-        change = decision.change
+        now = self._clock.now()
+        change = self._receipts.added_to(decision.change, record, now)
         if change is None:
             return decision, record
 
         try:
-            written = await self._ledger.apply(record.txid, change, self._clock.now())
+            written = await self._ledger.apply(record.txid, change, now)
+            if isinstance(change, Settle):
+                record = await self._with_receipt(record, change, written=written)
         except SQLAlchemyError as error:
             if isinstance(change, Refuse | NoteRefusal):
                 raise
@@ -553,6 +559,13 @@ class Purchases:
         if latest is None or latest.state == "intent":
             return PENDING, record
         return decide(latest, None, None), latest
+
+    async def _with_receipt(self, record: Record, change: Settle, *, written: bool) -> Record:
+        """Return a settled payment with the receipt that its row has: another process may have been first."""
+        if written:
+            return replace(record, receipt=change.receipt)
+        latest = await self._ledger.find(record.txid)
+        return replace(record, receipt=None if latest is None else latest.receipt)
 
     async def _ask_chain(self, record: Record, answer: SettleAnswer | None) -> Finding:
         """Ask once; after a success as often as a buyer waits, since our node may be a second behind theirs."""
@@ -635,14 +648,21 @@ class Purchases:
 
             # Kept from now on: the payment may have landed long ago.
             reached = await self._chain.current_round() or 0
-            keep_round = max(record.last_valid, reached) + KEEP_ROUNDS
-            await self._ledger.attach_body(record.txid, snapshot.snapshot_id, body.sha256, body.content, keep_round)
+            chosen = replace(
+                record,
+                snapshot_id=snapshot.snapshot_id,
+                sha256=body.sha256,
+                content=body.content,
+                keep_round=max(record.last_valid, reached) + KEEP_ROUNDS,
+            )
+            receipt = self._receipts.sign(chosen, self._clock.now())
+            await self._ledger.attach_body(replace(chosen, receipt=receipt))
 
             # Read again: another process may have been first, and its choice counts.
-            chosen = await self._ledger.find(record.txid)
-            if chosen is None or chosen.awaits_body:
+            latest = await self._ledger.find(record.txid)
+            if latest is None or latest.awaits_body:
                 return None
-            return chosen
+            return latest
 
         return None
 

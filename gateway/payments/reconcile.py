@@ -19,6 +19,7 @@ from gateway.ledger.store import BEGINNING, PAGE, PURGE_LIMIT, Place
 from gateway.ledger.thread import LedgerThread
 from gateway.payments.decide import CHAIN, NEVER_LANDED, Action, decide
 from gateway.payments.purchase import Purchases
+from gateway.payments.receipts import Receipts
 from gateway.upstream.chain import Chain, Finding, extend_watch
 from gateway.wire.algorand import ROUND_S
 
@@ -81,12 +82,20 @@ class Reconciler:
     """Look payments up that no buyer waits for; it never asks the facilitator, and leaves those in flight alone."""
 
     def __init__(
-        self, *, clock: Clock, chain: Chain, ledger: LedgerThread, purchases: Purchases, metrics: Metrics
+        self,
+        *,
+        clock: Clock,
+        chain: Chain,
+        ledger: LedgerThread,
+        purchases: Purchases,
+        receipts: Receipts,
+        metrics: Metrics,
     ) -> None:
         self._clock = clock
         self._chain = chain
         self._ledger = ledger
         self._purchases = purchases
+        self._receipts = receipts
         self._metrics = metrics
 
         self.open = Backoff(clock, first_s=0.0, wait_s=2.0, growth=2, longest_s=120.0)
@@ -144,10 +153,11 @@ class Reconciler:
             finding = await self._chain.lookup(record.txid)
 
         decision = decide(record, finding, None)
-        change = decision.change
+        now = self._clock.now()
+        change = self._receipts.added_to(decision.change, record, now)
         if record.state == "intent" and decision.action in {Action.SETTLE, Action.PENDING}:
             self._report_unclosable(record, finding)
-        if change is None or not await self._ledger.apply(record.txid, change, self._clock.now()):
+        if change is None or not await self._ledger.apply(record.txid, change, now):
             return False
 
         self._report(record, change)

@@ -83,6 +83,7 @@ class LoadedVault:
     snapshots: Mapping[str, Snapshot]
     assets_version: str = ""  # of the scripts and style sheets that the same generator publishes; empty if not said
     menu: tuple[tuple[str, str], ...] = ()  # label and path of each page at the top of every page
+    checkpoint: Mapping[str, Any] | None = None  # head of the published log; None where there is none
 
     @property
     def newest(self) -> Snapshot:
@@ -141,6 +142,7 @@ def assemble(manifest: Mapping[str, Any], contents: Mapping[str, bytes]) -> Load
         snapshots=snapshots,
         assets_version=manifest.get("assets_version", ""),
         menu=tuple((label, path) for label, path in manifest.get("menu", ())),
+        checkpoint=manifest.get("checkpoint"),
     )
 
 

@@ -20,6 +20,7 @@ DOCS: Final = "/docs/"
 DOCS_INDEX: Final = "/docs/index.json"  # what the search of the documentation reads
 QUICKSTART: Final = "/docs/quickstart/"
 DISCOVERY: Final = "/docs/discovery/"
+RECEIPT_KEYS: Final = "/.well-known/did.json"
 SECURITY_TXT: Final = "/.well-known/security.txt"
 METHODOLOGY: Final = "/methodology/"
 ARENA: Final = "/arena/"

@@ -47,6 +47,7 @@ def application() -> typer.Typer:
         payments,
         proof,
         read,
+        receipt_key,
         up,
         verify,
         vote,
@@ -75,6 +76,7 @@ def application() -> typer.Typer:
     app.command("help", hidden=True)(_show_help)
     app.add_typer(payments.payments_app, name="payments")
     app.add_typer(log.log_app, name="log")
+    app.add_typer(receipt_key.receipt_key_app, name="receipt-key")
     app.add_typer(backup.backup_app, name="backup")
     app.add_typer(buyer_wallets.wallets_app, name="buyer-wallets")
     return app

@@ -46,7 +46,7 @@ def places_of(gateway_state: Path | None, settings_paths: Sequence[Path] = ()) -
         site=ours.site_path if ours.site_url is None else None,
         exports=gateway.state_dir,
         settings=(*settings_paths, *(path for path in [Path(FILE)] if path.exists())),
-        keys={LOG_KEY: ours.log_key_path, RECEIPT_KEY: gateway.state_dir / "keys" / RECEIPT_KEY},
+        keys={LOG_KEY: ours.log_key_path, RECEIPT_KEY: gateway.receipt_key_path},
     )
 
 

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from gateway.settings import GatewaySettings
     from generator.catalog.products import Product
-    from generator.cli.buying.purchase import Order
+    from generator.cli.buying.purchase import Bought, Order
     from generator.cli.buying.purchases import Purchase
 
 
@@ -35,6 +34,9 @@ def buy(  # noqa: PLR0917
     abandon: Annotated[
         str | None,
         typer.Option(help="Id of a payment that brought nothing: forget it and sign a new one."),
+    ] = None,
+    save: Annotated[
+        Path | None, typer.Option(help="File for the bought body, byte for byte, as `emi verify --body` asks for it.")
     ] = None,
     json_only: Annotated[bool, typer.Option("--json", help="Print the bought body alone.")] = False,
 ) -> None:
@@ -66,10 +68,10 @@ def buy(  # noqa: PLR0917
         max_amount_atomic=wanted.price_atomic if max_price is None else max_price,
         accept_payee=_payee(accept_payee),
     )
-    asyncio.run(_buy(order, settings.state_dir, abandon, json_only=json_only))
+    asyncio.run(_buy(order, settings.state_dir, abandon, save, json_only=json_only))
 
 
-async def _buy(order: Order, state_dir: Path, abandon_txid: str | None, *, json_only: bool) -> None:
+async def _buy(order: Order, state_dir: Path, abandon_txid: str | None, save: Path | None, *, json_only: bool) -> None:
     """Buy and print while no other `emi buy` does on the same state: two would find nothing unfinished, and sign."""
     from generator.cli.buying.purchase import Context, abandon, purchase
     from generator.cli.buying.purchases import PurchaseFolder
@@ -84,10 +86,24 @@ async def _buy(order: Order, state_dir: Path, abandon_txid: str | None, *, json_
                 abandon(purchases, abandon_txid)
             async with open_web() as web:
                 bought = await purchase(order, Context(web, purchases))
-            _print(bought.purchase, json_only=json_only)
+            _show(bought, save, json_only=json_only)
             purchases.keep(bought.purchase)
     except StateLockTaken as taken:
         raise GeneratorError(f"process {taken.pid} is buying with the same state; wait until it ends") from taken
+
+
+def _show(bought: Bought, save: Path | None, *, json_only: bool) -> None:
+    """Write the bought bytes to a file, if one is named, and print them for people."""
+    from generator.errors import GeneratorError
+
+    if save is not None:
+        try:
+            save.write_bytes(bought.content)
+        except OSError as problem:
+            raise GeneratorError(
+                f"{save} cannot be written ({problem.strerror}); run the same command again"
+            ) from problem
+    _print(bought.purchase, json_only=json_only)
 
 
 def _print(done: Purchase, *, json_only: bool) -> None:

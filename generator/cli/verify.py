@@ -1,9 +1,12 @@
 """`emi verify`: check the signed record, recompute what is published of the Arena, and state what that proves."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+if TYPE_CHECKING:
+    from generator.cli._published import Published
 
 
 def verify(  # noqa: PLR0917  typer passes by name
@@ -22,6 +25,11 @@ def verify(  # noqa: PLR0917  typer passes by name
     seen: Annotated[
         Path | None, typer.Option(help="Folder for what was seen on earlier visits; default STATE_DIR/seen.")
     ] = None,
+    receipt: Annotated[
+        Path | None,
+        typer.Option(help="Check a signed receipt instead: PAYMENT-RESPONSE, or a file that holds it; with --body."),
+    ] = None,
+    body: Annotated[Path | None, typer.Option(help="The paid answer of the receipt, byte for byte.")] = None,
 ) -> None:
     """Check the signed log and the published Arena record. Exits 1 naming the first thing that does not hold.
 
@@ -52,6 +60,10 @@ def verify(  # noqa: PLR0917  typer passes by name
         raise GeneratorError(f"there is no published site in {place}; --url reads the one of a service that runs")
     site.pin()
 
+    if receipt is not None or body is not None:
+        _verify_receipt(site, receipt, body, key)
+        return
+
     name = str(place) if url else str(Path(place).resolve())
     file = record.SeenFile(seen or settings.state_dir / "seen", name)
     try:
@@ -68,3 +80,27 @@ def verify(  # noqa: PLR0917  typer passes by name
 
     print(*found.lines, found.proves, sep="\n")
     found.remember(file)
+
+
+def _verify_receipt(site: "Published", receipt: Path | None, body: Path | None, key: str | None) -> None:
+    """Check one receipt against the keys and the log that a site publishes."""
+    from generator.errors import GeneratorError
+    from generator.record.published import CHECKPOINT
+    from generator.record.receipt import receipt_in, verify_receipt
+    from generator.record.verify import VerifyError, open_log
+
+    if receipt is None or body is None:
+        raise GeneratorError("--receipt and --body belong together: a receipt is checked with the bytes that it is for")
+    try:
+        text = receipt.read_text(encoding="utf-8")
+        content = body.read_bytes()
+    except (OSError, UnicodeDecodeError) as error:
+        raise GeneratorError(f"the receipt or its body cannot be read: {error}") from error
+
+    try:
+        log = open_log(site.read, key=key) if site.read(CHECKPOINT) is not None else None
+        found = verify_receipt(site.read, log, receipt_in(text), content)
+    except VerifyError as error:
+        typer.echo(f"emi: {error}", err=True)
+        raise typer.Exit(1) from None
+    print(*found.lines, found.proves, sep="\n")

@@ -348,7 +348,7 @@ class Verified:
         parts.append(_others(simulated, "warm_up, backtested before the start"))
         parts.append(_others(len(self.rows) - logged - simulated, "older than the log"))
         unproved = NOT_LOG if self.witnessed is None else NOT_WITNESSED_LOG
-        return _filled(f"This proves: {'; '.join(filter(None, parts))}.", unproved)
+        return filled(f"This proves: {'; '.join(filter(None, parts))}.", unproved)
 
     def remember(self, file: SeenFile) -> None:
         """Keep the checkpoint, and of the published keys those that the log itself names."""
@@ -439,5 +439,6 @@ def _others(number: int, what: str) -> str:
     return f"{number} more ({what}) are not in the log: nothing is proved about them but that each adds up"
 
 
-def _filled(*texts: str) -> str:
+def filled(*texts: str) -> str:
+    """Return texts as paragraphs of a terminal's width."""
     return "\n".join(textwrap.fill(text, 118, break_long_words=False, break_on_hyphens=False) for text in texts)

@@ -39,7 +39,7 @@ class Offer:
     """
 
     generation: str
-    # tick_id, generated_at, valid_until, source_mode, project, disclaimer, assets_version, menu
+    # tick_id, generated_at, valid_until, source_mode, project, disclaimer, assets_version, menu, checkpoint
     head: Mapping[str, Any]
     as_of: str
     bodies: Mapping[str, bytes]

@@ -1,15 +1,17 @@
 """The last step of a tick: every byte first, then the vault, then the site, each with its own pointer."""
 
+import base64
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
+from gateway.wire.receipts import did_document, read_public
 from generator.arena.values import Hour
 from generator.catalog.discovery import FEEDS, MENU
 from generator.catalog.durations import HOUR_MS
 from generator.catalog.formats import iso, price, share
-from generator.catalog.links import ROUNDS_JSON, ROUNDS_PUBLISHED
+from generator.catalog.links import RECEIPT_KEYS, ROUNDS_JSON, ROUNDS_PUBLISHED
 from generator.catalog.products import HUMAN_REPORT
 from generator.catalog.text.answers import DISCLAIMER
 from generator.catalog.words import RegimeLabel
@@ -18,7 +20,7 @@ from generator.compose.body import encode
 from generator.compose.context import TickContext
 from generator.compose.free import FreeBodies
 from generator.compose.paid_human_report import X402HumanReportPaidResponse
-from generator.record.published import RecordFiles
+from generator.record.published import RecordFiles, head_of
 from generator.release.last_good import Kind, LastGoodFiles
 from generator.release.vault import Offer
 from generator.runtime.app import App
@@ -69,7 +71,7 @@ def publish(app: App, context: TickContext, composed: Composed, record: RecordFi
     publisher.checker.check_paid(generation, paid)
 
     # The vault first: what the new pages offer can be bought as soon as they are seen.
-    publisher.vault.publish(_offer(app, context, composed, paid))
+    publisher.vault.publish(_offer(app, context, composed, paid, record))
     written = publisher.releases.publish(generation, files, at.timestamp(), once, record.again)
 
     # Noted only now that it is seen: a tick that failed above is as if it had not been.
@@ -122,6 +124,7 @@ def _files(app: App, tick: TickFiles, background: BackgroundRelease, at: datetim
             at,
         ),
     )
+    receipt_keys = last_good.make(Kind.DISCOVERY, (RECEIPT_KEYS,), lambda: receipt_keys_file(app))
     rounds = last_good.make(Kind.DOWNLOAD, (ROUNDS_JSON,), lambda: rounds_file(publisher.site.project, tick.rounds))
     view = PageView(
         ctx=context,
@@ -142,6 +145,7 @@ def _files(app: App, tick: TickFiles, background: BackgroundRelease, at: datetim
         **search_file(pages),
         **{path: encode(body) for path, body in tick.free.by_path.items()},
         **rounds,
+        **receipt_keys,
         **news,
     }
 
@@ -160,9 +164,17 @@ def rounds_file(project: str, rows: Sequence[Mapping[str, Any]]) -> dict[str, by
     return {ROUNDS_JSON: encode(body)}
 
 
-def _offer(app: App, context: TickContext, composed: Composed, paid: PaidJson) -> Offer:
+def receipt_keys_file(app: App) -> dict[str, bytes]:
+    """Return the keys that receipts are verified with, by the path of the DID document; nothing without a key."""
+    keys = read_public(app.settings.receipt_keys_path)
+    if not keys:
+        return {}
+    return {RECEIPT_KEYS: encode(did_document(app.settings.origin, keys))}
+
+
+def _offer(app: App, context: TickContext, composed: Composed, paid: PaidJson, record: RecordFiles) -> Offer:
     freshness = context.freshness
-    head = {
+    head: dict[str, Any] = {
         "tick_id": freshness.tick_id,
         "generated_at": iso(freshness.generated_ms),
         "valid_until": iso(freshness.valid_until_ms),
@@ -172,6 +184,8 @@ def _offer(app: App, context: TickContext, composed: Composed, paid: PaidJson) -
         "assets_version": app.publisher.assets.version,
         "menu": MENU,
     }
+    if record.checkpoint:
+        head["checkpoint"] = _checkpoint(record.checkpoint)
 
     return Offer(
         generation=freshness.generation,
@@ -182,6 +196,12 @@ def _offer(app: App, context: TickContext, composed: Composed, paid: PaidJson) -
         bazaar=composed.bazaar,
         unavailable=composed.unavailable,
     )
+
+
+def _checkpoint(note: bytes) -> dict[str, Any]:
+    """Return a head of the log as receipts name it; its entries are durable, so every later log begins with them."""
+    head = head_of(note)
+    return {"origin": head.origin, "size": head.size, "root": base64.b64encode(head.root).decode()}
 
 
 def _keep_hour(app: App, tick: TickFiles) -> None:

@@ -129,7 +129,7 @@ def test_the_first_body_that_an_adopted_payment_gets_is_the_one_it_bought(tmp_pa
     ledger.adopt(replace(INTENT, state="settled", evidence="adopted", sha256="", snapshot_id="", content=None))
 
     chosen = [
-        ledger.attach_body(INTENT.txid, snapshot, digest * 64, content, keep)
+        ledger.attach_body(replace(INTENT, snapshot_id=snapshot, sha256=digest * 64, content=content, keep_round=keep))
         for snapshot, digest, content, keep in (
             ("000000000001", "1", b"{1}", 50_000),
             ("000000000002", "2", b"{2}", 60_000),
@@ -164,6 +164,23 @@ def test_a_body_is_kept_35_000_rounds_past_last_valid(rounds: int, gone: int, tm
     assert dropped == gone
     assert record is not None
     assert (record.content is None) == bool(gone)
+
+
+def test_a_receipt_is_kept_as_long_as_its_body_and_no_longer(tmp_path: Path) -> None:
+    ledger = ledger_with(tmp_path, INTENT)
+    longer = replace(INTENT, txid="B" * 52, keep_round=INTENT.keep_round + 10)
+    ledger.write_intent(longer)
+    for record in (INTENT, longer):
+        ledger.apply(record.txid, Settle("chain", record.txid), START)
+
+    kept = []
+    for passed in (INTENT.keep_round + 5, INTENT.keep_round + 15):
+        ledger.purge(passed)
+        kept.append(
+            [(found.content, found.receipt) for txid in (INTENT.txid, "B" * 52) if (found := ledger.find(txid))]
+        )
+
+    assert kept == [[(b"{}", INTENT.txid), (b"{}", longer.txid)], [(None, None)] * 2]
 
 
 def test_a_body_of_an_unknown_payment_is_never_dropped(tmp_path: Path) -> None:

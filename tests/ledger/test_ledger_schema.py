@@ -138,7 +138,7 @@ def test_postgres_gets_the_same_indexes_and_gives_out_no_numbers_of_its_own() ->
 
     indexes = [text for text in of_sqlite if "INDEX" in text]
     assert indexes == [text for text in of_postgres if "INDEX" in text]
-    assert sum(" WHERE " in text for text in indexes) == 2
+    assert sum(" WHERE " in text for text in indexes) == 3
     assert not any("SERIAL" in text for text in of_postgres)
 
 

@@ -205,12 +205,15 @@ def test_of_two_gateways_that_choose_a_body_the_first_counts(tmp_path: Path) -> 
     ledger = Ledger(tmp_path / "payments.sqlite3")
     ledger.adopt(ADOPTED)
 
-    chosen = [ledger.attach_body(ADOPTED.txid, name, name * 64, name.encode(), 99) for name in ("1", "2")]
+    chosen = [
+        ledger.attach_body(replace(ADOPTED, snapshot_id=name, sha256=name * 64, content=name.encode(), receipt=name))
+        for name in ("1", "2")
+    ]
 
     record = ledger.find(ADOPTED.txid)
     assert chosen == [True, False]
     assert record is not None
-    assert record.content == b"1"
+    assert (record.content, record.receipt) == (b"1", "1")
     assert replace(record, sha256="").awaits_body
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from gateway.wire.receipts import PublicKey, ReceiptKey, did_document
 from generator.catalog.assets import ASSETS
 from generator.catalog.endpoints import ENDPOINTS
 from generator.catalog.words import SourceMode
@@ -17,6 +18,8 @@ from generator.runtime.tick import tick
 from generator.settings import GeneratorSettings
 from tests.support.clock import NOON, ManualClock
 from tests.support.services import MINUTE, body, opened, run
+
+PUBLIC = PublicKey(ReceiptKey(bytes(32)).public.raw, "2026-11-20T11:00:00Z")
 
 
 def test_every_file_of_a_release_and_the_vault_are_of_one_tick(tmp_path: Path) -> None:
@@ -34,6 +37,8 @@ def test_every_file_of_a_release_and_the_vault_are_of_one_tick(tmp_path: Path) -
     assert {(row["tick_id"], row["generation"]) for row in freshness} == {("20261120T120100Z", "000000000002")}
     manifest = json.loads((tmp_path / "vault" / "manifest.json").read_text())
     assert manifest["generation"] == "000000000002"
+    origin, size, root = (current / "log" / "checkpoint").read_text().splitlines()[:3]
+    assert manifest["checkpoint"] == {"origin": origin, "size": int(size), "root": root}
     assert not any("snapshots" in str(path) for path in (tmp_path / "site").rglob("*"))
 
 
@@ -50,6 +55,26 @@ def test_the_first_tick_after_a_start_says_null_of_what_changed_and_the_next_a_l
     run(work)
 
     assert said == [None, []]
+
+
+def test_public_receipt_keys_are_published_also_when_their_file_is_damaged_later(tmp_path: Path) -> None:
+    documents = []
+
+    async def work() -> None:
+        clock = ManualClock()
+        async with opened(tmp_path, clock) as app:
+            for text in (None, f"{PUBLIC.line}\n", "damaged"):
+                if text is not None:
+                    app.settings.receipt_keys_path.parent.mkdir(exist_ok=True)
+                    app.settings.receipt_keys_path.write_text(text)
+                await tick(app, clock.step(MINUTE))
+                document = tmp_path / "site" / "current" / ".well-known" / "did.json"
+                documents.append(json.loads(document.read_text()) if document.exists() else None)
+
+    run(work)
+
+    expected = did_document(GeneratorSettings().origin, [PUBLIC])
+    assert documents == [None, expected, expected]
 
 
 def write_candles(folder: Path, days: int, asset: str = "BTC", *, flat: bool = False, step_ms: int = 300_000) -> None:

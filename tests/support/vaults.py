@@ -38,6 +38,7 @@ def write_vault(
     older: Mapping[str, datetime] | None = None,
     body: BodyOf = body_of,
     prices: Mapping[str, int] = PRICES,
+    checkpoint: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     """Write a vault with one newest generation and `older` ones (generation -> replaced_at)."""
     products = [replace(product, price_atomic=prices[product.id]) for product in PRODUCTS]
@@ -57,6 +58,8 @@ def write_vault(
         "products": [_product(product, snapshots[0]) for product in products],
         "snapshots": snapshots,
     }
+    if checkpoint is not None:
+        manifest["checkpoint"] = dict(checkpoint)
     write_manifest(folder, manifest)
     return manifest
 
