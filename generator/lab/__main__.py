@@ -17,6 +17,8 @@ from generator.lab.entrant import EntrantError
 from generator.lab.evaluate import check, read_candles
 from generator.lab.evaluate import evaluate as measure
 from generator.lab.far import measured
+from generator.lab.ladder import listen as hear
+from generator.lab.ladder import measured_ladder
 from generator.lab.outlook import fit_outlook
 from generator.lab.peers import HMM, PEERS
 from generator.lab.progress import tracked
@@ -175,6 +177,33 @@ def coverage(
         markets = [simulate(family, seed, days).frame for seed in tracked(span, f"seeds {span.start}-{span.stop - 1}")]
         parts = [listen(market, trained) for market in markets]
         print(held(f"simulated markets, {family}, seeds {span.start}-{span.stop - 1}", pooled(parts)))
+
+
+@app.command()
+def ladder(
+    *,
+    candles: Annotated[Path, typer.Option(help="A folder of 5-minute candles, one PAIR.csv.gz each.")],
+    since: Annotated[datetime | None, typer.Option(help="Score candles from this day (UTC) on, read all.")] = None,
+    weights: Annotated[Path | None, typer.Option(help="Weights file; default: the packaged one.")] = None,
+    outlook: Annotated[Path | None, typer.Option(help="Outlook file; default: the packaged one.")] = None,
+) -> None:
+    """Measure at full hours whether prices pass the levels of the ladder, and the partition, as often as stated.
+
+    Next to a normal curve, Student's t and the climate of the 30 days before. Candles on which the outlook was fitted
+    are scored too, and named so.
+
+    Example: python -m generator.lab ladder --candles DIR
+    """
+    try:
+        trained = Weights.load(weights, outlook)
+        frame = read_candles(candles)
+    except (ValueError, GeneratorError) as error:
+        raise typer.BadParameter(str(error)) from error
+
+    warm_up = int(np.searchsorted(frame.t, _ms(since))) if since else WARM_UP
+    fitted = was_fitted(frame.rows(warm_up), trained)
+    inside = " (inside the candles that the outlook was fitted on)" if fitted else ""
+    print(measured_ladder(f"{candles.name}{inside}", hear(frame, trained, warm_up)))
 
 
 def _ms(day: datetime) -> int:

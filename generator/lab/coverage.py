@@ -127,7 +127,7 @@ def _coverage(hours: FullHours, horizon: int, level: int) -> Coverage:
 
     # A horizon of a day overlaps with the next day's, so two days are drawn together.
     days_together = 2 if HORIZON_BARS[horizon] >= BARS_A_DAY else 1
-    low, high = _by_days(hours.day, (inside & known).sum(axis=1), known.sum(axis=1), days_together)
+    low, high = ratio_by_days(hours.day, (inside & known).sum(axis=1), known.sum(axis=1), days_together)
 
     by_hour = [_percent(inside[hours.hour == hour], known[hours.hour == hour]) for hour in range(24)]
     block = hours.hour // _BLOCK_HOURS
@@ -160,7 +160,7 @@ def _third_of(sigma: FloatArray) -> npt.NDArray[np.int64]:
     return np.asarray(rank * _THIRDS // len(sigma))
 
 
-def _by_days(day: Days, above: FloatArray, below: FloatArray, together: int = 1) -> tuple[float, float]:
+def ratio_by_days(day: Days, above: FloatArray, below: FloatArray, together: int = 1) -> tuple[float, float]:
     """Return the 95% interval, in percent, of a ratio of two sums over days drawn with replacement."""
     many = int(day.max()) + 1
     top = np.bincount(day, weights=above, minlength=many)
@@ -186,7 +186,7 @@ class Movement:
         """Return the Brier skill against a base in percent, and its 95% interval by resampled days."""
         own = (self.said - self.moved) ** 2
         usual = (base - self.moved) ** 2
-        low, high = _by_days(self.day, usual - own, usual)
+        low, high = ratio_by_days(self.day, usual - own, usual)
         return 100.0 * float(1.0 - own.sum() / usual.sum()), low, high
 
     def bins(self) -> list[tuple[float, float, int]]:
