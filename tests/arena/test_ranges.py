@@ -56,7 +56,7 @@ def test_every_hourly_prediction_is_stored_with_the_ranges_of_its_tick() -> None
 
 def test_each_horizon_is_measured_in_the_minute_after_its_end() -> None:
     made = started()
-    for minutes, _ in HORIZONS.values():
+    for minutes, *_ in HORIZONS.values():
         made = at(made, NOON + minutes * MINUTE + 59_999, 100 + minutes / 1000)
 
     assert [came.move for came in made.moves.values()] == [0.015, 0.06, 0.24, 1.44]
@@ -152,7 +152,7 @@ def test_no_interval_is_shown_below_ten_blocks() -> None:
 
 
 def test_a_block_is_at_least_as_long_as_the_horizon() -> None:
-    for horizon, (minutes, _) in HORIZONS.items():
+    for horizon, (minutes, *_) in HORIZONS.items():
         starts = range(0, 48 * HOUR, HOUR)
         first = [start for start in starts if block_of(start, horizon) == 0]
         assert len(first) * 60 >= minutes

@@ -72,7 +72,7 @@ def ranges_at(now_ms: int) -> dict[str, dict[str, RangeForecast]]:
     found = {}
     for place, asset in enumerate(ASSETS):
         sigma = 0.2 + 0.1 * math.sin(now_ms / HOUR + place)
-        found[asset] = {horizon: range_of(round(sigma * (m / 15) ** 0.5, 4)) for horizon, (m, _) in HORIZONS.items()}
+        found[asset] = {horizon: range_of(round(sigma * (m / 15) ** 0.5, 4)) for horizon, (m, *_) in HORIZONS.items()}
     return found
 
 

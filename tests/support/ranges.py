@@ -25,7 +25,7 @@ def how_far(hours: int = 480, wider: float = 1.0) -> tuple[HorizonRecord, ...]:
     cases = []
     for hour in range(hours):
         z = NormalDist().inv_cdf((hour * 0.618_034 + 0.5 / (hours + 1)) % 1 or 0.5)
-        for horizon, (minutes, _) in HORIZONS.items():
+        for horizon, (minutes, *_) in HORIZONS.items():
             said = range_of(round(0.2 * (minutes / 15) ** 0.5, 4))
             cases.append((horizon, hour * HOUR_MS, counts_of(said, Move(1.0, round(wider * z * said.sigma, 4)))))
     return RangeSums().plus(cases).scores()
