@@ -50,6 +50,16 @@ class TickTimes:
     next_update_ms: int
     valid_until_ms: int
     offset_ms: int | None = None  # recorded only: wall minus market
+    moved_ms: int | None = None  # recorded only: when the replay was moved to another market time last
+
+    def priced_ms(self, wall_ms: int) -> int | None:
+        """Return the market time of the prices that were replayed at a wall time.
+
+        None where both are the same, or where the replay was moved since and the offset of then is not known.
+        """
+        if not self.offset_ms or wall_ms < (self.moved_ms or 0):
+            return None
+        return wall_ms - self.offset_ms
 
 
 class DayBefore(NamedTuple):

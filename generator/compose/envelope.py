@@ -58,7 +58,10 @@ class Freshness(Body):
 class Replay(Body):
     """Position in a recorded market; only while one is replayed."""
 
-    offset_seconds: int = Field(description="Wall time minus market time, seconds.")
+    offset_seconds: int = Field(
+        description="Wall time minus market time, seconds: rounds, votes, forecasts and lessons are dated so "
+        "much later than their prices."
+    )
     market_time: str = Field(description="Market time of this tick, ISO 8601 UTC.")
 
 

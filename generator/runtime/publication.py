@@ -125,7 +125,11 @@ def _files(app: App, tick: TickFiles, background: BackgroundRelease, at: datetim
         ),
     )
     receipt_keys = last_good.make(Kind.DISCOVERY, (RECEIPT_KEYS,), lambda: receipt_keys_file(app))
-    rounds = last_good.make(Kind.DOWNLOAD, (ROUNDS_JSON,), lambda: rounds_file(publisher.site.project, tick.rounds))
+    rounds = last_good.make(
+        Kind.DOWNLOAD,
+        (ROUNDS_JSON,),
+        lambda: rounds_file(publisher.site.project, tick.rounds, context.freshness.offset_ms),
+    )
     view = PageView(
         ctx=context,
         bodies=tick.free,
@@ -158,9 +162,15 @@ def page_files(renderer: Pages, view: PageView, last_good: LastGoodFiles) -> dic
     return files
 
 
-def rounds_file(project: str, rows: Sequence[Mapping[str, Any]]) -> dict[str, bytes]:
-    """Return the record that `emi verify` recomputes, by its path."""
-    body = {"success": True, "project": project, "rounds": list(rows), "disclaimer": DISCLAIMER}
+def rounds_file(project: str, rows: Sequence[Mapping[str, Any]], offset_ms: int | None = None) -> dict[str, bytes]:
+    """Return the record that `emi verify` recomputes, by its path.
+
+    Args:
+        offset_ms: of a replay, by which rounds are dated later than their prices.
+    """
+    body: dict[str, Any] = {"success": True, "project": project, "rounds": list(rows), "disclaimer": DISCLAIMER}
+    if offset_ms is not None:
+        body["replay"] = {"offset_seconds": offset_ms // 1000}
     return {ROUNDS_JSON: encode(body)}
 
 

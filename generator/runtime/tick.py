@@ -254,12 +254,14 @@ def describe(  # noqa: PLR0917
     now_ms = to_ms(at)
     bars = app.market.history.frame()
     hourly = observation.bar_interval_ms == HOUR_MS and not observation.ended
-    offset_ms = observation.offset_ms if observation.mode == SourceMode.RECORDED else None
+    is_replayed = observation.mode == SourceMode.RECORDED
+    offset_ms = observation.offset_ms if is_replayed else None
+    moved_ms = _moved_ms(app) if is_replayed else None
     ticks = app.record.memory.ticks(now_ms)
 
     return TickContext(
         site=app.publisher.site,
-        freshness=freshness(at, number, offset_ms),
+        freshness=freshness(at, number, offset_ms, moved_ms),
         observation=observation,
         reading=reading,
         arena=arena,
@@ -274,14 +276,20 @@ def describe(  # noqa: PLR0917
 
 def _day_before(app: App, now_ms: int) -> DayBefore:
     """Return what was said a day ago, unless a replay was moved since: that was another market."""
-    if int(app.record.memory.meta(MOVED_KEY) or 0) > now_ms - DAY_MS:
+    moved_ms = _moved_ms(app)
+    if moved_ms is not None and moved_ms > now_ms - DAY_MS:
         return DayBefore()
     label, confidence, risk_score = app.record.memory.day_before(now_ms)
     return DayBefore(None if label is None else RegimeLabel(label), confidence, risk_score)
 
 
-def freshness(at: datetime, number: int, offset_ms: int | None) -> TickTimes:
-    """Return when and under which number a release is made; `offset_ms` is that of a recording."""
+def _moved_ms(app: App) -> int | None:
+    kept = app.record.memory.meta(MOVED_KEY)
+    return None if kept is None else int(kept)
+
+
+def freshness(at: datetime, number: int, offset_ms: int | None, moved_ms: int | None = None) -> TickTimes:
+    """Return when and under which number a release is made; `offset_ms` and `moved_ms` are those of a recording."""
     return TickTimes(
         tick_id=at.astimezone(UTC).strftime("%Y%m%dT%H%M%SZ"),
         generation=f"{number:012d}",
@@ -289,4 +297,5 @@ def freshness(at: datetime, number: int, offset_ms: int | None) -> TickTimes:
         next_update_ms=to_ms(at.replace(second=0, microsecond=0) + timedelta(minutes=1)),
         valid_until_ms=to_ms(at) + VALID_S * 1000,
         offset_ms=offset_ms,
+        moved_ms=moved_ms,
     )

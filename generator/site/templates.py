@@ -4,7 +4,9 @@ from functools import lru_cache
 from types import ModuleType
 from typing import Final
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, pass_context, select_autoescape
+from jinja2.runtime import Context
+from markupsafe import Markup
 
 from generator.arena.rates import in_full, share
 from generator.catalog import assets, counts, discovery, downloads, endpoints, links, measured, pages, products
@@ -32,6 +34,15 @@ _CATALOG: Final[dict[str, ModuleType]] = {
     "products": products,
     "questions": questions,
 }
+
+
+@pass_context
+def _priced(context: Context, ms: int) -> Markup:
+    """Name, after the time of a round, the market time of its prices where a replay has two clocks; else nothing."""
+    priced_ms = context["fresh"].priced_ms(ms)
+    if priced_ms is None:
+        return Markup()
+    return Markup(", prices of {}").format(words.when(priced_ms))
 
 
 @lru_cache(maxsize=8)
@@ -65,8 +76,10 @@ def environment(resources: Resources) -> Environment:
             "percent": words.percent,
             "outcome": labels.OUTCOME.__getitem__,
             "price": words.price,
+            "priced": _priced,
             "rate": in_full,
             "share": share,
+            "shift": words.shift,
             "signed": words.signed,
             "usd": words.usd,
             "when": words.when,

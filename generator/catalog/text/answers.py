@@ -44,7 +44,10 @@ RECORDING_ENDED: Final = "the recording has ended"
 NOT_STARTED: Final = "not started yet"
 BARS_MISSING: Final = "too little 5-minute history for a reading"
 SIMULATED_NOTICE: Final = "simulated market: no price here is real"
-RECORDED_NOTICE: Final = "recorded market: prices are those of the replayed time, not of today"
+RECORDED_NOTICE: Final = (
+    "recorded market: prices are those of the replayed time, not of today; rounds, votes, forecasts and lessons are "
+    "dated by the clock of the replay"
+)
 
 DEVELOPER_NOTE: Final = (
     "Read updated_utc and freshness.valid_until before use; past valid_until the answer is stale. "
@@ -109,7 +112,10 @@ REPORT_LIMITS: Final[tuple[str, ...]] = (
     "To know the regime is not to know the next move.",
 )
 REPORT_SIMULATED: Final = "The prices in this report are simulated by a model. No one could have traded at them."
-REPORT_REPLAYED: Final = "The prices in this report are real prices of the past, replayed."
+REPORT_REPLAYED: Final = (
+    "The prices in this report are real prices of the past, replayed; rounds and forecasts are dated by the clock of "
+    "the replay."
+)
 _CLAUSES: Final[dict[str, str]] = {
     NEEDS_5_MINUTE_BARS: "a reading needs 5-minute bars",
     NOT_STARTED: "the service has not started yet",

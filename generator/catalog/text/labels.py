@@ -155,7 +155,10 @@ MODE_BANNERS: Final[dict[str, tuple[str, str]]] = {
     ),
     "recorded": (
         "Recorded data",
-        "Market data on this site are real prices of the past, replayed, not those of today.",
+        (
+            "Market data on this site are real prices of the past, replayed, not those of today; rounds, votes, "
+            "forecasts and days are dated by the clock of the replay."
+        ),
     ),
 }
 

@@ -62,6 +62,7 @@ def range_guess(due: Sequence[PredictionMade]) -> dict[str, Any] | None:
     )
     return {
         "at": day(made.start_ms),
+        "start_ms": made.start_ms,
         "price": price(made.start_price),
         "picture": drawn,
         "ended": f"{price(came.end_price)}, {signed(came.move)}",

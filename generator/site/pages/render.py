@@ -109,9 +109,12 @@ def _record_source(view: PageView) -> tuple[object, ...]:
 
 def _record(_page: SitePage, view: PageView) -> Mapping[str, Any]:
     newest_ms = max((prediction.end_ms for prediction in view.predictions), default=None)
-    until: Markup | str = ""
+    until = Markup()
     if newest_ms is not None:
         until = Markup(", up to {}").format(page_format.when(newest_ms))
+        priced_ms = view.ctx.freshness.priced_ms(newest_ms)
+        if priced_ms is not None:
+            until += Markup(", prices of {}").format(page_format.when(priced_ms))
     source = Markup('Source: own record, <a href="{}">downloads</a>{}.').format("#downloads", until)
 
     record = record_view(
@@ -249,7 +252,8 @@ class Pages:
         if source is None:
             return self._render(page, view, frame(lasting=False))
 
-        key = (view.ctx.site, view.ctx.observation.mode, view.share(page), *source(view))
+        clocks = (view.ctx.freshness.offset_ms, view.ctx.freshness.moved_ms)
+        key = (view.ctx.site, view.ctx.observation.mode, clocks, view.share(page), *source(view))
         if page.path in self._kept:
             kept_key, files = self._kept[page.path]
             if kept_key == key:

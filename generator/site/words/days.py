@@ -33,6 +33,7 @@ class Day:
     prices: tuple[tuple[str, ...], ...]  # asset, first, last, change, lowest, highest
     over: bool
     tested: bool  # by a backtest, to its last hour
+    priced: str  # of a replay: of which market times its prices are; empty where the days are the same
     lessons: Lessons  # of the rounds that began on it
 
     def page(self) -> SitePage:
@@ -88,8 +89,17 @@ def _day(hours: Sequence[Hour], now_ms: int, taught: Mapping[str, Sequence[Lesso
         prices=prices,
         over=hours[0].at_ms // DAY_MS < now_ms // DAY_MS,
         tested=hours[-1].warm_up,
+        priced=_priced(hours),
         lessons=chosen(taught.get(f"{at:%Y%m%d}", ())),
     )
+
+
+def _priced(hours: Sequence[Hour]) -> str:
+    """Name the market times of the prices where a replay dates the hours by another day."""
+    first, last = (moment(hour.market_ms) for hour in (hours[0], hours[-1]))
+    if first.date() == moment(hours[0].at_ms).date():
+        return ""
+    return f"{first:%-d %b %Y, %H:%M} to {last:%-d %b %Y, %H:%M} UTC"
 
 
 def regime_of(hour: Hour) -> RegimeLabel:

@@ -133,6 +133,13 @@ def duration(minutes: int | None) -> str:
     return f"{rest} min"
 
 
+def shift(ms: int) -> str:
+    """Write the distance of two clocks to the minute, e.g. `530 days 2 h 50 min`."""
+    days, rest = divmod(ms // 60_000, 1440)
+    hours_and_minutes = f"{rest // 60} h {rest % 60} min"
+    return f"{count(days, 'day')} {hours_and_minutes}" if days else hours_and_minutes
+
+
 def count(number: int, singular: str, plural: str | None = None) -> str:
     """Write a number and its noun, e.g. `1 vote`, `1,204 votes`; without a plural, with an s."""
     if number == 1:
