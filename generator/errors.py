@@ -6,6 +6,7 @@
     ├── MemoryUnreadable   the memory cannot be opened or is of another schema
     ├── PublishError       a release could not be written; the last one stays current
     ├── BackupError        a backup was not made, does not hold, or was not put back
+    ├── SetupError         a machine cannot be set up, or a step of it failed
     ├── LeadershipLost     another generator holds the lease; nothing more may be written here
     └── LeaseUnreachable   the lease could not be reached; it is not known who holds it
 
@@ -35,6 +36,10 @@ class PublishError(GeneratorError):
 
 class BackupError(GeneratorError):
     """A backup was not made, does not hold, or was not put back."""
+
+
+class SetupError(GeneratorError):
+    """A machine cannot be set up as asked, or a step of it failed."""
 
 
 class LeadershipLost(GeneratorError):

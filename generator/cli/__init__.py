@@ -48,6 +48,7 @@ def application() -> typer.Typer:
         proof,
         read,
         receipt_key,
+        setup,
         up,
         verify,
         vote,
@@ -70,6 +71,7 @@ def application() -> typer.Typer:
         doctor.doctor,
         backup.restore,
         alert.alert,
+        setup.setup,
     ):
         app.command()(command)
     app.command("version", hidden=True)(lambda: _show_version(wanted=True))

@@ -14,7 +14,9 @@ from tests.blocks import ROOT, TYPED, Block, called, not_run
 
 BEFORE: Final = f"{os.environ['PATH']}:/usr/sbin:/sbin"
 EDGE: Final = Path(os.environ.get("OFFICIAL_EDGE", "."))
-WITHOUT_HELP: Final = frozenset({"apt-get", "podman"})  # the one lists no options, the other is not installed
+WITHOUT_HELP: Final = frozenset(
+    {"apt-get", "podman", "certbot"}
+)  # the first lists no options, the others are not installed
 BLOCKS: Final = [block for block in not_run() if block.language in TYPED]
 pytestmark = pytest.mark.outside
 

@@ -7,18 +7,13 @@ import ssl
 import zlib
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from datetime import UTC, datetime
-from ipaddress import IPv4Address
 from pathlib import Path
 
 import pytest
 import uvloop
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
 from gateway.upstream.http_client import MAX_ANSWER_BYTES, Http, JsonAnswer, RemoteError, call
+from tests.support.certificates import self_signed
 from tests.support.gateway_app import PATIENCE_S, in_loop
 from tests.support.resolvers import NAME, Names, black_hole, loopback_addresses
 
@@ -137,23 +132,16 @@ async def test_a_header_that_smuggles_a_line_is_never_sent(token: str) -> None:
     assert peer.requests == []
 
 
-def self_signed(folder: Path) -> ssl.SSLContext:
-    key, name = ec.generate_private_key(ec.SECP256R1()), x509.Name([])
-    times = datetime(2020, 1, 1, tzinfo=UTC), datetime(2120, 1, 1, tzinfo=UTC)
-    made = x509.CertificateBuilder(name, name, key.public_key(), 1, *times)
-    here = x509.SubjectAlternativeName([x509.IPAddress(IPv4Address("127.0.0.1"))])
-    certificate = made.add_extension(here, critical=False).sign(key, hashes.SHA256())
-    plain = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
-    (folder / "server.pem").write_bytes(plain + certificate.public_bytes(Encoding.PEM))
+def serving_tls(folder: Path) -> ssl.SSLContext:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(folder / "server.pem")
+    context.load_cert_chain(*self_signed(folder))
     return context
 
 
 @in_loop
 async def test_a_certificate_that_is_self_signed_is_refused(tmp_path: Path) -> None:
     peer = Peer(OK)
-    async with peer.running(self_signed(tmp_path)), Http() as http:
+    async with peer.running(serving_tls(tmp_path)), Http() as http:
         with pytest.raises(RemoteError, match=r"Certificate|CertVerification"):
             await call(http, "GET", peer.url, timeout_s=60, headers={})
 

@@ -1,0 +1,1 @@
+"""A machine set up and taken down again: a plan of small steps, each of which knows how it is undone."""

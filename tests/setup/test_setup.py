@@ -1,0 +1,242 @@
+"""A machine is set up, looked at again, taken down, and survives whatever ends it on the way."""
+
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from generator.errors import SetupError
+from generator.setup.apply import apply, shown, undo
+from generator.setup.journal import Journal
+from generator.setup.machine import Machine
+from generator.setup.plan import Choice, plan_of
+from generator.setup.steps import Command, Step
+from generator.site.resources import Resources
+from tests.support.debian import Commands, Dying, PowerCut, debian, everything_in
+
+EDGE = Resources.locate().site / "edge"
+CHOICE = Choice(
+    "api.test", "/tls/chain.pem", "/tls/key.pem", {"EMI_CONTACT": "ops@api.test", "EMI_ALERT_CMD": "/bin/tell"}
+)
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    return debian(tmp_path)
+
+
+def machine_at(root: Path) -> tuple[Machine, Commands]:
+    commands = Commands(root)
+    return Machine(root, commands), commands
+
+
+def set_up(machine: Machine, choice: Choice = CHOICE, edge: Path = EDGE) -> list[str]:
+    """Apply the plan; return the lines of what changed."""
+    lines: list[str] = []
+    journal = Journal.open(machine)
+    try:
+        apply(plan_of(choice, edge, machine), machine, journal, lines.append)
+    finally:
+        journal.close()
+    return lines
+
+
+def taken_down(machine: Machine, *, delete_data: bool = False) -> tuple[int, bool, list[str]]:
+    lines: list[str] = []
+    journal = Journal.open(machine)
+    try:
+        left, has_failed = undo(machine, journal, lines.append, delete_data=delete_data)
+    finally:
+        journal.close()
+    return left, has_failed, lines
+
+
+def small_edge(folder: Path) -> Path:
+    """Return one unit and one snippet of the edge: a plan of each kind of step and few of them."""
+    for name in ("systemd/emi-doctor.timer", "nginx/emi-free.conf", "nginx/emi.conf", "nginx/redirect.conf"):
+        target = folder / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes((EDGE / name).read_bytes())
+    for path in EDGE.glob("systemd/*"):
+        if path.suffix in {".env", ".sysusers", ".tmpfiles"}:
+            (folder / "systemd" / path.name).write_bytes(path.read_bytes())
+    return folder
+
+
+def test_a_dry_run_names_every_step_and_touches_nothing(root: Path) -> None:
+    before = everything_in(root)
+    machine, commands = machine_at(root)
+    plan = plan_of(CHOICE, EDGE, machine)
+
+    text = "\n".join(shown(plan, machine))
+
+    assert (everything_in(root), commands.ran) == (before, [])
+    named = [getattr(step, "path", getattr(step, "name", "")) for step in plan]
+    assert [name for name in named if name not in text] == []
+    assert [name for name in ("emi-generator", "emi-gateway", "nginx -t", "daemon-reload") if name not in text] == []
+
+
+def test_a_second_apply_changes_nothing(root: Path) -> None:
+    machine, commands = machine_at(root)
+    first = set_up(machine)
+    between = everything_in(root)
+    commands.ran.clear()
+
+    assert len(first) > 50
+    assert set_up(machine) == []
+    assert (everything_in(root), commands.ran) == (between, [])
+    assert not [line for line in shown(plan_of(CHOICE, EDGE, machine), machine) if line.startswith("  + ")]
+
+
+def test_settings_get_the_domain_and_the_values_and_stay_the_operators(root: Path) -> None:
+    machine, _ = machine_at(root)
+    set_up(machine)
+    shared = root / "etc/emi/emi.env"
+
+    text = shared.read_text()
+    assert "\nEMI_BASE_URL=https://api.test\n" in text
+    assert "\nEMI_CONTACT=ops@api.test\n" in text
+    assert "\nEMI_ALERT_CMD=/bin/tell\n" in (root / "etc/emi/alert.env").read_text()
+    assert (root / "etc/emi/gateway.env").stat().st_mode & 0o777 == 0o600
+
+    shared.write_text(text + "EMI_RATE_LIMIT_PER_MINUTE=60\n")
+    assert set_up(machine) == []
+    assert shared.read_text().endswith("EMI_RATE_LIMIT_PER_MINUTE=60\n")
+
+
+def test_undo_leaves_the_machine_as_it_was(root: Path) -> None:
+    (root / "etc/nginx/sites-available/emi.conf").write_text("# the operator's own\n")
+    (root / "etc/nginx/sites-enabled/emi.conf").symlink_to("../sites-available/older.conf")
+    (root / "etc/emi").mkdir(mode=0o700)
+    before = everything_in(root)
+    machine, _ = machine_at(root)
+    set_up(machine)
+    assert everything_in(root) != before
+
+    left, has_failed, lines = taken_down(machine)
+
+    assert (left, has_failed, everything_in(root)) == (0, False, before), lines
+
+
+def test_undo_leaves_data_edited_settings_and_their_owners_without_its_flag(root: Path) -> None:
+    before = everything_in(root)
+    machine, _ = machine_at(root)
+    set_up(machine)
+    (root / "var/lib/emi/gateway/payments.sqlite3").write_text("who has paid")
+    (root / "etc/emi/gateway.env").write_text("EMI_PAY_TO=someone\n")
+
+    left, has_failed, _ = taken_down(machine)
+
+    assert (left > 0, has_failed) == (True, False)
+    assert (root / "var/lib/emi/gateway/payments.sqlite3").exists()
+    assert (root / "etc/emi/gateway.env").read_text() == "EMI_PAY_TO=someone\n"
+    assert machine.user_id("emi-gateway") is not None
+    assert not list((root / "etc/systemd/system").iterdir())
+    assert taken_down(machine, delete_data=True)[:2] == (0, False)
+    assert everything_in(root) == before
+
+
+def test_no_data_is_deleted_while_a_program_cannot_be_stopped(root: Path) -> None:
+    machine, commands = machine_at(root)
+    set_up(machine)
+    (root / "var/lib/emi/generator/memory.sqlite3").touch()
+    commands.fail = "systemctl disable emi-schedule"
+
+    left, has_failed, _ = taken_down(machine, delete_data=True)
+
+    assert (left > 0, has_failed) == (True, True)
+    assert (root / "var/lib/emi/generator/memory.sqlite3").exists()
+
+
+@pytest.mark.parametrize("fail", ["systemd-sysusers", "systemctl enable emi-gateway"])
+def test_a_command_that_fails_is_named_and_undo_cleans_up_after_it(root: Path, fail: str) -> None:
+    before = everything_in(root)
+    machine, commands = machine_at(root)
+    commands.fail = fail
+
+    with pytest.raises(SetupError, match=fail):
+        set_up(machine)
+
+    assert taken_down(machine)[:2] == (0, False)
+    assert everything_in(root) == before
+
+
+@pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
+def test_whatever_change_the_power_goes_at_undo_and_apply_go_through(tmp_path: Path, after: bool) -> None:
+    edge = small_edge(tmp_path / "edge")
+    whole = debian(tmp_path / "whole")
+    set_up(machine_at(whole)[0], edge=edge)
+    wanted = {path: found for path, found in everything_in(whole).items() if "emi-setup" not in path}
+
+    for number in range(1, 100):
+        root = debian(tmp_path / str(number))
+        (root / "etc/nginx/sites-available/emi.conf").write_text("# the operator's own\n")
+        before = everything_in(root)
+        commands = Commands(root)
+        try:
+            set_up(Dying(root, commands, [number], after), edge=edge)
+        except PowerCut:
+            machine = Machine(root, commands)
+        else:
+            break
+
+        with suppress(PowerCut):
+            taken_down(Dying(root, commands, [number // 2 + 1], after))
+        if Journal.exists(machine):
+            assert taken_down(machine)[:2] == (0, False)
+        assert everything_in(root) == before, number
+
+        with suppress(PowerCut):
+            set_up(Dying(root, commands, [number], after), edge=edge)
+        set_up(machine, edge=edge)
+        made = {path: found for path, found in everything_in(root).items() if "emi-setup" not in path}
+        assert made == wanted, number
+
+    assert number > 30
+
+
+def test_an_upgrade_renews_files_of_setup_and_undo_still_leaves_nothing(tmp_path: Path) -> None:
+    edge = small_edge(tmp_path / "edge")
+    root = debian(tmp_path / "root")
+    before = everything_in(root)
+    machine, commands = machine_at(root)
+    set_up(machine, edge=edge)
+    commands.ran.clear()
+    timer = edge / "systemd/emi-doctor.timer"
+    timer.write_text(timer.read_text() + "# of the next version\n")
+
+    lines = set_up(machine, edge=edge)
+
+    assert [line.split()[1] for line in lines] == ["/etc/systemd/system/emi-doctor.timer", "systemctl"]
+    assert "of the next version" in (root / "etc/systemd/system/emi-doctor.timer").read_text()
+    assert taken_down(machine)[:2] == (0, False)
+    assert everything_in(root) == before
+
+
+def test_a_row_that_was_cut_off_is_as_if_it_was_never_written(root: Path) -> None:
+    machine, _ = machine_at(root)
+    set_up(machine)
+    journal = root / "var/lib/emi-setup/journal.jsonl"
+    whole = journal.read_bytes()
+    journal.write_bytes(whole + b'{"begin": 99, "ma')
+
+    assert set_up(machine) == []
+    assert journal.read_bytes() == whole
+
+
+def test_two_setups_at_once_are_refused(root: Path) -> None:
+    machine, _ = machine_at(root)
+    journal = Journal.open(machine)
+
+    with pytest.raises(SetupError, match="another emi setup"):
+        Journal.open(machine)
+    journal.close()
+
+
+def test_each_command_follows_the_steps_that_it_is_for(root: Path) -> None:
+    machine, _ = machine_at(root)
+    plan: list[Step] = plan_of(CHOICE, EDGE, machine)
+
+    for group in {step.group for step in plan}:
+        kinds = [isinstance(step, Command) and bool(step.command) for step in plan if step.group == group]
+        assert kinds == sorted(kinds), group
