@@ -25,22 +25,31 @@ REPEATED: Final = Refusal.REPEATED.value
 REFUSED_KEPT: Final = 100_000
 
 
+_B = t.ballots.c
+_CHOICES = (
+    select(_B.choice, func.count()).where(_B.round_id == bindparam("round_id"), _B.counts.is_(True)).group_by(_B.choice)
+)
+_T = t.tallies.c
+_LOCKED = select(_T.bullish, _T.bearish, _T.neutral).where(
+    _T.round_id == bindparam("round_id"), _T.simulated == bindparam("simulated")
+)
+_REFUSED = select(func.sum(t.rejected.c.n))
+_REFUSED_SO = select(t.rejected.c.n).where(t.rejected.c.reason == bindparam("reason"))
+_CROWD = select(t.locked_crowds.c.crowd).where(t.locked_crowds.c.round_id == bindparam("round_id"))
+
+
 def real_tally(connection: Connection, item: Round) -> Tally:
     """Count the ballots of a round: so far while it is open, as locked from then on."""
     if item.phase is not RoundPhase.OPEN:
         return locked_tally(connection, item.round_id, simulated=False)
 
-    b = t.ballots.c
-    query = select(b.choice, func.count()).where(b.round_id == item.round_id, b.counts.is_(True)).group_by(b.choice)
-    counts: dict[str, int] = {row[0]: row[1] for row in connection.execute(query)}
+    counts: dict[str, int] = {row[0]: row[1] for row in connection.execute(_CHOICES, {"round_id": item.round_id})}
     return Tally(*(counts.get(str(word), 0) for word in (Prediction.BULLISH, Prediction.BEARISH, Prediction.NEUTRAL)))
 
 
 def locked_tally(connection: Connection, round_id: str, *, simulated: bool) -> Tally:
     """Return the votes of a round at its close."""
-    c = t.tallies.c
-    query = select(c.bullish, c.bearish, c.neutral).where(c.round_id == round_id, c.simulated.is_(simulated))
-    row = connection.execute(query).one_or_none()
+    row = connection.execute(_LOCKED, {"round_id": round_id, "simulated": simulated}).one_or_none()
     return Tally() if row is None else Tally(*row)
 
 
@@ -112,8 +121,8 @@ def count_refusals(
 
     counts = Counter(str(verdict.reason) for verdict in refused if verdict.name not in again)
     for reason, n in counts.items():
-        before = select(t.rejected.c.n).where(t.rejected.c.reason == reason).scalar_subquery()
-        upsert(connection, t.rejected, {"reason": reason}, {"n": func.coalesce(before, 0) + n})
+        before = connection.execute(_REFUSED_SO, {"reason": reason}).scalar() or 0
+        upsert(connection, t.rejected, {"reason": reason}, {"n": before + n})
 
     new = sorted({verdict.name for verdict in refused_on_chain} - again)
     insert_all(connection, t.refused_on_chain, [{"txid": name} for name in new])
@@ -125,7 +134,7 @@ def count_refusals(
 def ballot_counts(connection: Connection) -> tuple[int, int]:
     """Return how many ballots were counted, one per voter and round, and how many were refused."""
     counted = int(get_meta(connection, COUNTED_KEY) or 0)
-    return counted, int(connection.execute(select(func.sum(t.rejected.c.n))).scalar() or 0)
+    return counted, int(connection.execute(_REFUSED).scalar() or 0)
 
 
 def enqueue_for_publication(connection: Connection, result: PlayResult) -> None:
@@ -201,8 +210,7 @@ def store_crowds(connection: Connection, result: PlayResult) -> None:
 
 def crowd_of(connection: Connection, round_id: str) -> LockedCrowd | None:
     """Return what was worked out at a round's lock, None before it."""
-    c = t.locked_crowds.c
-    text = connection.execute(select(c.crowd).where(c.round_id == round_id)).scalar()
+    text = connection.execute(_CROWD, {"round_id": round_id}).scalar()
     if text is None:
         return None
 

@@ -192,6 +192,9 @@ def _first_line(error: BaseException | None) -> str:
     return text.splitlines()[0] if text else type(error).__name__
 
 
+_FENCE = select(tables.meta.c.value).where(tables.meta.c.key == tables.FENCE_KEY).with_for_update()
+
+
 def pass_fence(connection: Connection, epoch: int) -> None:
     """Lock the fence's row for this transaction and store the epoch.
 
@@ -202,8 +205,7 @@ def pass_fence(connection: Connection, epoch: int) -> None:
     if connection.dialect.name == "postgresql":
         connection.exec_driver_sql(f"set local idle_in_transaction_session_timeout = {IDLE_LIMIT_MS}")
 
-    query = select(tables.meta.c.value).where(tables.meta.c.key == tables.FENCE_KEY).with_for_update()
-    stored = int(connection.execute(query).scalar() or 0)
+    stored = int(connection.execute(_FENCE).scalar() or 0)
     if epoch < stored:
         raise LeadershipLost(f"the memory was taken over under epoch {stored}; {epoch} may not write any more", stored)
     if epoch > stored:

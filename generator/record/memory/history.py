@@ -5,14 +5,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, distinct, func, insert, select
+from sqlalchemy import Column, Connection, Select, bindparam, distinct, func, select
 
 from generator.arena.state import KnownState, RegimeRow
 from generator.arena.values import Hour
 from generator.catalog.durations import DAY_MS, HOUR_MS, MINUTE_MS
 from generator.catalog.words import MarketSide, VolatilityWord
 from generator.record.memory import tables as t
-from generator.record.memory.rows import forget, upsert
+from generator.record.memory.rows import forget, insert_all, upsert
 
 KEPT_TICKS = 130_000  # 90 days
 READ_HOURS_MS = 31 * DAY_MS  # by pages; all are kept
@@ -83,31 +83,36 @@ def _missed(connection: Connection, now_ms: int) -> int:
     return max(missed, 0)
 
 
+_H = t.regime_history.c
+_LAST_LABEL = select(_H.label).order_by(_H.id.desc()).limit(1)
+
+
+def _known(column: Column[str | None], unknown: str) -> Select[tuple[str | None]]:
+    """Return the query for the newest word of an axis."""
+    return select(column).where(column != unknown).order_by(_H.id.desc()).limit(1)
+
+
+_KNOWN_VOLATILITY = _known(_H.volatility, VolatilityWord.UNKNOWN)
+_KNOWN_SIDE = _known(_H.side, MarketSide.UNKNOWN)
+_REGIME_AT = select(_H.id).where(_H.at_ms == bindparam("at_ms"))
+
+
 def last_regime(connection: Connection) -> str | None:
     """Return the label of the newest row."""
-    c = t.regime_history.c
-    label: str | None = connection.execute(select(c.label).order_by(c.id.desc()).limit(1)).scalar()
+    label: str | None = connection.execute(_LAST_LABEL).scalar()
     return label
 
 
 def last_state(connection: Connection) -> KnownState:
-    """Return the last that was known of each axis."""
-    c = t.regime_history.c
-    volatility = _last_known(connection, c.volatility, VolatilityWord.UNKNOWN)
-    side = _last_known(connection, c.side, MarketSide.UNKNOWN)
+    """Return the last that was known of each axis; of rows from before the axes were kept there is none."""
+    volatility = connection.execute(_KNOWN_VOLATILITY).scalar() or VolatilityWord.UNKNOWN
+    side = connection.execute(_KNOWN_SIDE).scalar() or MarketSide.UNKNOWN
     return KnownState().followed_by(VolatilityWord(volatility), MarketSide(side))
-
-
-def _last_known(connection: Connection, column: ColumnElement[str | None], unknown: str) -> str:
-    """Return the newest word of an axis; of rows from before the axes were kept there is none."""
-    query = select(column).where(column != unknown).order_by(t.regime_history.c.id.desc()).limit(1)
-    return connection.execute(query).scalar() or unknown
 
 
 def store_regime(connection: Connection, at_ms: int, regime: RegimeRow, *, warm_up: bool) -> None:
     """Log the regime of one tick; the same time again keeps what was first."""
-    c = t.regime_history.c
-    if connection.execute(select(c.id).where(c.at_ms == at_ms)).scalar() is not None:
+    if connection.execute(_REGIME_AT, {"at_ms": at_ms}).scalar() is not None:
         return
 
     state = last_state(connection)
@@ -123,8 +128,8 @@ def store_regime(connection: Connection, at_ms: int, regime: RegimeRow, *, warm_
         "changed": regime.label != last_regime(connection) or is_other_state,
         "warm_up": warm_up,
     }
-    connection.execute(insert(t.regime_history).values(**row))
-    forget(connection, t.regime_history, KEPT_REGIMES, c.changed.is_(False))
+    insert_all(connection, t.regime_history, [row])
+    forget(connection, t.regime_history, KEPT_REGIMES, _H.changed.is_(False))
 
 
 def day_before(connection: Connection, now_ms: int) -> tuple[str | None, float | None, float | None]:
@@ -171,8 +176,7 @@ def store_hours(connection: Connection, found: Iterable[Hour]) -> None:
             newest = number
             texts = {"chances": json.dumps(hour.chances), "prices": json.dumps(dict(hour.prices))}
             rows.append(asdict(hour) | texts)
-    if rows:
-        connection.execute(insert(t.hours), rows)
+    insert_all(connection, t.hours, rows)
 
 
 def hours(connection: Connection, since_ms: int, until_ms: int) -> tuple[Hour, ...]:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-from sqlalchemy import Connection, Table, and_, bindparam, case, func, or_, select, union, update
+from sqlalchemy import Connection, Table, and_, bindparam, case, func, or_, select, union
 
 from generator.arena.earned import LEAST_LEAD, PER_CHANCE, LeadDay
 from generator.arena.life import ROUND_OPENED
@@ -17,7 +17,16 @@ from generator.catalog.durations import DAY_MS
 from generator.catalog.words import Concept, Prediction, RoundPhase
 from generator.record.memory import tables as t
 from generator.record.memory.ballots import locked_tally, real_tally
-from generator.record.memory.rows import get_meta, insert_all, put_meta, row_of, value_of, values_in, where_in
+from generator.record.memory.rows import (
+    get_meta,
+    insert_all,
+    put_meta,
+    row_of,
+    update_of,
+    value_of,
+    values_in,
+    where_in,
+)
 
 ACTIVE = tuple(str(phase) for phase in (RoundPhase.SCHEDULED, RoundPhase.OPEN, RoundPhase.LIVE))
 FINISHED = (str(RoundPhase.RESOLVED), str(RoundPhase.VOID))
@@ -28,34 +37,52 @@ _NEWEST_LESSONS = select(
     *(select(func.max(t.lessons.c.id)).where(t.lessons.c.concept == concept).scalar_subquery() for concept in Concept)
 )
 
+_ACTIVE_ROUNDS = select(t.rounds).where(t.rounds.c.phase.in_(ACTIVE)).order_by(t.rounds.c.start_ms)
+_LATEST_START = select(func.max(t.rounds.c.start_ms))
+_NOW = bindparam("now_ms")
+_LATER_STARTS = select(t.rounds.c.start_ms).where(t.rounds.c.start_ms > _NOW)
+
+_P = t.predictions.c
+_BEGUN = select(_P.asset, _P.start_ms).where(_P.start_ms > _NOW, or_(_P.settled, _P.start_price.is_not(None)))
+# The two conditions are named one by one: asked for either at once, SQLite reads the whole table.
+_UNSETTLED = select(_P.id).where(_P.settled.is_(False))
+_DUE = select(_P.id).where(_P.due_ms <= _NOW)
+_DUE_EVER = select(_P.id).where(_P.due_ms.is_not(None))
+_PENDING = select(t.predictions).where(_P.id.in_(union(_UNSETTLED, _DUE))).order_by(_P.id)
+_EVER_PENDING = select(t.predictions).where(_P.id.in_(union(_UNSETTLED, _DUE_EVER))).order_by(_P.id)
+
+_LAST_OUTCOME = {
+    kind: select(table.c.outcome)
+    .where(table.c.asset == bindparam("asset"), table.c.outcome.is_not(None), table.c.end_ms <= _NOW)
+    .order_by(table.c.start_ms.desc())
+    .limit(1)
+    for kind, table in (("arena", t.rounds), ("hourly", t.predictions))
+}
+_NEWEST_LESSONS_FIRST = select(t.lessons).order_by(t.lessons.c.id.desc()).limit(bindparam("most"))
+_NEWEST_EVENTS_FIRST = select(t.events).order_by(t.events.c.id.desc()).limit(bindparam("most"))
+
 
 def active_rounds(connection: Connection) -> tuple[Round, ...]:
     """Return the rounds that are scheduled, open or live, by start."""
-    query = select(t.rounds).where(t.rounds.c.phase.in_(ACTIVE)).order_by(t.rounds.c.start_ms)
-    return values_in(connection, Round, query)
+    return values_in(connection, Round, _ACTIVE_ROUNDS)
 
 
 def load_state(connection: Connection, inputs: PlayInputs, published_ms: int | None) -> PlayState:
     """Load what the pure rules need of rounds and predictions."""
     now_ms = inputs.now_ms
+    now = {"now_ms": now_ms}
     active = active_rounds(connection)
     stored = get_meta(connection, SCHEDULE_KEY)
-    starts = select(t.rounds.c.start_ms).where(t.rounds.c.start_ms > now_ms)
 
-    p = t.predictions.c
-    begun = select(p.asset, p.start_ms).where(p.start_ms > now_ms, or_(p.settled, p.start_price.is_not(None)))
-    due = p.due_ms.is_not(None) if inputs.interrupted is not None else p.due_ms <= now_ms
-    # Named one by one: asked for either condition at once, SQLite reads the whole table.
-    waiting = union(select(p.id).where(p.settled.is_(False)), select(p.id).where(due))
-    pending = select(t.predictions).where(p.id.in_(waiting)).order_by(p.id)
+    pending = _PENDING if inputs.interrupted is None else _EVER_PENDING
 
     return PlayState(
         timetable=None if stored is None else Timetable(**json.loads(stored)),
-        last_start_ms=connection.execute(select(func.max(t.rounds.c.start_ms))).scalar(),
-        taken=frozenset(connection.execute(starts).scalars()),
+        last_start_ms=connection.execute(_LATEST_START).scalar(),
+        taken=frozenset(connection.execute(_LATER_STARTS, now).scalars()),
         active=active,
-        pending=values_in(connection, PredictionMade, pending),
-        begun=frozenset((row[0], row[1]) for row in connection.execute(begun)),
+        pending=values_in(connection, PredictionMade, pending, now),
+        begun=frozenset((row[0], row[1]) for row in connection.execute(_BEGUN, now)),
         real={item.round_id: real_tally(connection, item) for item in active},
         simulated={item.round_id: locked_tally(connection, item.round_id, simulated=True) for item in active},
         last_outcome=lambda kind, asset: last_outcome(connection, kind, asset, now_ms),
@@ -66,9 +93,7 @@ def load_state(connection: Connection, inputs: PlayInputs, published_ms: int | N
 
 def last_outcome(connection: Connection, kind: str, asset: str, now_ms: int) -> Prediction | None:
     """Return the outcome that came last for an asset, of what has ended by now."""
-    c = (t.rounds if kind == "arena" else t.predictions).c
-    query = select(c.outcome).where(c.asset == asset, c.outcome.is_not(None), c.end_ms <= now_ms)
-    word = connection.execute(query.order_by(c.start_ms.desc()).limit(1)).scalar()
+    word = connection.execute(_LAST_OUTCOME[kind], {"asset": asset, "now_ms": now_ms}).scalar()
     return None if word is None else Prediction(word)
 
 
@@ -94,15 +119,13 @@ def _store_changes(
     insert_all(connection, table, [row_of(after) for before, after in changes if before is None])
     changed = [row_of(after) for before, after in changes if before is not None]
     if changed:
-        where = (table.c[name] == bindparam(f"old_{name}") for name in key)
         rows = [row | {f"old_{name}": row[name] for name in key} for row in changed]
-        connection.execute(update(table).where(*where), rows)
+        connection.execute(update_of(table, *key), rows)
 
 
 def newest_lessons(connection: Connection, limit: int) -> tuple[Lesson, ...]:
     """Return the last lessons, newest first."""
-    query = select(t.lessons).order_by(t.lessons.c.id.desc()).limit(limit)
-    return values_in(connection, Lesson, query)
+    return values_in(connection, Lesson, _NEWEST_LESSONS_FIRST, {"most": limit})
 
 
 def lessons_since(connection: Connection, since_ms: int) -> tuple[Lesson, ...]:
@@ -125,9 +148,8 @@ def newest_events(connection: Connection, limit: int) -> tuple[Event, ...]:
 
     A round that the backtest opened is opened again by the first live tick; only that seal counts.
     """
-    query = select(t.events).order_by(t.events.c.id.desc()).limit(2 * limit)
     events: dict[Any, Event] = {}
-    for row in connection.execute(query).mappings():
+    for row in connection.execute(_NEWEST_EVENTS_FIRST, {"most": 2 * limit}).mappings():
         event = value_of(Event, row)
         key = event.text if event.kind == ROUND_OPENED else row["id"]
         events.setdefault(key, event)

@@ -4,9 +4,24 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields
 from enum import StrEnum
+from functools import cache
 from typing import Any, Final, TypeVar
 
-from sqlalchemy import Column, ColumnElement, Connection, Select, Table, delete, func, insert, select, update
+from sqlalchemy import (
+    Column,
+    ColumnElement,
+    Connection,
+    Insert,
+    Select,
+    Table,
+    Update,
+    bindparam,
+    delete,
+    func,
+    insert,
+    select,
+    update,
+)
 
 from generator.arena.ranges import due_ms
 from generator.arena.values import Event, Lesson, Move, PredictionMade, RangeForecast, Round
@@ -77,9 +92,11 @@ def _by_horizon(kind: type[RangeForecast | Move], text: str | None) -> dict[str,
     return {horizon: kind(**part) for horizon, part in json.loads(text).items()}
 
 
-def values_in(connection: Connection, kind: type[Stored], query: Select[Any]) -> tuple[Stored, ...]:
+def values_in(
+    connection: Connection, kind: type[Stored], query: Select[Any], parameters: Mapping[str, Any] | None = None
+) -> tuple[Stored, ...]:
     """Return what a query of whole rows finds."""
-    return tuple(value_of(kind, row) for row in connection.execute(query).mappings())
+    return tuple(value_of(kind, row) for row in connection.execute(query, parameters).mappings())
 
 
 def where_in(connection: Connection, query: Select[Any], column: Column[Any], values: Iterable[str]) -> Iterator[Any]:
@@ -94,9 +111,31 @@ def within(column: Column[Any], since_ms: int, until_ms: int) -> ColumnElement[b
     return (column >= since_ms) & (column < until_ms)
 
 
+# A statement that every tick asks is built once: SQLAlchemy takes longer to build one than SQLite to answer it.
+_META = select(t.meta.c.value).where(t.meta.c.key == bindparam("key"))
+
+
+@cache
+def insert_into(table: Table) -> Insert:
+    """Return the statement that inserts rows."""
+    return insert(table)
+
+
+@cache
+def update_of(table: Table, *key: str) -> Update:
+    """Return the statement that changes the row whose key is given as `old_` and each name of it."""
+    return update(table).where(*(table.c[name] == bindparam(f"old_{name}") for name in key))
+
+
+@cache
+def newest_id(table: Table) -> Select[tuple[int | None]]:
+    """Return the query for the highest number of a table."""
+    return select(func.max(table.c.id))
+
+
 def get_meta(connection: Connection, key: str) -> str | None:
     """Return one noted value."""
-    found: str | None = connection.execute(select(t.meta.c.value).where(t.meta.c.key == key)).scalar()
+    found: str | None = connection.execute(_META, {"key": key}).scalar()
     return found
 
 
@@ -107,19 +146,19 @@ def put_meta(connection: Connection, key: str, value: str) -> None:
 
 def upsert(connection: Connection, table: Table, key: dict[str, Any], values: dict[str, Any]) -> None:
     """Update the row with this key, or insert it; there is one writer, so nothing comes in between."""
-    where = [table.c[name] == value for name, value in key.items()]
-    if not connection.execute(update(table).where(*where).values(**values)).rowcount:
-        connection.execute(insert(table).values(**key, **values))
+    old = {f"old_{name}": value for name, value in key.items()}
+    if not connection.execute(update_of(table, *key), values | old).rowcount:
+        connection.execute(insert_into(table), key | values)
 
 
 def insert_all(connection: Connection, table: Table, rows: list[dict[str, Any]]) -> None:
     """Insert rows, if there are any."""
     if rows:
-        connection.execute(insert(table), rows)
+        connection.execute(insert_into(table), rows)
 
 
 def forget(connection: Connection, table: Table, keep: int, *where: Any) -> None:
     """Delete all but the newest rows of a log, by number and never by clock, which may jump."""
-    newest = connection.execute(select(func.max(table.c.id))).scalar()
+    newest = connection.execute(newest_id(table)).scalar()
     if newest is not None and newest > keep:
         connection.execute(delete(table).where(table.c.id <= newest - keep, *where))

@@ -6,22 +6,22 @@ the record is counted again, some days at a time. Every function takes the conne
 """
 
 import json
-from collections.abc import Iterator, Mapping
-from dataclasses import asdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import fields
 from typing import Any, Final
 
-from sqlalchemy import Connection, func, select
+from sqlalchemy import Connection, bindparam, func, select
 
 from generator.arena.blocks import Cell, Ratio
 from generator.arena.moves import MoveSums
 from generator.arena.ranges import Counts, RangeSums, Spread, block_ms, counts_of, together
 from generator.arena.scores import HitSums, Sums
 from generator.arena.teacher import COUNTING_RULE, LessonSums, PatternSums, RunningTotals, Scored
-from generator.arena.values import Lesson, PredictionMade, Round
+from generator.arena.values import Lesson, Move, PredictionMade, RangeForecast, Round
 from generator.catalog.durations import DAY_MS
 from generator.catalog.words import Call, PatternType, RoundPhase
 from generator.record.memory import tables as t
-from generator.record.memory.rows import upsert, value_of, values_in, within
+from generator.record.memory.rows import newest_id, upsert, values_in, within
 
 ROW: Final = 1
 CHUNK_MS: Final = 7 * DAY_MS  # whole days, so that no block of ranges is cut
@@ -81,32 +81,44 @@ def count_all(connection: Connection) -> RunningTotals:
     return totals
 
 
+_P = t.predictions.c
+_MOVED = select(_P.ranges, _P.moves).where(
+    _P.start_ms >= bindparam("since"),
+    _P.start_ms < bindparam("until"),
+    _P.warm_up == bindparam("warm_up"),
+    _P.moves.is_not(None),
+)
+
+
 def ranges_of_block(connection: Connection, warm_up: bool, horizon: str, block: int) -> Counts:  # noqa: FBT001
     """Count the moves that are known of one block of ranges."""
-    p = t.predictions.c
     since = block * block_ms(horizon)
-    query = select(t.predictions).where(
-        within(p.start_ms, since, since + block_ms(horizon)), p.warm_up.is_(warm_up), p.moves.is_not(None)
-    )
-    moved = (value_of(PredictionMade, row) for row in connection.execute(query).mappings())
-    return together(_counts(moved, horizon))
+    span = {"since": since, "until": since + block_ms(horizon), "warm_up": warm_up}
+    return together(_counts(connection.execute(_MOVED, span), horizon))
 
 
-def _counts(moved: Iterator[PredictionMade], horizon: str) -> Iterator[Counts]:
-    for made in moved:
-        if made.ranges and horizon in made.moves:
-            yield counts_of(made.ranges[horizon], made.moves[horizon])
+def _counts(moved: Iterable[Any], horizon: str) -> Iterator[Counts]:
+    """Count one horizon of forecasts, from their ranges and moves as they are stored; nothing else of them is read."""
+    for said, came in moved:
+        moves = json.loads(came)
+        if said is not None and horizon in moves:
+            yield counts_of(RangeForecast(**json.loads(said)[horizon]), Move(**moves[horizon]))
 
 
 def _newest(connection: Connection) -> dict[str, int]:
     """Return the highest number of each table that is counted, 0 for none."""
     tables = {"rounds": t.rounds, "predictions": t.predictions, "lessons": t.lessons}
-    return {name: int(connection.execute(select(func.max(table.c.id))).scalar() or 0) for name, table in tables.items()}
+    return {name: int(connection.execute(newest_id(table)).scalar() or 0) for name, table in tables.items()}
 
 
 def to_text(totals: RunningTotals) -> str:
     """Write totals as JSON; equal totals are equal texts."""
-    return json.dumps(asdict(totals), sort_keys=True, separators=(",", ":"))
+    return json.dumps(totals, default=_fields_of, sort_keys=True, separators=(",", ":"))
+
+
+def _fields_of(sums: Any) -> dict[str, Any]:
+    """Return the fields of sums as they are: `asdict` copies each number in them, which was a quarter of a tick."""
+    return {field.name: getattr(sums, field.name) for field in fields(sums)}
 
 
 def from_text(text: str) -> RunningTotals:
