@@ -16,6 +16,8 @@ sys.dont_write_bytecode = False
 
 from hypothesis import HealthCheck, settings  # noqa: E402  compiled as above
 
+from tests.support.statements import share_compiled_statements  # noqa: E402  likewise
+
 os.environ.setdefault("EMI_SEED", "2026")  # the same market whenever a test starts one
 
 MEMORY: Final = Path("/dev/shm")
@@ -29,6 +31,8 @@ PATIENT = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("same", PATIENT, derandomize=True, database=None)
 settings.register_profile("search", PATIENT, max_examples=1_000)
 settings.load_profile("same")
+
+share_compiled_statements()
 
 
 def pytest_collection_finish() -> None:

@@ -20,7 +20,7 @@ from generator.record.audit.recount import PART
 from generator.record.memory.store import Memory
 from generator.record.published import STEP, PublishedRecord, RecordFiles
 from generator.site.files.downloads import json_lines, ranges_row
-from tests.support.arena_inputs import CONFIG, inputs_at, play_tick
+from tests.support.arena_inputs import CONFIG, inputs_at, store_tick
 from tests.support.databases import url_in
 
 NAME = "example.org/log"
@@ -70,7 +70,7 @@ class Record:
         self.published.begin(first)
         with self.memory.batch() if others else nullcontext():
             for now in (first, *others):
-                play_tick(self.memory, inputs_at(now, config=CROWDED, ballots=ballots.get(now, ())))
+                store_tick(self.memory, inputs_at(now, config=CROWDED, ballots=ballots.get(now, ())))
 
     def publish(self) -> int:
         """Write what a release and the folder of immutable files would hold; return how many tiles were new."""

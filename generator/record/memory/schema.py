@@ -32,7 +32,7 @@ def bring_up_to_date(connection: Connection, name: str, present: set[str]) -> No
         MemoryUnreadable: it is another program's, or of a schema that is not upgraded. Nothing was changed.
     """
     if not present:
-        tables.metadata.create_all(connection)
+        tables.metadata.create_all(connection, checkfirst=False)
         _stamp(connection, tables.SCHEMA_VERSION)
         put_meta(connection, tables.SCHEMA_KEY, tables.SCHEMA_VERSION)
         return
