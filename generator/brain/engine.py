@@ -10,6 +10,7 @@ from generator.brain.axes import FALLING, RISING, SIDES, UNKNOWN
 from generator.brain.doubt import doubted_chance, named, overall
 from generator.brain.evidence import breadth_lean, gather
 from generator.brain.measures import SHOWN_MINUTES, Measures
+from generator.brain.month import Month, month_of
 from generator.brain.outlook import MIN_BARS
 from generator.brain.reading import (
     ROUGH,
@@ -23,6 +24,7 @@ from generator.brain.reading import (
 )
 from generator.brain.regime import LABELS, dwell_minutes
 from generator.brain.smoothing import DAY_BARS, HOUR_BARS
+from generator.brain.stress import market_of
 from generator.brain.structure import counts
 from generator.catalog.durations import MINUTE_MS
 from generator.catalog.formats import clock
@@ -63,6 +65,14 @@ class Engine(Measures):
         if self.t_ms is None:
             return None
         return _Assembly(self, self.t_ms, day).reading()
+
+    def month(self, frame: BarFrame) -> Month | None:
+        """Return what the kept month says of the last bar; None where the bars given do not end with it."""
+        if not len(frame) or int(frame.t[-1]) != self.t_ms:
+            return None
+        fresh = self.volatility.fresh()
+        stress = float(market_of(self.log_volatility(), fresh)) if fresh.any() else None
+        return month_of(frame, self.spells, stress)
 
 
 class _Assembly:

@@ -30,7 +30,8 @@ from generator.brain.ranges import RangeModel
 from generator.brain.regime import LABELS, REGIMES, RegimeFacts, RegimeFilter, facts_of
 from generator.brain.returns import JOIN_BARS, Returns
 from generator.brain.smoothing import DAY_BARS, HOUR_BARS
-from generator.brain.stress import Stress
+from generator.brain.spells import Spells
+from generator.brain.stress import Stress, market_of
 from generator.brain.structure import Structure
 from generator.brain.volatility import Volatility, bar_variance
 from generator.brain.week import DAY, QuarterEnds, Week, last_closed
@@ -46,7 +47,7 @@ _HORIZONS: Final = range(len(HORIZON_MINUTES))  # of direction
 _HOUR: Final = HORIZON_MINUTES.index(SHOWN_MINUTES)
 _BAND_QUARTERS: Final = (*HORIZON_QUARTERS, PARTITION_QUARTERS)
 _PARTITION: Final = QUARTERS.index(PARTITION_QUARTERS)
-_STATE_FORMAT: Final = 9
+_STATE_FORMAT: Final = 10
 _BLOCK: Final = 7 * DAY_BARS  # most bars that are read together, which bounds the memory
 _NEVER_MS: Final = 1 << 62
 _LONGEST_GAP: Final = HOUR_BARS  # bars that never came; a longer gap ends a block
@@ -95,6 +96,7 @@ class Measures:
         self.partition_base = PartitionBase(n)
         self.stress = Stress(n)
         self.axes = MarketAxes()
+        self.spells = Spells()
         self.calls = Calls(n)
         self.sides: SideRule | None = None
         """What opens a side to a call; None: none is open. Set by whoever knows the record; no part of the state."""
@@ -112,6 +114,7 @@ class Measures:
             self.stress,
             self.filter,
             self.axes,
+            self.spells,
             self.direction,
             self.ranges,
             self.ranges.profile,
@@ -213,7 +216,7 @@ class Measures:
 
         # How far prices may move.
         self.outlook.update(t_ms, self.volatility)
-        log_volatility = self.outlook.level[_STRESS_HORIZON] + 0.5 * self.volatility.slow[0]
+        log_volatility = self.log_volatility()
         fresh = self.volatility.fresh()
         self.stress.update(t_ms, log_volatility, fresh)
 
@@ -226,6 +229,8 @@ class Measures:
         weight = self.filter.weight(self.features.count)[:, -1]
         stressed = np.where(fresh.any(axis=-1), self.stress.stressed()[:, -1], np.nan)
         self.axes.update(t_ms, self.filter.chances[:2, :, -1].T, weight, stressed, passed)
+        states = {"side": self.axes.side[:, 0], "step": self.axes.step[:, 0], "label": self.filter.label[:, -1]}
+        self.spells.update(t_ms, states, market_of(log_volatility, fresh), steps)
 
         # What learns from outcomes does so at the end of a quarter hour.
         ends = QuarterEnds.of(t_ms)
@@ -269,6 +274,10 @@ class Measures:
     def _known_close(self) -> FloatArray:
         """Return each asset's last close, NaN where it is stale."""
         return np.where(self.returns.age > HOUR_BARS, np.nan, self.returns.log_close)
+
+    def log_volatility(self) -> FloatArray:
+        """Return the log of the expected volatility of the next hours, (..., assets)."""
+        return np.asarray(self.outlook.level[_STRESS_HORIZON] + 0.5 * self.volatility.slow[0])
 
     def past(self) -> Past:
         """Return what the week says up to the last quarter hour that is over."""

@@ -43,9 +43,7 @@ class Stress(Part):
             level: log of the expected volatility of the next hours, (n, assets).
             fresh: 1.0 where the asset had a return lately, else 0.0, likewise.
         """
-        many = np.maximum(fresh.sum(axis=-1, keepdims=True), 1.0)
-        market = (level * fresh).sum(axis=-1, keepdims=True) / many
-        now = np.concatenate((level, market), axis=-1)
+        now = np.concatenate((level, market_of(level, fresh)[:, None]), axis=-1)
         seen = np.concatenate((fresh, fresh.max(axis=-1, keepdims=True)), axis=-1) > 0.0
         self.count = counted(self.count, seen)
 
@@ -87,6 +85,18 @@ class Stress(Part):
             for word, known in zip(self.word.tolist(), ready, strict=True)
         ]
         return scores, words
+
+
+def market_of(level: FloatArray, fresh: FloatArray) -> FloatArray:
+    """Return the mean level of the assets that had a return lately, 0 without any, (n,).
+
+    Args:
+        level: log of the expected volatility of the next hours, (n, assets).
+        fresh: 1.0 where the asset had a return lately, else 0.0, likewise.
+    """
+    many = np.maximum(fresh.sum(axis=-1), 1.0)
+    out: FloatArray = (level * fresh).sum(axis=-1) / many
+    return out
 
 
 def _ranks(week: FloatArray, now: FloatArray) -> FloatArray:

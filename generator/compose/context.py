@@ -9,6 +9,7 @@ from pydantic import Field
 from gateway.wire.program import UNNAMED, Program
 from generator.arena.values import ArenaView
 from generator.brain.derivatives import Pressure
+from generator.brain.month import Month
 from generator.brain.reading import BrainReading
 from generator.catalog.words import RegimeLabel
 from generator.compose.body import Body
@@ -97,4 +98,5 @@ class TickContext:
     trends: Mapping[str, str] = field(default_factory=dict)  # of 60-minute bars, without a reading
     futures: Mapping[str, Pressure] = field(default_factory=dict)  # likewise
     bars: BarFrame | None = None  # of the last month
+    month: Month | None = None  # what they say of now; None without 5-minute bars
     changed: tuple[Change, ...] | None = None  # since the last published tick; None on the first after a start

@@ -24,6 +24,8 @@ from generator.compose.liquidity_lite import LiquidityLiteAsset, liquidity_asset
 from generator.compose.main_brain import brain, brain_sentence
 from generator.compose.regime import Regime, breadth, label_of, regime, same_as_market
 from generator.compose.scores import KIND, TrackRecord, score_limits, track_record
+from generator.compose.spells import Spells, spells
+from generator.compose.such_hours import SuchHours, such_hours
 
 
 class AtlasAsset(coins.Weighed, coins.Quoted):
@@ -102,6 +104,13 @@ class IntelligenceLayer(Body):
     liquidity: AtlasLiquidity = Field(description="Liquidity.")
     cross_asset: CrossAsset = Field(description="How the assets move against each other.")
     scenarios: tuple[Scenario, ...] = Field(description="Ways in which the next hours may go.")
+    spells: Spells | None = Field(
+        description="How long: spells of the state that the market is in now, what ended them and what came next; "
+        "null without a reading."
+    )
+    such_hours: SuchHours | None = Field(
+        description="Hours of the kept month like this one, and what followed; null without a reading."
+    )
     track_record: TrackRecord = Field(description="How resolved hourly forecasts turned out.")
 
 
@@ -159,6 +168,8 @@ def paid_atlas(ctx: TickContext) -> X402AtlasPaidResponse:
             liquidity=atlas_liquidity(ctx),
             cross_asset=cross_asset(ctx),
             scenarios=scenarios(ctx),
+            spells=spells(ctx),
+            such_hours=such_hours(ctx),
             track_record=track_record(ctx.arena.hourly_record, simulated=is_simulated(ctx)),
         ),
         summary=brain_sentence(ctx),

@@ -25,6 +25,7 @@ from generator.compose.envelope import PaidResponse, RichResponse, paid_envelope
 from generator.compose.facts import facts, market_trend, moves, regime_sentence
 from generator.compose.inputs import FEWEST, asset_limitations, missing_reason, reading_of
 from generator.compose.scores import KIND
+from generator.compose.spells import Spells, spells
 from generator.market.bars import BAR_MS
 
 
@@ -153,6 +154,10 @@ class X402PaidResponse(PaidResponse):
     assets: dict[str, AssetRegime] = Field(description="Asset symbol to its own regime.")
     what_changed: tuple[Change, ...] = Field(description="What changed over the last 24 hours.")
     risk_drivers: tuple[str, ...] = Field(description="What drives risk now, in words.")
+    spells: Spells | None = Field(
+        description="How long: spells of the state that the market is in now, what ended them and what came next; "
+        "null without a reading."
+    )
 
 
 _CALM = {words.VolatilityWord.CALM, words.VolatilityWord.NORMAL}
@@ -426,6 +431,7 @@ def paid_market_regime(ctx: TickContext) -> X402PaidResponse:
         assets={asset: asset_regime(ctx, asset) for asset in ASSETS},
         what_changed=what_changed(ctx),
         risk_drivers=ctx.reading.regime.drivers if ctx.reading else (),
+        spells=spells(ctx),
     )
 
 

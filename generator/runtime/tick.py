@@ -269,6 +269,7 @@ def describe(  # noqa: PLR0917
         ticks=Ticks(ticks.published_24h, ticks.failed_24h, ticks.last_tick_id, ticks.missed_24h),
         closes={asset: app.market.history.closes(asset, SPARK_POINTS) for asset in ASSETS},
         bars=bars,
+        month=app.market.engine.month(bars) if reading is not None else None,
         trends=trends(bars) if reading is None else {},
         futures=futures(bars) if hourly else {},
     )

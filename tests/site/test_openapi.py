@@ -24,12 +24,7 @@ ERRORS = ("400", "404", "405", "409", "410", "413", "429", "431", "500", "503")
 GATEWAY = {
     "error": "payment required",
     "x402Version": 2,
-    "resource": {
-        "url": "https://api.example.org/x",
-        "description": "d",
-        "mimeType": "application/json",
-        "tags": ["crypto"],
-    },
+    "resource": {"url": "https://api.example.org/x", "description": "d", "mimeType": "application/json"},
     "accepts": [
         {
             "scheme": "exact",

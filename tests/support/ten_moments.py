@@ -67,6 +67,7 @@ async def _tick(source: SimulatedSource, engine: Engine, bars: BarFrame) -> Tick
         observation=observation,
         reading=engine.reading(observation.day_changes(ASSETS)),
         bars=bars,
+        month=engine.month(bars),
     )
 
 

@@ -1,0 +1,340 @@
+"""The kept month, hour by hour back from now: what sets an hour apart, where now ranks in it, and hours like this one.
+
+All but the expected volatility is worked out from the candles, so that anyone can recompute it.
+"""
+
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from generator.brain.axes import UNKNOWN
+from generator.brain.closes import mean_of_assets
+from generator.brain.facts import BAND
+from generator.brain.part import Times
+from generator.brain.smoothing import Flags
+from generator.brain.spells import NEVER_UNKNOWN, UNRATED, Spell, Spells, spells_of, states_at
+from generator.catalog.durations import DAY_MS, HOUR_MS
+from generator.market.bars import BAR_MS, BarFrame, FloatArray
+
+HOURS: Final = 720
+DAY: Final = 24
+MEASURES: Final = ("stress", "dispersion", "correlation", "funding", "volume", "depth")
+HORIZONS: Final = (4, 24)  # hours after which it is counted what followed
+OUTCOMES: Final = ("up", "within", "down")
+FEWEST_HOURS: Final = 10  # like this one, of which is counted what followed
+FEWEST_DAYS: Final = 7  # on which they lie
+FEWEST_RANKED: Final = 7 * DAY  # hours with a value, before now is ranked among them
+_CARRIED_MS: Final = 3 * BAR_MS  # for which a price stands for those that are missing after it
+_DRAWS: Final = 1000  # of days
+_TAIL: Final = 0.5  # percent at each end: six shares are looked at together
+_SHARP: Final = 0.9  # of the month's hours have a smaller move than a sharp one
+
+
+class MonthRank(NamedTuple):
+    """Where now ranks among the kept hours."""
+
+    now: float | None
+    rank: float | None  # share of the hours with a smaller value, ties half, 0..1; None of too few
+    n: int  # hours with a value, now not counted
+    usual: float | None  # their median
+
+
+class HourMove(NamedTuple):
+    """The hour of the last day in which the market's mean price moved most."""
+
+    end_ms: int
+    move: float  # as a fraction
+    share: float | None  # of the day's mean move; None where that is smaller than the hour's
+    place_in_day: int  # by size among the hours that end every full hour back from it, 1: the largest
+    place_in_week: int
+    place_in_month: int
+    hours: int  # of the month that are known
+
+
+class Followed(NamedTuple):
+    """What followed over so many hours, of hours like this one and of all hours."""
+
+    hours: int  # of the horizon
+    usual: float  # half-width of the usual move, as a fraction
+    like: tuple[int, int, int]  # how often it went up, stayed within the usual move, went down
+    every: tuple[int, int, int]
+    intervals: tuple[tuple[float, float], ...]  # of the share of the like minus that of all, by outcome
+    days: int  # distinct days of the hours like this one
+
+    @property
+    def differs(self) -> tuple[bool, ...]:
+        """Whether each share is another than that of all hours."""
+        return tuple(low > 0.0 or high < 0.0 for low, high in self.intervals)
+
+
+class SuchHours(NamedTuple):
+    """Hours of the month that were like this one."""
+
+    size: int  # the day's mean move against the usual: 1 up, 0 within, -1 down
+    usual_day: float  # half-width of the usual move over a day, as a fraction
+    n: int
+    days: int
+    followed: tuple[Followed, ...]  # none of too few
+
+
+@dataclass(frozen=True, slots=True)
+class MarketSpells:
+    """The spells of each axis and of the label, the present one last where its beginning was seen."""
+
+    side: list[Spell]
+    step: list[Spell]
+    label: list[Spell]
+
+
+@dataclass(frozen=True, slots=True)
+class Month:
+    """What the kept month says of now; times are closes of bars."""
+
+    now_ms: int
+    days: float  # from the first bar to now
+    spells: MarketSpells
+    ranks: dict[str, MonthRank]  # by measure
+    largest_hour: HourMove | None
+    state: tuple[int, int] | None  # side and step of volatility now; None where one is not known
+    such: SuchHours | None  # None where the state or the day's move is not known
+    sharp: FloatArray  # times at which a sharp hour ended, of each full hour back from now
+    mean_day: FloatArray  # the market's mean move over 24 hours at each hour, as a fraction, oldest first
+    closes: FloatArray  # closes at each hour, oldest first, NaN where unknown, (HOURS, assets)
+    hours_ms: Times  # their times, (HOURS,)
+
+    def is_sharp(self, at_ms: int) -> bool | None:
+        """Say whether the market moved sharply in the hour up to some time or in the next; None before the month."""
+        if at_ms < self.hours_ms[0] + HOUR_MS:
+            return None
+        return bool(np.any((self.sharp >= at_ms) & (self.sharp < at_ms + HOUR_MS)))
+
+
+def month_of(frame: BarFrame, kept: Spells, stress: float | None) -> Month | None:
+    """Return what the kept month says of the last bar; None without 5-minute bars.
+
+    Args:
+        frame: the bars of the month.
+        kept: the changes of state, after the last of them.
+        stress: log of the market's expected volatility now.
+    """
+    if frame.interval_ms != BAR_MS or not len(frame):
+        return None
+    now_ms = int(frame.t[-1]) + BAR_MS
+    hours_ms = now_ms - HOUR_MS * np.arange(HOURS - 1, -1, -1)
+    closes = _at(frame, "close", hours_ms)
+    moves = _mean_moves(closes, 1)
+    mean_day = _mean_moves(closes, DAY)
+    sizes = np.abs(moves[np.isfinite(moves)])
+    sharp = np.abs(moves) >= np.quantile(sizes, _SHARP) if len(sizes) else np.zeros(HOURS, dtype=bool)
+
+    return Month(
+        now_ms=now_ms,
+        days=(now_ms - int(frame.t[0])) / DAY_MS,
+        spells=MarketSpells(
+            spells_of(kept.side, now_ms, UNKNOWN),
+            spells_of(kept.step, now_ms, UNRATED),
+            spells_of(kept.label, now_ms, NEVER_UNKNOWN),
+        ),
+        ranks=_ranks(frame, closes, hours_ms, kept, stress),
+        largest_hour=_largest_hour(moves, mean_day, hours_ms),
+        state=_state(kept),
+        such=_such(kept, mean_day, closes, hours_ms),
+        sharp=hours_ms[sharp],
+        mean_day=mean_day,
+        closes=closes,
+        hours_ms=hours_ms,
+    )
+
+
+def _at(frame: BarFrame, field: str, times_ms: Times) -> FloatArray:
+    """Return the last known value of a field at each time, NaN where it is older than a quarter hour, (n, assets)."""
+    closed = frame.t + BAR_MS
+    out = np.full((len(times_ms), len(frame.assets)), np.nan)
+    for ago in range(4):
+        wanted = times_ms - ago * BAR_MS
+        place = np.minimum(np.searchsorted(closed, wanted), len(closed) - 1)
+        values = np.where((closed[place] == wanted)[:, None], frame.fields[field][place], np.nan)
+        out = np.where(np.isfinite(out), out, values)
+    return out
+
+
+def _mean_moves(closes: FloatArray, hours: int) -> FloatArray:
+    """Return the assets' mean move up to each hour over so many, as a fraction, NaN where unknown, (n,)."""
+    out = np.full(len(closes), np.nan)
+    out[hours:] = mean_of_assets(closes[hours:] / closes[:-hours] - 1.0)
+    return out
+
+
+def _ranks(
+    frame: BarFrame, closes: FloatArray, hours_ms: Times, kept: Spells, stress: float | None
+) -> dict[str, MonthRank]:
+    """Rank each measure of now among the hours before."""
+    day_moves = np.full_like(closes, np.nan)
+    day_moves[DAY:] = closes[DAY:] / closes[:-DAY] - 1.0
+    series = {
+        "dispersion": _spread(day_moves),
+        "correlation": _correlations(closes),
+        "funding": _mean(_at(frame, "funding", hours_ms)),
+        "volume": _traded(frame, hours_ms),
+        "depth": _mean(_at(frame, "depth_usd", hours_ms)) * closes.shape[1],
+    }
+    ranks = {name: _ranked(values[:-1], float(values[-1])) for name, values in series.items()}
+    ranks["stress"] = _ranked(kept.stress[:, 0], np.nan if stress is None else stress)
+    return {name: ranks[name] for name in MEASURES}
+
+
+def _ranked(before: FloatArray, now: float) -> MonthRank:
+    known = before[np.isfinite(before)]
+    if not np.isfinite(now) or len(known) < FEWEST_RANKED:
+        return MonthRank(float(now) if np.isfinite(now) else None, None, len(known), None)
+    rank = 0.5 * float((known < now).mean() + (known <= now).mean())
+    return MonthRank(now, rank, len(known), float(np.median(known)))
+
+
+def _mean(values: FloatArray) -> FloatArray:
+    """Return the mean over the assets where all that are ever known are known, else NaN, (n,)."""
+    whole = values[:, np.isfinite(values).any(axis=0)]
+    return whole.mean(axis=1) if whole.shape[1] else np.full(len(values), np.nan)
+
+
+def _spread(moves: FloatArray) -> FloatArray:
+    """Return the standard deviation over the assets of each row, NaN where fewer than half are known."""
+    middle = mean_of_assets(moves)
+    apart = (moves - middle[:, None]) ** 2
+    out: FloatArray = np.sqrt(mean_of_assets(apart))
+    return out
+
+
+def _correlations(closes: FloatArray) -> FloatArray:
+    """Return at each hour the mean correlation over the pairs of assets of the hourly moves of the day before, (n,)."""
+    moves = np.diff(np.log(closes), axis=0)
+    out = np.full(len(closes), np.nan)
+    if len(moves) < DAY:
+        return out
+    days = np.lib.stride_tricks.sliding_window_view(moves, DAY, axis=0)  # (n, assets, 24)
+    apart = days - days.mean(axis=2, keepdims=True)
+    size = np.sqrt((apart**2).sum(axis=2, keepdims=True))
+    moving = size > 0.0  # false too where one of the day's moves is not known
+    unit = np.where(moving, apart / np.where(moving, size, 1.0), 0.0)
+    many = moving[:, :, 0].sum(axis=1)
+
+    # The squared length of the sum of unit vectors is their number plus twice the correlations of all pairs.
+    length = (unit.sum(axis=1) ** 2).sum(axis=1)
+    pairs = many * (many - 1.0)
+    out[DAY:] = np.where(many >= 3, (length - many) / np.where(pairs > 0.0, pairs, 1.0), np.nan)
+    return out
+
+
+def _traded(frame: BarFrame, hours_ms: Times) -> FloatArray:
+    """Return what was traded in the day before each hour over all assets, US dollars, NaN in the first day."""
+    traded = np.nan_to_num(frame.fields["volume"] * frame.fields["close"]).sum(axis=1)
+    summed = np.concatenate(([0.0], np.add.accumulate(traded)))
+    closed = frame.t + BAR_MS
+    end = np.searchsorted(closed, hours_ms, side="right")
+    start = np.searchsorted(closed, hours_ms - DAY_MS, side="right")
+    out: FloatArray = np.where(hours_ms - DAY_MS >= frame.t[0], summed[end] - summed[start], np.nan)
+    return out
+
+
+def _largest_hour(moves: FloatArray, mean_day: FloatArray, hours_ms: Times) -> HourMove | None:
+    """Return the largest hour of the last day; None where one of its moves is not known."""
+    day = moves[-DAY:]
+    total = float(mean_day[-1])
+    if not np.isfinite(day).all() or not np.isfinite(total):
+        return None
+    place = len(moves) - DAY + int(np.abs(day).argmax())
+    move = float(moves[place])
+    sizes = np.abs(moves)
+
+    def place_among(hours: int) -> int:
+        span = sizes[-hours:]
+        return 1 + int((span[np.isfinite(span)] > abs(move)).sum())
+
+    return HourMove(
+        end_ms=int(hours_ms[place]),
+        move=move,
+        share=move / total if total * move > 0.0 and abs(total) >= abs(move) else None,
+        place_in_day=place_among(DAY),
+        place_in_week=place_among(7 * DAY),
+        place_in_month=place_among(HOURS),
+        hours=int(np.isfinite(sizes).sum()),
+    )
+
+
+def _state(kept: Spells) -> tuple[int, int] | None:
+    """Return side and step of volatility now; None where one is not known."""
+    side = kept.side[-1, 1]
+    step = kept.step[-1, 1]
+    if side == UNKNOWN or step == UNRATED or not np.isfinite(side + step):
+        return None
+    return int(side), int(step)
+
+
+def _such(kept: Spells, mean_day: FloatArray, closes: FloatArray, hours_ms: Times) -> SuchHours | None:
+    """Return the hours whose two axes are those of now, and whose day's mean move was as large to the same side."""
+    known = np.isfinite(mean_day)
+    if known.sum() < FEWEST_RANKED or not known[-1]:
+        return None
+    usual_day = BAND * float(np.median(np.abs(mean_day[known])))
+    sizes = np.where(known, np.sign(mean_day) * (np.abs(mean_day) > usual_day), np.nan)
+    side = states_at(kept.side, hours_ms)
+    step = states_at(kept.step, hours_ms)
+    if _state(kept) is None:
+        return None
+
+    rated = known & (side != UNKNOWN) & (step != UNRATED) & np.isfinite(side + step)
+    like = rated & (sizes == sizes[-1]) & (side == side[-1]) & (step == step[-1])
+    like[-1] = False
+    days = hours_ms // DAY_MS
+    followed = [_followed(hours, like, rated, closes, days) for hours in HORIZONS]
+    return SuchHours(
+        size=int(sizes[-1]),
+        usual_day=usual_day,
+        n=int(like.sum()),
+        days=len(set(days[like].tolist())),
+        followed=tuple(each for each in followed if each is not None),
+    )
+
+
+def _followed(hours: int, like: Flags, rated: Flags, closes: FloatArray, days: Times) -> Followed | None:
+    """Count what followed hours like this one and all hours; None of too few."""
+    later = np.full(len(closes), np.nan)
+    later[:-hours] = mean_of_assets(closes[hours:] / closes[:-hours] - 1.0)
+    known = rated & np.isfinite(later)
+    of_like = like & known
+    if of_like.sum() < FEWEST_HOURS or len(np.unique(days[of_like])) < FEWEST_DAYS:
+        return None
+
+    usual = BAND * float(np.median(np.abs(later[known])))
+    came = np.array((later > usual, np.abs(later) <= usual, later < -usual))
+    return Followed(
+        hours=hours,
+        usual=usual,
+        like=_counts(came, of_like),
+        every=_counts(came, known),
+        intervals=_intervals(came, of_like, known, days),
+        days=len(np.unique(days[of_like])),
+    )
+
+
+def _counts(came: Flags, which: Flags) -> tuple[int, int, int]:
+    up, within, down = (came & which).sum(axis=1).tolist()
+    return up, within, down
+
+
+def _intervals(came: Flags, like: Flags, every: Flags, days: Times) -> tuple[tuple[float, float], ...]:
+    """Return where the share of the like minus that of all lies when whole days are drawn again, with replacement."""
+    names, day = np.unique(days, return_inverse=True)
+    of_day = np.zeros((2, 4, len(names)))
+    for group, which in enumerate((like, every)):
+        rows = (*(came & which), which)
+        for row, flags in enumerate(rows):
+            of_day[group, row] = np.bincount(day, weights=flags, minlength=len(names))
+
+    drawn = np.random.default_rng(0).multinomial(len(names), np.full(len(names), 1.0 / len(names)), _DRAWS)
+    sums = of_day @ drawn.T  # (2, 4, draws)
+    whole = (sums[:, 3] > 0.0).all(axis=0)
+    shares = sums[:, :3, whole] / sums[:, 3:, whole]
+    low, high = np.percentile(shares[0] - shares[1], (_TAIL, 100.0 - _TAIL), axis=1)
+    return tuple(zip(low.tolist(), high.tolist(), strict=True))
