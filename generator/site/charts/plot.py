@@ -34,8 +34,10 @@ _SVG: Final = Markup(
     '<title id="{id}-t">{title}</title><desc id="{id}-d">{desc}</desc>{inner}</svg>'
 )
 _NAMESPACE: Final = Markup(' xmlns="http://www.w3.org/2000/svg"')
-_TEXT: Final = Markup('<text class="{kind}" x="{x:.1f}" y="{y:.1f}"{anchor}>{text}</text>')
-_LINE: Final = Markup('<line class="{kind}" x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}"/>')
+# What a chart draws hundreds of times takes its values by `%`, which is three times as fast as `format`.
+_TEXT: Final = Markup('<text class="%s" x="%.1f" y="%.1f"%s>%s</text>')
+_LINE: Final = Markup('<line class="%s" x1="%.1f" y1="%.1f" x2="%.1f" y2="%.1f"/>')
+_HOVER: Final = Markup('<rect class="hour" x="%.1f" y="%g" width="%.1f" height="%g" data-tip="%s"/>')
 _DOT: Final = Markup('<circle class="{}" cx="{:.1f}" cy="{:.1f}" r="{:g}" data-tip="{}"/>')
 _BAR: Final = Markup('<rect class="bar{}" x="{:.1f}" y="{:.1f}" width="{:.1f}" height="16" rx="2" data-tip="{}"/>')
 _TESTED: Final = Markup(
@@ -44,7 +46,6 @@ _TESTED: Final = Markup(
     '<rect class="ground" fill="url(#{name}-tested)" '
     'x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{height:.1f}"/>'
 )
-_HOVER: Final = Markup('<rect class="hour" x="{:.1f}" y="{:g}" width="{:.1f}" height="{:g}" data-tip="{}"/>')
 _ANCHORS: Final = {
     "start": Markup(""),
     "middle": Markup(' text-anchor="middle"'),
@@ -190,7 +191,7 @@ class Plane:
         """Draw the unseen strip that shows its number when it is pointed at."""
         x, _ = self.at(at, self.y.low)
         height = (bottom or self.bottom) - self.top
-        return _HOVER.format(x - width / 2, self.top, width, height, tip)
+        return _HOVER % (x - width / 2, self.top, width, height, tip)
 
 
 def svg(  # noqa: PLR0917  each is another thing
@@ -302,12 +303,12 @@ def axis(
 
 def text(kind: str, x: float, y: float, words: str, anchor: str = "start") -> Markup:
     """Write words into a chart."""
-    return _TEXT.format(kind=kind, x=x, y=y, anchor=_ANCHORS[anchor], text=words)
+    return _TEXT % (kind, x, y, _ANCHORS[anchor], words)
 
 
 def line(kind: str, start: tuple[float, float], end: tuple[float, float]) -> Markup:
     """Draw a line between two places."""
-    return _LINE.format(kind=kind, x1=start[0], y1=start[1], x2=end[0], y2=end[1])
+    return _LINE % (kind, *start, *end)
 
 
 def _row(row: Row, y: float, plane: Plane, *, bars: bool, tested: bool) -> Markup:
@@ -334,8 +335,8 @@ def _row(row: Row, y: float, plane: Plane, *, bars: bool, tested: bool) -> Marku
 def _table(caption: Caption) -> Markup:
     columns = len(caption.columns)
     heads = (Markup('<th scope="col">{}</th>') * columns).format(*caption.columns)
-    row = Markup('<tr><th scope="row">{}</th>') + Markup("<td>{}</td>") * (columns - 1) + Markup("</tr>")
-    body = Markup("").join(row.format(*cells) for cells in caption.rows)
+    row = Markup('<tr><th scope="row">%s</th>') + Markup("<td>%s</td>") * (columns - 1) + Markup("</tr>")
+    body = Markup("").join(row % cells for cells in caption.rows)
 
     frame = Markup('<table class="twin"><caption>{}</caption><thead><tr>{}</tr></thead><tbody>{}</tbody></table>')
     return frame.format(caption.finding, heads, body)
