@@ -61,6 +61,9 @@ PAGES: Final[tuple[SitePage, ...]] = (
           "Every miss is kept."),
     _page(links.LEARN, "Learn", "Learn to read a market without being fooled by it",
           "How to read a regime, a confidence and funding, with lessons from finished rounds."),
+    SitePage(links.PRACTICE, "pages/practice.html", "Practice", "Practice: how far, and how sure?",
+             "Past hours of the record without name and date: set a range or a chance, see what came, and learn "
+             "whether you are calibrated. Free, no account.", primary=False),
     _page(links.DOCS, "Docs", "API documentation",
           "A page for each endpoint, free and paid: fields, an answer, curl, Python, JavaScript, and guides to start."),
     _page(links.PRICING, "Pricing", "What is free and what costs a few cents",

@@ -45,6 +45,7 @@ def application() -> typer.Typer:
         generate,
         log,
         payments,
+        practice,
         proof,
         read,
         receipt_key,
@@ -80,6 +81,7 @@ def application() -> typer.Typer:
     app.add_typer(log.log_app, name="log")
     app.add_typer(receipt_key.receipt_key_app, name="receipt-key")
     app.add_typer(backup.backup_app, name="backup")
+    app.add_typer(practice.practice_app, name="practice")
     app.add_typer(buyer_wallets.wallets_app, name="buyer-wallets")
     return app
 

@@ -40,7 +40,7 @@ from generator.settings import GeneratorSettings
 from generator.site.files.background import BackgroundFiles
 from generator.site.files.sample import Samples
 from generator.site.pages.render import Pages
-from generator.site.resources import Assets
+from generator.site.resources import Assets, ShippedMonth
 from generator.wings.bucket.places import site_store, vault_store
 
 if TYPE_CHECKING:
@@ -84,6 +84,7 @@ class Publisher:
     releases: Releases | BucketSite  # the published site
     vault: VaultFolder | BucketVault  # what is for sale
     assets: Assets  # scripts and style sheets
+    practice: ShippedMonth  # the month of practice that comes with the program
     samples: Samples  # answers of an earlier day, given away
     pages: Pages  # HTML and Markdown
     background: BackgroundFiles  # OpenAPI, pictures and downloads
@@ -221,6 +222,7 @@ def _publisher(
         releases=releases,
         vault=vault_store(settings.vault_path, settings.vault_bucket, fence),
         assets=Assets.load(),
+        practice=ShippedMonth.load(),
         samples=Samples(memory),
         pages=Pages(),
         background=BackgroundFiles(memory, last_good),

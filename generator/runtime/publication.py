@@ -64,7 +64,7 @@ def publish(app: App, context: TickContext, composed: Composed, record: RecordFi
         {**_files(app, tick, background, at), **samples, **record.in_release},
         lasting={*background.lasting, *publisher.assets.files, ROUNDS_JSON, *SAMPLE_PATHS},
     )
-    once = {**record.immutable, **background.record.once}
+    once = {**record.immutable, **background.record.once, **publisher.practice.files}
 
     # A fault in one of them refuses the whole tick.
     publisher.checker.check(generation, files)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from generator.catalog.links import PRACTICE_DEMO, PRACTICE_FILES
 from generator.errors import PublishError
 
 _IMPORT: Final = re.compile(rb'(from "\./[a-z-]+\.js)"')
@@ -25,6 +26,11 @@ class Resources:
     def changelog(self) -> str:
         """The text of CHANGELOG.md, which lies next to both folders."""
         return (self.templates.parent / "CHANGELOG.md").read_text(encoding="utf-8")
+
+    @property
+    def practice(self) -> Path:
+        """The folder of the shipped month of practice, with its log."""
+        return self.site / "practice"
 
     @classmethod
     def locate(cls, package: Path | None = None) -> Resources:
@@ -61,3 +67,42 @@ class Assets:
             files[name] = _IMPORT.sub(versioned_import, data) if name.endswith(".js") else data
         files["/favicon.svg"] = files.pop("/assets/favicon.svg")
         return cls(files, version)
+
+
+@dataclass(frozen=True, slots=True)
+class ShippedMonth:
+    """The month of practice that comes with the program: items, truths, and its finished log.
+
+    Args:
+        log: path -> content of everything below `PRACTICE_DEMO`.
+    """
+
+    items_path: str
+    items: bytes
+    truths_path: str
+    truths: bytes
+    log: Mapping[str, bytes]
+
+    @property
+    def files(self) -> dict[str, bytes]:
+        """Path -> content of everything that is published of it."""
+        return {**self.log, self.truths_path: self.truths, self.items_path: self.items}
+
+    @classmethod
+    def load(cls, resources: Resources | None = None) -> ShippedMonth:
+        """Read it."""
+        folder = (resources or Resources.locate()).practice
+        truths = next(folder.glob("*-truths.json"))
+        items = next(path for path in folder.glob("*.json") if path != truths)
+        log = {
+            f"{PRACTICE_DEMO}/{path.relative_to(folder).as_posix()}": path.read_bytes()
+            for path in sorted((folder / "log").rglob("*"))
+            if path.is_file()
+        }
+        return cls(
+            items_path=f"{PRACTICE_FILES}{items.name}",
+            items=items.read_bytes(),
+            truths_path=f"{PRACTICE_FILES}{truths.name}",
+            truths=truths.read_bytes(),
+            log=log,
+        )

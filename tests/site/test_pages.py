@@ -232,7 +232,10 @@ def test_every_asset_that_pages_ask_for_is_published() -> None:
         if address.startswith(("/assets/", "/favicon"))
     }
 
-    scripts = ("site.css", "site.js", "charts.js", "vote.js", "docs.css", "docs.js")
+    scripts = (
+        *("site.css", "site.js", "charts.js", "vote.js", "docs.css", "docs.js"),
+        *("practice.css", "practice.js"),
+    )
     assert wanted == {f"/assets/{name}" for name in scripts} | {"/favicon.svg"}
     assert wanted <= set(files)
 

@@ -30,11 +30,12 @@ from generator.site.pages.landing import landing, missing
 from generator.site.pages.learn import learn_view
 from generator.site.pages.linked import linked_data
 from generator.site.pages.markdown import markdown
+from generator.site.pages.practice import practice_view
 from generator.site.pages.record import record_view
 from generator.site.pages.rounds import FinishedRound, history, who_was_right
 from generator.site.pages.terms import with_terms_linked
 from generator.site.pages.today import examples
-from generator.site.resources import Resources
+from generator.site.resources import Resources, ShippedMonth
 from generator.site.templates import environment
 from generator.site.words import format as page_format
 from generator.site.words.days import DAYS_KEPT, Day
@@ -157,6 +158,10 @@ def _learn_source(view: PageView) -> tuple[object, ...]:
     return (arena.lessons, arena.hourly_record.move, arena.backtest, view.figures, tuple(view.predictions))
 
 
+def _practice(_page: SitePage, _view: PageView) -> Mapping[str, Any]:
+    return practice_view(ShippedMonth.load())
+
+
 def _asset(page: SitePage, view: PageView) -> Mapping[str, Any]:
     asset = page.subject.lower()
     figures = {
@@ -209,6 +214,7 @@ _BY_TEMPLATE: Final[Mapping[str, PageRecipe]] = {
     "pages/track_record.html": PageRecipe(_record, _record_source),
     "pages/glossary.html": PageRecipe(lambda _, view: {"today": _today(view)}, lambda view: (_today(view),)),
     "pages/learn.html": PageRecipe(_learn, _learn_source),
+    "pages/practice.html": PageRecipe(_practice, lambda _view: ()),
     "pages/asset.html": PageRecipe(_asset, _each_five_minutes),
     "pages/history.html": PageRecipe(_history, lambda view: (view.figures,)),
     "pages/archive.html": PageRecipe(_archive, lambda view: (view.days,)),

@@ -1,0 +1,143 @@
+"""`emi practice`: check a kept record of practice."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+import typer
+
+if TYPE_CHECKING:
+    from generator.practice.record import Checked, Practised
+    from generator.practice.verdicts import Verdict
+
+practice_app = typer.Typer(name="practice", help="Records of practice: check one that was kept.", no_args_is_help=True)
+Read = Callable[[str], bytes | None]
+
+MOST_BYTES: Final = 20_000_000
+QUESTIONS: Final = {"how_far": "How far?", "will_it_move": "Will it move?", "which_way": "Three chances"}
+PROVES: Final = """This proves: hours and truths are those of the signed log, and the scores follow from them.
+It does not prove when the answers were given, nor that the truths were unknown then: only signed ballots prove that."""
+
+
+@practice_app.command()
+def verify(
+    file: Annotated[Path, typer.Argument(help="A record as the practice page saves it.")],
+    url: Annotated[
+        str | None, typer.Option(help="Origin that published the months of the record, but for the shipped one.")
+    ] = None,
+) -> None:
+    """Prove that hours and truths of a record are the log's and that its scores follow. Exits 1 where one does not.
+
+    Example: emi practice verify emi-practice-record.json
+    """
+    from generator.cli._urls import origin_of
+    from generator.practice.record import RecordError, check
+    from generator.record.verify import VerifyError
+
+    record = _read(file)
+    try:
+        months = {str(answer["month"]) for answer in record["answers"]}
+        practised = {month: _practised(month, origin_of(url) if url else None) for month in sorted(months)}
+        found = check(record, practised)
+    except (RecordError, VerifyError) as error:
+        typer.echo(f"emi: {error}", err=True)
+        raise typer.Exit(1) from None
+    except (KeyError, TypeError) as error:
+        typer.echo(f"emi: {file} does not hold a record of practice ({type(error).__name__}: {error})", err=True)
+        raise typer.Exit(1) from None
+    print(*_lines(found), PROVES, sep="\n")
+
+
+def _read(file: Path) -> dict[str, Any]:
+    from generator.errors import GeneratorError
+
+    try:
+        if file.stat().st_size > MOST_BYTES:
+            raise GeneratorError(
+                f"{file} is larger than {MOST_BYTES // 1_000_000} MB: it does not hold a record of practice"
+            )
+        record = json.loads(file.read_bytes())
+    except (OSError, ValueError) as error:
+        raise GeneratorError(f"{file} cannot be read: {error}") from None
+    if not isinstance(record, dict):
+        raise GeneratorError(f"{file} does not hold a record of practice")
+    return record
+
+
+def _practised(path: str, origin: str | None) -> Practised:
+    """Read the files of one month, make them again from the log, and compare; VerifyError where they differ."""
+    from generator.cli._published import Published
+    from generator.errors import GeneratorError
+    from generator.site.resources import ShippedMonth
+
+    shipped = ShippedMonth.load()
+    if path == shipped.items_path:
+        return _from_log(path, shipped.files.get, lambda name: shipped.files.get(f"{_demo()}{name}"))
+    if origin is None:
+        raise GeneratorError(f"{path} does not come with this program: name the origin that published it with --url")
+    site = Published(origin)
+    return _from_log(path, site.read, site.read)
+
+
+def _demo() -> str:
+    from generator.catalog.links import PRACTICE_DEMO
+
+    return PRACTICE_DEMO
+
+
+def _from_log(path: str, read: Read, read_log: Read) -> Practised:
+    from generator.practice.hours import logged_hours
+    from generator.practice.items import month_of_practice
+    from generator.practice.record import Practised
+    from generator.record.verify import VerifyError, entries, open_log
+
+    log = open_log(read_log)
+    hours = logged_hours(entries(read_log, log.head))
+    items = _json(path, read(path))
+    month = month_of_practice(hours, str(items.get("month")), log.head.origin, str(items.get("source_mode")))
+    if month is None or month.items_path != path:
+        raise VerifyError(f"{path} does not follow from the log {log.head.origin}")
+    for name, content in month.files.items():
+        if read(name) != content:
+            raise VerifyError(f"{name} is not what follows from the log {log.head.origin}")
+    return Practised.of(items, json.loads(month.truths))
+
+
+def _json(path: str, data: bytes | None) -> Mapping[str, Any]:
+    from generator.record.verify import VerifyError
+
+    if data is None:
+        raise VerifyError(f"{path}: nothing is published there")
+    try:
+        found = json.loads(data)
+    except ValueError as error:
+        raise VerifyError(f"{path} is not JSON: {error}") from None
+    if not isinstance(found, dict):
+        raise VerifyError(f"{path} does not hold a month of practice")
+    return found
+
+
+def _lines(found: Checked) -> list[str]:
+    """Say what a record holds."""
+    lines = []
+    for question, answers in found.answers.items():
+        means = found.means[question]
+        lines.append(
+            f"{QUESTIONS[question]}  {answers} answers, mean score {means.own:.4f}, "
+            f"the brain's {means.brain:.4f}, usual {means.usual:.4f} (smaller is better)"
+        )
+    lines += [f"{name}: {_finding(verdict)}" for name, verdict in found.verdicts.items()]
+    return lines or ["the record has no answers yet"]
+
+
+def _finding(verdict: Verdict) -> str:
+    from generator.practice.verdicts import Finding
+
+    if verdict.finding is Finding.TOO_EARLY:
+        return f"too early: {verdict.more} more answers"
+    if verdict.finding is Finding.NOTHING:
+        return f"no error shows in {verdict.answers} answers"
+    return f"{verdict.finding.replace('_', ' ')}, after {verdict.answers} answers"

@@ -1,0 +1,1 @@
+"""Practice on past hours of the record: items, scores and verdicts of a learner; pure."""

@@ -1,0 +1,224 @@
+"""Practice in a browser, by keyboard and on a phone; its scores and verdicts are those of the program."""
+
+import http.server
+import json
+import random
+import shutil
+import subprocess
+import threading
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from generator.cli import application
+from generator.practice.curve import blocks
+from generator.practice.scores import TwoRanges, brier, how_far_score, log_score, moved_brier
+from generator.practice.verdicts import BETS_50, BETS_90, Chances, judge_chances, judge_ranges
+from generator.site.pages.render import Pages
+from generator.site.resources import Assets, Resources, ShippedMonth
+from tests.outside.site_pages import BROWSED, MODULES, Browser, BrowserContext, Page, expect
+from tests.support.builders import CONTEXTS
+from tests.support.page_view import view_of
+
+SCORER = Path(__file__).parents[1] / "peers" / "site" / "practice.mjs"
+SCORES = Resources.locate().site / "assets" / "practice-scores.js"
+PATH = "/learn/practice/"
+NODE = shutil.which("node")
+pytestmark = BROWSED
+
+
+def drawn_cases(chance: random.Random, number: int) -> list[dict[str, Any]]:
+    cases: list[dict[str, Any]] = []
+    for _ in range(number):
+        move = round(chance.gauss(0, 0.6), 4)
+        low_90, low_50, high_50, high_90 = sorted(round(chance.gauss(0, 1), 2) for _ in range(4))
+        ranges = {"low_90": low_90, "low_50": low_50, "high_50": high_50, "high_90": high_90}
+        up = chance.randrange(101)
+        down = chance.randrange(101 - up)
+        chances = [up / 100, (100 - up - down) / 100, down / 100]
+        cases += [
+            {"what": "how_far", "ranges": ranges, "move": move},
+            {"what": "brier", "chances": chances, "came": chance.randrange(3)},
+            {"what": "moved", "chance": up / 100, "moved": chance.random() < 0.5},
+            {"what": "log", "chance": up / 100},
+        ]
+    return cases
+
+
+def drawn_records(chance: random.Random, number: int) -> list[dict[str, Any]]:
+    cases: list[dict[str, Any]] = []
+    for _ in range(number):
+        level = chance.choice((50, 90))
+        holds = chance.choice((0.3, 0.5, 0.7, 0.9, 0.97))
+        inside = [chance.random() < holds for _ in range(chance.randrange(1, 150))]
+        answers = []
+        for _ in range(chance.randrange(1, 120)):
+            up = chance.randrange(101)
+            down = chance.randrange(101 - up)
+            said = [up / 100, (100 - up - down) / 100, down / 100]
+            answers.append({"said": said, "baseRate": [0.3, 0.4, 0.3], "came": chance.randrange(3)})
+        cases += [
+            {"what": "ranges", "level": level, "inside": inside},
+            {"what": "chances", "answers": answers},
+            {"what": "blocks", "values": [chance.gauss(0, 0.2) for _ in range(chance.randrange(70))]},
+        ]
+    return cases
+
+
+def own_result(case: dict[str, Any]) -> Any:
+    match case["what"]:
+        case "how_far":
+            return how_far_score(TwoRanges(**case["ranges"]), case["move"])
+        case "brier":
+            return brier(case["chances"], case["came"])
+        case "moved":
+            return moved_brier(case["chance"], moved=case["moved"])
+        case "log":
+            return log_score(case["chance"])
+        case "blocks":
+            return [list(block) for block in blocks(case["values"])]
+        case "ranges":
+            verdict = judge_ranges(case["inside"], BETS_50 if case["level"] == 50 else BETS_90)
+        case _:
+            rows = [Chances(tuple(one["said"]), tuple(one["baseRate"]), one["came"]) for one in case["answers"]]
+            verdict = judge_chances(rows)
+    return {"finding": str(verdict.finding), "answers": verdict.answers, "more": verdict.more}
+
+
+@pytest.mark.skipif(NODE is None, reason="node is not installed")
+def test_the_page_scores_and_judges_as_the_program_does() -> None:
+    chance = random.Random(20261126)
+    cases = [*drawn_cases(chance, 2_500), *drawn_records(chance, 300)]
+    assert NODE is not None
+
+    done = subprocess.run(
+        [NODE, str(SCORER), str(SCORES)],
+        input=json.dumps(cases),
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+
+    for case, made in zip(cases, json.loads(done.stdout), strict=True):
+        expected = own_result(case)
+        if isinstance(expected, float):
+            assert made == pytest.approx(expected, abs=1e-12), case
+        elif case["what"] == "blocks":
+            assert [value for block in made for value in block] == pytest.approx(
+                [value for block in expected for value in block], abs=1e-12
+            )
+        else:
+            assert made == expected, case
+
+
+@pytest.fixture(scope="module")
+def origin(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The pages of one release, as plain files."""
+    folder = tmp_path_factory.mktemp("practice")
+    pages = Pages().render(view_of(CONTEXTS["full"]()))
+    for path, content in {**pages, **Assets.load().files, **ShippedMonth.load().files}.items():
+        file = folder / path.lstrip("/")
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(content)
+
+    handler = partial(http.server.SimpleHTTPRequestHandler, directory=str(folder))
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+def opened(context: BrowserContext, origin: str) -> Page:
+    page = context.new_page()
+    page.goto(f"{origin}{PATH}")
+    page.locator("#practice-picture svg").wait_for()
+    return page
+
+
+def test_the_first_item_is_two_activations_from_the_landing_and_its_answer_one(browser: Browser, origin: str) -> None:
+    page = browser.new_context().new_page()
+    page.goto(f"{origin}/")
+    page.locator(f'a[href="{PATH}"]').first.click()
+    page.locator("#practice-picture svg").wait_for()
+
+    page.locator("#practice-answer").click()
+    expect(page.locator("#practice-result")).to_contain_text("Your score")
+    expect(page.locator("#practice-record")).to_contain_text("1 of 1")
+
+
+def test_a_record_of_each_question_is_kept_exported_and_proved(browser: Browser, origin: str, tmp_path: Path) -> None:
+    page = opened(browser.new_context(accept_downloads=True), origin)
+    for kind in ("how_far", "will_it_move", "which_way"):
+        page.locator(f"button[value={kind}]").click()
+        for _ in range(4):
+            page.locator("#practice-sliders input").first.press("ArrowRight")
+            page.locator("#practice-answer").click()
+            expect(page.locator("#practice-result")).to_contain_text("Your score")
+            page.locator("#practice-answer").click()
+            expect(page.locator("#practice-result")).to_be_empty()
+
+    with page.expect_download() as saved:
+        page.locator("#practice-export").click()
+    file = tmp_path / "record.json"
+    saved.value.save_as(file)
+
+    # As a reader of the record would: the program recomputes every score from the log.
+    result = CliRunner().invoke(application(), ["practice", "verify", str(file)])
+    assert result.exit_code == 0, result.output
+    assert len(json.loads(file.read_text())["answers"]) == 12
+    assert "does not prove when the answers were given" in result.output
+
+    other = opened(browser.new_context(), origin)
+    other.locator("#practice-file").set_input_files(file)
+    expect(other.locator("#practice-kept")).to_contain_text("12 answers were added")
+
+
+def test_all_of_it_works_by_keyboard(browser: Browser, origin: str) -> None:
+    page = opened(browser.new_context(), origin)
+    page.locator("button[value=which_way]").focus()
+    page.keyboard.press("Enter")
+    expect(page.locator("#question")).to_have_text("Up, small move or down?")
+
+    page.locator("#practice-sliders input").first.focus()
+    for _ in range(10):
+        page.keyboard.press("ArrowRight")
+    said = [
+        int(value) for value in page.locator("#practice-sliders input").evaluate_all("all => all.map(one => one.value)")
+    ]
+    assert said[0] == 43
+    assert sum(said) == 100
+
+    page.keyboard.press("Enter")
+    expect(page.locator("#practice-result")).to_contain_text("came")
+
+
+def test_what_cannot_be_read_scores_nothing(browser: Browser, origin: str) -> None:
+    context = browser.new_context()
+    context.route("**/*-truths.json", lambda route: route.abort())
+    page = opened(context, origin)
+    page.locator("#practice-answer").click()
+
+    expect(page.locator("#practice-result")).to_contain_text("Nothing was scored")
+    expect(page.locator("#practice-record")).to_contain_text("first answer")
+
+
+def axe_findings(page: Page) -> list[str]:
+    page.add_script_tag(content=(MODULES / "axe-core" / "axe.min.js").read_text())
+    violations = page.evaluate("axe.run(document, {resultTypes: ['violations']}).then((all) => all.violations)")
+    return [f"{one['id']}: {one['nodes'][0]['html'][:120]}" for one in violations]
+
+
+@pytest.mark.skipif(not (MODULES / "axe-core").is_dir(), reason="missing: axe-core in OFFICIAL_SITE")
+@pytest.mark.parametrize("width", [390, 1440])
+def test_the_page_is_sound_before_and_after_an_answer(browser: Browser, origin: str, width: int) -> None:
+    page = opened(browser.new_context(viewport={"width": width, "height": 900}), origin)
+    assert axe_findings(page) == []
+    page.locator("#practice-answer").click()
+    expect(page.locator("#practice-result")).to_contain_text("Your score")
+    assert axe_findings(page) == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= width

@@ -1,0 +1,101 @@
+"""Verdicts that may be read after every answer."""
+
+from itertools import product
+from math import prod
+
+from generator.practice.verdicts import (
+    BETS_50,
+    BETS_90,
+    CHANCES_NEEDED,
+    RANGES_NEEDED,
+    Chances,
+    Finding,
+    RangeBets,
+    judge_chances,
+    judge_ranges,
+)
+from tests.practice.bots import accused, chances_bot, ranges_bot, stated
+
+HONEST = ((0.5, 0.3, 0.2), (1 / 3, 1 / 3, 1 / 3))
+
+
+def stake(inside: tuple[bool, ...], bets: RangeBets) -> float:
+    """Play the bets out with plain products: half of the stake on each side, spread evenly."""
+
+    def grown(share: float) -> float:
+        return prod(share / bets.level if held else (1 - share) / (1 - bets.level) for held in inside)
+
+    narrow = sum(map(grown, bets.narrow)) / len(bets.narrow)
+    wide = sum(map(grown, bets.wide)) / len(bets.wide)
+    return (narrow + wide) / 2
+
+
+def test_a_learner_is_accused_once_the_stake_has_grown_fortyfold() -> None:
+    for bets in (BETS_50, BETS_90):
+        for inside in product((True, False), repeat=9):
+            reached = any(stake(inside[:size], bets) >= 40 for size in range(1, len(inside) + 1))
+            assert (judge_ranges(inside, bets).finding is not Finding.TOO_EARLY) == reached
+
+
+def test_a_calibrated_learner_s_opponent_gains_nothing_on_average() -> None:
+    for bets in (BETS_50, BETS_90):
+        chance_of = {True: bets.level, False: 1 - bets.level}
+        mean = sum(prod(map(chance_of.__getitem__, row)) * stake(row, bets) for row in product(chance_of, repeat=6))
+        assert abs(mean - 1) < 1e-9
+
+
+def test_ranges_that_hold_too_little_are_too_narrow_and_too_much_too_wide() -> None:
+    assert judge_ranges([False] * 30, BETS_50).finding is Finding.TOO_NARROW
+    assert judge_ranges([True] * 30, BETS_50).finding is Finding.TOO_WIDE
+    assert judge_ranges([False, True] * 30, BETS_90).finding is Finding.TOO_NARROW
+    assert judge_ranges([True] * 100, BETS_90).finding is Finding.TOO_WIDE
+
+
+def test_a_verdict_once_reached_stays() -> None:
+    narrow = [False] * 30
+    assert judge_ranges([*narrow, *[True] * 300], BETS_50).finding is Finding.TOO_NARROW
+
+
+def test_before_enough_answers_it_says_how_many_are_missing() -> None:
+    alternating = [bool(number % 2) for number in range(RANGES_NEEDED)]
+    assert judge_ranges(alternating[:-1], BETS_50).more == 1
+    assert judge_ranges(alternating, BETS_50).finding is Finding.NOTHING
+
+    said, base_rate = HONEST
+    answers = [Chances(said, base_rate, came) for came in (0, 0, 0, 0, 0, 1, 1, 1, 2, 2)]
+    assert judge_chances(answers[:4]).more == CHANCES_NEEDED - 4
+    assert judge_chances(answers * 10).finding is Finding.NOTHING
+
+
+def test_chances_beyond_the_base_rate_that_do_not_come_are_too_sure() -> None:
+    said, base_rate = (0.9, 0.05, 0.05), (1 / 3, 1 / 3, 1 / 3)
+    evenly = [Chances(said, base_rate, number % 3) for number in range(30)]
+    assert judge_chances(evenly).finding is Finding.TOO_SURE
+
+    timid = [Chances((0.4, 0.3, 0.3), base_rate, 0)] * 40
+    assert judge_chances(timid).finding is Finding.NOT_SURE_ENOUGH
+
+
+def test_a_chance_of_none_that_comes_true_does_not_end_the_count() -> None:
+    answer = Chances((1.0, 0.0, 0.0), (0.4, 0.3, 0.3), came=1)
+    assert judge_chances([answer]).finding in {Finding.TOO_EARLY, Finding.TOO_SURE}
+
+
+def test_who_says_the_base_rate_is_neither_too_sure_nor_not_sure_enough() -> None:
+    base_rate = (0.3, 0.4, 0.3)
+    assert judge_chances([Chances(base_rate, base_rate, 0)] * 200).finding is Finding.NOTHING
+
+
+def test_ever_accused_are_few_of_the_calibrated_and_most_of_the_narrow() -> None:
+    assert accused(ranges_bot(BETS_90, 0.9), 200, 200, seed=11) <= 0.05
+    assert accused(ranges_bot(BETS_90, 0.7), 200, 60, seed=12) >= 0.8  # 0.86 in the long run; see bots.py
+    assert accused(chances_bot(3.0, [HONEST]), 60, 100, seed=13) >= 0.75
+
+
+def test_stated_chances_of_a_bot_add_to_one_and_lean_as_they_should() -> None:
+    said, base_rate = HONEST
+    assert stated(said, base_rate, 1.0) == said
+    sure = stated(said, base_rate, 3.0)
+    assert abs(sum(sure) - 1) < 1e-9
+    assert sure[0] > said[0]
+    assert sure[2] < said[2]
