@@ -2,6 +2,7 @@
 
 import copy
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
@@ -19,6 +20,9 @@ from gateway.wire.networks import USDC_DECIMALS
 PAYMENT_REQUIRED_TEXT: Final = "Payment required"
 MAX_TIMEOUT_S: Final = 60
 MAX_ERROR_CHARS: Final = 160
+SERVICE_NAME: Final = re.compile(r"[\x20-\x7e]{1,32}")
+TAGS: Final = ("crypto", "market-data", "volatility", "education")
+ICON: Final = "/favicon.svg"
 # What an extension can do without, in the order in which it goes.
 CUTS: Final = (
     ("payment-identifier", "schema"),
@@ -93,6 +97,7 @@ def _challenge(product: VaultProduct, vault: LoadedVault, fee_payer: str, settin
             "url": settings.origin + product.path,
             "description": product.description,
             "mimeType": "application/json",
+            **service_metadata(settings),
         },
         "accepts": accepts,
         "extensions": {
@@ -101,6 +106,16 @@ def _challenge(product: VaultProduct, vault: LoadedVault, fee_payer: str, settin
         },
     }
     return Challenge(product, required, product.challenge, _encode(required, product.challenge, []))
+
+
+def service_metadata(settings: GatewaySettings) -> dict[str, Any]:
+    """Return what catalogs show of the service; a name or an icon that they would refuse is left out."""
+    metadata: dict[str, Any] = {"tags": list(TAGS)}
+    if SERVICE_NAME.fullmatch(settings.project):
+        metadata["serviceName"] = settings.project
+    if not settings.base_is_loopback:
+        metadata["iconUrl"] = settings.origin + ICON
+    return metadata
 
 
 def _encode(required: dict[str, Any], words: Mapping[str, Any], extra: list[tuple[bytes, bytes]]) -> Encoded:

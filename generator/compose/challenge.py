@@ -15,7 +15,7 @@ from generator.catalog.text.answers import DISCLAIMER, ECOSYSTEM, NO_VERDICT, PA
 from generator.catalog.text.market import LONGEST_HEADLINE
 from generator.catalog.words import MarketState, RegimeLabel, SourceMode, Status, VolatilityWord
 from generator.compose import envelope
-from generator.compose.body import Body
+from generator.compose.body import Body, absent
 from generator.compose.coins import RANGES, MoveRange, ranges
 from generator.compose.context import TickContext
 from generator.compose.inputs import missing_reason, reading_of, verified
@@ -28,6 +28,13 @@ class PaymentResource(Body):
     url: str = Field(description="Its absolute address.")
     description: str = Field(description="What it is.")
     mimeType: str = Field(description="Media type of the paid answer.")  # noqa: N815 -- a name of the protocol
+    serviceName: str | None = Field(  # noqa: N815 -- a name of the protocol
+        default=None, exclude_if=absent, description="The service, for catalogs; left out where its name is too long."
+    )
+    tags: tuple[str, ...] = Field(description="What the service is about, for catalogs.")
+    iconUrl: str | None = Field(  # noqa: N815 -- a name of the protocol
+        default=None, exclude_if=absent, description="Its icon, for catalogs; left out on this machine alone."
+    )
 
 
 class PaymentExtra(Body):

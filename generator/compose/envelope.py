@@ -27,7 +27,7 @@ MODE = "Where the market data come from: live, recorded or simulated."
 TRUTH = "What a reader must not conclude from this answer."
 HEADLINE = (
     "The market in at most 240 characters, the same in every answer of a tick: its state now (volatility and trend, "
-    "each since when), then the day, then the last hour where that stands out."
+    "each since when, and as of which market time), then the day, then the last hour where that stands out."
 )
 CHANGED = "Worded facts that changed since the tick published before; null on the first tick after a start."
 
@@ -142,8 +142,8 @@ class BaseResponse(Body):
 class TickResponse(BaseResponse):
     """What every free and paid answer carries."""
 
-    endpoint: str = Field(description="Identity of the resource, e.g. market-regime.")
     headline: str = Field(max_length=LONGEST_HEADLINE, description=HEADLINE)
+    endpoint: str = Field(description="Identity of the resource, e.g. market-regime.")
     changed_since_last_tick: tuple[Change, ...] | None = Field(description=CHANGED)
 
 

@@ -41,10 +41,18 @@ def market_trend(ctx: TickContext) -> Trend:
 
 def facts(ctx: TickContext) -> PublishedMarket:
     """Return what is said of the market at this tick."""
+    now_ms = ctx.observation.market_ms
+    as_of = clock(now_ms, now_ms) or ""
     if ctx.reading is None:
         counted = market_facts(None, moves(ctx), missing=clause(missing_reason(ctx)))
-        return replace(counted, trend=market_trend(ctx), trend_hours=str(HOURLY_TREND), hours=last_bars_hour(ctx.bars))
-    return market_facts(ctx.reading, moves(ctx), now_ms=ctx.observation.market_ms)
+        return replace(
+            counted,
+            trend=market_trend(ctx),
+            trend_hours=str(HOURLY_TREND),
+            hours=last_bars_hour(ctx.bars),
+            as_of=as_of,
+        )
+    return replace(market_facts(ctx.reading, moves(ctx), now_ms=now_ms), as_of=as_of)
 
 
 def market_facts(

@@ -14,6 +14,7 @@ from generator.catalog.formats import iso, price, share
 from generator.catalog.links import RECEIPT_KEYS, ROUNDS_JSON, ROUNDS_PUBLISHED
 from generator.catalog.products import HUMAN_REPORT
 from generator.catalog.text.answers import DISCLAIMER
+from generator.catalog.text.market import undated
 from generator.catalog.words import RegimeLabel
 from generator.compose.all import Composed
 from generator.compose.body import encode
@@ -232,7 +233,7 @@ def _keep_hour(app: App, tick: TickFiles) -> None:
         market_ms=context.observation.market_ms,
         label=market.regime.label.value,
         chances=tuple(chances.model_dump().values()) if chances else None,
-        headline=market.headline,
+        headline=undated(market.headline),
         prices={asset: known for asset, known in prices.items() if known is not None},
     )
     memory.keep_hours([hour])

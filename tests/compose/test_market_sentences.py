@@ -16,6 +16,7 @@ from generator.catalog.text.market import (
     headline,
     regime_name,
     summary,
+    undated,
 )
 from generator.catalog.words import Call, MarketSide, MarketState, MarketStructure, RegimeLabel, Trend, VolatilityWord
 from tests.contradictions import rows
@@ -489,3 +490,13 @@ def test_a_planted_contradiction_on_futures_is_found(row: str) -> None:
 def test_the_sentences_of_these_facts_contradict_nothing(base: PublishedMarket, state: MarketState) -> None:
     assert list(contradictions(market(base, state=state))) == []
     assert [*contradictions(AssetText(COIN, asset_summary(COIN)))] == []
+
+
+def test_a_headline_says_its_time_unless_it_then_becomes_too_long() -> None:
+    moved = replace(QUIET, as_of="12:03")
+    long_ago = replace(moved, swings_since="2 Nov 02:15" + "!" * 100)
+
+    assert "since 08:00 (as of 12:03 UTC). On the day" in headline(moved)
+    assert undated(headline(moved)) == headline(replace(moved, as_of=""))
+    assert ("as of" in headline(long_ago), len(headline(long_ago)) <= LONGEST_HEADLINE) == (False, True)
+    assert headline(PublishedMarket(missing="no bars", as_of="12:03")).endswith("unknown: no bars (as of 12:03 UTC).")

@@ -223,6 +223,26 @@ def most_shared(lessons: Sequence[Mapping[str, Any]]) -> tuple[int, str]:
     return most
 
 
-def one_idea(ideas: Sequence[str | None]) -> bool:
-    """Return whether two of the lessons that a page explains have one idea, or one has none."""
-    return None in ideas or len(set(ideas)) < len(ideas)
+class LessonSequence(NamedTuple):
+    """Published lessons in their order, and the ideas of those that a page explains, day by day."""
+
+    lessons: Sequence[Mapping[str, Any]]
+    explained: Sequence[Sequence[str | None]]
+
+
+def _shares_a_sentence(sequence: LessonSequence) -> str:
+    """Return the sentence that too many of 20 lessons share."""
+    count, sentence = most_shared(sequence.lessons)
+    return f"{count} x {sentence}" if count > MOST_SHARED else ""
+
+
+def _repeats_an_idea(sequence: LessonSequence) -> str:
+    """Return the ideas of a day of which two are one, or one is none."""
+    return next((str(ideas) for ideas in sequence.explained if None in ideas or len(set(ideas)) < len(ideas)), "")
+
+
+SEQUENCE: Final[dict[str, Callable[[LessonSequence], str]]] = {
+    "over three of 20 lessons share a sentence": _shares_a_sentence,
+    "two of a day's three lessons with one idea": _repeats_an_idea,
+}
+"""Each row gives an example; empty where there is none."""

@@ -1,7 +1,7 @@
 """What the bodies and pages of one release may not say together."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from html import unescape
 from typing import Any, Final, NamedTuple
 
@@ -54,6 +54,7 @@ class Release(NamedTuple):
     pages: Mapping[str, str]  # visible text of pages for people, by path
     hourly: Counted | None = None
     arena: Counted | None = None
+    news: Sequence[Mapping[str, Any]] = ()  # entries of the feed, the newest first
 
     def texts(self) -> Iterator[str]:
         """Give every sentence of the bodies, then the text of each page."""
@@ -248,6 +249,18 @@ def wrong_confidence(release: Release) -> str:
     return ""
 
 
+def news_of_another_state(release: Release) -> str:
+    """Return the newest news of the state where it does not lead with the axes that the bodies have."""
+    axes = release.bodies["market-regime"]["regime"]["axes"]
+    news = next((entry for entry in release.news if entry["_emi"]["kind"] == "state"), None)
+    if news is None or "unknown" in axes.values():
+        return ""
+    volatility = "Elevated" if axes["swings"] in {"elevated", "extreme"} else "Normal"
+    trend = {"rising": "an uptrend", "falling": "a downtrend", "none": "no trend"}[axes["side"]]
+    title = re.sub(r"^\w+: | \(before: .*", "", news["title"])
+    return "" if title == f"{volatility} volatility, {trend}" else f"{news['title']} under {axes}"
+
+
 RELEASE: Final[dict[str, Callable[[Release], str]]] = {
     "one quantity, two values": two_values,
     "two names for one thing on a page": one_name,
@@ -257,4 +270,5 @@ RELEASE: Final[dict[str, Callable[[Release], str]]] = {
     "a rate with a backtest in its n": backtest_counted,
     "a hit rate compared with a guess among three": blind_guess,
     "a confidence without a call, or of another outcome": wrong_confidence,
+    "news of another state than the bodies have": news_of_another_state,
 }

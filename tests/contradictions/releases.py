@@ -21,7 +21,7 @@ from generator.runtime.app import App
 from generator.runtime.tick import tick
 from generator.settings import GeneratorSettings
 from generator.site.words.lessons import chosen
-from tests.contradictions.lesson_rows import LESSON, MOST_SHARED, LessonText, most_shared, one_idea
+from tests.contradictions.lesson_rows import LESSON, SEQUENCE, LessonSequence, LessonText, most_shared
 from tests.contradictions.release_rows import RELEASE, Counted, Release, visible
 from tests.contradictions.sweep import Found
 from tests.support.clock import ManualClock
@@ -31,8 +31,6 @@ WALL: Final = datetime(2026, 11, 20, 0, 56, tzinfo=UTC)
 BACKTEST_HOURS: Final = 72
 DAYS: Final = 9
 PAGES: Final = ("index", "learn", "arena", "track-record", "asset", "archive", "history", "embed")
-SHARES: Final = "over three of 20 lessons share a sentence"
-ONE_IDEA: Final = "two of a day's three lessons with one idea"
 
 
 @dataclass(frozen=True)
@@ -90,15 +88,12 @@ def check_lessons(found: Found, app: App, name: str) -> int:
                 found.add(row, f"{name} {lesson['round_id']}: {text.text}")
 
     by_day = groupby(lessons, key=lambda lesson: lesson.round_id.split("-")[1])
-    for day, of_day in by_day:
-        explained = chosen(of_day).explained
-        if one_idea([one.lesson.concept for one in explained]):
-            found.add(ONE_IDEA, f"{name} {day}")
-
-    count, sentence = most_shared(published)
-    if count > MOST_SHARED:
-        found.add(SHARES, f"{name}: {count} x {sentence}")
-    return count
+    explained = [[one.lesson.concept for one in chosen(of_day).explained] for _, of_day in by_day]
+    for row, fault in SEQUENCE.items():
+        example = fault(LessonSequence(published, explained))
+        if example:
+            found.add(row, f"{name}: {example}")
+    return most_shared(published)[0]
 
 
 def release_of(state: Path, app: App) -> Release:
@@ -118,7 +113,8 @@ def release_of(state: Path, app: App) -> Release:
     }
     span = app.record.memory.exports().span(0, FOREVER_MS)
     live_rounds = [row for row in span.rounds if not row["warm_up"] and row["outcome"] and row["forecast"]]
-    return Release(bodies, pages, _counted(span.hourly), _rounds_counted(live_rounds))
+    news = json.loads((current / "feed.json").read_bytes())["items"]
+    return Release(bodies, pages, _counted(span.hourly), _rounds_counted(live_rounds), news)
 
 
 def _counted(hourly: Sequence[PredictionMade]) -> Counted:

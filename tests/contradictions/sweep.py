@@ -3,9 +3,9 @@
 import random
 import statistics
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -32,6 +32,7 @@ from tests.contradictions.rows import (
     MarketTruth,
     contradictions,
 )
+from tests.contradictions.whole_rows import WHOLE, WholeTick
 from tests.support.builders import full_context
 
 DAY_BARS = 288
@@ -40,11 +41,6 @@ WARM_UP: Final = 2 * DAY_BARS
 
 
 Progress = Callable[[int, int], None]
-TWO_HEADLINES: Final = "bodies with different headlines"
-TWO_REGIMES: Final = "bodies with different regimes"
-TWO_CHANGES: Final = "two changes of one asset"
-OTHER_PAGE: Final = "a page with another headline"
-WHOLE: Final = (TWO_HEADLINES, TWO_REGIMES, TWO_CHANGES, OTHER_PAGE)
 
 
 def _no_progress(_done: int, _total: int) -> None:
@@ -259,47 +255,16 @@ def _check_bodies(found: Found, ctx: TickContext) -> None:
     found.bodies += 1
     bodies = {**composed.free, **composed.paid}
     encoded = {name: body.model_dump(mode="json") for name, body in bodies.items()}
-    headlines = {body["headline"] for body in encoded.values() if "headline" in body}
-    if len(headlines) != 1:
-        found.add(TWO_HEADLINES, " | ".join(sorted(headlines)))
-    regimes = {tuple(sorted(one.items())) for one in _of(encoded, "regime") if "label" in one for one in [_flat(one)]}
-    if len(regimes) != 1:
-        found.add(TWO_REGIMES, str(regimes))
     for name, futures in FreeBodies(composed.free).derivatives.model_dump(mode="json")["assets"].items():
         funding, interest = futures["funding"], futures["open_interest"]
         rank = funding["rank_30d_percent"] if funding else None
         contracts = interest["contracts_change_24h_percent"] if interest else None
         found.take(FuturesText(" ".join(futures["evidence"] or ()), rank, contracts), name)
-    for name, moved in _changes(encoded):
-        if moved != change(ctx.observation.assets[name].change_24h_percent):
-            found.add(TWO_CHANGES, f"{name} {moved}")
+
     page = Pages().render(PageView(ctx=ctx, bodies=FreeBodies(composed.free)))["/index.html"].decode()
-    sentences = (
-        next(iter(headlines)).replace("'", "&#39;").removesuffix(".").split(". ", maxsplit=1)
-    )  # the state, and the day
-    if not all(sentence in page for sentence in sentences):
-        found.add(OTHER_PAGE, next(iter(headlines)))
-
-
-def _of(value: Any, key: str) -> Iterator[dict[str, Any]]:
-    if isinstance(value, dict):
-        for name, inner in value.items():
-            if name == key and isinstance(inner, dict):
-                yield inner
-            yield from _of(inner, key)
-    elif isinstance(value, list):
-        for inner in value:
-            yield from _of(inner, key)
-
-
-def _flat(regime: dict[str, Any]) -> dict[str, Any]:
-    names = ("label", "state", "volatility", "breadth_percent", "confidence", "axes")
-    return {name: str(regime.get(name)) for name in names}
-
-
-def _changes(bodies: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
-    for body in bodies.values():
-        for block in _of(body, "assets"):
-            for name, one in block.items():
-                if isinstance(one, dict) and one.get("change_24h") is not None:
-                    yield name, one["change_24h"]
+    observed = {name: change(seen.change_24h_percent) for name, seen in ctx.observation.assets.items()}
+    whole = WholeTick(encoded, page, observed)
+    for row, broken in WHOLE.items():
+        example = broken(whole)
+        if example:
+            found.add(row, example)

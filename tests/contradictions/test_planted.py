@@ -13,14 +13,17 @@ from generator.arena.lessons import lesson_of
 from generator.arena.published import published_round
 from generator.arena.values import Round, Tally
 from generator.catalog.durations import HOUR_MS
+from generator.catalog.formats import change as published_change
 from generator.catalog.words import Call, Concept, Prediction
 from generator.compose.all import compose
 from generator.compose.free import FreeBodies
 from generator.site.pages.render import Pages, PageView
 from tests.arena.test_concepts import MONDAY_NOON, a_round
-from tests.contradictions.lesson_rows import LESSON, LessonText, most_shared, one_idea
+from tests.contradictions.lesson_rows import LESSON, SEQUENCE, LessonSequence, LessonText
 from tests.contradictions.release_rows import RELEASE, Counted, Release, visible
+from tests.contradictions.whole_rows import WHOLE, WholeTick
 from tests.support.builders import full_context
+from tests.support.page_view import Rendered, view_of
 
 
 def lesson(played: Round, *changed: tuple[str, str], votes: Tally | None = None, **fields: Any) -> LessonText:
@@ -69,12 +72,23 @@ def test_no_lesson_of_any_form_contradicts_its_round(change_bps: float) -> None:
         assert [row for row, broken in LESSON.items() if broken(text)] == [], text.text
 
 
-def test_a_sentence_of_four_lessons_is_found_whatever_its_figures_and_names() -> None:
-    same = [{"summary": f"Ether rose {n}.5%.", "point": None, "question": None, "answer": None} for n in range(4)]
+SAID: dict[str, Any] = {"point": None, "question": None, "answer": None}
+FOUR = [{**SAID, "summary": f"Ether rose {n}.5%."} for n in range(4)]
+PLANTED_SEQUENCES = {
+    "over three of 20 lessons share a sentence": LessonSequence(FOUR, ()),
+    "two of a day's three lessons with one idea": LessonSequence((), [["luck"], ["luck", "luck", "no_call"]]),
+}
 
-    assert most_shared(same) == (4, "# rose #.")
-    assert one_idea(["luck", "luck", "no_call"])
-    assert not one_idea(["luck", "weekend", "no_call"])
+
+@pytest.mark.parametrize("row", SEQUENCE)
+def test_a_planted_fault_of_a_sequence_of_lessons_is_found(row: str) -> None:
+    assert SEQUENCE[row](PLANTED_SEQUENCES[row])
+
+
+def test_three_lessons_may_share_a_sentence_and_days_may_share_an_idea() -> None:
+    fine = LessonSequence(FOUR[:3], [["luck", "weekend", "no_call"], ["luck"]])
+
+    assert [row for row, fault in SEQUENCE.items() if fault(fine)] == []
 
 
 @cache
@@ -110,6 +124,38 @@ def counted(**changed: int) -> Counted:
     return Counted(record["n"], right, record["no_calls"], record["resolved"])._replace(**changed)
 
 
+@cache
+def whole() -> WholeTick:
+    """Return what one tick publishes."""
+    ctx = full_context()
+    page = Rendered(view_of(ctx))["/index.html"].decode()
+    observed = {name: published_change(seen.change_24h_percent) for name, seen in ctx.observation.assets.items()}
+    return WholeTick(release().bodies, page, observed)
+
+
+def other(name: str, change: Callable[[Any], None]) -> dict[str, Any]:
+    """Return the bodies with one changed."""
+    return dict(with_body(name, change).bodies)
+
+
+PLANTED_WHOLE = {
+    "bodies with different headlines": {"bodies": other("reasoning", lambda body: body.update(headline="All quiet."))},
+    "bodies with different regimes": {
+        "bodies": other("market-regime", lambda body: body["regime"].update(volatility="extreme"))
+    },
+    "two changes of one asset": {
+        "bodies": other("liquidity-lite", lambda body: body["assets"]["ETH"].update(change_24h=-9.0))
+    },
+    "a page with another headline": {"landing": "<h1>Normal volatility, no trend.</h1>"},
+}
+
+
+@pytest.mark.parametrize("row", WHOLE)
+def test_a_planted_contradiction_within_a_tick_is_found(row: str) -> None:
+    assert WHOLE[row](whole()._replace(**PLANTED_WHOLE[row])) != ""
+    assert WHOLE[row](whole()) == ""
+
+
 PLANTED_RELEASES = {
     "one quantity, two values": with_body("main-brain", lambda body: body["coins"]["BTC"].update(change_24h=-9.0)),
     "two names for one thing on a page": saying("It was bullish."),
@@ -118,6 +164,9 @@ PLANTED_RELEASES = {
     "a hit rate that counts no call": release()._replace(hourly=counted(calls=3)),
     "a rate with a backtest in its n": release()._replace(hourly=counted(resolved=1)),
     "a hit rate compared with a guess among three": saying("25.4%; a blind guess gets 33.3%"),
+    "news of another state than the bodies have": release()._replace(
+        news=[{"title": "Elevated volatility, a downtrend", "_emi": {"kind": "state"}}]
+    ),
     "a confidence without a call, or of another outcome": with_body(
         "main-brain", lambda body: body["coins"]["BTC"].update(call="none", confidence=33.0)
     ),

@@ -3,6 +3,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from x402.extensions.bazaar.facilitator import _is_valid_icon_url, _sanitize_tags
 
 from gateway.http.answers import MAX_HEADER_BYTES, header_bytes
 from gateway.settings import DEMO_PAYEE
@@ -126,6 +127,8 @@ async def test_each_member_of_a_challenge_has_its_value(tmp_path: Path) -> None:
             "url": f"{origin}{REGIME}",
             "description": product["description"],
             "mimeType": "application/json",
+            "tags": ["crypto", "market-data", "volatility", "education"],
+            "serviceName": "Educational Market Intelligence",
         },
         "accepts": [{**accepted, "network": form} for form in (DEVNET.full, DEVNET.caip2)],
     }
@@ -239,3 +242,25 @@ async def test_public_mainnet_refuses_a_demo_payee_and_data_that_is_not_live(
         answer = await home.get()
 
     assert answer.status_code == status
+
+
+@pytest.mark.parametrize(
+    ("project", "origin", "shown"),
+    [
+        ("Markets", "https://example.org", {"serviceName": "Markets", "iconUrl": "https://example.org/favicon.svg"}),
+        ("M" * 33, "http://127.0.0.1:8402", {}),
+    ],
+)
+@in_loop
+async def test_catalogs_get_a_name_tags_and_an_icon_that_they_take(
+    project: str, origin: str, shown: dict[str, str], tmp_path: Path
+) -> None:
+    async with gateway_app(tmp_path, project=project, base_url=origin, network="devnet") as home:
+        answer = await home.get()
+
+    header = decode_header(answer.headers["PAYMENT-REQUIRED"])["resource"]
+    named = {name: value for name, value in header.items() if name in {"serviceName", "iconUrl"}}
+    assert named == shown
+    assert _sanitize_tags(header["tags"]) == header["tags"]
+    assert answer.json()["resource"] == header
+    assert all(_is_valid_icon_url(header[name]) for name in named if name == "iconUrl")

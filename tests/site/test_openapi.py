@@ -24,7 +24,12 @@ ERRORS = ("400", "404", "405", "409", "410", "413", "429", "431", "500", "503")
 GATEWAY = {
     "error": "payment required",
     "x402Version": 2,
-    "resource": {"url": "https://api.example.org/x", "description": "d", "mimeType": "application/json"},
+    "resource": {
+        "url": "https://api.example.org/x",
+        "description": "d",
+        "mimeType": "application/json",
+        "tags": ["crypto"],
+    },
     "accepts": [
         {
             "scheme": "exact",

@@ -1,5 +1,6 @@
 """The market and each asset in sentences: functions of the published facts and of nothing else."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from statistics import median
@@ -28,6 +29,7 @@ from generator.catalog.words import (
 )
 
 LONGEST_HEADLINE: Final = 240
+_AS_OF: Final = re.compile(r" \(as of [^)]*\)")
 LIKELY: Final = LIKELY_PERCENT
 EXTREME_RANK: Final = 95.0  # of the week's hours
 NEAR: Final = 0.9  # of the week's range: near its top
@@ -93,6 +95,7 @@ class PublishedMarket:
     hour_range: tuple[float, float] | None = None  # 90% range of Bitcoin's next hour, percent
     futures: str = ""  # what most assets' futures show, as a sentence; empty where nothing stands out
     missing: str = ""  # why there is no regime
+    as_of: str = ""  # the market time of all this; empty where it is not to be said
 
     @property
     def known(self) -> int:
@@ -195,16 +198,31 @@ def signed(value: float, decimals: int = 1) -> str:
 
 
 def headline(facts: PublishedMarket) -> str:
-    """Return the state now, then the day, then the hour where it stands out, at most 240 characters: the fullest."""
-    if not facts.chances and not facts.changes:
-        return f"Volatility, trend and regime are unknown: {facts.missing or 'price changes are not known'}."
+    """Return the state now, as of when, then the day, then the hour where it stands out, at most 240 characters.
 
-    state = _state(facts)
-    for day, hour in _days_and_hours(facts):
-        text = " ".join(sentence for sentence in (state, day, hour) if sentence)
-        if len(text) <= LONGEST_HEADLINE:
-            break
+    The fullest that fits; the time goes last of all.
+    """
+    dated = f" (as of {facts.as_of} UTC)." if facts.as_of else "."
+    if not facts.chances and not facts.changes:
+        unknown = f"Volatility, trend and regime are unknown: {facts.missing or 'price changes are not known'}"
+        return f"{unknown}{dated}"
+
+    state = _state(facts).removesuffix(".")
+    for ending in (dated, "."):
+        for day, hour in _days_and_hours(facts):
+            text = " ".join(sentence for sentence in (f"{state}{ending}", day, hour) if sentence)
+            if len(text) <= LONGEST_HEADLINE:
+                return text
     return text
+
+
+def undated(headline: str) -> str:
+    """Return a headline without its time, for what is shown with a time of its own.
+
+    >>> undated("Normal volatility since 02:15 UTC, no trend (as of 12:03 UTC). On the day all are lower.")
+    'Normal volatility since 02:15 UTC, no trend. On the day all are lower.'
+    """
+    return _AS_OF.sub("", headline)
 
 
 def _days_and_hours(facts: PublishedMarket) -> list[tuple[str, str]]:

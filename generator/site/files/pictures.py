@@ -14,6 +14,7 @@ from generator.catalog.counts import ENDPOINTS_IN_WORDS
 from generator.catalog.discovery import SHARE_PICTURE, SHARE_PICTURES, SharePicture
 from generator.catalog.links import ARENA, asset_path
 from generator.catalog.text.labels import OUTCOME
+from generator.catalog.text.market import undated
 from generator.catalog.words import Prediction, SourceMode
 from generator.compose.context import TickContext
 from generator.compose.regime import MarketRegimeResponse
@@ -271,7 +272,7 @@ def _line_of(chart: Chart) -> Markup:
 
 def _now(ctx: TickContext, market: MarketRegimeResponse, mark: str, as_of: str) -> Drawing:
     # The state now is the headline, the day and the hour are the text.
-    state, _, rest = market.headline.partition(". ")
+    state, _, rest = undated(market.headline).partition(". ")
 
     # Then how far: in a picture, or in the record's first figure where no range is known.
     drawing = Drawing(
