@@ -395,7 +395,8 @@ def _shown_by(record: values.ForecastScores) -> str:
     if not record.resolved:
         return "No forecast has resolved yet, so no score is shown."
     if record.resolved < ENOUGH:
-        return f"Only {record.resolved} forecasts have resolved: no skill is shown, it is too few to tell."
+        have = "forecast has" if record.resolved == 1 else "forecasts have"
+        return f"Only {record.resolved} {have} resolved: no skill is shown, it is too few to tell."
 
     figures = _call_figures(record)
     skill = record.skill_percent.get(BASELINE)

@@ -87,11 +87,11 @@ def test_a_record_without_skill_says_so_with_the_same_figures() -> None:
     assert "promises" not in shown["statement"]
 
 
-@pytest.mark.parametrize("n", [1, 29])
-def test_fewer_than_thirty_forecasts_are_too_few_to_tell(n: int) -> None:
+@pytest.mark.parametrize(("n", "resolved"), [(1, "1 forecast has"), (29, "29 forecasts have")])
+def test_fewer_than_thirty_forecasts_are_too_few_to_tell(n: int, resolved: str) -> None:
     shown = bodies_with(hourly_record=track(n=n))["/api/main-brain.php"]["public_performance"]
 
-    assert shown["statement"].startswith(f"Only {n} forecasts have resolved: no skill is shown, it is too few to tell.")
+    assert shown["statement"].startswith(f"Only {resolved} resolved: no skill is shown, it is too few to tell.")
 
 
 def test_the_record_is_published_figure_by_figure() -> None:

@@ -138,7 +138,7 @@ def other(name: str, change: Callable[[Any], None]) -> dict[str, Any]:
     return dict(with_body(name, change).bodies)
 
 
-PLANTED_WHOLE = {
+PLANTED_WHOLE: dict[str, dict[str, Any]] = {
     "bodies with different headlines": {"bodies": other("reasoning", lambda body: body.update(headline="All quiet."))},
     "bodies with different regimes": {
         "bodies": other("market-regime", lambda body: body["regime"].update(volatility="extreme"))

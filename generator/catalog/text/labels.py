@@ -120,7 +120,7 @@ FAMILY: Final[dict[str, str]] = {
 STATE: Final[dict[MarketState, str]] = {
     MarketState.OPPORTUNITY: "a clear rise in calm conditions; it does not predict a gain",
     MarketState.WAIT: "volatility is not expected to be high, and no clear and calm rise is shown",
-    MarketState.CAUTION: "volatility is expected to be high, or the regime is high volatility",
+    MarketState.CAUTION: "volatility is expected to be high, or the label of the regime is high volatility",
     MarketState.UNKNOWN: "there is no regime to judge by",
 }
 # What the evidence of an asset says by its sign; None where it is not known.

@@ -23,6 +23,7 @@ ROW: Final = 40
 ROW_LABEL: Final = 118
 ROW_VALUE: Final = 168
 LETTER: Final = 13  # units that a letter of a row takes on a phone, where it is largest
+BOLD_LETTER: Final = 14.5  # and one of its value
 
 _FIGURE: Final = Markup(
     '<figure class="chart{wide}" id="chart-{id}"><figcaption>{finding}</figcaption>{svg}'
@@ -249,7 +250,8 @@ def row_chart(
     bottom = top + ROW * len(rows)
     left = max(ROW_LABEL, *(LETTER * len(row.label) for row in rows))
     along = _row_axis(label, rows, marks)
-    plane = Plane(along, Axis(0.0, 1.0, (), ""), top, bottom, left, WIDTH - ROW_VALUE)
+    value = max(ROW_VALUE, *(RIGHT + BOLD_LETTER * len(row.text) for row in rows))
+    plane = Plane(along, Axis(0.0, 1.0, (), ""), top, bottom, left, WIDTH - value)
 
     parts = [backtest_ground(caption.name, plane), text("axis", 0, 22, "backtest")] if tested else []
     parts += [*(plane.upright("grid", value) for value, _ in along.ticks), *plane.notches()]

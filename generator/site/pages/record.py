@@ -35,6 +35,7 @@ from generator.site.words.format import UNKNOWN, percent
 from generator.site.words.record import far_figure, interval
 
 GRID_HOURS: Final = 24
+GRID_OPEN: Final = 8  # hours; those before are folded
 NOT_KNOWN: Final = "Which way prices will move is not known."
 
 
@@ -98,17 +99,20 @@ def record_view(
         source,
     )
 
+    grid = _grid(resolved)
     return {
         "headline": headline(hour_of(arena.how_far)),
         "lead": hour_statement(arena),
         "figure": _first_figure(arena, now_ms),
         "far": tuple((HORIZONS[scores.horizon].words, scores, far_statement(scores)) for scores in arena.how_far),
         "move": _move(arena.hourly_record.move, backtest.hourly.move if backtest else None, source),
-        "before_calls": tuple(_before(record) for record in (arena.hourly_record, arena.arena_record)),
+        "before": _before(arena),
+        "grid_before_ms": _last_before_calls(grid),
         **_far_charts(arena, source),
         "sections": (hourly, in_arena),
         "backtest": _backtest(arena.backtest),
-        "grid": _grid(resolved),
+        "grid": grid,
+        "grid_open": GRID_OPEN,
         "assets": ASSETS,
         "needed": ENOUGH,
     }
@@ -158,7 +162,10 @@ def _backtest(tested: BacktestScores | None) -> dict[str, Any] | None:
             far.append((words, counted(brain.inside_50, "moves"), share(brain.inside_90)))
 
     records = (("Which way, each hour", tested.hourly), ("Arena forecasts", tested.arena))
-    rows = [(name, f"{record.resolved:,}", share(record.hit), interval(record.hit)) for name, record in records]
+    rows = [
+        (name, f"{record.resolved:,}", share(record.hit) if record.hit.n else "no calls", interval(record.hit))
+        for name, record in records
+    ]
     return {"far": far, "rows": rows}
 
 
@@ -205,11 +212,16 @@ def _calls(rates: Mapping[Call, Proportion]) -> tuple[tuple[str, str, str, str],
     return tuple((CALL[call], f"{hits.n:,}", share(hits), interval(hits)) for call, hits in rates.items() if hits.n)
 
 
-def _before(record: ForecastScores) -> dict[str, Any] | None:
-    before = record.before_calls
-    if before is None:
+def _before(arena: ArenaView) -> dict[str, Any] | None:
+    """Return the forecasts from before calls, each word of each kind; None where there are none."""
+    kinds = (("each hour", arena.hourly_record.before_calls), ("the Arena", arena.arena_record.before_calls))
+    known = [(kind, before) for kind, before in kinds if before is not None]
+    if not known:
         return None
-    return {"kind": record.kind, "last_ms": before.last_ms, "rows": _calls(before.by_word)}
+    return {
+        "last_ms": max(before.last_ms for _, before in known),
+        "rows": tuple((kind, *row) for kind, before in known for row in _calls(before.by_word)),
+    }
 
 
 def _section(  # noqa: PLR0917  each is another thing
@@ -280,6 +292,12 @@ def _score(value: float | None) -> str:
 def is_called(made: PredictionMade) -> bool:
     """Return whether a forecast made a call; one from before calls did not."""
     return made.call is not None and made.call is not Call.NONE
+
+
+def _last_before_calls(grid: Sequence[Mapping[str, Any]]) -> int | None:
+    """Return when the newest forecast of a grid ended that had a word and no call; None where all are from since."""
+    ends = [made.end_ms for row in grid for made in row["forecasts"] if made is not None and made.call is None]
+    return max(ends, default=None)
 
 
 def _grid(resolved: Sequence[PredictionMade]) -> tuple[dict[str, Any], ...]:
