@@ -115,6 +115,8 @@ SERIES: Final = (
     Series("hourly", f"Hourly forecasts of {ASSETS_IN_WORDS} assets and what came true", HOURLY_FIELDS),
     Series("rounds", "Finished Arena rounds with forecast, votes and outcome", ROUND_FIELDS),
 )
+PRACTICE_ITEMS: Final = "practice"  # further files of a month that is over
+PRACTICE_TRUTHS: Final = "practice-truths"
 FORMATS: Final = (("csv", CSV, "CSV"), ("jsonl", JSON_LINES, "JSON Lines"))
 
 DOWNLOADS: Final = (

@@ -45,6 +45,7 @@ class PracticeMonth:
     items: bytes
     truths_path: str
     truths: bytes
+    number: int  # of items
 
     @property
     def files(self) -> dict[str, bytes]:
@@ -80,7 +81,7 @@ def month_of_practice(hours: LoggedHours, month: str, log: str, source_mode: str
     truths_file = canonical_json({**about, "truths": [truths[digest] for digest in chosen]})
     truths_path = named(month, truths_file, "-truths")
     items_file = canonical_json({**about, "truths_file": truths_path, "items": [items[digest] for digest in chosen]})
-    return PracticeMonth(named(month, items_file), items_file, truths_path, truths_file)
+    return PracticeMonth(named(month, items_file), items_file, truths_path, truths_file, len(chosen))
 
 
 def named(month: str, content: bytes, what: str = "") -> str:

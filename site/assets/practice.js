@@ -20,6 +20,9 @@ const SIDES = ["up", "small_move", "down"];
 const WORDS = { up: "up", small_move: "small move", down: "down" };
 const SVG = "http://www.w3.org/2000/svg";
 const Z_95 = 1.959963984540054;
+const DAY_MS = 86400000;
+const A_DAY = 5;
+const CHARTS = 20; // of "Real or random?"
 
 const ask = document.getElementById("practice");
 const months = JSON.parse(ask.dataset.months);
@@ -36,6 +39,7 @@ let record = kept();
 let question = "how_far";
 let shown = null; // { month, item } on the screen
 let answered = false;
+let daily = false; // whether the items are those of the day
 
 // ----- what is kept
 
@@ -69,7 +73,18 @@ async function fetched(path) {
   return answer.json();
 }
 
+// Five hours a day, the same for everyone: the days take their turns through the shipped month.
+const today = () => Math.floor(Date.now() / DAY_MS);
+
+async function itemsOfDay(day) {
+  const month = months[0];
+  if (items.get(month.items).length <= first.length) items.set(month.items, (await fetched(month.items)).items);
+  const all = items.get(month.items);
+  return Array.from({ length: A_DAY }, (_, place) => ({ month, item: all[(A_DAY * day + place) % all.length] }));
+}
+
 async function nextItem() {
+  if (daily) return (await itemsOfDay(today())).find(({ month, item }) => !wasSeen(month, item)) ?? null;
   for (const month of months) {
     const inPage = items.get(month.items)?.find((item) => !wasSeen(month, item));
     if (inPage) return { month, item: inPage };
@@ -305,13 +320,14 @@ async function show() {
     say(result, element("p", "The next hours cannot be read now. Reload this page once you are online."));
     return;
   }
+  button.disabled = !shown;
   if (!shown) {
     say(sliders);
-    button.disabled = true;
-    say(
-      result,
-      element("p", "You have answered every hour that is published. More come when a month of the record closes."),
-    );
+    say(pictureOf);
+    const done = daily
+      ? "You have judged today's five. The next come at 00:00 UTC; until then there are other hours."
+      : "You have answered every hour that is published. More come when a month of the record closes.";
+    say(result, element("p", done));
     return;
   }
   say(document.getElementById("practice-help"), QUESTIONS[question].help);
@@ -368,6 +384,110 @@ async function answer() {
     ),
   );
   showRecord();
+  showWeek().catch(() => {});
+}
+
+// ----- five a day, and real or random
+
+// Seven dots, today's the last: a day is full once its five were judged. Nothing is lost by a day without.
+async function showWeek() {
+  const days = Array.from({ length: 7 }, (_, back) => today() - 6 + back);
+  const dots = [];
+  for (const day of days) {
+    const ofDay = record.answers.length ? await itemsOfDay(day) : [];
+    const judged = ofDay.filter(({ month, item }) => wasSeen(month, item)).length;
+    const name = new Date(day * DAY_MS).toLocaleDateString("en-GB", { weekday: "short", timeZone: "UTC" });
+    const dot = element("li", "", { className: judged === A_DAY ? "full" : "" });
+    dot.append(element("span", name), element("span", ` ${judged} of ${A_DAY}`, { className: "small" }));
+    dots.push(dot);
+  }
+  say(document.getElementById("practice-week"), ...dots);
+}
+
+const charts = { number: 0, right: 0 }; // of the round that is played
+
+// The same steps in another order: what is lost is how wild hours follow wild ones.
+function shuffled(prices) {
+  const steps = prices.slice(1).map((price, hour) => price / prices[hour]);
+  for (let last = steps.length - 1; last > 0; last -= 1) {
+    const other = Math.floor(Math.random() * (last + 1));
+    [steps[last], steps[other]] = [steps[other], steps[last]];
+  }
+  const path = [prices[0]];
+  for (const step of steps) path.push(path.at(-1) * step);
+  return path;
+}
+
+function pathOf(prices) {
+  const low = Math.min(...prices);
+  const high = Math.max(...prices);
+  const points = prices.map((price, hour) => `${10 + hour * 13.2},${190 - (180 * (price - low)) / (high - low || 1)}`);
+  const about = { class: "practice-picture", viewBox: "0 0 640 200", role: "img", "aria-label": "48 hours of prices" };
+  return drawn("svg", about, drawn("polyline", { class: "price", points: points.join(" ") }));
+}
+
+async function showChart(before = "") {
+  const where = document.getElementById("practice-random");
+  try {
+    await itemsOfDay(0);
+  } catch {
+    say(where, element("p", "The hours cannot be read now. Reload this page once you are online."));
+    return;
+  }
+  const all = items.get(months[0].items);
+  const { prices } = all[Math.floor(Math.random() * all.length)];
+  const real = Math.random() < 0.5;
+  const buttons = element("p", "", { className: "practice-buttons" });
+  for (const [word, guess] of [
+    ["As it was", true],
+    ["Shuffled", false],
+  ]) {
+    const one = element("button", word, { type: "button" });
+    one.addEventListener("click", () => judgeChart(real, guess));
+    buttons.append(one);
+  }
+  const title = element("p", `${before}Chart ${charts.number + 1} of ${CHARTS}`);
+  say(where, title, pathOf(real ? prices : shuffled(prices)), buttons);
+}
+
+function judgeChart(real, guess) {
+  charts.number += 1;
+  charts.right += real === guess ? 1 : 0;
+  const last = `${real === guess ? "Right" : "Wrong"}: it was ${real ? "as it was" : "shuffled"}. `;
+  if (charts.number < CHARTS) {
+    showChart(last);
+    return;
+  }
+  const [low, high] = wilson(charts.right, CHARTS).map((share) => Math.round(100 * share));
+  say(
+    document.getElementById("practice-random"),
+    element("p", `${last}You were right in ${charts.right} of ${CHARTS} (95% interval ${low} to ${high}%).`),
+    element("p", "Guessing gives 10 of 20 on average, and 15 or more in 2 of 100 rounds."),
+  );
+  Object.assign(charts, { number: 0, right: 0 });
+}
+
+// A daily entry of five minutes, at the hour at which it was asked for.
+function reminder() {
+  const stamp = (time) => `${time.toISOString().slice(0, 19).replace(/[-:]/g, "")}Z`;
+  const begin = new Date(Math.ceil(Date.now() / DAY_MS) * DAY_MS + (Date.now() % DAY_MS));
+  const lines = [
+    "BEGIN:VCALENDAR",
+    "VERSION:2.0",
+    "PRODID:-//Educational Market Intelligence//practice//EN",
+    "BEGIN:VEVENT",
+    `UID:practice@${location.host}`,
+    `DTSTAMP:${stamp(new Date())}`,
+    `DTSTART:${stamp(begin)}`,
+    "DURATION:PT5M",
+    "RRULE:FREQ=DAILY",
+    "SUMMARY:Five hours to judge",
+    `URL:${location.origin}${location.pathname}`,
+    "END:VEVENT",
+    "END:VCALENDAR",
+    "",
+  ];
+  return new Blob([lines.join("\r\n")], { type: "text/calendar" });
 }
 
 // ----- calibration
@@ -560,12 +680,24 @@ form.addEventListener("submit", (event) => {
   else if (shown) answer();
 });
 
-document.getElementById("practice-export").addEventListener("click", () => {
-  const file = new Blob([JSON.stringify(record, null, 1)], { type: "application/json" });
-  const link = element("a", "", { href: URL.createObjectURL(file), download: "emi-practice-record.json" });
+document.getElementById("practice-daily").addEventListener("click", (event) => {
+  daily = !daily;
+  event.target.setAttribute("aria-pressed", String(daily));
+  show();
+});
+
+document.getElementById("practice-start-random").addEventListener("click", () => showChart());
+
+function save(file, name) {
+  const link = element("a", "", { href: URL.createObjectURL(file), download: name });
   link.click();
   URL.revokeObjectURL(link.href);
+}
+
+document.getElementById("practice-export").addEventListener("click", () => {
+  save(new Blob([JSON.stringify(record, null, 1)], { type: "application/json" }), "emi-practice-record.json");
 });
+document.getElementById("practice-remind").addEventListener("click", () => save(reminder(), "practice.ics"));
 
 const picked = document.getElementById("practice-file");
 document.getElementById("practice-import").addEventListener("click", () => picked.click());
@@ -591,3 +723,4 @@ picked.addEventListener("change", async () => {
 for (const part of document.querySelectorAll("main .needs-script")) part.hidden = false;
 show();
 if (record.answers.length) showRecord();
+showWeek().catch(() => {});

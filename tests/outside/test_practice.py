@@ -178,6 +178,44 @@ def test_a_record_of_each_question_is_kept_exported_and_proved(browser: Browser,
     expect(other.locator("#practice-kept")).to_contain_text("12 answers were added")
 
 
+def test_five_a_day_are_the_same_for_everyone_and_fill_the_day_s_dot(browser: Browser, origin: str) -> None:
+    seen = []
+    for _ in range(2):
+        page = opened(browser.new_context(), origin)
+        page.locator("#practice-daily").click()
+        for _ in range(5):
+            page.locator("#practice-answer").click()
+            expect(page.locator("#practice-result")).to_contain_text("Your score")
+            seen.append(page.locator("#practice-result .small").inner_text())
+            page.locator("#practice-answer").click()
+        expect(page.locator("#practice-result")).to_contain_text("You have judged today's five")
+        expect(page.locator("#practice-week li").last).to_contain_text("5 of 5")
+    assert seen[:5] == seen[5:]
+
+
+def test_twenty_charts_give_a_count_with_its_interval(browser: Browser, origin: str) -> None:
+    page = opened(browser.new_context(), origin)
+    page.locator("#practice-start-random").click()
+    for number in range(1, 21):
+        expect(page.locator("#practice-random")).to_contain_text(f"Chart {number} of 20")
+        page.locator("#practice-random button").first.click()
+
+    expect(page.locator("#practice-random")).to_contain_text("of 20 (95% interval")
+
+
+def test_a_reminder_is_a_calendar_file_that_returns_daily(browser: Browser, origin: str, tmp_path: Path) -> None:
+    page = opened(browser.new_context(accept_downloads=True), origin)
+    with page.expect_download() as saved:
+        page.locator("#practice-remind").click()
+    file = tmp_path / "practice.ics"
+    saved.value.save_as(file)
+
+    lines = file.read_bytes().decode().split("\r\n")
+    assert lines[0] == "BEGIN:VCALENDAR"
+    assert "RRULE:FREQ=DAILY" in lines
+    assert lines[-2:] == ["END:VCALENDAR", ""]
+
+
 def test_all_of_it_works_by_keyboard(browser: Browser, origin: str) -> None:
     page = opened(browser.new_context(), origin)
     page.locator("button[value=which_way]").focus()

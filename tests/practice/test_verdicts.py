@@ -15,6 +15,7 @@ from generator.practice.verdicts import (
     judge_ranges,
 )
 from tests.practice.bots import accused, chances_bot, ranges_bot, stated
+from tests.practice.learners import measured
 
 HONEST = ((0.5, 0.3, 0.2), (1 / 3, 1 / 3, 1 / 3))
 
@@ -99,3 +100,10 @@ def test_stated_chances_of_a_bot_add_to_one_and_lean_as_they_should() -> None:
     assert abs(sum(sure) - 1) < 1e-9
     assert sure[0] > said[0]
     assert sure[2] < said[2]
+
+
+def test_the_curve_of_a_learner_is_unbiased_and_its_band_holds_nine_in_ten() -> None:
+    errors, held = measured(250, seed=14)
+
+    assert abs(sum(errors) / len(errors)) < 0.01  # 0.005 over a thousand learners: learners.py
+    assert 86 < sum(held) / len(held) < 93

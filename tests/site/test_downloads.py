@@ -22,10 +22,22 @@ from generator.catalog.downloads import DOWNLOADS, HOURLY_FIELDS, RANGE_FIELDS, 
 from generator.catalog.horizons import HORIZONS
 from generator.catalog.words import Call, Prediction, SourceMode
 from generator.errors import PublishError
+from generator.record.audit.entries import Entry
+from generator.record.log.tiles import unbundle
+from generator.record.memory import log
 from generator.record.memory import tables as t
 from generator.record.memory.exports import forget_months
 from generator.record.memory.store import Memory
-from generator.site.files.downloads import Downloads, downloads, hourly_row, json_lines, no_downloads, series_csv
+from generator.site.files.downloads import (
+    Downloads,
+    _practice_files,
+    downloads,
+    hourly_row,
+    json_lines,
+    no_downloads,
+    series_csv,
+)
+from generator.site.resources import ShippedMonth
 from tests.support.filled_memory import CAME, fill, game, ms, opened, prediction, record
 
 NOON = datetime(2026, 12, 2, 12, tzinfo=UTC)
@@ -242,6 +254,24 @@ def test_a_month_is_not_closed_before_its_last_forecast_has_ended(memory: Memory
 
     assert not found.once
     assert len(lines(found.files["/track-record/hourly.jsonl"])) == 3 * len(ASSETS)
+
+
+def test_a_closed_month_of_the_log_becomes_items_of_practice(memory: Memory) -> None:
+    shipped = ShippedMonth.load()
+    entries = []
+    for path, content in sorted(shipped.log.items()):
+        for data in unbundle(content) if "/tile/entries/" in path else ():
+            read = json.loads(data)
+            entries.append(Entry(read["kind"], read.get("start"), data))
+    with memory.writing() as connection:
+        log.append(connection, log.load_edge(connection), entries)
+
+    made = dict(
+        (file.series, data) for file, data in _practice_files(memory.exports(), "2026-10", SourceMode.SIMULATED)
+    )
+
+    assert made == {"practice": shipped.items, "practice-truths": shipped.truths}
+    assert _practice_files(memory.exports(), "2026-09", SourceMode.SIMULATED) == []
 
 
 def test_a_backlog_of_months_is_closed_one_at_a_time_and_current_files_stay_small(memory: Memory) -> None:

@@ -80,6 +80,12 @@ class Exports:
         with translated(self._name), self._engine.connect() as connection, connection.begin():
             return rounds.lessons_since(connection, since_ms)
 
+    def logged_hours(self, since_ms: int, until_ms: int, kinds: Sequence[str]) -> tuple[str, list[bytes]]:
+        """Return the log's name, empty without a log, and its entries of some kinds about hours in [since, until)."""
+        with translated(self._name), self._engine.connect() as connection, connection.begin():
+            origin, _ = log.keys(connection)
+            return origin, log.about_hours(connection, since_ms, until_ms, kinds)
+
     def minutes_by_day(self) -> dict[int, int]:
         """Return the minutes in which a tick was published, by the number of the day."""
         with translated(self._name), self._engine.connect() as connection, connection.begin():

@@ -166,6 +166,13 @@ def keys(connection: Connection) -> tuple[str, list[str]]:
     return origin, [item["key"] for item in named]
 
 
+def about_hours(connection: Connection, since_ms: int, until_ms: int, kinds: Sequence[str]) -> list[bytes]:
+    """Return the entries of some kinds about the hours that began in [since, until), in the log's order."""
+    e = t.log_entries.c
+    query = select(e.data).where(e.kind.in_(kinds), e.subject >= iso(since_ms), e.subject < iso(until_ms))
+    return list(connection.execute(query.order_by(e.id)).scalars())
+
+
 def newest(connection: Connection, kind: str | None = None) -> dict[str, Any] | None:
     """Return the last entry, or the last of a kind."""
     e = t.log_entries.c

@@ -14,12 +14,24 @@ from typing import Any, Final
 
 from generator.arena.published import called
 from generator.arena.values import Move, PredictionMade
-from generator.catalog.downloads import FORMATS, MONTHS, SERIES, SUMS, Field, RecordFile
+from generator.catalog.downloads import (
+    FORMATS,
+    MONTHS,
+    PRACTICE_ITEMS,
+    PRACTICE_TRUTHS,
+    SERIES,
+    SUMS,
+    Field,
+    RecordFile,
+)
+from generator.catalog.durations import HOUR_MS
 from generator.catalog.formats import iso, iso_or_none
 from generator.catalog.links import TRACK_RECORD
 from generator.catalog.words import Call, SourceMode
 from generator.compose.body import encode
 from generator.errors import PublishError
+from generator.practice.hours import JUDGED, STARTED, logged_hours
+from generator.practice.items import HOURS_SHOWN, month_of_practice
 from generator.record.memory.exports import Exports, Span
 from generator.release.check import MAX_FILE_BYTES
 from generator.release.values import NOTHING
@@ -121,10 +133,33 @@ def _close(exports: Exports, month: str, mode: SourceMode) -> tuple[dict[str, by
     if span.waiting:
         return None
 
-    made = _record_files(span, mode, month)
+    made = [*_record_files(span, mode, month), *_practice_files(exports, month, mode)]
     files = {row.path: data for row, data in made}
     note = json.dumps([asdict(row) for row, _ in made], separators=(",", ":"))
     return files, {month: note}
+
+
+def _practice_files(exports: Exports, month: str, mode: SourceMode) -> list[tuple[RecordFile, bytes]]:
+    """Make items of practice of a month that is over, from its signed log; none where it has too few hours."""
+    since_ms = _begin(month) - HOURS_SHOWN * HOUR_MS
+    origin, entries = exports.logged_hours(since_ms, _begin(_after(month)), (STARTED, JUDGED))
+    practice = month_of_practice(logged_hours(entries), month, origin, str(mode))
+    if practice is None:
+        return []
+
+    files = []
+    for path, data in practice.files.items():
+        file = RecordFile(
+            path=path,
+            series=PRACTICE_TRUTHS if path == practice.truths_path else PRACTICE_ITEMS,
+            ending="json",
+            rows=practice.number,
+            bytes=len(data),
+            sha256=hashlib.sha256(data).hexdigest(),
+            month=month,
+        )
+        files.append((file, data))
+    return files
 
 
 def _record_files(span: Span, mode: SourceMode, month: str | None) -> list[tuple[RecordFile, bytes]]:

@@ -4,6 +4,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
+from generator.catalog.downloads import PRACTICE_ITEMS, PRACTICE_TRUTHS, RecordFile
 from generator.catalog.formats import ms_of
 from generator.site.charts.plot import Chart
 from generator.site.charts.practice import hour_picture
@@ -23,14 +24,40 @@ class Example(NamedTuple):
     tell: str
 
 
-def practice_view(month: ShippedMonth) -> dict[str, Any]:
-    """Return what pages/practice.html reads."""
+class OwnMonth(NamedTuple):
+    """The files of a month of this site's own record."""
+
+    items: str
+    truths: str
+
+
+def own_months(files: Sequence[RecordFile]) -> tuple[OwnMonth, ...]:
+    """Return the months that have items of practice, the newest first."""
+    months: dict[str, dict[str, str]] = {}
+    for file in files:
+        if file.month is not None and file.series in {PRACTICE_ITEMS, PRACTICE_TRUTHS}:
+            months.setdefault(file.month, {})[file.series] = file.path
+    newest_first = sorted(months.items(), reverse=True)
+    return tuple(OwnMonth(paths[PRACTICE_ITEMS], paths[PRACTICE_TRUTHS]) for _, paths in newest_first)
+
+
+def practice_view(month: ShippedMonth, own: Sequence[OwnMonth], mode: str) -> dict[str, Any]:
+    """Return what pages/practice.html reads.
+
+    Args:
+        month: the one that comes with the program; its first items are in the page.
+        own: further months, of this site's record.
+        mode: what market this site's record is of.
+    """
     items = json.loads(month.items)
     truths = {truth["item"]: truth for truth in json.loads(month.truths)["truths"]}
     shown = items["items"]
-    listed = [
-        {"items": month.items_path, "truths": month.truths_path, "simulated": items["source_mode"] == "simulated"}
-    ]
+    shipped = {
+        "items": month.items_path,
+        "truths": month.truths_path,
+        "simulated": items["source_mode"] == "simulated",
+    }
+    listed = [shipped, *({**one._asdict(), "simulated": mode == "simulated"} for one in own)]
     last = shown[-EXAMPLES:]  # the last that a learner comes to
 
     return {

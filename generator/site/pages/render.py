@@ -11,7 +11,7 @@ from gateway.wire.networks import NETWORKS
 from generator.arena.values import PredictionMade
 from generator.catalog.assets import DEFAULT_ASSET
 from generator.catalog.discovery import PAGES, SharePicture
-from generator.catalog.downloads import RecordFile
+from generator.catalog.downloads import SERIES, RecordFile
 from generator.catalog.durations import HOUR_MS
 from generator.catalog.formats import iso
 from generator.catalog.pages import SitePage
@@ -30,7 +30,7 @@ from generator.site.pages.landing import landing, missing
 from generator.site.pages.learn import learn_view
 from generator.site.pages.linked import linked_data
 from generator.site.pages.markdown import markdown
-from generator.site.pages.practice import practice_view
+from generator.site.pages.practice import own_months, practice_view
 from generator.site.pages.record import record_view
 from generator.site.pages.rounds import FinishedRound, history, who_was_right
 from generator.site.pages.terms import with_terms_linked
@@ -126,7 +126,8 @@ def _record(_page: SitePage, view: PageView) -> Mapping[str, Any]:
         view.finished_rounds(),
         simulated=is_simulated(view.ctx),
     )
-    return {"record": record, "months": view.months}
+    series = {row.name for row in SERIES}
+    return {"record": record, "months": [file for file in view.months if file.series in series]}
 
 
 def _arena(_page: SitePage, view: PageView) -> Mapping[str, Any]:
@@ -158,8 +159,8 @@ def _learn_source(view: PageView) -> tuple[object, ...]:
     return (arena.lessons, arena.hourly_record.move, arena.backtest, view.figures, tuple(view.predictions))
 
 
-def _practice(_page: SitePage, _view: PageView) -> Mapping[str, Any]:
-    return practice_view(ShippedMonth.load())
+def _practice(_page: SitePage, view: PageView) -> Mapping[str, Any]:
+    return practice_view(ShippedMonth.load(), own_months(view.months), str(view.ctx.observation.mode))
 
 
 def _asset(page: SitePage, view: PageView) -> Mapping[str, Any]:
@@ -214,7 +215,7 @@ _BY_TEMPLATE: Final[Mapping[str, PageRecipe]] = {
     "pages/track_record.html": PageRecipe(_record, _record_source),
     "pages/glossary.html": PageRecipe(lambda _, view: {"today": _today(view)}, lambda view: (_today(view),)),
     "pages/learn.html": PageRecipe(_learn, _learn_source),
-    "pages/practice.html": PageRecipe(_practice, lambda _view: ()),
+    "pages/practice.html": PageRecipe(_practice, lambda view: (own_months(view.months),)),
     "pages/asset.html": PageRecipe(_asset, _each_five_minutes),
     "pages/history.html": PageRecipe(_history, lambda view: (view.figures,)),
     "pages/archive.html": PageRecipe(_archive, lambda view: (view.days,)),
