@@ -40,6 +40,12 @@ _RECORD: Final = ProductPart(
     "How past forecasts turned out",
     "hits and misses with the interval, Brier score against simple rules, and calibration",
 )
+_MONTH: Final = (
+    ProductPart("ladder", "Ladder", "chances of moves beyond several levels, at the end and on the way"),
+    ProductPart("day_ahead", "Day ahead", "the usual move of each of the next 24 hours, with its interval"),
+    ProductPart("pairs", "Pairs", "how each two coins moved together, and which one moves first"),
+    ProductPart("ranges_last_week", "Ranges of last week", "how often each coin's ranges held, and how wide they were"),
+)
 FLOWS: Final[tuple[Flow, ...]] = (
     Flow(
         DEFAULT,
@@ -51,7 +57,8 @@ FLOWS: Final[tuple[Flow, ...]] = (
             ProductPart("assets", "Coin by coin", "price, direction and expected move of each coin"),
             ProductPart("derivatives", "Futures", "which side pays funding, and how much"),
             ProductPart("liquidity", "Liquidity", "how deep the order book of each coin is"),
-            ProductPart("scenarios", "What may come next", "three scenarios, each with what would prove it wrong"),
+            ProductPart("ladder", "How far it may go", "chances of moves beyond several levels, over four horizons"),
+            ProductPart("partition", "What may come next", "the next four hours in three parts, with their base rates"),
             ProductPart("arena", "The Arena", "what people and the brain expect"),
             ProductPart("track_record", "How past forecasts turned out", "hits and misses, with the latest misses"),
             ProductPart("charts", "Charts", "with their numbers as tables"),
@@ -70,7 +77,8 @@ FLOWS: Final[tuple[Flow, ...]] = (
             ProductPart("derivatives", "Derivatives", "funding, open interest and liquidations"),
             ProductPart("liquidity", "Liquidity", "depth, spread and imbalance of each order book"),
             ProductPart("cross_asset", "Cross asset", "breadth, dispersion, strongest and weakest"),
-            ProductPart("scenarios", "Scenarios", "the evidence for each, and what would prove it wrong"),
+            *_MONTH,
+            ProductPart("partition", "Partition", "the next four hours in three parts, with their base rates"),
             _RECORD,
             ProductPart("confidence", "Confidence", "of the regime and of the direction, never mixed"),
             ProductPart("evidence", "Evidence", "what was used, what is missing, what disagrees"),
@@ -85,6 +93,7 @@ FLOWS: Final[tuple[Flow, ...]] = (
             ProductPart(
                 "assets", "Assets", "each coin's direction, three probabilities next to their base rates, the evidence"
             ),
+            *_MONTH,
             _RECORD,
         ),
     ),

@@ -408,6 +408,17 @@ class BacktestScores(NamedTuple):
 NO_ROUNDS: Final = Proportion(0, 0, None, None, None)
 
 
+class RangeWeek(NamedTuple):
+    """How the ranges of one asset and horizon held over the last week."""
+
+    moves: int  # ranges whose move is known
+    held_50: int
+    held_90: int
+    width_90: float  # sum of the widths of the 90% ranges, percentage points
+    largest: float  # size of the largest move, percent
+    of_backtest: int
+
+
 @dataclass(frozen=True, slots=True)
 class ArenaView:
     """Everything the bodies need of the Arena after a tick."""
@@ -434,4 +445,6 @@ class ArenaView:
     patterns: tuple[Pattern, ...] = ()
     leaderboard: VoterRanking = field(default_factory=VoterRanking)
     backtest: BacktestScores | None = None  # None where there was none
+    week_of_ranges: Mapping[tuple[str, str], RangeWeek] = field(default_factory=dict)  # by asset and horizon
+    rare_levels: frozenset[tuple[str, float]] = frozenset()  # of the ladder: horizon and level, percent
     refused: dict[str, int] = field(default_factory=dict)  # ballots newly refused in this tick, by reason

@@ -86,17 +86,17 @@ class Forecast:
         return MoveChance(1.0 - self.probabilities.neutral, 1.0 - self.base_rate.neutral)
 
 
-def in_units(chance: FloatArray) -> FloatArray:
-    """Return chances, (3, assets), as they are published: whole ten-thousandths that sum to 10,000.
+def in_units(chance: FloatArray, units: int = UNITS) -> FloatArray:
+    """Return chances, (3, assets), as they are published: whole numbers that sum to `units`, 10,000.
 
     It is what `formats.probabilities` gives for one triple, bit for bit; NaN stays NaN.
 
     >>> in_units(np.array([[1 / 3], [1 / 3], [1 / 3]])).T.tolist()
     [[3334.0, 3333.0, 3333.0]]
     """
-    scaled = chance / np.add.reduce(chance) * UNITS
+    scaled = chance / np.add.reduce(chance) * units
     whole = np.floor(scaled)
-    missing = UNITS - np.add.reduce(whole)
+    missing = units - np.add.reduce(whole)
 
     by_remainder = np.argsort(whole - scaled, axis=0, kind="stable")
     rank = np.argsort(by_remainder, axis=0, kind="stable")

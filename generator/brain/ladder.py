@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from generator.brain.forecast import UNITS, OutcomeChances, in_units
+from generator.brain.forecast import OutcomeChances, in_units
 from generator.brain.outlook import EDGES
 from generator.catalog.horizons import HORIZONS
 from generator.market.bars import FloatArray
@@ -18,6 +18,7 @@ from generator.market.bars import FloatArray
 LEAST: Final = 0.001
 """The smallest chance that is published: a smaller one is at most this, and one of more than 0.999 at least that."""
 PARTITION_HORIZON: Final = "4h"
+PARTS: Final = 1000  # a chance of the partition is a whole number of these: percent with one decimal
 _DECIMALS: Final = 4
 
 
@@ -32,8 +33,8 @@ class MoveLaw(NamedTuple):
 class SideChances(NamedTuple):
     """Chances of a move beyond a level, as published, 0.001 to 0.999."""
 
-    up: float
-    down: float
+    above: float
+    below: float
     either: float
     at_most: bool  # one that reads 0.001 is less
     at_least: bool  # one that reads 0.999 is more
@@ -69,7 +70,7 @@ def ladders(sigma: FloatArray, laws: list[MoveLaw]) -> list[Ladder]:
     >>> size = EDGES / EDGES[-1]
     >>> [first] = ladders(np.full((4, 1), 0.01), [MoveLaw(size, size, size)] * 4)
     >>> first["24h"][-1].end  # ten percent is about ten sigmas of twelve
-    SideChances(up=0.1029, down=0.061, either=0.1639, at_most=False, at_least=False)
+    SideChances(above=0.1029, below=0.061, either=0.1639, at_most=False, at_least=False)
     """
     every = [_levels(horizon.levels, *each) for horizon, *each in zip(HORIZONS.values(), sigma, laws, strict=True)]
     assets = range(sigma.shape[1])
@@ -115,7 +116,7 @@ def level_chances(move: FloatArray, sigma: FloatArray, law: MoveLaw) -> FloatArr
 
 
 def partition_chances(band: FloatArray, sigma: FloatArray, law: MoveLaw) -> FloatArray:
-    """Return the chances of down, within the band and up at the end of a horizon, in whole ten-thousandths, (3, ...).
+    """Return the chances of down, within the band and up at the end of a horizon, in whole thousandths, (3, ...).
 
     Args:
         band: half-width as a fraction, NaN where unknown.
@@ -124,10 +125,10 @@ def partition_chances(band: FloatArray, sigma: FloatArray, law: MoveLaw) -> Floa
 
     >>> size = EDGES / EDGES[-1]
     >>> partition_chances(np.array([0.03]), np.array([0.01]), MoveLaw(size, size, size)).ravel().tolist()
-    [3731.0, 2501.0, 3768.0]
+    [373.0, 250.0, 377.0]
     """
     up, down, either = level_chances(band, sigma, law)[0]
-    return in_units(np.array((down, 1.0 - either, up)))
+    return in_units(np.array((down, 1.0 - either, up)), PARTS)
 
 
 def partitions(band: FloatArray, sigma: FloatArray, law: MoveLaw, base_rate: FloatArray) -> list[Partition | None]:
@@ -137,8 +138,8 @@ def partitions(band: FloatArray, sigma: FloatArray, law: MoveLaw, base_rate: Flo
         band, sigma, law: as for `partition_chances`, of the assets.
         base_rate: of down, within the band and up, (3, assets).
     """
-    chances = partition_chances(band, sigma, law) / UNITS
-    usual = in_units(base_rate) / UNITS
+    chances = partition_chances(band, sigma, law) / PARTS
+    usual = in_units(base_rate, PARTS) / PARTS
     found: list[Partition | None] = []
     for width, said, base in zip(band.tolist(), chances.T.tolist(), usual.T.tolist(), strict=True):
         is_known = all(isfinite(chance) for chance in said)
@@ -151,13 +152,13 @@ def _beyond(law: FloatArray, sizes: FloatArray) -> FloatArray:
     return np.asarray(1.0 - np.interp(sizes, EDGES, law))
 
 
-def _published(up: float, down: float, either: float) -> SideChances:
+def _published(above: float, below: float, either: float) -> SideChances:
     """Return chances as they are published."""
-    every = (up, down, either)
-    held_up, held_down, held_either = (round(min(max(chance, LEAST), 1.0 - LEAST), _DECIMALS) for chance in every)
+    every = (above, below, either)
+    held_above, held_below, held_either = (round(min(max(chance, LEAST), 1.0 - LEAST), _DECIMALS) for chance in every)
     return SideChances(
-        up=held_up,
-        down=held_down,
+        above=held_above,
+        below=held_below,
         either=held_either,
         at_most=min(every) < LEAST,
         at_least=max(every) > 1.0 - LEAST,

@@ -15,6 +15,8 @@ VAULT_MOST_SNAPSHOTS: Final = 400
 VAULT_MOST_BYTES: Final = 32 * 1024 * 1024
 ATLAS_SCHEMA_VERSION: Final = "0.1.0"
 HUMAN_REPORT: Final = "x402-atlas-human-report"
+OF_A_MONTH: Final = ("x402-main-brain", "x402-atlas", HUMAN_REPORT)
+"""What is made from the kept month."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +73,10 @@ PRODUCTS: Final[tuple[Product, ...]] = (
         cache_seconds=60,
         stability="stable",
         buy_name="main-brain",
-        what_this_is="The brain's direction for each asset with three probabilities and the evidence in words.",
+        what_this_is=(
+            "How likely each coin moves beyond several levels or touches them, over 15 minutes to a day, and what the "
+            "next 24 hours usually bring; with the brain's direction and evidence."
+        ),
     ),
     Product(
         id="x402-atlas",
@@ -86,7 +91,7 @@ PRODUCTS: Final[tuple[Product, ...]] = (
         buy_name="atlas",
         what_this_is=(
             "One structured document: regime, assets, derivatives, liquidity, how assets "
-            "move together, scenarios and track record."
+            "move together, how likely moves of each size are, the next four hours in three parts, and track record."
         ),
     ),
     Product(
@@ -101,8 +106,8 @@ PRODUCTS: Final[tuple[Product, ...]] = (
         stability="evolving",
         buy_name="atlas-human-report",
         what_this_is=(
-            "A plain-English report of the market now, with scenarios, what would prove them "
-            "wrong, and the track record with its misses."
+            "A plain-English report of the market now, with the chances of moves of each size, the next four hours in "
+            "three parts, and the track record with its misses."
         ),
     ),
 )

@@ -25,6 +25,12 @@ _CHANCE: Final = Scale(
 _RANGE: Final = Scale(
     "percent", "-100..", "A quantile of the move over the horizon.", "Its width is the forecast. Its lean is not one."
 )
+_BEYOND: Final = Scale(
+    "chance",
+    "0.001..0.999, four decimals",
+    "Chance of a move beyond the level; a mark next to it says where it is less or more.",
+    "Either way is taken for equally likely: it says how far, never which way.",
+)
 COUNT: Final = Scale(
     "count", "0..", "How many; place, position, status, asset_id, decimals and x402Version are plain numbers."
 )
@@ -117,6 +123,16 @@ SCALES: Final[dict[str, Scale]] = {
     "low": Scale("as value", "any", "Lower end of the 95% interval of value."),
     "high": Scale("as value", "any", "Upper end of the 95% interval of value."),
     "band_percent": Scale("percent", "0..", "Half-width of the neutral band, of the price at the start."),
+    "level_percent": Scale("percent", "0..", "The move, either way, from the price now."),
+    "usual*_percent": Scale("percent", "0..", "The usual move, either way, as described next to it in OpenAPI."),
+    "low_percent": Scale("percent", "0..", "Lower end of the 95% interval of usual_percent."),
+    "high_percent": Scale("percent", "0..", "Upper end of the 95% interval of usual_percent."),
+    "largest_move_percent": Scale("percent", "0..", "The largest move, either way."),
+    "mean_width_90_percent": Scale("percentage points", "0..", "Mean width of the 90% ranges."),
+    "*correlation*": Scale("correlation", "-1..1", "Pearson's, or an end of its interval.", "It says nothing of why."),
+    "above": _BEYOND,
+    "below": _BEYOND,
+    "either": _BEYOND,
     "*percent": Scale("percent", "0..100", "A share of 100."),
     "low_*": _RANGE,
     "high_?0": _RANGE,

@@ -10,7 +10,7 @@ from generator.catalog.endpoints import ENDPOINTS
 from generator.catalog.formats import iso
 from generator.catalog.links import BUYER_PAGES, DOCS, LLMS_TXT, OPENAPI_JSON
 from generator.catalog.money import us_cents
-from generator.catalog.products import HUMAN_REPORT, QUOTE_GRACE_S, Product
+from generator.catalog.products import HUMAN_REPORT, OF_A_MONTH, QUOTE_GRACE_S, Product
 from generator.catalog.text.answers import DISCLAIMER, ECOSYSTEM, NO_VERDICT, PAYMENT_NEEDED, WHAT_THIS_IS_NOT
 from generator.catalog.text.market import LONGEST_HEADLINE
 from generator.catalog.words import MarketState, RegimeLabel, SourceMode, Status, VolatilityWord
@@ -18,7 +18,7 @@ from generator.compose import envelope
 from generator.compose.body import Body, absent
 from generator.compose.coins import RANGES, MoveRange, ranges
 from generator.compose.context import TickContext
-from generator.compose.inputs import missing_reason, reading_of, verified
+from generator.compose.inputs import missing_reason, reading_of, verified, without_a_month
 from generator.compose.regime import BreadthCounts, RegimeChances, regime
 
 
@@ -206,10 +206,14 @@ def sections(body: envelope.PaidResponse) -> tuple[str, ...]:
 
 
 def unavailable(ctx: TickContext) -> dict[str, str]:
-    """Return why products are not for sale now: a report without a verdict is not sold."""
-    if ctx.reading is not None and ctx.reading.regime.label is not RegimeLabel.UNKNOWN:
-        return {}
-    return {HUMAN_REPORT: NO_VERDICT.format(reason=missing_reason(ctx))}
+    """Return why products are not for sale now: one without the month it is made from, a report without a verdict."""
+    reasons = {}
+    too_short = without_a_month(ctx)
+    if too_short is not None:
+        reasons = dict.fromkeys(OF_A_MONTH, too_short)
+    if ctx.reading is None or ctx.reading.regime.label is RegimeLabel.UNKNOWN:
+        reasons[HUMAN_REPORT] = NO_VERDICT.format(reason=missing_reason(ctx))
+    return reasons
 
 
 def preview(ctx: TickContext, body: envelope.PaidResponse) -> QuotePreview:

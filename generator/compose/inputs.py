@@ -8,9 +8,10 @@ from generator.brain.derivatives import NO_PRESSURE, Pressure
 from generator.brain.reading import AssetReading
 from generator.catalog.assets import ASSETS
 from generator.catalog.counts import listed
-from generator.catalog.durations import MINUTE_MS
+from generator.catalog.durations import DAY_MS, MINUTE_MS
 from generator.catalog.text import answers
 from generator.catalog.text.labels import NO_FUTURES
+from generator.catalog.text.ladder import OTHER_BARS, TOO_SHORT
 from generator.catalog.text.readings import NO_BOOK, SOME_MISSING
 from generator.catalog.words import DerivativesState, Side, SourceMode, SourceStatus, Status
 from generator.compose.context import TickContext
@@ -20,6 +21,7 @@ from generator.market.observation import AssetObservation
 FRESH_MS: Final = 180_000
 FEWEST: Final = 3  # assets of which a word for all can be said
 OLD_BAR_MS: Final = 2 * BAR_MS
+ENOUGH_BARS: Final = int(0.95 * 30 * DAY_MS / BAR_MS)  # of a month: sources have holes
 _KINDS: Final = {
     "order book": "book", "funding": "funding", "open interest": "open_interest", "liquidations": "liquidations",
 }  # fmt: skip
@@ -124,6 +126,22 @@ def commonest(words: Iterable[str], tie: str) -> str | None:
         if count == most:
             return tie
     return first
+
+
+def has_a_month(ctx: TickContext) -> bool:
+    """Return whether the kept bars are a month of 5-minute bars."""
+    return without_a_month(ctx) is None
+
+
+def without_a_month(ctx: TickContext) -> str | None:
+    """Say why what needs a month of 5-minute bars cannot be given; None where there is one."""
+    step_ms = ctx.observation.bar_interval_ms
+    if step_ms != BAR_MS:
+        return OTHER_BARS.format(minutes=step_ms // MINUTE_MS)
+    bars = 0 if ctx.bars is None else len(ctx.bars)
+    if bars < ENOUGH_BARS:
+        return TOO_SHORT.format(days=bars * BAR_MS / DAY_MS)
+    return None
 
 
 def missing_reason(ctx: TickContext) -> str:

@@ -30,6 +30,19 @@ from generator.compose.body import Body
 from generator.compose.context import TickContext
 from generator.compose.facts import asset_sentence, facts, regime_sentence
 from generator.compose.inputs import asset_limitations, forecast_reason, is_simulated, observed, reading_of
+from generator.compose.ladder import (
+    DAY_AHEAD,
+    LAST_WEEK,
+    PAIRS,
+    DayAhead,
+    LadderBlock,
+    PairRow,
+    RangesOfWeek,
+    day_ahead,
+    ladder,
+    pair_rows,
+    ranges_of_week,
+)
 from generator.compose.regime import MarketContext, market_context, regime
 from generator.compose.scores import KIND, Performance, TrackRecord, performance, score_limits, track_record
 
@@ -132,6 +145,10 @@ class X402MainBrainPaidResponse(envelope.PaidResponse):
 
     summary: BrainSummary = Field(description="The brain's overall state.")
     assets: dict[str, AssetDirection] = Field(description="Asset symbol to its direction.")
+    ladder: LadderBlock = Field(description="How likely moves beyond several levels are, at the end and on the way.")
+    day_ahead: DayAhead | None = Field(description=DAY_AHEAD)
+    pairs: tuple[PairRow, ...] = Field(description=PAIRS)
+    ranges_last_week: dict[str, dict[str, RangesOfWeek]] = Field(description=LAST_WEEK)
     track_record: TrackRecord = Field(description="How resolved hourly forecasts turned out.")
 
 
@@ -276,6 +293,10 @@ def paid_main_brain(ctx: TickContext) -> X402MainBrainPaidResponse:
         **envelope.paid_envelope(ctx, "x402-main-brain", *limits).as_fields(),
         summary=brain_summary(ctx),
         assets={asset: asset_direction(ctx, asset) for asset in ASSETS},
+        ladder=ladder(ctx),
+        day_ahead=day_ahead(ctx),
+        pairs=pair_rows(ctx),
+        ranges_last_week=ranges_of_week(ctx),
         track_record=track_record(ctx.arena.hourly_record, simulated=is_simulated(ctx)),
     )
 

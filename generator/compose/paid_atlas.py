@@ -1,18 +1,14 @@
-"""GET /api/x402-atlas.php, once paid; its scenarios are in the human report too."""
+"""GET /api/x402-atlas.php, once paid: everything that the others carry, structured."""
 
 from collections.abc import Collection
 from statistics import fmean, pstdev
-from typing import Final
 
 from pydantic import Field
 
-from generator.brain.reading import RegimeReading
 from generator.catalog import words
 from generator.catalog.assets import ASSETS
-from generator.catalog.counts import in_words, quantity
 from generator.catalog.formats import change, fixed, significant
 from generator.catalog.products import ATLAS_SCHEMA_VERSION
-from generator.catalog.text.labels import REGIME
 from generator.compose import coins
 from generator.compose.body import Body
 from generator.compose.context import TickContext
@@ -20,6 +16,21 @@ from generator.compose.derivatives import DerivativesAsset, derivatives_asset, o
 from generator.compose.envelope import PaidResponse, paid_envelope
 from generator.compose.facts import facts, moves
 from generator.compose.inputs import asset_limitations, is_simulated, reading_of
+from generator.compose.ladder import (
+    DAY_AHEAD,
+    LAST_WEEK,
+    PAIRS,
+    DayAhead,
+    LadderBlock,
+    PairRow,
+    PartitionBlock,
+    RangesOfWeek,
+    day_ahead,
+    ladder,
+    pair_rows,
+    partition,
+    ranges_of_week,
+)
 from generator.compose.liquidity_lite import LiquidityLiteAsset, liquidity_asset
 from generator.compose.main_brain import brain, brain_sentence
 from generator.compose.regime import Regime, breadth, label_of, regime, same_as_market
@@ -82,19 +93,6 @@ class CrossAsset(Body):
     note: str = Field(description="The same in words.")
 
 
-class Scenario(Body):
-    """One way in which the next hours may go; no chance is given to it."""
-
-    name: str = Field(description="Its name.")
-    description: str = Field(description="What it looks like.")
-    supported_by: tuple[str, ...] = Field(description="What speaks for it now.")
-    wrong_if: str = Field(description="What would prove it wrong.")
-    horizon_hours: int = Field(description="How far it looks, hours.")
-    expected_move_percent: float | None = Field(
-        description="One standard deviation of the market's move over the horizon, percent; null without a reading."
-    )
-
-
 class IntelligenceLayer(Body):
     """Everything the brain reads, structured."""
 
@@ -103,7 +101,11 @@ class IntelligenceLayer(Body):
     derivatives: AtlasDerivatives = Field(description="Derivatives pressure.")
     liquidity: AtlasLiquidity = Field(description="Liquidity.")
     cross_asset: CrossAsset = Field(description="How the assets move against each other.")
-    scenarios: tuple[Scenario, ...] = Field(description="Ways in which the next hours may go.")
+    ladder: LadderBlock = Field(description="How likely moves beyond several levels are, at the end and on the way.")
+    partition: PartitionBlock = Field(description="The next four hours in three parts, of which one comes true.")
+    day_ahead: DayAhead | None = Field(description=DAY_AHEAD)
+    pairs: tuple[PairRow, ...] = Field(description=PAIRS)
+    ranges_last_week: dict[str, dict[str, RangesOfWeek]] = Field(description=LAST_WEEK)
     spells: Spells | None = Field(
         description="How long: spells of the state that the market is in now, what ended them and what came next; "
         "null without a reading."
@@ -167,7 +169,11 @@ def paid_atlas(ctx: TickContext) -> X402AtlasPaidResponse:
             derivatives=atlas_derivatives(ctx),
             liquidity=atlas_liquidity(ctx),
             cross_asset=cross_asset(ctx),
-            scenarios=scenarios(ctx),
+            ladder=ladder(ctx),
+            partition=partition(ctx),
+            day_ahead=day_ahead(ctx),
+            pairs=pair_rows(ctx),
+            ranges_last_week=ranges_of_week(ctx),
             spells=spells(ctx),
             such_hours=such_hours(ctx),
             track_record=track_record(ctx.arena.hourly_record, simulated=is_simulated(ctx)),
@@ -310,85 +316,3 @@ def _same_regime(ctx: TickContext) -> int | None:
     same = [same_as_market(ctx, asset) for asset in ASSETS]
     known = [value for value in same if value is not None]
     return sum(known) if known else None
-
-
-HOURS: Final = 4
-
-
-def scenarios(ctx: TickContext) -> tuple[Scenario, ...]:
-    """Compose three scenarios; none without a regime."""
-    if ctx.reading is None or ctx.reading.regime.label is words.RegimeLabel.UNKNOWN:
-        return ()
-
-    rises = _moves(ctx, "It rises", "rise", words.Trend.UP, words.DerivativesVote.BULLISH)
-    falls = _moves(ctx, "It falls", "fall", words.Trend.DOWN, words.DerivativesVote.BEARISH)
-    return (_continues(ctx, ctx.reading.regime), rises, falls)
-
-
-def four_hour_move(ctx: TickContext) -> float | None:
-    """Return one standard deviation of the market's move over four hours, percent."""
-    move = coins.expected_move(ctx.reading.outlook) if ctx.reading else None
-    return move.hours_4_percent if move else None
-
-
-def _sized(ctx: TickContext, sentence: str, factor: float) -> str:
-    """Fill in `{move}` with so many standard deviations of the market's move over four hours."""
-    move = four_hour_move(ctx)
-    size = f"{factor * move:.2g}%" if move else "its usual range"
-    return sentence.format(move=size)
-
-
-def _span(minutes: int) -> str:
-    """Return a length of time in words, e.g. `7 hours and 55 minutes`."""
-    hours, rest = divmod(minutes, 60)
-    parts = []
-    for count, unit in ((hours, "hour"), (rest, "minute")):
-        if count:
-            parts.append(quantity(count, unit))
-    return " and ".join(parts) or "less than a minute"
-
-
-def _continues(ctx: TickContext, now: RegimeReading) -> Scenario:
-    wrong_if = "Another regime holds for two hours, or most assets move more than {move} in four hours."
-
-    return Scenario(
-        name="It continues",
-        description=f"The regime stays as it is: {REGIME[now.label]}.",
-        supported_by=(f"it has lasted for {_span(now.dwell_minutes)}",),
-        wrong_if=_sized(ctx, wrong_if, 2),
-        horizon_hours=HOURS,
-        expected_move_percent=four_hour_move(ctx),
-    )
-
-
-def _moves(ctx: TickContext, name: str, verb: str, trend: words.Trend, vote: words.DerivativesVote) -> Scenario:
-    # Where "most assets" rise or fall, fewer than a majority of those that are known prove it wrong.
-    known = len(moves(ctx)) or len(ASSETS)
-    fewer = f"fewer than {in_words(known // 2 + 1)} of the {in_words(known)} assets"
-    wrong_if = f"In four hours {fewer} are {trend}, or their mean is {trend} less than {{move}}."
-
-    return Scenario(
-        name=name,
-        description=f"Most assets {verb} together over the next hours.",
-        supported_by=_support(ctx, trend, words.Call(trend.value), vote),
-        wrong_if=_sized(ctx, wrong_if, 0.25),
-        horizon_hours=HOURS,
-        expected_move_percent=four_hour_move(ctx),
-    )
-
-
-def _support(ctx: TickContext, trend: words.Trend, call: words.Call, vote: words.DerivativesVote) -> tuple[str, ...]:
-    """Count the assets whose trend, call and derivatives speak for a move."""
-    reads = [read for asset in ASSETS if (read := reading_of(ctx, asset))]
-    counts = {
-        f"a trend {trend} over the last 8 to 20 hours": sum(read.trend is trend for read in reads),
-        f"a call of {call} for the next hour": coins.call_counts(ctx)[call],
-        f"{vote} derivatives": sum(read.vote is vote for read in reads),
-    }
-
-    support = []
-    for what, count in counts.items():
-        if count:
-            verb = "has" if count == 1 else "have"
-            support.append(f"{count} of {len(ASSETS)} assets {verb} {what}")
-    return tuple(support) or ("nothing now",)

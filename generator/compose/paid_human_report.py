@@ -7,7 +7,7 @@ from pydantic import Field
 
 from generator.arena.rates import enough, share
 from generator.arena.values import ForecastScores, Lesson
-from generator.catalog.assets import ASSET_NAMES, ASSETS
+from generator.catalog.assets import ASSET_NAMES, ASSETS, DEFAULT_ASSET
 from generator.catalog.counts import listed, quantity
 from generator.catalog.formats import change, price
 from generator.catalog.products import PRODUCT_BY_ID
@@ -15,6 +15,7 @@ from generator.catalog.text.answers import REPORT_LIMITS, REPORT_REPLAYED, REPOR
 from generator.catalog.text.forecast import drift_note
 from generator.catalog.text.glossary import GLOSSARY
 from generator.catalog.text.labels import FAMILY, LIQUIDITY, NO_CALL, OUTCOME
+from generator.catalog.text.ladder import PARTITION
 from generator.catalog.text.market import signed
 from generator.catalog.words import Call, LiquidityContext, Side, SourceMode
 from generator.compose.body import Body
@@ -24,7 +25,8 @@ from generator.compose.derivatives import funding, who_pays
 from generator.compose.envelope import PaidResponse, as_of, paid_envelope
 from generator.compose.facts import asset_sentence, moves, regime_sentence
 from generator.compose.inputs import futures_of, is_simulated, observed
-from generator.compose.paid_atlas import Scenario, evidence_of, scenarios
+from generator.compose.ladder import LadderLevel, asset_ladder, partition_points
+from generator.compose.paid_atlas import evidence_of
 from generator.compose.regime import regime_change
 from generator.compose.rounds import live_tally, sealed, shown_round, simulated_votes
 from generator.compose.scores import looks_better, score_limits, sides_called
@@ -45,14 +47,6 @@ class ReportAsset(Body):
     price: float | None = Field(description="Price in US dollars, 6 significant digits.")
     change_24h: float | None = Field(description="Change over 24 hours, percent.")
     text: str = Field(description="What is read of it, in plain words.")
-
-
-class ReportScenario(Body):
-    """One way in which the next hours may go."""
-
-    name: str = Field(description="Its name.")
-    text: str = Field(description="What it looks like.")
-    wrong_if: str = Field(description="What would prove it wrong.")
 
 
 class ReportTrackRecord(Body):
@@ -118,7 +112,10 @@ class HumanReport(Body):
     assets: tuple[ReportAsset, ...] = Field(description="Each coin.")
     derivatives: ReportSection = Field(description="Futures.")
     liquidity: ReportSection = Field(description="How deep the order books are.")
-    scenarios: tuple[ReportScenario, ...] = Field(description="Ways in which the next hours may go.")
+    ladder: dict[str, tuple[LadderLevel, ...]] | None = Field(
+        description="How likely moves of Bitcoin beyond several levels are, by horizon; null without a reading."
+    )
+    partition: ReportSection = Field(description="The next four hours in three parts, of which one comes true.")
     arena: ReportSection = Field(description="The guessing game.")
     track_record: ReportTrackRecord = Field(description="How past forecasts turned out.")
     evidence: UsedEvidence = Field(description="Which evidence the report rests on.")
@@ -156,7 +153,8 @@ def report(ctx: TickContext) -> HumanReport:
         assets=tuple(report_asset(ctx, asset) for asset in ASSETS),
         derivatives=futures(ctx),
         liquidity=liquidity(ctx),
-        scenarios=tuple(report_scenario(scenario) for scenario in scenarios(ctx)),
+        ladder=asset_ladder(ctx, DEFAULT_ASSET),
+        partition=ReportSection(text=PARTITION, points=partition_points(ctx)),
         arena=arena(ctx),
         track_record=track_record(ctx, ctx.arena.hourly_record),
         evidence=evidence(ctx),
@@ -164,15 +162,6 @@ def report(ctx: TickContext) -> HumanReport:
         glossary=tuple(GlossaryRow(word=word, meaning=meaning) for word, meaning in GLOSSARY.items()),
         limits=limits(ctx),
         receipt=receipt(ctx),
-    )
-
-
-def report_scenario(scenario: Scenario) -> ReportScenario:
-    """Say one scenario and what speaks for it in a few sentences."""
-    return ReportScenario(
-        name=scenario.name,
-        text=f"{scenario.description} For it: {'; '.join(scenario.supported_by)}.",
-        wrong_if=scenario.wrong_if,
     )
 
 

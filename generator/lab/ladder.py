@@ -5,6 +5,7 @@ level, and the climate: how often the asset went beyond it in the 30 days before
 scored against its own base rates.
 """
 
+import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Final, NamedTuple
@@ -29,7 +30,7 @@ RARE_DAYS: Final = 30  # with an event; a level with fewer, or with fewer than h
 _EITHER: Final = SIDES.index("either")
 _CLIMATE_HOURS: Final = 30 * 24
 _LEAST: Final = 0.001
-_FREEDOM: Final = 4.0  # degrees of Student's t
+_erfc: Final = np.vectorize(math.erfc, otypes=[np.float64])
 _TERMS: Final = 6  # of the series for a path that leaves a band
 _NEAR: Final = {"24h": 6.0}  # points within which what came should be of what was said
 _NEAR_ELSE: Final = 4.0
@@ -95,8 +96,8 @@ def listen(frame: BarFrame, weights: Weights, warm_up: int = WARM_UP) -> Said:
     t = frame.t[at] + BAR_MS
     rivals = {
         "climate": _climate(t, came),
-        "normal": _reflected(sigma, _normal_tail),
-        "t": _reflected(sigma, _t_tail),
+        "normal": _reflected(sigma, normal_tail),
+        "t": _reflected(sigma, t_tail),
     }
     every = np.array(parts)
     return Said(
@@ -179,16 +180,25 @@ def edges_after(frame: BarFrame, at: Days) -> FloatArray:
     return out
 
 
-def _normal_tail(sizes: FloatArray) -> FloatArray:
-    from scipy.stats import norm
+def normal_tail(sizes: FloatArray) -> FloatArray:
+    """Return the chance that a standard normal number is larger.
 
-    return np.asarray(norm.sf(sizes))
+    >>> normal_tail(np.array([0.0, 1.96])).round(3).tolist()
+    [0.5, 0.025]
+    """
+    return np.asarray(0.5 * _erfc(sizes / math.sqrt(2.0)), dtype=np.float64)
 
 
-def _t_tail(sizes: FloatArray) -> FloatArray:
-    from scipy.stats import t
+def t_tail(sizes: FloatArray) -> FloatArray:
+    """Return the chance that a number of Student's t with four degrees of freedom and unit variance is larger.
 
-    return np.asarray(t.sf(sizes * (_FREEDOM / (_FREEDOM - 2.0)) ** 0.5, _FREEDOM))
+    >>> t_tail(np.array([0.0, 2.776 / 2**0.5])).round(3).tolist()
+    [0.5, 0.025]
+    """
+    raw = sizes * math.sqrt(2.0)  # its variance is 2
+    square = 1.0 + raw**2 / 4.0
+    out: FloatArray = 0.5 - 0.375 * raw / np.sqrt(square) * (1.0 - raw**2 / (12.0 * square))
+    return out
 
 
 def _reflected(sigma: FloatArray, tail: Callable[[FloatArray], FloatArray]) -> FloatArray:
@@ -205,7 +215,9 @@ def _reflected(sigma: FloatArray, tail: Callable[[FloatArray], FloatArray]) -> F
     end_up = tail(above)
     end_down = tail(below)
     size = 0.5 * (above + below)
-    either = sum((-1) ** term * 4.0 * tail((2 * term + 1) * size) for term in range(_TERMS))
+    either = np.zeros_like(size)
+    for term in range(_TERMS):
+        either += (-1) ** term * 4.0 * tail((2 * term + 1) * size)
     return np.array(((end_up, end_down, end_up + end_down), (2.0 * end_up, 2.0 * end_down, either)))
 
 
@@ -237,8 +249,8 @@ def _rate(came: FloatArray, axis: tuple[int, ...]) -> FloatArray:
     """Return the share of the known cases that came, half a case of each kind added."""
     known = np.isfinite(came)
     events = np.where(known, came, 0.0).sum(axis=axis, keepdims=True)
-    out: FloatArray = (events + 0.5) / (known.sum(axis=axis, keepdims=True) + 1.0)
-    return out[..., 0, :]
+    out: FloatArray = ((events + 0.5) / (known.sum(axis=axis, keepdims=True) + 1.0))[..., 0, :]
+    return out
 
 
 def brier_skill(said: FloatArray, rival: FloatArray, came: FloatArray, day: Days, together: int = 1) -> Skill:

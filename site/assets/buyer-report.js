@@ -75,10 +75,8 @@ function human(report) {
   prose("Futures", report.derivatives);
   drawn("derivatives");
   prose("Liquidity", report.liquidity);
-  made.push(head(3, "What may come next"));
-  drawn("scenarios");
-  for (const one of report.scenarios || [])
-    made.push(head(4, one.name), para(one.text), para(`Wrong if: ${one.wrong_if}`, "wrong-if"));
+  prose("What may come next", report.partition);
+  drawn("partition");
   prose("The Arena", report.arena);
   const record = report.track_record;
   if (record) {

@@ -59,7 +59,7 @@ def test_a_larger_move_is_never_likelier_and_what_ends_beyond_has_touched() -> N
             for level in levels:
                 assert all(end <= touch for end, touch in zip(level.end[:3], level.touch[:3], strict=True))
                 for side in (level.end, level.touch):
-                    assert max(side.up, side.down) <= side.either <= side.up + side.down + 1.5e-4
+                    assert max(side.above, side.below) <= side.either <= side.above + side.below + 1.5e-4
 
 
 def test_no_chance_is_below_a_thousandth_or_above_its_rest_and_both_are_said() -> None:
@@ -85,9 +85,9 @@ def test_the_partition_sums_to_one_as_published_and_is_the_ladder_at_its_band() 
         if part is None:
             continue
         chances = (part.chances.down, part.chances.neutral, part.chances.up)
-        assert sum(round(10_000 * chance) for chance in chances) == 10_000
+        assert sum(round(1_000 * chance) for chance in chances) == 1_000
         level = ladder["4h"][1].end
-        assert (chances[2], chances[0]) == pytest.approx((level.up, level.down), abs=1.6e-4)
+        assert (chances[2], chances[0]) == pytest.approx((level.above, level.below), abs=1.1e-3)
         assert part.base_rate.neutral == 0.4
 
 
@@ -192,7 +192,7 @@ def test_a_reading_has_ladder_and_partition_of_the_assets_that_have_a_range() ->
     assert partition_chances(
         engine.past().band(PARTITION_MINUTES)[:1], engine.sigma()[2, :1], engine.ranges.move_law(2)
     ).ravel().tolist() == [
-        round(10_000 * chance)
+        round(1_000 * chance)
         for chance in (known.partition.chances.down, known.partition.chances.neutral, known.partition.chances.up)
     ]
     assert unknown.ladder is None

@@ -367,7 +367,13 @@ def test_the_report_as_text_says_all_parts_and_cannot_steer_a_terminal() -> None
     assert text is not None
     assert "\x1b" not in text
     assert max(map(len, text.splitlines())) <= 88
-    for part in ("What changed", "Coin by coin", "Wrong if:", "How past forecasts turned out", "What it cannot tell"):
+    for part in (
+        "What changed",
+        "Coin by coin",
+        "The next four hours in three parts",
+        "How past forecasts turned out",
+        "What it cannot tell",
+    ):
         assert part in text
     assert report_text({"endpoint": "x402-atlas"}) is None
 

@@ -27,5 +27,13 @@ def test_the_example_is_of_the_real_tick_and_shows_nothing_sold() -> None:
     example = composed("full").bazaar["x402-main-brain"]["info"]["output"]["example"]
 
     assert example["snapshotId"] == "000000004711"
-    assert example["sections"] == ["summary", "assets", "track_record"]
+    assert example["sections"] == [
+        "summary",
+        "assets",
+        "ladder",
+        "day_ahead",
+        "pairs",
+        "ranges_last_week",
+        "track_record",
+    ]
     assert "assets" not in example

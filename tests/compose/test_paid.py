@@ -6,7 +6,7 @@ import pytest
 
 from generator.brain.evidence import FAMILIES
 from generator.catalog.assets import ASSETS
-from generator.catalog.products import PRODUCT_BY_ID, PRODUCTS
+from generator.catalog.products import OF_A_MONTH, PRODUCT_BY_ID, PRODUCTS
 from generator.compose.body import encode
 from tests.support.bodies import composed, free, paid
 from tests.support.builders import CONTEXTS
@@ -30,12 +30,15 @@ def test_no_paid_answer_speaks_of_how_to_trade(name: str, product: str) -> None:
     assert found == []
 
 
-def test_the_report_has_every_part_and_each_scenario_can_be_proved_wrong() -> None:
+def test_the_report_has_every_part_and_says_bitcoins_next_four_hours() -> None:
     report = paid("full", REPORT)["report"]
 
     assert len(report["assets"]) == len(ASSETS)
-    assert [row["name"] for row in report["scenarios"]] == ["It continues", "It rises", "It falls"]
-    assert all(row["wrong_if"] for row in report["scenarios"])
+    bitcoin, furthest = report["partition"]["points"]
+    assert bitcoin.startswith("For Bitcoin a move of up to 0.43% in four hours counts as usual")
+    assert "a rise beyond it is 29%, of a fall beyond it 29%, and of neither 42%; so far" in bitcoin
+    assert furthest.startswith("Hedera is furthest")
+    assert list(report["ladder"]) == ["15m", "1h", "4h", "24h"]
     assert report["receipt"] == {
         "snapshotId": "000000004711",
         "product": REPORT,
@@ -54,9 +57,13 @@ def test_the_report_shows_losses_with_wins_and_the_rate_of_the_base_class() -> N
     assert "always naming the outcome most frequent before would have been right in" in record["text"]
 
 
-def test_without_a_reading_there_is_no_scenario() -> None:
-    assert paid("hourly", REPORT)["report"]["scenarios"] == []
-    assert paid("hourly", "x402-atlas")["intelligence_layer"]["scenarios"] == []
+def test_without_a_reading_there_is_no_ladder_and_no_partition() -> None:
+    report = paid("hourly", REPORT)["report"]
+    layer = paid("hourly", "x402-atlas")["intelligence_layer"]
+
+    assert (report["ladder"], report["partition"]["points"]) == (None, [])
+    assert layer["ladder"]["assets"] == layer["partition"]["assets"] == dict.fromkeys(ASSETS)
+    assert layer["partition"]["furthest"] is None
 
 
 def test_the_paid_regime_adds_what_the_free_one_does_not_have() -> None:
@@ -91,9 +98,9 @@ def test_each_paid_answer_has_fields_that_no_free_answer_has() -> None:
     given = {path[-1] for body in composed("full").free.values() for path, _ in leaves(body.as_json())}
     added = {
         "x402-market-regime": {"what_changed", "risk_drivers", "expected_move", "same_as_market"},
-        "x402-main-brain": {"edge_percent", "supporting", "opposing", "biases"},
-        "x402-atlas": {"cross_asset", "scenarios", "dispersion_24h", "deepest_first", "mean_rate_8h_percent"},
-        "x402-atlas-human-report": {"verdict", "glossary", "losses", "wrong_if", "limits"},
+        "x402-main-brain": {"edge_percent", "supporting", "opposing", "biases", "touch", "usual_percent", "leads"},
+        "x402-atlas": {"touch", "usual_move_percent", "ahead_correlation", "deepest_first", "held_90"},
+        "x402-atlas-human-report": {"verdict", "glossary", "losses", "touch", "limits"},
     }
 
     for product, fields in added.items():
@@ -129,10 +136,17 @@ def test_the_preview_shows_what_is_free_and_redacts_only_what_is_sold(name: str)
 
 
 @pytest.mark.parametrize("name", CONTEXTS)
-def test_a_report_without_a_verdict_is_not_for_sale_and_everything_else_is(name: str) -> None:
+def test_what_lacks_its_month_or_its_verdict_is_not_for_sale_and_all_else_is(name: str) -> None:
     known = free(name, "market-regime")["regime"]["label"] != "unknown"
+    month = name not in {"hourly", "everything_missing"}
 
-    assert set(composed(name).unavailable) == (set() if known else {REPORT})
+    unsold = composed(name).unavailable
+
+    assert set(unsold) == (set() if month else set(OF_A_MONTH)) | (set() if known else {REPORT})
+    if name == "hourly":
+        assert unsold["x402-atlas"].endswith("this market has bars of 60 minutes")
+    if name == "everything_missing":
+        assert unsold["x402-main-brain"].endswith("it has 0.0")
 
 
 def test_the_quote_can_be_paid_for_fifteen_minutes_after_the_next_tick() -> None:

@@ -11,7 +11,6 @@ from generator.catalog.words import DerivativesState, DerivativesVote, PriceAndI
 from generator.compose.context import TickContext
 from generator.compose.derivatives import derivatives, derivatives_asset
 from generator.compose.liquidity_lite import notes
-from generator.compose.paid_atlas import scenarios
 from generator.compose.paid_human_report import futures, report_asset, track_record
 from tests.support.builders import full_context
 
@@ -135,13 +134,6 @@ def test_price_and_contracts_make_a_quadrant_whatever_the_dollar_value_did(
 
     assert asset.price_and_interest is word
     assert word is None or any(word.meaning in said for said in asset.evidence or ())
-
-
-@pytest.mark.parametrize(("minutes", "written"), [(475, "7 hours and 55 minutes"), (60, "1 hour"), (1, "1 minute")])
-def test_a_scenario_writes_time_as_people_do(minutes: int, written: str) -> None:
-    lines = " ".join(line for one in scenarios(context(dwell_minutes=minutes)) for line in one.supported_by)
-
-    assert f"for {written}" in lines
 
 
 def test_a_miss_that_was_played_before_the_start_is_marked() -> None:

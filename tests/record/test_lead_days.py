@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from generator.arena.earned import LeadDay
-from generator.arena.values import PredictionMade
+from generator.arena.values import PredictionMade, RangeWeek
 from generator.catalog.assets import ASSETS
 from generator.catalog.words import Call, Prediction
 from generator.record.memory import rounds
@@ -82,3 +82,31 @@ def test_the_record_is_looked_at_once_a_day(tmp_path: Path) -> None:
     assert (before.cases, before.day) == (0, NOON // DAY)
     assert next_day.cases > 100
     assert clock_set_back == next_day
+
+
+def test_the_ranges_of_the_week_are_those_of_each_stored_forecast(tmp_path: Path) -> None:
+    memory = Memory.open(url_in(tmp_path))
+    made = [
+        replace(filled_memory.prediction(asset, NOON + number * HOUR, ended=number % 3 > 0), warm_up=number % 2 == 0)
+        for number in range(0, 240, 7)
+        for asset in ASSETS
+    ]
+    filled_memory.fill(memory, made, [])
+    now_ms = NOON + 200 * HOUR
+
+    with memory.reading() as connection:
+        found = rounds.week_of_ranges(connection, now_ms)
+    memory.close()
+
+    week = [one for one in made if one.asset == "ETH" and now_ms - 7 * DAY < one.start_ms <= now_ms]
+    ended = [one for one in week if "4h" in one.moves and one.ranges]
+    cases = [(one, (one.ranges or {})["4h"], move) for one in ended if (move := one.moves["4h"].move) is not None]
+    assert len(cases) > 10
+    assert found["ETH", "4h"] == RangeWeek(
+        moves=len(cases),
+        held_50=sum(said.low_50 <= move <= said.high_50 for _, said, move in cases),
+        held_90=sum(said.low_90 <= move <= said.high_90 for _, said, move in cases),
+        width_90=sum(said.high_90 - said.low_90 for _, said, _ in cases),
+        largest=max(abs(move) for *_, move in cases),
+        of_backtest=sum(one.warm_up for one, *_ in cases),
+    )

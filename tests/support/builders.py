@@ -2,7 +2,10 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import cache
 from typing import Final
+
+import numpy as np
 
 from generator.arena.teacher import ALL
 from generator.arena.values import (
@@ -16,6 +19,7 @@ from generator.arena.values import (
     LockedCrowd,
     Pattern,
     Proportion,
+    RangeWeek,
     RankedVoter,
     RecordCrowd,
     Round,
@@ -26,6 +30,8 @@ from generator.brain.derivatives import NO_PRESSURE, Pressure
 from generator.brain.evidence import Evidence
 from generator.brain.facts import BASELINES, AssetWeek, MarketWeek
 from generator.brain.forecast import Forecast, OutcomeChances
+from generator.brain.ladder import Ladder, Partition, ladders
+from generator.brain.ranges import RangeModel
 from generator.brain.reading import (
     AssetReading,
     Axes,
@@ -36,6 +42,7 @@ from generator.brain.reading import (
     VolatilityOutlook,
 )
 from generator.brain.structure import Counts
+from generator.brain.weights import Weights
 from generator.catalog.assets import ASSETS
 from generator.catalog.horizons import HORIZONS
 from generator.catalog.text.labels import NO_FUTURES
@@ -61,7 +68,8 @@ from generator.catalog.words import (
     VolatilityWord,
 )
 from generator.compose.context import DayBefore, Site, TickContext, Ticks, TickTimes
-from generator.market.bars import BarFrame
+from generator.market.bars import BAR_MS, BarFrame
+from generator.market.history import CAPACITY_BARS
 from generator.market.observation import (
     AssetObservation,
     FundingRate,
@@ -71,6 +79,7 @@ from generator.market.observation import (
     OrderBook,
     SourceHealth,
 )
+from tests.support.markets import market
 from tests.support.ranges import how_far
 
 NOW_MS: Final = 1_795_168_380_000  # 2026-11-20T09:53:00Z
@@ -157,6 +166,22 @@ def _evidence() -> tuple[Evidence, ...]:
     )
 
 
+@cache
+def ladders_of_sigma() -> list[Ladder]:
+    """Return the ladder of one asset, by the law as fitted."""
+    ranges = RangeModel(1, Weights.load().outlook)
+    sigma = np.array([[0.002_123], [0.004_234], [0.008_345], [0.019_876]])
+    return ladders(sigma, [ranges.move_law(horizon) for horizon in range(len(HORIZONS))])
+
+
+@cache
+def month() -> BarFrame:
+    """Return a month of 5-minute bars that ends now."""
+    frame = market(CAPACITY_BARS, assets=ASSETS)
+    last_ms = NOW_MS // BAR_MS * BAR_MS - BAR_MS
+    return replace(frame, t=last_ms - BAR_MS * np.arange(CAPACITY_BARS, dtype=np.int64)[::-1])
+
+
 def asset_reading(asset: str) -> AssetReading:
     place = ASSETS.index(asset)
     call = _CALLS[place % len(_CALLS)]
@@ -178,6 +203,12 @@ def asset_reading(asset: str) -> AssetReading:
         outlook=VolatilityOutlook(0.002_123, 0.004_234, 0.008_345, 0.019_876),
         ranges={name: Range(-0.012_345, -0.003_456, 0.003_567, 0.012_678) for name in HORIZONS},
         baselines=dict.fromkeys(BASELINES, 0.001234),
+        ladder=ladders_of_sigma()[0],
+        partition=Partition(
+            0.004_321,
+            OutcomeChances(0.291 - 0.01 * place, 0.418, 0.291 + 0.01 * place),
+            OutcomeChances(0.31, 0.38, 0.31),
+        ),
         change=0.012_345,
         facts=AssetWeek(
             usual_day=0.023_456,
@@ -327,6 +358,12 @@ def arena() -> ArenaView:
         teacher=LessonMetrics(46, rate(46, 39.1), rate(46, 34.8), rate(46, 41.3), {PatternType.BRAIN_ONLY: 18}),
         arena_record=record("arena", 46),
         how_far=how_far(),
+        week_of_ranges={
+            (asset, horizon): RangeWeek(160, 81, 145, 160 * 1.2345 * (place + 1), 3.2109, 7)
+            for asset in ASSETS
+            for place, horizon in enumerate(HORIZONS)
+        },
+        rare_levels=frozenset({("1h", 2.0), ("24h", 10.0)}),
         hourly_record=record("hourly"),
         rounds={RoundPhase.RESOLVED: 46, RoundPhase.VOID: 2, RoundPhase.LIVE: 1, RoundPhase.OPEN: 1},
         rounds_warm_up=40,
@@ -373,6 +410,7 @@ def full_context(mode: SourceMode = SourceMode.LIVE) -> TickContext:
         ticks=Ticks(1_438, 2, "20261120T095200Z"),
         closes={asset: tuple((NOW_MS - i * HOUR_MS, PRICES[asset]) for i in range(24, 0, -1)) for asset in ASSETS},
         trends=dict.fromkeys(ASSETS, "up"),
+        bars=month(),
     )
 
 
@@ -485,6 +523,9 @@ def missing_asset_context(asset: str = "HBAR") -> TickContext:
         pressure=NO_PRESSURE,
         volatility=VolatilityWord.UNKNOWN,
         outlook=None,
+        ranges=None,
+        ladder=None,
+        partition=None,
         agreement=None,
         coverage=0.0,
         evidence=tuple(replace(row, side=Side.MISSING) for row in evidence()),

@@ -156,8 +156,8 @@ def _challenge(product: Product, snapshot: Mapping[str, Any]) -> dict[str, Any]:
                 "assets_total": 7,
                 "assets_verified": 6,
                 "limitations": 1,
-                "sections": ["verdict", "what_changed", "scenarios"],
-                "redacted": ["verdict", "scenarios"],
+                "sections": ["verdict", "what_changed", "partition"],
+                "redacted": ["verdict", "partition"],
             },
             "price_in_words": f"{product.price_display.split()[0]} USD Coin",
         },
@@ -204,9 +204,7 @@ def _report(product: Product, generation: str, now: datetime) -> dict[str, Any]:
         ],
         "derivatives": {"text": "Futures are balanced.", "points": ["Funding is small."]},
         "liquidity": {"text": "Enough can change hands.", "points": []},
-        "scenarios": [
-            {"name": "It stays quiet", "text": "Prices stay in their range.", "wrong_if": "BTC leaves it for an hour."}
-        ],
+        "partition": {"text": "Four hours in three parts.", "points": ["Prices stay within their usual move: 38%."]},
         "arena": {"text": "A round is live.", "points": []},
         "track_record": {
             "text": "12 of 30 were right.",

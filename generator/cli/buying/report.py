@@ -35,11 +35,7 @@ def _lines(report: dict[str, Any]) -> Iterator[str]:
     for field, heading in PROSE.items():
         yield from _prose(heading, report.get(field))
 
-    yield from _heading("What may come next")
-    for scenario in _objects(report.get("scenarios")):
-        yield from _wrapped(f"{scenario.get('name')}: {scenario.get('text')}", first="- ")
-        yield from _wrapped(f"Wrong if: {scenario.get('wrong_if')}", first="  ")
-
+    yield from _prose("What may come next", report.get("partition"))
     yield from _prose("The Arena", report.get("arena"))
     record = report.get("track_record")
     if isinstance(record, dict):

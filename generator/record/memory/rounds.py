@@ -12,7 +12,7 @@ from generator.arena.life import ROUND_OPENED
 from generator.arena.play import PlayInputs, PlayResult, PlayState
 from generator.arena.teacher import PredictionChange, RoundChange
 from generator.arena.timetable import Timetable
-from generator.arena.values import Event, Lesson, PredictionMade, Round, Tally
+from generator.arena.values import Event, Lesson, PredictionMade, RangeWeek, Round, Tally
 from generator.catalog.durations import DAY_MS
 from generator.catalog.words import Concept, Prediction, RoundPhase
 from generator.record.memory import tables as t
@@ -171,6 +171,28 @@ def settled_predictions(connection: Connection, limit: int) -> tuple[PredictionM
     c = t.predictions.c
     query = select(t.predictions).where(c.settled.is_(True)).order_by(c.start_ms.desc(), c.id).limit(limit)
     return values_in(connection, PredictionMade, query)
+
+
+def week_of_ranges(connection: Connection, now_ms: int) -> dict[tuple[str, str], RangeWeek]:
+    """Return how the ranges that began in the last seven days held, by asset and horizon."""
+    c = t.predictions.c
+    query = select(t.predictions).where(c.start_ms > now_ms - 7 * DAY_MS, c.start_ms <= now_ms, c.ranges.is_not(None))
+    found: dict[tuple[str, str], RangeWeek] = {}
+    for made in values_in(connection, PredictionMade, query):
+        for horizon, said in (made.ranges or {}).items():
+            came = made.moves.get(horizon)
+            if came is None or came.move is None:
+                continue
+            before = found.get((made.asset, horizon), RangeWeek(0, 0, 0, 0.0, 0.0, 0))
+            found[made.asset, horizon] = RangeWeek(
+                moves=before.moves + 1,
+                held_50=before.held_50 + int(said.low_50 <= came.move <= said.high_50),
+                held_90=before.held_90 + int(said.low_90 <= came.move <= said.high_90),
+                width_90=before.width_90 + said.high_90 - said.low_90,
+                largest=max(before.largest, abs(came.move)),
+                of_backtest=before.of_backtest + int(made.warm_up),
+            )
+    return found
 
 
 def lead_days(connection: Connection) -> tuple[LeadDay, ...]:

@@ -17,7 +17,7 @@ from generator.arena.life import shown_at
 from generator.arena.play import PlayInputs, PlayResult, PlayState
 from generator.arena.teacher import RunningTotals
 from generator.arena.values import ArenaView, BallotVerdict, Hour, PredictionMade, Tally
-from generator.catalog.durations import DAY_MS
+from generator.catalog.durations import DAY_MS, HOUR_MS
 from generator.catalog.words import RoundPhase
 from generator.lease import Fence, no_fence
 from generator.record.audit.recount import BallotPart
@@ -227,6 +227,11 @@ class Memory:
             hourly_record=totals.hourly_record(),
             backtest=self._cached("backtest", totals.backtest, totals.backtest_scores),
             how_far=self._cached("how far", totals.live.ranges, totals.live.ranges.scores),
+            week_of_ranges=self._cached(
+                "week",
+                (now_ms // HOUR_MS, totals.live.ranges, totals.backtest.ranges),
+                lambda: rounds.week_of_ranges(connection, now_ms),
+            ),
             rounds=totals.phases,
             rounds_warm_up=sum(totals.backtest.phases.values()),
             lessons_warm_up=totals.backtest.lessons.total,

@@ -63,7 +63,7 @@ def _charts(ctx: TickContext) -> Iterator[tuple[str, Callable[[], Chart | None]]
     yield "what_changed", partial(_moves, ctx, source)
     yield "assets", partial(_swings, ctx, source)
     yield "derivatives", partial(_fees, ctx, source)
-    yield "scenarios", partial(_cone, ctx, source)
+    yield "partition", partial(_cone, ctx, source)
     yield "track_record", partial(_hit_rate, ctx)
 
 

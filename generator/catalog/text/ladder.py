@@ -1,0 +1,26 @@
+"""Texts of the ladder, the partition, and what the kept month says."""
+
+from typing import Final
+
+HOW_TO_READ: Final = (
+    "How likely a move goes beyond each level: at the end of the horizon, and touched on the way by the high or low of "
+    "a 5-minute bar. The chances come from expected volatility and from how moves came out against it, not from "
+    "a normal curve. Rise and fall are taken for equally likely: which way a price goes is not known."
+)
+PARTITION: Final = (
+    "The next four hours in three parts, one of which comes true: a rise beyond the usual move of the last week, a "
+    "fall beyond it, or neither. The base rates say how often each came before."
+)
+DAY_AHEAD: Final = (
+    "How far prices usually moved in each hour of the day over the kept month, without a view of today: the median "
+    "move, either way, with its 95% interval."
+)
+TOO_SHORT: Final = "needs 30 days of 5-minute bars to say what is sold here; it has {days:.1f}"
+OTHER_BARS: Final = "needs 30 days of 5-minute bars to say what is sold here; this market has bars of {minutes} minutes"
+ASSET_PARTITION: Final = (
+    "For {name} a move of up to {usual}% in four hours counts as usual, by the last week's moves. The chance of a rise "
+    "beyond it is {up}%, of a fall beyond it {down}%, and of neither {within}%; so far these came in {base_up}, "
+    "{base_down} and {base_within} of 100 cases."
+)
+FURTHEST: Final = "{name} is furthest from its base rates: they differ in {distance} of 100 cases."
+NEAREST: Final = "No coin's chances differ from its base rates by more than {distance} of 100 cases."

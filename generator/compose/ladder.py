@@ -1,0 +1,303 @@
+"""The ladder, the partition, and what the kept month says of hours and pairs: parts of the paid answers."""
+
+from collections.abc import Callable
+from typing import Final
+
+from pydantic import Field
+
+from generator.brain import ladder as brain_ladder
+from generator.brain.forecast import OutcomeChances
+from generator.brain.usual_hours import UsualHour, pairs, usual_hours
+from generator.catalog.assets import ASSET_NAMES, ASSETS, DEFAULT_ASSET
+from generator.catalog.durations import HOUR_MS
+from generator.catalog.formats import fixed, iso, percent
+from generator.catalog.horizons import HORIZONS
+from generator.catalog.text import ladder as texts
+from generator.compose.body import Body
+from generator.compose.context import TickContext
+from generator.compose.inputs import has_a_month, reading_of
+from generator.market.bars import BarFrame
+
+_HOURS: Final = 24
+NEAR_POINTS: Final = 5  # of 100 cases: below it no asset is named
+DAY_AHEAD: Final = "What the next 24 hours usually do, by hour of the day; null without a month of 5-minute bars."
+PAIRS: Final = "How each two assets moved together over the kept month; empty without a month of 5-minute bars."
+LAST_WEEK: Final = "Asset symbol to how its ranges of the last seven days held, by horizon; only where one came due."
+
+
+def _is_false(value: object) -> bool:
+    """Return whether a mark is left out of the answer."""
+    return value is False
+
+
+class SideChances(Body):
+    """Chances of a move beyond a level, 0.001 to 0.999, each rounded by itself."""
+
+    above: float = Field(description="Chance of a rise beyond it, 0..1.")
+    below: float = Field(description="Chance of a fall beyond it, 0..1.")
+    either: float = Field(description="Chance of one or the other, 0..1.")
+    at_most: bool = Field(
+        default=False, exclude_if=_is_false, description="Only where true: a chance that reads 0.001 is less."
+    )
+    at_least: bool = Field(
+        default=False, exclude_if=_is_false, description="Only where true: a chance that reads 0.999 is more."
+    )
+
+
+class LadderLevel(Body):
+    """One level of a ladder."""
+
+    level_percent: float = Field(description="The move from the price now, percent.")
+    end: SideChances = Field(description="That the price lies beyond it at the end of the horizon.")
+    touch: SideChances = Field(description="That the high or low of a 5-minute bar lies beyond it before the end.")
+    rare: bool = Field(
+        default=False,
+        exclude_if=_is_false,
+        description="Only where true: on fewer than 30 days of the kept record a move went beyond it, so its record is "
+        "pooled with the next lower level's.",
+    )
+
+
+class LadderBlock(Body):
+    """How likely moves beyond a few levels are."""
+
+    text: str = Field(description="How to read it, and what its record is.")
+    assets: dict[str, dict[str, tuple[LadderLevel, ...]] | None] = Field(
+        description="Asset symbol to its levels by horizon (15m, 1h, 4h, 24h), the smallest first; null without a "
+        "reading."
+    )
+
+
+class PartitionShares(Body):
+    """The three parts, in percent; they sum to 100."""
+
+    rise_percent: float = Field(description="The price ends above its usual move, percent 0..100.")
+    within_percent: float = Field(description="It ends within its usual move, percent 0..100.")
+    fall_percent: float = Field(description="It ends below its usual move, percent 0..100.")
+
+
+class AssetPartition(Body):
+    """The next four hours of one asset in three parts of which one comes true."""
+
+    usual_move_percent: float = Field(
+        description="The usual move over four hours, either way, percent: 0.6386 of the median of the last week's."
+    )
+    chances: PartitionShares = Field(description="How likely each part is.")
+    base_rates: PartitionShares = Field(description="How often each part came before: the comparison.")
+
+
+class PartitionBlock(Body):
+    """The next four hours in three parts."""
+
+    text: str = Field(description="How to read it.")
+    assets: dict[str, AssetPartition | None] = Field(description="Asset symbol to its parts; null without a reading.")
+    furthest: str | None = Field(description="The asset whose chances are furthest from its base rates.")
+
+
+class UsualHours(Body):
+    """How far one asset's price usually moves in each of the next 24 hours."""
+
+    usual_percent: tuple[float | None, ...] = Field(description="Median move, either way, percent; null of few days.")
+    low_percent: tuple[float | None, ...] = Field(description="Lower end of the 95% interval of the median.")
+    high_percent: tuple[float | None, ...] = Field(description="Upper end.")
+    days: tuple[int, ...] = Field(description="Days that each median is of.")
+
+
+class DayAhead(Body):
+    """What the next 24 hours usually do, by hour of the day, over the kept month."""
+
+    text: str = Field(description="How to read it.")
+    starts: tuple[str, ...] = Field(description="Start of each hour, ISO 8601 UTC.")
+    assets: dict[str, UsualHours] = Field(description="Asset symbol to its hours.")
+
+
+class PairRow(Body):
+    """How two assets moved together over the kept month."""
+
+    pair: str = Field(description="The two symbols, e.g. BTC/ETH.")
+    correlation: float | None = Field(description="Of hourly moves, -1..1; null of fewer than ten days.")
+    correlation_low: float | None = Field(description="Lower end of its 95% interval, by leaving days out.")
+    correlation_high: float | None = Field(description="Upper end.")
+    days: int = Field(description="Days that it is of.")
+    leads: str | None = Field(
+        description="The asset whose 5-minute moves come first; null where neither does by three standard errors."
+    )
+    ahead_correlation: float | None = Field(
+        description="Correlation of its move with the other's next one; null without one that leads."
+    )
+
+
+class RangesOfWeek(Body):
+    """How the ranges of one asset and horizon held over the last week."""
+
+    moves: int = Field(description="Ranges of the last seven days whose move is known.")
+    held_50: int = Field(description="How many of these moves ended inside the 50% range.")
+    held_90: int = Field(description="How many ended inside the 90% range.")
+    mean_width_90_percent: float = Field(description="Mean width of the 90% ranges, percentage points.")
+    largest_move_percent: float = Field(description="The largest move, either way, percent.")
+    of_backtest: int = Field(description="How many of these the backtest before the start made.")
+
+
+def ladder(ctx: TickContext) -> LadderBlock:
+    """Compose the ladder of every asset."""
+    return LadderBlock(text=texts.HOW_TO_READ, assets={asset: asset_ladder(ctx, asset) for asset in ASSETS})
+
+
+def asset_ladder(ctx: TickContext, asset: str) -> dict[str, tuple[LadderLevel, ...]] | None:
+    """Compose the ladder of one asset by horizon; None without a reading."""
+    read = reading_of(ctx, asset)
+    if read is None or read.ladder is None:
+        return None
+    return {
+        horizon: tuple(_level(level, is_rare=(horizon, level.level) in ctx.arena.rare_levels) for level in levels)
+        for horizon, levels in read.ladder.items()
+    }
+
+
+def _level(level: brain_ladder.LevelChances, *, is_rare: bool) -> LadderLevel:
+    return LadderLevel(
+        level_percent=level.level,
+        end=SideChances(**level.end._asdict()),
+        touch=SideChances(**level.touch._asdict()),
+        rare=is_rare,
+    )
+
+
+def partition(ctx: TickContext) -> PartitionBlock:
+    """Compose the next four hours of every asset in three parts."""
+    assets = {asset: asset_partition(ctx, asset) for asset in ASSETS}
+    known = {asset: part for asset, part in assets.items() if part}
+    return PartitionBlock(
+        text=texts.PARTITION,
+        assets=assets,
+        furthest=max(known, key=lambda asset: distance(known[asset]), default=None),
+    )
+
+
+def asset_partition(ctx: TickContext, asset: str) -> AssetPartition | None:
+    """Compose the next four hours of one asset; None without a reading."""
+    read = reading_of(ctx, asset)
+    if read is None or read.partition is None:
+        return None
+    part = read.partition
+    return AssetPartition(
+        usual_move_percent=fixed(100 * part.band, 4) or 0.0,
+        chances=_shares(part.chances),
+        base_rates=_shares(part.base_rate),
+    )
+
+
+def _shares(chances: OutcomeChances) -> PartitionShares:
+    """Return chances in percent, as many decimals as they have."""
+    rise, within, fall = (percent(100 * chance) or 0.0 for chance in (chances.up, chances.neutral, chances.down))
+    return PartitionShares(rise_percent=rise, within_percent=within, fall_percent=fall)
+
+
+def partition_points(ctx: TickContext) -> tuple[str, ...]:
+    """Say what the next four hours of Bitcoin may bring, and whose chances are furthest from its base rates."""
+    block = partition(ctx)
+    texts_said = []
+    part = block.assets.get(DEFAULT_ASSET)
+    if part:
+        texts_said.append(
+            texts.ASSET_PARTITION.format(
+                name=ASSET_NAMES[DEFAULT_ASSET],
+                usual=f"{part.usual_move_percent:.2g}",
+                up=_whole(part.chances.rise_percent),
+                down=_whole(part.chances.fall_percent),
+                within=_whole(part.chances.within_percent),
+                base_up=_whole(part.base_rates.rise_percent),
+                base_down=_whole(part.base_rates.fall_percent),
+                base_within=_whole(part.base_rates.within_percent),
+            )
+        )
+
+    furthest = block.assets.get(block.furthest) if block.furthest else None
+    if block.furthest and furthest:
+        gap = _whole(distance(furthest))
+        said = texts.FURTHEST if gap > NEAR_POINTS else texts.NEAREST
+        texts_said.append(said.format(name=ASSET_NAMES[block.furthest], distance=gap))
+    return tuple(texts_said)
+
+
+def _whole(share: float) -> int:
+    return round(share)
+
+
+def distance(part: AssetPartition) -> float:
+    """Return how many of 100 cases go to another part than by the base rates, percentage points."""
+    chances = part.chances.as_fields()
+    base_rates = part.base_rates.as_fields()
+    return float(sum(abs(chances[name] - base_rates[name]) for name in chances)) / 2
+
+
+def day_ahead(ctx: TickContext) -> DayAhead | None:
+    """Compose what the next 24 hours usually do; None without a month of 5-minute bars."""
+    frame = month_of(ctx)
+    if frame is None:
+        return None
+    market_ms = ctx.observation.market_ms
+    first = market_ms // HOUR_MS + 1
+    assets = {asset: _hours(hours) for asset, hours in usual_hours(frame, market_ms).items()}
+    return DayAhead(
+        text=texts.DAY_AHEAD,
+        starts=tuple(iso((first + place) * HOUR_MS) for place in range(_HOURS)),
+        assets={asset: assets[asset] for asset in ASSETS if asset in assets},
+    )
+
+
+def _hours(hours: list[UsualHour]) -> UsualHours:
+    def column(read: Callable[[UsualHour], float | None]) -> tuple[float | None, ...]:
+        values = (read(hour) for hour in hours)
+        return tuple(None if value is None else fixed(100 * value, 3) for value in values)
+
+    return UsualHours(
+        usual_percent=column(lambda hour: hour.median),
+        low_percent=column(lambda hour: hour.low),
+        high_percent=column(lambda hour: hour.high),
+        days=tuple(hour.days for hour in hours),
+    )
+
+
+def pair_rows(ctx: TickContext) -> tuple[PairRow, ...]:
+    """Compose how every pair of assets moves together; none without a month of 5-minute bars."""
+    frame = month_of(ctx)
+    if frame is None:
+        return ()
+    return tuple(
+        PairRow(
+            pair=f"{pair.first}/{pair.second}",
+            correlation=fixed(pair.correlation, 3),
+            correlation_low=fixed(pair.low, 3),
+            correlation_high=fixed(pair.high, 3),
+            days=pair.days,
+            leads=pair.leader,
+            ahead_correlation=fixed(pair.ahead, 3),
+        )
+        for pair in pairs(frame)
+    )
+
+
+def month_of(ctx: TickContext) -> BarFrame | None:
+    """Return the kept 5-minute bars where they are a month's."""
+    return ctx.bars if has_a_month(ctx) else None
+
+
+def ranges_of_week(ctx: TickContext) -> dict[str, dict[str, RangesOfWeek]]:
+    """Compose how the ranges of each asset held over the last week, by horizon; only where a move is known."""
+    found: dict[str, dict[str, RangesOfWeek]] = {}
+    for asset in ASSETS:
+        rows = {horizon: ctx.arena.week_of_ranges.get((asset, horizon)) for horizon in HORIZONS}
+        found[asset] = {
+            horizon: RangesOfWeek(
+                moves=row.moves,
+                held_50=row.held_50,
+                held_90=row.held_90,
+                mean_width_90_percent=fixed(row.width_90 / row.moves, 3) or 0.0,
+                largest_move_percent=fixed(row.largest, 3) or 0.0,
+                of_backtest=row.of_backtest,
+            )
+            for horizon, row in rows.items()
+            if row and row.moves
+        }
+    return {asset: rows for asset, rows in found.items() if rows}
