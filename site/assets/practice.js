@@ -2,7 +2,6 @@
 import {
   BETS_50,
   BETS_90,
-  BLOCK,
   blocks,
   brier,
   howFarScore,
@@ -11,6 +10,8 @@ import {
   judgeRanges,
   movedBrier,
 } from "./practice-scores.js";
+import { curve, diagram, element, mean, percent, picture, say, widest, wilson } from "./practice-draw.js";
+import { showChart } from "./practice-random.js";
 
 const KEPT = "emi-practice";
 const FORMAT = "emi-practice-record/1";
@@ -18,11 +19,8 @@ const TIMEOUT_MS = 15000;
 const FEW = 30; // below it a share is written as a count
 const SIDES = ["up", "small_move", "down"];
 const WORDS = { up: "up", small_move: "small move", down: "down" };
-const SVG = "http://www.w3.org/2000/svg";
-const Z_95 = 1.959963984540054;
 const DAY_MS = 86400000;
 const A_DAY = 5;
-const CHARTS = 20; // of "Real or random?"
 
 const ask = document.getElementById("practice");
 const months = JSON.parse(ask.dataset.months);
@@ -76,10 +74,15 @@ async function fetched(path) {
 // Five hours a day, the same for everyone: the days take their turns through the shipped month.
 const today = () => Math.floor(Date.now() / DAY_MS);
 
+async function shippedItems() {
+  const path = months[0].items;
+  if (items.get(path).length <= first.length) items.set(path, (await fetched(path)).items);
+  return items.get(path);
+}
+
 async function itemsOfDay(day) {
   const month = months[0];
-  if (items.get(month.items).length <= first.length) items.set(month.items, (await fetched(month.items)).items);
-  const all = items.get(month.items);
+  const all = await shippedItems();
   return Array.from({ length: A_DAY }, (_, place) => ({ month, item: all[(A_DAY * day + place) % all.length] }));
 }
 
@@ -101,89 +104,6 @@ async function truthOf(month, item) {
     truths.set(month.items, new Map(file.truths.map((truth) => [truth.item, truth])));
   }
   return truths.get(month.items).get(idOf(item));
-}
-
-// ----- drawing
-
-function drawn(name, about, ...inner) {
-  const made = document.createElementNS(SVG, name);
-  for (const [key, value] of Object.entries(about)) made.setAttribute(key, value);
-  made.append(...inner);
-  return made;
-}
-
-function element(name, words, about = {}) {
-  const made = Object.assign(document.createElement(name), about);
-  if (words) made.textContent = words;
-  return made;
-}
-
-function say(where, ...parts) {
-  where.replaceChildren(...parts);
-}
-
-const percent = (value, digits = 2) =>
-  `${value > 0 ? "+" : value < 0 ? "\u2212" : ""}${Math.abs(value).toFixed(digits)}%`;
-
-// The widest range that can be set, in percent: six times the spread of the hours shown.
-function widest(item) {
-  const moves = item.prices.slice(1).map((price, hour) => price - item.prices[hour]);
-  const spread = Math.sqrt(moves.reduce((sum, move) => sum + move * move, 0) / moves.length);
-  return Math.max(0.2, Math.ceil(60 * spread) / 10);
-}
-
-// 48 hours of prices on the left, the hour in question on the right, with what was said of it and what came.
-function picture(item, ranges, truth) {
-  const width = 640;
-  const height = 300;
-  const moves = item.prices.map((price) => price - 100);
-  // A day's trend may lead out of the picture: the hour in question is what must be seen.
-  const reach = 1.3 * Math.max(widest(item), truth ? Math.abs(truth.move) : 0);
-  const y = (move) => 12 + ((reach - move) / (2 * reach)) * (height - 52);
-  const x = (hour) => 76 + (hour / 47) * 430;
-  const hourLeft = 514;
-  const hourWidth = 110;
-
-  const bar = (kind, from, to, left = hourLeft, wide = hourWidth) =>
-    drawn("rect", { class: kind, x: left, y: y(to), width: wide, height: Math.max(1, y(from) - y(to)) });
-  const frame = drawn("clipPath", { id: "practice-frame" });
-  frame.append(drawn("rect", { x: 70, y: 12, width: 560, height: height - 52 }));
-  const parts = [frame];
-  for (const move of [-reach / 1.3, 0, reach / 1.3]) {
-    parts.push(drawn("line", { class: "grid", x1: 76, x2: 624, y1: y(move), y2: y(move) }));
-    parts.push(drawn("text", { x: 70, y: y(move) + 5, "text-anchor": "end" }, percent(move, 1)));
-  }
-  if (ranges) {
-    parts.push(bar("own-90", ranges.low_90, ranges.high_90), bar("own-50", ranges.low_50, ranges.high_50));
-  } else {
-    parts.push(bar("own-90", -item.band_percent, item.band_percent));
-  }
-  parts.push(
-    drawn("polyline", {
-      class: "price",
-      "clip-path": "url(#practice-frame)",
-      points: moves.map((move, hour) => `${x(hour)},${y(move)}`).join(" "),
-    }),
-    drawn("text", { x: 76, y: height - 10 }, "48 hours before"),
-    drawn("text", { x: hourLeft + hourWidth / 2, y: height - 10, "text-anchor": "middle" }, "the hour"),
-  );
-  if (truth) {
-    const brain = truth.brain.ranges;
-    const usual = truth.usual.ranges;
-    if (ranges) {
-      parts.push(bar("brain-90", brain.low_90, brain.high_90, hourLeft + 6, hourWidth - 12));
-      parts.push(bar("usual-90", usual.low_90, usual.high_90, hourLeft + 12, hourWidth - 24));
-    }
-    parts.push(drawn("circle", { class: "came", cx: hourLeft + hourWidth / 2, cy: y(truth.move), r: 7 }));
-  }
-  const about = truth
-    ? `48 hours of prices, and the hour after them, which ended ${percent(truth.move)}.`
-    : "48 hours of prices; the hour after them is not shown yet.";
-  return drawn(
-    "svg",
-    { class: "practice-picture", viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": about },
-    ...parts,
-  );
 }
 
 // ----- questions
@@ -404,69 +324,6 @@ async function showWeek() {
   say(document.getElementById("practice-week"), ...dots);
 }
 
-const charts = { number: 0, right: 0 }; // of the round that is played
-
-// The same steps in another order: what is lost is how wild hours follow wild ones.
-function shuffled(prices) {
-  const steps = prices.slice(1).map((price, hour) => price / prices[hour]);
-  for (let last = steps.length - 1; last > 0; last -= 1) {
-    const other = Math.floor(Math.random() * (last + 1));
-    [steps[last], steps[other]] = [steps[other], steps[last]];
-  }
-  const path = [prices[0]];
-  for (const step of steps) path.push(path.at(-1) * step);
-  return path;
-}
-
-function pathOf(prices) {
-  const low = Math.min(...prices);
-  const high = Math.max(...prices);
-  const points = prices.map((price, hour) => `${10 + hour * 13.2},${190 - (180 * (price - low)) / (high - low || 1)}`);
-  const about = { class: "practice-picture", viewBox: "0 0 640 200", role: "img", "aria-label": "48 hours of prices" };
-  return drawn("svg", about, drawn("polyline", { class: "price", points: points.join(" ") }));
-}
-
-async function showChart(before = "") {
-  const where = document.getElementById("practice-random");
-  try {
-    await itemsOfDay(0);
-  } catch {
-    say(where, element("p", "The hours cannot be read now. Reload this page once you are online."));
-    return;
-  }
-  const all = items.get(months[0].items);
-  const { prices } = all[Math.floor(Math.random() * all.length)];
-  const real = Math.random() < 0.5;
-  const buttons = element("p", "", { className: "practice-buttons" });
-  for (const [word, guess] of [
-    ["As it was", true],
-    ["Shuffled", false],
-  ]) {
-    const one = element("button", word, { type: "button" });
-    one.addEventListener("click", () => judgeChart(real, guess));
-    buttons.append(one);
-  }
-  const title = element("p", `${before}Chart ${charts.number + 1} of ${CHARTS}`);
-  say(where, title, pathOf(real ? prices : shuffled(prices)), buttons);
-}
-
-function judgeChart(real, guess) {
-  charts.number += 1;
-  charts.right += real === guess ? 1 : 0;
-  const last = `${real === guess ? "Right" : "Wrong"}: it was ${real ? "as it was" : "shuffled"}. `;
-  if (charts.number < CHARTS) {
-    showChart(last);
-    return;
-  }
-  const [low, high] = wilson(charts.right, CHARTS).map((share) => Math.round(100 * share));
-  say(
-    document.getElementById("practice-random"),
-    element("p", `${last}You were right in ${charts.right} of ${CHARTS} (95% interval ${low} to ${high}%).`),
-    element("p", "Guessing gives 10 of 20 on average, and 15 or more in 2 of 100 rounds."),
-  );
-  Object.assign(charts, { number: 0, right: 0 });
-}
-
 // A daily entry of five minutes, at the hour at which it was asked for.
 function reminder() {
   const stamp = (time) => `${time.toISOString().slice(0, 19).replace(/[-:]/g, "")}Z`;
@@ -491,12 +348,6 @@ function reminder() {
 }
 
 // ----- calibration
-
-function wilson(hits, n) {
-  const middle = (hits + Z_95 ** 2 / 2) / (n + Z_95 ** 2);
-  const reach = (Z_95 / (n + Z_95 ** 2)) * Math.sqrt((hits * (n - hits)) / n + Z_95 ** 2 / 4);
-  return [middle - reach, middle + reach];
-}
 
 function held(hits, n) {
   if (n < FEW) return `${hits} of ${n}`;
@@ -525,8 +376,6 @@ async function given(kind) {
   }
   return found;
 }
-
-const mean = (numbers) => numbers.reduce((sum, number) => sum + number, 0) / numbers.length;
 
 function line(name, value) {
   const row = element("div", "");
@@ -573,7 +422,7 @@ async function showRecord() {
     ),
   );
   const parts = [lines];
-  if (question !== "how_far") parts.push(diagram(rows));
+  if (question !== "how_far") parts.push(diagram(rows.flatMap(pairsOf)));
   const found = blocks(rows.map((row) => row.score - row.usual_score));
   if (found.length) parts.push(curve(found, about.usual));
   say(where, ...parts);
@@ -592,73 +441,11 @@ function chancesOf(row) {
   };
 }
 
-// What was said from left to right, what came from bottom to top; a whisker is a 95% interval.
-function diagram(rows) {
-  const bins = Array.from({ length: 5 }, () => ({ said: [], hits: 0 }));
-  for (const row of rows) {
-    const { said, came } = chancesOf(row);
-    const ones = question === "will_it_move" ? [0] : [0, 1, 2];
-    for (const place of ones) {
-      const bin = bins[Math.min(4, Math.floor(5 * said[place]))];
-      bin.said.push(said[place]);
-      bin.hits += came === place ? 1 : 0;
-    }
-  }
-  const x = (share) => 50 + 240 * share;
-  const y = (share) => 260 - 240 * share;
-  const parts = [
-    drawn("line", { class: "honest", x1: x(0), y1: y(0), x2: x(1), y2: y(1) }),
-    drawn("text", { x: 46, y: y(0) + 4, "text-anchor": "end" }, "0"),
-    drawn("text", { x: 46, y: y(1) + 4, "text-anchor": "end" }, "100"),
-    drawn("text", { x: x(0.5), y: 288, "text-anchor": "middle" }, "said, in 100"),
-  ];
-  const words = [];
-  for (const bin of bins.filter((one) => one.said.length)) {
-    const n = bin.said.length;
-    const said = mean(bin.said);
-    const [low, high] = wilson(bin.hits, n);
-    parts.push(drawn("line", { class: "whisker", x1: x(said), x2: x(said), y1: y(low), y2: y(high) }));
-    parts.push(drawn("circle", { class: "point", cx: x(said), cy: y(bin.hits / n), r: 5 }));
-    words.push(`said ${Math.round(100 * said)}, came ${bin.hits} of ${n}`);
-  }
-  const label = `What you said and how often it came: ${words.join("; ")}. Honest chances lie on the dashed line.`;
-  const figure = element("figure", "", { className: "practice-diagram" });
-  figure.append(
-    drawn("svg", { class: "practice-picture", viewBox: "0 0 320 300", role: "img", "aria-label": label }, ...parts),
-    element("figcaption", "Honest chances lie on the dashed line; a whisker is a 95% interval.", {
-      className: "small",
-    }),
-  );
-  return figure;
-}
-
-function curve(found, usual) {
-  const low = Math.min(0, ...found.map((block) => block.low));
-  const high = Math.max(0, ...found.map((block) => block.high));
-  const y = (value) => 10 + ((high - value) / (high - low || 1)) * 160;
-  const x = (place) => 60 + (found.length > 1 ? (place / (found.length - 1)) * 540 : 270);
-  const edge = (side) => found.map((block, place) => `${x(place)},${y(block[side])}`);
-  const band = [...edge("high"), ...edge("low").reverse()].join(" ");
-  const parts = [
-    drawn("polygon", { class: "curve-band", points: band }),
-    drawn("line", { class: "honest", x1: 60, x2: 600, y1: y(0), y2: y(0) }),
-    drawn("polyline", { class: "curve", points: edge("mean").join(" ") }),
-    ...found.map((block, place) => drawn("circle", { class: "point", cx: x(place), cy: y(block.mean), r: 4 })),
-    drawn("text", { x: 54, y: y(0) + 4, "text-anchor": "end" }, "0"),
-    drawn("text", { x: 60, y: 196 }, `blocks of ${BLOCK} answers, the oldest first`),
-  ];
-  const words = found.map((block) => block.mean.toFixed(3)).join(", ");
-  const label = `Your score minus that of ${usual}, by blocks of ${BLOCK} answers: ${words}. Below 0 you did better.`;
-  const figure = element("figure", "");
-  figure.append(
-    drawn("svg", { class: "practice-picture", viewBox: "0 0 640 205", role: "img", "aria-label": label }, ...parts),
-    element(
-      "figcaption",
-      `Your score minus that of ${usual}: below 0 you did better. The band holds the true mean 9 times in 10.`,
-      { className: "small" },
-    ),
-  );
-  return figure;
+// The chances of an answer, each with whether it came.
+function pairsOf(row) {
+  const { said, came } = chancesOf(row);
+  const places = question === "will_it_move" ? [0] : [0, 1, 2];
+  return places.map((place) => [said[place], came === place]);
 }
 
 // ----- buttons
@@ -686,7 +473,7 @@ document.getElementById("practice-daily").addEventListener("click", (event) => {
   show();
 });
 
-document.getElementById("practice-start-random").addEventListener("click", () => showChart());
+document.getElementById("practice-start-random").addEventListener("click", () => showChart(shippedItems));
 
 function save(file, name) {
   const link = element("a", "", { href: URL.createObjectURL(file), download: name });

@@ -1,7 +1,7 @@
 """Whether the curve of scores tells the truth: `python -m tests.practice.learners [--seed N] [--learners N]`.
 
-Learners begin three times too sure and lose half of what is too much every 40 answers. Each block's true mean difference
-to the base rate is known from the chances alone; the table says how far the drawn means are from it on average, and in
+Learners begin three times too sure and lose half of what is too much every 40 answers. Each block's true mean
+difference to the base rate is known from the chances alone; the table says how far the drawn means are from it, and in
 how many cases the band of 9 in 10 holds it.
 """
 

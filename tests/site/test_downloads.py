@@ -266,9 +266,7 @@ def test_a_closed_month_of_the_log_becomes_items_of_practice(memory: Memory) -> 
     with memory.writing() as connection:
         log.append(connection, log.load_edge(connection), entries)
 
-    made = dict(
-        (file.series, data) for file, data in _practice_files(memory.exports(), "2026-10", SourceMode.SIMULATED)
-    )
+    made = {file.series: data for file, data in _practice_files(memory.exports(), "2026-10", SourceMode.SIMULATED)}
 
     assert made == {"practice": shipped.items, "practice-truths": shipped.truths}
     assert _practice_files(memory.exports(), "2026-09", SourceMode.SIMULATED) == []
