@@ -43,6 +43,15 @@ def share(value: float | None) -> float | None:
     return None if value is None else fixed(value * 100, 1)
 
 
+def chance_percent(chance: float) -> float:
+    """Return a chance as published, with four decimals, in percent: the one number that every text rounds from.
+
+    >>> chance_percent(0.5095), f"{chance_percent(0.5095):.1f}", f"{100 * 0.5095:.1f}"
+    (50.95, '51.0', '50.9')
+    """
+    return rounded(100 * chance, 2)
+
+
 def band_percent(band_bps: float) -> float:
     """Return the half-width of a neutral band in percent of the price, from basis points as published.
 

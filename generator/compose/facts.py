@@ -11,7 +11,7 @@ from generator.brain.hourly import HOURS as HOURLY_TREND
 from generator.brain.reading import AssetReading, BrainReading, RegimeReading
 from generator.catalog.assets import ASSETS, DEFAULT_ASSET
 from generator.catalog.durations import HOUR_MS
-from generator.catalog.formats import band_percent, change, clock, fixed, percent, probabilities, share
+from generator.catalog.formats import band_percent, chance_percent, change, clock, fixed, percent, probabilities, share
 from generator.catalog.horizons import HOUR
 from generator.catalog.text import market
 from generator.catalog.text.answers import clause
@@ -209,7 +209,7 @@ def _families(read: AssetReading, way: Points) -> tuple[str, ...]:
 
 def _chances(values: OutcomeChances) -> tuple[float, float, float]:
     """Return three chances as published, in percent."""
-    down, neutral, up = (round(100 * chance, 2) for chance in published_triple(values))
+    down, neutral, up = map(chance_percent, published_triple(values))
     return down, neutral, up
 
 

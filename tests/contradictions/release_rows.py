@@ -56,6 +56,11 @@ class Release(NamedTuple):
     arena: Counted | None = None
     news: Sequence[Mapping[str, Any]] = ()  # entries of the feed, the newest first
 
+    @property
+    def landing(self) -> str:
+        """The visible text of the landing page."""
+        return self.pages.get("index.html") or self.pages.get("/index.html", "")
+
     def texts(self) -> Iterator[str]:
         """Give every sentence of the bodies, then the text of each page."""
         for body in self.bodies.values():
@@ -249,6 +254,34 @@ def wrong_confidence(release: Release) -> str:
     return ""
 
 
+def two_chances_of_a_move(release: Release) -> str:
+    """Return a chance of a move in words, in a body or on a page, that is not that of the field."""
+    for asset, coin in release.bodies["main-brain"]["coins"].items():
+        if coin["move"] is None:
+            continue
+        chance, usual = (round(100 * coin["move"][name], 2) for name in ("chance", "base_rate"))
+        field = f"{chance:.1f}%, usual {usual:.1f}%"
+
+        said = []
+        for body in release.bodies.values():
+            if "reasoning" in body and body["asset"] == asset:
+                said += re.findall(r"from here: (\S+, usual \d+\.\d%)", body["reasoning"]["summary"])
+        row = rf"\b{asset} (?:{ASSET_NAMES[asset]} )?.{{0,80}}?(\d+\.\d%, usual \d+\.\d%)"
+        said += re.findall(row, release.landing)
+        other = [words for words in said if words != field]
+        if other:
+            return f"{asset}: {other[0]}, the field {field}"
+    return ""
+
+
+def other_trend_on_the_page(release: Release) -> str:
+    """Return the trend among the landing page's figures where it is not that of the axis."""
+    words = {"rising": "uptrend", "falling": "downtrend", "none": "no trend"}
+    side = words.get(release.bodies["market-regime"]["regime"]["axes"]["side"])
+    found = re.search(r"\bTrend (uptrend|downtrend|no trend|sideways|up|down)\b", release.landing)
+    return f"{found[1]}, the axis {side}" if found and side and found[1] != side else ""
+
+
 def news_of_another_state(release: Release) -> str:
     """Return the newest news of the state where it does not lead with the axes that the bodies have."""
     axes = release.bodies["market-regime"]["regime"]["axes"]
@@ -271,4 +304,6 @@ RELEASE: Final[dict[str, Callable[[Release], str]]] = {
     "a hit rate compared with a guess among three": blind_guess,
     "a confidence without a call, or of another outcome": wrong_confidence,
     "news of another state than the bodies have": news_of_another_state,
+    "two chances of one move": two_chances_of_a_move,
+    "a trend on the landing page that its axis contradicts": other_trend_on_the_page,
 }

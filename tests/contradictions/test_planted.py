@@ -167,6 +167,12 @@ PLANTED_RELEASES = {
     "news of another state than the bodies have": release()._replace(
         news=[{"title": "Elevated volatility, a downtrend", "_emi": {"kind": "state"}}]
     ),
+    "a trend on the landing page that its axis contradicts": release()._replace(
+        pages={"index.html": "Volatility normal Trend sideways of the last hours"}
+    ),
+    "two chances of one move": with_body(
+        "reasoning/BTC.json", lambda body: body["reasoning"].update(summary="up or down from here: 51.0%, usual 68.2%")
+    ),
     "a confidence without a call, or of another outcome": with_body(
         "main-brain", lambda body: body["coins"]["BTC"].update(call="none", confidence=33.0)
     ),

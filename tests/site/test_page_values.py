@@ -180,7 +180,8 @@ def test_the_landing_page_shows_the_regime_fact_by_fact(name: str) -> None:
     assert shown["State"].lower() == regime["state"].lower()
     assert worded(shown["Volatility"], regime["volatility"])
     assert shows(shown["Risk score"], regime["risk_score"], places=1)
-    assert worded(shown["Trend"], regime["trend"])
+    by_side = {"rising": "uptrend", "falling": "downtrend", "none": "no trend", "unknown": regime["trend"]}
+    assert worded(shown["Trend"], by_side[regime["axes"]["side"]])
     assert shows(shown["Breadth"], regime["breadth_percent"], places=1)
     hours, minutes = divmod(regime["dwell_minutes"] or 0, 60)
     assert shown["In this regime for"] == (f"{hours} h {minutes} min" if is_known else "unknown")

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from generator.catalog.counts import in_words, listed
+from generator.catalog.formats import rounded
 from generator.catalog.words import Call
 
 AHEAD_POINTS: Final = 2.0  # percentage points from which one side is said to be ahead of the other
@@ -45,7 +46,7 @@ def forecast_sentence(forecast: PublishedForecast) -> str:
     """
     small = forecast.chances[1]
     usual_small = forecast.base[1]
-    chance = f"{100 - small:.1f}%, usual {100 - usual_small:.1f}%"
+    chance = f"{rounded(100 - small, 2):.1f}%, usual {rounded(100 - usual_small, 2):.1f}%"
     move = f"In an hour, more than {forecast.band:.2f}% up or down from here: {chance}"
 
     called = call_sentence(forecast)

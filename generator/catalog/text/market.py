@@ -49,7 +49,7 @@ _TREND_WORDS: Final[dict[Trend, str]] = {
     Trend.DOWN: "a downtrend",
     Trend.SIDEWAYS: "no trend",
 }
-_TREND_OF_SIDE: Final[dict[MarketSide, Trend]] = {
+TREND_OF_SIDE: Final[dict[MarketSide, Trend]] = {
     MarketSide.RISING: Trend.UP,
     MarketSide.FALLING: Trend.DOWN,
     MarketSide.NONE: Trend.SIDEWAYS,
@@ -477,7 +477,7 @@ def _expected(word: VolatilityWord, rank: float | None) -> str:
 
 def _trend(facts: PublishedMarket) -> str:
     """Say where the trend of the last hours differs from the side."""
-    if not facts.chances or facts.trend is Trend.UNKNOWN or facts.trend is _TREND_OF_SIDE.get(facts.side):
+    if not facts.chances or facts.trend is Trend.UNKNOWN or facts.trend is TREND_OF_SIDE.get(facts.side):
         return ""
 
     hours = f"The last {facts.trend_hours} hours"

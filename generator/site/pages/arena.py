@@ -7,6 +7,7 @@ from markupsafe import Markup
 from generator.arena.rates import enough, in_full, in_words, rate, share
 from generator.arena.values import Burst, Proportion, Round, Tally
 from generator.arena.voters import burst_shares, record_shares
+from generator.catalog.formats import chance_percent
 from generator.catalog.text.forecast import drift_note
 from generator.catalog.text.labels import NO_CALL, OUTCOME
 from generator.catalog.words import Call, Prediction
@@ -134,7 +135,7 @@ def brain_words(live: Round | None, *, simulated: bool) -> str:
 def _chance_of_a_move(live: Round) -> str:
     if live.move is None or live.band_bps is None:
         return ""
-    chance = f"{percent(100 * live.move.chance)}, usual {percent(100 * live.move.base_rate)}"
+    chance = f"{percent(chance_percent(live.move.chance))}, usual {percent(chance_percent(live.move.base_rate))}"
     return f"; chance of ending more than {band(live.band_bps)} up or down {chance}"
 
 
@@ -172,9 +173,9 @@ def _chances(live: Round) -> tuple[tuple[str, str], ...]:
 
     down, neutral, up = live.probabilities
     return (
-        (OUTCOME[Prediction.BULLISH], percent(100 * up)),
-        (OUTCOME[Prediction.NEUTRAL], percent(100 * neutral)),
-        (OUTCOME[Prediction.BEARISH], percent(100 * down)),
+        (OUTCOME[Prediction.BULLISH], percent(chance_percent(up))),
+        (OUTCOME[Prediction.NEUTRAL], percent(chance_percent(neutral))),
+        (OUTCOME[Prediction.BEARISH], percent(chance_percent(down))),
     )
 
 

@@ -10,6 +10,7 @@ from generator.arena.rates import counted, enough, in_words, rate, share
 from generator.arena.scores import ORDER
 from generator.arena.values import PredictionMade, Proportion
 from generator.catalog.assets import ASSET_NAMES
+from generator.catalog.formats import chance_percent
 from generator.catalog.horizons import HORIZONS
 from generator.catalog.text.labels import CALL, MARKS, OUTCOME
 from generator.catalog.words import Call, Points, Prediction, Side
@@ -74,8 +75,8 @@ def _chances(reasoning: Reasoning) -> tuple[tuple[str, str, str], ...]:
 
     beyond = (
         f"a move of more than {move.band_percent:.2f}%",
-        percent(100 * move.chance),
-        percent(100 * move.base_rate),
+        percent(chance_percent(move.chance)),
+        percent(chance_percent(move.base_rate)),
     )
     outcomes = (
         (OUTCOME[Prediction.BULLISH], chances.up, base.up),
@@ -83,7 +84,8 @@ def _chances(reasoning: Reasoning) -> tuple[tuple[str, str, str], ...]:
         (OUTCOME[Prediction.BEARISH], chances.down, base.down),
     )
     single = (
-        (f"{MARKS[words]} {words}", percent(100 * chance), percent(100 * usual)) for words, chance, usual in outcomes
+        (f"{MARKS[words]} {words}", percent(chance_percent(chance)), percent(chance_percent(usual)))
+        for words, chance, usual in outcomes
     )
     return (beyond, *single)
 

@@ -5,17 +5,20 @@ from typing import Any, Final
 from markupsafe import Markup
 
 from generator.catalog.assets import ASSET_NAMES, ASSETS, DEFAULT_ASSET
+from generator.catalog.formats import chance_percent
 from generator.catalog.horizons import HOUR
 from generator.catalog.links import asset_path
 from generator.catalog.text.answers import BARS_MISSING, NEEDS_5_MINUTE_BARS, RECORDED_NOTICE, SIMULATED_NOTICE, clause
 from generator.catalog.text.forecast import PublishedForecast, call_sentence
 from generator.catalog.text.labels import REGIME, STATE
-from generator.catalog.words import DerivativesState, RegimeLabel, SourceMode
+from generator.catalog.text.market import TREND_OF_SIDE
+from generator.catalog.text.state import trend_words
+from generator.catalog.words import DerivativesState, MarketSide, RegimeLabel, SourceMode, Trend
 from generator.compose.context import TickContext
 from generator.compose.free import FreeBodies
 from generator.compose.inputs import is_simulated, missing_reason
 from generator.compose.main_brain import CoinSnapshot
-from generator.compose.regime import MarketRegimeResponse
+from generator.compose.regime import MarketRegimeResponse, Regime
 from generator.compose.scores import hour_statement
 from generator.market.bars import BAR_MS
 from generator.site.charts.now import sparkline
@@ -111,15 +114,15 @@ def _will_it_move(ctx: TickContext, coin: CoinSnapshot) -> dict[str, str] | None
     usual = coin.base_rates
     forecast = PublishedForecast(
         call=coin.call,
-        chances=(100 * chances.down, 100 * chances.neutral, 100 * chances.up),
-        base=(100 * usual.down, 100 * usual.neutral, 100 * usual.up),
+        chances=(chance_percent(chances.down), chance_percent(chances.neutral), chance_percent(chances.up)),
+        base=(chance_percent(usual.down), chance_percent(usual.neutral), chance_percent(usual.up)),
         band=coin.move.band_percent,
         simulated=ctx.observation.mode is SourceMode.SIMULATED,
     )
     return {
         "name": ASSET_NAMES[coin.asset],
-        "chance": percent(100 * coin.move.chance),
-        "usual": percent(100 * coin.move.base_rate),
+        "chance": percent(chance_percent(coin.move.chance)),
+        "usual": percent(chance_percent(coin.move.base_rate)),
         "band": band(100 * coin.move.band_percent),
         "call": call_sentence(forecast),
     }
@@ -143,12 +146,12 @@ def _regime(ctx: TickContext, body: MarketRegimeResponse) -> dict[str, Any]:
     rank = UNKNOWN if regime.risk_score is None else f"{regime.risk_score:.1f}"
 
     facts: tuple[tuple[str, str, str], ...] = (
-        ("Confidence", percent(regime.confidence), f"how probable {whose} is now; no forecast"),
-        ("State", regime.state.value, f"{STATE[regime.state]}; a description, not an order"),
         ("Volatility", word(regime.volatility), "expected moves, against those of the last week"),
-        ("Risk score", rank, "where the expected volatility ranks in its week, of 100"),
-        ("Trend", word(regime.trend), "of the last hours"),
+        _trend(regime),
         ("Breadth", percent(regime.breadth_percent), "of the assets rose over 24 hours"),
+        ("Risk score", rank, "where the expected volatility ranks in its week, of 100"),
+        ("State", regime.state.value, f"{STATE[regime.state]}; a description, not an order"),
+        ("Confidence", percent(regime.confidence), f"how probable {whose} is now; no forecast"),
         ("In this regime for", duration(regime.dwell_minutes), ""),
     )
     return {
@@ -159,6 +162,19 @@ def _regime(ctx: TickContext, body: MarketRegimeResponse) -> dict[str, Any]:
         "why_unknown": _why_unknown(ctx),
         "facts": tuple(map(_without_meaning_if_unknown, facts)),
     }
+
+
+def _trend(regime: Regime) -> tuple[str, str, str]:
+    """Return the trend by the side that the market is on; where that is unknown, that of the last hours."""
+    side = regime.axes.side
+    if side is MarketSide.UNKNOWN:
+        return "Trend", word(regime.trend), "of the last hours"
+
+    shown = trend_words(side).removeprefix("an ").removeprefix("a ")
+    of_hours = ""
+    if regime.trend not in {Trend.UNKNOWN, TREND_OF_SIDE[side]}:
+        of_hours = f"; of the last hours alone: {word(regime.trend)}"
+    return "Trend", shown, f"of the market{of_hours}"
 
 
 def _without_meaning_if_unknown(fact: tuple[str, str, str]) -> tuple[str, str, str]:
@@ -218,7 +234,7 @@ def _move(coin: CoinSnapshot) -> str:
     """Write the chance of a move beyond the band next to its base rate."""
     if coin.move is None:
         return UNKNOWN
-    return f"{percent(100 * coin.move.chance)}, usual {percent(100 * coin.move.base_rate)}"
+    return f"{percent(chance_percent(coin.move.chance))}, usual {percent(chance_percent(coin.move.base_rate))}"
 
 
 def _funding_rate(bodies: FreeBodies, asset: str) -> float | None:
