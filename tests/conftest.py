@@ -4,6 +4,7 @@
 """
 
 import gc
+import importlib.util
 import os
 import shutil
 import sys
@@ -14,9 +15,10 @@ from typing import Final
 # (processes that tests start do the same).
 sys.dont_write_bytecode = False
 
-from hypothesis import HealthCheck, settings  # noqa: E402  compiled as above
+import pytest  # noqa: E402  compiled as above
+from hypothesis import HealthCheck, settings  # noqa: E402
 
-from tests.support.statements import share_compiled_statements  # noqa: E402  likewise
+from tests.support.statements import share_compiled_statements  # noqa: E402
 
 os.environ.setdefault("EMI_SEED", "2026")  # the same market whenever a test starts one
 
@@ -33,6 +35,16 @@ settings.register_profile("search", PATIENT, max_examples=1_000)
 settings.load_profile("same")
 
 share_compiled_statements()
+
+# httpx2 asks for it at each request, and Python would look through every folder each time.
+if importlib.util.find_spec("sniffio") is None:
+    sys.modules["sniffio"] = None  # type: ignore[assignment]  Python's way to say that there is none
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers() -> int:
+    """Start one worker more than there are cores: a sixth of the time, one waits for a process or a timer."""
+    return (os.cpu_count() or 1) + 1
 
 
 def pytest_collection_finish() -> None:

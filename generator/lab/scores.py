@@ -105,6 +105,10 @@ def resampled(
         block: cases that are drawn together, since neighbours are alike.
         draws: how many figures the interval is read from.
     """
+    if size == 1:  # every draw is this case
+        figure = measure(np.zeros(1, np.int64))
+        return figure, figure
+
     rng = np.random.default_rng(0)
     block = min(block, max(size // 2, 1))
     figures = []
