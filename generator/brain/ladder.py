@@ -80,11 +80,10 @@ def ladders(sigma: FloatArray, laws: list[MoveLaw]) -> list[Ladder]:
 def _levels(levels: tuple[float, ...], sigma: FloatArray, law: MoveLaw) -> list[tuple[LevelChances, ...]]:
     """Return the levels of one horizon for each asset; arguments as for `ladders`, of the horizon."""
     chances = level_chances(np.array(levels)[:, None] / 100.0, sigma, law)
-    every: list[tuple[LevelChances, ...]] = []
-    for of_asset in chances.transpose(3, 2, 0, 1).tolist():
-        rows = zip(levels, of_asset, strict=True)
-        every.append(tuple(LevelChances(level, _published(*end), _published(*touch)) for level, (end, touch) in rows))
-    return every
+    return [
+        tuple(LevelChances(level, *sides) for level, sides in zip(levels, of_asset, strict=True))
+        for of_asset in _sides(chances)
+    ]
 
 
 def level_chances(move: FloatArray, sigma: FloatArray, law: MoveLaw) -> FloatArray:
@@ -152,14 +151,14 @@ def _beyond(law: FloatArray, sizes: FloatArray) -> FloatArray:
     return np.asarray(1.0 - np.interp(sizes, EDGES, law))
 
 
-def _published(above: float, below: float, either: float) -> SideChances:
-    """Return chances as they are published."""
-    every = (above, below, either)
-    held_above, held_below, held_either = (round(min(max(chance, LEAST), 1.0 - LEAST), _DECIMALS) for chance in every)
-    return SideChances(
-        above=held_above,
-        below=held_below,
-        either=held_either,
-        at_most=min(every) < LEAST,
-        at_least=max(every) > 1.0 - LEAST,
-    )
+def _sides(chances: FloatArray) -> list[list[list[SideChances]]]:
+    """Return chances as they are published, (assets, levels, 2), from (2, 3, levels, assets)."""
+    held = np.round(np.clip(chances, LEAST, 1.0 - LEAST), _DECIMALS)
+    at_most = chances.min(axis=1) < LEAST
+    at_least = chances.max(axis=1) > 1.0 - LEAST
+    columns = (*held.swapaxes(0, 1), at_most, at_least)
+    by_asset = zip(*(column.transpose(2, 1, 0).tolist() for column in columns), strict=True)
+    return [
+        [[SideChances(*side) for side in zip(*level, strict=True)] for level in zip(*asset, strict=True)]
+        for asset in by_asset
+    ]

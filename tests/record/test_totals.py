@@ -18,7 +18,7 @@ from generator.record.memory import totals
 from generator.record.memory.store import Memory
 from tests.record.test_fence import Held
 from tests.support import filled_memory
-from tests.support.arena_inputs import CONFIG, HOUR, MINUTE, NOON, Vote, hours, inputs_at, play_tick
+from tests.support.arena_inputs import CONFIG, HOUR, MINUTE, NOON, Vote, hours, inputs_at, play_tick, store_tick
 from tests.support.databases import reopen, url_in
 
 CROWDED = replace(CONFIG, assets=("BTC", "ETH"), simulated_crowd=True)
@@ -104,6 +104,20 @@ def test_votes_and_voids_are_in_the_totals_as_in_a_full_count(memory: Memory) ->
     assert found.live.lessons.crowds == 1
     assert found.live.lessons.patterns[PatternType.NO_CALL] > 0
     assert found.phases[RoundPhase.VOID] == 2
+
+
+def test_a_backtest_is_counted_at_its_end_on_top_of_what_was_there(memory: Memory) -> None:
+    play_tick(memory, inputs_at(NOON - 3 * HOUR, config=CROWDED))
+    with memory.batch():
+        for now in hours(NOON, 3):
+            store_tick(memory, replace(inputs_at(now, config=CROWDED), warm_up=True))
+            assert memory._totals is None
+
+    found = kept(memory)
+
+    assert found == recounted(memory) == memory._totals
+    assert found is not None
+    assert found.backtest.hourly.resolved > 0
 
 
 def test_totals_are_written_and_read_equal(played: Memory) -> None:

@@ -105,8 +105,9 @@ class Memory:
     def tick(self) -> Iterator[TickTransaction]:
         """Open the transaction of one tick: a failure anywhere leaves the memory as it was."""
         try:
-            with self.reading() as connection:
-                self.totals(connection)  # where nothing is kept, counting takes longer than a write may idle
+            if not self.in_batch:
+                with self.reading() as connection:
+                    self.totals(connection)  # where nothing is kept, counting takes longer than a write may idle
             with self.writing() as connection:
                 yield TickTransaction(self, connection)
         except BaseException:
@@ -151,6 +152,10 @@ class Memory:
         with self.writing() as connection:
             kept_totals.store(connection, counted)
         self._totals = counted
+
+    def count_at_the_end(self) -> None:
+        """Leave the running totals to the end of the batch: it counts once what it has played, not at each step."""
+        self._totals = None
 
     def log_state(self, connection: Connection) -> log.LogState:
         """Return the state of the transparency log."""
@@ -384,23 +389,34 @@ class TickTransaction:
         connection = self._connection
         memory = self._memory
         now_ms = inputs.now_ms
-        before = memory.totals(connection)
-        totals = before.after(result.rounds, result.predictions, result.lessons, partial(ranges_of_block, connection))
-
-        rounds.store_result(connection, result)
-        if totals != before and not memory.in_batch:
-            kept_totals.store(connection, totals)
+        if inputs.warm_up and memory.in_batch:
+            rounds.store_result(connection, result)
+            memory.count_at_the_end()
+        else:
+            self._store_counted(result)
         ballots.store_crowds(connection, result)
         ballots.enqueue_for_publication(connection, result)
-        memory.keep(totals)
 
         if not inputs.warm_up:
+            totals = memory.totals(connection)
             memory.keep(log_state=log.record_tick(connection, memory.log_state(connection), result, totals, now_ms))
 
         if inputs.regime is not None:
             history.store_regime(connection, now_ms, inputs.regime, warm_up=inputs.warm_up)
         if brain_state is not None:
             upsert(connection, t.brain_state, {"id": 1}, {"at_ms": now_ms, "state": brain_state})
+
+    def _store_counted(self, result: PlayResult) -> None:
+        """Store what changed, and the running totals after it."""
+        connection = self._connection
+        before = self._memory.totals(connection)
+        blocks = partial(ranges_of_block, connection)  # as they are before this is stored
+        totals = before.after(result.rounds, result.predictions, result.lessons, blocks)
+
+        rounds.store_result(connection, result)
+        if totals != before and not self._memory.in_batch:
+            kept_totals.store(connection, totals)
+        self._memory.keep(totals)
 
     def view(self, now_ms: int) -> ArenaView:
         """Return the Arena as it is after what was stored here."""
