@@ -1,6 +1,6 @@
 """What the tests do not notice.
 
-    python -m tests.mutants [--seed N ...] [--room ROOM ...] [--count K] [--only drawn|fixed] [--list]
+    python -m tests.mutants [--seed N ...] [--room ROOM ...] [--path PATH] [--count K] [--only drawn|fixed] [--list]
 
 It changes the source in one place at a time, in a copy, and runs those test files of its room that run this place, or
 that start a process: first the 44 fixed mutations, survivors first, then places that are drawn with a seed. It fails
@@ -15,6 +15,7 @@ import signal
 import sys
 from collections.abc import Iterable, Sequence
 from itertools import chain, islice
+from pathlib import Path
 from typing import Final
 
 from tests.mutants.excluded import is_excluded
@@ -27,9 +28,10 @@ TO_CATCH: Final = 0.95
 Result = tuple[Mutant, Outcome]
 
 
-def draw(room: str, count: int, seed: int) -> list[Mutant]:
-    """Draw places of one room; the same ones for the same seed and sources, whatever other rooms are asked for."""
-    texts = {file: file.read_text(encoding="utf-8") for file in ROOMS[room].files()}
+def draw(room: str, count: int, seed: int, under: Path = ROOT) -> list[Mutant]:
+    """Draw places of one room, or of its sources under a path; the same ones for the same seed and sources."""
+    files = [file for file in ROOMS[room].files() if file.is_relative_to(under)]
+    texts = {file: file.read_text(encoding="utf-8") for file in files}
     places = [
         (file, site)
         for file, text in texts.items()
@@ -56,9 +58,10 @@ def fixed(rooms: Sequence[str]) -> tuple[list[Mutant], list[str]]:
     return found, lost
 
 
-def draw_all(rooms: Sequence[str], count: int | None, seed: int) -> list[Mutant]:
+def draw_all(rooms: Sequence[str], count: int | None, seed: int, under: Path) -> list[Mutant]:
     """Draw places of several rooms: as many as each room says, or `count` of each."""
-    return [mutant for room in rooms for mutant in draw(room, ROOMS[room].drawn if count is None else count, seed)]
+    counts = {room: ROOMS[room].drawn if count is None else count for room in rooms}
+    return [mutant for room in rooms for mutant in draw(room, counts[room], seed, under)]
 
 
 def run(mutants: Sequence[Mutant]) -> dict[Mutant, Outcome]:
@@ -108,6 +111,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, action="append", help="of what is drawn; another one each time without it")
     parser.add_argument("--room", choices=ROOMS, action="append", help="only this room; may be repeated")
     parser.add_argument("--count", type=int, help="how many are drawn in each room, instead of 150 in all")
+    parser.add_argument("--path", default="", help="only sources under this path: with a large --count, all of a file")
     parser.add_argument("--only", choices=("drawn", "fixed"))
     parser.add_argument("--list", action="store_true", help="print what would be changed, and run nothing")
     asked = parser.parse_args()
@@ -117,7 +121,9 @@ def main() -> int:
     print("seed", *seeds)
 
     named, lost = fixed(rooms) if asked.only != "drawn" else ([], [])
-    drawn = {seed: [] if asked.only == "fixed" else draw_all(rooms, asked.count, seed) for seed in seeds}
+    drawn = {
+        seed: [] if asked.only == "fixed" else draw_all(rooms, asked.count, seed, ROOT / asked.path) for seed in seeds
+    }
     mutants = list(dict.fromkeys([*named, *chain.from_iterable(drawn.values())]))
     for text in lost:
         print(f"NOT FOUND, rewrite its row in tests/mutants/fixed.py: {text}")

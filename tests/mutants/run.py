@@ -1,5 +1,6 @@
 """One mutant at a time in a copy of the tree, so that the checkout is never touched."""
 
+import hashlib
 import json
 import os
 import re
@@ -8,20 +9,26 @@ import subprocess
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from tests.mutants.rooms import ROOMS
-from tests.mutants.sites import Site, statement_lines
+from tests.mutants.reach import reached, statement_at
+from tests.mutants.rooms import ROOMS, ROOT
+from tests.mutants.sites import Site
 
-SLOWEST: Final = 4.0  # times what the tests take without a change; then they hang, which is noticed too
+SLOWEST: Final = 4.0  # times the processor's time that the tests take without a change: then they go round and round
+LONGEST: Final = 20.0  # times what they take by the clock: then they wait for ever
 LEAST_S: Final = 30.0
+LEAST_WAIT_S: Final = 120.0
 PASSED: Final = 0
 FAILED: Final = (1, 2)  # of the tests, or of their collection
 NO_TEST: Final = 5
+KEPT: Final = ROOT / ".mutants_cache"
+EXAMPLES: Final = "tests/test_doctests.py"  # those in the docstrings of a room are tests of it too
+SHARED: Final = "|shared"  # marks what a test's setting up does, for others of its file may use it
 
 
 class NotComparableError(Exception):
@@ -52,20 +59,48 @@ class Outcome:
 
 @dataclass(frozen=True)
 class TestFile:
-    """What one file of tests does when nothing is changed; `lines` are those of the room's sources that it runs."""
+    """What one file of tests does when nothing is changed, by the names of its tests.
+
+    What the setting up of one runs or starts may be shared: it counts for all tests of the file.
+    """
 
     path: str
-    seconds: float
-    starts_processes: bool
-    lines: dict[str, frozenset[int]]
+    text: str
+    wait_s: float
+    cpu_s: float
+    seconds: Mapping[str, float]
+    starting: frozenset[str]  # another process, of which we cannot see what it runs
+    tests: Mapping[str, Mapping[int, Sequence[str]]]  # by source and line of the sources
 
-    def may_notice(self, source: str, lines: range) -> bool:
-        """Return whether it runs one of some lines, or starts a process, of which we cannot see what it runs."""
-        return self.starts_processes or self.runs(source, lines)
+    def running(self, source: str, lines: Iterable[int]) -> set[str]:
+        """Return the tests that run one of some lines."""
+        tests = self.tests.get(source, {})
+        return self._named({name for line in lines for name in tests.get(line, ())})
 
-    def runs(self, source: str, lines: range) -> bool:
-        """Return whether it runs one of some lines by itself."""
-        return not self.lines.get(source, frozenset()).isdisjoint(lines)
+    @property
+    def starting_processes(self) -> set[str]:
+        """The tests that start a process."""
+        return self._named(self.starting)
+
+    def mentions(self, names: Iterable[str]) -> bool:
+        """Return whether one of some names stands in the file."""
+        return any(re.search(rf"\b{name}\b", self.text) for name in names)
+
+    def _named(self, contexts: Iterable[str]) -> set[str]:
+        if any(name.endswith(SHARED) for name in contexts):
+            return set(self.seconds)
+        return {name for name in contexts if name}
+
+
+@dataclass(frozen=True)
+class Limits:
+    """After how much of the processor's time a process of the tests is ended, and after how much of the clock's all."""
+
+    cpu_s: float
+    wait_s: float
+
+
+UNCHANGED: Final = Limits(cpu_s=3_600, wait_s=7_200)
 
 
 class Copy:
@@ -74,6 +109,7 @@ class Copy:
     def __init__(self, folder: Path, worker: subprocess.Popen[str]) -> None:
         self.folder = folder
         self._worker = worker
+        self._sources_digest = _sources_digest(folder)
         self._watched: dict[str, list[TestFile]] = {}
         self._noticed: Counter[str] = Counter()  # mutants by the test file that noticed them
 
@@ -84,45 +120,100 @@ class Copy:
             sources = [
                 str(file) for other in ROOMS.values() if other.tests == tests for file in other.files(self.folder)
             ]
-            files = sorted((self.folder / tests).rglob("test_*.py"))
-            self._ask(["--collect-only", tests], 600, sources)  # imports the libraries
+            files = [*sorted((self.folder / tests).rglob("test_*.py")), self.folder / EXAMPLES]
+            self._ask(["--collect-only", tests], sources=sources)  # imports the libraries
             self._watched[tests] = [self._watch(str(file.relative_to(self.folder)), sources) for file in files]
         return self._watched[tests]
 
     def _watch(self, file: str, sources: Sequence[str]) -> TestFile:
+        answer = self._kept_answer(file, sources)
+        return TestFile(
+            path=file,
+            text=(self.folder / file).read_text(encoding="utf-8"),
+            wait_s=answer["wait_s"],
+            cpu_s=answer["cpu_s"],
+            seconds=answer["seconds"],
+            starting=frozenset(answer["starting"]),
+            tests={
+                source: {int(line): names for line, names in rows.items()} for source, rows in answer["tests"].items()
+            },
+        )
+
+    def _kept_answer(self, file: str, sources: Sequence[str]) -> dict[str, Any]:
+        """Return what a file of tests does, from an earlier run where it and the sources are as they were then."""
+        digest = hashlib.sha256(f"{self._sources_digest} {file} {sources}".encode())
+        digest.update((self.folder / file).read_bytes())
+        kept = KEPT / f"{digest.hexdigest()}.json"
+        if kept.is_file():
+            answer: dict[str, Any] = json.loads(kept.read_text(encoding="utf-8"))
+            return answer
+
         for _ in range(2):  # a busy machine may fail one of a thousand
-            answer = self._ask([file], 3_600, sources)
+            answer = self._ask([file], sources=sources)
             if answer["status"] in {PASSED, NO_TEST}:
-                lines = {source: frozenset(rows) for source, rows in answer["lines"].items()}
-                return TestFile(file, answer["seconds"], answer["starts_processes"], lines)
+                KEPT.mkdir(exist_ok=True)
+                kept.write_text(json.dumps(answer), encoding="utf-8")
+                return answer
         raise NotComparableError(f"{file} fails without any change:\n{answer['output']}")
 
     def outcome(self, mutant: Mutant) -> Outcome:
-        """Run the tests that may notice a mutant: those that run it, by what they noticed so far, then the quickest."""
-        source = str(mutant.path)
-        lines = statement_lines((self.folder / mutant.path).read_text(encoding="utf-8"), mutant.site)
-        files = [file for file in self.test_files(mutant.room) if file.may_notice(source, lines)]
+        """Run the tests that may notice a mutant, those first that run it, in files that noticed others."""
+        chosen = self._chosen(mutant)
+        files = [file for file in self.test_files(mutant.room) if not chosen.isdisjoint(file.seconds)]
         if not files:
             return Outcome("", 0.0)
 
-        files.sort(key=lambda file: (not file.runs(source, lines), -self._noticed[file.path], file.seconds))
-        limit_s = max(LEAST_S, SLOWEST * sum(file.seconds for file in files))
+        files.sort(key=lambda file: (-self._noticed[file.path], file.cpu_s))
+        tests = [
+            name for file in files for name in sorted(file.seconds, key=file.seconds.__getitem__) if name in chosen
+        ]
+        paths = [file.path for file in files]
+        limits = Limits(
+            cpu_s=max(LEAST_S, SLOWEST * sum(file.cpu_s for file in files)),
+            wait_s=max(LEAST_WAIT_S, LONGEST * sum(file.wait_s for file in files)),
+        )
         with self._changed(mutant):
-            answer = self._ask([file.path for file in files], limit_s)
+            answer = self._ask(paths, limits, tests=tests)
 
         status: int | None = answer["status"]
-        if status == PASSED:
-            return Outcome("", answer["seconds"])
+        if status in {PASSED, NO_TEST}:
+            return Outcome("", answer["wait_s"])
+        if status is None and self._ask(paths, limits, tests=tests)["status"] is None:
+            # Without the change they take as long: that is the machine, and no test that noticed.
+            return Outcome("", answer["wait_s"])
         if status is not None and status not in FAILED and status > 0:
             raise NotComparableError(f"pytest ended with {status} for {mutant}:\n{answer['output']}")
         noticed_by = answer.get("failed") or "no end, or a crash"
         self._noticed[noticed_by.partition("::")[0]] += 1
-        return Outcome(noticed_by, answer["seconds"])
+        return Outcome(noticed_by, answer["wait_s"])
 
-    def _ask(self, arguments: Sequence[str], limit_s: float, sources: Sequence[str] = ()) -> dict[str, Any]:
+    def _chosen(self, mutant: Mutant) -> set[str]:
+        """Return the tests that run a line where the change may show, start a process, or name what it binds."""
+        room = ROOMS[mutant.room].files(self.folder)
+        sources = {str(file.relative_to(self.folder)): file.read_text(encoding="utf-8") for file in room}
+        source = str(mutant.path)
+        changed = statement_at(sources[source], mutant.site.line)
+        lines = reached(sources, source, mutant.site.line)
+
+        chosen: set[str] = set()
+        for file in self.test_files(mutant.room):
+            chosen |= file.starting_processes
+            chosen.update(*(file.running(other, rows) for other, rows in lines.items()))
+            if changed.is_at_import and file.mentions(changed.binds):
+                chosen.update(file.seconds)
+        return chosen
+
+    def _ask(
+        self,
+        arguments: Sequence[str],
+        limits: Limits = UNCHANGED,
+        *,
+        sources: Sequence[str] = (),
+        tests: Sequence[str] = (),
+    ) -> dict[str, Any]:
         assert self._worker.stdin is not None
         assert self._worker.stdout is not None
-        request = {"arguments": list(arguments), "limit_s": limit_s, "sources": list(sources)}
+        request = {"arguments": list(arguments), **asdict(limits), "sources": list(sources), "tests": list(tests)}
         self._worker.stdin.write(json.dumps(request) + "\n")
         self._worker.stdin.flush()
         answer: dict[str, Any] = json.loads(self._worker.stdout.readline())
@@ -181,6 +272,18 @@ def _check_imports(folder: Path) -> None:
     )
     if not all(Path(file).is_relative_to(folder) for file in found.stdout.split()):
         raise NotComparableError(f"Python imports {found.stdout.strip()}, and not the copy in {folder}")
+
+
+def _sources_digest(folder: Path) -> str:
+    """Return what changes with every file but those of tests, documents and this tool."""
+    digest = hashlib.sha256()
+    for file in sorted(folder.rglob("*")):
+        name = file.relative_to(folder).as_posix()
+        left_out = file.name.startswith("test_") or name.startswith(("docs/", "tests/mutants/"))
+        if file.is_file() and not left_out and file.suffix != ".pyc":
+            digest.update(f"{name} {file.stat().st_size}\n".encode())
+            digest.update(file.read_bytes())
+    return digest.hexdigest()
 
 
 def _write_source(target: Path, content: bytes) -> None:

@@ -113,22 +113,6 @@ def compiles(text: str, site: Site) -> bool:
     return True
 
 
-def statement_lines(text: str, site: Site) -> range:
-    """Return the lines of the innermost statement that a change lies in; of one with a body, those of its head."""
-    found = range(1, text.count("\n") + 2)
-    for node in ast.walk(ast.parse(text)):
-        if not isinstance(node, ast.stmt | ast.excepthandler):
-            continue
-        body: Sequence[ast.stmt] = getattr(node, "body", ())
-        decorators: Sequence[ast.expr] = getattr(node, "decorator_list", ())
-        first = min([node.lineno, *(row.lineno for row in decorators)])
-        last = body[0].lineno - 1 if body else node.end_lineno or node.lineno
-        head = range(first, max(first, last) + 1)
-        if site.line in head and len(head) <= len(found):
-            found = head
-    return found
-
-
 def _places(  # noqa: C901  a table of kinds
     source: Source, node: ast.AST, above: Sequence[ast.AST]
 ) -> Iterator[Site]:

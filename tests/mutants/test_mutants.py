@@ -7,9 +7,10 @@ import pytest
 from tests.mutants.__main__ import draw, fixed, holds, table
 from tests.mutants.excluded import EXCLUDED, Excluded, is_excluded
 from tests.mutants.fixed import FIXED, SURVIVORS, Fixed, find
+from tests.mutants.reach import reached, statement_at
 from tests.mutants.rooms import ROOMS, ROOT
 from tests.mutants.run import Mutant, Outcome
-from tests.mutants.sites import Site, compiles, sites, statement_lines
+from tests.mutants.sites import Site, compiles, sites
 
 SILENT = '''
 """A docstring with 1 number."""
@@ -148,9 +149,47 @@ def test_a_change_lies_in_the_head_of_its_statement_or_in_all_of_a_simple_one(be
         "def g(x=1):\n    if (\n        a < b\n        or a\n    ):\n        c == d\n        try: x\n"
         "        except KeyError if 2 else 3: pass\n        return [\n            e == f,\n        ]\n"
     )
-    start = text.index(begin)
 
-    assert statement_lines(text, Site("", text.count("\n", 0, start) + 1, start, start, "", "")) == lines
+    assert statement_at(text, text.count("\n", 0, text.index(begin)) + 1).lines == lines
+
+
+MODULES = {
+    "a": """LIMIT = 3
+TABLE = {
+    "x": LIMIT,
+}
+def f(a, most=4):
+    b = a
+    return b
+class Row:
+    size: int = 5
+    def last(self):
+        return self.size
+""",
+    "b": """from a import LIMIT, TABLE, Row, f
+def g():
+    return TABLE["x"]
+def h():
+    return f(2)
+def row():
+    return Row()
+""",
+}
+
+
+@pytest.mark.parametrize(
+    ("line", "lines"),
+    [
+        (1, {"a": set(), "b": {3}}),  # a constant: by way of the table
+        (5, {"a": {6, 7}, "b": {5}}),  # a default: the function, and who calls it
+        (6, {"a": {6}}),
+        (9, {"a": {11}, "b": {7}}),  # a field: who reads it, and who makes such a row
+    ],
+)
+def test_a_change_shows_where_the_line_runs_or_what_it_makes_at_import_is_used(
+    line: int, lines: dict[str, set[int]]
+) -> None:
+    assert reached(MODULES, "a", line) == lines
 
 
 def result(noticed_by: str, what: str = "") -> tuple[Mutant, Outcome]:

@@ -14,13 +14,17 @@ import sys
 import sysconfig
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
+from math import ceil
 from pathlib import Path
 from typing import Any, Final
 
 import coverage
 import pytest
+
+from tests.mutants.run import SHARED
 
 MOST_BYTES: Final = 6 * 1024**3  # a loop that a change made endless must not take the machine's memory
 PYTEST: Final = (
@@ -31,15 +35,49 @@ STARTS: Final = frozenset({"subprocess.Popen", "os.fork", "os.posix_spawn", "os.
 
 
 class Notes:
-    """What a run shows: the first test that failed, and whether it started another process."""
+    """What a run shows: the first test that failed, and which test ran which line or started a process.
 
-    def __init__(self) -> None:
+    Only the `tests` named run, in this order; all, where none is.
+    """
+
+    def __init__(self, tests: Sequence[str], watch: coverage.Coverage | None) -> None:
         self.failed = ""
-        self.starts_processes = False
+        self.seconds: Counter[str] = Counter()
+        self.starting: set[str] = set()
+        self._order = {name: number for number, name in enumerate(tests)}
+        self._watch = watch
+        self._current = ""
         sys.addaudithook(self._listen)
 
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        """Leave the tests that were asked for, in their order."""
+        if self._order:
+            chosen = [item for item in items if item.nodeid in self._order]
+            items[:] = sorted(chosen, key=lambda item: self._order[item.nodeid])
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_setup(self, item: pytest.Item) -> None:
+        """Let what fixtures run count for all tests of the file: another may use them."""
+        self._switch(item.nodeid + SHARED)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_call(self, item: pytest.Item) -> None:
+        """Let what runs from now on count for this test."""
+        self._switch(item.nodeid)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_teardown(self, item: pytest.Item) -> None:
+        """Let the end of fixtures count as their beginning."""
+        self._switch(item.nodeid + SHARED)
+
+    def _switch(self, name: str) -> None:
+        self._current = name
+        if self._watch is not None:
+            self._watch.switch_context(name)
+
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Keep the first test that fails."""
+        """Keep the first test that fails, and how long each takes."""
+        self.seconds[report.nodeid] += report.duration
         if report.failed and not self.failed:
             self.failed = report.nodeid
 
@@ -49,7 +87,8 @@ class Notes:
             self.failed = report.nodeid
 
     def _listen(self, event: str, _: object) -> None:
-        self.starts_processes = self.starts_processes or event in STARTS
+        if event in STARTS:
+            self.starting.add(self._current)
 
 
 def serve() -> None:
@@ -61,44 +100,67 @@ def serve() -> None:
         print(json.dumps(answer), flush=True)
 
 
-def _answer(arguments: Sequence[str], limit_s: float, sources: Sequence[str]) -> dict[str, Any]:
-    """Run pytest in a fork; with `sources`, say which of their lines ran and which libraries were imported."""
+def _answer(
+    arguments: Sequence[str], cpu_s: float, wait_s: float, sources: Sequence[str], tests: Sequence[str]
+) -> dict[str, Any]:
+    """Run pytest in a fork, of some `tests` alone; with `sources`, say who ran their lines, and what was imported."""
     began = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="mutants-") as name:
         written = Path(name, "answer.json")
         output = Path(name, "output.txt")
         child = os.fork()
         if child == 0:
-            _run(arguments, sources, written, output)
+            _limit(cpu_s)
+            _run(arguments, sources, tests, written, output)
 
-        status = _wait(child, began + limit_s)
+        before_s = _cpu_s()
+        status = _wait(child, began + wait_s)
+        cpu_used_s = _cpu_s() - before_s
         answer: dict[str, Any] = {}
         if status is not None and written.exists():
             answer = json.loads(written.read_text(encoding="utf-8"))
         text = output.read_text(encoding="utf-8", errors="replace") if output.exists() else ""
-    return {"status": status, "seconds": time.monotonic() - began, "output": text[-4_000:], **answer}
+    return {
+        "status": status,
+        "wait_s": time.monotonic() - began,
+        "cpu_s": cpu_used_s,
+        "output": text[-4_000:],
+        **answer,
+    }
 
 
-def _run(arguments: Sequence[str], sources: Sequence[str], written: Path, output: Path) -> None:
+def _limit(cpu_s: float) -> None:
+    """Limit this process and each that it starts, whatever else the machine has to do."""
+    resource.setrlimit(resource.RLIMIT_DATA, (MOST_BYTES, MOST_BYTES))
+    resource.setrlimit(resource.RLIMIT_CPU, (ceil(cpu_s), ceil(cpu_s)))
+
+
+def _cpu_s() -> float:
+    """Return the processor's time of all processes that were started here and have ended."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def _run(arguments: Sequence[str], sources: Sequence[str], tests: Sequence[str], written: Path, output: Path) -> None:
     """Be the process that runs the tests; never returns."""
     status = -1
     try:
         os.setsid()
-        resource.setrlimit(resource.RLIMIT_DATA, (MOST_BYTES, MOST_BYTES))
         with output.open("w") as file:
             os.dup2(file.fileno(), 1)
             os.dup2(file.fileno(), 2)
 
-        notes = Notes()
         watch = coverage.Coverage(data_file=None, include=list(sources), config_file=False) if sources else None
+        notes = Notes(tests, watch)
         if watch:
             watch.start()
         status = int(pytest.main([*PYTEST, *arguments], plugins=[notes]))
         answer: dict[str, Any] = {"failed": notes.failed}
         if watch:
             watch.stop()
-            answer["starts_processes"] = notes.starts_processes
-            answer["lines"] = _lines(watch.get_data())
+            answer["starting"] = sorted(notes.starting - {""})
+            answer["seconds"] = notes.seconds
+            answer["tests"] = _tests(watch.get_data())
             answer["libraries"] = _libraries()
         written.write_text(json.dumps(answer), encoding="utf-8")
     finally:
@@ -122,9 +184,10 @@ def _wait(child: int, until: float) -> int | None:
             os.waitpid(child, 0)
 
 
-def _lines(data: coverage.CoverageData) -> dict[str, list[int]]:
+def _tests(data: coverage.CoverageData) -> dict[str, dict[int, list[str]]]:
+    """Return the tests that ran a line, by source and line; the empty one for what an import runs."""
     here = Path.cwd()
-    return {str(Path(file).relative_to(here)): sorted(data.lines(file) or ()) for file in data.measured_files()}
+    return {str(Path(file).relative_to(here)): data.contexts_by_lineno(file) for file in data.measured_files()}
 
 
 def _libraries() -> list[str]:
