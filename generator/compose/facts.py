@@ -147,11 +147,11 @@ def asset_facts(ctx: TickContext, asset: str) -> PublishedAsset:
         return read_facts(read, moved, now_ms, simulated=is_simulated(ctx))
 
     first_reason = forecast_reason(ctx, asset).partition(";")[0]
-    return read_facts(read, moved, now_ms, missing=clause(first_reason))
+    return read_facts(read, moved, now_ms, missing=clause(first_reason), simulated=is_simulated(ctx))
 
 
 def read_facts(
-    read: AssetReading, moved: float | None, now_ms: int, *, missing: str = "", simulated: bool = False
+    read: AssetReading, moved: float | None, now_ms: int, *, missing: str = "", simulated: bool
 ) -> PublishedAsset:
     """Return one asset's facts.
 

@@ -5,12 +5,15 @@ from dataclasses import replace
 from statistics import fmean, pstdev
 from typing import Any
 
+import numpy as np
 import pytest
 
 from generator.catalog.assets import ASSETS
 from generator.catalog.words import LiquidityContext, SourceMode
 from generator.compose.all import compose, compose_free
 from generator.compose.context import TickContext
+from generator.compose.facts import last_bars_hour
+from generator.market.bars import BAR_FIELDS, BarFrame
 from tests.support.bodies import free, paid
 from tests.support.builders import CONTEXTS, NOW_MS, full_context
 
@@ -212,3 +215,31 @@ def test_what_changed_in_a_day_is_said_as_the_figures_moved(before: float | None
     rows = compose(day).paid["x402-market-regime"].as_json()["what_changed"]
 
     assert [row["text"] for row in rows if row["what"] == "risk score"] == [text]
+
+
+def hourly_bars(times: list[int], closes: list[float]) -> BarFrame:
+    fields = {name: np.full((len(times), 1), np.nan) for name in BAR_FIELDS}
+    fields["close"] = np.array(closes, dtype=np.float64)[:, None]
+    return BarFrame(("BTC",), np.array(times, dtype=np.int64), fields, 3_600_000)
+
+
+HOURS = [3_600_000 * number for number in range(4)]
+
+
+@pytest.mark.parametrize(
+    ("bars", "changes"),
+    [
+        (hourly_bars(HOURS[:2], [50.0, 51.0]), {"BTC": 2.0}),
+        (hourly_bars(HOURS, [70.0, 60.0, 50.0, 49.0]), {"BTC": -2.0}),
+        (hourly_bars(HOURS[:1], [50.0]), {}),
+        (hourly_bars([HOURS[0], HOURS[1], HOURS[3]], [50.0, 50.0, 51.0]), {}),  # an hour is missing
+        (hourly_bars(HOURS[:2], [0.0, 51.0]), {}),
+        (hourly_bars(HOURS[:2], [math.nan, 51.0]), {}),
+        (replace(hourly_bars(HOURS[:2], [50.0, 51.0]), interval_ms=300_000), {}),
+        (None, {}),
+    ],
+)
+def test_the_last_hour_of_hourly_bars_is_the_change_between_its_two_closes(
+    bars: BarFrame | None, changes: dict[str, float]
+) -> None:
+    assert last_bars_hour(bars) == changes

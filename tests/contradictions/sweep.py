@@ -231,7 +231,7 @@ def _check(found: Found, candles: Candles, row: int, reading: BrainReading, chan
 
     edges = candles.edges(row)
     for column, (name, read) in enumerate(reading.assets.items()):
-        said = read_facts(read, changes.get(name), reading.t_ms + BAR_MS)
+        said = read_facts(read, changes.get(name), reading.t_ms + BAR_MS, simulated=False)
         asset_truth = edges[column]._replace(last_8h=each_8h[column], last_20h=each_20h[column])
         found.take(AssetText(said, asset_summary(said), asset_truth), f"{when} {name}")
 

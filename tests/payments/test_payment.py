@@ -14,8 +14,10 @@ from gateway.errors import PaymentInvalid
 from gateway.payments.parse import read_payment
 from gateway.settings import DEMO_PAYEE
 from gateway.wire.networks import DEVNET, TESTNET
+from tests.support.fake_upstream import FEE_PAYER
 from tests.support.gateway_app import gateway_app, in_loop
 from tests.support.gateway_wallet import PRICE, Buyer, Signed, encode_header
+from tests.support.vaults import GENERATION
 
 BUYER = Buyer()
 JSON = st.recursive(
@@ -67,7 +69,21 @@ def test_and_9_a_good_payment_reads_as_the_sdk_reads_it() -> None:
     signed = encoding.msgpack_decode(raw)
     assert read.txid == signed.get_txid() == payment.txid
     assert (read.payer, read.amount_atomic) == (signed.transaction.sender, signed.transaction.amount)
-    assert read.last_valid == 5_500
+    assert (read.first_valid, read.last_valid) == (5_000, 5_500)
+
+
+def test_what_stands_beside_a_payment_is_read_as_the_client_sent_it() -> None:
+    resource = {"url": "https://api.example/a", "mimeType": None, "of": ["theirs"]}
+    sent = BUYER.pay().identified("order-0123456789abcdef").changed(lambda value: value.update(resource=resource))
+
+    read = read_payment(sent.header, DEVNET, DEMO_PAYEE)
+    bare = read_payment(BUYER.pay(snapshot=None).header, DEVNET, DEMO_PAYEE)
+
+    assert (read.resource, read.extensions) == (resource, sent.value["extensions"])
+    assert (list(read.group), read.index) == (sent.value["payload"]["paymentGroup"], 1)
+    assert (read.identifier, read.fee_payer) == ("order-0123456789abcdef", FEE_PAYER)
+    assert (read.network, read.snapshot_id) == (DEVNET.full, GENERATION)
+    assert (bare.resource, bare.extensions, bare.identifier, bare.snapshot_id) == (None, None, None, None)
 
 
 @pytest.mark.parametrize(

@@ -259,6 +259,25 @@ async def test_a_peers_unfinished_settle_is_waited_for_until_its_lease_ends_or_i
     assert home.upstream.transfers[payment.txid] == 1
 
 
+@in_loop
+async def test_what_a_peer_found_out_is_delivered_before_its_lease_ends(tmp_path: Path) -> None:
+    async with gateway_app(tmp_path) as home, second_gateway(home) as other:
+        home.upstream.settle = "500"
+        payment = home.buyer.pay()
+        await home.send(payment)
+        peers = other._transport.app.state.gateway.purchases.leases._seen  # type: ignore[attr-defined]
+        waiting = asyncio.create_task(other.get(REGIME, headers={"PAYMENT-SIGNATURE": payment.header}))
+        await until(lambda: payment.txid in peers)
+        looks = home.upstream.looks[payment.txid]
+        run_on_file(tmp_path, "update payments set state = 'settled', evidence = 'chain', closed_at = created_at")
+
+        answer = await asyncio.wait_for(waiting, 20)
+
+    assert answer.status_code == 200
+    assert len(home.upstream.asked("/settle")) == 1
+    assert home.upstream.looks[payment.txid] == looks
+
+
 def run_on_file(folder: Path, statement: str, *values: str) -> None:
     with closing(sqlite3.connect(folder / "payments.sqlite3")) as raw, raw:
         raw.execute(statement, values)

@@ -128,6 +128,23 @@ async def test_what_cannot_be_known_for_a_day_of_rounds_is_left(tmp_path: Path) 
 
 
 @in_loop
+async def test_what_was_refused_is_looked_at_for_30_000_rounds_past_its_last_one(tmp_path: Path) -> None:
+    async with gateway_app(tmp_path, indexer=False) as home:
+        payment = await refused(home)
+        record = home.state.ledger.ledger.find(payment.txid)
+        assert record is not None
+        looks = []
+        for home.upstream.round in (record.last_valid + 30_000, record.last_valid + 30_001):
+            await home.state.chain.lookup("Z" * 52)
+            before = home.upstream.looks[payment.txid]
+            await look(home, 1_200)
+            looks.append(home.upstream.looks[payment.txid] - before)
+
+    assert looks[0] > 0
+    assert looks[1] == 0
+
+
+@in_loop
 async def test_rechecks_come_seldom_and_later_each_time(tmp_path: Path) -> None:
     async with gateway_app(tmp_path) as home:
         await refused(home)

@@ -51,6 +51,12 @@ def oldest(rows: Rows) -> dict[str, Any]:
     return min(rows, key=lambda row: (row["start"], row["asset"]))
 
 
+def newest(rows: Rows) -> dict[str, Any]:
+    """Return a row whose 15 minutes end last of all that have a price; others have the same end."""
+    known = [row for row in rows if row["ranges"]["15m"]["end_price"] is not None]
+    return max(known, key=lambda row: row["start"])
+
+
 @pytest.mark.parametrize("name", ["sigma", "low_90", "high_50", "ewma", "end_price"])
 @pytest.mark.parametrize("horizon", ["15m", "24h"])
 def test_an_altered_range_or_price_is_named(site: Path, horizon: str, name: str) -> None:
@@ -72,6 +78,7 @@ def test_an_altered_range_or_price_is_named(site: Path, horizon: str, name: str)
         (lambda rows: oldest(rows).update(warm_up=True), "warm_up is published as True, the log says False"),
         (lambda rows: oldest(rows)["ranges"]["1h"].update(end_price=None, move=None), "ranges.1h.end_price"),
         (lambda rows: oldest(rows).update(asset="DOGE"), "ranges of DOGE 2026-11-20T13:00:00Z are published and not"),
+        (lambda rows: newest(rows)["ranges"]["15m"].update(end_price=None, move=None), "ranges.15m.end_price"),
         (lambda rows: rows.remove(oldest(rows[3:])), "are in the log and not published"),
         (lambda rows: oldest(rows).pop("ranges"), "is not of the published form"),
     ],
@@ -125,6 +132,27 @@ def test_a_move_that_the_prices_do_not_give_is_found_in_the_log(
 
     with pytest.raises(AuditError, match=said):
         audited(found)
+
+
+def test_a_range_that_the_log_never_made_cannot_be_judged(played: Record) -> None:
+    found, unpriced = entries(played), entries(played)
+    judged = next(entry for entry in found if entry["kind"] == "ranges.judged" and entry["horizon"] == "15m")
+    judged["assets"]["DOGE"] = judged["assets"]["BTC"]
+    started = next(entry for entry in unpriced if entry["kind"] == "predictions.started")
+    started["assets"]["BTC"]["start_price"] = None
+
+    with pytest.raises(AuditError, match="DOGE: no 15m range was made for this hour"):
+        audited(found)
+    with pytest.raises(AuditError, match="BTC: no 15m range was made for this hour"):
+        audited(unpriced)
+
+
+def test_a_range_is_judged_once(played: Record) -> None:
+    found = entries(played)
+    first = next(entry for entry in found if entry["kind"] == "ranges.judged")
+
+    with pytest.raises(AuditError, match=f"the {first['horizon']} range was judged before"):
+        audited([*found[: found.index(first) + 1], *found[found.index(first) :]])
 
 
 def test_a_range_that_is_never_judged_is_missed(played: Record) -> None:

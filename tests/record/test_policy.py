@@ -81,3 +81,11 @@ def test_a_witness_of_another_kind_is_kept_and_never_counted() -> None:
 def test_a_wrong_line_is_named(text: str, reason: str) -> None:
     with pytest.raises(PolicyError, match=reason):
         read_policy(text)
+
+
+def test_a_policy_has_at_most_a_thousand_lines() -> None:
+    comments = "# a line\n" * 999
+
+    assert read_policy(f"{comments}quorum none").quorum == "none"
+    with pytest.raises(PolicyError, match="at most 1000 lines"):
+        read_policy(f"{comments}quorum none\n")

@@ -10,9 +10,10 @@ from typing import Any
 import pytest
 
 from generator.arena.values import PredictionMade
+from generator.brain.forecast import OutcomeChances
 from generator.catalog.assets import ASSETS
 from generator.catalog.links import asset_path
-from generator.catalog.words import Call, SourceMode
+from generator.catalog.words import BIAS_OF_CALL, Call, SourceMode
 from generator.compose.all import compose_free
 from generator.compose.context import TickContext
 from generator.site.pages.render import Pages
@@ -225,6 +226,27 @@ def test_the_landing_page_answers_whether_bitcoin_will_move(name: str) -> None:
     assert shows(usual, 100 * (1 - coin["base_rates"]["neutral"]), places=1)
     assert shows(band, coin["move"]["band_percent"], places=3)
     assert call.lower() in coin["summary"].lower()
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (Call.UP, "The call is up: 38.8%, usual 33.7%, against 28.1% for down"),
+        (Call.DOWN, "The call is down: 39.1%, usual 31.1%, against 28.8% for up"),
+        (Call.SMALL_MOVE, "The call is a small move: 54.1%, usual 35.2%"),
+        (Call.NONE, "Up and down are as likely as each other"),
+    ],
+)
+def test_the_landing_page_says_what_is_called_with_its_chance_and_the_usual_one(call: Call, said: str) -> None:
+    ctx = builders.full_context()
+    assert ctx.reading is not None
+    forecast = replace(builders.forecast("BTC", call), base_rate=OutcomeChances(0.311, 0.352, 0.337))
+    read = replace(ctx.reading.assets["BTC"], forecast=forecast, bias=BIAS_OF_CALL[call], evidence=())
+    reading = replace(ctx.reading, assets={**ctx.reading.assets, "BTC": read})
+
+    html = Rendered(replace(ctx, reading=reading))["/index.html"]
+
+    assert plain(html.split('<div class="worth">')[1].split("</div>", maxsplit=1)[0]).endswith(f". {said}.")
 
 
 @pytest.mark.parametrize("name", ["candles only", "hourly", "young", "nothing"])

@@ -25,9 +25,10 @@ class TreeHashes:
     def root(self, begin: int, end: int) -> bytes:
         """Return the root over the entries from `begin` up to `end`, which a proof asks for only where it is one."""
         count = end - begin
-        split = _largest_power_below(count)
-        if count == 1 or count & (count - 1) == 0:
+        if count.bit_count() == 1:
             return self._complete(begin, count.bit_length() - 1)
+
+        split = _largest_power_below(count)
         return node_hash(self.root(begin, begin + split), self.root(begin + split, end))
 
     def _complete(self, begin: int, height: int) -> bytes:
@@ -115,5 +116,5 @@ def consistency_proof(tree: TreeHashes, old: int) -> list[bytes]:
 
 
 def _largest_power_below(count: int) -> int:
-    """Return the largest power of two that is less than a number of two or more; 0 for one."""
-    return 1 << (count - 1).bit_length() - 1 if count > 1 else 0
+    """Return the largest power of two that is less than a number of two or more."""
+    return 1 << (count - 1).bit_length() - 1
