@@ -1,6 +1,7 @@
 """What the tests do not notice.
 
-    python -m tests.mutants [--seed N ...] [--room ROOM ...] [--path PATH] [--count K] [--only drawn|fixed] [--list]
+    python -m tests.mutants [--seed N ...] [--room ROOM ...] [--path PATH] [--count K] [--only drawn|fixed] [--most S]
+        [--list]
 
 It changes the source in one place at a time, in a copy, and runs those test files of its room that run this place, or
 that start a process: first the 44 fixed mutations, survivors first, then places that are drawn with a seed. It fails
@@ -10,6 +11,7 @@ in one run look only once at which test runs which place.
 """
 
 import argparse
+import math
 import random
 import signal
 import sys
@@ -64,10 +66,10 @@ def draw_all(rooms: Sequence[str], count: int | None, seed: int, under: Path) ->
     return [mutant for room in rooms for mutant in draw(room, counts[room], seed, under)]
 
 
-def run(mutants: Sequence[Mutant]) -> dict[Mutant, Outcome]:
+def run(mutants: Sequence[Mutant], most_s: float = math.inf) -> dict[Mutant, Outcome]:
     """Run the tests of each, and say what became of it."""
     outcomes: dict[Mutant, Outcome] = {}
-    with copied(ROOT) as copy:
+    with copied(ROOT, most_s) as copy:
         for number, mutant in enumerate(mutants, 1):
             outcome = copy.outcome(mutant)
             outcomes[mutant] = outcome
@@ -112,6 +114,7 @@ def main() -> int:
     parser.add_argument("--room", choices=ROOMS, action="append", help="only this room; may be repeated")
     parser.add_argument("--count", type=int, help="how many are drawn in each room, instead of 150 in all")
     parser.add_argument("--path", default="", help="only sources under this path: with a large --count, all of a file")
+    parser.add_argument("--most", type=float, default=math.inf, help="seconds of tests that a mutant must live through")
     parser.add_argument("--only", choices=("drawn", "fixed"))
     parser.add_argument("--list", action="store_true", help="print what would be changed, and run nothing")
     asked = parser.parse_args()
@@ -132,7 +135,7 @@ def main() -> int:
         return bool(lost)
 
     try:
-        outcomes = run(mutants)
+        outcomes = run(mutants, asked.most)
     except NotComparableError as error:
         print(error)
         return 2

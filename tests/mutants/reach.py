@@ -24,6 +24,7 @@ class Statement:
     uses: frozenset[str]
     is_at_import: bool
     body: range = range(0)  # of a function
+    constant: str = ""  # of a module: the one name that it gives a value
 
 
 @cache
@@ -67,6 +68,11 @@ def reached(sources: Mapping[str, str], source: str, line: int) -> dict[str, set
     return lines
 
 
+def is_used_at_import(name: str, texts: Iterable[str]) -> bool:
+    """Return whether any of some modules makes something of a name when it is imported."""
+    return any(row.is_at_import and name in row.uses for text in texts for row in statements(text))
+
+
 def _statements(node: ast.AST, owner: frozenset[str], *, is_at_import: bool) -> Iterator[Statement]:
     for part in _parts(node):
         if isinstance(part, ast.Import | ast.ImportFrom):
@@ -99,7 +105,17 @@ def _statement(node: ast.AST, owner: frozenset[str], *, is_at_import: bool) -> S
     body = range(0)
     if isinstance(node, Function):
         body = range(_first_line(below[0]), (node.end_lineno or node.lineno) + 1)
-    return Statement(range(first, last + 1), binds, frozenset(_used(head)), is_at_import, body)
+    uses = frozenset(_used(head))
+    constant = "" if owner or not is_at_import else constant_of(node)
+    return Statement(range(first, last + 1), binds, uses, is_at_import, body, constant)
+
+
+def constant_of(node: ast.AST) -> str:
+    """Return the one name that a statement gives a value, empty where it does something else."""
+    match node:
+        case ast.Assign(targets=[ast.Name(id=name)]) | ast.AnnAssign(target=ast.Name(id=name)):
+            return name
+    return ""
 
 
 def _first_line(node: ast.AST) -> int:

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import math
 import os
 import re
 import shutil
@@ -10,12 +11,12 @@ import sys
 import tempfile
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from tests.mutants.reach import reached, statement_at
+from tests.mutants.reach import Statement, is_used_at_import, reached, statement_at
 from tests.mutants.rooms import ROOMS, ROOT
 from tests.mutants.sites import Site
 
@@ -106,10 +107,18 @@ UNCHANGED: Final = Limits(cpu_s=3_600, wait_s=7_200)
 class Copy:
     """A copy of the checkout in which one file at a time is another."""
 
-    def __init__(self, folder: Path, worker: subprocess.Popen[str]) -> None:
+    def __init__(self, folder: Path, processes: ExitStack, most_s: float) -> None:
         self.folder = folder
-        self._worker = worker
+        self._most_s = most_s
+        self._processes = processes
+        self._worker = processes.enter_context(_started(folder, ["tests.mutants.worker"]))
+        self._sessions: dict[str, subprocess.Popen[str]] = {}
         self._sources_digest = _sources_digest(folder)
+        self._texts = {
+            file.relative_to(folder): file.read_text(encoding="utf-8")
+            for room in ROOMS.values()
+            for file in room.files(folder)
+        }
         self._watched: dict[str, list[TestFile]] = {}
         self._noticed: Counter[str] = Counter()  # mutants by the test file that noticed them
 
@@ -122,11 +131,11 @@ class Copy:
             ]
             files = [*sorted((self.folder / tests).rglob("test_*.py")), self.folder / EXAMPLES]
             self._ask(["--collect-only", tests], sources=sources)  # imports the libraries
-            self._watched[tests] = [self._watch(str(file.relative_to(self.folder)), sources) for file in files]
+            self._watched[tests] = [self._watch(str(file.relative_to(self.folder)), tests, sources) for file in files]
         return self._watched[tests]
 
-    def _watch(self, file: str, sources: Sequence[str]) -> TestFile:
-        answer = self._kept_answer(file, sources)
+    def _watch(self, file: str, room: str, sources: Sequence[str]) -> TestFile:
+        answer = self._kept_answer(file, room, sources)
         return TestFile(
             path=file,
             text=(self.folder / file).read_text(encoding="utf-8"),
@@ -139,9 +148,9 @@ class Copy:
             },
         )
 
-    def _kept_answer(self, file: str, sources: Sequence[str]) -> dict[str, Any]:
+    def _kept_answer(self, file: str, room: str, sources: Sequence[str]) -> dict[str, Any]:
         """Return what a file of tests does, from an earlier run where it and the sources are as they were then."""
-        digest = hashlib.sha256(f"{self._sources_digest} {file} {sources}".encode())
+        digest = hashlib.sha256(f"{self._sources_digest} {room} {file}".encode())
         digest.update((self.folder / file).read_bytes())
         kept = KEPT / f"{digest.hexdigest()}.json"
         if kept.is_file():
@@ -163,17 +172,14 @@ class Copy:
         if not files:
             return Outcome("", 0.0)
 
-        files.sort(key=lambda file: (-self._noticed[file.path], file.cpu_s))
-        tests = [
-            name for file in files for name in sorted(file.seconds, key=file.seconds.__getitem__) if name in chosen
-        ]
+        tests = self._in_order(chosen, files)
         paths = [file.path for file in files]
         limits = Limits(
             cpu_s=max(LEAST_S, SLOWEST * sum(file.cpu_s for file in files)),
             wait_s=max(LEAST_WAIT_S, LONGEST * sum(file.wait_s for file in files)),
         )
         with self._changed(mutant):
-            answer = self._ask(paths, limits, tests=tests)
+            answer = self._tried(mutant, paths, tests, limits)
 
         status: int | None = answer["status"]
         if status in {PASSED, NO_TEST}:
@@ -181,16 +187,55 @@ class Copy:
         if status is None and self._ask(paths, limits, tests=tests)["status"] is None:
             # Without the change they take as long: that is the machine, and no test that noticed.
             return Outcome("", answer["wait_s"])
-        if status is not None and status not in FAILED and status > 0:
-            raise NotComparableError(f"pytest ended with {status} for {mutant}:\n{answer['output']}")
+        if status is not None and status >= 0 and not (status in FAILED and answer.get("failed")):
+            raise NotComparableError(f"pytest ended with {status} for {mutant}:\n{answer.get('output', '')}")
         noticed_by = answer.get("failed") or "no end, or a crash"
         self._noticed[noticed_by.partition("::")[0]] += 1
         return Outcome(noticed_by, answer["wait_s"])
 
+    def _in_order(self, chosen: set[str], files: list[TestFile]) -> list[str]:
+        """Return the tests file by file, those first that are quick and noticed others; no more than may be run."""
+
+        def cost_s(file: TestFile) -> float:
+            return sum(file.seconds[name] for name in chosen & set(file.seconds)) / (1 + self._noticed[file.path])
+
+        files.sort(key=cost_s)
+        tests: list[str] = []
+        left_s = self._most_s
+        for file in files:
+            for name in sorted(chosen & set(file.seconds), key=file.seconds.__getitem__):
+                if left_s > 0:
+                    tests.append(name)
+                    left_s -= file.seconds[name]
+        return tests
+
+    def _tried(self, mutant: Mutant, paths: Sequence[str], tests: Sequence[str], limits: Limits) -> dict[str, Any]:
+        """Run tests of the changed source, in a process that has imported the others where that shows the change."""
+        room = ROOMS[mutant.room].tests
+        text = self._texts[mutant.path]
+        changed = statement_at(text, mutant.site.line)
+        if not changed.constant and self._runs_at_import(room, str(mutant.path), changed):
+            return self._ask(paths, limits, tests=tests)
+        if changed.constant and is_used_at_import(changed.constant, self._texts.values()):
+            return self._ask(paths, limits, tests=tests)
+
+        request = {"source": str(mutant.path), "before": text, "constant": changed.constant, "tests": list(tests)}
+        return _asked(self._session(room), request | asdict(limits))
+
+    def _runs_at_import(self, room: str, source: str, changed: Statement) -> bool:
+        rows = [file.tests.get(source, {}) for file in self._watched[room]]
+        return changed.is_at_import or any("" in tests.get(line, ()) for tests in rows for line in changed.lines)
+
+    def _session(self, room: str) -> subprocess.Popen[str]:
+        if room not in self._sessions:
+            command = ["tests.mutants.session", room, EXAMPLES]
+            self._sessions[room] = self._processes.enter_context(_started(self.folder, command))
+        return self._sessions[room]
+
     def _chosen(self, mutant: Mutant) -> set[str]:
         """Return the tests that run a line where the change may show, start a process, or name what it binds."""
-        room = ROOMS[mutant.room].files(self.folder)
-        sources = {str(file.relative_to(self.folder)): file.read_text(encoding="utf-8") for file in room}
+        room = [file.relative_to(self.folder) for file in ROOMS[mutant.room].files(self.folder)]
+        sources = {str(path): self._texts[path] for path in room}
         source = str(mutant.path)
         changed = statement_at(sources[source], mutant.site.line)
         lines = reached(sources, source, mutant.site.line)
@@ -211,13 +256,8 @@ class Copy:
         sources: Sequence[str] = (),
         tests: Sequence[str] = (),
     ) -> dict[str, Any]:
-        assert self._worker.stdin is not None
-        assert self._worker.stdout is not None
         request = {"arguments": list(arguments), **asdict(limits), "sources": list(sources), "tests": list(tests)}
-        self._worker.stdin.write(json.dumps(request) + "\n")
-        self._worker.stdin.flush()
-        answer: dict[str, Any] = json.loads(self._worker.stdout.readline())
-        return answer
+        return _asked(self._worker, request)
 
     @contextmanager
     def _changed(self, mutant: Mutant) -> Iterator[None]:
@@ -231,8 +271,12 @@ class Copy:
 
 
 @contextmanager
-def copied(root: Path) -> Iterator[Copy]:
-    """Copy what git would keep of a checkout, as it is now, into a folder that goes at the end."""
+def copied(root: Path, most_s: float = math.inf) -> Iterator[Copy]:
+    """Copy what git would keep of a checkout, as it is now, into a folder that goes at the end.
+
+    Args:
+        most_s: for how long the tests may take that a mutant must live through, as they were measured without it.
+    """
     listed = subprocess.run(
         ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
         cwd=root, capture_output=True, check=True, text=True,
@@ -244,15 +288,24 @@ def copied(root: Path) -> Iterator[Copy]:
                 (folder / file).parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy2(root / file, folder / file)
         _check_imports(folder)
-        with _worker(folder) as worker:
-            yield Copy(folder, worker)
+        with ExitStack() as processes:
+            yield Copy(folder, processes, most_s)
+
+
+def _asked(process: subprocess.Popen[str], request: Mapping[str, Any]) -> dict[str, Any]:
+    assert process.stdin is not None
+    assert process.stdout is not None
+    process.stdin.write(json.dumps(request) + "\n")
+    process.stdin.flush()
+    answer: dict[str, Any] = json.loads(process.stdout.readline())
+    return answer
 
 
 @contextmanager
-def _worker(folder: Path) -> Iterator[subprocess.Popen[str]]:
-    """Start what runs the tests; it ends with its standard input."""
+def _started(folder: Path, command: Sequence[str]) -> Iterator[subprocess.Popen[str]]:
+    """Start what runs tests; it ends with its standard input."""
     process = subprocess.Popen(
-        [sys.executable, "-m", "tests.mutants.worker"],
+        [sys.executable, "-m", *command],
         cwd=folder, env={**os.environ, "PYTHONPATH": str(folder)}, text=True,
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True,
     )  # fmt: skip

@@ -104,32 +104,32 @@ def _answer(
     arguments: Sequence[str], cpu_s: float, wait_s: float, sources: Sequence[str], tests: Sequence[str]
 ) -> dict[str, Any]:
     """Run pytest in a fork, of some `tests` alone; with `sources`, say who ran their lines, and what was imported."""
-    began = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="mutants-") as name:
         written = Path(name, "answer.json")
         output = Path(name, "output.txt")
         child = os.fork()
         if child == 0:
-            _limit(cpu_s)
+            limit(cpu_s)
             _run(arguments, sources, tests, written, output)
 
-        before_s = _cpu_s()
-        status = _wait(child, began + wait_s)
-        cpu_used_s = _cpu_s() - before_s
-        answer: dict[str, Any] = {}
-        if status is not None and written.exists():
-            answer = json.loads(written.read_text(encoding="utf-8"))
+        answer = answer_of(child, wait_s, written)
         text = output.read_text(encoding="utf-8", errors="replace") if output.exists() else ""
-    return {
-        "status": status,
-        "wait_s": time.monotonic() - began,
-        "cpu_s": cpu_used_s,
-        "output": text[-4_000:],
-        **answer,
-    }
+    return {**answer, "output": text[-4_000:]}
 
 
-def _limit(cpu_s: float) -> None:
+def answer_of(child: int, wait_s: float, written: Path) -> dict[str, Any]:
+    """Wait for a fork; return how it ended, what it took and what it wrote."""
+    began = time.monotonic()
+    before_s = _cpu_s()
+    status = _wait(child, began + wait_s)
+
+    wrote: dict[str, Any] = {}
+    if status is not None and written.exists():
+        wrote = json.loads(written.read_text(encoding="utf-8"))
+    return {"status": status, "wait_s": time.monotonic() - began, "cpu_s": _cpu_s() - before_s, **wrote}
+
+
+def limit(cpu_s: float) -> None:
     """Limit this process and each that it starts, whatever else the machine has to do."""
     resource.setrlimit(resource.RLIMIT_DATA, (MOST_BYTES, MOST_BYTES))
     resource.setrlimit(resource.RLIMIT_CPU, (ceil(cpu_s), ceil(cpu_s)))

@@ -2,10 +2,14 @@
 
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
+from sqlalchemy import Executable
+from sqlalchemy.dialects import postgresql
 
 from generator.errors import LeadershipLost
+from generator.record.memory.database import pass_fence
 from generator.record.memory.store import Memory
 from tests.support.arena_inputs import NOON, inputs_at, play_tick
 from tests.support.databases import dump, url_in
@@ -92,6 +96,43 @@ def test_reading_needs_no_lease(tmp_path: Path) -> None:
     memory.ticks(NOON)
 
     assert memory.brain_state() is None
+    memory.close()
+
+
+class PostgresLike:
+    """A connection to PostgreSQL that notes what it is sent; the fence's row holds an epoch."""
+
+    dialect = SimpleNamespace(name="postgresql")
+
+    def __init__(self, epoch: int) -> None:
+        self.epoch = epoch
+        self.sent: list[str] = []
+
+    def exec_driver_sql(self, statement: str) -> None:
+        self.sent.append(statement)
+
+    def execute(self, query: Executable) -> SimpleNamespace:
+        self.sent.append(str(query.compile(dialect=postgresql.dialect())).replace("\n", ""))
+        return SimpleNamespace(scalar=lambda: str(self.epoch))
+
+
+def test_a_stopped_leader_holds_the_row_of_the_fence_for_three_seconds() -> None:
+    connection = PostgresLike(4)
+
+    pass_fence(connection, 4)  # type: ignore[arg-type]
+
+    limit, locked = connection.sent
+    assert limit == "set local idle_in_transaction_session_timeout = 3000"
+    assert locked.endswith("FOR UPDATE")
+
+
+def test_the_epoch_that_a_memory_names_is_the_highest_that_wrote(tmp_path: Path) -> None:
+    memory = Memory.open(url_in(tmp_path), Held(6))
+    before = memory.epoch()
+
+    memory.claim()
+
+    assert (before, memory.epoch()) == (0, 6)
     memory.close()
 
 

@@ -14,7 +14,7 @@ import pytest
 from generator.catalog.formats import iso, ms_of
 from generator.errors import GeneratorError
 from generator.record.audit.audit import Audit, AuditError, scores_of
-from generator.record.keys import add_key, drop_old_keys, make_key, read_keys
+from generator.record.keys import add_key, drop_old_keys, make_key, name_of, read_keys
 from generator.record.log.note import Checkpoint
 from generator.record.log.tiles import tiles_between, unbundle
 from tests.support import rfc6962
@@ -376,3 +376,25 @@ def test_a_key_that_signs_again_after_another_one_is_noted_again(record: Record)
     noted = [entry["key"] for entry in map(json.loads, entries(record)) if entry["kind"].startswith("log.")]
     assert len(noted) == 3
     assert noted[0] == noted[2] != noted[1]
+
+
+def test_a_clock_that_went_back_is_an_entry_of_its_own_and_counted(record: Record) -> None:
+    record.play([NOON + HOUR, NOON])
+    record.publish()
+
+    found = entries(record)
+    audit = Audit()
+    for entry in found:
+        audit.take(entry)
+
+    stepped = [json.loads(entry) for entry in found if b"clock.stepped" in entry]
+    assert [(entry["before"], entry["at"]) for entry in stepped] == [(iso(NOON + HOUR), iso(NOON))]
+    assert audit.clock_steps == 1
+
+
+@pytest.mark.parametrize(
+    ("origin", "name"),
+    [("https://api.example.org", "api.example.org/log"), ("http://localhost:8080/", "localhost:8080/log")],
+)
+def test_a_log_is_named_by_its_origin_without_the_scheme(origin: str, name: str) -> None:
+    assert name_of(origin) == name

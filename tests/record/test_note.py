@@ -158,6 +158,10 @@ def test_a_malformed_signature_line_is_refused_next_to_one_that_holds(line: str)
     assert str(caught.value) in {"a note's signature line is malformed", "that is not base64"}
 
 
+def test_a_signature_of_one_byte_by_another_key_is_passed_over() -> None:
+    assert open_note(NOTE + "— example.org AAAAAAA=\n".encode(), [SIGNER.verifier]) == HEAD.text
+
+
 def test_the_signatures_of_others_are_passed_over_but_for_none_that_fails() -> None:
     other = Signer.generate("example.org/witness")
     of_another_text = SIGNER.line("another text\n")

@@ -6,9 +6,10 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from sqlalchemy.engine import make_url
 
 from generator.errors import MemoryUnreadable
-from generator.record.memory.database import POSTGRES_ARGUMENTS, open_database
+from generator.record.memory.database import POSTGRES_ARGUMENTS, name_of, open_database
 from generator.record.memory.store import Memory
 from tests.support.arena_inputs import HOUR, NOON, hours, inputs_at, play_tick
 from tests.support.databases import url_in
@@ -176,3 +177,11 @@ def test_a_postgres_that_is_gone_holds_no_tick_up_for_long() -> None:
         "tcp_user_timeout": 10_000,  # milliseconds, as the next two
         "options": "-c statement_timeout=15000 -c lock_timeout=10000",
     }
+
+
+def test_a_database_of_a_server_is_named_without_its_password() -> None:
+    assert name_of(make_url("postgresql://emi:secret@db.example.org/memory")) == (
+        "postgresql://emi:***@db.example.org/memory"
+    )
+    assert name_of(make_url("sqlite:////var/lib/emi/memory.sqlite3")) == "/var/lib/emi/memory.sqlite3"
+    assert name_of(make_url("sqlite://")) == ":memory:"

@@ -30,6 +30,18 @@ def memory(tmp_path: Path) -> Iterator[Memory]:
     made.close()
 
 
+def test_who_votes_again_in_a_later_tick_is_counted_once_with_the_later_choice(memory: Memory) -> None:
+    vote = Vote(ROUND, choice=Prediction.BULLISH, at_ms=NOON + 5_000)
+    later = vote.but(choice=Prediction.BEARISH, at_ms=OPENED + 5_000)
+    first = play_tick(memory, inputs_at(OPENED, ballots=[vote.file(), vote.but(by=1).file()]))
+
+    view = play_tick(memory, inputs_at(OPENED + MINUTE, ballots=[later.file()]))
+    live = play_tick(memory, inputs_at(NOON + HOUR))
+
+    assert (first.ballots_counted, view.ballots_counted) == (2, 2)
+    assert live.live_tally == Tally(bullish=1, bearish=1, neutral=0)
+
+
 def test_votes_count_once_a_voter_and_the_last_arrival_wins(memory: Memory) -> None:
     vote = Vote(ROUND, at_ms=NOON + 5_000)
     early = vote.but(choice=Prediction.BEARISH, at_ms=NOON + 1_000)

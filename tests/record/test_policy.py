@@ -38,6 +38,18 @@ def test_a_quorum_is_reached_when_the_last_needed_witness_signed(times: dict[str
     assert policy.quorum_time({f"{name}.example": at for name, at in times.items()}) == reached
 
 
+def test_a_witness_has_the_url_that_its_line_ends_with_or_none() -> None:
+    text = f"witness a {KEYS['a']} https://a.example/w\nwitness b {KEYS['b']}\nquorum a"
+
+    policy = read_policy(text)
+
+    assert {name: witness.url for name, witness in policy.witnesses.items()} == {"a": "https://a.example/w", "b": ""}
+    assert {name: witness.key_name for name, witness in policy.witnesses.items()} == {
+        "a": "a.example",
+        "b": "b.example",
+    }
+
+
 def test_without_a_quorum_no_witness_is_needed() -> None:
     assert read_policy("quorum none").quorum_time({}) == 0
 

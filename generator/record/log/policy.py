@@ -24,7 +24,7 @@ class Witness:
     name: str  # within the policy
     key_name: str  # in its signature lines
     key: Cosigner | None
-    url: str = ""
+    url: str
 
 
 @dataclass(frozen=True, slots=True)
