@@ -106,6 +106,25 @@ EXCLUDED: Final = (
         "MAKING_LOCK: Final = 0x454D4901",
         "any number does that no other program on the server takes: both generators read it here",
     ),
+    Excluded(
+        "gateway/upstream/chain.py",
+        """    FOUND = "found"
+    ABSENT = "absent"
+    UNKNOWN = "unknown"
+    POOLED = "pooled"
+    \"""It waits in a pool, which proves neither.\"""
+    DROPPED = "dropped"
+""",
+        "words for who reads the code: presences are compared, and their texts are written nowhere",
+    ),
+    Excluded(
+        "gateway/upstream/chain.py",
+        """    return Presence.UNKNOWN
+
+
+def _follows""",
+        "of an indexer it only counts whether it has the payment, or answers 404: all else is treated alike",
+    ),
     Excluded("generator/record/log/tiles.py", "height = 0\n", "heights are only compared with each other"),
     Excluded("gateway/ledger/record.py", "created_at: float = 0.0", "whoever makes a row gives its time"),
     Excluded(

@@ -84,7 +84,7 @@ class TestFile:
         return self._named(self.starting)
 
     def mentions(self, names: Iterable[str]) -> bool:
-        """Return whether one of some names stands in the file."""
+        """Return whether one of some names is in the file."""
         return any(re.search(rf"\b{name}\b", self.text) for name in names)
 
     def _named(self, contexts: Iterable[str]) -> set[str]:

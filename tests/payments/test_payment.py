@@ -72,7 +72,7 @@ def test_and_9_a_good_payment_reads_as_the_sdk_reads_it() -> None:
     assert (read.first_valid, read.last_valid) == (5_000, 5_500)
 
 
-def test_what_stands_beside_a_payment_is_read_as_the_client_sent_it() -> None:
+def test_what_comes_with_a_payment_is_read_as_the_client_sent_it() -> None:
     resource = {"url": "https://api.example/a", "mimeType": None, "of": ["theirs"]}
     sent = BUYER.pay().identified("order-0123456789abcdef").changed(lambda value: value.update(resource=resource))
 

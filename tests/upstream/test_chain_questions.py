@@ -15,6 +15,7 @@ from tests.support.gateway_app import in_loop
 from tests.support.indexers import DictatedHttp
 
 ALGOD, INDEXER = "http://algod", "http://indexer"
+NODES = ("algod", "indexer")
 TXID = "T" * 52
 STATUS, PENDING = f"{ALGOD}/v2/status", f"{ALGOD}/v2/transactions/pending/{TXID}"
 PARAMS, HEALTH, INDEXED = f"{ALGOD}/v2/transactions/params", f"{INDEXER}/health", f"{INDEXER}/v2/transactions/{TXID}"
@@ -384,3 +385,23 @@ async def test_a_node_that_does_not_name_its_network_is_believed(params: tuple[i
 )
 def test_a_refusal_is_certain_two_rounds_later_or_where_its_absence_was_held(finding: Finding, confirms: bool) -> None:
     assert finding.confirms_refusal(100) is confirms
+
+
+@in_loop
+async def test_a_node_of_another_network_proves_nothing_and_follows_nothing() -> None:
+    chain, _, _ = chain_over({**both(), PARAMS: (200, {"genesis-hash": TESTNET.genesis_hash})})
+
+    assert await chain.lookup(TXID) == Finding(Presence.ABSENT, None, indexed=True, following=False)
+    assert not await chain.confirms_absence(TXID)
+
+
+@in_loop
+async def test_a_call_without_a_readable_answer_is_counted_for_the_node_that_was_asked() -> None:
+    metrics = Metrics()
+    settings = GatewaySettings(algod_url=ALGOD, indexer_url=INDEXER)
+    chain = Chain(settings, Nodes({**algod(), INDEXED: NOTHING}), ManualClock(), metrics)
+
+    await chain.lookup(TXID)
+
+    failed = {name: metrics.registry.get_sample_value("emi_chain_failures_total", {"node": name}) for name in NODES}
+    assert failed == {"algod": 0, "indexer": 1}
