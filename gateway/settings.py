@@ -115,6 +115,7 @@ class GatewaySettings(BaseSettings):
     host: str = "127.0.0.1"
     port: int = Field(default=8402, ge=0, le=65535)
     network: Literal["mainnet", "testnet", "devnet"] = "devnet"
+    play: bool = False
     pay_to: AlgorandAddress | None = Field(
         default=None,
         description="Algorand address that is paid; unset: a demo address, for which a public origin on mainnet sells "
@@ -179,6 +180,7 @@ class GatewaySettings(BaseSettings):
         if not self.base_is_loopback and "network" not in self.model_fields_set:
             raise ValueError("set NETWORK (mainnet, testnet or devnet) when BASE_URL is public")
         self._check_encrypted()
+        self._check_play()
 
         vault = self.vault_dir.resolve()
         site = self.site_path.resolve()
@@ -200,6 +202,24 @@ class GatewaySettings(BaseSettings):
                     f"EMI_{name.upper()} {parts.geturl()} is plain http, and EMI_NETWORK is mainnet: "
                     "use https://, or a loopback address (localhost, 127.0.0.0/8, ::1)"
                 )
+
+    def _check_play(self) -> None:
+        """Refuse play money that could be taken for another, and a devnet that is not this machine's own."""
+        if not self.play:
+            if self.network == "devnet" and not self.base_is_loopback:
+                raise ValueError(
+                    f"EMI_NETWORK is devnet and {self.origin} is public: set EMI_PLAY=true to sell play money there"
+                )
+            return
+
+        if self.network != "devnet":
+            raise ValueError(
+                f"EMI_PLAY is for EMI_NETWORK=devnet, not {self.network}: play money is of its own network"
+            )
+        for name in ("facilitator_url", "algod_url", "indexer_url"):
+            url = getattr(self, name)
+            if url is not None and not is_loopback(urlsplit(url).hostname or ""):
+                raise ValueError(f"EMI_PLAY: the devnet stays on loopback, and EMI_{name.upper()} is {url}")
 
     @property
     def site_path(self) -> Path:

@@ -159,6 +159,11 @@ class GeneratorSettings(BaseSettings):
         (), description=f"Venues of the live source, comma-separated; unset: all of {', '.join(VENUES)}."
     )
     network: Literal["mainnet", "testnet", "devnet"] | None = Field(None, description="Network of the payments.")
+    play: bool = Field(
+        default=False,
+        description="Sell play money on a public name: only with NETWORK devnet, whose facilitator and nodes stay on "
+        "loopback. Every body, page and 402 says so.",
+    )
     arena: ArenaSettings = ArenaSettings()
     indexer_url: str | None = Field(
         None,
@@ -374,7 +379,15 @@ class GeneratorSettings(BaseSettings):
             return f"BASE_URL {self.origin} is public: set SOURCE and NETWORK as well"
         if self.source == SourceMode.RECORDED and not self.data_dir:
             return "EMI_SOURCE is recorded: name the folder with --data DIR or EMI_DATA_DIR"
-        return self._inbox_complaint()
+        return self._play_complaint() or self._inbox_complaint()
+
+    def _play_complaint(self) -> str | None:
+        """Play money must never be taken for another, nor be sold to the public without a word."""
+        if self.play and self.network != "devnet":
+            return f"EMI_PLAY is for EMI_NETWORK=devnet, not {self.network}: play money is of its own network"
+        if self.network == "devnet" and not self.play and not self.is_loopback:
+            return f"EMI_NETWORK is devnet and {self.origin} is public: set EMI_PLAY=true to sell play money there"
+        return None
 
     def _inbox_complaint(self) -> str | None:
         """What is read as a ballot is removed afterwards: nothing else may lie there."""

@@ -29,6 +29,7 @@ from gateway.upstream.http_client import Http
 from gateway.vault.folder import LoadedVault, VaultProduct, VaultReader
 
 PAGE: Final = "/x402-buyer/"
+PLAY_WORDS: Final = "a devnet of this service's own"
 LENT_WORDS: Final = "devnet on this machine, under the test network's name"
 NETWORK_WORDS: Final[dict[str, str]] = {
     "mainnet": "Algorand",
@@ -87,7 +88,9 @@ def buyer_routes(
 
     wallet_url = devnet_wallet(settings)
     if wallet_url is not None:
-        signer = DevnetSigner(settings=settings, http=http, problems=problems, wallet_url=wallet_url)
+        signer = DevnetSigner(
+            settings=settings, clock=clock, http=http, clients=clients, problems=problems, wallet_url=wallet_url
+        )
         routes.append(Route(SIGN_PATH, signer.sign))
     return routes
 
@@ -160,7 +163,11 @@ class _Page:
         settings = self._settings
         bundle = self._bundle.version()
         wallet = devnet_wallet(settings)
-        lent = wallet is not None and settings.network == "testnet"
+        words = NETWORK_WORDS[settings.network]
+        if wallet is not None and settings.network == "testnet":
+            words = LENT_WORDS
+        elif settings.play:
+            words = PLAY_WORDS
         return {
             "product": product,
             "shell_name": product.id.removeprefix("x402-"),
@@ -170,7 +177,8 @@ class _Page:
             "size": len(vault.newest.bodies[product.id].content),
             "origin": settings.origin,
             "network": settings.chain_network,
-            "network_words": LENT_WORDS if lent else NETWORK_WORDS[settings.network],
+            "network_words": words,
+            "is_public": settings.play,
             "asset": settings.chain_network.asset_id,
             "payee": settings.payee,
             "sign_path": SIGN_PATH if wallet else None,

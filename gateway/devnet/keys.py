@@ -1,5 +1,6 @@
 """Accounts' keys in files that only their owner can read; they are never logged and never in an answer."""
 
+import base64
 import os
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -7,6 +8,7 @@ from pathlib import Path
 
 from algosdk import account
 from algosdk.error import WrongKeyLengthError
+from nacl.signing import SigningKey
 
 from gateway.devnet.errors import DevnetError
 
@@ -23,6 +25,13 @@ def new_key() -> Key:
     """Return a fresh key that no file holds."""
     secret, address = account.generate_account()
     return Key(address, secret)
+
+
+def key_of_seed(seed: bytes) -> Key:
+    """Return the key that 32 bytes stand for."""
+    pair = SigningKey(seed)
+    secret = base64.b64encode(seed + pair.verify_key.encode()).decode()
+    return Key(str(account.address_from_private_key(secret)), secret)
 
 
 def load_or_make(path: Path) -> Key:

@@ -45,6 +45,9 @@ def setup(
     values: Annotated[
         list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="A setting, not a secret one. Repeatable.")
     ] = None,
+    play: Annotated[
+        bool, typer.Option("--play", help="Sell play money, from a devnet on this machine: no account is needed.")
+    ] = False,
     root: Annotated[Path, typer.Option(help="Root folder of the machine, for images that are being built.")] = Path(
         "/"
     ),
@@ -67,17 +70,19 @@ def setup(
     machine = Machine(root.absolute())
     if undo:
         raise typer.Exit(_undo(machine, delete_data=delete_data))
-    choice = _choice(machine, domain, (cert, key), values or [])
+    choice = _choice(machine, domain, (cert, key), values or [], play=play)
     raise typer.Exit(_apply(machine, choice) if apply else _show(machine, choice))
 
 
-def _choice(machine: Machine, domain: str | None, pair: tuple[str | None, str | None], values: list[str]) -> Choice:
+def _choice(
+    machine: Machine, domain: str | None, pair: tuple[str | None, str | None], given: list[str], *, play: bool
+) -> Choice:
     """Return what is asked for: on the command line, or by the last --apply where no name is given."""
-    from generator.setup.plan import Choice, check_domain, check_path
+    from generator.setup.plan import PLAY, Choice, check_domain, check_path
 
     cert, key = pair
     if domain is None:
-        if cert or key or values:
+        if cert or key or given or play:
             raise typer.BadParameter("options need the DOMAIN again")
         with _journal(machine) as journal:
             if journal is None or journal.choice is None:
@@ -86,8 +91,9 @@ def _choice(machine: Machine, domain: str | None, pair: tuple[str | None, str | 
 
     name = check_domain(domain)
     folder = f"{LETS_ENCRYPT}/{name}"
+    values = (PLAY if play else {}) | _values(given)
     choice = Choice(
-        name, check_path(cert or f"{folder}/fullchain.pem"), check_path(key or f"{folder}/privkey.pem"), _values(values)
+        name, check_path(cert or f"{folder}/fullchain.pem"), check_path(key or f"{folder}/privkey.pem"), values
     )
     _check_settings(choice)
     return choice

@@ -37,6 +37,7 @@ class Site:
     asset_id: int  # USDC on that network
     arena_address: str = ""  # where ballots are addressed
     devnet: str | None = None  # origin of the devnet of this machine, whose money is play money
+    play: bool = False  # play money on a public name
     source_url: str | None = None  # where the source of this service is
     program: Program = UNNAMED  # what runs
 

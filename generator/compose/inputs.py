@@ -166,6 +166,8 @@ def market_limitations(ctx: TickContext, *more: str) -> tuple[str, ...]:
 
     if ctx.observation.mode in _MODE_NOTICE:
         limits.append(_MODE_NOTICE[ctx.observation.mode])
+    if ctx.site.play:
+        limits.append(answers.PLAY_NOTICE)
     if answers.NOT_STARTED in ctx.observation.limitations:
         # No source has been asked, so nothing is said of any.
         return unique([answers.NOT_STARTED, *limits, *more])

@@ -117,9 +117,10 @@ def site_of(settings: GeneratorSettings, program: Program = UNNAMED) -> Site:
     network = NETWORKS[settings.network or "devnet"]
 
     # A network on loopback is play money; pages name where it is.
+    # On a public name they do not, since readers cannot reach it.
     devnet = None
     nodes = settings.indexer_url or ""
-    if network != MAINNET and is_loopback(urlsplit(nodes).hostname or ""):
+    if not settings.play and network != MAINNET and is_loopback(urlsplit(nodes).hostname or ""):
         devnet = nodes.removesuffix("/indexer")
 
     return Site(
@@ -130,6 +131,7 @@ def site_of(settings: GeneratorSettings, program: Program = UNNAMED) -> Site:
         asset_id=network.asset_id,
         arena_address=settings.arena.address or DEMO_ARENA,
         devnet=devnet,
+        play=settings.play,
         source_url=settings.source_url,
         program=program,
     )

@@ -41,6 +41,15 @@ ENABLED: Final = (
     "emi-backup.timer",
     "emi-drill.timer",
 )
+PLAY: Final = {
+    "EMI_PLAY": "true",
+    "EMI_NETWORK": "devnet",
+    "EMI_FACILITATOR_URL": "http://127.0.0.1:8403/facilitator",
+    "EMI_ALGOD_URL": "http://127.0.0.1:8403/algod",
+    "EMI_INDEXER_URL": "http://127.0.0.1:8403/indexer",
+}
+"""Settings with which play money is sold, from a devnet on this machine."""
+PLAY_UNITS: Final = ("emi-devnet.service", "emi-purchase.timer")
 ALARMS: Final = ("EMI_ALERT_CMD", "EMI_PING_URL")
 DEFAULT_PROJECT: Final = "Educational Market Intelligence"
 _PLAIN_PATH: Final = re.compile(r"(/[\w.@+-]+)+")
@@ -227,6 +236,8 @@ def _has_ipv6(machine: Machine) -> bool:
 
 def _started(choice: Choice) -> Iterator[Step]:
     names = [*ENABLED]
+    if choice.values.get("EMI_PLAY") == "true":
+        names += PLAY_UNITS
     if any(name in choice.values for name in ALARMS):
         names.append("emi-alert.timer")
     for name in names:

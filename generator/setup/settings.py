@@ -91,9 +91,11 @@ def conflicts(machine: Machine, origin: str, values: Mapping[str, str]) -> Itera
 
 def to_be_set(machine: Machine) -> list[str]:
     """Return `FILE: NAME` of what still says example, or must be said before real money is taken."""
+    there = settings_there(machine)
+    sells_play = there.get(SHARED, {}).get("EMI_PLAY") == "true"
     return [
         f"{ETC}/{file}: {name}"
-        for file, settings in settings_there(machine).items()
+        for file, settings in there.items()
         for name, value in settings.items()
-        if ".example." in value or (name == "EMI_PAY_TO" and not value)
+        if ".example." in value or (name == "EMI_PAY_TO" and not value and not sells_play)
     ]

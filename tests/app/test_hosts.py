@@ -86,7 +86,7 @@ async def test_the_preview_answers_to_names_of_this_machine_alone(tmp_path: Path
 
 @in_loop
 async def test_the_preview_answers_to_its_configured_name(tmp_path: Path) -> None:
-    async with preview(tmp_path, base_url="http://Market.Home:8402", network="devnet") as client:
+    async with preview(tmp_path, base_url="http://Market.Home:8402", network="devnet", play=True) as client:
         answer = await client.get("/", headers={"host": "market.home:8402"})
 
     assert answer.status_code == 503

@@ -67,7 +67,8 @@ def selling(folder: Path, *, vault: bool = True, refusal: str | None = None, **s
     return Selling(found, held, refusal)
 
 
-def page_of(sold: Selling) -> TestClient:
+def page_of(sold: Selling, **given: Any) -> TestClient:
+    """Return a visitor of the page; what is given stands in for parts of the gateway."""
     parts: dict[str, Any] = {
         "settings": sold.settings,
         "clock": Clock(),
@@ -79,7 +80,8 @@ def page_of(sold: Selling) -> TestClient:
         "problems": Problems(sold.settings.project, sold.vault.disclaimer),
         "free_vote": None,
     }
-    return TestClient(Starlette(routes=buyer_routes(**parts)), base_url="http://localhost", follow_redirects=False)
+    app = Starlette(routes=buyer_routes(**parts | given))
+    return TestClient(app, base_url="http://localhost", follow_redirects=False, client=("127.0.0.1", 50_000))
 
 
 @pytest.fixture

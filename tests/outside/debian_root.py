@@ -56,6 +56,7 @@ class Root:
         """Return the ExecStart of an installed unit, as its users, with its settings, in its folder."""
         rows = re.findall(r"^(\w+)=(.*)$", (self.folder / "etc/systemd/system" / name).read_text(), re.MULTILINE)
         one = dict(rows)
+        self.make_state_directory(one)
         values: dict[str, str] = {}
         for key, value in rows:
             if key == "Environment":
@@ -69,6 +70,13 @@ class Root:
         groups = one.get("SupplementaryGroups", "").split()
         words = ["/usr/bin/env", "-i", "-C", one["WorkingDirectory"], *assigned(values), *command]
         return self.inside(*words, user=user, groups=groups)
+
+    def make_state_directory(self, unit: Mapping[str, str]) -> None:
+        """Make the folder of a user that systemd makes up for a unit."""
+        folder = self.folder / "var/lib" / unit.get("StateDirectory", "")
+        if unit.get("DynamicUser") == "yes" and not folder.exists():
+            folder.mkdir(mode=0o700)
+            os.chown(folder, 65534, 65534)
 
     def settings(self, file: str) -> dict[str, str]:
         lines = (self.folder / file.lstrip("/")).read_text().splitlines()

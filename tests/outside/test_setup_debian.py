@@ -19,17 +19,19 @@ from tests.support.processes import Running
 NAME = "api.setup.test"
 ORIGIN = f"https://{NAME}"
 EMI = "/opt/emi/bin/emi"
-DEVNET = "http://127.0.0.1:8403"
-MONEY = [
-    f"--set=EMI_{name}_URL={DEVNET}/{path}"
-    for name, path in (("FACILITATOR", "facilitator"), ("ALGOD", "algod"), ("INDEXER", "indexer"))
-]
-APPLY = (EMI, "setup", NAME, "--cert", "/usr/local/share/emi.pem", "--key", "/usr/local/share/emi.key", *MONEY)
+APPLY = (EMI, "setup", NAME, "--cert", "/usr/local/share/emi.pem", "--key", "/usr/local/share/emi.key", "--play")
 TRUST = {"SSL_CERT_FILE": "/usr/local/share/emi.pem"}
+# What the buyer page asks first, by TLS.
+WALLET = f"""
+import json, urllib.request
+asked = urllib.request.Request("{ORIGIN}/x402-buyer/devnet-sign", headers={{"X-Devnet-Wallet": "account"}})
+print(json.load(urllib.request.urlopen(asked))["address"])
+"""
 # What programs of the system write whenever they run: locks, backups of the account files, their own logs.
 NOT_OURS = (
     "proc/", "dev/", "run/", "tmp/", "var/log/", "var/lib/nginx/", "etc/.pwd.lock", "etc/passwd-", "etc/group-",
     "etc/shadow-", "etc/gshadow-", "etc/subuid-", "etc/subgid-", "var/backups/", "opt/", "root/", "var/tmp/",
+    "var/lib/emi-devnet", "var/lib/emi-purchase",  # throwaway wallets, which an undo leaves
 )  # fmt: skip
 pytestmark = [pytest.mark.outside, pytest.mark.timeout(1200)]
 
@@ -61,11 +63,10 @@ def files_of(root: Root) -> dict[str, tuple[int, int, int, bytes]]:
 
 @contextlib.contextmanager
 def service(root: Root) -> Iterator[dict[str, Running]]:
-    """Run what the units start, nginx, and a devnet for the money."""
+    """Run what the units start, and nginx."""
     with contextlib.ExitStack() as stack:
-        devnet = ["/usr/bin/env", "-i", "-C", "/tmp", "EMI_STATE_DIR=/tmp/devnet", EMI, "devnet", "--as", "testnet"]
         commands = {
-            "devnet": root.inside(*devnet, "--port", "8403", user="65534:65534"),
+            "devnet": root.unit("emi-devnet.service"),
             "schedule": root.unit("emi-schedule.service"),
             "gateway": root.unit("emi-gateway.service"),
             "nginx": root.inside("nginx", "-g", "daemon off;"),
@@ -100,17 +101,12 @@ def test_a_machine_is_set_up_serves_sells_and_is_taken_down_again(root: Root) ->
         wait_for_a_sale(root, running)
         root.run_unit("emi-backup.service")
         report = root.run_unit("emi-doctor.service", **TRUST)
-        bought = root.run(
-            *("/usr/bin/env", "-C", "/tmp", EMI, "buy", "market-regime", "--json"),
-            *("--url", ORIGIN, "--devnet-url", DEVNET),
-            user="65534:65534",
-            HOME="/tmp",
-            EMI_STATE_DIR="/tmp/buyer",
-            **TRUST,
-        )
+        bought = root.run_unit("emi-purchase.service", **TRUST)
+        wallets = [root.run("/usr/bin/python3", "-c", WALLET, **TRUST) for _ in range(2)]
 
     assert "All well" in report, report
     assert json.loads(bought)["payment_status"] == "settled"
+    assert wallets[0] == wallets[1] != ""
     assert "holds data" in root.run(EMI, "setup", "--undo")
     assert "Everything is undone." in root.run(EMI, "setup", "--undo", "--delete-data")
     after = files_of(root)

@@ -193,7 +193,7 @@ async def test_a_long_declaration_is_cut_and_the_terms_stay(tmp_path: Path) -> N
 
 @in_loop
 async def test_resource_url_comes_from_the_base_url_and_not_from_the_request(tmp_path: Path) -> None:
-    async with gateway_app(tmp_path, base_url="https://api.example", network="devnet") as home:
+    async with gateway_app(tmp_path, base_url="https://api.example", network="devnet", play=True) as home:
         answer = await home.get(host="evil.example")
 
     assert answer.json()["resource"]["url"] == f"https://api.example{REGIME}"

@@ -190,7 +190,7 @@ async def test_an_adopted_payment_gets_its_receipt_with_its_body(tmp_path: Path)
 @pytest.mark.parametrize("product", PATHS)
 @in_loop
 async def test_headers_with_a_receipt_stay_under_4096_bytes(product: str, tmp_path: Path) -> None:
-    async with gateway_app(tmp_path, vault=write_sold, base_url=LONG_ORIGIN, network="devnet") as home:
+    async with gateway_app(tmp_path, vault=write_sold, base_url=LONG_ORIGIN, network="devnet", play=True) as home:
         payment = home.buyer.pay(PRICES[product])
 
         answer = await home.send(payment, PATHS[product])

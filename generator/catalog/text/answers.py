@@ -44,6 +44,7 @@ RECORDING_ENDED: Final = "the recording has ended"
 NOT_STARTED: Final = "not started yet"
 BARS_MISSING: Final = "too little 5-minute history for a reading"
 SIMULATED_NOTICE: Final = "simulated market: no price here is real"
+PLAY_NOTICE: Final = "play money: payments here move nothing of value"
 RECORDED_NOTICE: Final = (
     "recorded market: prices are those of the replayed time, not of today; rounds, votes, forecasts and lessons are "
     "dated by the clock of the replay"

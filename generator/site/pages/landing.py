@@ -8,7 +8,14 @@ from generator.catalog.assets import ASSET_NAMES, ASSETS, DEFAULT_ASSET
 from generator.catalog.formats import chance_percent
 from generator.catalog.horizons import HOUR
 from generator.catalog.links import asset_path
-from generator.catalog.text.answers import BARS_MISSING, NEEDS_5_MINUTE_BARS, RECORDED_NOTICE, SIMULATED_NOTICE, clause
+from generator.catalog.text.answers import (
+    BARS_MISSING,
+    NEEDS_5_MINUTE_BARS,
+    PLAY_NOTICE,
+    RECORDED_NOTICE,
+    SIMULATED_NOTICE,
+    clause,
+)
 from generator.catalog.text.forecast import PublishedForecast, call_sentence
 from generator.catalog.text.labels import REGIME, STATE
 from generator.catalog.text.market import TREND_OF_SIDE
@@ -29,7 +36,7 @@ from generator.site.words.format import UNKNOWN, band, duration, percent, price,
 from generator.site.words.record import far_sentence
 
 _OF_BOOKS: Final = ("liquidity", "spread", "structure", "futures", "funding", "open_interest")
-_IN_BANNER: Final = frozenset({SIMULATED_NOTICE, RECORDED_NOTICE})
+_IN_BANNER: Final = frozenset({SIMULATED_NOTICE, RECORDED_NOTICE, PLAY_NOTICE})
 NO_FUTURES: Final = "There is no futures reading at the moment."
 
 
