@@ -255,7 +255,7 @@ async def test_public_mainnet_refuses_a_demo_payee_and_data_that_is_not_live(
 async def test_catalogs_get_a_name_tags_and_an_icon_that_they_take(
     project: str, origin: str, shown: dict[str, str], tmp_path: Path
 ) -> None:
-    async with gateway_app(tmp_path, project=project, base_url=origin, network="devnet") as home:
+    async with gateway_app(tmp_path, project=project, base_url=origin, network="devnet", play=True) as home:
         answer = await home.get()
 
     header = decode_header(answer.headers["PAYMENT-REQUIRED"])["resource"]
