@@ -337,7 +337,7 @@ def _record_text(record: ForecastScores, *, simulated: bool) -> str:
     right = record.hit.hits
     apart = sides_called(record, simulated=simulated)
     if record.warm_up:
-        apart += f" A backtest before the start, which does not count, made {record.warm_up}."
+        apart += f" A backtest before the start, which does not count, made {record.warm_up} forecasts."
 
     if not n and record.no_calls:
         return f"None of {quantity(record.no_calls, 'forecast')} made a call, so none was right or wrong.{apart}"
