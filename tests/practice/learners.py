@@ -1,4 +1,4 @@
-"""Whether the curve of scores tells the truth: `python -m tests.practice.learners [--seed N] [--learners N]`.
+"""Whether the curve of scores is right: `python -m tests.practice.learners [--seed N] [--learners N]`.
 
 Learners begin three times too sure and lose half of what is too much every 40 answers. Each block's true mean
 difference to the base rate is known from the chances alone; the table says how far the drawn means are from it, and in

@@ -1,4 +1,4 @@
-"""What Learn shows: a picture and a question for each idea, and three lessons of the latest rounds."""
+"""What Learn shows: a picture or a count and a question for each idea, and three lessons of the latest rounds."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
@@ -13,6 +13,7 @@ from generator.compose.coins import MoveRange
 from generator.site.charts.lessons import by_label, few_cases
 from generator.site.charts.ranges import how_far
 from generator.site.charts.record import reliability
+from generator.site.pages.chapters import chapters, times_and_moves
 from generator.site.words.format import day, price, signed
 from generator.site.words.lessons import chosen
 
@@ -35,6 +36,8 @@ def learn_view(arena: ArenaView, due: Sequence[PredictionMade], figures: Mapping
         "guess": range_guess(due),
         "chances": chances,
         "few": few_cases("few"),
+        "chapters": chapters(due),
+        "growth": times_and_moves(due),
         "funding": figures.get(f"{DEFAULT_ASSET.lower()}-funding"),
         "lessons": chosen(arena.lessons),
     }
