@@ -17,6 +17,7 @@ ASKED: Final = {
     "requirements.lock": RUN,
     "requirements-dev.lock": RUN + PROJECT["dependency-groups"]["dev"],
     "requirements-postgres.lock": PROJECT["project"]["optional-dependencies"]["postgres"],
+    "requirements-mcp.lock": PROJECT["project"]["optional-dependencies"]["mcp"],
     "requirements-build.lock": PROJECT["build-system"]["requires"],
 }
 INSTALLERS: Final = ("README.md", ".ci/wheel", "docs/howto/operating.md", "site/edge/container/Containerfile")

@@ -58,7 +58,7 @@ def buy(  # noqa: PLR0917
     wanted = product_named(product)
     settings = gateway_settings()
     origin = origin_of(url) if url else service_origin(settings)
-    devnet = _devnet_origin(origin_of(devnet_url) if devnet_url else None, origin, settings)
+    devnet = devnet_origin(origin_of(devnet_url) if devnet_url else None, origin, settings)
     order = Order(
         url=origin + wanted.path,
         product=wanted.id,
@@ -146,7 +146,7 @@ def product_named(name: str) -> Product:
     raise GeneratorError(f"{name!r} is not for sale; products are {', '.join(one.buy_name for one in PRODUCTS)}")
 
 
-def _devnet_origin(given: str | None, origin: str, settings: GatewaySettings) -> str:
+def devnet_origin(given: str | None, origin: str, settings: GatewaySettings) -> str:
     """Return the devnet's origin: as given, else the facilitator's, the running one's, the port after the gateway's."""
     from urllib.parse import urlsplit
 

@@ -5,7 +5,7 @@ import contextlib
 import io
 import random
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -103,8 +103,13 @@ def stage(folder: Path) -> Iterator[DevnetApp]:
         yield devnet
 
 
-def play(kind: Kind, seed: int, devnet: DevnetApp, folder: Path) -> Play:
+Run = Callable[["WebOfTheTest", Key, Path, "Play"], None]
+"""Tries to buy once, and notes in the play how it ended."""
+
+
+def play(kind: Kind, seed: int, devnet: DevnetApp, folder: Path, run: Run | None = None) -> Play:
     """Let a buyer with a new wallet and an empty folder try to buy from one seller, `RUNS` times."""
+    run = run or run_command
     dice = random.Random(f"{kind.name} {seed}")
     seller = kind.seller(devnet.client, devnet.fee_payer, dice)
     web = WebOfTheTest(seller, devnet, dice, 0.0 if kind.honest else DEATH_RATE)
@@ -112,7 +117,7 @@ def play(kind: Kind, seed: int, devnet: DevnetApp, folder: Path) -> Play:
     shutil.rmtree(folder, ignore_errors=True)
     for _ in range(RUNS):
         before = seller.answered
-        _run(web, key, folder, result)
+        run(web, key, folder, result)
         result.sends = max(result.sends, seller.answered - before)
         if dice.random() < 0.3:
             seller.broadcast()
@@ -126,7 +131,7 @@ def play(kind: Kind, seed: int, devnet: DevnetApp, folder: Path) -> Play:
     return result
 
 
-def _run(web: WebOfTheTest, key: Key, folder: Path, result: Play) -> None:
+def run_command(web: WebOfTheTest, key: Key, folder: Path, result: Play) -> None:
     """Run `emi buy` once."""
     clock = web.devnet.clock
     context = Context(web, PurchaseFolder(folder / "purchases"), clock.sleep, clock.monotonic)
@@ -142,10 +147,10 @@ def _run(web: WebOfTheTest, key: Key, folder: Path, result: Play) -> None:
             context.purchases.keep(bought.purchase)
             result.ends.append("settled")
             result.bought += 1
-            result.believed += not _true(bought, web.seller)
+            result.believed += not is_true(bought, web.seller)
 
 
-def _true(bought: Bought, seller: Seller) -> bool:
+def is_true(bought: Bought, seller: Seller) -> bool:
     """Return whether what was called settled is what an honest seller would have delivered."""
     honest = Seller(seller.devnet, seller.fee_payer, seller.dice)
     payment = bought.purchase.header
@@ -186,11 +191,11 @@ class Row:
         return found
 
 
-def play_kind(kind: Kind, seeds: Sequence[int], folder: Path) -> Row:
+def play_kind(kind: Kind, seeds: Sequence[int], folder: Path, run: Run | None = None) -> Row:
     """Play one kind with every seed on a devnet of its own."""
     folder.mkdir(parents=True)
     with stage(folder) as devnet:
-        return Row(kind, [play(kind, seed, devnet, folder / "buyer") for seed in seeds])
+        return Row(kind, [play(kind, seed, devnet, folder / "buyer", run) for seed in seeds])
 
 
 HEAD: Final = "kind                             plays  signed  spent  delivered  believed  lost beyond one payment"

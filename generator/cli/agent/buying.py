@@ -1,0 +1,364 @@
+"""The tool that buys: one purchase id is one purchase, whoever asks for it, how often, and whatever dies in between."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from decimal import Decimal, InvalidOperation
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from generator.catalog.money import usdc_amount
+from generator.catalog.products import PRODUCTS, Product
+from generator.cli.agent.answers import Purchased, ToolError
+from generator.cli.agent.spending import Spending, held, write_durably
+from generator.cli.buying.chain import identity
+from generator.cli.buying.offer import origin_key, read_terms
+from generator.cli.buying.proof import receipt_of
+from generator.cli.buying.purchase import Context, Order, purchase
+from generator.cli.buying.purchases import OPEN, Purchase, PurchaseFolder
+from generator.cli.buying.web import Unanswered, WebAnswer
+from generator.errors import GeneratorError
+from generator.lock import StateLock, StateLockTaken
+from generator.record.receipt import receipt_in
+from generator.record.verify import VerifyError
+
+if TYPE_CHECKING:
+    from gateway.devnet.keys import Key
+
+ID: Final = re.compile(r"[A-Za-z0-9_-]{4,64}")
+PATIENCE_S: Final = 20.0
+PAGE_BYTES: Final = 4_000
+"""Of a bought body in one page of its resource: below 1,200 tokens of four bytes."""
+DIGITS: Final = 6
+SAME_ID: Final = (
+    "Call buy again with the same purchase_id: the same payment is sent, and no other one is signed. A new id would be "
+    "a second purchase"
+)
+NO_WALLET: Final = "this server has no wallet: pay the demand in structuredContent and send the payment in _meta"
+
+
+@dataclass(frozen=True, slots=True)
+class Wallet:
+    """With what this server pays: a key, the node of its network, and the payee if the operator named one."""
+
+    key: Key
+    node_url: str
+    spending: Spending
+    payee: str | None = None
+
+
+class PaymentDemanded(Exception):
+    """Whoever calls is to pay: the object of PAYMENT-REQUIRED, and why."""
+
+    def __init__(self, required: Mapping[str, Any], why: str) -> None:
+        super().__init__(why)
+        self.required = required
+        self.why = why
+
+
+class Buyer:
+    """Buys from one origin; what it signed and what it was handed lies below one folder.
+
+    Args:
+        origin: of the service.
+        folder: for everything that must outlive this process.
+        context: what a purchase touches; its folder is replaced for each purchase.
+        wallet: None where whoever calls pays.
+        now: gives the time of a day's cap.
+    """
+
+    def __init__(
+        self, origin: str, folder: Path, context: Context, wallet: Wallet | None, now: Callable[[], datetime]
+    ) -> None:
+        self._origin = origin
+        self._folder = folder
+        self._context = context
+        self._wallet = wallet
+        self._now = now
+        name = hashlib.sha256(origin_key(origin).encode()).hexdigest()[:16]
+        self._place = folder / "purchases" / name
+
+    async def buy(self, name: str, cap: str, purchase_id: str) -> Purchased:
+        """Buy a product, or return what the same purchase bought before.
+
+        Raises:
+            ToolError: nothing was bought, or its outcome is not known; the text says what to do.
+            PaymentDemanded: there is no wallet.
+        """
+        product = product_named(name)
+        most = atomic_of(cap)
+        if not ID.fullmatch(purchase_id):
+            raise ToolError("purchase_id has 4 to 64 letters, digits, - or _: one id for one purchase")
+
+        try:
+            with StateLock(self._home(purchase_id), "purchase"):
+                return await self._buy(product, most, purchase_id)
+        except StateLockTaken:
+            raise ToolError(f"purchase {purchase_id} is under way in another call. {SAME_ID}") from None
+
+    async def _buy(self, product: Product, most: int, purchase_id: str) -> Purchased:
+        purchases = PurchaseFolder(self._home(purchase_id) / "payments")
+        done = _settled(purchases, self._home(purchase_id))
+        if done is not None:
+            if done.product != product.id:
+                raise ToolError(f"purchase {purchase_id} was for {done.product}; take another id for another product")
+            return self._answer(done, purchase_id, paid_now=False)
+        if self._wallet is None:
+            raise PaymentDemanded(await self._demand(product, most), NO_WALLET)
+        return await self._pay(product, most, purchase_id, purchases, self._wallet)
+
+    async def _pay(
+        self, product: Product, most: int, purchase_id: str, purchases: PurchaseFolder, wallet: Wallet
+    ) -> Purchased:
+        key = f"{origin_key(self._origin)} {purchase_id}"
+        limit = min(most, product.price_atomic)
+        is_open = purchases.unfinished(self._url(product)) is not None
+        if not is_open:
+            _refuse_other_product(purchases, self._home(purchase_id), product)
+            if product.price_atomic > most:
+                raise ToolError(
+                    f"cap_exceeded: {product.buy_name} costs {usdc_amount(product.price_atomic)} USDC, and cap is "
+                    f"{usdc_amount(most)}",
+                    error="cap_exceeded",
+                )
+            wallet.spending.reserve(key, limit, self._now())
+
+        try:
+            order = Order(
+                url=self._url(product),
+                product=product.id,
+                node_url=wallet.node_url,
+                devnet_url=wallet.node_url,
+                key=wallet.key,
+                max_amount_atomic=limit,
+                accept_payee=await self._payee(product, wallet),
+                patience_s=PATIENCE_S,
+            )
+            bought = await purchase(order, replace(self._context, purchases=purchases))
+        except GeneratorError as error:
+            if purchases.unfinished(self._url(product)) is not None:
+                raise ToolError(f"not known yet: {error}. {SAME_ID}", error="unknown") from error
+            # Nothing that was signed can be settled any more: the amount is free again.
+            wallet.spending.release(key)
+            raise ToolError(str(error), error="refused") from error
+
+        write_durably(self._body(bought.purchase.txid), bought.content)
+        purchases.keep(bought.purchase)
+        return self._answer(bought.purchase, purchase_id, paid_now=not is_open)
+
+    async def _payee(self, product: Product, wallet: Wallet) -> str:
+        """Return whom this origin is paid to: as the operator said, else whoever its first offer named."""
+        if wallet.payee is not None:
+            return wallet.payee
+        path = self._place / "payee"
+        with held(self._place, "payee-file"):
+            if path.exists():
+                return path.read_text(encoding="ascii")
+
+        network, _ = await identity(self._context.web, wallet.node_url)
+        answer = await self._asked(product)
+        payee = read_terms(answer, self._url(product), network).payee
+        with held(self._place, "payee-file"):
+            # Of two that ask at once the first counts.
+            if not path.exists():
+                write_durably(path, payee.encode("ascii", "replace"))
+            return path.read_text(encoding="ascii")
+
+    async def _demand(self, product: Product, most: int) -> Mapping[str, Any]:
+        """Return what PAYMENT-REQUIRED asks for a product."""
+        answer = await self._asked(product)
+        values = answer.values("payment-required")
+        try:
+            required = json.loads(base64.b64decode(values[0], validate=True))
+            amounts = [int(option["amount"]) for option in required["accepts"]]
+        except (ValueError, LookupError, TypeError, RecursionError):
+            raise ToolError(f"the service answered {answer.status} without readable terms: {answer.reason()}") from None
+        if max(amounts, default=0) > most:
+            raise ToolError("cap_exceeded: the price is above cap; nothing was paid", error="cap_exceeded")
+        return dict(required)
+
+    async def present(self, name: str, payload: Mapping[str, Any], purchase_id: str) -> tuple[Purchased, Any]:
+        """Send a payment that the caller signed; return what it bought and its settlement.
+
+        Raises:
+            ToolError: it was not delivered; the text says whether it may be settled.
+            PaymentDemanded: it was refused.
+        """
+        product = product_named(name)
+        header = base64.b64encode(json.dumps(payload).encode()).decode()
+        try:
+            answer = await self._context.web.get(self._url(product), {"PAYMENT-SIGNATURE": header})
+        except Unanswered as error:
+            raise ToolError(f"not known yet: no answer ({error}). Send the same payment again, sign no other") from None
+
+        if answer.status == 402:
+            raise PaymentDemanded(_required(answer), answer.reason())
+        receipt = receipt_of(answer)
+        body = answer.json()
+        if answer.status != 200 or receipt is None or receipt.get("success") is not True or not isinstance(body, dict):
+            raise ToolError(
+                f"not known yet: the service answered {answer.status}: {answer.reason()}. Send the same payment again, "
+                "sign no other"
+            )
+
+        path = self._body(str(receipt.get("transaction"))[:60].replace("/", "_"))
+        write_durably(path, answer.content)
+        made = Purchase(
+            txid=str(receipt.get("transaction")),
+            url=self._url(product),
+            header=header,
+            network=str(receipt.get("network")),
+            payer=str(receipt.get("payer")),
+            amount_atomic=body["price_atomic"] if isinstance(body.get("price_atomic"), int) else product.price_atomic,
+            status="settled",
+            receipt=receipt,
+            body=body,
+            product=product.id,
+            snapshot_id=str(body.get("snapshotId")),
+            sha256=hashlib.sha256(answer.content).hexdigest(),
+        )
+        return self._answer(made, purchase_id, paid_now=True), receipt
+
+    async def _asked(self, product: Product) -> WebAnswer:
+        try:
+            return await self._context.web.get(self._url(product))
+        except Unanswered as error:
+            raise ToolError(f"nothing was paid: {self._url(product)} cannot be reached ({error})") from None
+
+    def bought(self) -> list[tuple[str, Purchase]]:
+        """Return every settled purchase with its id."""
+        if not self._place.is_dir():
+            return []
+        found = []
+        for home in sorted(path for path in self._place.iterdir() if path.is_dir()):
+            done = _settled(PurchaseFolder(home / "payments"), home)
+            if done is not None:
+                found.append((home.name, done))
+        return found
+
+    def page(self, txid: str, number: int) -> str:
+        """Return one page of a bought body; ToolError where there is none."""
+        pages = self._pages(txid)
+        if not 1 <= number <= len(pages):
+            raise ToolError(f"there is no page {number} of {txid}; it has {len(pages)}")
+        return pages[number - 1]
+
+    def _pages(self, txid: str) -> list[str]:
+        path = self._body(txid)
+        if not path.is_file():
+            return []
+        text = path.read_text(encoding="utf-8")
+        return list(pages_of(text))
+
+    def _answer(self, done: Purchase, purchase_id: str, *, paid_now: bool) -> Purchased:
+        path = self._body(done.txid)
+        pages = len(self._pages(done.txid))
+        body = done.body if isinstance(done.body, dict) else {}
+        try:
+            receipt = receipt_in(json.dumps(done.receipt))
+        except VerifyError:
+            receipt = None
+
+        return Purchased(
+            purchase_id=purchase_id,
+            paid_now=paid_now,
+            product=str(done.product),
+            amount_usdc=usdc_amount(done.amount_atomic),
+            transaction=done.txid,
+            network=done.network,
+            payer=done.payer,
+            snapshot=str(done.snapshot_id),
+            sha256=str(done.sha256),
+            headline=str(body.get("headline", ""))[:600],
+            receipt=receipt if receipt is not None and len(receipt) <= 2_000 else None,
+            path=str(path) if pages else None,
+            resource=f"emi://bought/{done.txid}/1" if pages else None,
+            pages=pages,
+        )
+
+    def _home(self, purchase_id: str) -> Path:
+        return self._place / purchase_id
+
+    def _body(self, txid: str) -> Path:
+        return self._folder / "bought" / f"{txid}.json"
+
+    def _url(self, product: Product) -> str:
+        return self._origin + product.path
+
+
+def product_named(name: str) -> Product:
+    """Return a product by its name; ToolError lists them."""
+    for product in PRODUCTS:
+        if name in {product.buy_name, product.id}:
+            return product
+    raise ToolError(f"products are {', '.join(one.buy_name for one in PRODUCTS)}")
+
+
+def atomic_of(cap: str) -> int:
+    """Return an amount of USDC in atomic units; ToolError for what is not one.
+
+    >>> atomic_of("0.10")
+    100000
+    """
+    try:
+        amount = Decimal(cap)
+    except InvalidOperation:
+        amount = Decimal(-1)
+    scaled = amount.scaleb(DIGITS) if amount.is_finite() else Decimal(-1)
+    if scaled < 0 or scaled != scaled.to_integral_value() or scaled > 10**12:
+        raise ToolError("cap is an amount of USDC such as 0.10, at most six decimals")
+    return int(scaled)
+
+
+def pages_of(text: str) -> list[str]:
+    """Cut a text into pages of a bounded number of bytes, none within a character.
+
+    >>> [len(page) for page in pages_of("é" * 3_000)]
+    [2000, 1000]
+    """
+    pages = [""]
+    size = 0
+    for letter in text:
+        weight = len(letter.encode())
+        if size + weight > PAGE_BYTES:
+            pages.append("")
+            size = 0
+        pages[-1] += letter
+        size += weight
+    return pages
+
+
+def _settled(purchases: PurchaseFolder, home: Path) -> Purchase | None:
+    """Return the settled payment of a purchase, None while there is none."""
+    for path in sorted((home / "payments").glob("*.json")):
+        found = purchases.find(path.stem)
+        if found is not None and found.status == "settled":
+            return found
+    return None
+
+
+def _refuse_other_product(purchases: PurchaseFolder, home: Path, product: Product) -> None:
+    """Refuse an id whose open payment is for another product: it could be paid twice under one name."""
+    for path in (home / "payments").glob("*.json"):
+        found = purchases.find(path.stem)
+        if found is not None and found.status in OPEN and found.product != product.id:
+            raise ToolError(
+                f"this purchase_id has a payment for {found.product} that is not finished; ask for that one"
+            )
+
+
+def _required(answer: WebAnswer) -> Mapping[str, Any]:
+    values = answer.values("payment-required")
+    try:
+        required = json.loads(base64.b64decode(values[0], validate=True))
+    except (ValueError, LookupError, RecursionError):
+        required = None
+    if not isinstance(required, dict):
+        raise ToolError(f"the service refused without readable terms: {answer.reason()}")
+    return required
