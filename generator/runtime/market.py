@@ -1,7 +1,8 @@
 """The market as one process holds it: the source, the history of bars, and the brain that has read them."""
 
 import asyncio
-from dataclasses import dataclass
+from collections import deque
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final
 
@@ -12,6 +13,7 @@ from generator.brain.forecast import SideRule
 from generator.brain.reading import BrainReading
 from generator.brain.weights import Weights
 from generator.catalog.assets import ASSETS
+from generator.catalog.durations import HOUR_MS
 from generator.catalog.words import SourceMode
 from generator.errors import SourceError
 from generator.market.bars import BAR_MS, BarFrame
@@ -23,6 +25,7 @@ DAYS_OF_HISTORY: Final = 30
 SOURCES_DEADLINE_S: Final = 22.0  # a source gives its venues 20 s, then returns what arrived; this ends one that hangs
 ROWS_AT_ONCE: Final = 288
 BEFORE_ALL_MS: Final = -1
+EARLIER_BRAINS: Final = 24  # one an hour, of 0.2 MB
 
 log = structlog.get_logger("emi.tick")
 
@@ -38,7 +41,11 @@ def to_ms(at: datetime) -> int:
 
 @dataclass
 class MarketReader:
-    """What is known of the market. `history` and `engine` are replaced between two ticks or before one reads."""
+    """What is known of the market. `history` and `engine` are replaced between two ticks or before one reads.
+
+    The brain as it was is kept for each of the last hours: a clock that is set back then costs no forecast but those
+    that were sealed by the wrong time.
+    """
 
     source: Source  # where observations come from
     weights: Weights  # of the brain
@@ -46,6 +53,8 @@ class MarketReader:
     history: History  # of bars; the engine has read its 5-minute bars
     days: int = DAYS_OF_HISTORY  # of history to begin with
     sides: SideRule | None = None  # what opens a side to a call: nothing, unless the record or the market does
+    # the brain as it was after a bar, by that bar's time, one an hour; the newest last
+    _earlier: deque[tuple[int, bytes]] = field(default_factory=lambda: deque(maxlen=EARLIER_BRAINS))
 
     @property
     def mode(self) -> SourceMode:
@@ -69,7 +78,9 @@ class MarketReader:
         if observation.bar_interval_ms != BAR_MS or observation.ended:
             return None
         self.engine.sides = self.sides
-        return self.engine.update(observation.new_bars, observation.day_changes(self.engine.assets))
+        reading = self.engine.update(observation.new_bars, observation.day_changes(self.engine.assets))
+        self._keep_brain()
+        return reading
 
     async def adopt(self, bars: BarFrame) -> None:
         """Begin with the history that a live start did not get, and the bars since; call it between two ticks."""
@@ -118,8 +129,24 @@ class MarketReader:
             bars = await self.source.backfill(now_ms, self.days, no_progress)
         history = History(ASSETS)
         history.append(bars)
-        self.history, self.engine = history, await self.brain_of(history.frame())
+        self.history, self.engine = history, await self._brain_at(observation, history.frame())
         log.warning("the clock was set back: history and brain begin again", bars_before=len(held), bars=len(history))
+
+    def _keep_brain(self) -> None:
+        """Keep the brain as it is, unless one of this hour is kept."""
+        read_ms = self.engine.t_ms
+        if read_ms is None or (self._earlier and self._earlier[-1][0] // HOUR_MS == read_ms // HOUR_MS):
+            return
+        self._earlier.append((read_ms, self.engine.dump()))
+
+    async def _brain_at(self, observation: Observation, bars: BarFrame) -> Engine:
+        """Return the brain as it would be had no later bar been read: an earlier one continued, else one of history."""
+        while self._earlier and self._earlier[-1][0] + observation.bar_interval_ms > observation.market_ms:
+            self._earlier.pop()
+        if not self._earlier:
+            return await self.brain_of(bars)
+        read_ms, state = self._earlier[-1]
+        return await self.brain_of(bars.after(read_ms), Engine.load(self.weights, ASSETS, state))
 
 
 def has_read(engine: Engine, bars: int) -> bool:

@@ -51,7 +51,7 @@ def settings_of(mode: SourceMode, tmp_path: Path) -> GeneratorSettings:
 
 @pytest.fixture(params=[SourceMode.SIMULATED, SourceMode.RECORDED], scope="module")
 def back(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
-    """A generator whose clock was a day ahead for three hours, and one that never was, both at ten past noon."""
+    """A generator whose clock was a day ahead for three hours, and one whose never was, both from noon to ten past."""
     folder = tmp_path_factory.mktemp("clock")
     settings = settings_of(request.param, folder)
     steady = settings.model_copy(update={"state_dir": folder / "steady"})
@@ -64,20 +64,36 @@ def back(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
             await a_day_ahead(app, clock)
             clock.at = NOON + 10 * MINUTE
             await tick(app, clock.now())
-        clock.at = NOON + 10 * MINUTE
-        start = at and at + 10 * MINUTE
-        async with opened(folder, clock, steady, at=start) as app:
+        clock.at = NOON
+        async with opened(folder, clock, steady, at=at) as app:
             await tick(app, clock.now())
+            await tick(app, clock.step(10 * MINUTE))
 
     run(work)
     return settings.state_dir, steady.state_dir
 
 
-def test_the_reading_after_a_clock_was_set_back_is_that_of_a_fresh_start(back: tuple[Path, Path]) -> None:
-    after, fresh = (body(state, "/api/market-regime.php") for state in back)
+def test_the_reading_after_a_clock_was_set_back_is_as_if_it_never_was_ahead(back: tuple[Path, Path]) -> None:
+    after, steady = (body(state, "/api/market-regime.php") for state in back)
 
-    assert after["regime"] == fresh["regime"]
+    assert after["regime"] == steady["regime"]
     assert after["regime"]["as_of"] <= market_time(after)
+
+
+def test_a_clock_that_was_ahead_from_the_start_lets_the_brain_read_history_again(tmp_path: Path) -> None:
+    async def regime(folder: Path, first: datetime) -> Any:
+        clock = ManualClock(first)
+        async with opened(folder, clock) as app:
+            await tick(app, clock.now())
+            clock.at = NOON
+            await tick(app, clock.now())
+        return body(folder, "/api/market-regime.php")["regime"]
+
+    async def work() -> None:
+        ahead = await regime(tmp_path / "ahead", NOON + DAY)
+        assert ahead == await regime(tmp_path / "right", NOON)
+
+    run(work)
 
 
 def test_what_was_sealed_with_bars_of_the_future_is_void_unless_it_had_ended(back: tuple[Path, Path]) -> None:

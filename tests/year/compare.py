@@ -1,0 +1,344 @@
+"""What two years do not have in common, and whether a fault explains it."""
+
+import base64
+import json
+import sqlite3
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from math import isclose
+from pathlib import Path
+from typing import Any, Final
+
+from tests.year.journal import Bought, Gap, Journal
+from tests.year.published import Published, Row
+
+BAR_S: Final = 300
+VOTED_S: Final = 900  # after the seal the voters send their ballots
+SEAL_S: Final = 3_600  # a round is sealed when the one before it begins
+HORIZONS_S: Final = {"15m": 900, "1h": 3_600, "4h": 14_400, "24h": 86_400}
+TENTH: Final = 0.0501  # half of what a figure was rounded to, and a little
+FOUR_PLACES: Final = 0.501e-4
+LAST_KNOWN: Final = "previous_outcome"  # of what is sealed: the one thing that follows from the record itself
+# What a paid body says of its release, of the one before it and of the record so far; the rest is the market's.
+OF_RECORD: Final = frozenset({"snapshotId", "changed_since_last_tick", "track_record", "charts"})
+
+
+@dataclass
+class Comparison:
+    """What was compared.
+
+    Args:
+        gaps: times in which the disturbed year may lack something.
+    """
+
+    gaps: Sequence[Gap]
+    equal: Counter[str] = field(default_factory=Counter)
+    missing: Counter[str] = field(default_factory=Counter)  # in the disturbed year, explained by a gap
+    different: list[str] = field(default_factory=list)  # and what nothing explains
+
+    def fault(self, text: str) -> None:
+        """Note a difference that must not be."""
+        self.different.append(text)
+
+    def lacks(self, what: str, name: str, moments: Sequence[float]) -> None:
+        """Note what the disturbed year lacks: a fault must have been at one of the moments that decide on it."""
+        if any(gap.begin <= moment <= gap.end for gap in self.gaps for moment in moments):
+            self.missing[what] += 1
+        else:
+            self.fault(f"{what} {name} is missing, and no fault was then")
+
+    def same(self, what: str, name: str, one: Any, two: Any) -> None:
+        """Compare what both years have."""
+        if one == two:
+            self.equal[what] += 1
+        else:
+            self.fault(f"{what} {name} is {_short(one)} in the undisturbed year, {_short(two)} in the disturbed")
+
+
+def compare(one: Published, two: Published, gaps: Sequence[Gap]) -> Comparison:
+    """Compare the records of the undisturbed and of the disturbed year."""
+    found = Comparison(gaps)
+    _rounds(found, one, two)
+    _hours(found, one, two)
+    for what, record in (("undisturbed", one), ("disturbed", two)):
+        _scores(found, what, record)
+        _last_outcomes(found, what, record)
+    _differences_of_sums(found, one, two)
+    return found
+
+
+def _rounds(found: Comparison, one: Published, two: Published) -> None:
+    for name in two.rounds.keys() - one.rounds.keys():
+        found.fault(f"round {name} is in the disturbed year alone")
+
+    for name, row in one.rounds.items():
+        other = two.rounds.get(name, {})
+        start_s = unix(row["sealed"]["start"]) if "sealed" in row else unix(row["void"]["start"])
+        moments = (start_s - SEAL_S, start_s, start_s + SEAL_S)
+        if "void" in other and "void" not in row:
+            found.lacks("round", name, moments)
+        for kind in ("sealed", "locked", "resolved"):
+            if kind not in row:
+                continue
+            if kind not in other:
+                if "void" not in other:
+                    found.lacks("round", name, moments)
+                break
+            if kind == "sealed" and _bar(row[kind]["at"]) != _bar(other[kind]["at"]):
+                found.lacks("forecast of a round in time", name, moments)
+            _round(found, name, kind, row, other)
+
+
+def _round(found: Comparison, name: str, kind: str, row: Row, other: Row) -> None:
+    """Compare one entry of a round that both years have."""
+    in_time = _bar(row["sealed"]["at"]) == _bar(other["sealed"]["at"])
+    if kind == "sealed" and in_time:
+        found.same("band", name, row[kind]["band_bps"], other[kind]["band_bps"])
+    if kind == "locked":
+        for what in ("start_price", "simulated_votes", "price_basis"):
+            found.same(f"{what} of a round", name, row[kind][what], other[kind][what])
+        _votes(found, name, row[kind], other[kind])
+        if in_time:
+            found.same("forecast of a round", name, row[kind]["forecast"], other[kind]["forecast"])
+            found.same("salt of a round", name, row[kind]["salt"], other[kind]["salt"])
+    if kind == "resolved":
+        for what in ("end_price", "change_bps"):
+            found.same(f"{what} of a round", name, row[kind][what], other[kind][what])
+        if in_time:
+            found.same("outcome of a round", name, row[kind]["outcome"], other[kind]["outcome"])
+
+
+def _votes(found: Comparison, name: str, row: Row, other: Row) -> None:
+    """Compare the votes; those that lay on a machine that was lost are lost with it."""
+    votes, votes_too = ([each[what] for what in ("votes", "ballots_sha256")] for each in (row, other))
+    if votes == votes_too:
+        found.equal["votes of a round"] += 1
+    else:
+        found.lacks("votes", name, (unix(row["forecast"]["start"]) - SEAL_S + VOTED_S,))
+
+
+def _hours(found: Comparison, one: Published, two: Published) -> None:
+    for start, asset in two.hours.keys() - one.hours.keys():
+        found.fault(f"hour {start} of {asset} is in the disturbed year alone")
+
+    for (start, asset), row in one.hours.items():
+        other = two.hours.get((start, asset), {"moves": {}})
+        name = f"{asset} {start}"
+        at = unix(start)
+        before = (at - BAR_S, at)
+        if "started" in row:
+            if "started" not in other:
+                found.lacks("hourly forecast", name, before)
+                continue
+            _forecast(found, name, row["started"], other["started"])
+        if "outcome" in row.get("judged", {}):
+            if "outcome" in other.get("judged", {}):
+                found.same("hourly outcome", name, row["judged"], other["judged"])
+            else:
+                found.lacks("hourly outcome", name, (*before, at + SEAL_S))
+        _moves(found, name, row["moves"], other["moves"], at)
+
+
+def _forecast(found: Comparison, name: str, row: Row, other: Row) -> None:
+    """Compare an hourly forecast with its ranges; its salt follows from all of it."""
+    made, made_too = ({**each["forecast"]} for each in (row, other))
+    same_past = made.pop(LAST_KNOWN) == made_too.pop(LAST_KNOWN)
+    ranges, ranges_too = made.pop("ranges", None), made_too.pop("ranges", None)
+    found.same("hourly forecast", name, made, made_too)
+    found.same("ranges", name, ranges, ranges_too)
+    found.same("start price", name, row["start_price"], other["start_price"])
+    if same_past:
+        found.same("salt of an hour", name, row["salt"], other["salt"])
+
+
+def _moves(found: Comparison, name: str, row: Row, other: Row, at: float) -> None:
+    for horizon, what in row.items():
+        if "move" not in what:
+            continue
+        if "move" in other.get(horizon, {}):
+            found.same("move", f"{name} {horizon}", what, other[horizon])
+        else:
+            found.lacks("move", f"{name} {horizon}", (at - BAR_S, at, at + HORIZONS_S[horizon]))
+
+
+def _scores(found: Comparison, what: str, record: Published) -> None:
+    """Compare the scores that a year published each day with those that its log gives."""
+    for published, own in record.scores:
+        name = f"of the {what} year at {published['at']}"
+        for kind in ("arena", "hourly"):
+            stated = published[kind]
+            found.same("count of forecasts", f"{name}, {kind}", own[kind]["resolved"], stated["resolved"])
+            if "calls" not in stated:  # from before calls: other rates
+                continue
+            found.same("count of calls", f"{name}, {kind}", own[kind]["calls"], stated["calls"])
+            pairs = {
+                "brier": stated["brier"],
+                "log_score": stated["log_score"],
+                "base_rate": stated["baselines"]["base_rate"],
+                "persistence": stated["baselines"]["persistence"],
+            }
+            for score, value in pairs.items():
+                _near(found, f"{score} {name}, {kind}", own[kind][score], value, FOUR_PLACES)
+            _near(found, f"hit rate {name}, {kind}", own[kind]["hit_rate_percent"], stated["hit_rate_percent"], TENTH)
+        for horizon, counts in published.get("how_far", {}).items():
+            mine = own["how_far"][horizon]
+            found.same("count of moves", f"{name}, {horizon}", mine["resolved"], counts["resolved"])
+            for share in ("inside_50_percent", "inside_90_percent"):
+                _near(found, f"{share} {name}, {horizon}", mine[share], counts[share], TENTH)
+
+
+def _near(found: Comparison, what: str, one: float | None, two: float | None, within: float) -> None:
+    """Compare a figure with what was published of it after rounding; few cases are published as no figure."""
+    if two is None or (one is not None and abs(one - two) <= within):
+        found.equal["score"] += 1
+    else:
+        found.fault(f"{what} is {two}, the log gives {one}")
+
+
+def _last_outcomes(found: Comparison, what: str, record: Published) -> None:
+    """Check that each forecast names the outcome that was the last known one of its asset when it was made."""
+    played = [row for row in record.rounds.values() if "locked" in row]
+    known = _Known()
+    for row in sorted(played, key=lambda row: str(row["sealed"]["start"])):
+        name = f"round {row['sealed']['round_id']} in the {what} year"
+        known.check(found, name, row["sealed"]["asset"], row["sealed"]["at"], row["locked"][LAST_KNOWN])
+        if "resolved" in row:
+            known.came(row["sealed"]["asset"], row["resolved"]["at"], row["resolved"]["outcome"])
+
+    known = _Known()
+    for (start, asset), row in sorted(record.hours.items()):
+        if "started" in row:
+            stated = row["started"]["forecast"][LAST_KNOWN]
+            known.check(found, f"{asset} {start} in the {what} year", asset, row["made_at"], stated)
+        if "outcome" in row.get("judged", {}):
+            known.came(asset, row["judged_at"], row["judged"]["outcome"])
+
+
+class _Known:
+    """The outcomes of each asset, and since when each is known."""
+
+    def __init__(self) -> None:
+        self._of: dict[str, list[tuple[float, str]]] = {}
+
+    def came(self, asset: str, at: str, outcome: str) -> None:
+        self._of.setdefault(asset, []).append((unix(at), outcome))
+
+    def check(self, found: Comparison, name: str, asset: str, made_at: str, stated: str | None) -> None:
+        """Compare what a forecast names; before the first outcome in the log it names one that is not in it."""
+        before = [came for at, came in self._of.get(asset, []) if at <= unix(made_at)]
+        if before and stated != before[-1]:
+            found.fault(f"last outcome of {name} is {stated}, it was {before[-1]}")
+        elif before:
+            found.equal["last outcome known"] += 1
+
+
+def _differences_of_sums(found: Comparison, one: Published, two: Published) -> None:
+    """Check that what the totals differ by is what the missed rounds and hours add up to, and nothing else."""
+    only = Published()
+    missed = [
+        row for name, row in one.rounds.items() if "resolved" in row and "resolved" not in two.rounds.get(name, {})
+    ]
+    for entry in _in_order(missed, ("locked", "resolved")):
+        only._take(entry)
+    late = [
+        (row, two.rounds[name])
+        for name, row in one.rounds.items()
+        if "resolved" in row and "resolved" in two.rounds.get(name, {}) and not _scored_alike(row, two.rounds[name])
+    ]
+    instead = Published()
+    for row, other in late:
+        for entry in _in_order([row], ("locked", "resolved")):
+            only._take(entry)
+        for entry in _in_order([other], ("locked", "resolved")):
+            instead._take(entry)
+    for name in ("resolved", "brier", "log_score", "base_rate", "persistence", "calls", "hits"):
+        expected = getattr(one.arena, name) - getattr(only.arena, name) + getattr(instead.arena, name)
+        if isclose(expected, getattr(two.arena, name), rel_tol=1e-9, abs_tol=1e-9):
+            found.equal["total of the rounds"] += 1
+        else:
+            found.fault(f"total {name} of the rounds is {getattr(two.arena, name)}, without those missed {expected}")
+    gone = sum(
+        "outcome" in row.get("judged", {}) and "outcome" not in two.hours.get(key, {}).get("judged", {})
+        for key, row in one.hours.items()
+    )
+    found.same("count of hours without those missed", "", one.hourly.resolved - gone, two.hourly.resolved)
+
+
+def _in_order(rows: Sequence[Row], kinds: Sequence[str]) -> Iterator[Row]:
+    return (row[kind] for row in rows for kind in kinds)
+
+
+def _scored_alike(row: Row, other: Row) -> bool:
+    """Return whether a round has one score in both years: it was sealed in time, after the same outcome."""
+    return all(bool(row["locked"][what] == other["locked"][what]) for what in (LAST_KNOWN, "forecast"))
+
+
+def compare_payments(found: Comparison, one: Journal, two: Journal, folders: tuple[Path, Path]) -> None:
+    """Compare what payers bought in both years: the same products, prices and facts, delivered again whenever asked."""
+    bought = [{each.number: each for each in journal.bought} for journal in (one, two)]
+    for number, first in bought[0].items():
+        second = bought[1].get(number)
+        if second is None:
+            found.lacks("payment", str(number), (two.not_sold.get(number, 0.0),))
+            continue
+        found.same("payment", str(number), (first.product, first.amount), (second.product, second.amount))
+        if first.sha256 and second.sha256:
+            facts = [facts_of(folder / f"body-{number}.json") for folder in folders]
+            found.same("facts of a paid body", str(number), *facts)
+    for name, journal in (("undisturbed", one), ("disturbed", two)):
+        for each in journal.bought:
+            if not each.sha256:
+                found.fault(f"payment {each.number} of the {name} year was never delivered: {each.statuses}")
+            if not (all(each.again) or each.adopted):
+                found.fault(f"payment {each.number} of the {name} year was delivered otherwise when it was asked again")
+
+
+def facts_of(path: Path) -> Any:
+    """Return what a paid body says of the market."""
+    return _facts(json.loads(path.read_bytes()))
+
+
+def _facts(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {name: _facts(member) for name, member in value.items() if name not in OF_RECORD}
+    if isinstance(value, list):
+        return [_facts(member) for member in value]
+    return value
+
+
+def check_ledger(found: Comparison, what: str, ledger: Path, chain: Sequence[str], bought: Sequence[Bought]) -> None:
+    """Check that each payment on the chain is in the ledger once, and each that was delivered is on the chain."""
+    settled = Counter(_settled(ledger))
+    for txid, count in Counter(chain).items():
+        if count != 1 or settled[txid] != 1:
+            found.fault(f"{txid} of the {what} year is on the chain {count} times, in the ledger {settled[txid]} times")
+        else:
+            found.equal["payment in ledger and on chain"] += 1
+    for txid in settled.keys() - set(chain):
+        found.fault(f"{txid} of the {what} year is settled in the ledger, and not on the chain")
+    for each in bought:
+        if each.sha256 and each.txid not in chain:
+            found.fault(f"payment {each.number} of the {what} year was delivered, and never moved money")
+
+
+def _settled(ledger: Path) -> Iterator[str]:
+    """Give the ids of settled payments, those of long ago too."""
+    with sqlite3.connect(f"file:{ledger}?mode=ro", uri=True) as database:
+        yield from (txid for (txid,) in database.execute("SELECT txid FROM payments WHERE state = 'settled'"))
+        for (raw,) in database.execute("SELECT txid FROM settled_old"):
+            yield base64.b32encode(raw).decode().rstrip("=")
+
+
+def unix(text: str) -> float:
+    """Return Unix seconds of a time as the log writes it."""
+    return datetime.fromisoformat(text).timestamp()
+
+
+def _bar(at: str) -> int:
+    return int(unix(at)) // BAR_S
+
+
+def _short(value: Any) -> str:
+    return str(value)[:300]
