@@ -13,7 +13,7 @@ from generator.errors import SourceError
 from generator.market.observation import Observation
 from generator.runtime.app import App, build
 from generator.runtime.leadership import Leadership, open_lease
-from generator.runtime.market import DAYS_OF_HISTORY, no_progress, to_ms
+from generator.runtime.market import no_progress, to_ms
 from generator.runtime.startup import open_market
 from generator.runtime.tick import _lock_ms, play_arena, tick
 from generator.settings import GeneratorSettings
@@ -21,7 +21,6 @@ from tests.support.services import landing_page, without_background
 from tests.year.clock import YearClock
 from tests.year.process import Commands, full_disk, killed_after, resident_mb
 
-DAYS: Final = 2  # of history that a restart reads; the brain itself is kept
 HOUR_S: Final = 3_600
 
 
@@ -73,7 +72,7 @@ class Venues:
 
 
 def generator(
-    settings: GeneratorSettings, clock: YearClock, seed: int, *, first: bool = False, kill_s: float | None = None
+    settings: GeneratorSettings, clock: YearClock, seed: int, kill_s: float | None = None
 ) -> Callable[[Commands], None]:
     """Return the work of a generator.
 
@@ -81,23 +80,22 @@ def generator(
         settings: of the state.
         clock: of the year.
         seed: of the salts.
-        first: it is started on the state of another version, whose brain it may not take over.
         kill_s: processor time of the start after which it is killed.
     """
 
     def work(commands: Commands) -> None:
         structlog.configure(logger_factory=structlog.ReturnLoggerFactory())
-        asyncio.run(_serve(commands, settings, clock, seed, DAYS_OF_HISTORY if first else DAYS, kill_s))
+        asyncio.run(_serve(commands, settings, clock, seed, kill_s))
 
     return work
 
 
-async def _serve(  # noqa: PLR0917
-    commands: Commands, settings: GeneratorSettings, clock: YearClock, seed: int, days: int, kill_s: float | None
+async def _serve(
+    commands: Commands, settings: GeneratorSettings, clock: YearClock, seed: int, kill_s: float | None
 ) -> None:
     leadership = Leadership(open_lease(settings))
     with killed_after(kill_s):
-        app = build(settings, clock, fence=leadership.fence, days=days)
+        app = build(settings, clock, fence=leadership.fence)
         app.market.source = Venues(app.market.source)
         app.publisher.pages = landing_page()
         without_background(app)
@@ -107,7 +105,6 @@ async def _serve(  # noqa: PLR0917
         app.record.memory.claim()
         app.record.published.check()
         await open_market(app, clock.now(), no_progress, hours=0)
-        app.market.days = DAYS_OF_HISTORY  # what a clock that was set back has to read
         app.record.salt = lambda: salt_at(seed, clock.now().timestamp())
         await _tick(app, Tick())
     commands.done(Started(time.process_time(), resident_mb()))

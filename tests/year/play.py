@@ -44,6 +44,7 @@ HOUR: Final = timedelta(hours=1)
 RESTART_S: Final = 15.0  # until a supervisor has started a process again
 ASK_AGAIN_S: Final = 20.0
 MOST_ASKED: Final = 12
+MOST_QUOTES: Final = 5
 FAULT_OVER: Final = 3  # requests after which the outside works again
 ASKED_AGAIN_H: Final = 12  # a body is kept for a day
 BACKUP_H: Final = 2  # before the machine is lost
@@ -91,9 +92,9 @@ class Machine:
         self.outside = Child(outside_of(self.chain, self.clock))
         self.url: str = self.outside.answer()
 
-    def start_generator(self, *, first: bool = False, kill_s: float | None = None) -> Started:
+    def start_generator(self, kill_s: float | None = None) -> Started:
         """Start it; it ticks at once. DiedError: it was killed meanwhile."""
-        self.generator = Child(generator(self.settings, self.clock, self.seed, first=first, kill_s=kill_s))
+        self.generator = Child(generator(self.settings, self.clock, self.seed, kill_s))
         started: Started = self.generator.answer()
         return started
 
@@ -174,12 +175,12 @@ class Year:
             self.journal.faults[UPGRADED] += 1
             for kill_s in sorted(chance.uniform(0.02, 2.5) for _ in range(3)):
                 self._start_killed(kill_s)
-        self.machine.start_generator(first=True)
+        self.machine.start_generator()
         self.machine.start_gateway()
 
     def _start_killed(self, kill_s: float) -> None:
         for name, start in (
-            ("generator", lambda: self.machine.start_generator(first=True, kill_s=kill_s)),
+            ("generator", lambda: self.machine.start_generator(kill_s)),
             ("gateway", lambda: self.machine.start_gateway(kill_s / 20)),
         ):
             try:
@@ -275,8 +276,8 @@ class Year:
             self.machine.gateway.stop()
             self.machine.start_gateway()
 
-        quote: Answer = self._gateway("get", Request(product.path))
-        if quote.status in NOTHING_SOLD:
+        quote = self._quote(product.path)
+        if quote is None:
             self.journal.not_sold[hour] = self.clock.true()
             return
         header = quote.headers["payment-required"]
@@ -288,6 +289,15 @@ class Year:
             self.journal.faults[fault] += 1
         self._present(bought, product.path, signed, fault, purchase.dies_at)
         self._bought_before = (bought, signed.header)
+
+    def _quote(self, path: str) -> Answer | None:
+        """Ask for the price, a few times where nothing is for sale."""
+        for _ in range(MOST_QUOTES):
+            quote: Answer = self._gateway("get", Request(path))
+            if quote.status not in NOTHING_SOLD:
+                return quote
+            self.clock.step(ASK_AGAIN_S)
+        return None
 
     def _present(self, bought: Bought, path: str, signed: SignedPayment, fault: str | None, dies_at: str) -> None:
         """Present a payment until its body comes."""
