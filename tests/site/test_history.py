@@ -161,6 +161,21 @@ def test_a_day_is_called_by_the_regime_of_most_of_its_hours_else_changing() -> N
     assert days(named[:9], NOW_MS + DAY_MS)[0].page().title == "20 Nov 2026: range"
 
 
+def test_a_day_opens_with_the_headlines_at_which_the_state_was_another() -> None:
+    state = "Normal volatility since 02:15 UTC{}no trend (as of {} UTC). On the day {} are lower."
+    headlines = [
+        state.format(", ", "04:00", "two"),
+        state.format(", now calm; ", "05:00", "all"),
+        "Elevated volatility since 05:50 UTC, no trend (as of 06:00 UTC). On the day all are lower.",
+    ]
+    hours = [replace(hour, headline=said) for hour, said in zip(HOURS[-3:], headlines, strict=True)]
+
+    day = days(hours, NOW_MS)[0]
+
+    assert [said for _, said in day.headlines] == headlines
+    assert [said for _, said in day.states] == [headlines[0], headlines[2]]
+
+
 @pytest.mark.parametrize(
     ("label", "chance", "shown"),
     [("range", 0.5, "range"), ("range", 0.4994, "mixed"), ("transition", 0.95, "mixed"), ("unknown", None, "unknown")],

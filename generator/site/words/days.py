@@ -1,6 +1,7 @@
 """The market day by day: a line for each day, and a page for each of the newest."""
 
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Final
@@ -11,10 +12,12 @@ from generator.catalog.durations import DAY_MS
 from generator.catalog.links import ARCHIVE
 from generator.catalog.pages import SitePage
 from generator.catalog.text.labels import REGIME, shown_regime
+from generator.catalog.text.market import undated
 from generator.catalog.words import RegimeLabel
 from generator.site.words.format import UNKNOWN, moment, price, signed
 from generator.site.words.lessons import Lessons, chosen
 
+_WITHIN_STEP: Final = re.compile(r", now \w+;")  # as in: normal volatility since 02:15 UTC, now calm; no trend
 DAYS_KEPT: Final = 30  # that have a page
 DAYS_LISTED: Final = 366
 
@@ -29,6 +32,7 @@ class Day:
     regime: str
     change: str  # of Bitcoin
     headlines: tuple[tuple[str, str], ...]  # (time, headline) where it was not the one before
+    states: tuple[tuple[str, str], ...]  # those of them at which the state was another
     hours: tuple[tuple[str, str, str], ...]  # (time, regime, price of Bitcoin)
     prices: tuple[tuple[str, ...], ...]  # asset, first, last, change, lowest, highest
     over: bool
@@ -84,7 +88,8 @@ def _day(hours: Sequence[Hour], now_ms: int, taught: Mapping[str, Sequence[Lesso
         name=f"{at:%-d %b %Y}",
         regime=_regime_of_day(hours),
         change=next((row[3] for row in prices if row[0] == DEFAULT_ASSET), UNKNOWN),
-        headlines=tuple(_headlines(hours)),
+        headlines=tuple(_headlines(hours, lambda hour: hour.headline)),
+        states=tuple(_headlines(hours, _state_of)),
         hours=tuple((_clock(hour), REGIME[regime_of(hour)], price(hour.prices.get(DEFAULT_ASSET))) for hour in hours),
         prices=prices,
         over=hours[0].at_ms // DAY_MS < now_ms // DAY_MS,
@@ -118,11 +123,18 @@ def _regime_of_day(hours: Sequence[Hour]) -> str:
     return REGIME[common]
 
 
-def _headlines(hours: Sequence[Hour]) -> Iterator[tuple[str, str]]:
-    """Give each headline with the time at which it was new."""
-    for headline, group in groupby(hours, key=lambda hour: hour.headline):
-        if headline:
-            yield _clock(next(group)), headline
+def _headlines(hours: Sequence[Hour], key: Callable[[Hour], str]) -> Iterator[tuple[str, str]]:
+    """Give the headline of each hour whose `key` is not that of the hour before, with its time."""
+    for _, group in groupby(hours, key=key):
+        first = next(group)
+        if first.headline:
+            yield _clock(first), first.headline
+
+
+def _state_of(hour: Hour) -> str:
+    """Return a headline's sentence on the state, without the time that it is of and the word within a step."""
+    state, _, _ = undated(hour.headline).partition(". ")
+    return _WITHIN_STEP.sub(",", state)
 
 
 def _prices(hours: Sequence[Hour]) -> Iterator[tuple[str, ...]]:
