@@ -64,6 +64,9 @@ PAGES: Final[tuple[SitePage, ...]] = (
     SitePage(links.PRACTICE, "pages/practice.html", "Practice", "Practice: how far, and how sure?",
              "Past hours of the record without name and date: set a range or a chance, see what came, and learn "
              "whether you are calibrated. Free, no account.", primary=False),
+    SitePage(links.PRACTICE_CLASS, "pages/practice_class.html", "Class", "Forty minutes with a class",
+             "A sheet of ten past hours to print, with its key: a lesson on ranges, chance and overconfidence.",
+             primary=False, listed=False),
     _page(links.DOCS, "Docs", "API documentation",
           "A page for each endpoint, free and paid: fields, an answer, curl, Python, JavaScript, and guides to start."),
     _page(links.PRICING, "Pricing", "What is free and what costs a few cents",

@@ -26,6 +26,7 @@ METHODOLOGY: Final = "/methodology/"
 ARENA: Final = "/arena/"
 LEARN: Final = "/learn/"
 PRACTICE: Final = "/learn/practice/"
+PRACTICE_CLASS: Final = f"{PRACTICE}class/"
 PRACTICE_FILES: Final = "/files/practice/"  # items, truths, and the log of the shipped month
 PRACTICE_DEMO: Final = f"{PRACTICE_FILES}demo"  # below it lies that log as others lie at an origin
 TRACK_RECORD: Final = "/track-record/"

@@ -23,7 +23,23 @@ from tests.sellers.seller import ORIGIN
 from tests.support.builders import CONTEXTS
 
 TOOLS: Final = ("market_now", "how_far", "why", "arena_round", "track_record", "lesson")
-VALUES: Final[tuple[Any, ...]] = (None, 1, -1, True, "", "x" * 5_000, [], {}, "BTC", "ETH", "btc", "1h", "1m", "brain_only", 1e308)
+VALUES: Final[tuple[Any, ...]] = (
+    None,
+    1,
+    -1,
+    True,
+    "",
+    "x" * 5_000,
+    [],
+    {},
+    "BTC",
+    "ETH",
+    "btc",
+    "1h",
+    "1m",
+    "brain_only",
+    1e308,
+)
 NAMES: Final = ("asset", "window", "topic", "round_id", "x")
 FAULTS: Final = (None, WebAnswer(200, (), b"<"), WebAnswer(500, (), b"{}"), WebAnswer(200, (), b'{"freshness": 1}'))
 # Answer's member -> where the same lies in the body.

@@ -1,4 +1,4 @@
-"""What the practice page shows: the months of items, the first ten items, and three hours to read without scripts."""
+"""What the pages of practice show: items for the browser, hours to read without scripts, and a sheet for a class."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -13,6 +13,7 @@ from generator.site.words.format import day, signed
 
 FIRST_ITEMS: Final = 10  # in the page itself, so that practice begins without another request
 EXAMPLES: Final = 3
+ON_SHEET: Final = 10  # hours for a class, before the examples in the order of the items
 _OUTCOMES: Final = {"up": "up", "small_move": "a small move", "down": "down"}
 
 
@@ -22,6 +23,16 @@ class Example(NamedTuple):
     picture: Chart
     ask: str
     tell: str
+
+
+class SheetHour(NamedTuple):
+    """One hour of the sheet, and its row of the key."""
+
+    picture: Chart
+    move: str
+    half: str
+    nine: str
+    name: str
 
 
 class OwnMonth(NamedTuple):
@@ -87,3 +98,24 @@ def example(number: int, item: Mapping[str, Any], truth: Mapping[str, Any]) -> E
             f"It was {truth['asset']} on {day(ms_of(truth['start']))} UTC."
         ),
     )
+
+
+def class_view(month: ShippedMonth) -> dict[str, Any]:
+    """Return what pages/practice_class.html reads: ten hours of the shipped month, other ones than the examples."""
+    truths = {truth["item"]: truth for truth in json.loads(month.truths)["truths"]}
+    items = json.loads(month.items)["items"][-EXAMPLES - ON_SHEET : -EXAMPLES]
+
+    rows = []
+    for number, item in enumerate(items):
+        truth = truths[item["truth_sha256"][:12]]
+        ranges = truth["brain"]["ranges"]
+        rows.append(
+            SheetHour(
+                picture=hour_picture(f"hour-{number}", item["prices"]),
+                move=signed(truth["move"]),
+                half=f"{signed(ranges['low_50'])} to {signed(ranges['high_50'])}",
+                nine=f"{signed(ranges['low_90'])} to {signed(ranges['high_90'])}",
+                name=f"{truth['asset']}, {day(ms_of(truth['start']))} UTC",
+            )
+        )
+    return {"sheet": rows}

@@ -30,7 +30,7 @@ from generator.site.pages.landing import landing, missing
 from generator.site.pages.learn import learn_view
 from generator.site.pages.linked import linked_data
 from generator.site.pages.markdown import markdown
-from generator.site.pages.practice import own_months, practice_view
+from generator.site.pages.practice import class_view, own_months, practice_view
 from generator.site.pages.record import record_view
 from generator.site.pages.rounds import FinishedRound, history, who_was_right
 from generator.site.pages.terms import with_terms_linked
@@ -163,6 +163,10 @@ def _practice(_page: SitePage, view: PageView) -> Mapping[str, Any]:
     return practice_view(ShippedMonth.load(), own_months(view.months), str(view.ctx.observation.mode))
 
 
+def _class(_page: SitePage, _view: PageView) -> Mapping[str, Any]:
+    return class_view(ShippedMonth.load())
+
+
 def _asset(page: SitePage, view: PageView) -> Mapping[str, Any]:
     asset = page.subject.lower()
     figures = {
@@ -215,6 +219,7 @@ _BY_TEMPLATE: Final[Mapping[str, PageRecipe]] = {
     "pages/track_record.html": PageRecipe(_record, _record_source),
     "pages/glossary.html": PageRecipe(lambda _, view: {"today": _today(view)}, lambda view: (_today(view),)),
     "pages/learn.html": PageRecipe(_learn, _learn_source),
+    "pages/practice_class.html": PageRecipe(_class, lambda _view: ()),
     "pages/practice.html": PageRecipe(_practice, lambda view: (own_months(view.months),)),
     "pages/asset.html": PageRecipe(_asset, _each_five_minutes),
     "pages/history.html": PageRecipe(_history, lambda view: (view.figures,)),

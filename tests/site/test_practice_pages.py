@@ -1,0 +1,76 @@
+"""The pages of practice: what they hold without scripts, and the sheet with its key."""
+
+import html
+import json
+import re
+
+from generator.catalog.downloads import RecordFile
+from generator.site.pages.practice import EXAMPLES, FIRST_ITEMS, class_view, own_months, practice_view
+from generator.site.resources import ShippedMonth
+from tests.support.page_view import rendered
+
+
+def shipped() -> tuple[list[dict[str, object]], dict[str, dict[str, object]]]:
+    month = ShippedMonth.load()
+    truths = {truth["item"]: truth for truth in json.loads(month.truths)["truths"]}
+    return json.loads(month.items)["items"], truths
+
+
+def file(series: str, month: str | None, path: str) -> RecordFile:
+    return RecordFile(path=path, series=series, ending="json", rows=300, bytes=1, sha256="0" * 64, month=month)
+
+
+def test_the_page_holds_its_first_items_and_none_of_their_truths() -> None:
+    page = rendered()["/learn/practice/index.html"].decode()
+    first = json.loads(html.unescape(re.findall(r'data-first="([^"]*)"', page)[0]))
+    items, truths = shipped()
+
+    assert first == items[:FIRST_ITEMS]
+    assert not any(str(truths[str(item["truth_sha256"])[:12]]["end_price"]) in page for item in first)
+
+
+def test_months_of_the_own_record_come_after_the_shipped_one_newest_first() -> None:
+    files = [
+        file("practice", "2026-11", "/files/practice/2026-11-a.json"),
+        file("practice-truths", "2026-11", "/files/practice/2026-11-a-truths.json"),
+        file("hourly", "2026-12", "/files/track-record/2026-12/hourly.csv"),
+        file("practice", "2026-12", "/files/practice/2026-12-b.json"),
+        file("practice-truths", "2026-12", "/files/practice/2026-12-b-truths.json"),
+    ]
+    months = json.loads(practice_view(ShippedMonth.load(), own_months(files), "live")["practice"]["months"])
+
+    assert [month["items"] for month in months[1:]] == [files[3].path, files[0].path]
+    assert [month["truths"] for month in months[1:]] == [files[4].path, files[1].path]
+    assert [month["simulated"] for month in months] == [True, False, False]
+
+
+def test_an_hour_to_read_says_what_came_and_whether_the_range_held_it() -> None:
+    items, truths = shipped()
+    examples = practice_view(ShippedMonth.load(), (), "simulated")["practice"]["examples"]
+
+    for example, item in zip(examples, items[-EXAMPLES:], strict=True):
+        truth = truths[str(item["truth_sha256"])[:12]]
+        move, brain = truth["move"], truth["brain"]
+        assert isinstance(move, float)
+        assert isinstance(brain, dict)
+        held = brain["ranges"]["low_90"] <= move <= brain["ranges"]["high_90"]
+        assert f"{abs(move):.2f}%" in example.tell
+        assert ("inside that range" in example.tell) == held
+
+
+def test_the_key_of_the_sheet_is_of_its_hours_and_of_no_example() -> None:
+    items, truths = shipped()
+    sheet = class_view(ShippedMonth.load())["sheet"]
+    of_sheet = items[-EXAMPLES - len(sheet) : -EXAMPLES]
+
+    assert len(sheet) == 10
+    for hour, item in zip(sheet, of_sheet, strict=True):
+        truth = truths[str(item["truth_sha256"])[:12]]
+        move = truth["move"]
+        assert isinstance(move, float)
+        assert hour.move.lstrip("+\N{MINUS SIGN}") == f"{abs(move):.2f}%"
+        assert hour.name.startswith(f"{truth['asset']}, ")
+        prices = item["prices"]
+        assert isinstance(prices, list)
+        first = hour.picture.caption.rows[0][1]
+        assert first.lstrip("+\N{MINUS SIGN}") == f"{abs(prices[0] - 100):.2f}%"
