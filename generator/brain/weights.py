@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
@@ -49,13 +50,17 @@ class Weights:
 
     @classmethod
     def load(cls, path: Path | str | None = None, outlook: Path | str | None = None) -> Weights:
-        """Read and check the weights file and the outlook's; None are the packaged ones.
+        """Read and check the weights file and the outlook's; None are the packaged ones, both read once in a process.
 
         Raises:
             WeightsError: unreadable, of another format or version, tampered with, or of the wrong shape.
         """
-        weights_path = PACKAGED if path is None else Path(path)
-        outlook_path = PACKAGED_OUTLOOK if outlook is None else Path(outlook)
+        if path is None and outlook is None:
+            return _packaged()
+        return cls._read_from(Path(path or PACKAGED), Path(outlook or PACKAGED_OUTLOOK))
+
+    @classmethod
+    def _read_from(cls, weights_path: Path, outlook_path: Path) -> Weights:
         body = _read(weights_path, FORMAT, VERSION)
         outlook_body = _read(outlook_path, OUTLOOK_FORMAT, None)
 
@@ -87,6 +92,11 @@ class Weights:
             digest=digest,
             recipe=body["recipe"],
         )
+
+
+@cache
+def _packaged() -> Weights:
+    return Weights._read_from(PACKAGED, PACKAGED_OUTLOOK)  # noqa: SLF001
 
 
 def _read(where: Path, form: str, version: int | None) -> dict[str, Any]:
