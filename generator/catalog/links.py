@@ -25,6 +25,7 @@ SECURITY_TXT: Final = "/.well-known/security.txt"
 METHODOLOGY: Final = "/methodology/"
 ARENA: Final = "/arena/"
 LEARN: Final = "/learn/"
+LEARN_WORKER: Final = f"{LEARN}worker.js"
 PRACTICE: Final = "/learn/practice/"
 PRACTICE_CLASS: Final = f"{PRACTICE}class/"
 PRACTICE_FILES: Final = "/files/practice/"  # items, truths, and the log of the shipped month

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from generator.catalog.links import PRACTICE_DEMO, PRACTICE_FILES
+from generator.catalog.links import LEARN_WORKER, PRACTICE_DEMO, PRACTICE_FILES
 from generator.errors import PublishError
 
 _IMPORT: Final = re.compile(rb'(from "\./[a-z-]+\.js)"')
@@ -44,7 +44,7 @@ class Resources:
 
 @dataclass(frozen=True, slots=True)
 class Assets:
-    """The hand-written files: `/assets/*` and, at the root, `/favicon.svg`.
+    """The hand-written files: `/assets/*`, `/favicon.svg` and `/learn/worker.js`.
 
     Args:
         version: a short digest of them all. It is in the address of every script and style sheet, so that a new page
@@ -66,6 +66,7 @@ class Assets:
         for name, data in read.items():
             files[name] = _IMPORT.sub(versioned_import, data) if name.endswith(".js") else data
         files["/favicon.svg"] = files.pop("/assets/favicon.svg")
+        files[LEARN_WORKER] = files.pop("/assets/learn-worker.js")  # its place is its scope
         return cls(files, version)
 
 

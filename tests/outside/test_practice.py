@@ -245,6 +245,27 @@ def test_what_cannot_be_read_scores_nothing(browser: Browser, origin: str) -> No
     expect(page.locator("#practice-record")).to_contain_text("first answer")
 
 
+def test_learn_opens_again_without_a_network_and_keeps_nothing_else(browser: Browser, origin: str) -> None:
+    context = browser.new_context()
+    page = opened(context, origin)
+    page.locator("html[data-offline=kept]").wait_for()
+    page.goto(f"{origin}/learn/")
+    page.locator("html[data-offline=kept]").wait_for()
+    page.goto(f"{origin}/")
+    kept = page.evaluate(
+        "(async () => (await Promise.all((await caches.keys()).map(async (name) => (await (await caches.open(name)).keys())"
+        ".map((request) => new URL(request.url).pathname)))).flat())()"
+    )
+    assert {path.split("/")[1] for path in kept} == {"learn", "assets", "files"}
+
+    context.set_offline(True)  # noqa: FBT003  of Playwright
+    page.goto(f"{origin}{PATH}")
+    page.locator("#practice-answer").click()
+    expect(page.locator("#practice-result")).to_contain_text("Your score")
+    page.goto(f"{origin}/learn/")
+    expect(page.locator("h1")).to_contain_text("Learn")
+
+
 def axe_findings(page: Page) -> list[str]:
     page.add_script_tag(content=(MODULES / "axe-core" / "axe.min.js").read_text())
     violations = page.evaluate("axe.run(document, {resultTypes: ['violations']}).then((all) => all.violations)")
