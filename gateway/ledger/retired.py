@@ -87,6 +87,15 @@ def txid_bytes(txid: str) -> bytes | None:
     return data if len(data) == TXID_BYTES else None
 
 
+def txid_of(packed: bytes) -> str:
+    """Return the txid of its 32 bytes.
+
+    >>> txid_of(bytes(32)) == "A" * 52
+    True
+    """
+    return base64.b32encode(packed).decode().rstrip("=")
+
+
 def export(rows: Iterable[Mapping[str, Any]], folder: Path) -> None:
     """Add whole rows to `settled-YYYY-MM.csv` of the month in which they were closed, durably.
 

@@ -9,7 +9,7 @@ import sqlalchemy as sa
 
 from gateway.errors import LedgerUnreadable, database_reason
 from gateway.ledger.engine import postgres_engine, sqlite_path
-from gateway.ledger.retired import find_retired, record_of
+from gateway.ledger.retired import find_retired, txid_of
 from gateway.ledger.schema import unusable_schema
 from gateway.ledger.tables import payments, settled_old
 from gateway.settings import POSTGRES
@@ -53,7 +53,7 @@ class LedgerView:
 
         query = find_retired(txid)
         old = None if query is None or not self._keeps_old else self._connection.execute(query).first()
-        return None if old is None else {name: getattr(record_of(txid, old), name) for name in self.columns}
+        return None if old is None else self._moved_row(old)
 
     def newest_round(self) -> int:
         """Return the chain's round when the newest intent was written, 0 where none was."""
@@ -65,12 +65,39 @@ class LedgerView:
         with self._connection.execute(query, execution_options={"yield_per": PAGE}) as result:
             yield from (dict(row) for row in result.mappings())
 
+    @property
+    def has_moved_rows(self) -> bool:
+        """Whether payments of long ago left the table that `rows` reads."""
+        if not self._keeps_old:
+            return False
+        return self._connection.execute(sa.select(settled_old.c.txid).limit(1)).first() is not None
+
+    def moved_rows(self) -> Iterator[dict[str, Any]]:
+        """Yield the settled payments of long ago, oldest first; what is not kept of them is empty."""
+        if not self._keeps_old:
+            return
+        query = sa.select(settled_old).order_by(settled_old.c.settled_at, settled_old.c.txid)
+        with self._connection.execute(query, execution_options={"yield_per": PAGE}) as result:
+            for row in result:
+                yield self._moved_row(row)
+
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
         self._connection.close()
         self._engine.dispose()
+
+    def _moved_row(self, row: Any) -> dict[str, Any]:
+        """Return a payment of long ago in the columns of the others, None for what is not kept of it."""
+        kept = {
+            "txid": txid_of(row.txid),
+            "state": "settled",
+            "product": row.product,
+            "price_atomic": row.amount_atomic,
+            "closed_at": float(row.settled_at),
+        }
+        return {name: kept.get(name) for name in self.columns}
 
     def _select(self) -> sa.Select[Any]:
         return sa.select(*(payments.c[name] for name in self.columns))

@@ -170,7 +170,9 @@ def _listing(base: str, headers: Mapping[str, str], origin: str) -> Check:
         rows = answer.body.get("items")
         if answer.status != HTTPStatus.OK or not isinstance(rows, list):
             return Check("listing", None, f"it has no /discovery/resources ({answer.fault or answer.status})")
-        listed += sum(1 for row in rows if isinstance(row, dict) and str(row.get("resource", "")).startswith(origin))
+        listed += sum(
+            1 for row in rows if isinstance(row, dict) and str(row.get("resource", "")).startswith(f"{origin}/")
+        )
         if len(rows) < PAGE:
             break
 

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from enum import StrEnum
+from itertools import chain
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
@@ -19,6 +20,10 @@ if TYPE_CHECKING:
 
 payments_app = typer.Typer(help="List, inspect and export payments; only `adopt` writes.", no_args_is_help=True)
 SHOWN: Final = ("txid", "state", "product", "snapshot_id", "payer", "created_at", "reason")
+MOVED: Final = (
+    "Settled payments of more than about 90 days ago are not listed: `emi payments export` has what is kept of them, "
+    "`emi payments show TXID` one; the whole rows are in settled-YYYY-MM.csv."
+)
 EXPLAINED: Final = {
     "unknown": "the money may or may not have moved; looked up on the chain until that is certain",
     "settled": "paid; the answer is given again to whoever sends the same payment",
@@ -49,6 +54,9 @@ def list_payments(
     stored = {"unknown": "intent", "all": None}.get(state, state)
     with _ledger() as view:
         rows = [_row(row) for row in view.rows(stored, limit)]
+        shows_all = len(rows) < limit and state in {PaymentState.all, PaymentState.settled}
+        if shows_all and view.has_moved_rows:
+            print(MOVED, file=sys.stderr)
     if as_json:
         _write_jsonl(rows)
         return
@@ -86,12 +94,15 @@ def export(
 ) -> None:
     """Write every payment to standard output, oldest first, without bodies.
 
+    Of settled ones of more than about 90 days ago txid, product, amount and time are kept; their other columns are
+    empty here and filled in the files settled-YYYY-MM.csv next to the ledger.
+
     Example: emi payments export --csv > payments.csv
     """
     if as_csv and as_jsonl:
         raise GeneratorError("choose one of --csv and --jsonl")
     with _ledger() as view:
-        rows = (_row(row) for row in view.all_rows())
+        rows = (_row(row) for row in chain(view.moved_rows(), view.all_rows()))
         if as_jsonl:
             _write_jsonl(rows)
             return

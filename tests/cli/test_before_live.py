@@ -96,7 +96,12 @@ def test_a_clock_is_compared_with_the_newest_block(age_s: float, good: bool, tmp
     assert checks(tmp_path, block_age_s=age_s)["clock"].good is good
 
 
-@pytest.mark.parametrize(("status", "body"), [(404, {}), (200, {"items": []}), (200, {"items": "none"})])
+NAMESAKE = {"items": [{"resource": "https://api.emi.test.elsewhere/api/x402-atlas.php"}]}
+
+
+@pytest.mark.parametrize(
+    ("status", "body"), [(404, {}), (200, {"items": []}), (200, {"items": "none"}), (200, NAMESAKE)]
+)
 def test_a_list_without_us_is_said_and_no_fault(status: int, body: Any, tmp_path: Path) -> None:
     assert checks(tmp_path, {"/discovery/resources": (status, body)})["listing"].good is None
 

@@ -77,6 +77,30 @@ def test_a_retired_payment_is_known_by_its_txid_and_cannot_be_taken_in_again(led
     assert "1 settled long ago" in str(audit_ledger(tmp_path / "payments.sqlite3"))
 
 
+def test_an_identifier_of_long_ago_is_free_for_a_payment_that_is_signed_today(ledger: Ledger, tmp_path: Path) -> None:
+    old = "identifier-of-0001"
+    assert ledger.find_identifier(old) == txid(1)
+
+    ledger.retire(OVER, tmp_path)
+    ledger.write_intent(intent(8, identifier=old))
+    ledger.apply(txid(8), Settle("chain"), CLOSED)
+
+    assert ledger.find_identifier(old) == txid(8)
+    assert [record.is_retired for number in (1, 8) if (record := ledger.find(txid(number)))] == [True, False]
+
+
+def test_the_view_has_what_is_kept_of_payments_of_long_ago(ledger: Ledger, tmp_path: Path) -> None:
+    with LedgerView(tmp_path / "payments.sqlite3") as view:
+        assert (view.has_moved_rows, list(view.moved_rows())) == (False, [])
+    ledger.retire(OVER, tmp_path)
+
+    with LedgerView(tmp_path / "payments.sqlite3") as view:
+        (moved,) = view.moved_rows()
+        assert view.has_moved_rows
+    assert (moved["txid"], moved["state"], moved["price_atomic"]) == (txid(1), "settled", INTENT.price_atomic)
+    assert (moved["closed_at"], moved["created_at"], moved["payer"]) == (CLOSED.timestamp(), None, None)
+
+
 def test_whole_rows_are_in_the_file_of_their_month(ledger: Ledger, tmp_path: Path) -> None:
     ledger.retire(OVER, tmp_path)
 

@@ -105,7 +105,7 @@ def test_a_unit_runs_a_command_that_exists_and_writes_only_where_it_may(unit: Pa
 def test_no_unit_reaches_a_cloud_s_metadata(unit: Path) -> None:
     lines = unit.read_text().splitlines()
 
-    assert {"IPAddressDeny=link-local", "PrivateNetwork=yes"} & set(lines)
+    assert {"IPAddressDeny=link-local", "IPAddressDeny=any", "PrivateNetwork=yes"} & set(lines)
 
 
 @needs_systemd

@@ -1,4 +1,5 @@
 import csv
+import hashlib
 import io
 import json
 from dataclasses import replace
@@ -10,7 +11,8 @@ import sqlalchemy as sa
 from typer.testing import CliRunner, Result
 
 from gateway.errors import LedgerUnreadable
-from gateway.ledger.record import Refuse, Settle
+from gateway.ledger.record import KEEP_ROUNDS, Refuse, Settle
+from gateway.ledger.retired import OLD_ROUNDS
 from gateway.ledger.store import Ledger
 from gateway.ledger.view import LedgerView
 from generator.cli.payments import payments_app
@@ -19,6 +21,7 @@ from tests.support.processes import emi
 from tests.support.vaults import START
 
 UNKNOWN, SETTLED, REFUSED = (letter * 52 for letter in "USR")
+OVER = INTENT.last_valid + KEEP_ROUNDS + OLD_ROUNDS + 1
 
 
 def payments(*args: str, folder: Path) -> Result:
@@ -107,3 +110,21 @@ def test_a_payment_identifier_is_never_shown(command: tuple[str, ...], tmp_path:
 
     assert done.exit_code == 0
     assert "secret" not in done.stdout
+
+
+def test_payments_of_long_ago_are_exported_and_the_list_says_where_they_are(tmp_path: Path) -> None:
+    ledger = Ledger(tmp_path / "payments.sqlite3")
+    digest = hashlib.sha256(b"{}").hexdigest()
+    ledger.write_intent(replace(INTENT, txid="A" * 52, sha256=digest))
+    ledger.apply("A" * 52, Settle("chain"), START)
+    ledger.purge(OVER)
+    assert ledger.retire(OVER, tmp_path) == 1
+    ledger.close()
+
+    listed = payments("list", folder=tmp_path)
+    exported = payments("export", folder=tmp_path)
+
+    assert "more than about 90 days ago are not listed" in listed.stderr
+    (row,) = csv.DictReader(io.StringIO(exported.stdout))
+    assert (row["txid"], row["state"], row["created_at"]) == ("A" * 52, "settled", "")
+    assert row["closed_at"] == START.strftime("%Y-%m-%dT%H:%M:%SZ")
