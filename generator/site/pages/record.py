@@ -295,9 +295,9 @@ def is_called(made: PredictionMade) -> bool:
 
 
 def _last_before_calls(grid: Sequence[Mapping[str, Any]]) -> int | None:
-    """Return when the newest forecast of a grid ended that had a word and no call; None where all are from since."""
-    ends = [made.end_ms for row in grid for made in row["forecasts"] if made is not None and made.call is None]
-    return max(ends, default=None)
+    """Return when the newest forecast of a grid began that had a word and no call; None where all are from since."""
+    starts = [made.start_ms for row in grid for made in row["forecasts"] if made is not None and made.call is None]
+    return max(starts, default=None)
 
 
 def _grid(resolved: Sequence[PredictionMade]) -> tuple[dict[str, Any], ...]:
