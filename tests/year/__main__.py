@@ -17,8 +17,12 @@ from multiprocessing.context import ForkProcess
 from pathlib import Path
 from typing import Final
 
+from gateway.errors import GatewayError
+from gateway.ledger.audit import audit_ledger
 from gateway.settings import DEMO_PAYEE
-from tests.year.compare import Comparison, check_ledger, compare, compare_payments
+from generator.errors import BackupError
+from generator.keep.audit import audit_memory
+from tests.year.compare import Comparison, check_begin, check_ledger, check_statistics, compare, compare_payments
 from tests.year.figures import Point, drawn, measure, table
 from tests.year.generator import salt_at
 from tests.year.journal import Journal
@@ -100,12 +104,26 @@ def compared(folder: Path) -> Comparison:
     """Compare two years that were played."""
     one, two = (folder / name for name in YEARS)
     journals = Journal.load(one / "journal.json"), Journal.load(two / "journal.json")
-    found = compare(Published.read(one / "state" / "site"), Published.read(two / "state" / "site"), journals[1].gaps)
+    records = Published.read(one / "state" / "site"), Published.read(two / "state" / "site")
+    found = compare(*records, journals[1].gaps)
     compare_payments(found, *journals, (one, two))
-    for name, journal in zip(YEARS, journals, strict=True):
+    for name, journal, record in zip(YEARS, journals, records, strict=True):
+        state = folder / name / "state"
+        check_begin(found, name, state / "site", journal)
+        check_statistics(found, name, state / "site", record)
         chain = transfers(folder / name / "outside", DEMO_PAYEE)
-        check_ledger(found, name, folder / name / "state" / "payments.sqlite3", chain, journal.bought)
+        check_ledger(found, name, state / "payments.sqlite3", chain, journal.bought)
+        _audit(found, name, state)
     return found
+
+
+def _audit(found: Comparison, name: str, state: Path) -> None:
+    """Let the program's own audits read everything as well."""
+    try:
+        audit_memory(f"sqlite:///{state / 'memory.sqlite3'}", state / "site" / "once")
+        audit_ledger(state / "payments.sqlite3")
+    except (BackupError, GatewayError) as error:
+        found.fault(f"the audit of the {name} year: {error}")
 
 
 def report(folder: Path, found: Comparison) -> list[str]:

@@ -5,14 +5,14 @@ import json
 import sqlite3
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from math import isclose
 from pathlib import Path
 from typing import Any, Final
 
 from tests.year.journal import Bought, Gap, Journal
-from tests.year.published import Published, Row
+from tests.year.published import Published, Row, Sums, digest_of_log
 
 BAR_S: Final = 300
 VOTED_S: Final = 900  # after the seal the voters send their ballots
@@ -22,7 +22,7 @@ TENTH: Final = 0.0501  # half of what a figure was rounded to, and a little
 FOUR_PLACES: Final = 0.501e-4
 LAST_KNOWN: Final = "previous_outcome"  # of what is sealed: the one thing that follows from the record itself
 # What a paid body says of its release, of the one before it and of the record so far; the rest is the market's.
-OF_RECORD: Final = frozenset({"snapshotId", "changed_since_last_tick", "track_record", "charts"})
+OF_RECORD: Final = frozenset({"snapshotId", "changed_since_last_tick", "track_record", "ranges_last_week", "charts"})
 
 
 @dataclass
@@ -236,43 +236,71 @@ class _Known:
 
 def _differences_of_sums(found: Comparison, one: Published, two: Published) -> None:
     """Check that what the totals differ by is what the missed rounds and hours add up to, and nothing else."""
-    only = Published()
-    missed = [
-        row for name, row in one.rounds.items() if "resolved" in row and "resolved" not in two.rounds.get(name, {})
-    ]
-    for entry in _in_order(missed, ("locked", "resolved")):
-        only._take(entry)
-    late = [
-        (row, two.rounds[name])
-        for name, row in one.rounds.items()
-        if "resolved" in row and "resolved" in two.rounds.get(name, {}) and not _scored_alike(row, two.rounds[name])
-    ]
-    instead = Published()
-    for row, other in late:
-        for entry in _in_order([row], ("locked", "resolved")):
-            only._take(entry)
-        for entry in _in_order([other], ("locked", "resolved")):
-            instead._take(entry)
-    for name in ("resolved", "brier", "log_score", "base_rate", "persistence", "calls", "hits"):
-        expected = getattr(one.arena, name) - getattr(only.arena, name) + getattr(instead.arena, name)
-        if isclose(expected, getattr(two.arena, name), rel_tol=1e-9, abs_tol=1e-9):
-            found.equal["total of the rounds"] += 1
+    gone, instead = Sums(), Sums()
+    for name, row in one.rounds.items():
+        other = two.rounds.get(name, {})
+        if "resolved" in row and _score_of_round(row) != _score_of_round(other):
+            gone.add_round(row)
+            if "resolved" in other:
+                instead.add_round(other)
+    _same_sums(found, "rounds", (one.arena, two.arena), gone, instead)
+
+    gone, instead = Sums(), Sums()
+    for key, row in one.hours.items():
+        other = two.hours.get(key, {})
+        if _came(row) and _score_of_hour(row) != _score_of_hour(other):
+            gone.add_hour(row)
+            if _came(other):
+                instead.add_hour(other)
+    _same_sums(found, "hours", (one.hourly, two.hourly), gone, instead)
+
+
+def _score_of_round(row: Row) -> Any:
+    """Return what the score of a round follows from, None of one that was not resolved."""
+    if "resolved" not in row:
+        return None
+    return row["locked"]["forecast"], row["locked"][LAST_KNOWN], row["resolved"]["outcome"]
+
+
+def _score_of_hour(row: Row) -> Any:
+    """Return what the score of an hourly forecast follows from, None of one without an outcome."""
+    return (row["started"]["forecast"], _came(row)) if _came(row) else None
+
+
+def _came(row: Row) -> str | None:
+    found: str | None = row.get("judged", {}).get("outcome")
+    return found
+
+
+def _same_sums(found: Comparison, what: str, years: tuple[Sums, Sums], gone: Sums, instead: Sums) -> None:
+    """Compare the totals of two years, those of the first without what is gone and with what was scored otherwise."""
+    first, second = years
+    for name in asdict(second):
+        expected = getattr(first, name) - getattr(gone, name) + getattr(instead, name)
+        if isclose(expected, getattr(second, name), rel_tol=1e-9, abs_tol=1e-9):
+            found.equal[f"total of the {what}"] += 1
         else:
-            found.fault(f"total {name} of the rounds is {getattr(two.arena, name)}, without those missed {expected}")
-    gone = sum(
-        "outcome" in row.get("judged", {}) and "outcome" not in two.hours.get(key, {}).get("judged", {})
-        for key, row in one.hours.items()
-    )
-    found.same("count of hours without those missed", "", one.hourly.resolved - gone, two.hourly.resolved)
+            found.fault(f"total {name} of the {what} is {getattr(second, name)}, without those missed {expected}")
 
 
-def _in_order(rows: Sequence[Row], kinds: Sequence[str]) -> Iterator[Row]:
-    return (row[kind] for row in rows for kind in kinds)
+def check_begin(found: Comparison, what: str, site: Path, journal: Journal) -> None:
+    """Check that the log begins with all entries that the earlier version wrote, and that its payments were kept."""
+    if digest_of_log(site, journal.begun_size) == journal.begun_digest:
+        found.equal["entry of the earlier version"] += journal.begun_size
+    else:
+        found.fault(f"the log of the {what} year does not begin as the earlier version left it")
+    found.equal["payment of the earlier version delivered again"] += sum(journal.old_again)
+    if not all(journal.old_again):
+        found.fault(f"a payment of the earlier version was delivered otherwise in the {what} year")
 
 
-def _scored_alike(row: Row, other: Row) -> bool:
-    """Return whether a round has one score in both years: it was sealed in time, after the same outcome."""
-    return all(bool(row["locked"][what] == other["locked"][what]) for what in (LAST_KNOWN, "forecast"))
+def check_statistics(found: Comparison, what: str, site: Path, record: Published) -> None:
+    """Compare the totals of the last release with those that its log gives."""
+    stated = json.loads((site / "current" / "api" / "statistics.php").read_bytes())["arena"]["record"]
+    mine = record.arena.shown()
+    found.same("count of rounds in the statistics", f"of the {what} year", mine["resolved"], stated["resolved"])
+    for score in ("brier", "log_score"):
+        _near(found, f"{score} in the statistics of the {what} year", mine[score], stated[score], FOUR_PLACES)
 
 
 def compare_payments(found: Comparison, one: Journal, two: Journal, folders: tuple[Path, Path]) -> None:

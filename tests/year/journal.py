@@ -46,6 +46,9 @@ class Journal:
     not_sold: dict[int, float] = field(default_factory=dict)  # when nothing was for sale, by number
     faults: Counter[str] = field(default_factory=Counter)
     killed: Counter[str] = field(default_factory=Counter)
+    begun_size: int = 0  # entries of the log that the earlier version left
+    begun_digest: str = ""  # of those
+    old_again: list[bool] = field(default_factory=list)  # whether each payment of that version was delivered again
     cpu_s: float = 0.0
 
     def save(self, path: Path) -> None:

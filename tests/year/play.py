@@ -1,6 +1,8 @@
 """Play one year: the plan hour by hour, with faults or without, and a journal of what was missed and bought."""
 
+import base64
 import hashlib
+import json
 import random
 import resource
 import shutil
@@ -38,6 +40,7 @@ from tests.year.journal import Bought, Gap, Journal
 from tests.year.outside import FAULTS, outside_of
 from tests.year.plan import RESTORED, UPGRADED, Plan, Purchase
 from tests.year.process import Child, DiedError, RefusedError
+from tests.year.published import digest_of_log, log_size
 
 BEGIN: Final = datetime(2026, 11, 20, 14, 3, tzinfo=UTC)  # a minute after the old states were left
 HOUR: Final = timedelta(hours=1)
@@ -134,6 +137,8 @@ class Year:
         self.journal = Journal(plan.seed, plan.hours)
         self.clock = YearClock(BEGIN)
         state = unpacked(version, folder)
+        self.journal.begun_size = log_size(state / "site")
+        self.journal.begun_digest = digest_of_log(state / "site", self.journal.begun_size)
         settings = settings_of(version, state)
         self.machine = Machine(folder, version, settings, self.clock, plan.seed, self.journal.killed)
         self._payer: Key = new_key()
@@ -150,6 +155,7 @@ class Year:
         self.machine.open_outside()
         try:
             self._upgrade()
+            self._ask_for_old_bodies()
             self.machine.outside.ask("fund", self._payer.address)
             for hour in range(self.plan.hours):
                 self.on_hour(hour)
@@ -177,6 +183,12 @@ class Year:
                 self._start_killed(kill_s)
         self.machine.start_generator()
         self.machine.start_gateway()
+
+    def _ask_for_old_bodies(self) -> None:
+        """Ask for what was bought of the earlier version."""
+        for one in json.loads((self.machine.state / "bought.json").read_text(encoding="utf-8")):
+            answer: Answer = self._gateway("get", Request(one["path"], {"PAYMENT-SIGNATURE": one["header"]}))
+            self.journal.old_again.append(answer.body == base64.b64decode(one["body"]))
 
     def _start_killed(self, kill_s: float) -> None:
         for name, start in (

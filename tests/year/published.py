@@ -3,11 +3,13 @@
 Nothing here uses the program's audit or its rules of scoring; formats are those of docs/reference/formats.md.
 """
 
+import hashlib
 import json
 import math
 import struct
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
@@ -19,9 +21,14 @@ Row = dict[str, Any]
 Key = tuple[str, ...]
 
 
+def log_size(site: Path) -> int:
+    """Return how many entries a published log has."""
+    return int((site / "current" / "log" / "checkpoint").read_text(encoding="utf-8").splitlines()[1])
+
+
 def entries(site: Path) -> Iterator[Row]:
     """Give the entries of a published log."""
-    size = int((site / "current" / "log" / "checkpoint").read_text(encoding="utf-8").splitlines()[1])
+    size = log_size(site)
     folder = site / "once" / "log" / "tile" / "entries"
     for index in range(-(-size // WIDTH)):
         width = min(WIDTH, size - index * WIDTH)
@@ -29,6 +36,14 @@ def entries(site: Path) -> Iterator[Row]:
         full = folder / name
         data = (full if full.is_file() else folder / f"{name}.p" / str(width)).read_bytes()
         yield from _bundle(data, width)
+
+
+def digest_of_log(site: Path, size: int) -> str:
+    """Return a digest of the first entries of a published log."""
+    digest = hashlib.sha256()
+    for entry in islice(entries(site), size):
+        digest.update(json.dumps(entry, sort_keys=True).encode() + b"\n")
+    return digest.hexdigest()
 
 
 def _levels(index: int) -> range:
@@ -71,6 +86,19 @@ class Sums:
         if call is not None:
             self.moves += 1
             self.move_brier += (1 - chances[1] - (came != "NEUTRAL")) ** 2
+
+    def add_round(self, row: Row) -> None:
+        """Score a round that was resolved."""
+        locked = row["locked"]
+        forecast = locked["forecast"]
+        chances, base = (_triple(forecast[name]) for name in ("probabilities", "base_rate"))
+        self.add(chances, base, locked["previous_outcome"], forecast.get("call"), row["resolved"]["outcome"])
+
+    def add_hour(self, row: Row) -> None:
+        """Score an hourly forecast whose outcome came."""
+        made = row["started"]["forecast"]
+        chances, base = made["probabilities"], made["base_rate"]
+        self.add(chances, base, made["previous_outcome"], made.get("call"), row["judged"]["outcome"])
 
     def shown(self) -> Row:
         """Return the scores as a `scores` entry has them."""
@@ -149,20 +177,14 @@ class Published:
         row = self.rounds.setdefault(entry["round_id"], {})
         row[kind] = entry
         if kind == "resolved":
-            locked = row["locked"]
-            forecast = locked["forecast"]
-            chances, base = (_triple(forecast[name]) for name in ("probabilities", "base_rate"))
-            self.arena.add(chances, base, locked["previous_outcome"], forecast.get("call"), entry["outcome"])
+            self.arena.add_round(row)
 
     def _hour(self, entry: Row, kind: str, asset: str, what: Any) -> None:
         row = self.hours.setdefault((entry["start"], asset), {"moves": {}})
         row[kind] = what if isinstance(what, dict) else {"commitment": what}
         row[f"{kind}_at"] = entry["at"]
         if kind == "judged" and what.get("outcome"):
-            made = row["started"]["forecast"]
-            self.hourly.add(
-                made["probabilities"], made["base_rate"], made["previous_outcome"], made.get("call"), what["outcome"]
-            )
+            self.hourly.add_hour(row)
 
     def _move(self, entry: Row, asset: str, what: Row) -> None:
         row = self.hours[entry["start"], asset]

@@ -1,6 +1,7 @@
 """The comparison of two years finds what is planted, and what a fault explains it does not report."""
 
 import copy
+import json
 import sqlite3
 from collections.abc import Callable
 from pathlib import Path
@@ -8,9 +9,18 @@ from typing import Any, Final
 
 import pytest
 
-from tests.year.compare import Comparison, check_ledger, compare, compare_payments, unix
+from generator.record.log.tiles import bundle
+from tests.year.compare import (
+    Comparison,
+    check_begin,
+    check_ledger,
+    check_statistics,
+    compare,
+    compare_payments,
+    unix,
+)
 from tests.year.journal import Bought, Gap, Journal
-from tests.year.published import Published, Row
+from tests.year.published import Published, Row, digest_of_log
 
 HOURS: Final = 4
 CAME: Final = ("BULLISH", "NEUTRAL", "BEARISH", "NEUTRAL")
@@ -190,3 +200,45 @@ def test_a_payment_without_its_body_or_with_another_is_named(tmp_path: Path) -> 
         "payment 1 of the disturbed year was never delivered: []",
         "payment 3 of the disturbed year was delivered otherwise when it was asked again",
     ]
+
+
+def test_a_log_that_does_not_begin_as_it_was_left_is_named(tmp_path: Path) -> None:
+    publish(tmp_path, log())
+    left = Journal(1, HOURS, begun_size=3, begun_digest=digest_of_log(tmp_path, 3), old_again=[True])
+    rows = log()
+    rows[1]["salt"] = "other"
+    found, untouched = Comparison([]), Comparison([])
+
+    check_begin(untouched, "disturbed", tmp_path, left)
+    publish(tmp_path, rows)
+    left.old_again.append(False)
+    check_begin(found, "disturbed", tmp_path, left)
+
+    assert untouched.different == []
+    assert found.different == [
+        "the log of the disturbed year does not begin as the earlier version left it",
+        "a payment of the earlier version was delivered otherwise in the disturbed year",
+    ]
+
+
+def publish(site: Path, rows: list[Row]) -> None:
+    """Publish a log of less than one tile."""
+    for path, data in {
+        "current/log/checkpoint": f"name\n{len(rows)}\nroot\n".encode(),
+        f"once/log/tile/entries/000.p/{len(rows)}": bundle([json.dumps(row).encode() for row in rows]),
+    }.items():
+        (site / path).parent.mkdir(parents=True, exist_ok=True)
+        (site / path).write_bytes(data)
+
+
+def test_statistics_that_the_log_does_not_give_are_named(tmp_path: Path) -> None:
+    record = Published.of(iter(log()))
+    shown = record.arena.shown()
+    stated = {"arena": {"record": {**shown, "brier": shown["brier"] + 0.001}}}
+    (tmp_path / "current" / "api").mkdir(parents=True)
+    (tmp_path / "current" / "api" / "statistics.php").write_text(json.dumps(stated))
+    found = Comparison([])
+
+    check_statistics(found, "disturbed", tmp_path, record)
+
+    assert [text.partition(" is ")[0] for text in found.different] == ["brier in the statistics of the disturbed year"]
