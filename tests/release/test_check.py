@@ -91,6 +91,15 @@ def test_what_was_good_is_looked_at_again_only_when_it_changed() -> None:
         checker.check(NUMBER, {**FILES, "/llms.txt": b"\xff"})
 
 
+def test_what_was_good_in_a_release_is_good_by_itself() -> None:
+    checker = Checker()
+    checker.check(NUMBER, FILES)
+
+    assert checker.fault(REGIME, BODY) is None
+    assert checker.fault(REGIME, OLD) == "of generation 000000000006"
+    assert checker.fault("/llms.txt", b"") == "empty"
+
+
 def faults(checker: Checker, **files: bytes) -> str:
     with pytest.raises(PublishError) as refused:
         checker.check(NUMBER, {**FILES, **{f"/{name}": content for name, content in files.items()}})

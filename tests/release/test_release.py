@@ -384,6 +384,46 @@ def test_readers_may_read_what_is_published_whatever_the_umask_says(
     assert {path.stat().st_mode & 0o777 for path in made if path.is_dir()} == {folder_mode}
 
 
+def test_what_a_crash_left_half_made_is_in_no_one_s_way(tmp_path: Path) -> None:
+    (tmp_path / ".site.new").mkdir()
+    site = tmp_path / "site"
+    LocalDisk().folder(site)
+    (site / ".current.new").symlink_to("nowhere")
+    LocalDisk().folder(site / "releases")
+    (site / "releases" / ".probe").touch()
+    (site / "releases" / ".000000000001").mkdir()
+
+    opened(site).publish("000000000001", FILES, now_s=0)
+
+    assert seen(site) == FILES
+    assert {path.name for path in (*tmp_path.iterdir(), *site.iterdir())} == {"site", "current", "once", "releases"}
+    assert {path.name for path in (site / "releases").iterdir()} == {"000000000001"}
+
+
+@pytest.mark.parametrize("step", ["write", "sync", "move", "point"])
+def test_of_a_release_that_failed_nothing_is_left(tmp_path: Path, step: str) -> None:
+    disk = FailingDisk(step)
+    disk.heal()
+    releases = opened(tmp_path, disk)
+    releases.publish("000000000001", FILES, now_s=0)
+    disk.armed = True
+
+    with pytest.raises(PublishError):
+        releases.publish("000000000002", NEW, now_s=60, once=TILES)
+
+    assert {path.name for path in (tmp_path / "releases").iterdir()} == {"000000000001"}
+    assert seen(tmp_path) == FILES
+
+
+def test_the_number_of_a_release_that_readers_lost_is_not_given_again(tmp_path: Path) -> None:
+    opened(tmp_path).publish("000000000007", FILES, now_s=0)
+    shutil.rmtree(tmp_path / "releases" / "000000000007")
+    releases = opened(tmp_path)
+
+    with pytest.raises(PublishError, match="release 000000000007 not published: 000000000007 is there already"):
+        releases.publish("000000000007", NEW, now_s=60)
+
+
 def test_a_folder_that_cannot_be_written_is_one_clear_line(tmp_path: Path) -> None:
     (tmp_path / "site").write_text("a file where the folder should be")
 

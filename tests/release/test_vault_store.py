@@ -186,6 +186,32 @@ def test_a_product_that_is_not_for_sale_says_why_and_the_others_do_not(tmp_path:
     }
 
 
+def test_a_manifest_describes_each_product_as_the_catalog_does_with_its_body_and_quote() -> None:
+    sold = replace(offer(1), bazaar={product.id: {"of": product.id} for product in PRODUCTS})
+
+    made = manifest_of(sold, [])
+
+    assert (made["schema_version"], made["generation"]) == (1, "000000000001")
+    assert {name: made[name] for name in sold.head} == sold.head
+    assert [row["id"] for row in made["products"]] == [product.id for product in PRODUCTS]
+    for product, row in zip(PRODUCTS, made["products"], strict=True):
+        of_catalog = ("path", "title", "product_id", "price_atomic", "price_display")
+        body = sold.bodies[product.id]
+        digest = hashlib.sha256(body).hexdigest()
+        assert {name: row[name] for name in of_catalog} == {name: getattr(product, name) for name in of_catalog}
+        assert row["description"] == product.what_this_is
+        lasts = product.cache_seconds
+        assert row["cache_control"] == (f"private, max-age={lasts}" if lasts else "no-store")
+        assert row["challenge"]["quote"]["sha256"] == digest
+        assert row["bazaar"] == sold.bazaar[product.id]
+        assert row["body"] == {
+            "path": f"snapshots/000000000001/{product.id}.json",
+            "sha256": digest,
+            "bytes": len(body),
+            "price_atomic": product.price_atomic,
+        }
+
+
 def test_a_manifest_is_written_as_short_as_it_can_be_and_as_it_reads(tmp_path: Path) -> None:
     sold = offer(1)
     opened(tmp_path).publish(replace(sold, head={**sold.head, "disclaimer": "\N{PLUS-MINUS SIGN}1%"}))
