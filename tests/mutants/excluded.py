@@ -125,7 +125,11 @@ EXCLUDED: Final = (
 def _follows""",
         "of an indexer it only counts whether it has the payment, or answers 404: all else is treated alike",
     ),
-    Excluded("generator/release/release.py", 'Path(f"{self._once}{path}").parent', "only the folder of this path is used"),
+    Excluded(
+        "generator/release/release.py",
+        'self._disk.folder(Path(f"{self._once}{path}").parent)',
+        "only the folder of this path is used",
+    ),
     Excluded("generator/record/log/tiles.py", "height = 0\n", "heights are only compared with each other"),
     Excluded("gateway/ledger/record.py", "created_at: float = 0.0", "whoever makes a row gives its time"),
     Excluded(
