@@ -71,6 +71,8 @@ def test_an_identifier_is_unique_and_its_absence_is_not(tmp_path: Path) -> None:
     with pytest.raises(IdentityTaken):
         ledger.write_intent(replace(first, txid="D" * 52))
     assert ledger.find("D" * 52) is None
+    assert ledger.find_identifier("x" * 16) == first.txid
+    assert ledger.find_identifier("y" * 16) is None
 
 
 def test_a_body_is_stored_once_for_all_that_bought_it(tmp_path: Path) -> None:

@@ -84,6 +84,12 @@ def manifest(folder: Path) -> Any:
     return json.loads((folder / "manifest.json").read_text())
 
 
+def test_a_new_vault_holds_the_folder_of_its_snapshots_alone(tmp_path: Path) -> None:
+    vault = opened(tmp_path / "vault")
+
+    assert (vault.generation(), [path.name for path in (tmp_path / "vault").iterdir()]) == (0, ["snapshots"])
+
+
 def test_a_replaced_snapshot_says_when_and_keeps_that_time(tmp_path: Path) -> None:
     vault = opened(tmp_path)
     for number in (1, 2, 3):
