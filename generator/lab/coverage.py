@@ -15,8 +15,8 @@ from generator.catalog.durations import DAY_MS, HOUR_MS
 from generator.catalog.horizons import HORIZONS
 from generator.lab.outlook import moves_after
 from generator.lab.report import met, table
-from generator.lab.scores import BARS_A_DAY, resampled
-from generator.market.bars import BAR_MS, BarFrame, FloatArray
+from generator.lab.scores import resampled
+from generator.market.bars import BAR_MS, BARS_A_DAY, BarFrame, FloatArray
 
 STATED: Final = (50, 90)
 BOUNDS: Final = ((47.0, 53.0), (88.0, 92.0))

@@ -15,9 +15,9 @@ from generator.brain.weights import Weights
 from generator.catalog.horizons import HORIZONS
 from generator.lab.outlook import moves_after
 from generator.lab.report import Row, met, table
-from generator.lab.scores import BARS_A_DAY, Flags, resampled
+from generator.lab.scores import Flags, resampled
 from generator.lab.states import LONG_DAYS, State, States, explained_share, rows_of_states, state_of
-from generator.market.bars import BarFrame, FloatArray
+from generator.market.bars import BARS_A_DAY, BarFrame, FloatArray
 
 QUANTILES: Final = (0.05, 0.25, 0.75, 0.95)
 NORMAL: Final = (-1.6449, -0.6745, 0.6745, 1.6449)

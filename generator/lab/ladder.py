@@ -20,8 +20,7 @@ from generator.catalog.horizons import HORIZONS
 from generator.lab.coverage import ENOUGH, WARM_UP, Days, ratio_by_days
 from generator.lab.outlook import moves_after
 from generator.lab.report import met, table
-from generator.lab.scores import BARS_A_DAY
-from generator.market.bars import BAR_MS, BarFrame, FloatArray
+from generator.market.bars import BAR_MS, BARS_A_DAY, BarFrame, FloatArray
 
 KINDS: Final = ("end", "touch")
 SIDES: Final = ("up", "down", "either")

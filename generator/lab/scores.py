@@ -10,14 +10,13 @@ import numpy as np
 import numpy.typing as npt
 
 from generator.brain.axes import FALLING, RISING
-from generator.market.bars import FloatArray
+from generator.market.bars import BARS_A_DAY, FloatArray
 
 BINS: Final = 15
 STRESSED: Final = (1, 3)
 CLAIMS: Final = (0, 1)
 CLAIMS_OF_SIDE: Final = (RISING, FALLING)
 TRANSITION: Final = 4
-BARS_A_DAY: Final = 288
 _NEVER: Final = 1e9
 _DRAWS: Final = 200
 Labels = npt.NDArray[np.int64]

@@ -11,8 +11,8 @@ from generator.brain.axes import FALLING, RISING
 from generator.brain.engine import Engine
 from generator.brain.regime import LEAD
 from generator.lab.report import Row
-from generator.lab.scores import BARS_A_DAY, TRANSITION, Flags, Labels, RegimeRun
-from generator.market.bars import FloatArray
+from generator.lab.scores import TRANSITION, Flags, Labels, RegimeRun
+from generator.market.bars import BARS_A_DAY, FloatArray
 
 LONG_DAYS: Final = 20  # of a set, from which its figures are held to the bars
 _ELEVATED: Final = 2

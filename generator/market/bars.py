@@ -11,12 +11,13 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from generator.catalog.durations import MINUTE_MS
+from generator.catalog.durations import DAY_MS, MINUTE_MS
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 
 BAR_MS: Final = 5 * MINUTE_MS
+BARS_A_DAY: Final = DAY_MS // BAR_MS
 BAR_FIELDS: Final[tuple[str, ...]] = (
     "open",
     "high",

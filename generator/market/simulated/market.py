@@ -19,7 +19,7 @@ from numpy.random import Generator
 from generator.catalog.assets import ASSETS
 from generator.catalog.durations import MINUTE_MS
 from generator.catalog.words import RegimeLabel
-from generator.market.bars import BAR_FIELDS, BAR_MS, BarFrame, FloatArray
+from generator.market.bars import BAR_FIELDS, BAR_MS, BARS_A_DAY, BarFrame, FloatArray
 from generator.market.simulated import params
 from generator.market.simulated.random import Draws, Stream, autoregress, generator, ornstein_uhlenbeck, tail_scale
 from generator.market.simulated.schedule import regime_mix, schedule
@@ -29,8 +29,8 @@ _SLOW_HALF_LIFE = 288.0  # bars: a day
 _FAST_HALF_LIFE = 9.0  # 45 minutes
 _SLOW_SD = (0.22, 0.12)  # log volatility: common, own
 _FAST_SD = (0.18, 0.12)
-_LEAD_BARS = params.BARS_A_DAY  # history that slow reactions need before the block
-_CALM_SIGMA_BAR = 0.016 / np.sqrt(params.BARS_A_DAY)
+_LEAD_BARS = BARS_A_DAY  # history that slow reactions need before the block
+_CALM_SIGMA_BAR = 0.016 / np.sqrt(BARS_A_DAY)
 _BLOCKS_KEPT = 3
 
 
@@ -137,7 +137,7 @@ def make_block(seed: int, block: int) -> Block:
     fields = _prices(seed, block, minute, spread)
 
     move = np.diff(minute[:: params.BAR_MINUTES], axis=0)
-    sigma_bar = sigma_day / np.sqrt(params.BARS_A_DAY)
+    sigma_bar = sigma_day / np.sqrt(BARS_A_DAY)
     strength = sigma_bar / (_CALM_SIGMA_BAR * params.BETA)  # 1 on an ordinary calm day
 
     fields["volume"] = _volume(seed, block, np.abs(move) / sigma_bar, strength) / fields["close"]
@@ -188,7 +188,7 @@ def _volume(seed: int, block: int, size: FloatArray, strength: FloatArray) -> Fl
     """Return USD traded: more when volatile, more when the bar moved."""
     noise = np.exp(0.40 * _wave(seed, Stream.VOLUME, block, 12.0, 0.4) - 0.08)
     by_move = 0.65 + 0.45 * np.minimum(size, 8.0)
-    traded: FloatArray = params.VOLUME_USD_DAY / params.BARS_A_DAY * strength**0.9 * by_move * noise
+    traded: FloatArray = params.VOLUME_USD_DAY / BARS_A_DAY * strength**0.9 * by_move * noise
     return traded
 
 

@@ -10,10 +10,9 @@ import numpy as np
 
 from generator.catalog.assets import ASSETS
 from generator.catalog.words import RegimeLabel
-from generator.market.bars import FloatArray
+from generator.market.bars import BARS_A_DAY, FloatArray
 
 BAR_MINUTES: Final = 5
-BARS_A_DAY: Final = 288
 MINUTES_A_DAY: Final = 1440
 BLOCK_DAYS: Final = 35  # so that 30 days of history touch two blocks at most
 BLOCK_BARS: Final = BLOCK_DAYS * BARS_A_DAY

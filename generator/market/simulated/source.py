@@ -8,7 +8,7 @@ import numpy as np
 from generator.catalog.assets import ASSETS
 from generator.catalog.durations import DAY_MS, MINUTE_MS
 from generator.catalog.words import SourceMode, SourceStatus
-from generator.market.bars import BAR_MS, BarFrame, FloatArray
+from generator.market.bars import BAR_MS, BARS_A_DAY, BarFrame, FloatArray
 from generator.market.observation import (
     AssetObservation,
     FundingRate,
@@ -19,7 +19,6 @@ from generator.market.observation import (
     SourceHealth,
 )
 from generator.market.simulated.market import SimulatedMarket
-from generator.market.simulated.params import BARS_A_DAY
 from generator.market.simulated.random import Draws, Stream
 from generator.market.source import Progress
 
