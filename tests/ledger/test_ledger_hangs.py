@@ -17,7 +17,7 @@ from gateway.errors import LedgerUnavailable
 from gateway.http.metrics import Metrics
 from gateway.ledger.record import Watch
 from gateway.ledger.store import PROBE_BYTES, Ledger
-from gateway.ledger.thread import MAX_WAITING, PROBE_S, WAIT_S, LedgerThread
+from gateway.ledger.thread import PROBE_S, WAIT_S, LedgerThread
 from tests.support.clock import ManualClock
 from tests.support.gateway_app import GatewayHarness, gateway_app, in_loop, until
 from tests.support.intents import INTENT
@@ -142,15 +142,26 @@ async def test_what_waits_behind_a_stuck_write_is_dropped_and_not_written_late(t
 
 
 @in_loop
-async def test_only_so_many_calls_wait(tmp_path: Path) -> None:
+async def test_2048_calls_wait_and_no_more(tmp_path: Path) -> None:
     ledger = Ledger(tmp_path / "payments.sqlite3")
     thread = LedgerThread(ledger)
 
-    calls = [asyncio.ensure_future(thread.run(ledger.find, "A" * 52)) for _ in range(MAX_WAITING + 7)]
+    calls = [asyncio.ensure_future(thread.run(ledger.find, "A" * 52)) for _ in range(2_048 + 7)]
     results = await asyncio.gather(*calls, return_exceptions=True)
 
     refused = [str(result) for result in results if isinstance(result, LedgerUnavailable)]
     assert refused == ["the payments ledger does not answer (reads)"] * 7
+    await thread.close()
+
+
+@in_loop
+async def test_a_database_that_never_answers_keeps_no_process_from_ending(tmp_path: Path) -> None:
+    before = set(threading.enumerate())
+    thread = LedgerThread(Ledger(tmp_path / "payments.sqlite3"))
+
+    started = set(threading.enumerate()) - before
+
+    assert {row.name: row.daemon for row in started} == {"reads": True, "writes": True}
     await thread.close()
 
 
