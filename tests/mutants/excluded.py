@@ -88,7 +88,18 @@ EXCLUDED: Final = (
     ),
     Excluded("gateway/ledger/view.py", "STATEMENT_MS: Final = 30_000", POSTGRES),
     Excluded("gateway/ledger/view.py", "PAGE: Final = 1_000", FETCHED),
-    Excluded("gateway/ledger/view.py", '{"yield_per": PAGE}', FETCHED),
+    Excluded(
+        "gateway/ledger/view.py",
+        """        query = self._select().order_by(payments.c.created_at, payments.c.txid)
+        with self._connection.execute(query, execution_options={"yield_per": PAGE})""",
+        FETCHED,
+    ),
+    Excluded(
+        "gateway/ledger/view.py",
+        """        query = sa.select(settled_old).order_by(settled_old.c.settled_at, settled_old.c.txid)
+        with self._connection.execute(query, execution_options={"yield_per": PAGE})""",
+        FETCHED,
+    ),
     Excluded("gateway/ledger/audit.py", "PAGE = 500", FETCHED),
     Excluded("gateway/ledger/audit.py", '{"yield_per": PAGE}', FETCHED),
     Excluded(
