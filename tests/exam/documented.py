@@ -67,7 +67,7 @@ def _part(value: Any, schema: Mapping[str, Any], place: str) -> Any:
     if isinstance(value, dict):
         return Documented(value, schema, place)
     if isinstance(value, list | tuple):
-        items = next((one["items"] for one in _alternatives(schema) if "items" in one), {})
+        items: Mapping[str, Any] = next((one["items"] for one in _alternatives(schema) if "items" in one), {})
         return [_part(row, _resolved(items), f"{place}[]") for row in value]
     return value
 
