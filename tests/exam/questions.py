@@ -72,8 +72,8 @@ ROWS: Final = (
     # Values, and what is not known: null is not zero.
     _row("full", "what is the price of", 97412.4, "BTC"),
     _row("missing_asset", "what is the price of", "unknown", "HBAR"),
-    _row("missing_asset", "of which assets is no price known", ["HBAR"]),
-    _row("full", "of which assets is no price known", []),
+    _row("missing_asset", "of which assets is the price unknown", ["HBAR"]),
+    _row("full", "of which assets is the price unknown", []),
     _row("full", "how did it change over the day:", -2.97, "HBAR"),
     _row("missing_asset", "how did it change over the day:", "unknown", "HBAR"),
     _row("everything_missing", "what is the price of", "unknown", "BTC"),

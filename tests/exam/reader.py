@@ -213,7 +213,7 @@ QUESTIONS: Final[dict[str, Callable[[Reader, str], Answer]]] = {
     "how sure is it of": how_sure,
     "where does the next hour end, nine in ten, for": hour_90,
     "will it move:": will_it_move,
-    "of which assets is no price known": unknown_assets,
+    "of which assets is the price unknown": unknown_assets,
     "which sources did not answer well": failed_sources,
     "how complete is it": completeness,
     "how many dollars of longs were liquidated in": liquidations,
