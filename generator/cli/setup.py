@@ -68,10 +68,16 @@ def setup(
         raise typer.BadParameter("--delete-data goes with --undo")
 
     machine = Machine(root.absolute())
-    if undo:
-        raise typer.Exit(_undo(machine, delete_data=delete_data))
-    choice = _choice(machine, domain, (cert, key), values or [], play=play)
-    raise typer.Exit(_apply(machine, choice) if apply else _show(machine, choice))
+    if (apply or undo) and machine.is_this_one and os.geteuid() != 0:
+        raise SetupError("emi setup changes the machine: run it as root")
+
+    try:
+        if undo:
+            raise typer.Exit(_undo(machine, delete_data=delete_data))
+        choice = _choice(machine, domain, (cert, key), values or [], play=play)
+        raise typer.Exit(_apply(machine, choice) if apply else _show(machine, choice))
+    except OSError as error:
+        raise SetupError(f"{error.filename}: {error.strerror}; run it as root") from error
 
 
 def _choice(
@@ -138,10 +144,7 @@ def _journal(machine: Machine) -> Iterator[Journal | None]:
     if not Journal.exists(machine):
         yield None
         return
-    try:
-        journal = Journal.open(machine)
-    except OSError as error:
-        raise SetupError(f"the journal of this machine: {error}") from error
+    journal = Journal.open(machine)
     try:
         yield journal
     finally:
@@ -169,7 +172,6 @@ def _apply(machine: Machine, choice: Choice) -> int:
     from generator.setup.settings import to_be_set
     from generator.site.resources import Resources
 
-    _refuse_without_rights(machine)
     if missing := unmet(machine, choice):
         raise SetupError("nothing was made: " + "; ".join(missing))
 
@@ -203,7 +205,6 @@ def _print_next(machine: Machine, choice: Choice, to_set: list[str]) -> None:
 def _undo(machine: Machine, *, delete_data: bool) -> int:
     from generator.setup.apply import undo
 
-    _refuse_without_rights(machine)
     with _journal(machine) as journal:
         if journal is None:
             print("Nothing to undo: nothing was set up here.")
@@ -212,8 +213,3 @@ def _undo(machine: Machine, *, delete_data: bool) -> int:
 
     print(f"{left} left; emi setup --undo tries again." if left else "Everything is undone.")
     return 1 if has_failed else 0
-
-
-def _refuse_without_rights(machine: Machine) -> None:
-    if machine.is_this_one and os.geteuid() != 0:
-        raise SetupError("emi setup changes the machine: run it as root")

@@ -81,7 +81,7 @@ class Machine:
         return self._number("/etc/group", name)
 
     def _number(self, file: str, name: str) -> int | None:
-        for line in self.at(file).read_text(encoding="utf-8").splitlines():
+        for line in (self.read(file) or b"").decode().splitlines():
             row = line.split(":")
             if row[0] == name:
                 return int(row[2])

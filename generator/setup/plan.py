@@ -53,6 +53,7 @@ PLAY_UNITS: Final = ("emi-devnet.service", "emi-purchase.timer")
 ALARMS: Final = ("EMI_ALERT_CMD", "EMI_PING_URL")
 DEFAULT_PROJECT: Final = "Educational Market Intelligence"
 _PLAIN_PATH: Final = re.compile(r"(/[\w.@+-]+)+")
+_BY_HAND: Final = re.compile(r"^ *# With a certificate:\n(?: *#.*\n)+", re.MULTILINE)
 _NAME: Final = re.compile(r"(?!-)[a-z0-9-]{1,63}(?<!-)(\.(?!-)[a-z0-9-]{1,63}(?<!-))+")
 
 
@@ -211,6 +212,7 @@ def _site(choice: Choice, recipe: Path, machine: Machine) -> str:
         "@PROJECT@": project,
     }
     text = (recipe / "emi.conf").read_text(encoding="utf-8") + _redirect(recipe, machine)
+    text = _BY_HAND.sub("", text)
     head, _, rest = text.partition("\n\n")  # its first paragraphs explain the marks
     for mark, value in marks.items():
         rest = rest.replace(mark, value)

@@ -102,6 +102,17 @@ def assigned(environment: Mapping[str, str]) -> list[str]:
 @contextlib.contextmanager
 def debian_root(suite: str) -> Iterator[Root]:
     """Install a Debian of a few packages and the wheel of this checkout in it; skip where that is not possible."""
+    with bare_root(suite) as folder:
+        if not (folder / f"usr/bin/python{sys.version_info[0]}.{sys.version_info[1]}").exists():
+            pytest.skip(f"the Python of {suite} is not this one, so that the libraries of this one do not fit")
+        install_program(folder, folder.parent)
+        with held(folder) as pid:
+            yield Root(folder, pid)
+
+
+@contextlib.contextmanager
+def bare_root(suite: str) -> Iterator[Path]:
+    """Install a Debian of a few packages; skip where that is not possible."""
     if missing := [name for name in NEEDED if shutil.which(name) is None]:
         pytest.skip(f"not installed: {', '.join(missing)} (Debian packages mmdebstrap, util-linux, coreutils)")
     if os.geteuid() != 0 or subprocess.run(["unshare", "-mn", "true"], check=False).returncode:
@@ -110,16 +121,12 @@ def debian_root(suite: str) -> Iterator[Root]:
     with tempfile.TemporaryDirectory(prefix="emi-debian-", ignore_cleanup_errors=True) as name:
         folder = Path(name) / "root"
         install_debian(suite, folder)
-        if not (folder / f"usr/bin/python{sys.version_info[0]}.{sys.version_info[1]}").exists():
-            pytest.skip(f"the Python of {suite} is not this one, so that the libraries of this one do not fit")
-        install_program(folder, Path(name))
-        with held(folder) as pid:
-            yield Root(folder, pid)
+        yield folder
 
 
 def install_debian(suite: str, folder: Path) -> None:
     command = ["mmdebstrap", "--mode=root", "--variant=minbase", f"--include={PACKAGES}", suite, str(folder), MIRROR]
-    if kept := os.environ.get("DEBIAN_ROOT"):  # a root that was installed before, to save the minutes
+    if kept := os.environ.get(f"DEBIAN_{suite.upper()}"):  # a root that was installed before, to save the minutes
         command = ["cp", "-a", kept, str(folder)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=900, check=False)
     if done.returncode:

@@ -1,20 +1,23 @@
 """`emi setup` in an empty Debian root: users made, units started as them, nginx in front, the doctor green.
 
-systemd does not run in it: what its units start is started here, as their users, with their settings. DEBIAN_ROOT
-names a root that mmdebstrap made before, to save two minutes.
+systemd does not run in it: what its units start is started here, as their users, with their settings. DEBIAN_BOOKWORM
+and DEBIAN_TRIXIE name roots that mmdebstrap made before, to save two minutes each.
 """
 
 import contextlib
 import json
 import shutil
+import subprocess
 import time
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
-from tests.outside.debian_root import Root, debian_root
+from generator.setup.plan import UNITS
+from tests.outside.debian_root import Root, bare_root, debian_root
 from tests.support.certificates import self_signed
-from tests.support.processes import Running
+from tests.support.processes import Running, emi
 
 NAME = "api.setup.test"
 ORIGIN = f"https://{NAME}"
@@ -113,3 +116,27 @@ def test_a_machine_is_set_up_serves_sells_and_is_taken_down_again(root: Root) ->
     assert {
         name: (before.get(name), after.get(name)) for name in before | after if before.get(name) != after.get(name)
     } == {}
+
+
+def test_debian_13_takes_accounts_units_and_site_of_an_image(tmp_path: Path) -> None:
+    with bare_root("trixie") as folder:
+        for made in self_signed(tmp_path, [NAME]):
+            shutil.copy(made, folder / "usr/local/share" / made.name)
+        program = folder / EMI.lstrip("/")
+        program.parent.mkdir(parents=True)
+        program.write_text("#!/bin/sh\n")
+        program.chmod(0o755)
+        pair = ("--cert", "/usr/local/share/certificate.pem", "--key", "/usr/local/share/key.pem")
+
+        made_of_it = emi("setup", NAME, *pair, "--root", str(folder), "--play", "--apply", cwd=tmp_path)
+        inside = (
+            "mount -t proc proc /proc && nginx -t && id emi-gateway && systemctl is-enabled emi-gateway emi-devnet "
+            f"&& systemd-analyze verify --man=no {UNITS}/emi-*.service {UNITS}/emi-*.timer"
+        )
+        command = ["unshare", "--mount", "chroot", str(folder), "sh", "-c", inside]
+        looked_at = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+        undone = emi("setup", "--undo", "--root", str(folder), cwd=tmp_path)
+
+    assert made_of_it.returncode == 0, made_of_it.stderr
+    assert looked_at.returncode == 0, looked_at.stderr
+    assert "Everything is undone." in undone.stdout

@@ -1,5 +1,6 @@
 """A machine is set up, looked at again, taken down, and survives whatever ends it on the way."""
 
+import re
 from contextlib import suppress
 from pathlib import Path
 
@@ -9,8 +10,9 @@ from generator.errors import SetupError
 from generator.setup.apply import apply, shown, undo
 from generator.setup.journal import Journal
 from generator.setup.machine import Machine
-from generator.setup.plan import Choice, plan_of
-from generator.setup.steps import Command, Step
+from generator.setup.plan import PLAY, Choice, plan_of
+from generator.setup.settings import to_be_set
+from generator.setup.steps import Command, Folder, Step
 from generator.site.resources import Resources
 from tests.support.debian import Commands, Dying, PowerCut, debian, everything_in
 
@@ -240,3 +242,53 @@ def test_each_command_follows_the_steps_that_it_is_for(root: Path) -> None:
     for group in {step.group for step in plan}:
         kinds = [isinstance(step, Command) and bool(step.command) for step in plan if step.group == group]
         assert kinds == sorted(kinds), group
+
+
+def test_the_folders_are_as_the_units_have_them(root: Path) -> None:
+    machine, _ = machine_at(root)
+    plan = plan_of(CHOICE, EDGE, machine)
+    planned = {step.path: (step.owner, step.owner_group, step.mode) for step in plan if isinstance(step, Folder)}
+
+    wanted = {}
+    for unit in EDGE.glob("systemd/*.service"):
+        rows = dict(re.findall(r"^(\w+)=(.*)$", unit.read_text(), re.MULTILINE))
+        if "StateDirectory" in rows and rows.get("DynamicUser") != "yes":
+            owner = (rows.get("User", "root"), rows.get("Group", "root"), int(rows["StateDirectoryMode"], 8))
+            wanted[f"/var/lib/{rows['StateDirectory']}"] = owner
+
+    assert len(wanted) == 4
+    assert {path: planned.get(path) for path in wanted} == wanted
+
+
+def test_the_site_that_is_enabled_has_no_mark_left_and_the_pair_that_was_named(root: Path) -> None:
+    machine, _ = machine_at(root)
+    set_up(machine)
+
+    text = (root / "etc/nginx/sites-enabled/emi.conf").read_text()
+
+    assert not re.search(r"@[A-Z_]+@", text)
+    assert re.findall(r"ssl_certificate\w* (.*);", text) == ["/tls/chain.pem", "/tls/key.pem"]
+    assert "return 308 https://api.test$request_uri;" in text
+    assert text.count("server_name api.test;") == 2
+
+
+@pytest.mark.parametrize("has_ipv6", [True, False])
+def test_ipv6_is_listened_to_where_the_machine_has_it(root: Path, has_ipv6: bool) -> None:
+    (root / "proc/net").mkdir(parents=True)
+    (root / "proc/net/if_inet6").write_text("0" * 32 + " 01 80 10 80 lo\n" if has_ipv6 else "")
+    machine, _ = machine_at(root)
+    set_up(machine)
+
+    assert (root / "etc/nginx/sites-available/emi.conf").read_text().count("listen [::]:") == (2 if has_ipv6 else 0)
+
+
+def test_play_money_starts_the_devnet_and_a_purchase_an_hour(root: Path) -> None:
+    machine, commands = machine_at(root)
+    choice = Choice("play.test", "/tls/chain.pem", "/tls/key.pem", PLAY)
+
+    set_up(machine, choice)
+
+    assert {"systemctl enable emi-devnet.service", "systemctl enable emi-purchase.timer"} <= set(commands.ran)
+    assert "\nEMI_PLAY=true\n" in (root / "etc/emi/emi.env").read_text()
+    assert "EMI_FACILITATOR_URL=http://127.0.0.1:8403/facilitator\n" in (root / "etc/emi/gateway.env").read_text()
+    assert to_be_set(machine) == []
