@@ -1,7 +1,7 @@
 """Play a year with faults next to the same year without: `python -m tests.year [--days N | --hours N] [--seed N]`.
 
-It prints what both have in common, what the disturbed one lacks and why, and fails on any other difference. A year is
-some two hours on two quiet cores; figures by month are measured in the undisturbed one.
+It prints what both have in common, what the disturbed one lacks and why, and fails on any other difference. The two
+are played at the same time; figures are measured at equal distances in the undisturbed one (`--points`).
 """
 
 import argparse

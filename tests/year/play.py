@@ -126,7 +126,6 @@ class Year:
     Args:
         folder: empty.
         version: whose state it begins in.
-        settings: of that state.
         plan: what happens.
         disturbed: whether its faults do.
     """
@@ -207,7 +206,7 @@ class Year:
         begin = BEGIN.replace(minute=0) + hour * HOUR
         fault = self.plan.faults.get(hour) if self.disturbed else None
         self._vote(hour, begin)
-        self._at(begin + timedelta(minutes=15))
+        self.clock.go_to(begin + timedelta(minutes=15))
         if self.machine.generator is None:
             self._come_back()
         else:
@@ -224,15 +223,12 @@ class Year:
             self._meanwhile = befall(self, fault, self.plan.chance(hour))
 
         for minute in (55, 60):
-            self._at(begin + timedelta(minutes=minute))
+            self.clock.go_to(begin + timedelta(minutes=minute))
             if self.machine.generator is not None:
                 self._tick(self._meanwhile.get(minute, Tick(publishes=False)))
             if after := self._after.pop(minute, None):
                 after()
         self._meanwhile = {}
-
-    def _at(self, at: datetime) -> None:
-        self.clock.go_to(at)
 
     def _vote(self, hour: int, begin: datetime) -> None:
         """Drop the ballots of the round that opened at the full hour into the inbox."""

@@ -26,6 +26,7 @@ HOURS: Final = 4
 CAME: Final = ("BULLISH", "NEUTRAL", "BEARISH", "NEUTRAL")
 CHANCES: Final = (0.2, 0.3, 0.5)
 ROUND: Final = 2  # whose entries are changed
+LONG_AGO: Final = "A" * 52  # the id of 32 zero bytes
 Change = Callable[[list[Row]], None]
 
 
@@ -166,11 +167,12 @@ def test_a_payment_that_is_lost_or_kept_twice_is_named(tmp_path: Path) -> None:
         ledger.execute("CREATE TABLE settled_old (txid BLOB)")
         rows = [("A", "settled"), ("B", "refused"), ("C", "settled"), ("C", "settled"), ("D", "settled")]
         ledger.executemany("INSERT INTO payments VALUES (?, ?)", rows)
+        ledger.execute("INSERT INTO settled_old VALUES (?)", (bytes(32),))
     ledger.close()
     bought = [Bought(1, "x", 1, "A", "sha"), Bought(2, "x", 1, "E", "sha")]
     found = Comparison([])
 
-    check_ledger(found, "disturbed", tmp_path / "ledger", ["A", "B", "C"], bought)
+    check_ledger(found, "disturbed", tmp_path / "ledger", ["A", "B", "C", LONG_AGO], bought)
 
     assert found.different == [
         "B of the disturbed year is on the chain 1 times, in the ledger 0 times",
