@@ -32,6 +32,7 @@ PAGE_POLICY: Final = (
 )
 OF_THE_BODY: Final = {"content-type", "content-length", "content-encoding"}
 NOT_FOUND: Final = "/not-found/index.html"
+WORKER: Final = "/learn/worker.js"  # a service worker fetches under the policy that it came with
 NOTHING: Final = "Nothing is published at this path."
 
 
@@ -165,7 +166,7 @@ def _page_headers(name: str) -> dict[str, str]:
         return {"link": f'<{folder}/>; rel="canonical"'}
 
     headers = {}
-    if file.endswith(".html"):
+    if file.endswith(".html") or name == WORKER:
         headers["content-security-policy"] = PAGE_POLICY
     if file == "index.html":
         headers["link"] = f'<{folder}/index.md>; rel="alternate"; type="text/markdown"'

@@ -7,7 +7,7 @@ from typing import Final
 
 from generator.catalog.discovery import DISCOVERY_FILES, FEEDS, PAGES
 from generator.catalog.downloads import SUMS
-from generator.catalog.links import SECURITY_TXT
+from generator.catalog.links import LEARN_WORKER, SECURITY_TXT
 from tests.journeys.checks import (
     FREE,
     ONCE,
@@ -178,6 +178,15 @@ def pages(site: Site) -> Iterator[str]:
         policy = answer.get("content-security-policy")
         if "script-src 'self'" not in policy or "style-src 'self'" not in policy or "unsafe" in policy:
             yield f"{page.path}: {policy}"
+
+
+@check(PAGE, "the service worker of Learn may fetch what its pages may")
+def worker(site: Site) -> Iterator[str]:
+    answer = site.plain(LEARN_WORKER)
+    yield from status_is(answer, 200, LEARN_WORKER)
+    yield from header_is(answer, "content-type", TYPES["js"], LEARN_WORKER)
+    policy = site.plain("/learn/").get("content-security-policy")
+    yield from header_is(answer, "content-security-policy", policy, LEARN_WORKER)
 
 
 @check(PAGE, "Link: a page names its Markdown twin, the twin its page, also in a 304")

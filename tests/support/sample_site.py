@@ -38,7 +38,7 @@ def _texts() -> dict[str, str]:
     pages |= {page.twin: f"# {page.title}\n\n{TEXT}" for page in PAGES}
     found = {one.path: f'{{"text": "{one.purpose} {TEXT}"}}' for one in DISCOVERY_FILES}
     more = {"/status.json": "{}", "/arena/rounds.json": "{}", "/assets/site.css": "p{}", "/assets/site.js": "0"}
-    return bodies | pages | found | more | {"/favicon.svg": "<svg/>"}
+    return bodies | pages | found | more | {"/favicon.svg": "<svg/>", "/learn/worker.js": "0"}
 
 
 def _body(endpoint: str, **more: Any) -> str:

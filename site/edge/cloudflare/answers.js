@@ -44,7 +44,9 @@ function link(path) {
 
 /** Headers that every answer with a file carries; `contentType` decides the policy of pages, `path` their link. */
 export function fileHeaders(contentType, generation, cacheControl, path = "") {
-  const policy = contentType.startsWith("text/html") ? { "content-security-policy": PAGE_POLICY } : {};
+  // A service worker fetches under the policy that it came with.
+  const isPage = contentType.startsWith("text/html") || path === "/learn/worker.js";
+  const policy = isPage ? { "content-security-policy": PAGE_POLICY } : {};
   const named = generation ? { "x-generation": generation } : {};
   return {
     ...CORS,
