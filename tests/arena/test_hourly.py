@@ -6,8 +6,9 @@ from generator.arena.hourly import judge, predict, upcoming_hour
 from generator.arena.outcome import PricePoint
 from generator.arena.play import PlayState, play
 from generator.arena.values import PredictionMade
+from generator.brain.forecast import Forecast, OutcomeChances
 from generator.catalog.assets import ASSETS
-from generator.catalog.words import Prediction
+from generator.catalog.words import Call, Prediction
 from tests.support.arena_inputs import HOUR, MINUTE, NOON, forecast_at, inputs_at
 
 
@@ -24,6 +25,19 @@ def test_the_ten_minutes_before_the_hour_make_it_and_nothing_from_the_start_on()
     assert upcoming_hour(NOON) is None
     with pytest.raises(ValueError, match="after the fact"):
         made_at(NOON)
+
+
+def test_a_prediction_is_its_forecast_as_published() -> None:
+    chances, base = OutcomeChances(0.281_26, 0.331_1, 0.387_64), OutcomeChances(0.3, 0.4, 0.3)
+    forecast = Forecast("ETH", 60, chances, base, Call.UP, 21.437_8)
+
+    made = predict(forecast, NOON, NOON - MINUTE, Prediction.NEUTRAL, warm_up=True)
+
+    assert (made.asset, made.start_ms, made.end_ms, made.made_ms) == ("ETH", NOON, NOON + HOUR, NOON - MINUTE)
+    assert made.probabilities == pytest.approx((0.2813, 0.3311, 0.3876), abs=1e-4)
+    assert (sum(made.probabilities), made.base_rate) == (pytest.approx(1), (0.3, 0.4, 0.3))
+    assert (made.prediction, made.call, made.previous) == (Prediction.BULLISH, Call.UP, Prediction.NEUTRAL)
+    assert (made.band_bps, made.warm_up, made.ranges) == (21.44, True, None)
 
 
 def test_every_asset_gets_one_and_the_last_tick_before_the_start_counts() -> None:

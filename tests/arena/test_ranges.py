@@ -24,12 +24,14 @@ from generator.arena.ranges import (
     new_cases,
     pinball_units,
     quantiles_of,
+    ranges_of,
     together,
 )
 from generator.arena.scores import Sums
 from generator.arena.teacher import RunningTotals, Scored
 from generator.arena.values import Move, PredictionMade, RangeForecast, RangeForecastScore
 from generator.catalog.horizons import HORIZONS
+from tests.support import builders
 from tests.support.arena_inputs import HOUR, MINUTE, NOON, forecast_at, inputs_at, ranges_at
 from tests.support.ranges import range_of
 
@@ -91,6 +93,36 @@ def test_a_simple_rule_has_the_quantiles_of_a_normal_distribution() -> None:
     assert quantiles_of(said, "last_hour") == tuple(
         round(0.6 * NormalDist().inv_cdf(p), 4) for p in (0.05, 0.25, 0.75, 0.95)
     )
+
+
+def test_the_quantiles_of_a_rule_are_written_with_four_decimals() -> None:
+    said = replace(range_of(0.4), last_hour=0.1234)
+
+    assert quantiles_of(said, "last_hour") == (-0.203, -0.0832, 0.0832, 0.203)
+
+
+def test_the_ranges_of_a_reading_are_percents_and_a_rule_grows_with_the_root_of_time() -> None:
+    read = builders.asset_reading("BTC")
+    read = replace(read, baselines={"last_hour": 0.001, "last_day": 0.002, "ewma": 0.003})
+
+    said = ranges_of(read)
+
+    assert said is not None
+    assert {name: row.sigma for name, row in said.items()} == {"15m": 0.2123, "1h": 0.4234, "4h": 0.8345, "24h": 1.9876}
+    bars = {"15m": 3, "1h": 12, "4h": 48, "24h": 288}
+    for name, row in said.items():
+        assert (row.low_90, row.low_50, row.high_50, row.high_90) == (-1.2345, -0.3456, 0.3567, 1.2678)
+        of_a_bar = [value / bars[name] ** 0.5 for value in (row.last_hour, row.last_day, row.ewma)]
+        assert of_a_bar == pytest.approx([0.1, 0.2, 0.3], abs=6e-5)
+
+
+@pytest.mark.parametrize("name", ["last_hour", "last_day", "ewma"])
+@pytest.mark.parametrize("value", [0.0, -0.001, float("nan"), float("inf")])
+def test_without_a_sigma_of_every_rule_there_are_no_ranges(name: str, value: float) -> None:
+    read = builders.asset_reading("BTC")
+    assert read.baselines is not None
+
+    assert ranges_of(replace(read, baselines={**read.baselines, name: value})) is None
 
 
 def slow_pinball(quantiles: tuple[float, ...], move: float) -> float:

@@ -94,6 +94,42 @@ def test_the_brier_score_and_its_baselines_are_those_of_the_definition() -> None
     assert record.baselines["uniform"] == 0.6667
 
 
+def test_whether_it_moves_is_scored_by_the_definitions_of_two_classes() -> None:
+    hours = (0, 1, 24, 25, 3)
+    cases = [replace(made, start_ms=hour * 60 * MINUTE) for made, hour in zip(CASES, hours, strict=True)]
+
+    scores = scored([*cases, WAITING, VOID]).move
+
+    said, usual = [1 - made.probabilities[1] for made in cases], [1 - made.base_rate[1] for made in cases]
+    moved = [made.outcome is not FLAT for made in cases]
+    brier, base_brier = mean_square(said, moved), mean_square(usual, moved)
+    log_score, base_log = mean_surprise(said, moved), mean_surprise(usual, moved)
+    assert (scores.n, scores.moved.hits, scores.moved.n) == (5, 3, 5)
+    assert (scores.said_percent, scores.base_percent) == (round(100 * fmean(said), 1), round(100 * fmean(usual), 1))
+    assert (scores.brier, scores.base_rate_brier) == (
+        pytest.approx(brier, abs=6e-5),
+        pytest.approx(base_brier, abs=6e-5),
+    )
+    assert (scores.log_score, scores.base_rate_log_score) == pytest.approx((log_score, base_log), abs=6e-5)
+    assert scores.skill_percent.value == pytest.approx(100 * (1 - brier / base_brier), abs=0.1)
+    assert scores.log_skill_percent.value == pytest.approx(100 * (1 - log_score / base_log), abs=0.1)
+    assert [(row.hour, row.n) for row in scores.hours if row.n] == [(0, 2), (1, 2), (3, 1)]
+    of_hour = mean_square([said[0], said[2]], [moved[0], moved[2]])
+    usual_of_hour = mean_square([usual[0], usual[2]], [moved[0], moved[2]])
+    assert scores.hours[0].said_percent == round(50 * (said[0] + said[2]), 1)
+    assert scores.hours[0].skill_percent.value == pytest.approx(100 * (1 - of_hour / usual_of_hour), abs=0.1)
+
+
+def mean_square(chances: Sequence[float], moved: Sequence[bool]) -> float:
+    return fmean((chance - came) ** 2 for chance, came in zip(chances, moved, strict=True))
+
+
+def mean_surprise(chances: Sequence[float], moved: Sequence[bool]) -> float:
+    """Return the mean of -ln of the chance given to what came, none below 1%."""
+    given = (chance if came else 1 - chance for chance, came in zip(chances, moved, strict=True))
+    return fmean(-log(max(chance, 0.01)) for chance in given)
+
+
 def test_skill_is_what_the_published_brier_score_saves_of_each_baseline() -> None:
     record = scored(CASES)
 

@@ -13,7 +13,7 @@ import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from types import CodeType, FunctionType
+from types import CodeType, FunctionType, ModuleType
 from typing import Any, TextIO
 
 import pytest
@@ -90,8 +90,14 @@ def _set(file: str, name: str) -> None:
             rows = [row for row in ast.parse(Path(file).read_text(encoding="utf-8")).body if constant_of(row) == name]
             exec(compile(ast.Module(rows, []), file, "exec", dont_inherit=True), vars(module))
             for other in list(sys.modules.values()):
-                if vars(other).get(name) is before:
+                taken_over = f"from {module.__name__} import"
+                if getattr(other, "__dict__", {}).get(name) is before and taken_over in _text_of(other):
                     setattr(other, name, vars(module)[name])
+
+
+def _text_of(module: ModuleType) -> str:
+    file = getattr(module, "__file__", None)
+    return Path(file).read_text(encoding="utf-8") if file and file.endswith(".py") else ""
 
 
 def _codes(code: CodeType) -> Iterator[CodeType]:
