@@ -147,6 +147,11 @@ def _follows""",
         "only a file system without inodes shows it: tests/wire/test_space.py",
     ),
     Excluded(
+        "gateway/payments/parse.py",
+        "error.errors(include_url=False, include_context=False, include_input=False)",
+        "only the place and the message of the first error are read",
+    ),
+    Excluded(
         "gateway/ledger/damage.py",
         "unlink(missing_ok=True)",
         "for another process that takes the mark away between two lines, where no test can come",

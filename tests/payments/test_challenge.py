@@ -6,6 +6,7 @@ import pytest
 from x402.extensions.bazaar.facilitator import _is_valid_icon_url, _sanitize_tags
 
 from gateway.http.answers import MAX_HEADER_BYTES, header_bytes
+from gateway.payments.challenge import Challenge
 from gateway.settings import DEMO_PAYEE
 from gateway.wire.networks import DEVNET, MAINNET
 from tests.support.fake_upstream import FEE_PAYER, OTHER_SIGNER, FakeUpstream
@@ -99,6 +100,21 @@ async def test_all_response_headers_stay_under_4096_bytes(product: str, tmp_path
         answer = await home.get(PATHS[product])
 
     assert header_bytes(answer.headers.raw) < MAX_HEADER_BYTES
+
+
+@in_loop
+async def test_a_challenge_is_cut_as_soon_as_its_headers_reach_4096_bytes(tmp_path: Path) -> None:
+    async with gateway_app(tmp_path, base_url="http://127.0.0.1:8402") as home:
+        challenge = home.state.quotes.at(REGIME)
+        assert isinstance(challenge, Challenge)
+
+        def size(length: int) -> int:
+            return header_bytes(challenge.failed("", (b"payment-response", b"r" * length)).headers)
+
+        whole = MAX_HEADER_BYTES - 1 - size(0)
+
+    assert size(whole) == 4_095
+    assert size(whole + 1) < 4_000
 
 
 @in_loop

@@ -2,7 +2,6 @@ from dataclasses import replace
 from pathlib import Path
 
 from gateway.payments.decide import Delivered
-from gateway.payments.purchase import MAX_REMEMBERED_BYTES
 from tests.support.gateway_app import gateway_app, in_loop
 from tests.support.intents import INTENT
 
@@ -25,11 +24,11 @@ async def test_a_replay_touches_neither_the_ledger_nor_the_facilitator(tmp_path:
 
 
 @in_loop
-async def test_bodies_are_bounded_by_their_bytes_and_the_least_used_goes_first(tmp_path: Path) -> None:
+async def test_32_mib_of_bodies_are_kept_and_the_least_used_goes_first(tmp_path: Path) -> None:
     async with gateway_app(tmp_path) as home:
         known = home.state.purchases
         for txid in "abcd":
-            known._remember(Delivered(replace(INTENT, txid=txid), bytes(MAX_REMEMBERED_BYTES // 4)))
+            known._remember(Delivered(replace(INTENT, txid=txid), bytes(8 * 1024 * 1024)))
         known._delivered.move_to_end("a")
 
         known._remember(Delivered(replace(INTENT, txid="e"), b"{}"))

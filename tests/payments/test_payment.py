@@ -113,6 +113,17 @@ def test_a_header_that_is_not_a_payment_names_its_reason(header: str, code: str)
     assert code_of(header) == code
 
 
+def test_64_levels_below_the_outermost_are_read_and_no_more() -> None:
+    def nested(lists: int) -> str:
+        inner: Any = 1
+        for _ in range(lists):
+            inner = [inner]
+        return setting("extensions", to={"a": inner})
+
+    assert read_payment(nested(63), DEVNET, DEMO_PAYEE).payer == BUYER.address
+    assert code_of(nested(64)) == "payment_nested_too_deep"
+
+
 @pytest.mark.parametrize("version", [1, 3, "2", 2.0, True, None, [2]])
 def test_the_version_is_the_integer_2(version: Any) -> None:
     assert code_of(setting("x402Version", to=version)) == "unsupported_x402_version"

@@ -333,6 +333,20 @@ async def test_any_signer_of_the_facilitator_may_be_echoed_and_no_other(tmp_path
 
     assert [answer.status_code for answer in answers] == [200, 402]
     assert home.upstream.asked("/settle")[0]["paymentRequirements"]["extra"]["feePayer"] == OTHER_SIGNER
+    reason = "unknown_fee_payer: the fee payer is not one of the facilitator's"
+    assert (answers[1].json()["error"], len(home.upstream.asked("/verify"))) == (reason, 1)
+
+
+@in_loop
+async def test_the_facilitator_is_asked_about_the_terms_that_were_quoted(tmp_path: Path) -> None:
+    async with gateway_app(tmp_path) as home:
+        quoted = (await home.get()).json()["accepts"][0]
+        await home.send(home.buyer.pay())
+
+        asked = [*home.upstream.asked("/verify"), *home.upstream.asked("/settle")]
+
+    assert [question["paymentRequirements"] for question in asked] == [quoted, quoted]
+    assert [question["paymentPayload"]["accepted"] for question in asked] == [quoted, quoted]
 
 
 @in_loop

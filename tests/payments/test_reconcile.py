@@ -11,6 +11,7 @@ from gateway.errors import LedgerUnavailable
 from gateway.ledger.record import Settle
 from gateway.ledger.store import PAGE, PURGE_LIMIT
 from gateway.payments.reconcile import Reconciler
+from gateway.upstream.chain import Chain, Finding, Presence
 from tests.ledger.test_ledger import ledger_with
 from tests.support.gateway_app import GatewayHarness, gateway_app, in_loop
 from tests.support.gateway_wallet import Signed
@@ -139,3 +140,30 @@ def test_bodies_are_dropped_in_small_transactions(tmp_path: Path) -> None:
     ledger.write_all([partial(ledger.apply, intent.txid, Settle("chain"), START) for intent in intents])
 
     assert [ledger.purge(100_000) for _ in range(3)] == [PURGE_LIMIT, 1, 0]
+
+
+class CountedChain(Chain):
+    """A chain that says nothing, and counts how many ask it at once."""
+
+    def __init__(self) -> None:
+        self.asking = 0
+        self.most = 0
+
+    async def lookup(self, txid: str, timeout_s: float = 0.0) -> Finding:
+        self.asking += 1
+        self.most = max(self.most, self.asking)
+        await asyncio.sleep(0)
+        self.asking -= 1
+        return Finding(Presence.UNKNOWN, None, indexed=False)
+
+
+@in_loop
+async def test_eight_payments_are_looked_up_at_once(tmp_path: Path) -> None:
+    async with gateway_app(tmp_path) as home:
+        reconciler, chain = home.state.reconciler, CountedChain()
+        reconciler._chain = chain
+        due = [replace(INTENT, txid=f"{number:052d}", watched_round=None) for number in range(20)]
+
+        closed = await reconciler._look_up(due)
+
+    assert (closed, chain.asking, chain.most) == (0, 0, 8)
