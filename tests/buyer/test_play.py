@@ -1,6 +1,7 @@
 """Play money on a public name: said everywhere, refused in every other combination, ten wallets a day an address."""
 
 import base64
+import json
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
+from gateway.buyer.prepare import PREPARE_PATH
 from gateway.buyer.signer import ENOUGH_ATOMIC, SIGN_PATH, WALLETS_A_DAY
 from gateway.devnet.faucet import NEW_VISITORS_A_DAY, VisitorWallets
 from gateway.devnet.keys import new_key
@@ -16,7 +18,7 @@ from gateway.devnet.ledger import DevnetLedger
 from gateway.devnet.transactions import check_signature, parse_item
 from gateway.http.limits import Clients
 from generator.catalog.links import STATUS_JSON
-from generator.catalog.products import PRODUCTS
+from generator.catalog.products import PRODUCT_BY_ID, PRODUCTS
 from generator.catalog.text.answers import PLAY_NOTICE
 from generator.cli._settings import gateway_settings, generator_settings
 from generator.compose.all import compose, compose_free
@@ -25,10 +27,12 @@ from generator.errors import GeneratorError
 from generator.site.pages.render import Pages
 from tests.buyer.test_page import page_of, selling, unsigned
 from tests.support.clock import ManualClock
-from tests.support.local_servers import devnet_at
+from tests.support.local_servers import devnet_at, shop
 from tests.support.page_view import context, view
+from tests.support.processes import get
 
 NAME = "play.example"
+REPORT = PRODUCT_BY_ID["x402-atlas-human-report"].path
 PUBLIC = {"EMI_BASE_URL": f"https://{NAME}", "EMI_SOURCE": "simulated", "EMI_NETWORK": "devnet", "EMI_PLAY": "true"}
 LATE = datetime(2026, 11, 26, 23, 50, tzinfo=UTC)
 
@@ -178,3 +182,26 @@ def test_the_devnet_makes_so_many_wallets_for_visitors_a_day() -> None:
 
 def test_a_wallet_is_followed_by_the_next_before_it_cannot_pay_the_dearest_product() -> None:
     assert max(product.price_atomic for product in PRODUCTS) <= ENOUGH_ATOMIC
+
+
+def test_a_visitor_of_a_public_site_buys_with_the_wallet_that_it_is_given(tmp_path: Path) -> None:
+    asked = visitor("203.0.113.7")
+    public: dict[str, Any] = {"base_url": f"https://{NAME}", "play": True, "trusted_proxies": "127.0.0.1"}
+    with shop(tmp_path, **public) as running:
+        page = f"{running.gateway}/x402-buyer"
+        wallet = json.loads(get(f"{page}/devnet-sign", asked | {"X-Devnet-Wallet": "account"})[2])["address"]
+        prepared = json.loads(get(f"{running.gateway}{PREPARE_PATH}?product=human&address={wallet}", asked)[2])
+        group = prepared["payment"]["group"]
+        signing = asked | {"X-Devnet-Wallet": "sign", "X-Unsigned": group[prepared["payment"]["index"]]}
+        signed = json.loads(get(f"{page}/devnet-sign", signing)[2])["signed"]
+        payment = {
+            "x402Version": 2,
+            "payload": {"paymentGroup": [group[0], signed], "paymentIndex": 1},
+            "accepted": prepared["accepted"],
+        }
+        header = base64.b64encode(json.dumps(payment).encode()).decode()
+        status, headers, body = get(running.gateway + REPORT, asked | {"PAYMENT-SIGNATURE": header})
+
+    receipt = json.loads(base64.b64decode(headers["payment-response"]))
+    assert (status, receipt["payer"], receipt["extra"]["money"]) == (200, wallet, "play money, worth nothing")
+    assert json.loads(body)["payment_status"] == "settled"

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import Any
 
 import uvicorn
 from starlette.applications import Starlette
@@ -98,8 +99,8 @@ def devnet_at(folder: Path, identity: Network = DEVNET) -> Iterator[tuple[str, D
 
 
 @contextmanager
-def shop(folder: Path, *, preview: bool = False, identity: Network = DEVNET) -> Iterator[Shop]:
-    """Run both over a small vault; `preview` serves the site's files in the folder too."""
+def shop(folder: Path, *, preview: bool = False, identity: Network = DEVNET, **given: Any) -> Iterator[Shop]:
+    """Run both over a small vault; `preview` serves the site's files in the folder too; the rest are settings."""
     write_sample_vault(folder / "vault")
     with devnet_at(folder, identity) as (devnet, ledger):
         listener = open_port()
@@ -110,6 +111,7 @@ def shop(folder: Path, *, preview: bool = False, identity: Network = DEVNET) -> 
             facilitator_url=f"{devnet}/facilitator",
             algod_url=f"{devnet}/algod",
             indexer_url=f"{devnet}/indexer",
+            **given,
         )
         with serving(build_app(settings, preview=preview), listener) as gateway:
             yield Shop(gateway, devnet, ledger, folder)
