@@ -192,7 +192,7 @@ def test_a_product_that_is_not_for_sale_says_why_and_the_others_do_not(tmp_path:
     }
 
 
-def test_a_manifest_describes_each_product_as_the_catalog_does_with_its_body_and_quote() -> None:
+def test_a_manifest_describes_each_product_as_the_catalog_does() -> None:
     sold = replace(offer(1), bazaar={product.id: {"of": product.id} for product in PRODUCTS})
 
     made = manifest_of(sold, [])
