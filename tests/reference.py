@@ -150,6 +150,7 @@ def paths() -> Rows:
     yield f"`{RECEIPT_KEYS}`", "Keys that sign receipts (did:web), where there are any"
     yield "`/log/witnessed.txt`", "Sizes of the newest heads of the log that witnesses signed, the newest first"
     yield "`/files/witnessed/…`", "Each of them as they signed it, by its size"
+    yield "`/files/ladders/<YYYY-MM-DD>.json`", "What was sealed of that day's ladders, hour by hour, and what came"
     yield from ((f"`{row.path}`", row.purpose) for row in DOWNLOADS)
     yield from ((f"`{row.path}`", row.title) for row in FEEDS)
     yield from ((f"`{row.path}`", row.alt) for row in (SHARE_PICTURE, *SHARE_PICTURES.values()))

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import isfinite
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from generator.arena.ballots import BallotFile
 from generator.arena.hourly import HORIZON_MINUTES, judge, predict, upcoming_hour, void_unresolved
@@ -61,6 +61,9 @@ class PlayInputs:
     ballots: Sequence[BallotFile]
     salt: Callable[[], str]
     ranges: Mapping[str, Mapping[str, RangeForecast]] = field(default_factory=dict)  # by asset and horizon
+    ladders: Mapping[str, Any] | None = None  # what is said of the ladders now, as it is sealed
+    reached: Callable[[str, int, int], tuple[float, float] | None] = lambda _asset, _since, _until: None
+    """The highest and lowest price of an asset in bars between two wall times; None where a bar is not known."""
     regime: RegimeRow | None = None
     warm_up: bool = False
     interrupted: str | None = None  # why what is under way cannot be settled, e.g. the replay was moved
@@ -179,13 +182,13 @@ def _last_outcomes(state: PlayState, rounds: list[Round], predictions: list[Pred
 def _judged(made: PredictionMade, inputs: PlayInputs, published_ms: int | None) -> PredictionMade:
     begins = made.start_price is None and inputs.now_ms >= made.start_ms
     seen_ms = published_ms if begins and not made.warm_up else None
-    reason = _void_reason(made.made_ms, inputs, seen_ms)
+    reason = void_reason(made.made_ms, inputs, seen_ms)
     if reason is not None:
         return void_unresolved(made, reason)
     return judge(made, inputs.now_ms, inputs.prices, inputs.venues_needed)
 
 
-def _void_reason(sealed_ms: int | None, inputs: PlayInputs, published_ms: int | None) -> str | None:
+def void_reason(sealed_ms: int | None, inputs: PlayInputs, published_ms: int | None) -> str | None:
     """Return why what was sealed then cannot count; None where nothing speaks against it.
 
     The market may be another now, the clock may have been set back so that it knew bars that close after now, or it
@@ -206,7 +209,7 @@ def _void_reason(sealed_ms: int | None, inputs: PlayInputs, published_ms: int | 
 def _moved(item: Round, inputs: PlayInputs, published_ms: int | None) -> Round:
     begins = item.phase is RoundPhase.OPEN and inputs.now_ms >= item.start_ms
     seen_ms = published_ms if begins and not item.warm_up else None
-    reason = _void_reason(item.opens_ms, inputs, seen_ms)
+    reason = void_reason(item.opens_ms, inputs, seen_ms)
     if reason is not None:
         return void(item, reason)
     return advance(item, inputs.now_ms, inputs.prices, inputs.venues_needed, inputs.price_basis)

@@ -408,6 +408,59 @@ class BacktestScores(NamedTuple):
 NO_ROUNDS: Final = Proportion(0, 0, None, None, None)
 
 
+@dataclass(frozen=True, slots=True)
+class LadderScore:
+    """The scores of one level of the ladder over all assets, either side; skill is against the base rate."""
+
+    horizon: str
+    level: float  # percent
+    kind: str  # end or touch
+    n: int
+    void: int
+    events: int
+    days: int  # UTC days with one
+    said_percent: float
+    came_percent: float
+    brier: float
+    base_rate_brier: float
+    log_score: float
+    base_rate_log_score: float
+    skill_percent: MeanInterval  # of a rare level pooled with the next lower one
+    rare: bool
+
+
+class ReliabilityBin(NamedTuple):
+    """What was said and what came, by tenths of what was said."""
+
+    n: int
+    said_percent: float
+    came_percent: float
+
+
+@dataclass(frozen=True, slots=True)
+class PartitionScore:
+    """The scores of the partition over all assets, next to those of its base rates."""
+
+    n: int
+    void: int
+    brier: float
+    base_rate_brier: float
+    log_score: float
+    base_rate_log_score: float
+    skill_percent: MeanInterval
+
+
+class LadderScores(NamedTuple):
+    """The record of ladder and partition, live or of the backtest."""
+
+    levels: tuple[LadderScore, ...]
+    bins: Mapping[str, tuple[ReliabilityBin, ...]]  # by horizon and kind, over levels and sides
+    partition: PartitionScore | None
+
+
+NO_LADDER_SCORES: Final = LadderScores((), {}, None)
+
+
 class RangeWeek(NamedTuple):
     """How the ranges of one asset and horizon held over the last week."""
 
@@ -447,4 +500,6 @@ class ArenaView:
     backtest: BacktestScores | None = None  # None where there was none
     week_of_ranges: Mapping[tuple[str, str], RangeWeek] = field(default_factory=dict)  # by asset and horizon
     rare_levels: frozenset[tuple[str, float]] = frozenset()  # of the ladder: horizon and level, percent
+    ladder_record: LadderScores = NO_LADDER_SCORES  # live
+    ladder_backtest: LadderScores = NO_LADDER_SCORES
     refused: dict[str, int] = field(default_factory=dict)  # ballots newly refused in this tick, by reason

@@ -4,7 +4,7 @@ from typing import Final
 
 import numpy as np
 
-from generator.market.bars import BarFrame
+from generator.market.bars import BAR_MS, BarFrame
 
 CAPACITY_BARS: Final = 8640  # 30 days of 5-minute bars
 
@@ -43,6 +43,18 @@ class History:
     def frame(self) -> BarFrame:
         """Return the bars held, oldest first, read-only; later appends do not change them."""
         return self._frame
+
+    def reached(self, asset: str, since_ms: int, until_ms: int) -> tuple[float, float] | None:
+        """Return the highest and lowest price of the 5-minute bars between two times; None where one is missing."""
+        frame = self._frame
+        if frame.interval_ms != BAR_MS:
+            return None
+        first, last = np.searchsorted(frame.t, (since_ms, until_ms)).tolist()
+        column = frame.assets.index(asset)
+        high = frame.fields["high"][first:last, column]
+        low = frame.fields["low"][first:last, column]
+        is_whole = len(high) * BAR_MS == until_ms - since_ms and bool((np.isfinite(high) & np.isfinite(low)).all())
+        return (float(high.max()), float(low.min())) if is_whole else None
 
     def closes(self, asset: str, last_n: int) -> tuple[tuple[int, float], ...]:
         """Return (open time in ms, close) of the last `last_n` bars, oldest first; without those that have no close."""

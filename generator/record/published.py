@@ -13,12 +13,13 @@ from typing import Final
 import structlog
 
 from generator.errors import GeneratorError
+from generator.record.audit.ladders import ladders_path
 from generator.record.audit.recount import PART, BallotPart, content, path_of
 from generator.record.keys import make_key, read_keys
 from generator.record.log.note import Checkpoint, NoteError, Signer, other_lines
 from generator.record.log.proofs import TreeHashes, consistency_proof
 from generator.record.log.tiles import WIDTH, Tile, tiles_between
-from generator.record.memory import ballots, exports, log, witnessed
+from generator.record.memory import ballots, exports, ladders, log, witnessed
 from generator.record.memory.store import Memory
 
 PREFIX: Final = "/log/"
@@ -49,6 +50,7 @@ class RecordFiles:
     tiled: int = 0  # entries of the log whose tiles readers have once this is out
     witnessed: tuple[int, ...] = ()  # sizes of the newest heads that witnesses signed, the newest first
     newly_witnessed: tuple[int, ...] = ()  # those of all of them that come with this release
+    ladder_days: tuple[int, ...] = ()  # whose ladders come with this release
 
     @property
     def in_release(self) -> dict[str, bytes]:
@@ -204,16 +206,21 @@ class PublishedRecord:
             else:
                 logger.info("publishing the log's tiles; its checkpoint follows them", entries=new, of=edge.size)
 
+            days = ladders.due(connection)
             heads = {size: note for size, note in witnessed.due(connection).items() if size <= new}
             return RecordFiles(
                 checkpoint,
                 keys,
-                tiles | counted | {witnessed_path(size): note for size, note in heads.items()},
+                tiles
+                | counted
+                | {witnessed_path(size): note for size, note in heads.items()}
+                | {ladders_path(day): data for day, data in days.items()},
                 again,
                 part,
                 new,
                 witnessed=tuple(size for size in witnessed.newest(connection, WITNESSED_LISTED) if size <= new),
                 newly_witnessed=tuple(heads),
+                ladder_days=tuple(days),
             )
 
     def _next_in_turn(self, size: int) -> list[Tile]:
@@ -234,9 +241,10 @@ class PublishedRecord:
         self._tiled = files.tiled or self._tiled
         self._is_ours = not self._withheld
         self._memory.tick_done(tick_id, generation, at_ms, ok=True, reason=None, published=files.ballots)
-        if files.newly_witnessed:
+        if files.newly_witnessed or files.ladder_days:
             with self._memory.writing() as connection:
                 witnessed.done(connection, files.newly_witnessed)
+                ladders.done(connection, files.ladder_days)
 
     def extension_of(self, old: int) -> list[bytes]:
         """Return the proof that the log that readers have extends its first `old` entries; ValueError if it does not.
@@ -265,6 +273,7 @@ class PublishedRecord:
             with self._memory.writing() as connection:
                 ballots.requeue_all(connection)
                 witnessed.requeue_all(connection)
+                ladders.requeue_all(connection)
                 exports.forget_months(connection)
         else:
             with suppress(NoteError):

@@ -12,11 +12,13 @@ from pathlib import Path
 from typing import Any, Final
 
 from gateway.wire.space import reason_of
+from generator.catalog.counts import quantity
 from generator.catalog.formats import iso
 from generator.catalog.links import RANGES_JSONL
 from generator.errors import GeneratorError
 from generator.record.audit.audit import Audit, far_line, real_votes, score_line
 from generator.record.audit.compare import Row, ranges_complaint, rows_complaint, rows_of
+from generator.record.audit.ladders import file_complaint
 from generator.record.audit.recount import RecountError, path_of, recount
 from generator.record.keys import read_verifiers, replace_private
 from generator.record.log.cosignatures import times_of
@@ -28,6 +30,7 @@ from generator.record.published import CHECKPOINT, KEYS, PREFIX, WITNESSED, witn
 Read = Callable[[str], bytes | None]  # path with leading slash -> what is published there, None when nothing is
 Progress = Callable[[int, int, str], None]  # done, total, of what
 PROGRESS_EACH: Final = 2_000  # entries
+LADDER_DAYS: Final = 7  # whose files are read, the newest
 LOOKED_FOR_QUORUM: Final = 50  # of the newest heads that a witness signed
 
 
@@ -288,6 +291,7 @@ class Verified:
     ballots: int
     older: int
     witnessed: Witnessed | None = None
+    ladder_days: int = 0  # whose ladders were opened
 
     @property
     def lines(self) -> list[str]:
@@ -305,6 +309,9 @@ class Verified:
         if self.witnessed is not None:
             at = iso(1000 * self.witnessed.at)
             lines.append(f"witnesses of the policy signed its first {self.witnessed.head.size} entries by {at}")
+
+        if self.ladder_days:
+            lines.append(f"ladders opened to what was sealed before each hour: {quantity(self.ladder_days, 'day')}")
 
         if self.rounds:
             older = f"; {self.older} older rounds with votes were not" if self.older else ""
@@ -388,7 +395,20 @@ def verify_all(
         ballots += _recount(read, name, row)
         progress(number, len(audit.voted), "rounds' ballots")
 
-    return Verified(log, audit, rows, len(audit.voted), ballots, audit.voted_before, witnessed)
+    days = list(audit.ladders.revealed)[-LADDER_DAYS:]
+    for day in days:
+        _open_ladders(read, day, audit)
+    return Verified(log, audit, rows, len(audit.voted), ballots, audit.voted_before, witnessed, len(days))
+
+
+def _open_ladders(read: Read, day: str, audit: Audit) -> None:
+    """Check that the published ladders of a day are those that were sealed; VerifyError where they are not."""
+    path, _ = audit.ladders.revealed[day]
+    data = read(path)
+    if data is None:
+        raise VerifyError(f"{path} is not published; the log names its digest")
+    if complaint := file_complaint(audit.ladders, day, data):
+        raise VerifyError(f"{path}: {complaint}")
 
 
 def _recount(read: Read, name: str, row: Row) -> int:

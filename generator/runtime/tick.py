@@ -4,10 +4,12 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Final
 
 from gateway.wire.inbox import MOST_VOTERS, AnnouncedRound
 from generator.arena.ballots import BallotFile, judge
+from generator.arena.ladders import said_of
 from generator.arena.outcome import PricePoint
 from generator.arena.play import PlayInputs, play
 from generator.arena.ranges import ranges_of
@@ -145,7 +147,7 @@ def store_tick(
 
     state = transaction.load(inputs, published_ms)
     result = play(state, inputs)
-    transaction.store(result, inputs, brain_state)
+    transaction.store(result, inputs, brain_state, published_ms)
     return refused
 
 
@@ -183,6 +185,8 @@ def play_inputs(
         ballots=ballots,
         salt=app.record.salt,
         ranges=_ranges(reading),
+        ladders=None if reading is None else said_of(reading.assets),
+        reached=partial(_reached, app, observation),
         regime=_regime_row(reading),
         warm_up=warm_up,
         interrupted=MOVED if _is_moved(app, observation) else None,
@@ -219,6 +223,14 @@ def _next_close_ms(observation: Observation) -> int:
     """Return the wall time at which the bar closes that is open now."""
     step_ms = observation.bar_interval_ms
     return (observation.market_ms // step_ms + 1) * step_ms + observation.offset_ms
+
+
+def _reached(
+    app: App, observation: Observation, asset: str, since_ms: int, until_ms: int
+) -> tuple[float, float] | None:
+    """Return the highest and lowest price of an asset in bars between two wall times; None where a bar is not known."""
+    offset_ms = observation.offset_ms if observation.mode == SourceMode.RECORDED else 0
+    return app.market.history.reached(asset, since_ms - offset_ms, until_ms - offset_ms)
 
 
 def _ranges(reading: BrainReading | None) -> dict[str, dict[str, RangeForecast]]:

@@ -28,6 +28,7 @@ RANGES = ("ranges", "moves", "due_ms")
 LATER_COLUMNS = (*RANGES, "call")
 # What takes a memory from each schema to the one before.
 UNDONE = {
+    "12": ("DROP TABLE ladders", "DROP TABLE ladder_days"),
     "11": tuple(f"ALTER TABLE regime_history DROP COLUMN {name}" for name in ("volatility", "side")),
     "10": ("DROP TABLE witnessed_heads",),
     "9": (

@@ -21,6 +21,7 @@ from generator.arena.scores import Sums, track_record
 from generator.arena.values import ForecastScores, HorizonRecord, Move, RangeForecast, Round
 from generator.catalog.formats import ms_of
 from generator.catalog.horizons import HORIZONS
+from generator.record.audit.ladders import LadderError, LadderLog
 
 OVERDUE_S: Final = 2 * 3600  # a round or an hour that ended this long before the log's last entry has its outcome
 PRICE_WINDOW_S: Final = 60
@@ -66,6 +67,7 @@ class Audit:
     last_at: str | None = None
     kept_rounds: int = KEPT_ROUNDS
     recounted: int = RECOUNTED
+    ladders: LadderLog = field(default_factory=LadderLog)
     _index: int = 0
 
     def take(self, data: bytes) -> None:
@@ -78,8 +80,8 @@ class Audit:
             judge = getattr(self, f"_on_{kind.replace('.', '_')}", None)
             if judge:
                 judge(entry)
-        except AuditError as fault:
-            about = entry.get("round_id") or entry.get("start") or ""
+        except (AuditError, LadderError) as fault:
+            about = entry.get("round_id") or entry.get("start") or entry.get("day") or ""
             raise AuditError(f"entry {self._index}, {kind} {about}: {fault}") from None
         except (KeyError, TypeError, ValueError, AttributeError, RecursionError, ZeroDivisionError) as error:
             raise AuditError(f"entry {self._index}: not of its form ({type(error).__name__}: {error})") from error
@@ -101,10 +103,15 @@ class Audit:
             if assets and _seconds(start, self.last_at) > OVERDUE_S + 3600:
                 raise AuditError(f"the predictions of {start} were made and never judged: {', '.join(sorted(assets))}")
 
+        self._finish_ranges(self.last_at)
+        if day := self.ladders.missing(self.last_at):
+            raise AuditError(f"the ladders of {day} were sealed and never revealed")
+
+    def _finish_ranges(self, last_at: str) -> None:
         for start, by_asset in self.ranges.items():
             for asset, ranges in by_asset.items():
                 for horizon in ranges.forecasts:
-                    if horizon not in ranges.moves and _late(start, horizon, self.last_at) > OVERDUE_S:
+                    if horizon not in ranges.moves and _late(start, horizon, last_at) > OVERDUE_S:
                         raise AuditError(f"the {horizon} range of {asset} of {start} was made and never judged")
 
     def arena_record(self) -> ForecastScores:
@@ -298,6 +305,12 @@ class Audit:
             self.far = self.far.plus_totals(
                 (horizon, ms_of(start), counts_of(forecast, void)) for horizon, forecast in ranges.forecasts.items()
             )
+
+    def _on_ladder_made(self, entry: Mapping[str, Any]) -> None:
+        self.ladders.take_made(entry["at"], entry["start"], str(entry["commitment"]))
+
+    def _on_ladders_revealed(self, entry: Mapping[str, Any]) -> None:
+        self.ladders.take_revealed(entry["at"], entry["day"], entry["path"], entry["sha256"])
 
     def _on_scores(self, entry: Mapping[str, Any]) -> None:
         records = {"arena": self.arena_record(), "hourly": self.hourly_record()}

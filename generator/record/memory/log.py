@@ -72,14 +72,20 @@ def note_key(connection: Connection, state: LogState, now_ms: int, key: str) -> 
     return _written(connection, state, now_ms, [entry("log.key", now_ms, key=key)])
 
 
-def record_tick(
-    connection: Connection, state: LogState, result: PlayResult, totals: RunningTotals, now_ms: int
+def record_tick(  # noqa: PLR0917
+    connection: Connection,
+    state: LogState,
+    result: PlayResult,
+    totals: RunningTotals,
+    now_ms: int,
+    more: Sequence[Entry] = (),
 ) -> LogState:
-    """Add what one tick changed, and once a UTC day the scores; a log that was not begun stays empty."""
+    """Add what one tick changed, `more` of it, and once a UTC day the scores; a log that was not begun stays empty."""
     if not state.edge.size:
         return state
 
     entries = entries_of(result, now_ms, lambda round_id: ballots_sha256(connection, round_id), state.salt)
+    entries += more
     today = iso(now_ms)[:10]
     if today > state.scored_day:
         entries.append(_scores(totals, now_ms))

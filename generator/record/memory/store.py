@@ -13,6 +13,7 @@ from sqlalchemy import Connection, Engine, select
 
 from generator.arena.ballots import Ballot, BallotFile, Poll
 from generator.arena.earned import Earned, look
+from generator.arena.ladders import LadderTotals, scores_of
 from generator.arena.life import shown_at
 from generator.arena.play import PlayInputs, PlayResult, PlayState
 from generator.arena.teacher import RunningTotals
@@ -21,7 +22,7 @@ from generator.catalog.durations import DAY_MS, HOUR_MS
 from generator.catalog.words import RoundPhase
 from generator.lease import Fence, no_fence
 from generator.record.audit.recount import BallotPart
-from generator.record.memory import ballots, database, history, log, rounds
+from generator.record.memory import ballots, database, history, ladders, log, rounds
 from generator.record.memory import tables as t
 from generator.record.memory import totals as kept_totals
 from generator.record.memory.database import name_of, open_database, translated
@@ -48,6 +49,7 @@ class Memory:
         self._name = name_of(engine.url)
         self._outer: Connection | None = None  # inside `batch`
         self._totals: RunningTotals | None = None  # of what is committed, or of the open batch
+        self._ladders: LadderTotals | None = None  # likewise
         self._log: log.LogState | None = None
         self._derived: dict[str, tuple[object, Any]] = {}  # read again when the totals they are computed from change
 
@@ -95,6 +97,7 @@ class Memory:
             try:
                 yield
                 kept_totals.store(connection, self.totals(connection))
+                ladders.store(connection, self.ladder_totals(connection))
             except BaseException:
                 self._forget()
                 raise
@@ -157,20 +160,32 @@ class Memory:
         """Leave the running totals to the end of the batch: it counts once what it has played, not at each step."""
         self._totals = None
 
+    def ladder_totals(self, connection: Connection) -> LadderTotals:
+        """Return the sums of the ladders' record."""
+        if self._ladders is None:
+            self._ladders = ladders.totals(connection)
+        return self._ladders
+
     def log_state(self, connection: Connection) -> log.LogState:
         """Return the state of the transparency log."""
         if self._log is None:
             self._log = log.load(connection)
         return self._log
 
-    def keep(self, totals: RunningTotals | None = None, log_state: log.LogState | None = None) -> None:
+    def keep(
+        self,
+        totals: RunningTotals | None = None,
+        log_state: log.LogState | None = None,
+        ladder_totals: LadderTotals | None = None,
+    ) -> None:
         """Keep what a transaction changed; dropped again if it fails."""
         self._totals = totals or self._totals
+        self._ladders = ladder_totals or self._ladders
         self._log = log_state or self._log
 
     def _forget(self) -> None:
         """Drop what is kept in the process: it may be ahead of what is stored. It is read again next time."""
-        self._totals, self._log = None, None
+        self._totals, self._log, self._ladders = None, None, None
         self._derived.clear()
 
     def _cached(self, name: str, key: object, make: Callable[[], Value]) -> Value:
@@ -220,6 +235,8 @@ class Memory:
         real = ballots.real_tally(connection, live) if live else Tally()
         simulated = ballots.locked_tally(connection, live.round_id, simulated=True) if live else Tally()
         counted, refused = ballots.ballot_counts(connection)
+        sums = self.ladder_totals(connection)
+        rare = sums.rare()
         return ArenaView(
             live=live,
             live_tally=real.plus(simulated),
@@ -237,6 +254,9 @@ class Memory:
                 (now_ms // HOUR_MS, totals.live.ranges, totals.backtest.ranges),
                 lambda: rounds.week_of_ranges(connection, now_ms),
             ),
+            rare_levels=rare,
+            ladder_record=scores_of(sums.live, rare),
+            ladder_backtest=scores_of(sums.backtest, rare),
             rounds=totals.phases,
             rounds_warm_up=sum(totals.backtest.phases.values()),
             lessons_warm_up=totals.backtest.lessons.total,
@@ -384,8 +404,10 @@ class TickTransaction:
             last_state=history.last_state(self._connection),
         )
 
-    def store(self, result: PlayResult, inputs: PlayInputs, brain_state: bytes | None) -> None:
-        """Store what changed, and log what no backtest played."""
+    def store(
+        self, result: PlayResult, inputs: PlayInputs, brain_state: bytes | None, published_ms: int | None = None
+    ) -> None:
+        """Store what changed, and log what no backtest played; `published_ms` as for `load`."""
         connection = self._connection
         memory = self._memory
         now_ms = inputs.now_ms
@@ -397,9 +419,15 @@ class TickTransaction:
         ballots.store_crowds(connection, result)
         ballots.enqueue_for_publication(connection, result)
 
+        log_state = memory.log_state(connection)
+        before = memory.ladder_totals(connection)
+        sealed, after = ladders.play(connection, inputs, before, published_ms, log_state.salt)
+        if after is not before and not memory.in_batch:
+            ladders.store(connection, after)
+        memory.keep(ladder_totals=after)
         if not inputs.warm_up:
             totals = memory.totals(connection)
-            memory.keep(log_state=log.record_tick(connection, memory.log_state(connection), result, totals, now_ms))
+            memory.keep(log_state=log.record_tick(connection, log_state, result, totals, now_ms, sealed))
 
         if inputs.regime is not None:
             history.store_regime(connection, now_ms, inputs.regime, warm_up=inputs.warm_up)

@@ -4,7 +4,7 @@ from typing import Any, Final
 
 import sqlalchemy as sa
 
-SCHEMA_VERSION: Final = "11"
+SCHEMA_VERSION: Final = "12"
 """The newest migration; a memory of this schema needs no Alembic to start."""
 SCHEMA_KEY: Final = "schema_version"
 FENCE_KEY: Final = "fence"
@@ -224,5 +224,28 @@ witnessed_heads = sa.Table(
     metadata,
     *_key(sa.BigInteger, "size"),
     *_given(sa.LargeBinary, "note"),
+    *_given(sa.Boolean, "published"),
+)
+
+# What was said of each hour's ladders and what came; the last four are JSON. Those of days long published are deleted.
+ladders = sa.Table(
+    "ladders",
+    metadata,
+    _id(),
+    *_unique(sa.BigInteger, "start_ms"),
+    *_given(sa.BigInteger, "made_ms"),
+    *_maybe(sa.BigInteger, "due_ms"),
+    *_given(sa.Boolean, "warm_up"),
+    *_given(sa.Text, "said", "base", "prices", "came"),
+    *_maybe(sa.Text, "void_reason"),
+    sa.Index("ladders_by_due", "due_ms"),
+)
+
+# The files that reveal the ladders of days that are over, compressed; `published` once readers have them.
+ladder_days = sa.Table(
+    "ladder_days",
+    metadata,
+    *_key(sa.Integer, "day"),
+    *_given(sa.LargeBinary, "data"),
     *_given(sa.Boolean, "published"),
 )

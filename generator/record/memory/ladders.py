@@ -1,0 +1,189 @@
+"""Ladders as they are stored: of each hour what was said and what came, and of each day over the file that reveals it.
+
+What a tick changes is stored in its transaction with the log's entries about it: a crash leaves both or neither. A
+day's file is stored with the entry that names its digest, and published with the next release. Every function takes
+the connection of the transaction.
+"""
+
+import hashlib
+import json
+import zlib
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+
+from sqlalchemy import ColumnElement, Connection, delete, func, insert, select, update
+
+from generator.arena.ladders import (
+    LadderHour,
+    LadderTotals,
+    day_is_over,
+    judge,
+    make,
+    newly_done,
+    sealed_of,
+)
+from generator.arena.play import PlayInputs
+from generator.arena.published import canonical_json, digest_of
+from generator.catalog.durations import DAY_MS
+from generator.catalog.formats import iso
+from generator.record.audit.entries import Entry, SaltOf, entry
+from generator.record.audit.ladders import day_text, ladders_path
+from generator.record.memory import tables as t
+from generator.record.memory.rows import get_meta, put_meta, upsert, within
+
+TOTALS_KEY: Final = "ladder.totals"
+KEPT_MS: Final = 9 * DAY_MS  # hours whose day is published; their scores are in the totals
+MOST_DUE: Final = 32  # days of one release
+_L = t.ladders.c
+_PARTS: Final = ("said", "base", "prices", "came")
+
+
+def totals(connection: Connection) -> LadderTotals:
+    """Return the sums of the whole record."""
+    text = get_meta(connection, TOTALS_KEY)
+    return LadderTotals() if text is None else LadderTotals.of_json(json.loads(text))
+
+
+def store(connection: Connection, sums: LadderTotals) -> None:
+    """Keep the sums of the whole record."""
+    put_meta(connection, TOTALS_KEY, json.dumps(sums.as_json(), separators=(",", ":")))
+
+
+def play(
+    connection: Connection, inputs: PlayInputs, before_all: LadderTotals, published_ms: int | None, salt: SaltOf
+) -> tuple[list[Entry], LadderTotals]:
+    """Judge what is due, make the upcoming hour's ladder, and reveal days that are over.
+
+    Args:
+        before_all: the sums so far.
+        published_ms: wall time of the last release; None where nothing is published.
+
+    Returns:
+        The log's entries and the sums after it, the same object where nothing was counted.
+    """
+    after = before_all
+    due = _L.due_ms.is_not(None) if inputs.interrupted is not None else _L.due_ms <= inputs.now_ms
+    for row in connection.execute(select(t.ladders).where(due).order_by(_L.start_ms)).mappings().all():
+        before = _hour(row)
+        hour = judge(before, inputs, inputs.reached, published_ms)
+        for horizon in newly_done(before, hour):
+            after = after.plus(hour, horizon)
+        if hour != before:
+            _store(connection, hour)
+
+    entries = _made(connection, inputs, after, salt)
+    return entries + _revealed(connection, inputs.now_ms, salt), after
+
+
+def _made(connection: Connection, inputs: PlayInputs, sums: LadderTotals, salt: SaltOf) -> list[Entry]:
+    """Store what this tick says of the upcoming hour, unless that is what was said before."""
+    made = make(inputs, inputs.ladders, sums)
+    if made is None:
+        return []
+    row = connection.execute(select(t.ladders).where(_L.start_ms == made.start_ms)).mappings().one_or_none()
+    if row is not None:
+        known = _hour(row)
+        has_begun = bool(known.prices or known.came) or known.void_reason is not None
+        is_same = (known.said, known.base, known.warm_up) == (made.said, made.base, made.warm_up)
+        if has_begun or is_same:
+            return []
+    _store(connection, made)
+    if made.warm_up:
+        return []
+    start = iso(made.start_ms)
+    return [entry("ladder.made", inputs.now_ms, start, start=start, commitment=_sealed(made, salt)["commitment"])]
+
+
+def _sealed(hour: LadderHour, salt: SaltOf) -> dict[str, Any]:
+    """Return what is sealed of an hour with its salt and the digest of both."""
+    content = sealed_of(hour, iso(hour.start_ms))
+    its_salt = salt(canonical_json(content))
+    return {"ladder": content, "salt": its_salt, "commitment": digest_of(content, its_salt)}
+
+
+def _revealed(connection: Connection, now_ms: int, salt: SaltOf) -> list[Entry]:
+    """Store the files of all days that are over, and forget hours that were published long ago."""
+    entries = []
+    while (day := _next_day(connection, now_ms)) is not None:
+        entries.append(_reveal(connection, day, now_ms, salt))
+    return entries
+
+
+def _next_day(connection: Connection, now_ms: int) -> int | None:
+    """Return the oldest day that is over and not revealed; None where it still waits, and without one."""
+    revealed = connection.execute(select(func.max(t.ladder_days.c.day))).scalar()
+    since_ms = 0 if revealed is None else (revealed + 1) * DAY_MS
+    oldest = select(func.min(_L.start_ms)).where(_L.start_ms >= since_ms, _L.warm_up.is_(False))
+    first_ms = connection.execute(oldest).scalar()
+    if first_ms is None or not day_is_over(first_ms // DAY_MS, now_ms):
+        return None
+    day = int(first_ms // DAY_MS)
+    waiting = connection.execute(select(_L.id).where(*_of_day(day), _L.due_ms.is_not(None)).limit(1)).scalar()
+    return day if waiting is None else None
+
+
+def _of_day(day: int) -> tuple[ColumnElement[bool], ...]:
+    """Return the conditions that a row is of a day, and not of a backtest."""
+    return within(_L.start_ms, day * DAY_MS, (day + 1) * DAY_MS), _L.warm_up.is_(False)
+
+
+def _reveal(connection: Connection, day: int, now_ms: int, salt: SaltOf) -> Entry:
+    """Store the file of a day, and return the log's entry about it."""
+    rows = connection.execute(select(t.ladders).where(*_of_day(day)).order_by(_L.start_ms)).mappings()
+    hours = [_hour(row) for row in rows]
+    data = canonical_json({"day": day_text(day), "hours": [_published(hour, salt) for hour in hours]})
+    connection.execute(insert(t.ladder_days).values(day=day, data=zlib.compress(data), published=False))
+    connection.execute(delete(t.ladders).where(_L.due_ms.is_(None), _L.start_ms < day * DAY_MS - KEPT_MS))
+    named = {"day": day_text(day), "path": ladders_path(day), "sha256": hashlib.sha256(data).hexdigest()}
+    return entry("ladders.revealed", now_ms, None, **named)
+
+
+def _published(hour: LadderHour, salt: SaltOf) -> dict[str, Any]:
+    sealed = _sealed(hour, salt)
+    return {
+        "ladder": sealed["ladder"],
+        "salt": sealed["salt"],
+        "start_prices": hour.prices,
+        "came": hour.came,
+        "void_reason": hour.void_reason,
+    }
+
+
+def due(connection: Connection) -> dict[int, bytes]:
+    """Return the files of days that readers do not have yet, by the number of the day; a limited number."""
+    d = t.ladder_days.c
+    query = select(d.day, d.data).where(d.published.is_(False)).order_by(d.day).limit(MOST_DUE)
+    return {row.day: zlib.decompress(row.data) for row in connection.execute(query)}
+
+
+def done(connection: Connection, days: Iterable[int]) -> None:
+    """Note that readers have the files of these days."""
+    connection.execute(update(t.ladder_days).where(t.ladder_days.c.day.in_(list(days))).values(published=True))
+
+
+def requeue_all(connection: Connection) -> None:
+    """Publish all of them again, as after a site was lost."""
+    connection.execute(update(t.ladder_days).values(published=False))
+
+
+def newest_day(connection: Connection, now_ms: int) -> list[LadderHour]:
+    """Return the hours of the last day, oldest first, whatever is known of them."""
+    query = select(t.ladders).where(_L.start_ms > now_ms - DAY_MS, _L.start_ms <= now_ms).order_by(_L.start_ms)
+    return [_hour(row) for row in connection.execute(query).mappings()]
+
+
+def _store(connection: Connection, hour: LadderHour) -> None:
+    values: dict[str, Any] = {name: json.dumps(getattr(hour, name), separators=(",", ":")) for name in _PARTS}
+    values |= {"made_ms": hour.made_ms, "due_ms": hour.due_ms, "warm_up": hour.warm_up, "void_reason": hour.void_reason}
+    upsert(connection, t.ladders, {"start_ms": hour.start_ms}, values)
+
+
+def _hour(row: Mapping[Any, Any]) -> LadderHour:
+    parts = {name: json.loads(row[name]) for name in _PARTS}
+    return LadderHour(
+        start_ms=row["start_ms"],
+        made_ms=row["made_ms"],
+        warm_up=bool(row["warm_up"]),
+        void_reason=row["void_reason"],
+        **parts,
+    )

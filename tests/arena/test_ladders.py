@@ -1,0 +1,231 @@
+"""Ladders judged and scored: every sum against a count of each case, every void where something is missing."""
+
+import math
+from collections import defaultdict
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from generator.arena.ladders import (
+    KINDS,
+    WAIT_MS,
+    Cell,
+    LadderHour,
+    LadderTotals,
+    day_is_over,
+    judge,
+    key,
+    losses_of,
+    make,
+    newly_done,
+    part_of,
+    scores_of,
+)
+from generator.arena.play import SET_BACK, UNSEEN
+from generator.catalog.durations import DAY_MS, HOUR_MS
+from generator.catalog.horizons import HORIZONS
+from tests.support.arena_inputs import MINUTE, NOON, inputs_at, price_at
+from tests.support.ladders import ASSETS, hour_at, reached_at, said_at
+
+PASSED = (0.25, 0.5, 1.0, 2.0)
+
+
+def ended(start_ms: int, *, warm_up: bool = False) -> LadderHour:
+    """Return an hour judged at its start and at the end of each horizon."""
+    hour = hour_at(start_ms, warm_up=warm_up)
+    for late in (0, *(horizon.length_ms for horizon in HORIZONS.values())):
+        hour = judge(hour, inputs_at(start_ms + late), reached_at, None)
+    return hour
+
+
+def totals_of(hours: list[LadderHour]) -> LadderTotals:
+    totals = LadderTotals()
+    for horizon in HORIZONS:
+        for hour in hours:
+            totals = totals.plus(hour, horizon)
+    return totals
+
+
+def percent(start: float, end: float) -> float:
+    return round(100 * (end / start - 1), 4)
+
+
+def test_what_came_is_read_from_the_prices_at_both_ends_and_from_the_bars_between() -> None:
+    hour = ended(NOON)
+
+    assert hour.due_ms is None
+    for asset in ASSETS:
+        start = float(f"{price_at(asset, NOON):.6g}")
+        for name, horizon in HORIZONS.items():
+            end = float(f"{price_at(asset, NOON + horizon.length_ms):.6g}")
+            high, low = reached_at(asset, NOON, NOON + horizon.length_ms)
+            came = {"move": percent(start, end), "high": percent(start, high), "low": percent(start, low)}
+            assert hour.came[name][asset] == came
+
+
+def test_scores_are_those_of_the_cases_counted_one_by_one() -> None:
+    hours = [ended(NOON + number * HOUR_MS) for number in range(40)]
+    counted: dict[str, list[tuple[float, float, bool, int]]] = defaultdict(list)
+    for hour in hours:
+        for name, horizon in HORIZONS.items():
+            for asset in ASSETS:
+                came = hour.came[name][asset]
+                for place, level in enumerate(horizon.levels):
+                    row = hour.said[asset]["ladder"][name][place]
+                    ends = abs(came["move"]) > level
+                    touched = came["high"] > level or came["low"] < -level
+                    for kind, said, event in (("end", row[3], ends), ("touch", row[6], touched)):
+                        base = hour.base[name][place][KINDS.index(kind)]
+                        counted[key(name, level, kind)].append((said, base, event, hour.start_ms // DAY_MS))
+
+    scores = scores_of(totals_of(hours).live, frozenset())
+
+    assert len(scores.levels) == 32
+    for score in scores.levels:
+        cases = counted[key(score.horizon, score.level, score.kind)]
+        assert score.n == len(cases) == 40 * len(ASSETS)
+        assert score.events == sum(event for *_, event, _ in cases)
+        assert score.days == len({day for *_, event, day in cases if event})
+        assert score.brier == pytest.approx(
+            sum((said - event) ** 2 for said, _, event, _ in cases) / len(cases), abs=6e-5
+        )
+        losses = [-math.log(base if event else 1 - base) for _, base, event, _ in cases]
+        assert score.base_rate_log_score == pytest.approx(sum(losses) / len(cases), abs=6e-5)
+        assert score.said_percent == pytest.approx(100 * sum(said for said, *_ in cases) / len(cases), abs=6e-3)
+
+
+def test_bins_hold_every_side_of_every_level_and_what_came_of_it() -> None:
+    hours = [ended(NOON + number * HOUR_MS) for number in range(12)]
+
+    bins = scores_of(totals_of(hours).live, frozenset()).bins["1h touch"]
+
+    said: dict[int, list[tuple[float, bool]]] = defaultdict(list)
+    for hour in hours:
+        for asset in ASSETS:
+            came = hour.came["1h"][asset]
+            for place, level in enumerate(PASSED):
+                events = (came["high"] > level, came["low"] < -level)
+                row = hour.said[asset]["ladder"]["1h"][place][4:7]
+                for chance, event in zip(row, (*events, any(events)), strict=True):
+                    said[round(10_000 * chance) // 1000].append((chance, event))
+    assert [one.n for one in bins] == [len(said[at]) for at in sorted(said)]
+    shares = [100 * sum(event for _, event in said[at]) / len(said[at]) for at in sorted(said)]
+    assert [one.came_percent for one in bins] == pytest.approx(shares, abs=0.06)
+
+
+def test_the_partition_is_scored_against_its_base_rates_over_three_parts() -> None:
+    hours = [ended(NOON + number * HOUR_MS) for number in range(30)]
+
+    score = scores_of(totals_of(hours).live, frozenset()).partition
+
+    brier = base_brier = 0.0
+    for hour in hours:
+        for asset in ASSETS:
+            part = hour.said[asset]["partition"]
+            place = part_of(part, hour.came["4h"][asset]["move"])
+            for at in range(3):
+                brier += (part["chances"][at] - (at == place)) ** 2
+                base_brier += (part["base_rates"][at] - (at == place)) ** 2
+    assert score is not None
+    assert (score.n, score.void) == (30 * len(ASSETS), 0)
+    assert score.brier == pytest.approx(brier / score.n, abs=6e-5)
+    assert score.base_rate_brier == pytest.approx(base_brier / score.n, abs=6e-5)
+    assert part_of({"band_percent": 1.0}, 1.0) == 1
+    assert [part_of({"band_percent": 1.0}, move) for move in (-1.01, 1.01, None)] == [0, 2, None]
+
+
+def test_a_missing_bar_voids_the_touch_alone_and_is_waited_for_a_quarter_of_an_hour() -> None:
+    hour = judge(hour_at(NOON), inputs_at(NOON), reached_at, None)
+    end_ms = NOON + 15 * MINUTE
+
+    waiting = judge(hour, inputs_at(end_ms), lambda *_: None, None)
+    late = judge(waiting, inputs_at(end_ms + MINUTE), reached_at, None)
+    void = judge(waiting, inputs_at(end_ms + WAIT_MS), lambda *_: None, None)
+
+    assert waiting.due_ms == end_ms
+    assert newly_done(hour, waiting) == []
+    assert newly_done(waiting, late) == newly_done(waiting, void) == ["15m"]
+    assert late.came["15m"]["BTC"]["move"] == void.came["15m"]["BTC"]["move"] is not None
+    assert void.came["15m"]["BTC"] == {**late.came["15m"]["BTC"], "high": None, "low": None}
+    cells = LadderTotals().plus(void, "15m").live.cells
+    assert (cells["15m 0.5 end"].n, cells["15m 0.5 end"].void) == (len(ASSETS), 0)
+    assert (cells["15m 0.5 touch"].n, cells["15m 0.5 touch"].void) == (0, len(ASSETS))
+
+
+def test_an_hour_without_its_start_or_its_release_is_void_for_a_reason() -> None:
+    hour = hour_at(NOON)
+
+    missed = judge(hour, inputs_at(NOON + 2 * MINUTE), reached_at, None)
+    unseen = judge(hour, inputs_at(NOON), reached_at, hour.made_ms - 1)
+    set_back = judge(hour, replace(inputs_at(NOON - 2 * MINUTE), next_close_ms=hour.made_ms), reached_at, None)
+    moved = judge(hour, replace(inputs_at(NOON), interrupted="the replay was moved"), reached_at, None)
+
+    assert missed.void_reason == "no tick in the minute after the start"
+    assert (unseen.void_reason, set_back.void_reason) == (UNSEEN, SET_BACK)
+    assert moved.void_reason == "the replay was moved"
+    assert {one.due_ms for one in (missed, unseen, set_back, moved)} == {None}
+
+
+def test_an_end_that_no_tick_saw_is_unknown_and_the_touch_is_still_read() -> None:
+    hour = judge(hour_at(NOON), inputs_at(NOON), reached_at, None)
+
+    late = judge(hour, inputs_at(NOON + 75 * MINUTE), reached_at, None)
+
+    assert late.came["1h"]["BTC"]["move"] is None
+    assert late.came["1h"]["BTC"]["high"] is not None
+    assert newly_done(hour, late) == ["15m", "1h"]
+
+
+def test_a_ladder_is_made_in_the_ten_minutes_before_the_hour_with_the_rates_so_far() -> None:
+    totals = totals_of([ended(NOON - number * HOUR_MS) for number in range(1, 20)])
+
+    made = make(inputs_at(NOON - 5 * MINUTE), said_at(NOON), totals)
+
+    assert made is not None
+    assert (made.start_ms, made.made_ms) == (NOON, NOON - 5 * MINUTE)
+    cell = totals.live.cells["1h 0.5 end"]
+    assert made.base["1h"][1][0] == round((cell.events + 0.5) / (cell.n + 1), 4)
+    assert make(inputs_at(NOON - 11 * MINUTE), said_at(NOON), totals) is None
+    assert make(inputs_at(NOON - 5 * MINUTE), None, totals) is None
+
+
+def test_a_level_is_rare_below_thirty_days_and_pooled_with_the_lower_one() -> None:
+    often = [ended(NOON + number * DAY_MS) for number in range(31)]
+    totals = totals_of(often)
+
+    rare = totals.rare()
+    scores = {(one.horizon, one.level, one.kind): one for one in scores_of(totals.live, rare).levels}
+
+    days = {level: totals.live.cells[key("24h", level, "end")].days for level in HORIZONS["24h"].levels}
+    assert rare >= {("24h", level) for level, many in days.items() if many < 30}
+    assert scores["24h", 10.0, "end"].rare
+    lower = totals.live.cells["24h 5 end"].closed()
+    own = totals.live.cells["24h 10 end"].closed()
+    both = lower.base_brier + own.base_brier
+    assert scores["24h", 10.0, "end"].skill_percent.value == round(100 * (both - lower.brier - own.brier) / both, 1)
+
+
+def test_an_interval_of_the_skill_comes_from_how_days_differ() -> None:
+    cell = Cell()
+    for day in range(12):
+        good = day % 3 > 0
+        cell = cell.counted(day, losses_of((6000, 4000), (5000, 5000), came=0 if good else 1), event=good, said=6000)
+
+    saved = [25 - 16 if day % 3 else 25 - 36 for day in range(12)]
+    value = sum(saved) / (12 * 25)
+    spread = math.sqrt(sum((one - value * 25) ** 2 for one in saved) * 12 / 11) / (12 * 25)
+    skill = cell.skill
+    assert skill.value == pytest.approx(100 * value, abs=0.06)
+    assert skill.low is not None
+    assert skill.high is not None
+    assert (skill.high - skill.low) / 2 == pytest.approx(100 * 2.201 * spread, rel=0.02)
+
+
+def test_totals_survive_being_written_and_backtests_are_kept_apart() -> None:
+    totals = totals_of([ended(NOON), ended(NOON + HOUR_MS, warm_up=True)])
+    stored: dict[str, Any] = totals.as_json()
+
+    assert LadderTotals.of_json(stored) == totals
+    assert totals.live.cells["1h 1 end"].n == totals.backtest.cells["1h 1 end"].n == len(ASSETS)
+    assert [day_is_over(5, 7 * DAY_MS - HOUR_MS + WAIT_MS + late) for late in (-1, 0)] == [False, True]
