@@ -69,7 +69,7 @@ def play(
         for horizon in newly_done(before, hour):
             after = after.plus(hour, horizon)
         if hour != before:
-            _store(connection, hour)
+            _store_hour(connection, hour)
 
     entries = _made(connection, inputs, after, salt)
     return entries + _revealed(connection, inputs.now_ms, salt), after
@@ -87,7 +87,7 @@ def _made(connection: Connection, inputs: PlayInputs, sums: LadderTotals, salt: 
         is_same = (known.said, known.base, known.warm_up) == (made.said, made.base, made.warm_up)
         if has_begun or is_same:
             return []
-    _store(connection, made)
+    _store_hour(connection, made)
     if made.warm_up:
         return []
     start = iso(made.start_ms)
@@ -172,7 +172,7 @@ def newest_day(connection: Connection, now_ms: int) -> list[LadderHour]:
     return [_hour(row) for row in connection.execute(query).mappings()]
 
 
-def _store(connection: Connection, hour: LadderHour) -> None:
+def _store_hour(connection: Connection, hour: LadderHour) -> None:
     values: dict[str, Any] = {name: json.dumps(getattr(hour, name), separators=(",", ":")) for name in _PARTS}
     values |= {"made_ms": hour.made_ms, "due_ms": hour.due_ms, "warm_up": hour.warm_up, "void_reason": hour.void_reason}
     upsert(connection, t.ladders, {"start_ms": hour.start_ms}, values)
