@@ -10,6 +10,7 @@ from generator.errors import SetupError
 from generator.setup.machine import Machine
 from generator.setup.settings import (
     ETC,
+    OF_ALARMS,
     OF_BACKUPS,
     SETTINGS_FILES,
     SHARED,
@@ -50,6 +51,7 @@ PLAY: Final = {
 }
 """Settings with which play money is sold, from a devnet on this machine."""
 PLAY_UNITS: Final = ("emi-devnet.service", "emi-purchase.timer")
+# Secrets, so they are written into the file by hand; the next apply starts the timer.
 ALARMS: Final = ("EMI_ALERT_CMD", "EMI_PING_URL")
 DEFAULT_PROJECT: Final = "Educational Market Intelligence"
 _PLAIN_PATH: Final = re.compile(r"(/[\w.@+-]+)+")
@@ -125,7 +127,7 @@ def plan_of(choice: Choice, edge: Path, machine: Machine) -> list[Step]:
         *_settings(choice, systemd),
         *_units(systemd),
         *_nginx(choice, edge / "nginx", machine),
-        *_started(choice),
+        *_started(choice, machine),
     ]
 
 
@@ -236,11 +238,11 @@ def _has_ipv6(machine: Machine) -> bool:
     return bool(machine.read("/proc/net/if_inet6"))
 
 
-def _started(choice: Choice) -> Iterator[Step]:
+def _started(choice: Choice, machine: Machine) -> Iterator[Step]:
     names = [*ENABLED]
     if choice.values.get("EMI_PLAY") == "true":
         names += PLAY_UNITS
-    if any(name in choice.values for name in ALARMS):
+    if any(settings_there(machine).get(OF_ALARMS, {}).get(name) for name in ALARMS):
         names.append("emi-alert.timer")
     for name in names:
         yield Unit("Started", name)

@@ -11,12 +11,13 @@ ETC: Final = "/etc/emi"
 EXAMPLE_ORIGIN: Final = "https://api.example.org"
 SHARED: Final = "emi.env"
 OF_BACKUPS: Final = "backup.env"
+OF_ALARMS: Final = "alert.env"
 SETTINGS_FILES: Final = {
     SHARED: 0o644,
     "generator.env": 0o600,
     "gateway.env": 0o600,
     OF_BACKUPS: 0o600,
-    "alert.env": 0o600,
+    OF_ALARMS: 0o600,
 }
 """Files and their modes; what not every program may know is root's alone."""
 FIXED: Final = frozenset(

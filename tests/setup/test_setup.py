@@ -17,9 +17,7 @@ from generator.site.resources import Resources
 from tests.support.debian import Commands, Dying, PowerCut, debian, everything_in
 
 EDGE = Resources.locate().site / "edge"
-CHOICE = Choice(
-    "api.test", "/tls/chain.pem", "/tls/key.pem", {"EMI_CONTACT": "ops@api.test", "EMI_ALERT_CMD": "/bin/tell"}
-)
+CHOICE = Choice("api.test", "/tls/chain.pem", "/tls/key.pem", {"EMI_CONTACT": "ops@api.test"})
 
 
 @pytest.fixture
@@ -98,7 +96,6 @@ def test_settings_get_the_domain_and_the_values_and_stay_the_operators(root: Pat
     text = shared.read_text()
     assert "\nEMI_BASE_URL=https://api.test\n" in text
     assert "\nEMI_CONTACT=ops@api.test\n" in text
-    assert "\nEMI_ALERT_CMD=/bin/tell\n" in (root / "etc/emi/alert.env").read_text()
     assert (root / "etc/emi/gateway.env").stat().st_mode & 0o777 == 0o600
 
     shared.write_text(text + "EMI_RATE_LIMIT_PER_MINUTE=60\n")
@@ -224,6 +221,18 @@ def test_a_row_that_was_cut_off_is_as_if_it_was_never_written(root: Path) -> Non
 
     assert set_up(machine) == []
     assert journal.read_bytes() == whole
+
+
+def test_the_alarm_starts_with_the_apply_after_its_settings_and_ends_with_undo(root: Path) -> None:
+    machine, commands = machine_at(root)
+    set_up(machine)
+    (root / "etc/emi/alert.env").write_text("EMI_PING_URL=https://ping.test/a\n")
+
+    lines = set_up(machine)
+
+    assert lines == ["run     systemctl enable --now emi-alert.timer"]
+    taken_down(machine)
+    assert "systemctl disable emi-alert.timer" in commands.ran
 
 
 def test_two_setups_at_once_are_refused(root: Path) -> None:
