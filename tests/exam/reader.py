@@ -92,7 +92,7 @@ def regime(reader: Reader, _about: str) -> Answer:
 
 
 def call(reader: Reader, asset: str) -> Answer:
-    """No call is no forecast of a small move; null is that nothing was forecast."""
+    """Without a call a small move is not forecast either; null says that nothing was forecast."""
     found = reader.of(BRAIN)["coins"][asset]["call"]
     if found is None:
         return "nothing is forecast"
