@@ -26,8 +26,8 @@ EDUCATIONAL = "Educational notice: what this answer is not."
 MODE = "Where the market data come from: live, recorded or simulated."
 TRUTH = "What a reader must not conclude from this answer."
 HEADLINE = (
-    "The market in at most 240 characters, the same in every answer of a tick: its state now (volatility and trend, "
-    "each since when, and as of which market time), then the day, then the last hour where that stands out."
+    "The market in at most 240 characters, one text in all answers of a tick: the state now (volatility, trend, since "
+    "when, as of when), the day, the hour where it stands out."
 )
 CHANGED = "Worded facts that changed since the tick published before; null on the first tick after a start."
 

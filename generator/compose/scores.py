@@ -33,7 +33,7 @@ class Rate(Body):
 class Estimate(Body):
     """A value with its 95% interval."""
 
-    value: float = Field(description="The value as measured, in the unit of the member that holds it.")
+    value: float = Field(description="What was measured.")
     low: float | None = Field(description="Lower end of the 95% interval; null while there is too little for one.")
     high: float | None = Field(description="Upper end of the 95% interval; null likewise.")
 

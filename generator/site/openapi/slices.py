@@ -20,14 +20,17 @@ def slices(document: Document) -> dict[str, dict[str, Any]]:
 def _slice(document: Document, path: str) -> dict[str, Any]:
     """Return a whole OpenAPI document of one operation.
 
-    Its errors are one row, since all of them have one schema, and what each word means is left to the dictionary.
+    Its errors are one row, since all of them have one schema; the demand for payment, which clients read from a header,
+    is described in the whole document, and what each word means in the dictionary.
     """
     operation = document["paths"][path]["get"]
     answers = {status: answer for status, answer in operation["responses"].items() if status in _OK}
     answers["default"] = {
-        "description": f"Any other status is a problem; {document['servers'][0]['url']}{OPENAPI_JSON} lists them.",
+        "description": f"Any other status is a problem; {OPENAPI_JSON} lists them.",
         "content": {"application/problem+json": {"schema": {"$ref": "#/components/schemas/Problem"}}},
     }
+    if "402" in answers:
+        answers["402"] = _elsewhere(answers["402"], document["servers"][0]["url"])
     item = {"get": {**operation, "responses": answers}}
 
     components: dict[str, dict[str, Any]] = {}
@@ -49,6 +52,15 @@ def _slice(document: Document, path: str) -> dict[str, Any]:
         "paths": {path: item},
         "components": components,
     }
+
+
+def _elsewhere(answer: Mapping[str, Any], base_url: str) -> dict[str, Any]:
+    """Return an answer whose schema is the one in the whole document."""
+    whole = {
+        kind: {"schema": {"$ref": base_url + OPENAPI_JSON + content["schema"]["$ref"]}}
+        for kind, content in answer["content"].items()
+    }
+    return {**answer, "content": whole}
 
 
 def _at(document: Document, reference: str) -> Mapping[str, Any]:
@@ -73,7 +85,7 @@ def _used(document: Document, node: Any) -> set[str]:
 
 def _references(node: Any) -> Iterator[str]:
     if isinstance(node, Mapping):
-        if isinstance(node.get("$ref"), str):
+        if isinstance(node.get("$ref"), str) and node["$ref"].startswith("#/"):
             yield node["$ref"]
         for value in node.values():
             yield from _references(value)
