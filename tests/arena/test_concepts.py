@@ -80,6 +80,11 @@ def facts(votes: Tally = NO_ONE, others: tuple[float, ...] = (), **played: objec
         (Concept.FAT_TAILS, facts(change_bps=-70.0), facts(change_bps=70.0, end_ms=MONDAY_NOON + HOUR_MS // 4)),
         (Concept.CROWD_BIAS, facts(Tally(5, 3, 2)), facts(Tally(4, 3, 2))),  # ten votes and nine
         (Concept.CROWD_BIAS, facts(Tally(3, 5, 2)), facts(Tally(4, 3, 3))),  # 17 and 8 above the base rate
+        (
+            Concept.CROWD_BIAS,
+            facts(Tally(12, 10, 10), base_rate=(0.4, 0.375, 0.225)),  # 37.5% and 15 more than usual
+            facts(Tally(12, 10, 10), base_rate=(0.4, 0.37, 0.23)),
+        ),
         (Concept.BAND_WIDTH, facts(change_bps=12.5), facts(change_bps=12.6)),
         (Concept.BAND_WIDTH, facts(change_bps=-7.5), facts(change_bps=0.0, band_bps=0.0)),
         (Concept.CORRELATION, facts(others=(1, 1, 1, 1, -1)), facts(others=(1, 1, 1, -1, -1))),
