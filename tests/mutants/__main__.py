@@ -3,11 +3,11 @@
     python -m tests.mutants [--seed N ...] [--room ROOM ...] [--path PATH] [--count K] [--only drawn|fixed] [--most S]
         [--list]
 
-It changes the source in one place at a time, in a copy, and runs those test files of its room that run this place, or
-that start a process: first the 44 fixed mutations, survivors first, then places that are drawn with a seed. It fails
-where a fixed one lives or is not found any more, or where fewer than 95 % of those that were drawn are caught. What is
-never drawn is in `excluded.py`, each with its reason. By hand, a few seconds for each on a quiet machine; several seeds
-in one run look only once at which test runs which place.
+It changes the source in one place at a time, in a copy, and runs those tests of its room that run a line where the
+change may show, or that start a process: first the 44 fixed mutations, survivors first, then places that are drawn with
+a seed. It fails where a fixed one lives or is not found any more, or where fewer than 95 % of those that were drawn are
+caught. What is never drawn is in `excluded.py`, each with its reason. By hand. Which test runs which line is found out
+once, and kept in `.mutants_cache` until a source changes.
 """
 
 import argparse

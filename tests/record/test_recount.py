@@ -18,7 +18,10 @@ from generator.arena.life import schedule_round
 from generator.arena.published import canonical_json
 from generator.arena.timetable import Slot
 from generator.catalog.words import Prediction, RoundPhase
+from generator.record.audit.audit import Audit
 from generator.record.audit.recount import RecountError, path_of, recount
+from generator.record.verify import Verified, open_log
+from tests.record.test_log import entries as log_entries
 from tests.support.arena_inputs import HOUR, MINUTE, NOON, Vote, inputs_at, play_tick, ticks, voter
 from tests.support.databases import dump, refused_ballots, url_in
 from tests.support.log_records import CROWDED, Record, run_verify
@@ -229,6 +232,22 @@ def test_a_site_that_was_lost_gets_its_ballots_again(record: Record) -> None:
     record.publish()
 
     assert sheet(record)["ballots_total"] == 3
+
+
+def test_of_many_rounds_with_votes_the_last_are_recounted_and_the_others_named(record: Record) -> None:
+    audit = Audit(recounted=1, kept_rounds=2)
+    for entry in log_entries(record):
+        audit.take(entry)
+
+    lines = Verified(open_log(record.site_read), audit, (), 1, 1, audit.voted_before).lines
+
+    assert (list(audit.voted), audit.voted_before) == ([NEXT], 1)
+    assert (len(audit.ended), len(audit.rounds)) == (3, 2)
+    assert set(audit.entries) >= set(audit.rounds)
+    assert ROUND not in audit.entries
+    assert lines[-1] == (
+        "ballots counted again: 1 of 1 rounds, every signature checked; 1 older rounds with votes were not"
+    )
 
 
 def test_of_ballots_that_are_published_again_the_newest_round_is_first(record: Record) -> None:
