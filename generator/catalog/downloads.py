@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from generator.catalog.counts import ASSETS_IN_WORDS
-from generator.catalog.links import ROUNDS_JSON, TRACK_RECORD
+from generator.catalog.links import LADDER_JSON, ROUNDS_JSON, TRACK_RECORD
 
 CSV: Final = "text/csv"
 JSON_LINES: Final = "application/jsonl"
@@ -130,5 +130,10 @@ DOWNLOADS: Final = (
     ),
     PublicFile(
         ROUNDS_JSON, "application/json", "The last 500 finished Arena rounds with forecast, salt, votes and prices"
+    ),
+    PublicFile(
+        LADDER_JSON,
+        "application/json",
+        "How the chances of moves beyond each level came true: scores next to base rates, and reliability",
     ),
 )

@@ -31,6 +31,7 @@ PRACTICE_CLASS: Final = f"{PRACTICE}class/"
 PRACTICE_FILES: Final = "/files/practice/"  # items, truths, and the log of the shipped month
 PRACTICE_DEMO: Final = f"{PRACTICE_FILES}demo"  # below it lies that log as others lie at an origin
 TRACK_RECORD: Final = "/track-record/"
+LADDER_JSON: Final = f"{TRACK_RECORD}ladder.json"  # the record of ladder and partition, never their present values
 RANGES_JSONL: Final = f"{TRACK_RECORD}ranges.jsonl"  # of the running month; `emi verify` compares it with the log
 PRICING: Final = "/pricing/"
 CHANGELOG: Final = "/changelog/"

@@ -11,7 +11,7 @@ from generator.brain.usual_hours import UsualHour, pairs, usual_hours
 from generator.catalog.assets import ASSET_NAMES, ASSETS, DEFAULT_ASSET
 from generator.catalog.durations import HOUR_MS
 from generator.catalog.formats import fixed, iso, percent
-from generator.catalog.horizons import HORIZONS
+from generator.catalog.horizons import HORIZONS, HOUR
 from generator.catalog.text import ladder as texts
 from generator.compose.body import Body
 from generator.compose.context import TickContext
@@ -61,7 +61,8 @@ class LadderLevel(Body):
 class LadderBlock(Body):
     """How likely moves beyond a few levels are."""
 
-    text: str = Field(description="How to read it, and what its record is.")
+    text: str = Field(description="How to read it.")
+    record: str = Field(description="How long its record is, and whether that is live or a backtest.")
     assets: dict[str, dict[str, tuple[LadderLevel, ...]] | None] = Field(
         description="Asset symbol to its levels by horizon (15m, 1h, 4h, 24h), the smallest first; null without a "
         "reading."
@@ -90,6 +91,7 @@ class PartitionBlock(Body):
     """The next four hours in three parts."""
 
     text: str = Field(description="How to read it.")
+    record: str = Field(description="How its chances scored against their base rates, live or in a backtest.")
     assets: dict[str, AssetPartition | None] = Field(description="Asset symbol to its parts; null without a reading.")
     furthest: str | None = Field(description="The asset whose chances are furthest from its base rates.")
 
@@ -140,7 +142,31 @@ class RangesOfWeek(Body):
 
 def ladder(ctx: TickContext) -> LadderBlock:
     """Compose the ladder of every asset."""
-    return LadderBlock(text=texts.HOW_TO_READ, assets={asset: asset_ladder(ctx, asset) for asset in ASSETS})
+    return LadderBlock(
+        text=texts.HOW_TO_READ, record=ladder_record(ctx), assets={asset: asset_ladder(ctx, asset) for asset in ASSETS}
+    )
+
+
+def ladder_record(ctx: TickContext) -> str:
+    """Say how long the ladder's record is: live, else of the backtest."""
+    records = ((texts.LIVE, ctx.arena.ladder_record), (texts.BACKTEST, ctx.arena.ladder_backtest))
+    for sentence, record in records:
+        cases = sum(score.n for score in record.levels if (score.horizon, score.kind) == (HOUR, "end"))
+        if cases:
+            return sentence.format(n=f"{cases:,}")
+    return texts.NO_RECORD
+
+
+def partition_record(ctx: TickContext) -> str:
+    """Say how the partition scored: live, else in the backtest."""
+    records = (
+        (texts.PARTITION_LIVE, ctx.arena.ladder_record.partition),
+        (texts.PARTITION_BACKTEST, ctx.arena.ladder_backtest.partition),
+    )
+    for sentence, score in records:
+        if score:
+            return sentence.format(n=f"{score.n:,}", brier=score.brier, base=score.base_rate_brier)
+    return texts.NO_RECORD
 
 
 def asset_ladder(ctx: TickContext, asset: str) -> dict[str, tuple[LadderLevel, ...]] | None:
@@ -169,6 +195,7 @@ def partition(ctx: TickContext) -> PartitionBlock:
     known = {asset: part for asset, part in assets.items() if part}
     return PartitionBlock(
         text=texts.PARTITION,
+        record=partition_record(ctx),
         assets=assets,
         furthest=max(known, key=lambda asset: distance(known[asset]), default=None),
     )
@@ -217,7 +244,7 @@ def partition_points(ctx: TickContext) -> tuple[str, ...]:
         gap = _whole(distance(furthest))
         said = texts.FURTHEST if gap > NEAR_POINTS else texts.NEAREST
         texts_said.append(said.format(name=ASSET_NAMES[block.furthest], distance=gap))
-    return tuple(texts_said)
+    return (*texts_said, block.record) if texts_said else ()
 
 
 def _whole(share: float) -> int:

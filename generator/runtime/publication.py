@@ -2,16 +2,16 @@
 
 import base64
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any, Final
 
 from gateway.wire.receipts import did_document, read_public
-from generator.arena.values import Hour
+from generator.arena.values import ArenaView, Hour
 from generator.catalog.discovery import FEEDS, MENU
 from generator.catalog.durations import HOUR_MS
 from generator.catalog.formats import iso, price, share
-from generator.catalog.links import RECEIPT_KEYS, ROUNDS_JSON, ROUNDS_PUBLISHED
+from generator.catalog.links import LADDER_JSON, RECEIPT_KEYS, ROUNDS_JSON, ROUNDS_PUBLISHED
 from generator.catalog.products import HUMAN_REPORT
 from generator.catalog.text.answers import DISCLAIMER
 from generator.catalog.text.market import undated
@@ -63,7 +63,7 @@ def publish(app: App, context: TickContext, composed: Composed, record: RecordFi
     samples = _samples(app, paid, composed, at)
     files = publisher.variants.add(
         {**_files(app, tick, background, at), **samples, **record.in_release},
-        lasting={*background.lasting, *publisher.assets.files, ROUNDS_JSON, *SAMPLE_PATHS},
+        lasting={*background.lasting, *publisher.assets.files, ROUNDS_JSON, LADDER_JSON, *SAMPLE_PATHS},
     )
     once = {**record.immutable, **background.record.once, **publisher.practice.files}
 
@@ -131,6 +131,7 @@ def _files(app: App, tick: TickFiles, background: BackgroundRelease, at: datetim
         (ROUNDS_JSON,),
         lambda: rounds_file(publisher.site.project, tick.rounds, context.freshness.offset_ms),
     )
+    ladders = last_good.make(Kind.DOWNLOAD, (LADDER_JSON,), lambda: ladder_file(publisher.site.project, context.arena))
     view = PageView(
         ctx=context,
         bodies=tick.free,
@@ -150,6 +151,7 @@ def _files(app: App, tick: TickFiles, background: BackgroundRelease, at: datetim
         **search_file(pages),
         **{path: encode(body) for path, body in tick.free.by_path.items()},
         **rounds,
+        **ladders,
         **receipt_keys,
         **news,
     }
@@ -173,6 +175,20 @@ def rounds_file(project: str, rows: Sequence[Mapping[str, Any]], offset_ms: int 
     if offset_ms is not None:
         body["replay"] = {"offset_seconds": offset_ms // 1000}
     return {ROUNDS_JSON: encode(body)}
+
+
+def ladder_file(project: str, arena: ArenaView) -> dict[str, bytes]:
+    """Return the record of ladder and partition by its path: live, and of the backtest, apart."""
+    records = {"live": arena.ladder_record, "backtest": arena.ladder_backtest}
+    parts = {
+        name: {
+            "levels": [asdict(score) for score in record.levels],
+            "reliability": {of: [one._asdict() for one in bins] for of, bins in record.bins.items()},
+            "partition": asdict(record.partition) if record.partition else None,
+        }
+        for name, record in records.items()
+    }
+    return {LADDER_JSON: encode({"success": True, "project": project, **parts, "disclaimer": DISCLAIMER})}
 
 
 def receipt_keys_file(app: App) -> dict[str, bytes]:

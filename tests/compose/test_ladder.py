@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from generator.arena.values import NO_LADDER_SCORES
 from generator.brain.ladder import LEAST
 from generator.catalog.assets import ASSETS
 from generator.catalog.horizons import HORIZONS
@@ -85,3 +86,15 @@ def test_without_a_month_nothing_is_said_of_hours_and_pairs() -> None:
     assert paid("hourly", "x402-main-brain")["day_ahead"] is None
     assert ladder(short).assets["BTC"] is not None
     assert partition(short).assets["BTC"] is not None
+
+
+def test_a_fresh_service_says_that_its_record_is_a_backtest_apart() -> None:
+    ctx = full_context()
+    record = ctx.arena.ladder_record
+    fresh = replace(ctx, arena=replace(ctx.arena, ladder_record=NO_LADDER_SCORES, ladder_backtest=record))
+    first = replace(ctx, arena=replace(ctx.arena, ladder_record=NO_LADDER_SCORES))
+
+    assert ladder(ctx).record.startswith("Of the chances over one hour 8,642 have come due since the start")
+    assert ladder(fresh).record.endswith("its record is a backtest of 8,642 over one hour, kept apart.")
+    assert partition(fresh).record.startswith("None has come due since the start; in a backtest of 4,123, kept apart,")
+    assert ladder(first).record == partition(first).record == "No chance has come due yet."

@@ -34,10 +34,13 @@ def test_the_report_has_every_part_and_says_bitcoins_next_four_hours() -> None:
     report = paid("full", REPORT)["report"]
 
     assert len(report["assets"]) == len(ASSETS)
-    bitcoin, furthest = report["partition"]["points"]
+    bitcoin, furthest, record = report["partition"]["points"]
     assert bitcoin.startswith("For Bitcoin a move of up to 0.43% in four hours counts as usual")
     assert "a rise beyond it is 29%, of a fall beyond it 29%, and of neither 42%; so far" in bitcoin
     assert furthest.startswith("Hedera is furthest")
+    assert record.endswith(
+        "4,123 of these partitions have come due: Brier score 0.6512 against 0.6634 of their base rates."
+    )
     assert list(report["ladder"]) == ["15m", "1h", "4h", "24h"]
     assert report["receipt"] == {
         "snapshotId": "000000004711",

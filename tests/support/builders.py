@@ -14,14 +14,19 @@ from generator.arena.values import (
     Burst,
     Event,
     ForecastScores,
+    LadderScore,
+    LadderScores,
     Lesson,
     LessonMetrics,
     LockedCrowd,
+    MeanInterval,
+    PartitionScore,
     Pattern,
     Proportion,
     RangeWeek,
     RankedVoter,
     RecordCrowd,
+    ReliabilityBin,
     Round,
     Tally,
     VoterRanking,
@@ -364,6 +369,7 @@ def arena() -> ArenaView:
             for place, horizon in enumerate(HORIZONS)
         },
         rare_levels=frozenset({("1h", 2.0), ("24h", 10.0)}),
+        ladder_record=ladder_record(),
         hourly_record=record("hourly"),
         rounds={RoundPhase.RESOLVED: 46, RoundPhase.VOID: 2, RoundPhase.LIVE: 1, RoundPhase.OPEN: 1},
         rounds_warm_up=40,
@@ -382,6 +388,18 @@ def arena() -> ArenaView:
         ),
         leaderboard=VoterRanking((RankedVoter(1, "A" * 29 + "B" * 29, rate(41, 58.5), True),), 17, 16),
     )
+
+
+def ladder_record() -> LadderScores:
+    """Return the scores of two levels, one of them rare, and of the partition."""
+    skill = MeanInterval(10.1, 8.2, 12.0)
+    often = LadderScore(
+        "1h", 0.5, "end", 4_321, 7, 1_234, 41, 27.43, 28.56, 0.1834, 0.2041, 0.5512, 0.5987, skill, rare=False
+    )
+    rare = replace(often, level=2.0, events=93, days=21, came_percent=2.15, skill_percent=MeanInterval(7.9), rare=True)
+    part = PartitionScore(4_123, 5, 0.6512, 0.6634, 1.0871, 1.1012, MeanInterval(1.8, 1.4, 2.2))
+    bins = (ReliabilityBin(2_100, 4.5, 4.7), ReliabilityBin(900, 25.1, 26.0))
+    return LadderScores((often, rare), {"1h end": bins}, part)
 
 
 def empty_arena() -> ArenaView:

@@ -15,6 +15,18 @@ DAY_AHEAD: Final = (
     "How far prices usually moved in each hour of the day over the kept month, without a view of today: the median "
     "move, either way, with its 95% interval."
 )
+LIVE: Final = (
+    "Of the chances over one hour {n} have come due since the start; the track record says how they came true."
+)
+BACKTEST: Final = "No chance has come due since the start: its record is a backtest of {n} over one hour, kept apart."
+NO_RECORD: Final = "No chance has come due yet."
+PARTITION_LIVE: Final = (
+    "So far {n} of these partitions have come due: Brier score {brier} against {base} of their base rates."
+)
+PARTITION_BACKTEST: Final = (
+    "None has come due since the start; in a backtest of {n}, kept apart, the Brier score was {brier} against {base} "
+    "of their base rates."
+)
 TOO_SHORT: Final = "needs 30 days of 5-minute bars to say what is sold here; it has {days:.1f}"
 OTHER_BARS: Final = "needs 30 days of 5-minute bars to say what is sold here; this market has bars of {minutes} minutes"
 ASSET_PARTITION: Final = (

@@ -11,6 +11,7 @@ from generator.arena.values import (
     BacktestScores,
     ForecastScores,
     HorizonRecord,
+    MeanInterval,
     MoveScores,
     PredictionMade,
     Proportion,
@@ -31,9 +32,10 @@ from generator.compose.scores import (
 from generator.site.charts.plot import Chart
 from generator.site.charts.record import coverage, rates, reliability, saved, skills
 from generator.site.pages.rounds import FinishedRound, crowds
-from generator.site.words.format import UNKNOWN, percent
+from generator.site.words.format import UNKNOWN, percent, signed
 from generator.site.words.record import far_figure, interval
 
+_KIND: Final = {"end": "at the end", "touch": "touched"}
 GRID_HOURS: Final = 24
 GRID_OPEN: Final = 8  # hours; those before are folded
 NOT_KNOWN: Final = "Which way prices will move is not known."
@@ -105,6 +107,7 @@ def record_view(
         "lead": hour_statement(arena),
         "figure": _first_figure(arena, now_ms),
         "far": tuple((HORIZONS[scores.horizon].words, scores, far_statement(scores)) for scores in arena.how_far),
+        "ladder": _ladder(arena),
         "move": _move(arena.hourly_record.move, backtest.hourly.move if backtest else None, source),
         "before": _before(arena),
         "grid_before_ms": _last_before_calls(grid),
@@ -116,6 +119,33 @@ def record_view(
         "assets": ASSETS,
         "needed": ENOUGH,
     }
+
+
+def _ladder(arena: ArenaView) -> dict[str, Any]:
+    """Return how the chances of moves beyond each level came true; before the first live ones, in the backtest."""
+    is_live = bool(arena.ladder_record.levels)
+    record = arena.ladder_record if is_live else arena.ladder_backtest
+    rows = [
+        (
+            HORIZONS[score.horizon].words,
+            f"{score.level:g}%",
+            _KIND[score.kind],
+            f"{score.n:,}",
+            percent(score.said_percent, 2),
+            percent(score.came_percent, 2),
+            skill_of(score.skill_percent),
+            "pooled" if score.rare else "",
+        )
+        for score in record.levels
+    ]
+    return {"rows": rows, "tested": not is_live and bool(rows), "partition": record.partition, "skill": skill_of}
+
+
+def skill_of(skill: MeanInterval) -> str:
+    """Write a skill with its interval where it has one."""
+    if skill.low is None or skill.high is None:
+        return signed(skill.value, 1)
+    return f"{signed(skill.value, 1)} ({signed(skill.low, 1)} to {signed(skill.high, 1)})"
 
 
 def _first_figure(arena: ArenaView, now_ms: int) -> dict[str, Any]:
