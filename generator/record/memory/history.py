@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 from sqlalchemy import Column, Connection, Select, bindparam, distinct, func, select
@@ -18,6 +18,8 @@ KEPT_TICKS = 130_000  # 90 days
 READ_HOURS_MS = 31 * DAY_MS  # by pages; all are kept
 KEPT_REGIMES = 20_000  # 14 days; rows where the label or the state changed are kept for good
 DAY_TOLERANCE_MS = 30 * MINUTE_MS
+
+_OF_HOUR = tuple(field.name for field in fields(Hour))
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,7 +177,7 @@ def store_hours(connection: Connection, found: Iterable[Hour]) -> None:
         if number > newest:
             newest = number
             texts = {"chances": json.dumps(hour.chances), "prices": json.dumps(dict(hour.prices))}
-            rows.append(asdict(hour) | texts)
+            rows.append({name: getattr(hour, name) for name in _OF_HOUR} | texts)
     insert_all(connection, t.hours, rows)
 
 
