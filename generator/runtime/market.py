@@ -73,13 +73,18 @@ class MarketReader:
         self.history.append(observation.new_bars)
         return observation
 
-    def read(self, observation: Observation) -> BrainReading | None:
-        """Let the brain read the new bars; it reads nothing but 5-minute bars, and nothing past a recording's end."""
+    def read(self, observation: Observation, *, keeps_brain: bool = True) -> BrainReading | None:
+        """Let the brain read the new bars; it reads nothing but 5-minute bars, and nothing past a recording's end.
+
+        Args:
+            keeps_brain: for a clock that is set back; a backtest does without, and such a clock reads history again.
+        """
         if observation.bar_interval_ms != BAR_MS or observation.ended:
             return None
         self.engine.sides = self.sides
         reading = self.engine.update(observation.new_bars, observation.day_changes(self.engine.assets))
-        self._keep_brain()
+        if keeps_brain:
+            self._keep_brain()
         return reading
 
     async def adopt(self, bars: BarFrame) -> None:

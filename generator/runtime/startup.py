@@ -251,7 +251,7 @@ async def _backtest(app: App, start: datetime, end: datetime, progress: Progress
     with app.record.memory.batch():
         for done, moment in enumerate(moments, 1):
             observation = await app.market.observe(moment)
-            reading = app.market.read(observation)
+            reading = app.market.read(observation, keeps_brain=False)
             backtest_arena(app, observation, reading, moment, keeps_brain=done == len(moments))
 
             if reading is not None and moment.minute == 0:
