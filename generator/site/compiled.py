@@ -1,4 +1,4 @@
-"""Compiled templates, kept beside their sources as Python keeps modules: a start compiles none of them again."""
+"""Compiled templates, kept next to their sources as Python keeps modules: a start compiles none of them again."""
 
 import os
 import pickle  # raised from within jinja2

@@ -40,7 +40,7 @@ def test_a_template_is_compiled_once_and_used_by_the_next_process(folder: Path) 
     assert rendered(folder) == "3"
 
 
-def test_a_changed_source_or_environment_is_compiled_anew(folder: Path) -> None:
+def test_a_changed_source_or_environment_is_compiled_again(folder: Path) -> None:
     before = the_compiled(folder).read_bytes()
 
     assert rendered(folder, "set up in another way") == "2"
