@@ -16,6 +16,7 @@ from urllib.parse import urlsplit
 from gateway.settings import DEMO_PAYEE
 from gateway.wire.algorand import ROUND_S
 from gateway.wire.loopback import is_loopback
+from gateway.wire.receipts import DID_PATH, ReceiptError, keys_of, read_key
 from generator.cli._looking import certificate_of
 from generator.cli._published import fetch, local_origin
 from generator.cli.doctor import Check
@@ -52,6 +53,7 @@ def before_live(settings: GeneratorSettings, gateway: GatewaySettings, now: date
     yield from _chain(gateway, now)
     yield from _facilitator(gateway)
     yield from _readers(gateway, now)
+    yield from _receipts(gateway)
     yield _disk(settings, now)
     yield from _kept(settings, now)
 
@@ -218,6 +220,22 @@ def _readers(gateway: GatewaySettings, now: datetime) -> Iterator[Check]:
     days = (shown.ends_at - now.timestamp()) / DAY_S
     enough = days >= CERTIFICATE_DAYS
     yield Check("TLS", enough, f"the certificate ends in {days:.0f} days" + ("" if enough else "; renew it"))
+
+
+def _receipts(gateway: GatewaySettings) -> Iterator[Check]:
+    """Say whether the key that signs receipts is one that readers can find; nothing where none signs."""
+    step = "copy receipt.pub to the generator's folder of keys"
+    try:
+        key = read_key(gateway.receipt_key_path)
+        if key is None:
+            return
+        published = keys_of(dict(_ask(gateway.origin + DID_PATH).body))
+    except ReceiptError as error:
+        yield Check("receipts", False, f"{error}; {step}")
+        return
+
+    found = any(name.endswith(f"#{key.public.name}") for name in published)
+    yield Check("receipts", found, f"their key is at {DID_PATH}" if found else f"{DID_PATH} lacks their key; {step}")
 
 
 def _disk(settings: GeneratorSettings, now: datetime) -> Check:

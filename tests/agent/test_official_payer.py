@@ -70,7 +70,8 @@ async def test_the_official_client_pays_the_demand_and_gets_the_settlement(devne
     dice = random.Random(1)
     web = WebOfTheTest(Seller(devnet.client, devnet.fee_payer, dice), devnet, dice)
     usdc = {"network": "algorand:*", "asset": str(DEVNET.asset_id), "max_amount_per_payment": str(PRICE)}
-    payer = x402Client().set_spend_controls({"allowed_assets": [usdc]})  # type: ignore[list-item]
+    controls: Any = {"allowed_assets": [usdc]}
+    payer = x402Client().set_spend_controls(controls)
     payer.register("algorand:*", ExactAlgorand(key))
 
     async with connected(shopping(web, tmp_path / "state", None)) as client:

@@ -12,7 +12,8 @@ import pytest
 
 from gateway.settings import DEMO_PAYEE, GatewaySettings
 from gateway.wire.networks import MAINNET
-from generator.cli._before_live import before_live
+from gateway.wire.receipts import ReceiptKey, did_document, write_key
+from generator.cli._before_live import _receipts, before_live
 from generator.cli.doctor import Check
 from generator.keep.status import note
 from generator.settings import GeneratorSettings
@@ -165,3 +166,17 @@ def test_the_command_prints_lines_or_one_object_and_the_verdict_last(tmp_path: P
     assert content["verdict"].startswith("BAD: ")
     assert "Not checked: payee, facilitator, disk." in content["verdict"]
     assert {"what", "good", "found"} == set(content["checks"][0])
+
+
+def test_a_receipt_key_that_readers_cannot_find_is_a_fault(tmp_path: Path) -> None:
+    signs, other = ReceiptKey(bytes(32)), ReceiptKey(b"1" * 32)
+    write_key(tmp_path / "keys" / "receipt.key", signs, [signs.public])
+    found = []
+    for published in (None, other, signs):
+        document = {} if published is None else did_document("http://o", [published.public])
+        with local_servers.answering(lambda _path, _body, said=document: (200, json.dumps(said).encode())) as origin:
+            [check] = _receipts(GatewaySettings(state_dir=tmp_path, base_url=origin, network="devnet"))
+        found.append((check.good, "copy receipt.pub" in check.found))
+
+    assert found == [(False, True), (False, True), (True, False)]
+    assert list(_receipts(GatewaySettings(state_dir=tmp_path / "none"))) == []
