@@ -5,6 +5,7 @@ import os
 import time
 from collections.abc import Mapping
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -168,13 +169,17 @@ def test_the_command_prints_lines_or_one_object_and_the_verdict_last(tmp_path: P
     assert {"what", "good", "found"} == set(content["checks"][0])
 
 
+def _said(content: bytes, _path: str, _body: bytes | None) -> tuple[int, bytes]:
+    return 200, content
+
+
 def test_a_receipt_key_that_readers_cannot_find_is_a_fault(tmp_path: Path) -> None:
     signs, other = ReceiptKey(bytes(32)), ReceiptKey(b"1" * 32)
     write_key(tmp_path / "keys" / "receipt.key", signs, [signs.public])
     found = []
-    for published in (None, other, signs):
-        document = {} if published is None else did_document("http://o", [published.public])
-        with local_servers.answering(lambda _path, _body, said=document: (200, json.dumps(said).encode())) as origin:
+    for published in ([], [other.public], [signs.public]):
+        document = json.dumps(did_document("http://o", published)).encode()
+        with local_servers.answering(partial(_said, document)) as origin:
             [check] = _receipts(GatewaySettings(state_dir=tmp_path, base_url=origin, network="devnet"))
         found.append((check.good, "copy receipt.pub" in check.found))
 
