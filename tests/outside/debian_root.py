@@ -85,7 +85,7 @@ class Root:
     @contextlib.contextmanager
     def started(self, command: Sequence[str]) -> Iterator[Running]:
         """Run a command inside for the length of the block."""
-        with started(command, Path(tempfile.mkdtemp(prefix="emi-setup-")), dict(os.environ)) as running:
+        with started(command, self.folder.parent / "logs", dict(os.environ)) as running:
             yield running
 
 
