@@ -36,9 +36,9 @@ settings.load_profile("same")
 
 share_compiled_statements()
 
-# httpx2 asks for it at each request, and Python would look through every folder each time.
+# httpx2 asks for it at each request, and Python would look through every folder each time: None says it is not there.
 if importlib.util.find_spec("sniffio") is None:
-    sys.modules["sniffio"] = None  # type: ignore[assignment]  Python's way to say that there is none
+    sys.modules["sniffio"] = None  # type: ignore[assignment]
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -89,7 +89,7 @@ _H = t.regime_history.c
 _LAST_LABEL = select(_H.label).order_by(_H.id.desc()).limit(1)
 
 
-def _known(column: Column[str | None], unknown: str) -> Select[tuple[str | None]]:
+def _known(column: Column[str | None], unknown: str) -> Select[str | None]:
     """Return the query for the newest word of an axis."""
     return select(column).where(column != unknown).order_by(_H.id.desc()).limit(1)
 

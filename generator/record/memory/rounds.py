@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-from sqlalchemy import Connection, Table, and_, bindparam, case, func, or_, select, union
+from sqlalchemy import BindParameter, Connection, Table, and_, bindparam, case, func, or_, select, union
 
 from generator.arena.earned import LEAST_LEAD, PER_CHANCE, LeadDay
 from generator.arena.life import ROUND_OPENED
@@ -39,7 +39,7 @@ _NEWEST_LESSONS = select(
 
 _ACTIVE_ROUNDS = select(t.rounds).where(t.rounds.c.phase.in_(ACTIVE)).order_by(t.rounds.c.start_ms)
 _LATEST_START = select(func.max(t.rounds.c.start_ms))
-_NOW = bindparam("now_ms")
+_NOW: BindParameter[int] = bindparam("now_ms")
 _LATER_STARTS = select(t.rounds.c.start_ms).where(t.rounds.c.start_ms > _NOW)
 
 _P = t.predictions.c

@@ -128,7 +128,7 @@ def update_of(table: Table, *key: str) -> Update:
 
 
 @cache
-def newest_id(table: Table) -> Select[tuple[int | None]]:
+def newest_id(table: Table) -> Select[int | None]:
     """Return the query for the highest number of a table."""
     return select(func.max(table.c.id))
 
