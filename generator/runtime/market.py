@@ -95,6 +95,7 @@ class MarketReader:
         self.history = history
         if not has_read(self.engine, len(history)):
             self.engine = await self.brain_of(history.frame())
+            self._earlier.clear()  # they knew less
 
     async def brain_of(self, bars: BarFrame, engine: Engine | None = None, progress: Progress = no_progress) -> Engine:
         """Return a brain that has read these bars after what `engine` read; other tasks run meanwhile."""

@@ -16,11 +16,13 @@ from generator.market.source import Progress, Source
 from generator.record.audit.audit import Audit
 from generator.record.published import head_of
 from generator.record.verify import entries
+from generator.runtime.market import no_progress, to_ms
 from generator.runtime.tick import tick
 from generator.settings import GeneratorSettings
+from tests.runtime.test_startup import late
 from tests.runtime.test_tick import recorded
 from tests.support.clock import NOON, ManualClock
-from tests.support.services import MINUTE, body, opened, run
+from tests.support.services import DAYS, MINUTE, body, opened, run
 
 HOUR = timedelta(hours=1)
 DAY = timedelta(days=1)
@@ -92,6 +94,21 @@ def test_a_clock_that_was_ahead_from_the_start_lets_the_brain_read_history_again
     async def work() -> None:
         ahead = await regime(tmp_path / "ahead", NOON + DAY)
         assert ahead == await regime(tmp_path / "right", NOON)
+
+    run(work)
+
+
+def test_a_brain_from_before_its_history_came_is_not_gone_back_to(tmp_path: Path) -> None:
+    async def work() -> None:
+        clock = ManualClock()
+        app, source = await late(tmp_path, clock)
+        await tick(app, clock.now())
+        await app.market.adopt(await source.backfill(to_ms(NOON), DAYS, no_progress))
+        await tick(app, clock.step(2 * HOUR))
+        clock.at = NOON + HOUR
+        await tick(app, clock.now())
+        assert app.market.engine.counters.bars >= DAYS * 288
+        await app.aclose()
 
     run(work)
 
