@@ -36,7 +36,8 @@ HOURS_A_YEAR: Final = 365 * HOURS_A_DAY
 VERSIONS: Final = ("173e726", "5720b69")  # whose states the year, and a short second one, begin in
 SECOND_HOURS: Final = 24
 YEARS: Final = ("undisturbed", "disturbed")
-MOST_GROWTH: Final = 1.05  # of the memory of a process from the first point on
+MOST_GROWTH: Final = 1.05  # of the memory of a process
+WINDOW_DAYS: Final = 31  # from then on: what is kept of the last month is full
 
 
 def main() -> int:
@@ -150,8 +151,8 @@ def _points(folder: Path) -> list[Point]:
 
 
 def _grown(folder: Path) -> int:
-    """Return how many processes have grown by more than they may since the first of the points."""
-    points = _points(folder)
+    """Return how many processes have grown by more than they may since the end of the first month."""
+    points = [point for point in _points(folder) if point.day >= WINDOW_DAYS]
     if not points:
         return 0
     count = 0

@@ -22,7 +22,9 @@ TENTH: Final = 0.0501  # half of what a figure was rounded to, and a little
 FOUR_PLACES: Final = 0.501e-4
 LAST_KNOWN: Final = "previous_outcome"  # of what is sealed: the one thing that follows from the record itself
 # What a paid body says of its release, of the one before it and of the record so far; the rest is the market's.
-OF_RECORD: Final = frozenset({"snapshotId", "changed_since_last_tick", "track_record", "ranges_last_week", "charts"})
+OF_RECORD: Final = frozenset(
+    {"snapshotId", "changed_since_last_tick", "track_record", "ranges_last_week", "arena", "charts"}
+)
 
 
 @dataclass
