@@ -10,7 +10,7 @@ Every sum is a whole number of scaled figures. Intervals come from how UTC days 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from math import log
 from typing import Any, Final
@@ -19,7 +19,7 @@ from generator.arena.hourly import upcoming_hour
 from generator.arena.outcome import fix_price
 from generator.arena.play import PlayInputs, void_reason
 from generator.arena.ranges import half_width, move_percent
-from generator.arena.values import LadderScore, LadderScores, MeanInterval, PartitionScore, ReliabilityBin
+from generator.arena.values import LadderScore, LadderScores, MeanInterval, PartitionDay, PartitionScore, ReliabilityBin
 from generator.brain.ladder import Ladder, Partition
 from generator.brain.reading import AssetReading
 from generator.catalog.durations import DAY_MS, HOUR_MS, MINUTE_MS
@@ -253,6 +253,22 @@ class LadderSums:
             base = tuple(_units(chance) for chance in part["base_rates"])
             cell = cell.counted(day, losses_of(chances, base, place), event=place != 1, said=_UNITS - chances[1])
         return cell
+
+
+def day_of(hours: Iterable[LadderHour]) -> PartitionDay | None:
+    """Return what came of the partitions of some hours; None where none has come due."""
+    came = [0, 0, 0]
+    said = [0.0, 0.0, 0.0]
+    for hour in hours:
+        for asset, one in hour.came.get(PARTITION, {}).items():
+            part = hour.said[asset]["partition"]
+            place = part_of(part, one.get("move"))
+            if place is None:
+                continue
+            came[place] += 1
+            said = [total + chance for total, chance in zip(said, part["chances"], strict=True)]
+    fall, within, rise = said
+    return PartitionDay((came[0], came[1], came[2]), (fall, within, rise)) if any(came) else None
 
 
 def part_of(part: Mapping[str, Any] | None, move: float | None) -> int | None:

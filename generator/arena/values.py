@@ -450,6 +450,18 @@ class PartitionScore:
     skill_percent: MeanInterval
 
 
+class PartitionDay(NamedTuple):
+    """What came of the partitions of the last day, all assets; of a fall, within the usual move, and a rise."""
+
+    came: tuple[int, int, int]  # how many
+    said: tuple[float, float, float]  # how many were to be expected by their chances
+
+    @property
+    def n(self) -> int:
+        """How many have come due."""
+        return sum(self.came)
+
+
 class LadderScores(NamedTuple):
     """The record of ladder and partition, live or of the backtest."""
 
@@ -500,6 +512,7 @@ class ArenaView:
     backtest: BacktestScores | None = None  # None where there was none
     week_of_ranges: Mapping[tuple[str, str], RangeWeek] = field(default_factory=dict)  # by asset and horizon
     rare_levels: frozenset[tuple[str, float]] = frozenset()  # of the ladder: horizon and level, percent
+    partition_day: PartitionDay | None = None  # of the hours of the last day, live or of the backtest
     ladder_record: LadderScores = NO_LADDER_SCORES  # live
     ladder_backtest: LadderScores = NO_LADDER_SCORES
     refused: dict[str, int] = field(default_factory=dict)  # ballots newly refused in this tick, by reason

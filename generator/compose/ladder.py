@@ -244,6 +244,20 @@ def partition_points(ctx: TickContext) -> tuple[str, ...]:
         gap = _whole(distance(furthest))
         said = texts.FURTHEST if gap > NEAR_POINTS else texts.NEAREST
         texts_said.append(said.format(name=ASSET_NAMES[block.furthest], distance=gap))
+    day = ctx.arena.partition_day
+    if texts_said and day:
+        fall, within, rise = day.came
+        texts_said.append(
+            texts.PARTITION_DAY.format(
+                n=day.n,
+                rise=rise,
+                fall=fall,
+                within=within,
+                said_fall=_whole(day.said[0]),
+                said_within=_whole(day.said[1]),
+                said_rise=_whole(day.said[2]),
+            )
+        )
     return (*texts_said, block.record) if texts_said else ()
 
 

@@ -34,10 +34,14 @@ def test_the_report_has_every_part_and_says_bitcoins_next_four_hours() -> None:
     report = paid("full", REPORT)["report"]
 
     assert len(report["assets"]) == len(ASSETS)
-    bitcoin, furthest, record = report["partition"]["points"]
+    bitcoin, furthest, day, record = report["partition"]["points"]
     assert bitcoin.startswith("For Bitcoin a move of up to 0.43% in four hours counts as usual")
     assert "a rise beyond it is 29%, of a fall beyond it 29%, and of neither 42%; so far" in bitcoin
     assert furthest.startswith("Hedera is furthest")
+    assert day.startswith(
+        "Of the 140 partitions of the last day that have come due 44 ended above the usual move, 41 below"
+    )
+    assert day.endswith("by their chances 43, 43 and 54 were to be expected.")
     assert record.endswith(
         "4,123 of these partitions have come due: Brier score 0.6512 against 0.6634 of their base rates."
     )

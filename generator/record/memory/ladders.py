@@ -17,6 +17,7 @@ from generator.arena.ladders import (
     LadderHour,
     LadderTotals,
     day_is_over,
+    day_of,
     judge,
     make,
     newly_done,
@@ -24,6 +25,7 @@ from generator.arena.ladders import (
 )
 from generator.arena.play import PlayInputs
 from generator.arena.published import canonical_json, digest_of
+from generator.arena.values import PartitionDay
 from generator.catalog.durations import DAY_MS
 from generator.catalog.formats import iso
 from generator.record.audit.entries import Entry, SaltOf, entry
@@ -166,10 +168,10 @@ def requeue_all(connection: Connection) -> None:
     connection.execute(update(t.ladder_days).values(published=False))
 
 
-def newest_day(connection: Connection, now_ms: int) -> list[LadderHour]:
-    """Return the hours of the last day, oldest first, whatever is known of them."""
-    query = select(t.ladders).where(_L.start_ms > now_ms - DAY_MS, _L.start_ms <= now_ms).order_by(_L.start_ms)
-    return [_hour(row) for row in connection.execute(query).mappings()]
+def partition_day(connection: Connection, now_ms: int) -> PartitionDay | None:
+    """Return what came of the partitions that began in the last day."""
+    query = select(t.ladders).where(within(_L.start_ms, now_ms - DAY_MS, now_ms)).order_by(_L.start_ms)
+    return day_of(_hour(row) for row in connection.execute(query).mappings())
 
 
 def _store_hour(connection: Connection, hour: LadderHour) -> None:

@@ -255,6 +255,11 @@ class Memory:
                 lambda: rounds.week_of_ranges(connection, now_ms),
             ),
             rare_levels=rare,
+            partition_day=self._cached(
+                "partition day",
+                (now_ms // HOUR_MS, sums.live.partition, sums.backtest.partition),
+                lambda: ladders.partition_day(connection, now_ms),
+            ),
             ladder_record=scores_of(sums.live, rare),
             ladder_backtest=scores_of(sums.backtest, rare),
             rounds=totals.phases,
