@@ -48,6 +48,7 @@ _HORIZON_NAMES: Final = {
     "hours_24": "24h",
 }
 _HORIZON_IN_NAME: Final = re.compile(r"minutes_15|hour_1|hours_4|hours_24")
+_OWN: Final = frozenset({"0", "market 0"})
 COUNT: Final = "how many"  # assets have a word
 _PROSE: Final = 4  # words from which a text is a sentence
 _FEWEST_VALUES: Final = 4  # different ones, before a coincidence is called a copy
@@ -295,13 +296,11 @@ class _Pool:
         """Take each number by its name: its value at each sample, NaN where there is none."""
         self._names = [key.quantity.rpartition(".")[2] for key, _ in rows]
         self._rows = np.array([*rows.values()]) if rows else np.empty((0, 0))
-        numbered = [*enumerate(zip(self._names, rows, strict=True))]
-        self._likes = [
-            (left, right)
-            for left, (name, (key, _)) in numbered
-            for right, (other, (other_key, _)) in numbered
-            if name == other and key.horizon == other_key.horizon and key.quantity != other_key.quantity
-        ]
+        # Two are tried of the subject's own numbers: the first of a list, and no sum over the assets.
+        self._own = np.array([number in _OWN for _, number in rows], dtype=bool)
+        names = np.array(self._names)
+        left, right = np.nonzero((names[:, None] == names) & self._own[:, None] & self._own)
+        self._likes = (left[left != right], right[left != right])  # two of one name
 
     def gives(self, column: Values, quantity: str) -> bool:
         """Say whether one free number, or two, give these wherever they are known."""
@@ -319,29 +318,31 @@ class _Pool:
 
     def _like_give(self, rows: Values, wanted: Values, slack: Values) -> bool:
         """Say whether each is the difference of two that have one name, such as two chances of a rise."""
-        given = np.zeros(len(wanted), dtype=bool)
-        for left, right in self._likes:
-            for scale in (1.0, 100.0):
-                given |= np.abs(scale * (rows[left] - rows[right]) - wanted) <= slack
-        return bool(given.all())
+        left, right = self._likes
+        apart = rows[left] - rows[right]
+        given = (np.abs(apart - wanted) <= slack) | (np.abs(100.0 * apart - wanted) <= slack)
+        return bool(given.any(axis=0).all())
 
     def _two_give(self, rows: Values, wanted: Values, slack: Values) -> bool:
         """Say whether adding, subtracting, multiplying or dividing two of the rows gives what is wanted."""
-        whole = rows[np.isfinite(rows).all(axis=1)]
+        own = rows[self._own]
+        whole = np.unique(own[np.isfinite(own).all(axis=1)], axis=0)
         first = whole[:, 0]
         with np.errstate(divide="ignore", invalid="ignore"):
-            tables = (
-                (np.add, first[:, None] + first),
-                (np.subtract, first[:, None] - first),
-                (np.multiply, first[:, None] * first),
-                (np.divide, first[:, None] / first),
-            )
-            for scale in (1.0, 100.0, 0.01):
-                for made, table in tables:
-                    near = np.argwhere(np.abs(scale * table - wanted[0]) <= slack[0])
-                    for left, right in near:
-                        if np.all(np.abs(scale * made(whole[left], whole[right]) - wanted) <= slack):
-                            return True
+            for made in (np.add, np.subtract, np.multiply, np.divide):
+                table = made(first[:, None], first)
+                for scale in (1.0, 100.0, 0.01):
+                    left, right = np.nonzero(np.abs(scale * table - wanted[0]) <= slack[0])
+                    # Sample by sample: after a few of them no pair is left that gives all by chance.
+                    for sample in range(1, len(wanted)):
+                        results = scale * made(whole[left, sample], whole[right, sample])
+                        fits = np.abs(results - wanted[sample]) <= slack[sample]
+                        left = left[fits]
+                        right = right[fits]
+                        if not len(left):
+                            break
+                    if len(left):
+                        return True
         return False
 
 

@@ -3,6 +3,7 @@
 All but the expected volatility is worked out from the candles, so that anyone can recompute it.
 """
 
+import math
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
@@ -99,9 +100,15 @@ class Month:
     state: tuple[int, int] | None  # side and step of volatility now; None where one is not known
     such: SuchHours | None  # None where the state or the day's move is not known
     sharp: FloatArray  # times at which a sharp hour ended, of each full hour back from now
-    mean_day: FloatArray  # the market's mean move over 24 hours at each hour, as a fraction, oldest first
+    day_rank: float | None  # of the last day's mean move by size among those up to each hour before, 0..1
     closes: FloatArray  # closes at each hour, oldest first, NaN where unknown, (HOURS, assets)
     hours_ms: Times  # their times, (HOURS,)
+    funding: FloatArray  # mean rate over the assets at each hour, as a fraction per 8 hours, NaN where unknown
+
+    def every(self, step: int, most: int, values: FloatArray) -> list[float | None]:
+        """Return each so many hours' value back from now, oldest first, at most so many; None where unknown."""
+        chosen = values[::-1][::step][:most][::-1].tolist()
+        return [value if math.isfinite(value) else None for value in chosen]
 
     def is_sharp(self, at_ms: int) -> bool | None:
         """Say whether the market moved sharply in the hour up to some time or in the next; None before the month."""
@@ -141,9 +148,10 @@ def month_of(frame: BarFrame, kept: Spells, stress: float | None) -> Month | Non
         state=_state(kept),
         such=_such(kept, mean_day, closes, hours_ms),
         sharp=hours_ms[sharp],
-        mean_day=mean_day,
+        day_rank=_ranked(np.abs(mean_day[:-1]), float(np.abs(mean_day[-1]))).rank,
         closes=closes,
         hours_ms=hours_ms,
+        funding=_mean(_at(frame, "funding", hours_ms)),
     )
 
 

@@ -1,7 +1,7 @@
 """When the market changed its state, as far back as is kept, and how long such spells last.
 
-A spell of which the beginning was not seen is left out; one that is not over, or of which the end was not seen, counts for
-as long as it was seen to last: right-censored, in the estimate of Kaplan and Meier (1958).
+A spell of which the beginning was not seen is left out. One that is not over, or of which the end was not seen, counts
+for as long as it was seen to last: right-censored, in the estimate of Kaplan and Meier (1958).
 """
 
 import math

@@ -59,7 +59,8 @@ PRODUCTS: Final[tuple[Product, ...]] = (
         stability="stable",
         buy_name="market-regime",
         what_this_is=(
-            "The market regime in full: each asset's own regime, what changed in 24 hours and the risk drivers."
+            "How long: how long such states of the market have lasted and what ended them, each asset's own regime, "
+            "and where today ranks in its month."
         ),
     ),
     Product(
@@ -74,8 +75,8 @@ PRODUCTS: Final[tuple[Product, ...]] = (
         stability="stable",
         buy_name="main-brain",
         what_this_is=(
-            "How likely each coin moves beyond several levels or touches them, over 15 minutes to a day, and what the "
-            "next 24 hours usually bring; with the brain's direction and evidence."
+            "How likely each coin moves beyond several levels or touches them, over 15 minutes to a day, and what "
+            "the next 24 hours usually bring; with the brain's direction and evidence."
         ),
     ),
     Product(
@@ -90,8 +91,9 @@ PRODUCTS: Final[tuple[Product, ...]] = (
         stability="evolving",
         buy_name="atlas",
         what_this_is=(
-            "One structured document: regime, assets, derivatives, liquidity, how assets "
-            "move together, how likely moves of each size are, the next four hours in three parts, and track record."
+            "One structured document: regime, assets, derivatives, liquidity, how assets move together, how likely "
+            "moves of each size are, how long states last, what followed such hours, the next four hours in three "
+            "parts, and track record."
         ),
     ),
     Product(
@@ -106,8 +108,8 @@ PRODUCTS: Final[tuple[Product, ...]] = (
         stability="evolving",
         buy_name="atlas-human-report",
         what_this_is=(
-            "A plain-English report of the market now, with the chances of moves of each size, the next four hours in "
-            "three parts, and the track record with its misses."
+            "A story of the day for people: what made it, who moved with whom, how far the next hours may go, what "
+            "followed such hours, and the record with its misses."
         ),
     ),
 )

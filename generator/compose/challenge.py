@@ -1,5 +1,6 @@
 """What the generator knows of the 402 answer: text, quote, a preview of what is free anyway, and the bazaar entry."""
 
+import hashlib
 from typing import Any, Final, Literal
 
 from pydantic import Field
@@ -15,10 +16,12 @@ from generator.catalog.text.answers import DISCLAIMER, ECOSYSTEM, NO_VERDICT, PA
 from generator.catalog.text.market import LONGEST_HEADLINE
 from generator.catalog.words import MarketState, RegimeLabel, SourceMode, Status, VolatilityWord
 from generator.compose import envelope
-from generator.compose.body import Body, absent
+from generator.compose.body import Body, absent, encode
 from generator.compose.coins import RANGES, MoveRange, ranges
 from generator.compose.context import TickContext
+from generator.compose.facts import headline
 from generator.compose.inputs import missing_reason, reading_of, verified, without_a_month
+from generator.compose.paid_human_report import X402HumanReportPaidResponse
 from generator.compose.regime import BreadthCounts, RegimeChances, regime
 
 
@@ -56,6 +59,17 @@ class PaymentOption(Body):
     payTo: str = Field(description="Address of the payee.")  # noqa: N815 -- a name of the protocol
     maxTimeoutSeconds: int = Field(description="Seconds the payer has.")  # noqa: N815 -- a name of the protocol
     extra: PaymentExtra = Field(description="What the scheme needs apart from the price.")
+
+
+class Worth(Body):
+    """What the quoted answer says that the free ones of the same minute do not."""
+
+    fields: tuple[str, ...] = Field(description="Paths of the parts of the body that no free answer has.")
+    sha256: str = Field(
+        description="SHA-256 of these parts: of the JSON object of path to part in this order, without spaces, in "
+        "UTF-8; lowercase hex."
+    )
+    paragraph: str | None = Field(description="One finished paragraph of the quoted report; null for other products.")
 
 
 class QuotePreview(Body):
@@ -107,6 +121,7 @@ class ChallengeDraft(Body):
     what_this_is_not: str = Field(description="What it is not.")
     related_pages: dict[str, str] = Field(description="Name to address: free counterpart, documentation, buyer page.")
     quote: QuoteDraft = Field(description="The snapshot that is offered.")
+    worth: Worth = Field(description="What it says that the free answers of the same minute do not.")
     disclaimer: str = Field(description=envelope.EDUCATIONAL)
 
 
@@ -127,6 +142,21 @@ _FREE: Final = frozenset(
     {"market_mode", "market_state", "summary", "confidence", "confidence_kind", "risk_score", "source", "regime",
      "schema_version", "track_record"}
 )  # fmt: skip
+_KEPT_PARTS: Final = ("ladder", "day_ahead", "pairs", "ranges_last_week")
+_REPORT_PARTS: Final = (
+    *("title", "verdict", "what_changed", "together", "derivatives", "liquidity", "ladder", "such_hours", "spells"),
+    *("partition", "idea", "plots"),
+)
+# What each product says that no free answer does, by path in its body.
+WORTH: Final[dict[str, tuple[str, ...]]] = {
+    "x402-market-regime": ("spells", "what_changed", "headline"),
+    "x402-main-brain": (*_KEPT_PARTS, "headline"),
+    "x402-atlas": (
+        *(f"intelligence_layer.{part}" for part in (*_KEPT_PARTS, "partition", "spells", "such_hours")),
+        "headline",
+    ),
+    HUMAN_REPORT: tuple(f"report.{part}" for part in _REPORT_PARTS),
+}
 _SHOWN: Final = ("endpoint", "type", "payment_status", "price_atomic", "snapshotId", "as_of", "status")
 
 # Validates `info`; the shape that the protocol's own declaration helper gives for GET without a query.
@@ -173,9 +203,24 @@ def challenge(ctx: TickContext, product: Product, body: envelope.PaidResponse) -
             preview=preview(ctx, body),
             price_in_words=price_in_words(product, ctx.site.network),
         ),
+        worth=worth(body),
         disclaimer=DISCLAIMER,
     )
     return draft.as_json()
+
+
+def worth(body: envelope.PaidResponse) -> Worth:
+    """Name the parts that no free answer has, with their digest, and of the report one paragraph."""
+    data = body.as_json()
+    sold = {}
+    for path in WORTH[body.endpoint]:
+        part: Any = data
+        for name in path.split("."):
+            part = part[name]
+        sold[path] = part
+
+    paragraph = body.report.together.text if isinstance(body, X402HumanReportPaidResponse) else None
+    return Worth(fields=tuple(sold), sha256=hashlib.sha256(encode(sold)).hexdigest(), paragraph=paragraph)
 
 
 def price_in_words(product: Product, network: str) -> str:
@@ -222,7 +267,7 @@ def preview(ctx: TickContext, body: envelope.PaidResponse) -> QuotePreview:
     now = regime(ctx)
 
     return QuotePreview(
-        headline=body.headline,
+        headline=headline(ctx),
         regime=now.label,
         probabilities=now.probabilities,
         market_state=now.state,

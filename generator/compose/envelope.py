@@ -430,8 +430,13 @@ def rich_envelope(ctx: TickContext, endpoint: Endpoint, *limits: str, summary: s
     )
 
 
-def paid_envelope(ctx: TickContext, product_id: str, *limits: str) -> PaidResponse:
-    """Fill what every paid answer carries; `limits` are the answer's own limitations."""
+def paid_envelope(ctx: TickContext, product_id: str, *limits: str, news: str) -> PaidResponse:
+    """Fill what every paid answer carries.
+
+    Args:
+        limits: the answer's own limitations.
+        news: its headline: what it says that no free answer does.
+    """
     product = PRODUCT_BY_ID[product_id]
 
     return PaidResponse(
@@ -449,7 +454,7 @@ def paid_envelope(ctx: TickContext, product_id: str, *limits: str) -> PaidRespon
         valid_until=iso(ctx.freshness.valid_until_ms),
         status=market_status(ctx),
         source_mode=ctx.observation.mode,
-        headline=headline(ctx),
+        headline=news,
         changed_since_last_tick=ctx.changed,
         educational_only=True,
         limitations=market_limitations(ctx, *limits),

@@ -8,7 +8,7 @@ from pydantic import Field
 from generator.brain import ladder as brain_ladder
 from generator.brain.forecast import OutcomeChances
 from generator.brain.usual_hours import UsualHour, pairs, usual_hours
-from generator.catalog.assets import ASSET_NAMES, ASSETS, DEFAULT_ASSET
+from generator.catalog.assets import ASSETS
 from generator.catalog.durations import HOUR_MS
 from generator.catalog.formats import fixed, iso, percent
 from generator.catalog.horizons import HORIZONS, HOUR
@@ -19,7 +19,6 @@ from generator.compose.inputs import has_a_month, reading_of
 from generator.market.bars import BarFrame
 
 _HOURS: Final = 24
-NEAR_POINTS: Final = 5  # of 100 cases: below it no asset is named
 DAY_AHEAD: Final = "What the next 24 hours usually do, by hour of the day; null without a month of 5-minute bars."
 PAIRS: Final = "How each two assets moved together over the kept month; empty without a month of 5-minute bars."
 LAST_WEEK: Final = "Asset symbol to how its ranges of the last seven days held, by horizon; only where one came due."
@@ -220,49 +219,23 @@ def _shares(chances: OutcomeChances) -> PartitionShares:
     return PartitionShares(rise_percent=rise, within_percent=within, fall_percent=fall)
 
 
-def partition_points(ctx: TickContext) -> tuple[str, ...]:
-    """Say what the next four hours of Bitcoin may bring, and whose chances are furthest from its base rates."""
-    block = partition(ctx)
-    texts_said = []
-    part = block.assets.get(DEFAULT_ASSET)
-    if part:
-        texts_said.append(
-            texts.ASSET_PARTITION.format(
-                name=ASSET_NAMES[DEFAULT_ASSET],
-                usual=f"{part.usual_move_percent:.2g}",
-                up=_whole(part.chances.rise_percent),
-                down=_whole(part.chances.fall_percent),
-                within=_whole(part.chances.within_percent),
-                base_up=_whole(part.base_rates.rise_percent),
-                base_down=_whole(part.base_rates.fall_percent),
-                base_within=_whole(part.base_rates.within_percent),
-            )
-        )
-
-    furthest = block.assets.get(block.furthest) if block.furthest else None
-    if block.furthest and furthest:
-        gap = _whole(distance(furthest))
-        said = texts.FURTHEST if gap > NEAR_POINTS else texts.NEAREST
-        texts_said.append(said.format(name=ASSET_NAMES[block.furthest], distance=gap))
+def partition_past(ctx: TickContext) -> tuple[str, ...]:
+    """Say what came of the last day's partitions, and how all of them scored."""
     day = ctx.arena.partition_day
-    if texts_said and day:
-        fall, within, rise = day.came
-        texts_said.append(
-            texts.PARTITION_DAY.format(
-                n=day.n,
-                rise=rise,
-                fall=fall,
-                within=within,
-                said_fall=_whole(day.said[0]),
-                said_within=_whole(day.said[1]),
-                said_rise=_whole(day.said[2]),
-            )
-        )
-    return (*texts_said, block.record) if texts_said else ()
-
-
-def _whole(share: float) -> int:
-    return round(share)
+    if not day:
+        return (partition_record(ctx),)
+    fall, within, rise = day.came
+    said_fall, said_within, said_rise = (round(share) for share in day.said)
+    came = texts.PARTITION_DAY.format(
+        n=day.n,
+        rise=rise,
+        fall=fall,
+        within=within,
+        said_fall=said_fall,
+        said_within=said_within,
+        said_rise=said_rise,
+    )
+    return came, partition_record(ctx)
 
 
 def distance(part: AssetPartition) -> float:

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping
+from typing import Final
 
 from pydantic import Field
 
@@ -45,6 +46,7 @@ from generator.compose.ladder import (
 )
 from generator.compose.regime import MarketContext, market_context, regime
 from generator.compose.scores import KIND, Performance, TrackRecord, performance, score_limits, track_record
+from generator.compose.story import brain_headline, brain_summary_text
 
 
 class OverallDirection(coins.Agreeing):
@@ -110,7 +112,7 @@ class BrainSummary(OverallDirection):
 
 
 class EvidenceBlock(Body):
-    """Evidence in words, by how it bears on the call: context, not a reason."""
+    """Families of evidence and where each points, by how it bears on the call: context, not a reason."""
 
     supporting: tuple[str, ...] = Field(description="What points the way of the call; empty without one.")
     opposing: tuple[str, ...] = Field(description="What points another way; empty without a call.")
@@ -290,7 +292,7 @@ def paid_main_brain(ctx: TickContext) -> X402MainBrainPaidResponse:
     limits = score_limits(ctx.arena.hourly_record)
 
     return X402MainBrainPaidResponse(
-        **envelope.paid_envelope(ctx, "x402-main-brain", *limits).as_fields(),
+        **envelope.paid_envelope(ctx, "x402-main-brain", *limits, news=brain_headline(ctx)).as_fields(),
         summary=brain_summary(ctx),
         assets={asset: asset_direction(ctx, asset) for asset in ASSETS},
         ladder=ladder(ctx),
@@ -312,7 +314,7 @@ def brain_summary(ctx: TickContext) -> BrainSummary:
         confidence_kind=now.confidence_kind,
         agreement_percent=now.agreement_percent,
         coverage_percent=now.coverage_percent,
-        text=brain_sentence(ctx),
+        text=brain_summary_text(ctx),
         biases=coins.bias_counts(ctx),
     )
 
@@ -354,11 +356,14 @@ def evidence_rows(ctx: TickContext, asset: str) -> tuple[Evidence, ...]:
     return read.evidence if read else ()
 
 
+NOT_KNOWN: Final = "none"
+
+
 def evidence_block(ctx: TickContext, asset: str) -> EvidenceBlock:
     """Sort one asset's evidence by how it bears on the call."""
     texts: dict[Side, list[str]] = {side: [] for side in Side}
     for row in evidence_rows(ctx, asset):
-        texts[row.side].append(f"{row.family}: {row.text}")
+        texts[row.side].append(f"{row.family}: {row.points or NOT_KNOWN}")
 
     return EvidenceBlock(
         supporting=tuple(texts[Side.FOR]),

@@ -32,10 +32,11 @@ from generator.compose.ladder import (
     ranges_of_week,
 )
 from generator.compose.liquidity_lite import LiquidityLiteAsset, liquidity_asset
-from generator.compose.main_brain import brain, brain_sentence
+from generator.compose.main_brain import brain
 from generator.compose.regime import Regime, breadth, label_of, regime, same_as_market
 from generator.compose.scores import KIND, TrackRecord, score_limits, track_record
 from generator.compose.spells import Spells, spells
+from generator.compose.story import atlas_headline, atlas_summary
 from generator.compose.such_hours import SuchHours, such_hours
 
 
@@ -161,7 +162,7 @@ def paid_atlas(ctx: TickContext) -> X402AtlasPaidResponse:
     limits = score_limits(ctx.arena.hourly_record)
 
     return X402AtlasPaidResponse(
-        **paid_envelope(ctx, "x402-atlas", *limits).as_fields(),
+        **paid_envelope(ctx, "x402-atlas", *limits, news=atlas_headline(ctx)).as_fields(),
         schema_version=ATLAS_SCHEMA_VERSION,
         intelligence_layer=IntelligenceLayer(
             regime=now,
@@ -178,7 +179,7 @@ def paid_atlas(ctx: TickContext) -> X402AtlasPaidResponse:
             such_hours=such_hours(ctx),
             track_record=track_record(ctx.arena.hourly_record, simulated=is_simulated(ctx)),
         ),
-        summary=brain_sentence(ctx),
+        summary=atlas_summary(ctx),
         confidence=atlas_confidence(ctx, now),
         evidence=atlas_evidence(ctx),
     )

@@ -26,6 +26,7 @@ from generator.compose.facts import facts, market_trend, moves, regime_sentence
 from generator.compose.inputs import FEWEST, asset_limitations, missing_reason, reading_of
 from generator.compose.scores import KIND
 from generator.compose.spells import Spells, spells
+from generator.compose.story import regime_headline, regime_summary
 from generator.market.bars import BAR_MS
 
 
@@ -420,10 +421,10 @@ def paid_market_regime(ctx: TickContext) -> X402PaidResponse:
     limits = (NO_DAY_BEFORE,) if ctx.day_before.regime is None else ()
 
     return X402PaidResponse(
-        **paid_envelope(ctx, "x402-market-regime", *limits).as_fields(),
+        **paid_envelope(ctx, "x402-market-regime", *limits, news=regime_headline(ctx)).as_fields(),
         market_mode=now.mode,
         market_state=now.state,
-        summary=regime_sentence(ctx),
+        summary=regime_summary(ctx),
         confidence=now.confidence,
         risk_score=now.risk_score,
         source=source_name(ctx),

@@ -74,6 +74,12 @@ def such_hours(ctx: TickContext) -> SuchHours | None:
     )
 
 
+def after_facts(found: Followed) -> AfterFacts:
+    """Return what is said of what followed."""
+    up, within, down = found.differs
+    return AfterFacts(found.hours, change(100 * found.usual) or 0.0, found.like, found.every, (up, within, down))
+
+
 def _after(found: Followed) -> After:
     such = sum(found.like)
     every = sum(found.every)
@@ -88,11 +94,9 @@ def _after(found: Followed) -> After:
             high_percent=share(high) or 0.0,
             differs=differs,
         )
-    usual = change(100 * found.usual) or 0.0
-    up, within, down = found.differs
-    facts = AfterFacts(found.hours, usual, found.like, found.every, (up, within, down))
+    facts = after_facts(found)
     return After(
-        usual_percent=usual,
+        usual_percent=facts.usual,
         such=such,
         days=found.days,
         all=every,

@@ -12,7 +12,6 @@ from generator.catalog.discovery import FEEDS, MENU
 from generator.catalog.durations import HOUR_MS
 from generator.catalog.formats import iso, price, share
 from generator.catalog.links import LADDER_JSON, RECEIPT_KEYS, ROUNDS_JSON, ROUNDS_PUBLISHED
-from generator.catalog.products import HUMAN_REPORT
 from generator.catalog.text.answers import DISCLAIMER
 from generator.catalog.text.market import undated
 from generator.catalog.words import RegimeLabel
@@ -20,12 +19,10 @@ from generator.compose.all import Composed
 from generator.compose.body import encode
 from generator.compose.context import TickContext
 from generator.compose.free import FreeBodies
-from generator.compose.paid_human_report import X402HumanReportPaidResponse
 from generator.record.published import RecordFiles, head_of
 from generator.release.last_good import Kind, LastGoodFiles
 from generator.release.vault import Offer
 from generator.runtime.app import App
-from generator.site.charts.report import illustrated, report_charts
 from generator.site.files.background import BackgroundRelease, TickFiles
 from generator.site.files.feeds import CHANGES_READ, feeds
 from generator.site.files.sample import SAMPLE_PATHS
@@ -85,18 +82,12 @@ def publish(app: App, context: TickContext, composed: Composed, record: RecordFi
 
 
 def _tick_files(app: App, context: TickContext, composed: Composed) -> TickFiles:
-    """Draw the report's charts, and put together what the files of this tick are made from."""
-    last_good = app.publisher.last_good
+    """Put together what the files of this tick are made from."""
     memory = app.record.memory
-
-    charts = report_charts(context, lambda name, draw: last_good.attempt(Kind.PICTURE, draw, name))
-    report = composed.paid[HUMAN_REPORT]
-    assert isinstance(report, X402HumanReportPaidResponse)
-
     return TickFiles(
         context=context,
         free=FreeBodies(composed.free),
-        paid={**composed.paid, HUMAN_REPORT: illustrated(report, charts)},
+        paid=composed.paid,
         hours=memory.hours(context.freshness.generated_ms),
         rounds=memory.resolved_rounds(ROUNDS_PUBLISHED),
         due=memory.settled_predictions(PREDICTIONS_SHOWN),

@@ -1,5 +1,5 @@
-// A bought document as a list of blocks, and the blocks as elements or as Markdown. Text nodes only, and of a picture
-// only shapes, words and class names: nothing in a body can become markup, a script or an address.
+// A bought document as a list of blocks, and the blocks as elements or as Markdown. Text nodes only, and pictures are
+// drawn here from numbers: nothing in a body can become markup, a script or an address.
 
 import { facts, head, list, para, parts, readable, simple, when, words } from "./buyer-tables.js";
 
@@ -17,66 +17,137 @@ export function element(name, text, className) {
 }
 
 const SVG = "http://www.w3.org/2000/svg";
-const SHAPES = new Set(["svg", "title", "desc", "line", "text", "rect", "circle", "polyline", "polygon", "path"]);
-const TRAITS =
-  /^(class|id|role|viewBox|aria-labelledby|data-tip|text-anchor|d|points|[xy][12]?|c[xy]|r[xy]?|width|height)$/;
-let pictures = 0;
+const WIDTH = 680;
+const LEFT = 64;
+const RIGHT = 12;
+const TOP = 12;
+const LOWEST = 36;
+const HEIGHT = 240;
+const ROW = 22;
 
-// A picture may be shown twice on a page, as a sample and as bought: its ids get a number of their own.
-function copied(node, suffix) {
-  const made = document.createElementNS(SVG, node.localName);
-  for (const { name, value } of node.attributes) {
-    if (TRAITS.test(name))
-      made.setAttribute(name, /^(id|aria-labelledby)$/.test(name) ? value.replace(/\S+/g, `$&-${suffix}`) : value);
-  }
-  for (const child of node.childNodes) {
-    if (child.nodeType === Node.TEXT_NODE) made.append(child.data);
-    else if (SHAPES.has(child.localName)) made.append(copied(child, suffix));
-  }
+function shape(name, traits, text) {
+  const made = document.createElementNS(SVG, name);
+  for (const [key, value] of Object.entries(traits)) made.setAttribute(key, value);
+  if (text !== undefined) made.append(String(text));
   return made;
 }
 
-function picture(text) {
-  const root = new DOMParser().parseFromString(text, "image/svg+xml").documentElement;
-  return root.localName === "svg" ? [copied(root, (pictures += 1))] : [];
+const known = (value) => typeof value === "number" && Number.isFinite(value);
+const short = (value) => value.toLocaleString("en", { maximumSignificantDigits: 4 });
+const picture = (title, height, inner) => {
+  const made = shape("svg", { viewBox: `0 0 ${WIDTH} ${height}`, role: "img" });
+  made.append(shape("title", {}, title), ...inner);
+  return made;
+};
+
+// Lines over places that are numbers; where the market was on a side, the ground says so.
+function lines(plot) {
+  const values = plot.series.flatMap((one) => one.values).filter(known);
+  const places = plot.x.filter(known);
+  if (values.length < 2 || places.length !== plot.x.length) return [];
+  const [low, high, first, last] = [
+    Math.min(...values),
+    Math.max(...values),
+    Math.min(...places),
+    Math.max(...places),
+  ];
+  const across = (x) => LEFT + ((WIDTH - LEFT - RIGHT) * (x - first)) / (last - first || 1);
+  const up = (y) => HEIGHT - LOWEST - ((HEIGHT - LOWEST - TOP) * (y - low)) / (high - low || 1);
+  const step = across(plot.x[1] ?? first) - across(first);
+  const ground = (plot.states || []).flatMap((state, place) =>
+    state === "rising" || state === "falling"
+      ? [
+          shape("rect", {
+            class: state === "rising" ? "band" : "band fell",
+            x: across(plot.x[place]) - step / 2,
+            y: TOP,
+            width: step,
+            height: HEIGHT - LOWEST - TOP,
+          }),
+        ]
+      : [],
+  );
+  const marks = [low, (low + high) / 2, high].flatMap((y) => [
+    shape("line", { x1: LEFT, x2: WIDTH - RIGHT, y1: up(y), y2: up(y) }),
+    shape("text", { x: LEFT - 6, y: up(y) + 4, "text-anchor": "end" }, short(y)),
+  ]);
+  const feet = [first, (first + last) / 2, last].map((x, place) =>
+    shape("text", { x: across(x), y: HEIGHT - 14, "text-anchor": ["start", "middle", "end"][place] }, short(x)),
+  );
+  const drawn = plot.series.map((one, place) =>
+    shape("polyline", {
+      class: place ? "line other" : "line",
+      fill: "none",
+      points: one.values.flatMap((y, at) => (known(y) ? [`${across(plot.x[at])},${up(y)}`] : [])).join(" "),
+    }),
+  );
+  return [picture(plot.title, HEIGHT, [...ground, ...marks, ...feet, ...drawn])];
 }
 
-function coin(one) {
-  const price =
-    simple(one.price) && one.price !== null
-      ? `${one.price.toLocaleString("en", { maximumSignificantDigits: 6 })} USD`
-      : "price not known";
-  const change = one.change_24h;
-  const moved =
-    change === null || change === undefined
-      ? ""
-      : change === 0
-        ? ", unchanged in 24 hours"
-        : `, ${change > 0 ? "up" : "down"} ${Math.abs(change)}% in 24 hours`;
-  // The text gives price and change in words; repeating them in the heading only makes it longer.
-  return [head(4, `${one.name} (${one.asset})`, /\d/.test(one.text) ? undefined : price + moved), para(one.text)];
+// A row for each place: bars from zero, or spans from the first series to the last.
+function rows(plot) {
+  const values = plot.series.flatMap((one) => one.values).filter(known);
+  if (!values.length) return [];
+  const spans = plot.kind === "span";
+  const [low, high] = [Math.min(0, ...values), Math.max(0, ...values)];
+  const across = (x) => LEFT + ((WIDTH - LEFT - 60) * (x - low)) / (high - low || 1);
+  const many = spans ? 1 : plot.series.length;
+  const height = plot.x.length * (many * ROW + 8) + 8;
+  const bar = (from, to, y, className) =>
+    shape("rect", { class: className, x: across(from), y, width: Math.max(across(to) - across(from), 1), height: ROW - 6 });
+  const drawn = plot.x.flatMap((name, place) => {
+    const y = 8 + place * (many * ROW + 8);
+    const at = plot.series.map((one) => one.values[place]);
+    const label = shape("text", { x: LEFT - 6, y: y + 13, "text-anchor": "end" }, name);
+    if (!at.every(known)) return [label];
+    if (spans) {
+      const [end, begin, until, most] = at;
+      const word = shape("text", { x: across(most) + 6, y: y + 13 }, `\u00b1${short(most)}`);
+      return [label, bar(end, most, y, "far90"), bar(begin, until, y, "far50"), word];
+    }
+    return [
+      label,
+      ...at.flatMap((value, which) => [
+        bar(0, value, y + which * ROW, which ? "bar under" : "bar"),
+        shape("text", { x: across(value) + 6, y: y + which * ROW + 13 }, `${short(value)} ${plot.series[which].name}`),
+      ]),
+    ];
+  });
+  return [picture(plot.title, height, drawn)];
 }
 
 function human(report) {
   const made = [head(2, report.title), para(report.verdict, "verdict"), para(`As of ${when(report.as_of)}`, "asof")];
+  const drawn = (part) => made.push(...(report.plots || []).filter((one) => one.part === part).map(plotted));
   const section = (title, value) => value !== undefined && made.push(head(3, title), ...parts(value, 4));
-  const prose = (title, one) => {
+  const prose = (title, one, part) => {
     if (!one) return;
     made.push(head(3, title), para(one.text));
     if (one.points?.length) made.push(list(one.points));
+    drawn(part);
   };
-  const drawn = (part) => made.push(...(report.charts || []).filter((one) => one.part === part).map(chart));
-  drawn("verdict");
-  section("What changed", report.what_changed);
+  made.push(head(3, "The hour that made the day"), para((report.what_changed || []).join(" ")));
   drawn("what_changed");
-  made.push(head(3, "Coin by coin"));
-  drawn("assets");
-  made.push(...(report.assets || []).flatMap(coin));
-  prose("Futures", report.derivatives);
-  drawn("derivatives");
-  prose("Liquidity", report.liquidity);
-  prose("What may come next", report.partition);
-  drawn("partition");
+  prose("Alone or together", report.together);
+  if (report.assets?.length)
+    made.push({
+      kind: "table",
+      names: ["Coin", "Price, USD", "24 hours", "Usual day", "By its own measure"],
+      rows: report.assets.map((one) => [
+        String(one.name),
+        known(one.price) ? one.price.toLocaleString("en", { maximumSignificantDigits: 6 }) : "not known",
+        known(one.change_24h) ? `${one.change_24h > 0 ? "+" : ""}${one.change_24h}%` : "not known",
+        known(one.usual_day_percent) ? `${one.usual_day_percent}%` : "not known",
+        String(one.text),
+      ]),
+      numeric: [false, true, true, true, false],
+    });
+  prose("Who pays whom", report.derivatives, "derivatives");
+  prose("How deep", report.liquidity);
+  prose("How far", report.ladder, "ladder");
+  prose("Hours like this one", report.such_hours);
+  prose("How long", report.spells);
+  prose("The next four hours", report.partition);
   prose("The Arena", report.arena);
   const record = report.track_record;
   if (record) {
@@ -89,29 +160,30 @@ function human(report) {
       facts(counts.map(([key, name]) => [name, record[key]])),
     );
     if (record.latest_arena_losses?.length)
-      made.push(head(4, "Latest misses in the Arena"), list(record.latest_arena_losses));
+      made.push(
+        head(4, "Latest misses in the Arena"),
+        list(record.latest_arena_losses.map((one) => `${one.round_id}: called ${one.called}, came ${one.came}`)),
+      );
     drawn("track_record");
   }
+  if (report.idea) made.push(head(3, "One idea"), para(report.idea.text), para(report.idea.question, "verdict"));
   section("What it rests on", report.evidence);
-  section("What it cannot tell", report.limits);
-  if (report.glossary?.length)
-    made.push(head(3, "Words"), { kind: "glossary", rows: report.glossary.map((one) => [one.word, one.meaning]) });
+  if (report.limits?.length) made.push(head(3, "What it cannot do"), para(report.limits.join(" ")));
   return made;
 }
 
-// The first column names the row; the others are numbers where they begin as one does.
-function chart(one) {
-  const numeric = one.columns.map(
-    (_, place) => place > 0 && one.rows.some((row) => /^[+\u2212\u00b1]?\d/.test(row[place])),
-  );
+// A plot as its picture and as a table: the first column names the place.
+function plotted(plot) {
   return {
-    kind: "chart",
-    title: one.title,
-    source: one.source,
-    svg: one.svg,
-    names: one.columns,
-    rows: one.rows,
-    numeric,
+    kind: "plot",
+    title: `${plot.title} (${plot.unit})`,
+    plot,
+    names: [plot.x_name, ...plot.series.map((one) => words(one.name))],
+    rows: plot.x.map((x, place) => [
+      known(x) ? short(x) : String(x),
+      ...plot.series.map((one) => (known(one.values[place]) ? short(one.values[place]) : "not known")),
+    ]),
+    numeric: [false, ...plot.series.map(() => true)],
   };
 }
 
@@ -152,9 +224,10 @@ export function blocks(body, title, receipt) {
 
 function figure(block) {
   const made = element("figure", undefined, "chart");
-  const numbers = Object.assign(element("details"), { open: matchMedia("(min-width: 62rem)").matches }); // next to it
+  const numbers = element("details");
   numbers.append(element("summary", "The numbers of this chart"), grid(block));
-  made.append(element("figcaption", block.title), ...picture(block.svg), element("p", block.source, "source"), numbers);
+  const drawn = block.plot.kind === "line" ? lines(block.plot) : rows(block.plot);
+  made.append(element("figcaption", block.title), ...drawn, numbers);
   return made;
 }
 
@@ -225,16 +298,8 @@ const DRAW = {
     made.append(top, ...draw(one.inner));
     return made;
   },
-  glossary: (one) => {
-    const made = element("details", undefined, "words");
-    made.append(
-      element("summary", `${one.rows.length} ${one.rows.length === 1 ? "word" : "words"}, explained`),
-      pairs(one.rows, "glossary"),
-    );
-    return made;
-  },
   table: grid,
-  chart: figure,
+  plot: figure,
   code: (one) => {
     const made = element("details");
     const frame = Object.assign(element("pre", undefined, "code"), { tabIndex: 0 });
@@ -259,10 +324,11 @@ const WRITE = {
   list: (one) => one.items.map((item) => `- ${safe(item)}`).join("\n"),
   facts: (one) => one.rows.map(([name, value]) => `- **${safe(name)}**: ${safe(value)}`).join("\n"),
   fold: (one) => `## ${safe(one.title)}\n\n${one.inner.map((part) => WRITE[part.kind](part)).join("\n\n")}`,
-  glossary: (one) => one.rows.map(([name, value]) => `- **${safe(name)}**: ${safe(value)}`).join("\n"),
   code: (one) => `\`\`\`json\n${one.text}\n\`\`\``,
   table: rowsOf,
-  chart: (one) => `**${safe(one.title)}**\n\n${rowsOf(one)}\n\n${safe(one.source)}`,
+  plot: (one) => `**${safe(one.title)}**
+
+${rowsOf(one)}`,
 };
 
 export const markdown = (made) => `${made.map((one) => WRITE[one.kind](one)).join("\n\n")}\n`;

@@ -157,10 +157,8 @@ def test_the_open_round_shows_its_commitment_and_neither_forecast_nor_votes() ->
     assert body["open_round"]["commitment"] == body["brain_snapshot"]["sealed_digest"] == "ab" * 32
     assert [body["brain_snapshot"][key] for key in ("prediction", "confidence", "salt", "regime_mode")] == [None] * 4
     assert body["human_layer"]["total"] == 0
-    assert paid("open_only", "x402-atlas-human-report")["report"]["arena"]["points"] == [
-        "The brain's guess is not shown yet.",
-        "No one has voted.",
-    ]
+    report = paid("open_only", "x402-atlas-human-report")["report"]["arena"]["text"]
+    assert report in {"The Arena's round has no votes yet.", "So far the Arena's round is empty."}
 
 
 def test_a_live_phase_before_its_start_stays_sealed() -> None:
@@ -460,7 +458,7 @@ def test_percents_have_one_decimal_and_prices_six_digits(name: str) -> None:
     finer = {"rate_8h_percent", "mean_rate_8h_percent", "annualised_percent", "change_24h_percent"} | {
         "band_percent", "contracts_change_24h_percent", "usual_rate_8h_percent", "level_percent", "usual_move_percent",
         "usual_percent", "low_percent", "high_percent", "mean_width_90_percent", "largest_move_percent",
-        "expected_move_percent", "minutes_15_percent", "hour_1_percent", "hours_4_percent",
+        "usual_day_percent", "expected_move_percent", "minutes_15_percent", "hour_1_percent", "hours_4_percent",
     }  # fmt: skip
     for key, body in published(name).items():
         for path, value in leaves(body):

@@ -11,7 +11,7 @@ from generator.catalog.words import DerivativesState, DerivativesVote, PriceAndI
 from generator.compose.context import TickContext
 from generator.compose.derivatives import derivatives, derivatives_asset
 from generator.compose.liquidity_lite import notes
-from generator.compose.paid_human_report import futures, report_asset, track_record
+from generator.compose.paid_human_report import ReportLoss, paid_human_report
 from tests.support.builders import full_context
 
 
@@ -40,14 +40,6 @@ def test_the_order_book_has_the_word_that_the_evidence_has(lean: int | None, sai
 
     assert len(found) == (said is not None)
     assert said is None or said in found[0]
-
-
-@pytest.mark.parametrize(
-    ("price", "written"),
-    [(70_344.8, "70,345"), (2_549.66, "2,549.66"), (12.345, "12.35"), (1.855_55, "1.8556"), (0.061_234, "0.061234")],
-)
-def test_a_report_writes_prices_as_people_do(price: float, written: str) -> None:
-    assert f"trades at ${written}." in report_asset(seen(full_context(), "BTC", price=price), "BTC").text
 
 
 @pytest.mark.parametrize(
@@ -83,7 +75,6 @@ def test_funding_is_worded_by_who_pays_how_much_and_how_rare_that_is(
 
     evidence = derivatives_asset(ctx, "BTC").evidence
 
-    assert futures(ctx).points[0].startswith(f"Bitcoin: {said}")
     assert evidence is not None
     assert evidence[0].startswith(said)
 
@@ -142,10 +133,14 @@ def test_a_miss_that_was_played_before_the_start_is_marked() -> None:
         replace(lesson, brain_correct=0, warm_up=early)
         for lesson, early in zip(ctx.arena.lessons, (True, False), strict=False)
     )
-    lines = track_record(replace(ctx, arena=replace(ctx.arena, lessons=(early, late))), ctx.arena.hourly_record)
+    lines = paid_human_report(replace(ctx, arena=replace(ctx.arena, lessons=(early, late)))).report.track_record
 
-    said = f"said {OUTCOME[early.brain_prediction]}, it was {OUTCOME[early.actual_outcome]}."
-    assert lines.latest_arena_losses == (
-        f"{early.round_id}: {said} Played before the start, not counted.",
-        f"{late.round_id}: {said}",
+    assert lines.latest_arena_losses == tuple(
+        ReportLoss(
+            round_id=lesson.round_id,
+            called=OUTCOME[lesson.brain_prediction],
+            came=OUTCOME[lesson.actual_outcome],
+            backtest=lesson.warm_up,
+        )
+        for lesson in (early, late)
     )

@@ -4,8 +4,12 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
+import pytest
+
+from generator.compose.challenge import WORTH
+from generator.compose.envelope import PaidResponse
 from tests.support.ten_moments import ten_moments
-from tests.worth import MARKET, Said, said, worth
+from tests.worth import MARKET, NEW_FACTS, NEW_SENTENCES, Said, Worth, said, worth
 
 PLANTED: dict[str, tuple[str, Callable[[dict[str, Any]], float]]] = {
     "renamed copy": ("BTC", lambda coin: coin["change_24h"]),
@@ -24,26 +28,22 @@ def moments() -> tuple[list[Said], list[dict[str, Any]]]:
     return free, [one.free["/api/main-brain.php"].as_json() for one in composed]
 
 
-def planted_in(coins: dict[str, dict[str, Any]]) -> Said:
-    """Return what a body says that has every planted fact."""
-    of_market: dict[str, float] = {}
-    of_assets: dict[str, dict[str, float]] = {asset: {} for asset in coins}
-    for name, (subject, made) in PLANTED.items():
-        values = {asset: made(coin) for asset, coin in coins.items()}
-        if subject == MARKET:
-            of_market[f"planted {name}"] = round(sum(values.values()) / len(values), 2)
-        else:
-            for asset, value in values.items():
-                of_assets[asset][f"planted {name}"] = value
-    return said([{**of_market, "assets": of_assets}])
-
-
-def test_a_free_fact_in_other_clothes_is_not_new() -> None:
+@pytest.mark.parametrize("planted", PLANTED)
+def test_a_free_fact_in_other_clothes_is_not_new(planted: str) -> None:
     free, brains = moments()
+    subject, made = PLANTED[planted]
 
-    found = worth([planted_in(brain["coins"]) for brain in brains], free)
+    paid = []
+    for brain in brains:
+        values = {asset: made(coin) for asset, coin in brain["coins"].items()}
+        if subject == MARKET:
+            paid.append(said([{"planted": round(sum(values.values()) / len(values), 2)}]))
+        else:
+            paid.append(said([{"assets": {asset: {"planted": value} for asset, value in values.items()}}]))
 
-    assert found.facts == 4 * len(brains[0]["coins"]) + 1
+    found = worth(paid, free)
+
+    assert found.facts
     assert found.new_facts == ()
 
 
@@ -60,3 +60,45 @@ def test_a_free_sentence_with_other_names_and_figures_is_not_new() -> None:
     paid = [said([{"copied": brain["summary"].replace("Bitcoin", "Ether"), "own": own}]) for brain in brains]
 
     assert worth(paid, free).new_sentences == (own,)
+
+
+@cache
+def sold() -> dict[str, Worth]:
+    """Return how much of each paid body is new at ten moments."""
+    free, _ = moments()
+    composed = [moment.composed for moment in ten_moments().values()]
+    return {
+        product: worth([said([one.paid[product].as_json()]) for one in composed], free) for product in composed[0].paid
+    }
+
+
+@pytest.mark.parametrize("product", WORTH)
+def test_enough_of_a_paid_answer_is_given_nowhere_free(product: str) -> None:
+    found = sold()[product]
+
+    assert found.fact_share >= NEW_FACTS
+    assert found.sentence_share >= NEW_SENTENCES
+
+
+@pytest.mark.parametrize("product", WORTH)
+def test_what_the_402_names_is_new(product: str) -> None:
+    found = sold()[product]
+    facts = {fact.split()[1] for fact in found.new_facts}
+    texts = {sentence for moment in ten_moments().values() for sentence in texts_of(moment.composed.paid[product])}
+
+    for path in WORTH[product]:
+        is_fact = any(fact.startswith(path) for fact in facts)
+        assert is_fact or texts & set(found.new_sentences), path
+    assert all(body.headline not in free_headlines() for body in bodies_of(product))
+
+
+def texts_of(body: PaidResponse) -> set[str]:
+    return said([body.as_json()]).sentences
+
+
+def bodies_of(product: str) -> list[PaidResponse]:
+    return [moment.composed.paid[product] for moment in ten_moments().values()]
+
+
+def free_headlines() -> set[str]:
+    return {moment.composed.free["/api/main-brain.php"].as_json()["headline"] for moment in ten_moments().values()}

@@ -22,13 +22,11 @@ from generator.runtime.app import App
 from generator.runtime.bootstrap import bootstrap_files
 from generator.runtime.metrics import GeneratorMetrics
 from generator.runtime.tick import tick
-from generator.site.charts.report import report_charts
 from generator.site.files.background import BackgroundFiles, StaticFiles, TickFiles
 from generator.site.files.pictures import PICTURES
 from generator.site.files.sample import Samples
 from generator.site.pages.render import Pages
 from generator.site.resources import Resources
-from tests.support.builders import full_context
 from tests.support.clock import NOON, ManualClock
 from tests.support.page_view import SITE, context
 from tests.support.services import opened
@@ -184,10 +182,10 @@ def test_a_chart_that_fails_each_minute_is_logged_once_though_others_are_drawn()
         return last_good.attempt(Kind.PICTURE, fails if "what_changed" in name else draw, name)
 
     with capture_logs() as logged:
-        charts = [report_charts(full_context(), attempt) for _ in range(2)]
+        charts = [[attempt(name, lambda: "drawn") for name in ("verdict", "what_changed")] for _ in range(2)]
 
-    assert [len(drawn) for drawn in charts] == [5, 5]
-    assert [row["file"] for row in logged] == ["report chart 2, what_changed"]
+    assert charts == [["drawn", None], ["drawn", None]]
+    assert [row["file"] for row in logged] == ["what_changed"]
 
 
 def test_a_lost_lease_is_not_a_failure_of_a_file() -> None:

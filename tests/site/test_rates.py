@@ -27,7 +27,6 @@ from generator.compose.all import compose
 from generator.compose.regime import market_regime
 from generator.record.memory import tables as t
 from generator.record.memory.store import Memory
-from generator.site.charts.report import report_charts
 from generator.site.files.downloads import downloads
 from generator.site.files.feeds import asset_feeds, feeds
 from generator.site.files.pictures import drawings, svg
@@ -105,7 +104,6 @@ def _released(memory: Memory, made: list[PredictionMade], live: int) -> Release:
     files |= feeds(ctx.site, SourceMode.LIVE, rounds, (), at) | asset_feeds(ctx.site, SourceMode.LIVE, rounds, due, at)
     files |= {f"picture of {page}": svg(drawing, resources) for page, drawing in drawn.items()}
     files |= {f"words of {page}": drawing.alt() for page, drawing in drawn.items()}
-    files |= {f"report {one.name}": one.svg + one.title for one in report_charts(ctx, lambda _name, draw: draw())}
     files |= _lines(memory, at)
 
     live_made = [one for one in made if not one.warm_up]

@@ -212,10 +212,9 @@ def _report(product: Product, generation: str, now: datetime) -> dict[str, Any]:
             "right": 12,
             "losses": 18,
             "warm_up": 30,
-            "latest_arena_losses": ["BTC at 09:00"],
+            "latest_arena_losses": [],
         },
         "evidence": {"used": ["prices"], "missing": ["liquidations"], "disagreeing": []},
-        "glossary": [{"word": "Volatility", "meaning": "How much a price moves."}],
         "limits": ["It predicts no gain."],
         "receipt": {
             "snapshotId": generation,

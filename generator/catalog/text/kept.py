@@ -88,11 +88,12 @@ def _next(facts: SpellFacts) -> str:
     (name, count), *_ = facts.came_next.items()
     total = sum(facts.came_next.values())
     if count == total:
-        return f"All {total} that are over gave way to {_article(name)}."
-    return f"Of the {total} that are over, {count} gave way to {_article(name)}."
+        return f"All {total} that are over gave way to {with_article(name)}."
+    return f"Of the {total} that are over, {count} gave way to {with_article(name)}."
 
 
-def _article(name: str) -> str:
+def with_article(name: str) -> str:
+    """Write a state within a sentence: `an uptrend`, `normal volatility`."""
     if name in {SIDE[MarketSide.RISING], SIDE[MarketSide.UNKNOWN]}:
         return f"an {name}"
     return f"a {name}" if name in SIDE.values() else name
@@ -119,11 +120,11 @@ def rule_of(side: str, step: str, size: int, usual_day: float) -> str:
         usual_day: half-width of the usual move over a day, percent.
     """
     moves = {
-        1: f"up more than {usual_day:.1f}%",
-        0: f"within {usual_day:.1f}% of where they were",
-        -1: f"down more than {usual_day:.1f}%",
+        1: f"prices are up more than {usual_day:.1f}% on the day",
+        0: f"prices are within {usual_day:.1f}% of a day before",
+        -1: f"prices are down more than {usual_day:.1f}% on the day",
     }
-    return f"an hour counts as like this one in {_article(side)} with {step} and prices {moves[size]} on the day"
+    return f"an hour counts as like this one if it falls in {with_article(side)} with {step}, and {moves[size]}"
 
 
 def after_sentence(facts: AfterFacts) -> str:

@@ -33,10 +33,3 @@ PARTITION_DAY: Final = (
 )
 TOO_SHORT: Final = "needs 30 days of 5-minute bars to say what is sold here; it has {days:.1f}"
 OTHER_BARS: Final = "needs 30 days of 5-minute bars to say what is sold here; this market has bars of {minutes} minutes"
-ASSET_PARTITION: Final = (
-    "For {name} a move of up to {usual}% in four hours counts as usual, by the last week's moves. The chance of a rise "
-    "beyond it is {up}%, of a fall beyond it {down}%, and of neither {within}%; so far these came in {base_up}, "
-    "{base_down} and {base_within} of 100 cases."
-)
-FURTHEST: Final = "{name} is furthest from its base rates: they differ in {distance} of 100 cases."
-NEAREST: Final = "No coin's chances differ from its base rates by more than {distance} of 100 cases."

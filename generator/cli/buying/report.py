@@ -1,18 +1,28 @@
-"""The human report as text for a terminal."""
+"""The human report as text for a terminal, with small plots."""
 
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 WIDTH: Final = 88
-PROSE: Final = {"derivatives": "Futures", "liquidity": "Liquidity"}
+SECTIONS: Final = {
+    "derivatives": "Who pays whom",
+    "liquidity": "How deep",
+    "ladder": "How far",
+    "such_hours": "Hours like this one",
+    "spells": "How long",
+    "partition": "The next four hours",
+    "arena": "The Arena",
+}
 EVIDENCE: Final = {"used": "Used", "missing": "Missing", "disagreeing": "Disagreeing"}
+_BLOCKS: Final = "▁▂▃▄▅▆▇█"
+_BAR: Final = 40  # columns of the longest bar
 
 
 def report_text(body: Any) -> str | None:
-    """Return a bought body as text, None where it has no report; charts and the glossary are in the JSON alone."""
+    """Return a bought body as text, None where it has no report."""
     report = body.get("report") if isinstance(body, dict) else None
     if not isinstance(report, dict):
         return None
@@ -21,6 +31,13 @@ def report_text(body: Any) -> str | None:
 
 
 def _lines(report: dict[str, Any]) -> Iterator[str]:
+    plots = _objects(report.get("plots"))
+
+    def drawn(part: str) -> Iterator[str]:
+        for plot in plots:
+            if plot.get("part") == part:
+                yield from _plot(plot)
+
     title = str(report.get("title", ""))
     yield title
     yield "=" * len(title)
@@ -28,50 +45,95 @@ def _lines(report: dict[str, Any]) -> Iterator[str]:
     yield ""
     yield from _wrapped(str(report.get("verdict", "")))
 
-    yield from _section("What changed", points=report.get("what_changed"))
-    yield from _heading("Coin by coin")
+    yield from _section("The hour that made the day", " ".join(_texts(report.get("what_changed"))))
+    yield from drawn("what_changed")
+    yield from _prose("Alone or together", report.get("together"))
+    yield ""
     for coin in _objects(report.get("assets")):
-        yield from _wrapped(str(coin.get("text", "")), first="- ")
-    for field, heading in PROSE.items():
+        yield f"{coin.get('name')!s:<16}{_signed(coin.get('change_24h')):>8}   {coin.get('text')}"
+    for field, heading in SECTIONS.items():
         yield from _prose(heading, report.get(field))
+        yield from drawn(field)
 
-    yield from _prose("What may come next", report.get("partition"))
-    yield from _prose("The Arena", report.get("arena"))
     record = report.get("track_record")
     if isinstance(record, dict):
-        yield from _section(
-            "How past forecasts turned out", str(record.get("text", "")), record.get("latest_arena_losses")
-        )
+        losses = [
+            f"{loss.get('round_id')}: called {loss.get('called')}, came {loss.get('came')}"
+            for loss in _objects(record.get("latest_arena_losses"))
+        ]
+        yield from _section("How past forecasts turned out", str(record.get("text", "")), losses)
+        yield from drawn("track_record")
+    idea = report.get("idea")
+    if isinstance(idea, dict):
+        yield from _section("One idea", str(idea.get("text", "")))
+        yield from _section("A question", str(idea.get("question", "")))
     yield from _evidence(report.get("evidence"))
-    yield from _section("What it cannot tell", points=report.get("limits"))
+    yield from _section("What it cannot do", " ".join(_texts(report.get("limits"))))
+
+
+def _plot(plot: dict[str, Any]) -> Iterator[str]:
+    """Draw a plot in characters: a line as a row of blocks, others as a row for each place."""
+    series = [one for one in _objects(plot.get("series")) if isinstance(one.get("values"), list)]
+    places = plot.get("x")
+    if not series or not isinstance(places, list):
+        return
+    yield ""
+    yield f"{plot.get('title')} ({plot.get('unit')})"
+    if plot.get("kind") == "line" and plot.get("name") != "calibration":
+        yield from _line(series[0]["values"])
+        return
+    values = [one["values"] for one in series]
+    numbers = [abs(value) for row in values for value in row if isinstance(value, int | float)]
+    most = max(numbers, default=0.0) or 1.0
+    for place, name in enumerate(places):
+        for one, row in zip(series, values, strict=True):
+            value = row[place] if place < len(row) else None
+            if isinstance(value, int | float):
+                bar = "█" * round(_BAR * abs(value) / most)
+                yield f"{name!s:>6} {one.get('name')!s:<14}{value:>9.2f} {bar}"
+
+
+def _line(values: Sequence[Any]) -> Iterator[str]:
+    known = [value for value in values if isinstance(value, int | float)]
+    if not known:
+        return
+    low = min(known)
+    room = max(known) - low or 1.0
+    top = len(_BLOCKS) - 1
+    yield "".join(
+        _BLOCKS[round(top * (value - low) / room)] if isinstance(value, int | float) else " " for value in values
+    )
+    yield f"lowest {low:,.6g}, highest {max(known):,.6g}, now {known[-1]:,.6g}"
+
+
+def _signed(value: Any) -> str:
+    return f"{value:+.2f}%" if isinstance(value, int | float) else "?"
 
 
 def _prose(heading: str, part: Any) -> Iterator[str]:
     if isinstance(part, dict):
-        yield from _section(heading, str(part.get("text", "")), part.get("points"))
+        yield from _section(heading, str(part.get("text", "")), _texts(part.get("points")))
 
 
 def _evidence(evidence: Any) -> Iterator[str]:
     if not isinstance(evidence, dict):
         return
-    lists = {name: evidence.get(field) for field, name in EVIDENCE.items()}
-    yield from _section(
-        "What it rests on", points=[f"{name}: {'; '.join(map(str, one))}" for name, one in lists.items() if one]
-    )
+    lists = {name: _texts(evidence.get(field)) for field, name in EVIDENCE.items()}
+    yield from _section("What it rests on", points=[f"{name}: {', '.join(one)}" for name, one in lists.items() if one])
 
 
-def _section(heading: str, text: str = "", points: Any = None) -> Iterator[str]:
-    yield from _heading(heading)
+def _section(heading: str, text: str = "", points: Sequence[str] = ()) -> Iterator[str]:
+    yield ""
+    yield heading
+    yield "-" * len(heading)
     if text:
         yield from _wrapped(text)
-    for point in points if isinstance(points, list) else []:
-        yield from _wrapped(str(point), first="- ")
+    for point in points:
+        yield from _wrapped(point, first="- ")
 
 
-def _heading(text: str) -> Iterator[str]:
-    yield ""
-    yield text
-    yield "-" * len(text)
+def _texts(value: Any) -> list[str]:
+    return [str(one) for one in value] if isinstance(value, list) else []
 
 
 def _objects(value: Any) -> list[dict[str, Any]]:

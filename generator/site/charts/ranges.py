@@ -13,7 +13,7 @@ from generator.compose.coins import ranges as ranges_of
 from generator.compose.context import TickContext
 from generator.compose.inputs import observed, reading_of
 from generator.site.charts.plot import WIDTH, Axis, Caption, Chart, Plane, line, text
-from generator.site.charts.report import source_of
+from generator.site.charts.sources import source_of
 from generator.site.words.format import price, signed
 
 _TOP: Final = 30.0  # the price now is written above

@@ -22,7 +22,7 @@ from generator.compose.inputs import observed, reading_of
 from generator.site.charts.history import WINDOWS, Lately, Point, Window, history, line_chart, uptime
 from generator.site.charts.lessons import spells
 from generator.site.charts.plot import Chart
-from generator.site.charts.report import DATA_FROM, source_of
+from generator.site.charts.sources import DATA_FROM, source_of
 from generator.site.files.csv_file import csv_file
 from generator.site.words.days import Day, days, regime_of
 from generator.site.words.format import UNKNOWN, moment, when

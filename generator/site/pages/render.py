@@ -22,7 +22,7 @@ from generator.compose.inputs import is_simulated
 from generator.compose.scores import hour_statement
 from generator.market.bars import BAR_MS
 from generator.site.charts.history import FIRST_CHART, WINDOWS
-from generator.site.charts.report import source_of
+from generator.site.charts.sources import source_of
 from generator.site.pages.arena import live_view, voters
 from generator.site.pages.asset import asset_view
 from generator.site.pages.docs import document_view

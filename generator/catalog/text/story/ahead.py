@@ -1,0 +1,459 @@
+"""What may come: how far, what followed such hours, how long states last, the next four hours."""
+
+from collections.abc import Mapping
+from typing import Final
+
+from generator.catalog.counts import quantity
+from generator.catalog.text import kept
+from generator.catalog.text.kept import AfterFacts, SpellFacts
+from generator.catalog.text.story.facts import (
+    Pen,
+    StoryFacts,
+    begun,
+)
+
+_ENOUGH: Final = 30  # cases of which a rate is said
+_NEAR: Final = 3.0  # of 100 cases: chances this close to their base rates say nothing of their own
+
+
+def how_far(facts: StoryFacts) -> list[str]:
+    """Say how far Bitcoin may move over four horizons, how those ranges did, and their last miss."""
+    pen = Pen(facts.turn)
+    if len(facts.ranges) < 4:
+        return ["How far prices may move cannot be said without a reading."]
+    quarter, one, four, day = (facts.ranges[name] for name in ("15m", "1h", "4h", "24h"))
+    sentences = [
+        pen.pick(
+            "ranges",
+            f"Expect Bitcoin to end, nine times in ten, less than {quarter[3]:.2f}% away after fifteen minutes, "
+            f"{one[3]:.2f}% after an hour, {four[3]:.1f}% after four hours and {day[3]:.1f}% after a day.",
+            f"In nine of ten cases Bitcoin should end within {quarter[3]:.2f}% after a quarter hour, {one[3]:.2f}% "
+            f"after an hour, {four[3]:.1f}% after four and {day[3]:.1f}% after a day.",
+            f"Bitcoin's wide ranges, which should hold nine times in ten, reach {quarter[3]:.2f}% either way for "
+            f"fifteen minutes, {one[3]:.2f}% for an hour, {four[3]:.1f}% for four and {day[3]:.1f}% for a day.",
+            f"Nine moves of Bitcoin in ten should come out below {quarter[3]:.2f}% in 15 minutes, {one[3]:.2f}% in "
+            f"an hour, {four[3]:.1f}% in four hours and {day[3]:.1f}% in a day, up or down.",
+            f"How far is far for Bitcoin: one time in ten it should end more than {quarter[3]:.2f}% away after "
+            f"fifteen minutes, {one[3]:.2f}% after an hour, {four[3]:.1f}% after four, {day[3]:.1f}% after a day.",
+        )
+    ]
+    sentences += _beyond(pen, facts.beyond)
+    sentences += _record(pen, facts)
+    sentences += _miss(pen, facts)
+    return sentences
+
+
+def _beyond(pen: Pen, beyond: Mapping[str, tuple[float, float, float]]) -> list[str]:
+    if "4h" not in beyond:
+        return []
+    level, end, touch = beyond["4h"]
+    return [
+        pen.pick(
+            "beyond",
+            f"For {level:g}% in four hours the odds are {_percent(end)} at the end and {_percent(touch)} somewhere "
+            "along the way.",
+            f"Some time within four hours the price should touch {level:g}% in {_percent(touch)} of cases, and end "
+            f"there or further in {_percent(end)}.",
+            f"A move of more than {level:g}% in four hours, either way, has a chance of {_percent(end)}; that the "
+            f"price gets so far at some point on the way, {_percent(touch)}.",
+            f"Four hours from now Bitcoin is more than {level:g}% away with a chance of {_percent(end)}; with "
+            f"{_percent(touch)} it is there at least once on the way.",
+            f"Beyond {level:g}% at the end of four hours: {_percent(end)}. Beyond it at any moment in between: "
+            f"{_percent(touch)}.",
+            f"The chance to touch {level:g}% within four hours is {_percent(touch)}, but only {_percent(end)} to be "
+            "beyond it at the end: prices often come back.",
+        )
+    ]
+
+
+def _percent(chance: float) -> str:
+    return "below 1%" if chance < 1 else f"{chance:.0f}%"
+
+
+def _record(pen: Pen, facts: StoryFacts) -> list[str]:
+    if facts.record is None or facts.record[0] < _ENOUGH:
+        return [
+            pen.pick(
+                "record",
+                "Too few of these ranges have come due to show a record.",
+                "Their own record is still too short to show.",
+            )
+        ]
+    n, half, most = facts.record
+    where = "In the backtest before the start" if facts.record_is_backtest else "On the live record"
+    return [
+        pen.pick(
+            "record",
+            f"{where}, over {n:,} hourly moves, {half:.0f} in 100 stayed in the 50% range and {most:.0f} in the 90% "
+            "range.",
+            f"{where}, {n:,} ranges over an hour have come due: the narrow ones held {half:.0f}% of moves and the "
+            f"wide ones {most:.0f}%, where 50 and 90 would be right.",
+            f"{where} these ranges held {half:.0f} and {most:.0f} in 100 of {n:,} hourly moves; 50 and 90 were "
+            "promised.",
+            f"{where} {half:.0f}% of {n:,} hourly moves fell inside the narrow range (50% is right) and {most:.0f}% "
+            "inside the wide one (90% is).",
+            f"How good are they? {where} the wide range held {most:.0f} and the narrow one {half:.0f} of 100 moves, "
+            f"over {n:,} hours and coins.",
+            f"Do they hold? {where}, {n:,} hourly moves: {half:.0f}% inside the 50% range, {most:.0f}% inside the "
+            "90% range.",
+        )
+    ]
+
+
+def _miss(pen: Pen, facts: StoryFacts) -> list[str]:
+    if facts.miss is None:
+        return []
+    at, moved, low, high = facts.miss
+    return [
+        pen.pick(
+            "miss",
+            f"The last wide range of Bitcoin that failed began at {at} UTC: it gave {low:+.2f}% to {high:+.2f}% and "
+            f"{moved:+.2f}% came.",
+            f"Its latest miss: from {at} UTC Bitcoin moved {moved:+.2f}%, outside {low:+.2f}% to {high:+.2f}%.",
+        )
+    ]
+
+
+def such_hours(facts: StoryFacts) -> list[str]:
+    """Say what followed hours like this one, next to any hour."""
+    pen = Pen(facts.turn)
+    if facts.such_rule is None:
+        return ["The state of the market is not known well enough to look for hours like this one."]
+    side, step, size, usual_day = facts.such_rule
+    rule = kept.rule_of(side, step, size, usual_day)
+    rule = pen.pick(
+        "rule",
+        f"Which hours do we count: {rule}.",
+        f"Here {rule}.",
+        f"To look back we need a rule: {rule}.",
+    )
+    count = pen.pick(
+        "such",
+        f"The month holds {facts.such} of them, on {quantity(facts.such_days, 'day')}.",
+        f"There were {facts.such}, spread over {quantity(facts.such_days, 'day')}.",
+        f"In thirty days that was so {facts.such} times, on {quantity(facts.such_days, 'day')}.",
+        f"It fits {facts.such} hours of the month; they fall on {quantity(facts.such_days, 'day')}.",
+        f"That gives {facts.such} hours on {quantity(facts.such_days, 'day')}, which are far from independent.",
+    )
+    four = facts.after.get(4)
+    if four is None:
+        return [rule, count, pen.pick("too few", "That is too few to count on.", "So few prove nothing.")]
+    return [rule, count, *_after(pen, four), *_verdicts(pen, facts)]
+
+
+def _after(pen: Pen, after: AfterFacts) -> list[str]:
+    up, within, down = after.like
+    total = sum(after.every)
+    every_up, _, every_down = (round(100 * count / total) for count in after.every)
+    n = sum(after.like)
+    share_up = round(100 * up / n)
+    share_down = round(100 * down / n)
+    move = f"{after.usual:.1f}%"
+    return [
+        pen.pick(
+            "after",
+            f"Four hours later the average coin was up more than {move} after {up} of {n}, down more after {down}, "
+            f"and in between after {within}.",
+            f"Look four hours on: {up} of {n} were more than {move} higher, {down} lower, {within} in between.",
+            f"After {up} of these {n} hours the average coin gained more than {move} in four hours, after {down} it "
+            f"lost as much, after {within} neither.",
+            f"What came in the next four hours: {up} rises of more than {move}, {down} such falls, {within} smaller "
+            "moves.",
+            f"Of the {n} whose next four hours are known, {up} ended more than {move} higher, {down} lower and "
+            f"{within} in between.",
+        ),
+        pen.pick(
+            "every",
+            f"The yardstick is every hour of the month: {every_up} in 100 rose and {every_down} fell like that; here "
+            f"it is {share_up} and {share_down}.",
+            f"Set against all {total} hours ({every_up} up and {every_down} down in 100), these hours show "
+            f"{share_up} and {share_down}.",
+            f"In 100 cases that makes {share_up} up and {share_down} down; any hour of the month gives {every_up} "
+            f"and {every_down}.",
+            f"Is that special? Of all {total} hours {every_up} in 100 went up so far and {every_down} down; of "
+            f"these, {share_up} and {share_down}.",
+            f"For comparison, all {total} hours of the month: {every_up} in 100 up and {every_down} down, against "
+            f"{share_up} and {share_down} here.",
+            f"Next to every hour of the month ({every_up} up, {every_down} down in 100) that reads {share_up} and "
+            f"{share_down}.",
+        ),
+    ]
+
+
+def _verdicts(pen: Pen, facts: StoryFacts) -> list[str]:
+    four = facts.after[4]
+    day = facts.after.get(24)
+    differs = [after for after in (four, day) if after is not None and any(after.differs)]
+    if not differs:
+        return [
+            pen.pick(
+                "no different",
+                "Draw the days again at random and the gap may vanish: no different from any hour.",
+                "That gap is within luck, so the count says: no different from any hour.",
+                "Too few separate days to say more: no different from any hour.",
+                "Such a gap comes by chance often enough: no different from any hour.",
+                "An interval over whole days includes zero, and we say so: no different from any hour.",
+            )
+        ]
+    after = differs[0]
+    span = "four hours" if after.hours == 4 else "a day"
+    names = ("rises", "small moves", "falls")
+    parts = []
+    for name, like, every, apart in zip(names, after.like, after.every, after.differs, strict=True):
+        if apart:
+            more = like / sum(after.like) > every / sum(after.every)
+            parts.append(f"{'more' if more else 'fewer'} {name}")
+    said = " and ".join(parts)
+    return [
+        pen.pick(
+            "different",
+            f"Over {span} there were {said} than luck of the days explains; it is still one month, not a law.",
+            f"One thing passes the test over {span}: {said} than after other hours.",
+        )
+    ]
+
+
+def endings(facts: StoryFacts) -> list[str]:
+    """Say how long such states last, and what ends them."""
+    pen = Pen(facts.turn)
+    if not facts.spells:
+        return ["Since when the market is in its state is not known, so how long it may last is not either."]
+    first, *others = facts.spells
+    return [*_spell(pen, first, "side"), *(sentence for other in others for sentence in _spell(pen, other, "step")[:1])]
+
+
+def _spell(pen: Pen, spell: SpellFacts, place: str) -> list[str]:
+    age = kept.span(spell.hours or 0.0)
+    seen = f"{quantity(spell.n, 'spell')} on {quantity(spell.days, 'day')}"
+    subject = kept.with_article(spell.state)
+    four = spell.lasting["4h"]
+    day = spell.lasting["24h"]
+    if four is None or day is None:
+        return [
+            pen.pick(
+                place,
+                f"We have been in {subject} for {age}, and the record holds {seen} of it: too few for a share.",
+                f"{begun(subject)} has held for {age}; with {seen} on file, how long it may last stays open.",
+            )
+        ]
+    sentences = [
+        pen.pick(
+            place,
+            f"We have been in {subject} for {age}; of {seen} on file, {four:.0f} in 100 outlast four hours and "
+            f"{day:.0f} a day.",
+            f"{begun(subject)} has held for {age}, and of {seen} {four:.0f} in 100 last beyond four hours, {day:.0f} "
+            "beyond a day.",
+            f"{begun(subject)}, {age} so far: the record has {seen}; {four:.0f} in 100 outlive four hours, {day:.0f} "
+            "a day.",
+            f"{begun(subject)} is {age} old now; there were {seen}, of which {four:.0f} in 100 outlast four hours "
+            f"and {day:.0f} a day.",
+            f"How long {subject} lasts: this one is {age} old, and of {seen} seen {four:.0f} in 100 pass four hours "
+            f"and {day:.0f} a whole day.",
+        )
+    ]
+    if spell.from_now["4h"] is not None:
+        sentences.append(
+            pen.pick(
+                f"{place} onward",
+                f"Those that got as old as this one lasted another four hours in {spell.from_now['4h']:.0f} of 100 "
+                "cases.",
+                f"From here on, {spell.from_now['4h']:.0f} in 100 spells of this age lasted four hours more.",
+                f"Given that it is this old, the chance of four more hours was {spell.from_now['4h']:.0f} in 100.",
+                f"Age counts: of spells as old as this, {spell.from_now['4h']:.0f} in 100 made it through four more "
+                "hours.",
+            )
+        )
+    if spell.came_next:
+        (following, count), *_ = spell.came_next.items()
+        total = sum(spell.came_next.values())
+        sentences.append(
+            pen.pick(
+                f"{place} next",
+                f"After the {total} that ended, {kept.with_article(following)} came in {count}.",
+                f"When one ends, {kept.with_article(following)} follows: so it was in {count} of {total}.",
+                f"On its end it gave way to {kept.with_article(following)} {count} times of {total}.",
+                f"So far {total} such spells are over, and {kept.with_article(following)} followed {count} of them.",
+                f"Of {total} endings, {count} led into {kept.with_article(following)}.",
+            )
+        )
+    return sentences
+
+
+def partition(facts: StoryFacts) -> list[str]:
+    """Say what the next four hours may bring in three parts, next to their base rates."""
+    pen = Pen(facts.turn)
+    part = facts.partition
+    if part is None:
+        return ["The next four hours cannot be cut into chances without a reading."]
+    chances = f"up {part.up:.0f}, within {part.within:.0f}, down {part.down:.0f}"
+    usual = f"up {part.base_up:.0f}, within {part.base_within:.0f}, down {part.base_down:.0f}"
+    first = pen.pick(
+        "partition",
+        f"In the next four hours {part.name} does one of three things (usual move {part.usual:.2f}%), with these "
+        f"chances: {chances}.",
+        f"Our split for {part.name}, four hours on and with {part.usual:.2f}% as its usual move, is {chances} in 100.",
+        f"Cut the next four hours of {part.name} in three at {part.usual:.2f}% either way, and the chances in 100 "
+        f"are {chances}.",
+        f"One of three things will be true of {part.name} in four hours, with {part.usual:.2f}% as the border: "
+        f"{chances} in 100.",
+        f"Where is {part.name} in four hours? With a border of {part.usual:.2f}% either way, in 100 cases: {chances}.",
+        f"Three cases, one of which comes true for {part.name} by then (border {part.usual:.2f}%): {chances}, of 100.",
+        f"For {part.name} four hours from now we give, in 100 and with a border of {part.usual:.2f}%: {chances}.",
+    )
+    apart = (abs(part.up - part.base_up) + abs(part.within - part.base_within) + abs(part.down - part.base_down)) / 2
+    if apart < _NEAR:
+        second = pen.pick(
+            "base",
+            f"That is almost what it usually is ({usual}), so the forecast claims next to nothing.",
+            f"The past alone would have said {usual}: hardly a difference.",
+        )
+    elif part.within < part.base_within:
+        second = pen.pick(
+            "base",
+            f"Base rates are {usual}. More movement than usual is expected, so both ends grow.",
+            f"On past days that split was {usual}; what left the middle is our view that more will happen.",
+            f"The past alone gives {usual}; we shift weight to both ends, because we expect more movement, not a side.",
+            f"Usually it is {usual}, so a larger move than usual is more likely than usual, in either direction.",
+        )
+    else:
+        second = pen.pick(
+            "base",
+            f"The past alone gives {usual}; we put more in the middle, because we expect less movement.",
+            f"Base rates are {usual}. A calmer stretch than usual is expected, so the middle grows.",
+            f"On past days that split was {usual}; the extra in the middle is our view that less will happen.",
+            f"Usually it is {usual}: this time the small move gets the extra weight.",
+        )
+    return [first, second, *_furthest(pen, facts.furthest)]
+
+
+def _furthest(pen: Pen, furthest: tuple[str, int] | None) -> list[str]:
+    if furthest is None:
+        return []
+    name, gap = furthest
+    if gap < _NEAR:
+        return [
+            pen.pick(
+                "furthest",
+                f"None of the coins departs from its own past by more than {gap} cases in 100.",
+                f"Of all coins, {name} differs most from its base rates, and that is {gap} in 100.",
+            )
+        ]
+    return [
+        pen.pick(
+            "furthest",
+            f"{name} departs most from its own past: {gap} of 100 cases lie elsewhere.",
+            f"Most of its own to say has the forecast for {name}, which moves {gap} cases in 100.",
+            f"{name}'s chances are the ones furthest from what they usually are: {gap} in 100 changed place.",
+            f"Among the seven, {name} differs most from its base rates, by {gap} cases in 100.",
+            f"The boldest of the seven forecasts is {name}'s, {gap} in 100 away from its base rates.",
+        )
+    ]
+
+
+def record(facts: StoryFacts) -> list[str]:
+    """Say how calls of a direction turned out."""
+    pen = Pen(facts.turn)
+    n, right = facts.calls
+    if not n:
+        return [
+            pen.pick(
+                "calls",
+                "Which way prices go, this service has called in none of the hours scored so far; it does not know.",
+                "No hour scored so far carried a call of direction, so there is no hit or miss of that kind to report.",
+            )
+        ]
+    tally = [
+        pen.pick(
+            "calls",
+            f"Calls of a direction: {n} scored, {right} right, {n - right} wrong.",
+            f"This service named a side {n} times so far; {n - right} of these calls were wrong.",
+            f"On sides, the tally is {right} right against {n - right} wrong.",
+            f"And which way? Of {n} calls {right} were right.",
+            f"Where a direction was called it came right {right} times and wrong {n - right} times.",
+        )
+    ]
+    if facts.simulated:
+        tally.append(
+            "These sides were called in a simulated market, which is made with a drift that real ones do not show."
+        )
+    return tally
+
+
+def arena(facts: StoryFacts) -> list[str]:
+    """Say how the votes of the live round are split."""
+    pen = Pen(facts.turn)
+    if facts.votes is None or not sum(facts.votes):
+        return [pen.pick("votes", "The Arena's round has no votes yet.", "So far the Arena's round is empty.")]
+    up, small, down = facts.votes
+    return [
+        pen.pick(
+            "votes",
+            f"The live round so far: {up} votes up, {small} in the middle, {down} down.",
+            f"In the Arena's live round {up} voted up, {small} a small move and {down} down.",
+            f"The Arena's voters split {up} up, {small} small move, {down} down.",
+            f"Votes in the live round: {up} for up, {small} for a small move, {down} for down.",
+            f"People who vote in the Arena see it so: {up} up, {down} down, {small} small move.",
+            f"Of {up + small + down} votes in the running round {up} are for up and {down} for down.",
+        )
+    ]
+
+
+def limits(facts: StoryFacts) -> list[str]:
+    """Say what the report cannot do."""
+    pen = Pen(facts.turn)
+    return [
+        pen.pick(
+            "unknown",
+            "Order books, funding and odds change by the minute; this page does not.",
+            "What moves a market on any one day is often in the news, which this service does not read.",
+            "What comes next is not in here: no one knows it, and neither do these numbers.",
+            "News and people can undo any of this within a minute, and none of that is read here.",
+            "A month is a short record; a year may show other odds.",
+            "All of it describes seven coins, and the market has thousands.",
+            "Past counts are not promises: the next month may not be like this one.",
+        ),
+        pen.pick(
+            "learning",
+            "This is a lesson in reading numbers, not advice.",
+            "Whoever reads it should leave wiser, not busier.",
+            "Learn from it what the figures mean; what to do is not among them.",
+            "Read it to learn how markets are measured; it does not say what to do.",
+            "It is written for learning and gives no advice.",
+            "Use it to understand, not to act on.",
+            "Nothing here says what anyone should do with money.",
+        ),
+    ]
+
+
+def regime_headline(facts: StoryFacts) -> str:
+    """Say how long the side of the market has held, and how long others did."""
+    spell = facts.spells[0] if facts.spells else None
+    if spell is None:
+        return "How long: since when the market is in its state is not known yet."
+    held = f"How long: {kept.with_article(spell.state)} for {kept.span(spell.hours or 0.0)} so far"
+    four = spell.lasting["4h"]
+    if four is None:
+        return f"{held}; {quantity(spell.n, 'such spell')} in the record, too few for a share."
+    return f"{held}; of {spell.n} such spells {four:.0f} in 100 outlast four hours."
+
+
+def ladder_headline(facts: StoryFacts) -> str:
+    """Say how likely Bitcoin is to move beyond a level."""
+    if "4h" not in facts.beyond:
+        return "How far: how likely moves beyond a level are is not known yet."
+    level, end, touch = facts.beyond["4h"]
+    return (
+        f"How far: Bitcoin ends more than {level:g}% away in four hours with a chance of {_percent(end)} and touches "
+        f"that level with {_percent(touch)}."
+    )
+
+
+def partition_headline(facts: StoryFacts) -> str:
+    """Say what the next four hours of Bitcoin may bring."""
+    part = facts.partition
+    if part is None:
+        return "The next four hours: no chances can be given yet."
+    return (
+        f"Bitcoin's next four hours in 100 cases: up {part.up:.0f}, within {part.usual:.2f}% {part.within:.0f}, down "
+        f"{part.down:.0f}; usually {part.base_up:.0f}, {part.base_within:.0f}, {part.base_down:.0f}."
+    )
