@@ -98,7 +98,7 @@ def test_a_clock_that_was_ahead_from_the_start_lets_the_brain_read_history_again
     run(work)
 
 
-def test_a_brain_from_before_its_history_came_is_not_gone_back_to(tmp_path: Path) -> None:
+def test_a_brain_that_began_without_history_is_not_gone_back_to(tmp_path: Path) -> None:
     async def work() -> None:
         clock = ManualClock()
         app, source = await late(tmp_path, clock)
