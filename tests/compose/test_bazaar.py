@@ -2,7 +2,12 @@
 
 import pytest
 from jsonschema import Draft202012Validator
-from x402.extensions.bazaar import QueryDiscoveryExtension, validate_discovery_extension
+from x402.extensions.bazaar import (
+    OutputConfig,
+    QueryDiscoveryExtension,
+    declare_discovery_extension,
+    validate_discovery_extension,
+)
 
 from generator.catalog.products import PRODUCTS
 from generator.compose.body import encode
@@ -21,6 +26,17 @@ def test_the_declaration_is_valid_and_its_example_small(name: str, product: str)
     assert declared["schema"]["properties"]["input"]["properties"]["queryParams"]["type"] == "object"
     assert len(encode(declared["info"]["output"]["example"])) <= 400
     assert len(encode(declared)) <= 1_000
+
+
+def test_the_schema_is_that_of_the_protocol_s_own_helper_for_a_product_that_is_only_read() -> None:
+    made = declare_discovery_extension(output=OutputConfig(example={}))["bazaar"]
+    made["schema"]["properties"]["input"]["properties"]["method"]["enum"].remove("DELETE")
+
+    declared = composed("full").bazaar[PRODUCTS[0].id]
+
+    assert declared["schema"] == made["schema"]
+    assert declared["info"]["output"]["type"] == made["info"]["output"]["type"]
+    assert declared["info"].keys() == made["info"].keys()
 
 
 def test_the_example_is_of_the_real_tick_and_shows_nothing_sold() -> None:

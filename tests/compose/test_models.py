@@ -8,6 +8,8 @@ from pydantic import ValidationError
 from generator.compose.body import Body, encode
 from generator.compose.scores import Probabilities
 from generator.site.openapi.paths import component_schemas
+from tests.support.bodies import bodies
+from tests.support.builders import CONTEXTS
 
 
 def subclasses(model: type[Body]) -> set[type[Body]]:
@@ -54,3 +56,18 @@ def test_the_published_objects_are_open_and_their_arrays_have_items() -> None:
                 walk(item)
 
     walk(component_schemas())
+
+
+LAST = (
+    "limitations", "capability_boundary", "next_resource", "developer_resources", "related_resources",
+    "truth_statement", "developer_note", "privacy_note", "disclaimer", "educational_notice",
+    "updated", "updated_at", "updated_utc", "freshness", "replay",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CONTEXTS)
+def test_every_body_ends_with_its_limits_its_notices_and_its_times(name: str) -> None:
+    for path, body in bodies(name).items():
+        written = list(body.as_json())
+        last = [field for field in LAST if field in written]
+        assert written[len(written) - len(last) :] == last, path

@@ -137,7 +137,8 @@ def test_the_preview_shows_what_is_free_and_redacts_only_what_is_sold(name: str)
         assert [shown[key] for key in ("regime", "market_state")] == [regime["label"], regime["state"]]
         assert {key: shown[key] for key in ("probabilities", "volatility", "counts")}.items() <= regime.items()
         assert shown["btc_ranges"] == coins["BTC"]["ranges"]
-        assert not {"regime", "market_mode", "confidence", "risk_score"} & set(shown["redacted"])
+        free_too = {"regime", "market_mode", "market_state", "confidence", "risk_score", "summary", "track_record"}
+        assert not free_too & set(shown["redacted"])
 
 
 @pytest.mark.parametrize("name", CONTEXTS)

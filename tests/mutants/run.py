@@ -73,6 +73,11 @@ class TestFile:
     starting: frozenset[str]  # another process, of which we cannot see what it runs
     tests: Mapping[str, Mapping[int, Sequence[str]]]  # by source and line of the sources
 
+    def imports(self, source: str, lines: Iterable[int]) -> bool:
+        """Return whether its import runs one of some lines."""
+        tests = self.tests.get(source, {})
+        return any("" in tests.get(line, ()) for line in lines)
+
     def running(self, source: str, lines: Iterable[int]) -> set[str]:
         """Return the tests that run one of some lines."""
         tests = self.tests.get(source, {})
@@ -223,8 +228,7 @@ class Copy:
         return _asked(self._session(room), request | asdict(limits))
 
     def _runs_at_import(self, room: str, source: str, changed: Statement) -> bool:
-        rows = [file.tests.get(source, {}) for file in self._watched[room]]
-        return changed.is_at_import or any("" in tests.get(line, ()) for tests in rows for line in changed.lines)
+        return changed.is_at_import or any(file.imports(source, changed.lines) for file in self._watched[room])
 
     def _session(self, room: str) -> subprocess.Popen[str]:
         if room not in self._sessions:
@@ -245,6 +249,8 @@ class Copy:
             chosen |= file.starting_processes
             chosen.update(*(file.running(other, rows) for other, rows in lines.items()))
             if changed.is_at_import and file.mentions(changed.binds):
+                chosen.update(file.seconds)
+            if not changed.is_at_import and file.imports(source, changed.lines):
                 chosen.update(file.seconds)
         return chosen
 

@@ -291,6 +291,19 @@ def test_other_content_for_an_immutable_path_is_counted_named_and_changes_nothin
     assert (seen(tmp_path), put(tmp_path)) == (FILES, TILES)
 
 
+@pytest.mark.parametrize(("count", "more"), [(3, ""), (4, " …")])
+def test_of_immutable_files_that_would_change_three_are_named(tmp_path: Path, count: int, more: str) -> None:
+    tiles = {f"/files/{number}.json": b"{}" for number in range(count)}
+    releases = opened(tmp_path)
+    releases.publish("000000000001", FILES, now_s=1000, once=tiles)
+
+    with pytest.raises(PublishError) as refused:
+        releases.publish("000000000002", FILES, now_s=1060, once=dict.fromkeys(tiles, b"lie"))
+
+    named = f"/files/0.json, /files/1.json, /files/2.json{more}"
+    assert str(refused.value) == f"{count} immutable files would change: {named}; they stay as they were written"
+
+
 @pytest.mark.parametrize("there", [b"", b"ti"])
 def test_an_immutable_file_that_was_cut_is_written_again(tmp_path: Path, there: bytes) -> None:
     releases = opened(tmp_path)

@@ -58,6 +58,7 @@ def test_the_two_variants_of_a_file_are_never_of_one_length() -> None:
     pairs = [(files[f"{path}.gz"], files[f"{path}.br"], text) for path, text in texts.items()]
     assert all(len(zipped) != len(packed) for zipped, packed, _ in pairs)
     assert all(gzip.decompress(zipped) == text for zipped, _, text in pairs)
+    assert {zipped[3] for zipped, _, _ in pairs} == {0, 8}  # no flag, or that of a file's name (RFC 1952)
     named = [zipped for zipped, _, _ in pairs if zipped[3]]
     assert named  # some would have been
     assert all(zlib.decompress(zipped, wbits=31) for zipped in named)
