@@ -28,7 +28,7 @@ def test_the_declaration_is_valid_and_its_example_small(name: str, product: str)
     assert len(encode(declared)) <= 1_000
 
 
-def test_the_schema_is_that_of_the_protocol_s_own_helper_for_a_product_that_is_only_read() -> None:
+def test_the_schema_is_that_of_the_protocol_s_own_helper_for_a_product() -> None:
     made = declare_discovery_extension(output=OutputConfig(example={}))["bazaar"]
     made["schema"]["properties"]["input"]["properties"]["method"]["enum"].remove("DELETE")
 
