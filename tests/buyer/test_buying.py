@@ -2,7 +2,6 @@
 
 import asyncio
 import gc
-import json
 import random
 import sys
 from collections.abc import Callable, Iterator
@@ -21,10 +20,10 @@ from generator.cli.buying.purchases import PurchaseFolder
 from generator.cli.buying.report import report_text
 from generator.cli.buying.web import Unanswered, WebAnswer
 from generator.errors import GeneratorError
-from generator.site.files.sample import bundled_files
 from tests.sellers.kinds import CONTROLS, KINDS, Kind, PayeeChanges, PriceAboveTheCap
 from tests.sellers.play import DEVNET, WebOfTheTest, play, spent_by, stage
 from tests.sellers.seller import ORIGIN, PATH, PRICE, PRODUCT, Seller, answer, challenge_of, problem
+from tests.support.bodies import paid
 from tests.support.devnet_app import DevnetApp, pass_rounds
 from tests.support.gateway_wallet import decode_header, encode_header
 
@@ -359,7 +358,7 @@ def test_killed_at_any_line_a_buyer_pays_once_and_gets_what_it_paid_for(
 
 
 def test_the_report_as_text_says_all_parts_and_cannot_steer_a_terminal() -> None:
-    body = json.loads(bundled_files()["/samples/atlas-human-report.json"])
+    body = paid("full", "x402-atlas-human-report")
     body["report"]["verdict"] += "\x1b[2J"
 
     text = report_text(body)
@@ -368,11 +367,12 @@ def test_the_report_as_text_says_all_parts_and_cannot_steer_a_terminal() -> None
     assert "\x1b" not in text
     assert max(map(len, text.splitlines())) <= 88
     for part in (
-        "What changed",
-        "Coin by coin",
-        "The next four hours in three parts",
+        "The hour that made the day",
+        "Alone or together",
+        "\u2588",
+        "The next four hours",
         "How past forecasts turned out",
-        "What it cannot tell",
+        "What it cannot do",
     ):
         assert part in text
     assert report_text({"endpoint": "x402-atlas"}) is None

@@ -16,8 +16,9 @@ _OWN_TIME: Final = {
     "round",
     "price",
     "freshness",
+    "partition",
 }
-"""Blocks of another time than now: what was sealed, and what is over."""
+"""Blocks of another time than now, what was sealed and what is over, or of another horizon than an hour."""
 _QUANTITIES: Final = (
     *("price", "change_24h", "call", "confidence", "probabilities", "base_rates", "move", "ranges", "bias"),
     *("band_bps", "agreement_percent", "coverage_percent", "trend", "structure", "volatility"),
@@ -125,7 +126,8 @@ def two_values(release: Release) -> str:
                 if first != block[name]:
                     return f"{asset} {name}: {first} and {block[name]}"
     for name in ("headline",):
-        values = {text for body in release.bodies.values() for text in blocks(body, name)}
+        free = [body for body in release.bodies.values() if "payment_status" not in body]
+        values = {text for body in free for text in blocks(body, name)}
         if len(values) > 1:
             return f"{name}: {values}"
     return ""

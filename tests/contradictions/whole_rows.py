@@ -17,8 +17,9 @@ class WholeTick(NamedTuple):
 
     @property
     def headlines(self) -> set[str]:
-        """The headlines of all bodies."""
-        return {body["headline"] for body in self.bodies.values() if "headline" in body}
+        """The headlines of the free bodies; a paid one says what was bought."""
+        free = [body for body in self.bodies.values() if "payment_status" not in body]
+        return {body["headline"] for body in free if "headline" in body}
 
 
 def two_headlines(tick: WholeTick) -> str:

@@ -78,7 +78,7 @@ def _plot(plot: dict[str, Any]) -> Iterator[str]:
     if not series or not isinstance(places, list):
         return
     yield ""
-    yield f"{plot.get('title')} ({plot.get('unit')})"
+    yield from _wrapped(f"{plot.get('title')} ({plot.get('unit')})")
     if plot.get("kind") == "line" and plot.get("name") != "calibration":
         yield from _line(series[0]["values"])
         return

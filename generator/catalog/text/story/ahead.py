@@ -374,7 +374,13 @@ def record(facts: StoryFacts) -> list[str]:
     ]
     if facts.simulated:
         tally.append(
-            "These sides were called in a simulated market, which is made with a drift that real ones do not show."
+            pen.pick(
+                "drift",
+                "These sides were called in a simulated market, which is made with a drift that real ones do not show.",
+                "Mind that this market is simulated and made with a drift that real ones do not show.",
+                "A simulated market has a drift built in that real ones do not show; there a side can be called.",
+                "All of it in a simulated market, made with a drift that real ones do not show.",
+            )
         )
     return tally
 
