@@ -23,8 +23,9 @@ FOUR_PLACES: Final = 0.501e-4
 LAST_KNOWN: Final = "previous_outcome"  # of what is sealed: the one thing that follows from the record itself
 # What a paid body says of its release, of the one before it and of the record so far; the rest is the market's.
 OF_RECORD: Final = frozenset(
-    {"snapshotId", "changed_since_last_tick", "track_record", "ranges_last_week", "arena", "charts"}
+    {"snapshotId", "changed_since_last_tick", "track_record", "record", "ranges_last_week", "arena", "charts"}
 )
+OF_RECORD_TEXT: Final = "come due"  # in a sentence on the record so far
 
 
 @dataclass
@@ -315,8 +316,9 @@ def compare_payments(found: Comparison, one: Journal, two: Journal, folders: tup
             continue
         found.same("payment", str(number), (first.product, first.amount), (second.product, second.amount))
         if first.sha256 and second.sha256:
-            facts = [facts_of(folder / f"body-{number}.json") for folder in folders]
-            found.same("facts of a paid body", str(number), *facts)
+            facts, facts_too = (facts_of(folder / f"body-{number}.json") for folder in folders)
+            place = place_of_difference(facts, facts_too)
+            found.same(f"facts of a paid body{place and ' at '}{place}", str(number), facts, facts_too)
     for name, journal in (("undisturbed", one), ("disturbed", two)):
         for each in journal.bought:
             if not each.sha256:
@@ -334,8 +336,20 @@ def _facts(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {name: _facts(member) for name, member in value.items() if name not in OF_RECORD}
     if isinstance(value, list):
-        return [_facts(member) for member in value]
+        return [_facts(member) for member in value if not (isinstance(member, str) and OF_RECORD_TEXT in member)]
     return value
+
+
+def place_of_difference(one: Any, two: Any) -> str:
+    """Return the keys that lead to the first difference of two bodies, empty where there is none."""
+    if isinstance(one, Mapping) and isinstance(two, Mapping) and one.keys() == two.keys():
+        pairs = [(f"/{name}", member, two[name]) for name, member in one.items()]
+    elif isinstance(one, list) and isinstance(two, list) and len(one) == len(two):
+        pairs = [(f"/{place}", member, two[place]) for place, member in enumerate(one)]
+    else:
+        return "" if one == two else "/"
+    differing = (key + place_of_difference(*members) for key, *members in pairs if members[0] != members[1])
+    return next(differing, "")
 
 
 def check_ledger(found: Comparison, what: str, ledger: Path, chain: Sequence[str], bought: Sequence[Bought]) -> None:

@@ -198,7 +198,7 @@ def test_a_payment_without_its_body_or_with_another_is_named(tmp_path: Path) -> 
     assert [text.partition(" is {")[0] for text in found.different] == [
         "payment 1 is ('x', 1) in the undisturbed year, ('y', 1) in the disturbed",
         "payment 2 is missing, and no fault was then",
-        "facts of a paid body 3",
+        "facts of a paid body at /price/ 3",
         "payment 1 of the disturbed year was never delivered: []",
         "payment 3 of the disturbed year was delivered otherwise when it was asked again",
     ]
