@@ -12,6 +12,7 @@ from typing import Final
 
 from tests.mutants.sites import Function
 
+PLACED: Final = (ast.stmt, ast.expr, ast.excepthandler, ast.arg, ast.keyword, ast.pattern)
 BODIES: Final = ("body", "orelse", "finalbody", "handlers", "cases")
 
 
@@ -94,9 +95,9 @@ def _parts(node: ast.AST) -> list[ast.AST]:
 def _statement(node: ast.AST, owner: frozenset[str], *, is_at_import: bool) -> Statement:
     below = _parts(node)
     head = [part for part in ast.iter_child_nodes(node) if part not in below]
-    numbers = [row.lineno for part in (node, *head) for row in ast.walk(part) if hasattr(row, "lineno")]
-    ends = [row.end_lineno or row.lineno for part in head for row in ast.walk(part) if hasattr(row, "lineno")]
-    first = min(numbers, default=1)
+    starts = [first for part in (node, *head) for first, _ in _positions(part)]
+    ends = [last for part in head for _, last in _positions(part)]
+    first = min(starts, default=1)
     last = getattr(node, "end_lineno", None) or max(ends, default=first)
     if below:
         last = max([first, *ends, _first_line(below[0]) - 1])
@@ -118,8 +119,14 @@ def constant_of(node: ast.AST) -> str:
     return ""
 
 
+def _positions(node: ast.AST) -> list[tuple[int, int]]:
+    """Return the first and last line of everything in a node that has a place."""
+    placed = [row for row in ast.walk(node) if isinstance(row, PLACED)]
+    return [(row.lineno, row.end_lineno or row.lineno) for row in placed]
+
+
 def _first_line(node: ast.AST) -> int:
-    return min(row.lineno for row in ast.walk(node) if hasattr(row, "lineno"))
+    return min(first for first, _ in _positions(node))
 
 
 def _bound(node: ast.AST, head: Iterable[ast.AST]) -> Iterator[str]:

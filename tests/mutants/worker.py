@@ -14,7 +14,6 @@ import sys
 import sysconfig
 import tempfile
 import time
-from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
 from math import ceil
@@ -42,7 +41,7 @@ class Notes:
 
     def __init__(self, tests: Sequence[str], watch: coverage.Coverage | None) -> None:
         self.failed = ""
-        self.seconds: Counter[str] = Counter()
+        self.seconds: dict[str, float] = {}
         self.starting: set[str] = set()
         self._order = {name: number for number, name in enumerate(tests)}
         self._watch = watch
@@ -77,7 +76,7 @@ class Notes:
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Keep the first test that fails, and how long each takes."""
-        self.seconds[report.nodeid] += report.duration
+        self.seconds[report.nodeid] = self.seconds.get(report.nodeid, 0.0) + report.duration
         if report.failed and not self.failed:
             self.failed = report.nodeid
 
