@@ -106,10 +106,7 @@ def test_whether_it_moves_is_scored_by_the_definitions_of_two_classes() -> None:
     log_score, base_log = mean_surprise(said, moved), mean_surprise(usual, moved)
     assert (scores.n, scores.moved.hits, scores.moved.n) == (5, 3, 5)
     assert (scores.said_percent, scores.base_percent) == (round(100 * fmean(said), 1), round(100 * fmean(usual), 1))
-    assert (scores.brier, scores.base_rate_brier) == (
-        pytest.approx(brier, abs=6e-5),
-        pytest.approx(base_brier, abs=6e-5),
-    )
+    assert (scores.brier, scores.base_rate_brier) == pytest.approx((brier, base_brier), abs=6e-5)
     assert (scores.log_score, scores.base_rate_log_score) == pytest.approx((log_score, base_log), abs=6e-5)
     assert scores.skill_percent.value == pytest.approx(100 * (1 - brier / base_brier), abs=0.1)
     assert scores.log_skill_percent.value == pytest.approx(100 * (1 - log_score / base_log), abs=0.1)

@@ -3,10 +3,11 @@
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
-from sqlalchemy import Executable
-from sqlalchemy.dialects import postgresql
+from sqlalchemy import Select
+from sqlalchemy.dialects.postgresql.base import PGDialect
 
 from generator.errors import LeadershipLost
 from generator.record.memory.database import pass_fence
@@ -111,8 +112,8 @@ class PostgresLike:
     def exec_driver_sql(self, statement: str) -> None:
         self.sent.append(statement)
 
-    def execute(self, query: Executable) -> SimpleNamespace:
-        self.sent.append(str(query.compile(dialect=postgresql.dialect())).replace("\n", ""))
+    def execute(self, query: Select[Any]) -> SimpleNamespace:
+        self.sent.append(str(query.compile(dialect=PGDialect())).replace("\n", ""))  # type: ignore[no-untyped-call]
         return SimpleNamespace(scalar=lambda: str(self.epoch))
 
 
