@@ -27,7 +27,7 @@ from generator.compose.spells import STEPS, spells
 from generator.compose.such_hours import after_facts
 
 LEVEL_HOURS: Final = "4h"
-_LEVEL: Final = 1  # of that horizon's levels: the second, 1%
+_IN_REACH: Final = 0.05  # chance of a level that is spoken of
 
 
 def story_facts(ctx: TickContext) -> StoryFacts:
@@ -162,7 +162,12 @@ def _beyond(ctx: TickContext) -> dict[str, tuple[float, float, float]]:
     read = reading_of(ctx, DEFAULT_ASSET)
     if read is None or read.ladder is None:
         return {}
-    level: LevelChances = read.ladder[LEVEL_HOURS][_LEVEL]
+    # The highest level that is neither out of reach nor the lowest there is.
+    first, *higher = read.ladder[LEVEL_HOURS]
+    level: LevelChances = first
+    for each in higher:
+        if each.end.either >= _IN_REACH:
+            level = each
     return {LEVEL_HOURS: (level.level, 100 * level.end.either, 100 * level.touch.either)}
 
 

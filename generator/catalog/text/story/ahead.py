@@ -67,7 +67,9 @@ def _beyond(pen: Pen, beyond: Mapping[str, tuple[float, float, float]]) -> list[
 
 
 def _percent(chance: float) -> str:
-    return "below 1%" if chance < 1 else f"{chance:.0f}%"
+    if chance < 1:
+        return "below 1%"
+    return "over 99%" if chance > 99 else f"{chance:.0f}%"
 
 
 def _record(pen: Pen, facts: StoryFacts) -> list[str]:

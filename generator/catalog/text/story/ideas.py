@@ -14,6 +14,7 @@ class Idea(NamedTuple):
     question: str
 
 
+_SAME: Final = 0.2  # percent
 _CLOSE: Final = 0.15  # to the factor two
 _PROMISED: Final = 10  # of 100 moves leave a 90% range
 _GOLDEN: Final = 0.618_033_988_75
@@ -69,7 +70,7 @@ def _average(facts: StoryFacts) -> Idea | None:
     gap = abs(facts.mean - middle)
     lesson = (
         "Here they agree, so no single coin bends the picture."
-        if gap < 0.5
+        if gap < _SAME
         else "They disagree here, because a few coins moved much further than the rest."
     )
     return _idea(
