@@ -21,11 +21,12 @@ HORIZONS_S: Final = {"15m": 900, "1h": 3_600, "4h": 14_400, "24h": 86_400}
 TENTH: Final = 0.0501  # half of what a figure was rounded to, and a little
 FOUR_PLACES: Final = 0.501e-4
 LAST_KNOWN: Final = "previous_outcome"  # of what is sealed: the one thing that follows from the record itself
-# What a paid body says of its release, of the one before it and of the record so far; the rest is the market's.
+# What a paid body says of its release, of the one before it and of the record so far; its prose and drawings, which
+# speak of both. The rest is what it says of the market.
 OF_RECORD: Final = frozenset(
-    {"snapshotId", "changed_since_last_tick", "track_record", "record", "ranges_last_week", "arena", "charts"}
+    {"snapshotId", "changed_since_last_tick", "track_record", "record", "ranges_last_week", "arena"}
+    | {"charts", "idea", "plots", "points", "text"}
 )
-OF_RECORD_TEXT: Final = "come due"  # in a sentence on the record so far
 
 
 @dataclass
@@ -336,7 +337,7 @@ def _facts(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {name: _facts(member) for name, member in value.items() if name not in OF_RECORD}
     if isinstance(value, list):
-        return [_facts(member) for member in value if not (isinstance(member, str) and OF_RECORD_TEXT in member)]
+        return [_facts(member) for member in value]
     return value
 
 
