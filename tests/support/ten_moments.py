@@ -1,10 +1,9 @@
 """Ten moments of a simulated market, after more than a month of it: what is sold is held to its promises at each."""
 
-import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Coroutine, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeVar
 
 from generator.brain.engine import Engine
 from generator.brain.weights import Weights
@@ -26,6 +25,9 @@ APART_BARS: Final = 373  # about 31 hours: another hour of the day each time
 LAST_MS: Final = NOW_MS // BAR_MS * BAR_MS
 
 
+T = TypeVar("T")
+
+
 class Moment(NamedTuple):
     """One moment: the tick, and the bars that were known."""
 
@@ -43,7 +45,7 @@ class Moment(NamedTuple):
 def ten_moments() -> Mapping[str, Moment]:
     """Read the market once and stop at ten bars; by name."""
     source = SimulatedSource(SEED)
-    frame = asyncio.run(source.backfill(LAST_MS, DAYS, lambda *_: None))
+    frame = _done(source.backfill(LAST_MS, DAYS, lambda *_: None))
     wanted = [FIRST_DAY * DAY_MS // BAR_MS + place * APART_BARS for place in range(MOMENTS)]
     engine = Engine(Weights.load(), ASSETS)
     moments = {}
@@ -52,15 +54,15 @@ def ten_moments() -> Mapping[str, Moment]:
         engine.advance(frame.rows(read, row + 1))
         read = row + 1
         bars = frame.rows(max(0, read - CAPACITY_BARS), read)
-        ctx = asyncio.run(_tick(source, engine, bars))
+        ctx = _tick(source, engine, bars)
         name = f"bar {row}"
         moments[name] = Moment(name, ctx, bars)
     return moments
 
 
-async def _tick(source: SimulatedSource, engine: Engine, bars: BarFrame) -> TickContext:
+def _tick(source: SimulatedSource, engine: Engine, bars: BarFrame) -> TickContext:
     now_ms = int(bars.t[-1]) + BAR_MS
-    observation = await source.observe(now_ms, now_ms)
+    observation = _done(source.observe(now_ms, now_ms))
     full = full_context(SourceMode.SIMULATED)
     return replace(
         full,
@@ -69,6 +71,16 @@ async def _tick(source: SimulatedSource, engine: Engine, bars: BarFrame) -> Tick
         bars=bars,
         month=engine.month(bars),
     )
+
+
+def _done(work: Coroutine[Any, Any, T]) -> T:
+    """Run what awaits nothing, also where a browser's event loop runs."""
+    try:
+        work.send(None)
+    except StopIteration as end:
+        found: T = end.value
+        return found
+    raise AssertionError("it waits for something")
 
 
 @cache
