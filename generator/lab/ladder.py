@@ -241,7 +241,8 @@ def _climate(t: Days, came: FloatArray) -> FloatArray:
             same = past[..., hour_of_day[first:last] == hour_of_day[row], :]
             here = _rate(same, (-2, -1)) if same.shape[-2] else every
             out[:, :, horizon, :, row] = own * here / every
-    return np.clip(out, _LEAST, 1.0 - _LEAST)
+    bounded: FloatArray = np.clip(out, _LEAST, 1.0 - _LEAST)
+    return bounded
 
 
 def _rate(came: FloatArray, axis: tuple[int, ...]) -> FloatArray:

@@ -19,7 +19,7 @@ SIGN = "/x402-buyer/devnet-sign"
 
 
 @asynccontextmanager
-async def preview(folder: Path, **settings: str) -> AsyncIterator[httpx2.AsyncClient]:
+async def preview(folder: Path, **settings: str | bool) -> AsyncIterator[httpx2.AsyncClient]:
     found = {"facilitator_url": "http://127.0.0.1:9/facilitator", **settings}
     app = build_app(GatewaySettings(state_dir=folder, **found), preview=True)  # type: ignore[arg-type]
     transport = httpx2.ASGITransport(app=app)

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from generator.arena.rates import in_full, rate
+from generator.arena.values import BeforeCalls
 from generator.record.audit.audit import far_line, score_line
 from generator.record.keys import add_key, drop_old_keys, read_keys
 from generator.record.log.note import Checkpoint, Signer
@@ -97,9 +98,10 @@ def test_the_line_of_a_record_says_calls_and_both_scores_as_far_as_there_are_any
 
     assert score_line("brain", record) == f"brain: {calls}, 0 forecasts without a call, {scores}"
     assert score_line("brain", replace(record, hit=rate(0, 0))).startswith("brain: no call, 0 forecasts")
-    before = replace(moved, before_calls=replace(record, hit=rate(50, 60.0)))
+    words = BeforeCalls(hit=rate(50, 60), by_word={}, chance=rate(20, 60), last_ms=0)
+    before = replace(moved, before_calls=words)
     assert ", Brier" in score_line("it", before)
-    assert f", {in_full(rate(50, 60.0))} words right from before calls existed, Brier" in score_line("it", before)
+    assert f", {in_full(rate(50, 60))} words right from before calls existed, Brier" in score_line("it", before)
     assert score_line("it", moved) == (
         f"it: {calls}, 3 forecasts without a call, {scores}, will it move: Brier 0.21 (base rate 0.23)"
     )
