@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Final
 
-from generator.catalog.counts import quantity
+from generator.catalog.counts import ASSETS_IN_WORDS, quantity
 from generator.catalog.text import kept
 from generator.catalog.text.kept import AfterFacts, SpellFacts
 from generator.catalog.text.story.facts import (
@@ -346,8 +346,8 @@ def _furthest(pen: Pen, furthest: tuple[str, int] | None) -> list[str]:
             f"{name} departs most from its own past: {gap} of 100 cases lie elsewhere.",
             f"Most of its own to say has the forecast for {name}, which moves {gap} cases in 100.",
             f"{name}'s chances are the ones furthest from what they usually are: {gap} in 100 changed place.",
-            f"Among the seven, {name} differs most from its base rates, by {gap} cases in 100.",
-            f"The boldest of the seven forecasts is {name}'s, {gap} in 100 away from its base rates.",
+            f"Among the coins, {name} differs most from its base rates, by {gap} cases in 100.",
+            f"The boldest of the forecasts is {name}'s, {gap} in 100 away from its base rates.",
         )
     ]
 
@@ -417,7 +417,7 @@ def limits(facts: StoryFacts) -> list[str]:
             "What comes next is not in here: no one knows it, and neither do these numbers.",
             "News and people can undo any of this within a minute, and none of that is read here.",
             "A month is a short record; a year may show other odds.",
-            "All of it describes seven coins, and the market has thousands.",
+            f"All of it describes {ASSETS_IN_WORDS} coins, and the market has thousands.",
             "Past counts are not promises: the next month may not be like this one.",
         ),
         pen.pick(

@@ -443,7 +443,7 @@ def depth(facts: StoryFacts) -> list[str]:
         said = pen.pick(
             "depth",
             f"Orders worth {usd(facts.depth)} lie within 1% of the prices, all books taken together",
-            f"All seven order books together hold {usd(facts.depth)} within 1% of the price",
+            f"All order books together hold {usd(facts.depth)} within 1% of the price",
             f"Within 1% of the price {usd(facts.depth)} is waiting to trade, over all coins",
             f"Bids and asks close to the price, within 1% of it, add up to {usd(facts.depth)}",
         )
