@@ -332,7 +332,7 @@ ASSET: Final[dict[str, Callable[[AssetText], bool]]] = {
     "a chance of a move other than what a small move leaves": lambda t: (
         t.facts.forecast is not None
         and "from here: " in t.text
-        and f"from here: {100 - t.facts.forecast.chances[1]:.1f}%, usual" not in t.text
+        and f"from here: {round(100 - t.facts.forecast.chances[1], 2):.1f}%, usual" not in t.text
     ),
     "a move at the end of the hour said of the way there": _on_the_way,
 }
