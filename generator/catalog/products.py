@@ -59,8 +59,7 @@ PRODUCTS: Final[tuple[Product, ...]] = (
         stability="stable",
         buy_name="market-regime",
         what_this_is=(
-            "How long: how long such states of the market have lasted and what ended them, each asset's own regime, "
-            "and where today ranks in its month."
+            "How long: spells of the market's state, what ended them, each asset's regime, ranks in the month."
         ),
     ),
     Product(
@@ -91,9 +90,7 @@ PRODUCTS: Final[tuple[Product, ...]] = (
         stability="evolving",
         buy_name="atlas",
         what_this_is=(
-            "One structured document: regime, assets, derivatives, liquidity, how assets move together, how likely "
-            "moves of each size are, how long states last, what followed such hours, the next four hours in three "
-            "parts, and track record."
+            "One structured document: chances by level, spells, such hours, the next four hours, and all readings."
         ),
     ),
     Product(
@@ -108,8 +105,7 @@ PRODUCTS: Final[tuple[Product, ...]] = (
         stability="evolving",
         buy_name="atlas-human-report",
         what_this_is=(
-            "A story of the day for people: what made it, who moved with whom, how far the next hours may go, what "
-            "followed such hours, and the record with its misses."
+            "A story of the day for people: what made it, how far the next hours may go, and the record with its misses."
         ),
     ),
 )
