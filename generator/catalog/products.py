@@ -105,7 +105,7 @@ PRODUCTS: Final[tuple[Product, ...]] = (
         stability="evolving",
         buy_name="atlas-human-report",
         what_this_is=(
-            "A story of the day for people: what made it, how far the next hours may go, and the record with its misses."
+            "A story of the day for people: what made it, how far the next hours may go, and the record with misses."
         ),
     ),
 )
