@@ -53,7 +53,7 @@ def test_every_plot_is_drawn_with_its_title_and_its_numbers(page: Page) -> None:
 
 
 @pytest.mark.parametrize("values", [["<script>", None], [None, None], ["x", 1.0]])
-def test_what_is_no_number_is_not_drawn(page: Page, values: list[Any]) -> None:
+def test_values_that_are_not_numbers_are_not_drawn(page: Page, values: list[Any]) -> None:
     body = report()
     plot = body["report"]["plots"][0] | {"x": [0, 1], "states": [], "series": [{"name": "<b>", "values": values}]}
     body["report"]["plots"] = [plot]

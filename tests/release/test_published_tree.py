@@ -16,6 +16,7 @@ from generator.arena.values import Round
 from generator.catalog.discovery import FEEDS, PAGES, SHARE_PICTURE, SHARE_PICTURES
 from generator.catalog.downloads import DOWNLOADS
 from generator.catalog.endpoints import ENDPOINTS
+from generator.catalog.links import PRACTICE_FILES
 from generator.catalog.products import PRODUCTS
 from generator.catalog.words import RoundPhase
 from generator.record.memory.store import Memory
@@ -117,7 +118,9 @@ def test_only_the_reading_of_the_minute_holds_the_numbers_of_a_sealed_forecast(s
     assert len({*chances}) == 3
 
     shown = {
-        path.split("/", 2)[2].removesuffix(".gz").removesuffix(".br") for path in holding(state / "site", *chances)
+        path.split("/", 2)[2].removesuffix(".gz").removesuffix(".br")
+        for path in holding(state / "site", *chances)
+        if PRACTICE_FILES not in f"/{path}"  # a month that was shipped holds the digits of any three chances
     }
     reading = {"api/main-brain.php", "api/reasoning.php", f"api/reasoning/{sealed.asset}.json"}
     examples = {f"docs/{name}/index.{kind}" for name in ("main-brain", "reasoning") for kind in ("html", "md")}

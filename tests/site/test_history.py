@@ -12,6 +12,7 @@ from generator.brain.reading import NO_AXES, Axes, Range
 from generator.catalog.assets import ASSETS
 from generator.catalog.durations import DAY_MS, HOUR_MS
 from generator.catalog.words import MarketSide, SourceMode
+from generator.market.bars import BarFrame
 from generator.site.charts.history import WINDOWS, Lately, history, uptime
 from generator.site.files.history import FILES, card, histories, hours_csv
 from generator.site.pages.render import Pages
@@ -92,12 +93,12 @@ def test_stripes_chances_and_legend_of_a_regime_have_one_fill_and_labels_lie_out
 
 
 def test_the_first_lines_of_the_first_page_hold_the_reading_of_the_tutorial() -> None:
-    (quoted,) = [block.quoted for block in blocks("docs/tutorial.md") if "head -50" in block.text]
+    (quoted,) = [block.quoted for block in blocks("docs/tutorial.md") if "index.md | head -60" in block.text]
 
     twin = Rendered(replace(view(), figures={"btc-7d": Markup(drawn())}))["/index.md"].decode()
 
     assert "since 18 Nov" in twin
-    assert prints(quoted, "\n".join(twin.splitlines()[:50]))
+    assert prints(quoted, "\n".join(twin.splitlines()[:60]))
 
 
 def test_hours_that_were_not_published_are_gaps_in_line_and_chances() -> None:
@@ -125,7 +126,7 @@ def test_the_file_of_hours_marks_those_of_a_backtest() -> None:
 
 
 def test_without_bars_there_is_no_chart_and_the_file_is_still_there() -> None:
-    found = histories(full_context(), (), (), {})
+    found = histories(replace(full_context(), bars=BarFrame.empty(ASSETS)), (), (), {})
 
     assert not found.figures
     assert set(found.files) == set(FILES) - {f"/asset/{asset.lower()}/feed.xml" for asset in ASSETS}

@@ -199,7 +199,7 @@ def test_before_the_first_outcome_the_record_reads_well() -> None:
 
 def test_every_hour_and_asset_has_its_cell_hit_or_miss() -> None:
     html = rendered()["/track-record/index.html"].decode()
-    grid = html.split('<table class="grid">')[2].split("</table>")[0]
+    grid = "".join(html.split('<table class="grid">')[3:])
     due = [made for made in predictions() if made.outcome is not None][: 24 * len(ASSETS)]
     hours = {made.start_ms for made in due}
     shown = [made for made in predictions() if made.start_ms in sorted(hours, reverse=True)[:24] and made.outcome]
