@@ -329,14 +329,15 @@ def measured_ladder(name: str, hours: Said) -> str:
     days = scored / 24
     assets = hours.came.shape[-1]
     head = f"{name}: {assets} assets, {days:.0f} days, {scored} full hours; intervals by resampled days.\n"
+    scores = level_scores(hours)
 
     levels = table(
         "move beyond | horizon | level % | n | days with one | said % | came % | skill against the climate % | "
         "normal % | t % | rare",
-        [_level_row(score) for score in level_scores(hours)],
+        [_level_row(score) for score in scores],
     )
     means = table(
-        "mean skill against the climate % | end | touch", [_mean_row(level_scores(hours), name) for name in HORIZONS]
+        "mean skill against the climate % | end | touch", [_mean_row(scores, horizon) for horizon in HORIZONS]
     )
     bins = table("of all levels and sides | horizon | said / came % (n) | within", list(_bin_rows(hours, days)))
     return "\n".join((head, levels, means, bins, _partition_table(hours)))
