@@ -45,12 +45,7 @@ function lines(plot) {
   const values = plot.series.flatMap((one) => one.values).filter(known);
   const places = plot.x.filter(known);
   if (values.length < 2 || places.length !== plot.x.length) return [];
-  const [low, high, first, last] = [
-    Math.min(...values),
-    Math.max(...values),
-    Math.min(...places),
-    Math.max(...places),
-  ];
+  const [low, high, first, last] = [Math.min(...values), Math.max(...values), Math.min(...places), Math.max(...places)];
   const across = (x) => LEFT + ((WIDTH - LEFT - RIGHT) * (x - first)) / (last - first || 1);
   const up = (y) => HEIGHT - LOWEST - ((HEIGHT - LOWEST - TOP) * (y - low)) / (high - low || 1);
   const step = across(plot.x[1] ?? first) - across(first);
@@ -94,7 +89,13 @@ function rows(plot) {
   const many = spans ? 1 : plot.series.length;
   const height = plot.x.length * (many * ROW + 8) + 8;
   const bar = (from, to, y, className) =>
-    shape("rect", { class: className, x: across(from), y, width: Math.max(across(to) - across(from), 1), height: ROW - 6 });
+    shape("rect", {
+      class: className,
+      x: across(from),
+      y,
+      width: Math.max(across(to) - across(from), 1),
+      height: ROW - 6,
+    });
   const drawn = plot.x.flatMap((name, place) => {
     const y = 8 + place * (many * ROW + 8);
     const at = plot.series.map((one) => one.values[place]);
