@@ -8,12 +8,12 @@ Which files hold a month is noted in the memory once they are published.
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from datetime import UTC, datetime
 from typing import Any, Final
 
 from generator.arena.published import called
-from generator.arena.values import Move, PredictionMade
+from generator.arena.values import Move, PredictionMade, RangeForecast
 from generator.catalog.downloads import (
     FORMATS,
     MONTHS,
@@ -41,6 +41,8 @@ from generator.site.files.csv_file import csv_file
 Rows = Sequence[Mapping[str, Any]]
 _SIDES: Final = ("down", "neutral", "up")  # in the order of a forecast's probabilities
 DIGITS: Final = 12  # of the digest, in a name
+_OF_FORECAST: Final = tuple(each.name for each in fields(RangeForecast))
+_OF_MOVE: Final = tuple(each.name for each in fields(Move))
 # What the release holds of the record apart from packed variants.
 RUNNING: Final = (*(f"{TRACK_RECORD}{series.name}.{ending}" for series in SERIES for ending, _, _ in FORMATS), SUMS)
 
@@ -228,10 +230,12 @@ def hourly_row(made: PredictionMade, mode: SourceMode) -> dict[str, Any]:
 
 def ranges_row(made: PredictionMade, mode: SourceMode) -> dict[str, Any]:
     """Return the ranges of one asset and hour, in percent, with the moves that came; null where one is still open."""
+    # Field by field: `asdict` copies each value, and a month has tens of thousands of rows.
     ranges = {}
     for horizon, forecast in (made.ranges or {}).items():
         move = made.moves.get(horizon) or Move()
-        ranges[horizon] = {**asdict(forecast), **asdict(move)}
+        ranges[horizon] = {name: getattr(forecast, name) for name in _OF_FORECAST}
+        ranges[horizon] |= {name: getattr(move, name) for name in _OF_MOVE}
 
     return {
         "asset": made.asset,
