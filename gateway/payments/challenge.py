@@ -109,10 +109,14 @@ def _challenge(product: VaultProduct, vault: LoadedVault, fee_payer: str, settin
 
 
 def service_metadata(settings: GatewaySettings) -> dict[str, Any]:
-    """Return what catalogs show of the service; a name or an icon that they would refuse is left out."""
-    metadata: dict[str, Any] = {"tags": list(TAGS)}
+    """Return what catalogs show of the service; a name or an icon that they would refuse is left out.
+
+    In the order of the protocol's model, so that header and body read alike to who compares them as text.
+    """
+    metadata: dict[str, Any] = {}
     if SERVICE_NAME.fullmatch(settings.project):
         metadata["serviceName"] = settings.project
+    metadata["tags"] = list(TAGS)
     if not settings.base_is_loopback:
         metadata["iconUrl"] = settings.origin + ICON
     return metadata

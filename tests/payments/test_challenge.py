@@ -280,3 +280,16 @@ async def test_catalogs_get_a_name_tags_and_an_icon_that_they_take(
     assert _sanitize_tags(header["tags"]) == header["tags"]
     assert answer.json()["resource"] == header
     assert all(_is_valid_icon_url(header[name]) for name in named if name == "iconUrl")
+
+
+@in_loop
+async def test_header_and_body_of_the_terms_are_the_same_text_member_by_member(tmp_path: Path) -> None:
+    async with gateway_app(
+        tmp_path, project="Markets", base_url="https://example.org", network="devnet", play=True
+    ) as home:
+        answer = await home.get()
+
+    header = decode_header(answer.headers["PAYMENT-REQUIRED"])
+    body = json.loads(answer.content)
+    for member in ("x402Version", "resource", "accepts"):
+        assert json.dumps(header[member]) == json.dumps(body[member]), member
