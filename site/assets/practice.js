@@ -232,6 +232,7 @@ function refresh() {
 
 async function show() {
   answered = false;
+  button.disabled = true; // the item on the screen is no longer the one that is asked about
   button.textContent = "Show what came";
   say(document.getElementById("question"), QUESTIONS[question].title);
   try {
