@@ -190,7 +190,8 @@ async def fuzz(calls: int, seed: int, folder: Path) -> Counter[str]:
                 reason = wrong(tool, arguments, body, now[0], result)
                 if reason is None and fault == "" and refused_in_vain(tool, arguments, now[0], result):
                     reason = f"refused in vain: {tool} {result.content[0].text}"  # type: ignore[union-attr]
-                ends[f"WRONG {reason}" if reason else "error" if result.is_error else "answered"] += 1
+                end = "error" if result.is_error else "answered"
+                ends[f"WRONG {reason}" if reason else end] += 1
     return ends
 
 

@@ -64,7 +64,11 @@ def test_no_sentence_is_one_of_a_free_body(name: str) -> None:
 def strings(node: Any) -> list[str]:
     if isinstance(node, str):
         return [node]
-    inner = node.values() if isinstance(node, dict) else node if isinstance(node, list) else ()
+    inner: Any = ()
+    if isinstance(node, dict):
+        inner = node.values()
+    elif isinstance(node, list):
+        inner = node
     return [text for one in inner for text in strings(one)]
 
 
