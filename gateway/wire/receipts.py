@@ -3,7 +3,6 @@
 import base64
 import hashlib
 import json
-import os
 import re
 import stat
 from collections.abc import Mapping, Sequence
@@ -14,6 +13,8 @@ from urllib.parse import quote, urlsplit
 
 from nacl.exceptions import BadSignatureError
 from nacl.signing import SigningKey, VerifyKey
+
+from gateway.wire.durable import replace_file
 
 EXTENSION: Final = "offer-receipt"
 VERSION: Final = 1
@@ -207,8 +208,9 @@ def write_key(path: Path, key: ReceiptKey, keys: Sequence[PublicKey]) -> None:
     In this order a crash leaves a published key that signs nothing yet, and never a signature without its key.
     """
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    _replace(path.with_suffix(PUBLIC_SUFFIX), "".join(f"{known.line}\n" for known in keys), 0o644)
-    _replace(path, key.text, 0o600)
+    public = "".join(f"{known.line}\n" for known in keys)
+    replace_file(path.with_suffix(PUBLIC_SUFFIX), public.encode("ascii"), 0o644)
+    replace_file(path, key.text.encode("ascii"))
 
 
 def canonical(value: Mapping[str, Any]) -> bytes:
@@ -247,18 +249,3 @@ def _object(part: str) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise ReceiptError("the receipt is not a JWS of JSON objects")
     return value
-
-
-def _replace(path: Path, text: str, mode: int) -> None:
-    draft = path.with_name(f".{path.name}.new")
-    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode)
-    with os.fdopen(descriptor, "w", encoding="ascii") as file:
-        os.fchmod(file.fileno(), mode)
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
-    draft.replace(path)
-
-    folder = os.open(path.parent, os.O_RDONLY)
-    os.fsync(folder)
-    os.close(folder)

@@ -6,6 +6,8 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Final, Literal, Self
 
+from gateway.wire.durable import replace_file
+
 OLDEST_BACKUP: Final = timedelta(hours=26)
 OLDEST_DRILL: Final = timedelta(days=45)
 READABLE: Final = 0o644  # it names no secret, and the doctor is another user
@@ -69,7 +71,4 @@ def note(path: Path, kind: Kind, at: datetime, found: str = "", fault: str | Non
     status = replace(before, backup=changed) if kind == "backup" else replace(before, drill=changed)
 
     path.parent.mkdir(parents=True, exist_ok=True)
-    draft = path.with_name(f".{path.name}.new")
-    draft.write_text(json.dumps(asdict(status)))
-    draft.chmod(READABLE)
-    draft.replace(path)
+    replace_file(path, json.dumps(asdict(status)).encode(), READABLE)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
 
+from gateway.wire.durable import replace_file
 from gateway.wire.space import reason_of
 from generator.errors import GeneratorError
 from generator.record.log.note import NoteError, Signer, Verifier
@@ -73,19 +74,9 @@ def drop_old_keys(path: Path) -> Signer:
 
 def _replace(path: Path, signers: Sequence[Signer]) -> None:
     try:
-        replace_private(path, "".join(signer.text + "\n" for signer in signers))
+        replace_file(path, "".join(f"{signer.text}\n" for signer in signers).encode())
     except OSError as error:
         raise GeneratorError(f"log key {path} cannot be written: {reason_of(error, path)}") from error
-
-
-def replace_private(path: Path, text: str) -> None:
-    """Replace a file that only its owner may read, whole or not at all."""
-    draft = path.with_name(f".{path.name}.new")
-    _write_private(draft, text, os.O_TRUNC)
-    draft.replace(path)
-    folder = os.open(path.parent, os.O_RDONLY)
-    os.fsync(folder)
-    os.close(folder)
 
 
 def _write_private(path: Path, text: str, flag: int) -> None:

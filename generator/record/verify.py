@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from gateway.wire.durable import replace_file
 from gateway.wire.space import reason_of
 from generator.catalog.counts import quantity
 from generator.catalog.formats import iso
@@ -20,7 +21,7 @@ from generator.record.audit.audit import Audit, far_line, real_votes, score_line
 from generator.record.audit.compare import Row, ranges_complaint, rows_complaint, rows_of
 from generator.record.audit.ladders import file_complaint
 from generator.record.audit.recount import RecountError, path_of, recount
-from generator.record.keys import read_verifiers, replace_private
+from generator.record.keys import read_verifiers
 from generator.record.log.cosignatures import times_of
 from generator.record.log.note import Checkpoint, NoteError, Verifier
 from generator.record.log.policy import Policy
@@ -72,7 +73,7 @@ class SeenFile:
         noted = {"where": self._where, "keys": [key.text for key in keys], "checkpoint": note.decode()}
         try:
             self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            replace_private(self.path, json.dumps(noted))
+            replace_file(self.path, json.dumps(noted).encode())
         except OSError as error:
             raise GeneratorError(f"{self.path} cannot be written: {reason_of(error, self.path)}") from None
 

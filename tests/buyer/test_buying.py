@@ -15,6 +15,7 @@ import pytest
 import generator.cli.buying
 from gateway.devnet.keys import Key, new_key
 from gateway.settings import DEMO_PAYEE
+from gateway.wire import durable
 from generator.cli.buying.purchase import MOST_SENDS, Bought, Context, Order, abandon, purchase
 from generator.cli.buying.purchases import PurchaseFolder
 from generator.cli.buying.report import report_text
@@ -27,7 +28,7 @@ from tests.support.bodies import paid
 from tests.support.devnet_app import DevnetApp, pass_rounds
 from tests.support.gateway_wallet import decode_header, encode_header
 
-HOME = str(next(iter(generator.cli.buying.__path__)))
+KILLED_IN = (str(next(iter(generator.cli.buying.__path__))), durable.__file__)
 
 
 @pytest.fixture(scope="module")
@@ -328,7 +329,7 @@ class LineCounter:
         sys.settrace(None)
 
     def _enter(self, frame: FrameType, _event: str, _arg: Any) -> Callable[..., Any] | None:
-        return self._line if frame.f_code.co_filename.startswith(HOME) else None
+        return self._line if frame.f_code.co_filename.startswith(KILLED_IN) else None
 
     def _line(self, _frame: FrameType, event: str, _arg: Any) -> Callable[..., Any]:
         if event == "line":

@@ -7,7 +7,6 @@ cannot be read stops every purchase: no restart forgets what was spent.
 from __future__ import annotations
 
 import json
-import os
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,6 +15,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
 
+from gateway.wire.durable import replace_file
 from generator.catalog.money import usdc_amount
 from generator.cli.agent.answers import ToolError
 from generator.errors import GeneratorError
@@ -136,16 +136,8 @@ def held(folder: Path, name: str, patience_s: float = PATIENCE_S) -> Iterator[No
 
 def write_durably(path: Path, content: bytes) -> None:
     """Replace a file by one that is whole and on the disk when this returns; GeneratorError if it cannot be."""
-    draft = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        draft.replace(path)
-        folder = os.open(path.parent, os.O_RDONLY)
-        os.fsync(folder)
-        os.close(folder)
+        replace_file(path, content)
     except OSError as error:
         raise GeneratorError(f"{path} cannot be written: {error.strerror}") from error

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import json
-import os
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final, Literal
@@ -12,6 +11,7 @@ from urllib.parse import urlsplit
 
 from gateway.devnet.errors import LedgerRefusal
 from gateway.devnet.transactions import parse_item
+from gateway.wire.durable import replace_file, sync_folder
 from generator.cli.buying.offer import origin_key
 from generator.errors import GeneratorError
 
@@ -154,23 +154,9 @@ def _read(path: Path) -> Purchase:
 def _make_folder(folder: Path) -> None:
     """Make a folder whose name is on the disk too, also after a run that died between the two."""
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    _sync_folder(folder.parent)
+    sync_folder(folder.parent)
 
 
 def _write(path: Path, value: Any) -> None:
     """Replace a file by one that is whole and on the disk, name and content, when this returns."""
-    draft = path.with_suffix(".part")
-    with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
-        json.dump(value, file, ensure_ascii=False, indent=1)
-        file.flush()
-        os.fsync(file.fileno())
-    draft.replace(path)
-    _sync_folder(path.parent)
-
-
-def _sync_folder(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+    replace_file(path, json.dumps(value, ensure_ascii=False, indent=1).encode())
