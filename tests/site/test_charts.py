@@ -7,12 +7,11 @@ import pytest
 
 from generator.arena.rates import rate
 from generator.arena.values import ForecastScores
-from generator.catalog.assets import ASSETS
 from generator.catalog.durations import DAY_MS
 from generator.catalog.horizons import HORIZONS
 from generator.compose.coins import MoveRange
 from generator.site.charts.history import line_chart
-from generator.site.charts.now import fundings, live_round, usual_moves
+from generator.site.charts.now import live_round
 from generator.site.charts.plot import ROW_LABEL, ROW_VALUE, WIDTH, Chart, tick_text
 from generator.site.charts.ranges import how_far as ranges_of
 from generator.site.charts.record import coverage, rates, saved, skills
@@ -21,8 +20,6 @@ from tests.support.page_view import START_MS, arena
 from tests.support.ranges import how_far
 
 SOURCE = "Source: a test."
-MOVES: dict[str, float | None] = dict(zip(ASSETS, (0.28, 0.33, 0.36, 0.49, 0.42, None, 0.52), strict=False))
-RATES: dict[str, float | None] = dict(zip(ASSETS, (0.01, -0.02, 0.0, 0.0051, -0.0009, None, 0.1234), strict=False))
 
 HOUR = {"1h": MoveRange(low_90=-0.56, low_50=-0.22, high_50=0.23, high_90=0.57)}
 DAY = {**HOUR, "24h": MoveRange(low_90=-2.9, low_50=-1.1, high_50=1.1, high_90=3.0)}
@@ -40,8 +37,6 @@ def _live(now_price: float | None = 96_432.1) -> Chart | None:
 
 
 CHARTS: dict[str, Callable[[], Chart | None]] = {
-    "swings": lambda: usual_moves("swings", MOVES, SOURCE),
-    "funding": lambda: fundings("f", RATES, dict.fromkeys(ASSETS, "balanced"), SOURCE),
     "live": _live,
     "coverage": lambda: coverage("c", how_far(), SOURCE),
     "saved": lambda: saved("s", how_far(), SOURCE),
@@ -139,24 +134,6 @@ def test_without_a_range_nothing_is_drawn() -> None:
     assert ranges_of("r", "BTC", 61_135.0, {}, SOURCE) is None
 
 
-def test_what_is_unknown_is_said_and_not_drawn() -> None:
-    figure = _drawn("swings")
-
-    assert figure.findtext("figcaption") == "HBAR is expected to move most in the next hour, BTC least"
-    assert [text.text for text in figure.iter("text") if "none" in (text.get("class") or "")] == ["unknown"]
-    assert len(list(figure.iter("rect"))) == len(MOVES) - 1
-
-
-@pytest.mark.parametrize(
-    ("rate", "finding"),
-    [(0.01, "Longs pay shorts in every asset"), (-0.01, "Shorts pay longs in every asset")],
-)
-def test_funding_says_who_pays(rate: float, finding: str) -> None:
-    chart = ET.fromstring(str(fundings("f", dict.fromkeys(ASSETS, rate), {}, SOURCE)))
-
-    assert chart.findtext("figcaption") == finding
-
-
 def test_the_live_round_is_drawn_from_its_start_to_now_and_no_further() -> None:
     rows = [row.findtext("th") for row in _drawn("live").iter("tr")][1:]
 
@@ -176,8 +153,6 @@ def test_the_live_round_says_where_it_is(now: float, words: str) -> None:
 @pytest.mark.parametrize(
     "chart",
     [
-        usual_moves("swings", dict.fromkeys(ASSETS), SOURCE),
-        fundings("f", dict.fromkeys(ASSETS), {}, SOURCE),
         coverage("c", how_far(36), SOURCE),
         saved("s", how_far(36), SOURCE),
         rates("h", "The brain", (("Brain", rate(0, 0)),), SOURCE),

@@ -1,7 +1,7 @@
-"""The charts of this minute: how far prices may move, what futures cost to hold, how the live round goes."""
+"""The charts of this minute: how the live round goes, the last day in one line, and votes as one bar."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from markupsafe import Markup
@@ -9,70 +9,12 @@ from markupsafe import Markup
 from generator.arena.rates import enough, rate, share
 from generator.arena.values import Proportion, Round
 from generator.catalog.durations import DAY_MS
-from generator.site.charts.plot import HEIGHT, Axis, Caption, Chart, Plane, Row, axis, row_chart, svg, text
-from generator.site.words.format import BPS_DECIMALS, UNKNOWN, moment, percent, price, signed, word
+from generator.site.charts.plot import HEIGHT, Axis, Caption, Chart, Plane, axis, svg, text
+from generator.site.words.format import BPS_DECIMALS, moment, percent, price, signed
 
 _MAX_POINTS: Final = 96
-Numbers = Mapping[str, float | None]
 _SHARE: Final = Markup('<rect class="{}" x="{:.2f}" width="{:.2f}" height="10"/>')
 _KIND: Final = Markup(' class="{}" preserveAspectRatio="none"')
-
-
-def usual_moves(name: str, sizes: Numbers, source: Markup | str) -> Chart | None:
-    """Draw the expected move of each asset over the next hour."""
-    known = {asset: size for asset, size in sizes.items() if size is not None}
-    if not known:
-        return None
-    widest = max(known, key=lambda asset: known[asset])
-    calmest = min(known, key=lambda asset: known[asset])
-    if len(known) > 1 and known[widest] > known[calmest]:
-        finding = f"{widest} is expected to move most in the next hour, {calmest} least"
-    else:
-        finding = f"Expected move in the next hour: {either_way(known[widest])}"
-
-    rows = [Row(asset, size, either_way(size)) for asset, size in _ranked(sizes)]
-    caption = Caption(
-        name=name,
-        finding=finding,
-        desc=(
-            "A bar for each asset as long as its expected move over the next hour: one standard deviation, up or down. "
-            "It says nothing about the direction."
-        ),
-        source=source,
-        columns=("Asset", "Expected move in the next hour"),
-    )
-    return row_chart(caption, "expected move in an hour, \N{PLUS-MINUS SIGN}%", rows, bars=True)
-
-
-def either_way(size: float | None) -> str:
-    """Write the size of a move, up or down."""
-    if size is None:
-        return UNKNOWN
-    return f"\N{PLUS-MINUS SIGN}{percent(size, 2)}"
-
-
-def fundings(name: str, rates: Numbers, states: Mapping[str, str | None], source: Markup | str) -> Chart | None:
-    """Draw the funding of each asset around zero."""
-    known = {asset: rate for asset, rate in rates.items() if rate is not None}
-    if not known:
-        return None
-
-    above = sum(rate > 0 for rate in known.values())
-    below = sum(rate < 0 for rate in known.values())
-    rows = [Row(asset, rate, signed(rate, 4)) for asset, rate in _ranked(rates)]
-    caption = Caption(
-        name=name,
-        finding=_funding_finding(above, below, len(known)),
-        desc=(
-            "A bar for each asset from zero to its funding rate. Right of zero longs pay shorts, left of it shorts pay "
-            "longs. The usual rate is 0.01% per 8 hours, not zero."
-        ),
-        source=source,
-        columns=("Asset", "Funding, 8 h", "Futures"),
-        rows=tuple((row.label, row.text, word(states.get(row.label))) for row in rows),
-    )
-    mark = "shorts pay \N{LEFTWARDS ARROW} 0 \N{RIGHTWARDS ARROW} longs pay"
-    return row_chart(caption, "funding, % per 8 hours", rows, bars=True, marks=((0.0, mark),))
 
 
 def live_round(
@@ -132,15 +74,6 @@ def _round_plane(live: Round, moves: Sequence[tuple[int, float]], band: float | 
     )
 
 
-def _funding_finding(above: int, below: int, n: int) -> str:
-    if above == n:
-        return "Longs pay shorts in every asset"
-    if below == n:
-        return "Shorts pay longs in every asset"
-    split = "Funding is split: longs" if above == below else "Longs"
-    return f"{split} pay in {above} of {n} assets, shorts in {below}"
-
-
 def _round_finding(asset: str, move: float, band: float | None) -> str:
     away = percent(abs(move), BPS_DECIMALS)
     side = "above" if move > 0 else "below"
@@ -163,11 +96,6 @@ def _band(plane: Plane, band: float) -> Iterator[Markup]:
     for edge, words, down in ((band, f"+{size}", -6), (-band, f"\N{MINUS SIGN}{size}", 22)):
         x, y = plane.at(start, edge)
         yield plane.across("mark", edge) + text("axis halo", x, y + down, words)
-
-
-def _ranked(values: Numbers) -> list[tuple[str, float | None]]:
-    """Return the largest first, the unknown last."""
-    return sorted(values.items(), key=lambda row: (row[1] is None, -(row[1] or 0.0)))
 
 
 def sparkline(asset: str, closes: Sequence[tuple[int, float]], change: float | None) -> Markup | None:
