@@ -15,9 +15,10 @@ from generator.catalog.formats import band_percent, chance_percent, change, cloc
 from generator.catalog.horizons import HOUR
 from generator.catalog.text import market
 from generator.catalog.text.answers import clause
+from generator.catalog.text.asset import PublishedAsset, asset_summary
 from generator.catalog.text.forecast import PublishedForecast
 from generator.catalog.text.labels import DERIVATIVES, FAMILY, LIQUIDITY
-from generator.catalog.text.market import PublishedAsset, PublishedMarket
+from generator.catalog.text.market import PublishedMarket
 from generator.catalog.thresholds import FLAT_PERCENT
 from generator.catalog.words import MarketStructure, Points, RegimeLabel, Trend
 from generator.compose.context import TickContext
@@ -199,7 +200,7 @@ def read_facts(
 
 def asset_sentence(ctx: TickContext, asset: str) -> str:
     """Say what one asset did, how far it may move and which way."""
-    return market.asset_summary(asset_facts(ctx, asset))
+    return asset_summary(asset_facts(ctx, asset))
 
 
 def _families(read: AssetReading, way: Points) -> tuple[str, ...]:

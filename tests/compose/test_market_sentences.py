@@ -7,12 +7,11 @@ from typing import Any
 import pytest
 
 from generator.catalog.assets import ASSETS
+from generator.catalog.text.asset import PublishedAsset, asset_summary
 from generator.catalog.text.forecast import PublishedForecast, calls_sentence, forecast_sentence
 from generator.catalog.text.market import (
     LONGEST_HEADLINE,
-    PublishedAsset,
     PublishedMarket,
-    asset_summary,
     headline,
     regime_name,
     summary,

@@ -9,12 +9,12 @@ from collections.abc import Callable, Iterator
 from typing import Final, NamedTuple
 
 from generator.catalog.counts import in_words
+from generator.catalog.text.asset import PublishedAsset
 from generator.catalog.text.forecast import AHEAD_POINTS, PublishedForecast
 from generator.catalog.text.market import (
     EXTREME_RANK,
     LIKELY,
     LONGEST_HEADLINE,
-    PublishedAsset,
     PublishedMarket,
 )
 from generator.catalog.thresholds import (

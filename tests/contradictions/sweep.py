@@ -15,7 +15,8 @@ from generator.brain.weights import Weights
 from generator.catalog.durations import DAY_MS, HOUR_MS
 from generator.catalog.formats import change, share
 from generator.catalog.text.answers import NEEDS_5_MINUTE_BARS, clause
-from generator.catalog.text.market import PublishedAsset, asset_summary, headline, summary
+from generator.catalog.text.asset import PublishedAsset, asset_summary
+from generator.catalog.text.market import headline, summary
 from generator.catalog.words import MarketState
 from generator.compose.all import compose
 from generator.compose.context import TickContext

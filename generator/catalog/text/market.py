@@ -1,4 +1,4 @@
-"""The market and each asset in sentences: functions of the published facts and of nothing else."""
+"""The market in sentences: functions of the published facts and of nothing else; each asset's are in `asset`."""
 
 import re
 from collections.abc import Mapping
@@ -8,21 +8,18 @@ from typing import Final
 
 from generator.catalog.assets import ASSET_NAMES, ASSETS
 from generator.catalog.counts import in_words, listed
-from generator.catalog.text.forecast import PublishedForecast, calls_sentence, forecast_sentence
+from generator.catalog.text.forecast import calls_sentence
 from generator.catalog.text.labels import EXPECTED, LIKELY_PERCENT, MIXED, REGIME
 from generator.catalog.text.state import trend_words, volatility_words
 from generator.catalog.thresholds import (
     BROAD_SHARE,
-    FLAT_PERCENT,
     HOUR_MOVE_PERCENT,
     LARGE_DAYS,
-    REBOUND_PERCENT,
 )
 from generator.catalog.words import (
     STEP_OF_VOLATILITY,
     Call,
     MarketSide,
-    MarketStructure,
     RegimeLabel,
     Trend,
     VolatilityWord,
@@ -32,14 +29,12 @@ LONGEST_HEADLINE: Final = 240
 _AS_OF: Final = re.compile(r" \(as of [^)]*\)")
 LIKELY: Final = LIKELY_PERCENT
 EXTREME_RANK: Final = 95.0  # of the week's hours
-NEAR: Final = 0.9  # of the week's range: near its top
 _HIGH_VOLUME: Final = 1.5  # of the week's mean day
 _LOW_VOLUME: Final = 0.6
 _FEWEST: Final = 3  # assets of which a move is called broad
 _TOGETHER: Final = 0.8  # mean correlation from which assets are said to move together
-_JUMP_PERCENT: Final = 2.0  # from which an hour's mean move is a jump or a drop
+JUMP_PERCENT: Final = 2.0  # from which an hour's mean move is a jump or a drop
 _SKEWED: Final = 2.0 / 3.0  # of the mean: a smaller median means that few assets make the mean
-_AT_EDGE: Final = 0.05  # percent within which a price is at its new high or low
 _HIGH_RANK: Final = 75.0  # from which on normal volatility is said to be above usual, or elevated to have come down
 _LOW_RANK: Final = 25.0
 _MORE_THAN_ALL: Final = 1.05  # of the day's move
@@ -374,7 +369,7 @@ def _named_change(facts: PublishedMarket, asset: str, rank: str) -> str:
 def _hour(facts: PublishedMarket) -> tuple[str, str]:
     """Say how prices moved in the last hour, and where that is among the week's: in full, and shorter."""
     moved = facts.hour or 0.0
-    word = _verb(moved, _JUMP_PERCENT)
+    word = verb_of(moved, JUMP_PERCENT)
     said = f"n the last hour prices {word} {abs(moved):.1f}% on average"
     if _is_skewed(facts.hours):
         said = f"{said} (median {signed(median(facts.hours.values()))})"
@@ -387,15 +382,17 @@ def _hour(facts: PublishedMarket) -> tuple[str, str]:
     if facts.largest_of:
         place = f", the largest {'rise' if moved > 0 else 'fall'} of the {facts.largest_of}"
     elif facts.move_rank is not None and facts.move_rank >= EXTREME_RANK:
-        place = f", more than in {_rank(facts.move_rank)} of 100 hours of the week"
+        place = f", more than in {in_100(facts.move_rank)} of 100 hours of the week"
     return f"{said}{place}.", f"{said}."
 
 
-def _rank(rank: float) -> int:
+def in_100(rank: float) -> int:
+    """Write a rank of 0..100 as the hours of 100 that it is above; none is above all 100."""
     return min(int(rank), 99)
 
 
-def _verb(moved: float, jump: float) -> str:
+def verb_of(moved: float, jump: float) -> str:
+    """Return the verb of a move in percent: a jump or a drop from a size on, else a rise or a fall."""
     if moved > 0:
         return "jumped" if moved >= jump else "rose"
     return "dropped" if moved <= -jump else "fell"
@@ -449,7 +446,7 @@ def _volatility(facts: PublishedMarket) -> str:
     sentences = []
     hour = facts.hour
     if facts.hour_rank is not None and facts.hour_rank >= EXTREME_RANK and not facts.hour_stands_out:
-        swung = f"In the last hour prices swung more than in {_rank(facts.hour_rank)} of 100 hours of the past week"
+        swung = f"In the last hour prices swung more than in {in_100(facts.hour_rank)} of 100 hours of the past week"
         net = "" if hour is None else f", for a change of {signed(hour)} on average"
         sentences.append(f"{swung}{net}.")
     if facts.volatility is not VolatilityWord.UNKNOWN:
@@ -462,7 +459,7 @@ def _expected(word: VolatilityWord, rank: float | None) -> str:
     if rank is None:
         return EXPECTED[word]
 
-    many = _rank(rank)
+    many = in_100(rank)
     hours = f"than in {many} of 100 hours of the past week"
     if word is VolatilityWord.ELEVATED and rank < _HIGH_RANK:
         return f"Expected volatility has come down, but still counts as elevated: higher {hours}."
@@ -533,131 +530,6 @@ def _volume(facts: PublishedMarket) -> str:
     if ratio is None or _LOW_VOLUME < ratio < _HIGH_VOLUME:
         return ""
     return f"Trading volume over the last day was {ratio:.1f} times the week's daily average."
-
-
-@dataclass(frozen=True, slots=True)
-class PublishedAsset:
-    """What is said of one asset, as published; None where unknown. Changes are percent."""
-
-    asset: str
-    change: float | None = None  # over 24 hours
-    usual_day: float | None = None  # median size of the changes of the kept days
-    structure: MarketStructure = MarketStructure.UNKNOWN
-    place: float | None = None  # between the week's low, 0, and its high, 1
-    hour_range: tuple[float, float] | None = None  # 90% range of the next hour
-    forecast: PublishedForecast | None = None
-    notes: tuple[str, ...] = ()  # what its order book and its futures show, as sentences
-    missing: str = ""  # why there is no forecast
-    hour: float | None = None  # change over the last hour
-    hour_rank: float | None = None  # of its size among the hours of the week, 0..100
-    last_3h: float | None = None  # changes over the last hours
-    last_8h: float | None = None
-    last_20h: float | None = None
-    broke_at: str | None = None  # when it broke its high, or its low, of the day before this hour, UTC
-    off_edge: float | None = None  # how far the price now is from the new high, or low
-
-    @property
-    def hour_stands_out(self) -> bool:
-        """Whether the last hour has a sentence of its own."""
-        if not self.hour:
-            return False
-        return abs(self.hour) >= HOUR_MOVE_PERCENT or (self.hour_rank or 0.0) >= EXTREME_RANK
-
-
-def asset_summary(facts: PublishedAsset) -> str:
-    """Return one asset in a few sentences: whether it will move, what it did, how far it may move."""
-    sentences = [_forecast(facts), _past(facts), _asset_hour(facts), _asset_range(facts), *facts.notes]
-    return " ".join(sentence for sentence in sentences if sentence)
-
-
-def _forecast(facts: PublishedAsset) -> str:
-    if facts.forecast is not None:
-        return forecast_sentence(facts.forecast)
-    return f"There is no forecast: {facts.missing}." if facts.missing else ""
-
-
-def _asset_range(facts: PublishedAsset) -> str:
-    if facts.hour_range is None:
-        return ""
-    low, high = facts.hour_range
-    return f"Nine times in ten, it should end the next hour between {signed(low, 2)} and {signed(high, 2)}."
-
-
-def _past(facts: PublishedAsset) -> str:
-    """Say what the price did over the day, and where that left it."""
-    name = ASSET_NAMES.get(facts.asset, facts.asset)
-    change = facts.change
-    if change is None:
-        return f"How {name} moved over the last day is not known."
-
-    did = "is flat"
-    if abs(change) > FLAT_PERCENT:
-        did = f"is {'up' if change > 0 else 'down'} {abs(change):.1f}%"
-    return f"{name} {did} on the day{_where(facts)}."
-
-
-def _asset_hour(facts: PublishedAsset) -> str:
-    """Say how the price moved in the last hour where that stands out; `but` where the day went the other way."""
-    if not facts.hour_stands_out:
-        return ""
-    moved = facts.hour or 0.0
-    contrary_day = (facts.change or 0.0) * moved < 0
-    opening = "But in the last hour" if contrary_day else "In the last hour"
-
-    place = ""
-    if facts.hour_rank is not None and facts.hour_rank >= EXTREME_RANK:
-        place = f", more than in {_rank(facts.hour_rank)} of 100 hours of its week"
-    return f"{opening} it {_verb(moved, 2 * _JUMP_PERCENT)} {abs(moved):.1f}%{place}."
-
-
-def _where(facts: PublishedAsset) -> str:
-    """Say where the price is within its last day or week, or how its trend goes; empty where nothing stands out."""
-    shape = facts.structure
-    if shape is MarketStructure.BREAKOUT:
-        return _broken(facts, "high", "below")
-    if shape is MarketStructure.BREAKDOWN:
-        return _broken(facts, "low", "above")
-    if shape in (MarketStructure.UPTREND, MarketStructure.DOWNTREND):
-        return _within_trend(facts)
-
-    if facts.place is not None and (facts.place >= NEAR or facts.place <= 1.0 - NEAR):
-        end = "top" if facts.place >= NEAR else "bottom"
-        return f", near the {end} of its range of the week"
-
-    quiet = facts.usual_day is not None and abs(facts.change or 0.0) < 0.5 * facts.usual_day
-    still = quiet and not facts.hour_stands_out
-    return " and without a clear trend" if still and shape is MarketStructure.RANGE else ""
-
-
-def _broken(facts: PublishedAsset, edge: str, off: str) -> str:
-    """Say when the price broke its high or low of the day before, and where it is now."""
-    broke = f": it broke its {edge} of the previous 24 hours"
-    if facts.broke_at is None or facts.off_edge is None:
-        return f"{broke} within this hour"
-    at = f"{broke} at {facts.broke_at} UTC"
-    if facts.off_edge < _AT_EDGE:
-        return f"{at} and is now at the new one"
-    return f"{at} and is now {facts.off_edge:.1f}% {off} the new one"
-
-
-def _within_trend(facts: PublishedAsset) -> str:
-    """Name the trend, joined by `and` to a change over the day that goes its way, by `but` to any other.
-
-    Nothing is said of a trend that the moves over 8 and over 20 hours both deny.
-    """
-    sign, way, back = 1.0, "an uptrend", "down"
-    if facts.structure is MarketStructure.DOWNTREND:
-        sign, way, back = -1.0, "a downtrend", "up"
-
-    longer = (facts.last_8h, facts.last_20h)
-    if all(move is not None and sign * move <= 0 for move in longer):
-        return ""
-
-    joined = " and" if sign * (facts.change or 0.0) > FLAT_PERCENT else ", but"
-    said = f"{joined} in {way} over the last 8 to 20 hours"
-    if facts.last_3h is not None and sign * facts.last_3h <= -REBOUND_PERCENT:
-        return f"{said}, though {back} {abs(facts.last_3h):.1f}% in the last three hours"
-    return said
 
 
 def brain_summary(facts: PublishedMarket, calls: Mapping[Call, int], *, simulated: bool) -> str:
