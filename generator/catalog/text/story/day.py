@@ -57,6 +57,10 @@ def opening(facts: StoryFacts) -> list[str]:
 def _day(pen: Pen, facts: StoryFacts, mean: float) -> list[str]:
     size = f"{abs(mean):.1f}%"
     verb = "gained" if mean > 0 else "lost"
+    way = f"took {size} from the average coin"
+    if mean > 0:
+        way = f"added {size} to the average coin"
+
     if abs(mean) < _FLAT:
         said = pen.pick(
             "flat day",
@@ -71,8 +75,7 @@ def _day(pen: Pen, facts: StoryFacts, mean: float) -> list[str]:
             f"The average coin {verb} {size} over the last day.",
             f"Between this hour yesterday and now the average coin {verb} {size}.",
             f"Equal parts of all coins {verb} {size} in a day.",
-            f"Twenty-four hours {'added' if mean > 0 else 'took'} {size} {'to' if mean > 0 else 'from'} the average "
-            "coin.",
+            f"Twenty-four hours {way}.",
         )
     return [said, *_yardstick(pen, facts, mean)]
 
