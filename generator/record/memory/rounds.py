@@ -174,23 +174,32 @@ def settled_predictions(connection: Connection, limit: int) -> tuple[PredictionM
 
 
 def week_of_ranges(connection: Connection, now_ms: int) -> dict[tuple[str, str], RangeWeek]:
-    """Return how the ranges that began in the last seven days held, by asset and horizon."""
+    """Return how the ranges that began in the last seven days held, by asset and horizon.
+
+    It is asked again after each move, so it reads the columns that it needs and makes no forecast of each row.
+    """
     c = t.predictions.c
-    query = select(t.predictions).where(c.start_ms > now_ms - 7 * DAY_MS, c.start_ms <= now_ms, c.ranges.is_not(None))
+    query = select(c.asset, c.warm_up, c.ranges, c.moves).where(
+        c.start_ms > now_ms - 7 * DAY_MS, c.start_ms <= now_ms, c.ranges.is_not(None), c.moves.is_not(None)
+    )
+
     found: dict[tuple[str, str], RangeWeek] = {}
-    for made in values_in(connection, PredictionMade, query):
-        for horizon, said in (made.ranges or {}).items():
-            came = made.moves.get(horizon)
-            if came is None or came.move is None:
+    for asset, warm_up, ranges, moves in connection.execute(query):
+        said = json.loads(ranges)
+        for horizon, came in json.loads(moves).items():
+            if came["move"] is None:
                 continue
-            before = found.get((made.asset, horizon), RangeWeek(0, 0, 0, 0.0, 0.0, 0))
-            found[made.asset, horizon] = RangeWeek(
+            forecast = said[horizon]
+            held_50 = forecast["low_50"] <= came["move"] <= forecast["high_50"]
+            held_90 = forecast["low_90"] <= came["move"] <= forecast["high_90"]
+            before = found.get((asset, horizon), RangeWeek(0, 0, 0, 0.0, 0.0, 0))
+            found[asset, horizon] = RangeWeek(
                 moves=before.moves + 1,
-                held_50=before.held_50 + int(said.low_50 <= came.move <= said.high_50),
-                held_90=before.held_90 + int(said.low_90 <= came.move <= said.high_90),
-                width_90=before.width_90 + said.high_90 - said.low_90,
-                largest=max(before.largest, abs(came.move)),
-                of_backtest=before.of_backtest + int(made.warm_up),
+                held_50=before.held_50 + int(held_50),
+                held_90=before.held_90 + int(held_90),
+                width_90=before.width_90 + forecast["high_90"] - forecast["low_90"],
+                largest=max(before.largest, abs(came["move"])),
+                of_backtest=before.of_backtest + int(warm_up),
             )
     return found
 
