@@ -67,7 +67,7 @@ def _wallet(file: Path, folder: Path, caps: Caps, devnet: str, payee: str | None
     from generator.errors import GeneratorError
 
     if not file.is_file():
-        raise GeneratorError(f"there is no wallet {file}")
+        raise GeneratorError(f"there is no wallet {file}; on a devnet `emi buy market-regime` makes one")
     return Wallet(load_or_make(file), devnet, Spending(folder, caps), payee)
 
 
