@@ -484,6 +484,16 @@ class RangeWeek(NamedTuple):
     of_backtest: int
 
 
+class RangeMiss(NamedTuple):
+    """A move over an hour that ended outside of its 90% range; percent."""
+
+    start_ms: int  # wall time
+    low: float
+    high: float
+    move: float
+    warm_up: bool
+
+
 @dataclass(frozen=True, slots=True)
 class ArenaView:
     """Everything the bodies need of the Arena after a tick."""
@@ -511,6 +521,7 @@ class ArenaView:
     leaderboard: VoterRanking = field(default_factory=VoterRanking)
     backtest: BacktestScores | None = None  # None where there was none
     week_of_ranges: Mapping[tuple[str, str], RangeWeek] = field(default_factory=dict)  # by asset and horizon
+    last_miss: RangeMiss | None = None  # of the default asset within the last week
     rare_levels: frozenset[tuple[str, float]] = frozenset()  # of the ladder: horizon and level, percent
     partition_day: PartitionDay | None = None  # of the hours of the last day, live or of the backtest
     ladder_record: LadderScores = NO_LADDER_SCORES  # live

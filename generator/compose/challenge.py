@@ -11,8 +11,8 @@ from generator.catalog.endpoints import ENDPOINTS
 from generator.catalog.formats import iso
 from generator.catalog.links import BUYER_PAGES, DOCS, LLMS_TXT, OPENAPI_JSON
 from generator.catalog.money import us_cents
-from generator.catalog.products import HUMAN_REPORT, OF_A_MONTH, QUOTE_GRACE_S, Product
-from generator.catalog.text.answers import DISCLAIMER, ECOSYSTEM, NO_VERDICT, PAYMENT_NEEDED, WHAT_THIS_IS_NOT
+from generator.catalog.products import HUMAN_REPORT, OF_A_LABEL, OF_A_MONTH, QUOTE_GRACE_S, Product
+from generator.catalog.text.answers import DISCLAIMER, ECOSYSTEM, NO_LABEL, PAYMENT_NEEDED, WHAT_THIS_IS_NOT
 from generator.catalog.text.market import LONGEST_HEADLINE
 from generator.catalog.words import MarketState, RegimeLabel, SourceMode, Status, VolatilityWord
 from generator.compose import envelope
@@ -251,13 +251,13 @@ def sections(body: envelope.PaidResponse) -> tuple[str, ...]:
 
 
 def unavailable(ctx: TickContext) -> dict[str, str]:
-    """Return why products are not for sale now: one without the month it is made from, a report without a verdict."""
+    """Return why products are not for sale now: one without the month it is made from, the regime without a label."""
     reasons = {}
     too_short = without_a_month(ctx)
     if too_short is not None:
         reasons = dict.fromkeys(OF_A_MONTH, too_short)
     if ctx.reading is None or ctx.reading.regime.label is RegimeLabel.UNKNOWN:
-        reasons[HUMAN_REPORT] = NO_VERDICT.format(reason=missing_reason(ctx))
+        reasons[OF_A_LABEL] = NO_LABEL.format(reason=missing_reason(ctx))
     return reasons
 
 

@@ -16,7 +16,7 @@ from generator.catalog.horizons import HOUR
 from generator.catalog.text import kept
 from generator.catalog.text.kept import AfterFacts, SpellFacts
 from generator.catalog.text.story import ahead, day
-from generator.catalog.text.story.facts import LargestHour, PartitionFacts, StoryFacts
+from generator.catalog.text.story.facts import LargestHour, MissFacts, PartitionFacts, StoryFacts
 from generator.compose.coins import ranges
 from generator.compose.context import TickContext
 from generator.compose.facts import facts as market_facts
@@ -57,6 +57,7 @@ def story_facts(ctx: TickContext) -> StoryFacts:
         beyond=_beyond(ctx),
         record=_record(ctx.arena.how_far) or _record(ctx.arena.backtest.how_far if ctx.arena.backtest else ()),
         record_is_backtest=_record(ctx.arena.how_far) is None,
+        miss=_miss(ctx),
         such_rule=_rule(month),
         such=month.such.n if month and month.such else 0,
         such_days=month.such.days if month and month.such else 0,
@@ -181,6 +182,18 @@ def _record(records: tuple[HorizonRecord, ...]) -> tuple[int, float, float] | No
             if half is not None and most is not None:
                 return record.resolved, half, most
     return None
+
+
+def _miss(ctx: TickContext) -> MissFacts | None:
+    """Return the last miss of a range over an hour, at the market's time; None where that is not known."""
+    found = ctx.arena.last_miss
+    if found is None:
+        return None
+    at_ms = ctx.freshness.priced_ms(found.start_ms) if ctx.freshness.offset_ms else found.start_ms
+    at = clock(at_ms, ctx.observation.market_ms)
+    if at is None:
+        return None
+    return MissFacts(at, found.low, found.high, found.move, found.warm_up)
 
 
 def _rule(month: Month | None) -> tuple[str, str, int, float] | None:

@@ -19,6 +19,8 @@ TRADES = re.compile(
     r"\b(entry|entries|stop|stops|stop-loss|size|sizing|take profit|target|targets|buy|sell)\b", re.IGNORECASE
 )
 REPORT = "x402-atlas-human-report"
+REGIME = "x402-market-regime"
+NO_DATA = "no order book, funding, open interest or liquidations from any source"
 
 
 @pytest.mark.parametrize("name", CONTEXTS)
@@ -142,17 +144,34 @@ def test_the_preview_shows_what_is_free_and_redacts_only_what_is_sold(name: str)
 
 
 @pytest.mark.parametrize("name", CONTEXTS)
-def test_what_lacks_its_month_or_its_verdict_is_not_for_sale_and_all_else_is(name: str) -> None:
+def test_what_lacks_its_month_or_its_label_is_not_for_sale_and_all_else_is(name: str) -> None:
     known = free(name, "market-regime")["regime"]["label"] != "unknown"
     month = name not in {"hourly", "everything_missing"}
 
     unsold = composed(name).unavailable
 
-    assert set(unsold) == (set() if month else set(OF_A_MONTH)) | (set() if known else {REPORT})
+    assert set(unsold) == (set() if month else set(OF_A_MONTH)) | (set() if known else {REGIME})
+    if not known:
+        assert unsold[REGIME].startswith("the regime is not sold while the market has no label: ")
     if name == "hourly":
         assert unsold["x402-atlas"].endswith("this market has bars of 60 minutes")
     if name == "everything_missing":
         assert unsold["x402-main-brain"].endswith("it has 0.0")
+
+
+def test_depth_and_funding_that_are_missing_are_null_with_a_limitation_and_all_is_sold() -> None:
+    assert composed("candles_only").unavailable == {}
+    for product in PRODUCTS:
+        assert NO_DATA in paid("candles_only", product.id)["limitations"], product.id
+
+    layer = paid("candles_only", "x402-atlas")["intelligence_layer"]
+    report = paid("candles_only", REPORT)["report"]
+
+    assert layer["liquidity"]["depth_1pct_usd"] is layer["derivatives"]["mean_rate_8h_percent"] is None
+    assert report["derivatives"]["text"] == "Nothing is known of the futures now, so who pays whom is left open."
+    assert report["liquidity"]["text"] == "How deep the order books are is not known."
+    assert report["evidence"]["missing"] == ["order book (7)", "funding (7)"]
+    assert "funding" not in {plot["name"] for plot in report["plots"]}
 
 
 def test_the_quote_can_be_paid_for_fifteen_minutes_after_the_next_tick() -> None:

@@ -4,6 +4,7 @@ import itertools
 import math
 import re
 import statistics
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -11,6 +12,9 @@ import pytest
 
 from generator.catalog.assets import ASSET_NAMES, ASSETS
 from generator.compose.body import encode
+from generator.compose.context import TickContext
+from generator.compose.paid_human_report import paid_human_report
+from tests.support.builders import full_context
 from tests.support.ten_moments import Moment, names, ten_moments
 from tests.worth import sentences
 
@@ -151,3 +155,25 @@ def test_the_spread_and_the_highest_funding_are_worked_out_again(name: str) -> N
     assert dearest in story["derivatives"]["text"]
     assert f"${3 * abs(rates[dearest]) * 100:.2f}" in story["derivatives"]["text"]
     assert f"{statistics.fmean(rates.values()):+.4f}%" in story["derivatives"]["text"]
+
+
+def miss_of(ctx: TickContext) -> str:
+    sentences_of_ladder = paid_human_report(ctx).report.ladder.text.split(". ")
+    return next((text for text in sentences_of_ladder if "-1.23%" in text or "-0.8149%" in text), "")
+
+
+def test_the_last_miss_of_a_range_is_told_at_the_time_of_its_prices() -> None:
+    ctx = full_context()
+    missed = ctx.arena.last_miss
+    assert missed is not None
+    near = missed._replace(move=-0.8149, low=-0.8141)
+    old = missed._replace(warm_up=True)
+    replayed = replace(ctx.freshness, offset_ms=2 * HOUR_MS)
+    moved_since = replace(replayed, moved_ms=missed.start_ms + 1)
+
+    assert all(figure in miss_of(ctx) for figure in ("04:53 UTC", "-0.81% to +0.82%"))
+    assert "02:53 UTC" in miss_of(replace(ctx, freshness=replayed))
+    assert miss_of(replace(ctx, freshness=moved_since)) == ""
+    assert "-0.8141% to +0.8234%" in miss_of(replace(ctx, arena=replace(ctx.arena, last_miss=near)))
+    assert "of the backtest" in miss_of(replace(ctx, arena=replace(ctx.arena, last_miss=old)))
+    assert miss_of(replace(ctx, arena=replace(ctx.arena, last_miss=None))) == ""

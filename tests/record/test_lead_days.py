@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from generator.arena.earned import LeadDay
-from generator.arena.values import PredictionMade, RangeWeek
+from generator.arena.values import Move, PredictionMade, RangeMiss, RangeWeek
 from generator.catalog.assets import ASSETS
 from generator.catalog.words import Call, Prediction
 from generator.record.memory import rounds
@@ -14,6 +14,7 @@ from generator.record.memory.store import Memory
 from tests.support import filled_memory
 from tests.support.arena_inputs import HOUR, NOON
 from tests.support.databases import url_in
+from tests.support.ranges import range_of
 
 DAY = 24 * HOUR
 SIGN = {Prediction.BULLISH: 1, Prediction.NEUTRAL: 0, Prediction.BEARISH: -1}
@@ -110,3 +111,26 @@ def test_the_ranges_of_the_week_are_those_of_each_stored_forecast(tmp_path: Path
         largest=max(abs(move) for *_, move in cases),
         of_backtest=sum(one.warm_up for one, *_ in cases),
     )
+
+
+def test_the_last_miss_is_bitcoins_newest_hour_outside_of_its_wide_range(tmp_path: Path) -> None:
+    memory = Memory.open(url_in(tmp_path))
+    far, near = Move(66_000.0, 3.21), Move(65_592.1, -0.028)
+    made = [
+        replace(
+            filled_memory.prediction(asset, NOON + number * HOUR, warm_up=number < 30),
+            moves={"15m": far, "1h": far if number in misses else near},
+        )
+        for asset, misses in (("BTC", {3, 20, 40}), ("ETH", {50}))
+        for number in range(60)
+    ]
+    filled_memory.fill(memory, made, [])
+    low, high = range_of(0.2).low_90, range_of(0.2).high_90
+
+    with memory.reading() as connection:
+        found = [rounds.last_miss(connection, NOON + hours * HOUR) for hours in (59, 39, 2, 40 + 7 * 24)]
+    memory.close()
+
+    assert found[0] == RangeMiss(NOON + 40 * HOUR, low, high, 3.21, warm_up=False)
+    assert found[1] == RangeMiss(NOON + 20 * HOUR, low, high, 3.21, warm_up=True)
+    assert found[2] is found[3] is None

@@ -24,6 +24,7 @@ from generator.arena.values import (
     PartitionScore,
     Pattern,
     Proportion,
+    RangeMiss,
     RangeWeek,
     RankedVoter,
     RecordCrowd,
@@ -369,6 +370,7 @@ def arena() -> ArenaView:
             for asset in ASSETS
             for place, horizon in enumerate(HORIZONS)
         },
+        last_miss=RangeMiss(NOW_MS - 5 * HOUR_MS, -0.8123, 0.8234, -1.2345, warm_up=False),
         rare_levels=frozenset({("1h", 2.0), ("24h", 10.0)}),
         ladder_record=ladder_record(),
         partition_day=PartitionDay((41, 55, 44), (43.2, 54.1, 42.7)),

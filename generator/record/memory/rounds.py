@@ -12,8 +12,10 @@ from generator.arena.life import ROUND_OPENED
 from generator.arena.play import PlayInputs, PlayResult, PlayState
 from generator.arena.teacher import PredictionChange, RoundChange
 from generator.arena.timetable import Timetable
-from generator.arena.values import Event, Lesson, PredictionMade, RangeWeek, Round, Tally
+from generator.arena.values import Event, Lesson, PredictionMade, RangeMiss, RangeWeek, Round, Tally
+from generator.catalog.assets import DEFAULT_ASSET
 from generator.catalog.durations import DAY_MS
+from generator.catalog.horizons import HOUR
 from generator.catalog.words import Concept, Prediction, RoundPhase
 from generator.record.memory import tables as t
 from generator.record.memory.ballots import locked_tally, real_tally
@@ -202,6 +204,21 @@ def week_of_ranges(connection: Connection, now_ms: int) -> dict[tuple[str, str],
                 of_backtest=before.of_backtest + int(warm_up),
             )
     return found
+
+
+def last_miss(connection: Connection, now_ms: int) -> RangeMiss | None:
+    """Return the last hour whose move of the default asset left its 90% range; None in a week without one."""
+    c = t.predictions.c
+    since = and_(c.asset == DEFAULT_ASSET, c.start_ms > now_ms - 7 * DAY_MS, c.start_ms <= now_ms)
+    query = select(t.predictions).where(since, c.ranges.is_not(None)).order_by(c.start_ms.desc())
+    for made in values_in(connection, PredictionMade, query):
+        said = (made.ranges or {}).get(HOUR)
+        came = made.moves.get(HOUR)
+        if said is None or came is None or came.move is None:
+            continue
+        if not said.low_90 <= came.move <= said.high_90:
+            return RangeMiss(made.start_ms, said.low_90, said.high_90, came.move, made.warm_up)
+    return None
 
 
 def lead_days(connection: Connection) -> tuple[LeadDay, ...]:

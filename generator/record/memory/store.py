@@ -254,6 +254,11 @@ class Memory:
                 (now_ms // HOUR_MS, totals.live.ranges, totals.backtest.ranges),
                 lambda: rounds.week_of_ranges(connection, now_ms),
             ),
+            last_miss=self._cached(
+                "miss",
+                (now_ms // HOUR_MS, totals.live.ranges, totals.backtest.ranges),
+                lambda: rounds.last_miss(connection, now_ms),
+            ),
             rare_levels=rare,
             partition_day=self._cached(
                 "partition day",

@@ -105,13 +105,20 @@ def _record(pen: Pen, facts: StoryFacts) -> list[str]:
 def _miss(pen: Pen, facts: StoryFacts) -> list[str]:
     if facts.miss is None:
         return []
-    at, moved, low, high = facts.miss
+    miss = facts.miss
+    # Two decimals, unless a near miss would then read as a hit.
+    decimals = 4 if round(miss.low, 2) <= round(miss.move, 2) <= round(miss.high, 2) else 2
+    span = f"{miss.low:+.{decimals}f}% to {miss.high:+.{decimals}f}%"
+    moved = f"{miss.move:+.{decimals}f}%"
+    where = " of the backtest" if miss.of_backtest else ""
     return [
         pen.pick(
             "miss",
-            f"The last wide range of Bitcoin that failed began at {at} UTC: it gave {low:+.2f}% to {high:+.2f}% and "
-            f"{moved:+.2f}% came.",
-            f"Its latest miss: from {at} UTC Bitcoin moved {moved:+.2f}%, outside {low:+.2f}% to {high:+.2f}%.",
+            f"The last wide range{where} that failed was for the hour from {miss.at} UTC: {span} was given, {moved} came.",
+            f"Their latest miss{where}: in the hour from {miss.at} UTC Bitcoin moved {moved}, outside {span}.",
+            f"When did one{where} last fail? From {miss.at} UTC, when an hour brought {moved} against {span}.",
+            f"The newest move{where} that got away is {moved}, in the hour from {miss.at} UTC, with a range of {span}.",
+            f"A wide range{where} was last wrong in the hour from {miss.at} UTC, which moved {moved} against {span}.",
         )
     ]
 

@@ -22,6 +22,17 @@ class LargestHour:
 
 
 @dataclass(frozen=True, slots=True)
+class MissFacts:
+    """The last hour in which Bitcoin's move left its 90% range; percent."""
+
+    at: str  # when it began, UTC
+    low: float
+    high: float
+    move: float
+    of_backtest: bool
+
+
+@dataclass(frozen=True, slots=True)
 class PartitionFacts:
     """The next four hours of one coin in three parts; percent."""
 
@@ -60,7 +71,7 @@ class StoryFacts:
     beyond: Mapping[str, tuple[float, float, float]] = field(default_factory=dict)  # level, end, touch of 100
     record: tuple[int, float, float] | None = None  # hours scored, inside the 50% and the 90% range
     record_is_backtest: bool = False
-    miss: tuple[str, float, float, float] | None = None  # when, the move, and the range's ends
+    miss: MissFacts | None = None
     such_rule: tuple[str, str, int, float] | None = None  # side, step, size of the day, usual day
     such: int = 0
     such_days: int = 0
