@@ -10,7 +10,7 @@ Every sum is a whole number of scaled figures. Intervals come from how UTC days 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from math import log
 from typing import Any, Final
@@ -253,6 +253,48 @@ class LadderSums:
             base = tuple(_units(chance) for chance in part["base_rates"])
             cell = cell.counted(day, losses_of(chances, base, place), event=place != 1, said=_UNITS - chances[1])
         return cell
+
+
+def sums_of(hours: Iterable[LadderHour]) -> LadderSums:
+    """Return the sums of some hours, of all that has come due of them."""
+    sums = LadderSums()
+    for hour in hours:
+        for horizon in HORIZONS:
+            if is_done(hour, horizon):
+                sums = sums.plus(hour, horizon)
+    return sums
+
+
+def short_scores(sums: LadderSums) -> dict[str, Any]:
+    """Return how the chances did in a few figures, as the log has them of each day: by horizon and kind, all levels."""
+    scores = {}
+    for horizon in HORIZONS:
+        for kind in KINDS:
+            cells = [sums.cells.get(key(horizon, level, kind), Cell()) for level in HORIZONS[horizon].levels]
+            scores[f"{horizon} {kind}"] = _short(cells)
+    return {**scores, "partition": _short([sums.partition])}
+
+
+def _short(cells: Sequence[Cell]) -> dict[str, Any]:
+    n = sum(cell.n for cell in cells)
+    if not n:
+        return {"n": 0, "brier": None, "base_rate_brier": None}
+    return {
+        "n": n,
+        "brier": _mean(sum(cell.brier for cell in cells), n, _UNITS**2),
+        "base_rate_brier": _mean(sum(cell.base_brier for cell in cells), n, _UNITS**2),
+    }
+
+
+def counted(sums: LadderSums) -> dict[str, dict[str, Any]]:
+    """Return the sums that do not depend on the order in which cases came due, each by its name."""
+    cells = {name: _counted(cell) for name, cell in sums.cells.items() if cell.n or cell.void}
+    bins = dict(sums.bins)
+    return {"level": cells, "reliability": bins, "partition": {"4h": _counted(sums.partition)}}
+
+
+def _counted(cell: Cell) -> list[int]:
+    return [cell.n, cell.void, cell.events, cell.brier, cell.base_brier, cell.log, cell.base_log, cell.said]
 
 
 def day_of(hours: Iterable[LadderHour]) -> PartitionDay | None:

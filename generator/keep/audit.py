@@ -11,8 +11,9 @@ from sqlalchemy import Connection, select
 
 from generator.errors import BackupError, GeneratorError
 from generator.record.audit.audit import Audit, AuditError
+from generator.record.audit.ladders import file_complaint
 from generator.record.log.tiles import WIDTH, Edge, Tile, leaf_hash
-from generator.record.memory import log
+from generator.record.memory import ladders, log
 from generator.record.memory import tables as t
 from generator.record.memory.database import open_database
 
@@ -46,6 +47,7 @@ def audit_memory(url: str, once: Path | None) -> MemoryFigures:
     try:
         with engine.begin() as connection:
             edge, audit = _recount(connection)
+            _recount_ladders(connection, audit)
             compared = 0 if once is None else _compare_tiles(connection, once, edge.size)
     except (AuditError, ValueError) as error:
         raise BackupError(f"the log in the memory does not hold: {error}") from error
@@ -67,6 +69,19 @@ def _recount(connection: Connection) -> tuple[Edge, Audit]:
     if edge.root() != log.load_edge(connection).root():
         raise AuditError("its entries do not lead to the hashes that are stored with them")
     return edge, audit
+
+
+def _recount_ladders(connection: Connection, audit: Audit) -> None:
+    """Open every day of ladders that the log still knows, and score all live ladders and partitions again."""
+    for day, data in ladders.files(connection):
+        if day not in audit.ladders.revealed:
+            continue
+        complaint = file_complaint(audit.ladders, day, data, audit.move_of)
+        if complaint is not None:
+            raise AuditError(f"the ladders of {day}: {complaint}")
+
+    if complaint := ladders.sums_complaint(connection):
+        raise AuditError(complaint)
 
 
 def _entries(connection: Connection) -> Iterator[list[bytes]]:

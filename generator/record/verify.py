@@ -312,7 +312,8 @@ class Verified:
             lines.append(f"witnesses of the policy signed its first {self.witnessed.head.size} entries by {at}")
 
         if self.ladder_days:
-            lines.append(f"ladders opened to what was sealed before each hour: {quantity(self.ladder_days, 'day')}")
+            days = quantity(self.ladder_days, "day")
+            lines.append(f"ladders opened to what was sealed before each hour, and scored again: {days}")
 
         if self.rounds:
             older = f"; {self.older} older rounds with votes were not" if self.older else ""
@@ -404,11 +405,11 @@ def verify_all(
 
 def _open_ladders(read: Read, day: str, audit: Audit) -> None:
     """Check that the published ladders of a day are those that were sealed; VerifyError where they are not."""
-    path, _ = audit.ladders.revealed[day]
+    path = audit.ladders.revealed[day].path
     data = read(path)
     if data is None:
         raise VerifyError(f"{path} is not published; the log names its digest")
-    if complaint := file_complaint(audit.ladders, day, data):
+    if complaint := file_complaint(audit.ladders, day, data, audit.move_of):
         raise VerifyError(f"{path}: {complaint}")
 
 

@@ -159,7 +159,7 @@ def test_what_lacks_its_month_or_its_label_is_not_for_sale_and_all_else_is(name:
         assert unsold["x402-main-brain"].endswith("it has 0.0")
 
 
-def test_depth_and_funding_that_are_missing_are_null_with_a_limitation_and_all_is_sold() -> None:
+def test_depth_and_funding_that_are_missing_are_null_and_limited_and_all_is_sold() -> None:
     assert composed("candles_only").unavailable == {}
     for product in PRODUCTS:
         assert NO_DATA in paid("candles_only", product.id)["limitations"], product.id

@@ -162,7 +162,7 @@ def miss_of(ctx: TickContext) -> str:
     return next((text for text in sentences_of_ladder if "-1.23%" in text or "-0.8149%" in text), "")
 
 
-def test_the_last_miss_of_a_range_is_told_at_the_time_of_its_prices() -> None:
+def test_the_last_miss_of_a_range_has_the_time_of_its_prices() -> None:
     ctx = full_context()
     missed = ctx.arena.last_miss
     assert missed is not None

@@ -2,6 +2,8 @@
 
 import hashlib
 import json
+import sqlite3
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -10,9 +12,13 @@ from typing import Any
 import pytest
 
 from generator.arena.published import canonical_json, digest_of
+from generator.arena.values import Move
 from generator.catalog.durations import DAY_MS
+from generator.catalog.horizons import HORIZONS
+from generator.errors import BackupError
+from generator.keep.audit import audit_memory
 from generator.record.audit.audit import Audit, AuditError
-from generator.record.audit.ladders import LadderError, LadderLog, file_complaint
+from generator.record.audit.ladders import LadderError, LadderLog, MoveOf, Revealed, file_complaint
 from generator.record.log.tiles import unbundle
 from generator.record.memory import ladders
 from generator.runtime import tick
@@ -71,7 +77,7 @@ def test_an_hour_opens_to_its_last_digest_and_the_log_keeps_the_files_digest(rec
     assert canonical_json(hour["ladder"]["assets"]) == canonical_json(said_at(START - 2 * MINUTE))
     assert (revealed["day"], revealed["path"]) == (DAY, FILE)
     assert revealed["sha256"] == hashlib.sha256(data).hexdigest()
-    assert set(revealed) == {"kind", "at", "day", "path", "sha256"}
+    assert set(revealed) == {"kind", "at", "day", "path", "sha256", "scores"}
     assert hour["came"]["24h"]["BTC"]["high"] > hour["came"]["15m"]["BTC"]["high"]
 
 
@@ -79,7 +85,7 @@ def test_verify_opens_the_ladders_of_the_published_days(record: Record) -> None:
     result = run_verify(record.site)
 
     assert result.exit_code == 0, result.output
-    assert "ladders opened to what was sealed before each hour: 1 day" in result.output
+    assert "ladders opened to what was sealed before each hour, and scored again: 1 day" in result.output
 
 
 def test_nothing_of_a_ladder_is_in_a_file_before_its_day_is_over(tmp_path: Path) -> None:
@@ -183,14 +189,18 @@ def test_a_file_that_was_changed_or_taken_away_is_refused(record: Record, change
     assert "is not published" in gone.output.replace("\n", " ")
 
 
-def of_day(data: bytes, change: Change | None = None) -> tuple[LadderLog, bytes]:
+def no_moves(*_: str) -> None:
+    """Return no logged move."""
+
+
+def of_day(data: bytes, change: Change | None = None, scores: Any = None) -> tuple[LadderLog, bytes]:
     """Return a log that names the digest of a changed file: only what it holds can give it away."""
     day = json.loads(data)
     made = {hour["ladder"]["start"]: digest_of(hour["ladder"], hour["salt"]) for hour in day["hours"]}
     if change:
         change(day)
     changed = canonical_json(day)
-    return LadderLog({DAY: made}, {DAY: (FILE, hashlib.sha256(changed).hexdigest())}), changed
+    return LadderLog({DAY: made}, {DAY: Revealed(FILE, hashlib.sha256(changed).hexdigest(), scores)}), changed
 
 
 def test_a_file_of_the_right_digest_must_still_hold_what_was_sealed(record: Record) -> None:
@@ -198,15 +208,105 @@ def test_a_file_of_the_right_digest_must_still_hold_what_was_sealed(record: Reco
     assert data is not None
     log, same = of_day(data)
 
-    assert file_complaint(log, DAY, same) is None
+    assert file_complaint(log, DAY, same, no_moves) is None
     assert "do not give the commitment" in (file_complaint(*_args(of_day(data, _flip))) or "")
     assert "hours are not those" in (file_complaint(*_args(of_day(data, _drop))) or "")
     assert "not of its form" in (file_complaint(*_args(of_day(data, lambda day: day.pop("hours")))) or "")
 
 
-def _args(made: tuple[LadderLog, bytes]) -> tuple[LadderLog, str, bytes]:
+def _args(made: tuple[LadderLog, bytes]) -> tuple[LadderLog, str, bytes, MoveOf]:
     log, data = made
-    return log, DAY, data
+    return log, DAY, data, no_moves
+
+
+def plain_scores(data: bytes) -> dict[str, tuple[int, float, float]]:
+    """Score a day's file from what it says and what came: cases, Brier score and that of the base rates, by kind."""
+    cases: dict[str, list[tuple[float, float]]] = defaultdict(list)
+    for hour in json.loads(data)["hours"]:
+        said, base = hour["ladder"]["assets"], hour["ladder"]["base_rates"]
+        for horizon, assets in hour["came"].items():
+            for asset, came in assets.items():
+                for place, (level, *chances) in enumerate(said[asset]["ladder"][horizon]):
+                    ended = abs(came["move"]) > level
+                    reached = came["high"] > level or came["low"] < -level
+                    for column, (kind, event) in enumerate((("end", ended), ("touch", reached))):
+                        chance, usual = chances[3 * column + 2], base[horizon][place][column]
+                        cases[f"{horizon} {kind}"].append(((chance - event) ** 2, (usual - event) ** 2))
+                part = said[asset]["partition"]
+                if horizon == "4h":
+                    up, down = came["move"] > part["band_percent"], came["move"] < -part["band_percent"]
+                    truth = (down, not up and not down, up)
+                    rows = (part["chances"], part["base_rates"])
+                    squares = [sum((p - t) ** 2 for p, t in zip(row, truth, strict=True)) for row in rows]
+                    cases["partition"].append((squares[0], squares[1]))
+    means = {name: [sum(column) / len(rows) for column in zip(*rows, strict=True)] for name, rows in cases.items()}
+    return {name: (len(cases[name]), round(one, 4), round(base, 4)) for name, (one, base) in means.items()}
+
+
+def test_the_log_has_the_scores_of_a_day_as_its_file_gives_them(record: Record) -> None:
+    data = record.site_read(FILE)
+    assert data is not None
+    [revealed] = entries(record, "ladders.revealed")
+
+    columns = ("n", "brier", "base_rate_brier")
+    logged = {name: tuple(score[column] for column in columns) for name, score in revealed["scores"].items()}
+
+    assert set(logged) == {*(f"{horizon} {kind}" for horizon in HORIZONS for kind in ("end", "touch")), "partition"}
+    for name, (n, brier, base) in plain_scores(data).items():
+        assert logged[name] == (n, pytest.approx(brier, abs=1e-4), pytest.approx(base, abs=1e-4))
+
+
+def _worsen(scores: dict[str, Any], name: str) -> dict[str, Any]:
+    return {**scores, name: {**scores[name], "brier": scores[name]["brier"] - 0.01}}
+
+
+def test_a_score_or_a_move_that_does_not_follow_is_named(record: Record) -> None:
+    data = record.site_read(FILE)
+    assert data is not None
+    [revealed] = entries(record, "ladders.revealed")
+    scores = revealed["scores"]
+    came = json.loads(data)["hours"][0]["came"]
+    honest = Move(1.0, came["1h"]["BTC"]["move"])
+
+    def complaint(scores: Any, move: Move = honest) -> str:
+        log, same = of_day(data, scores=scores)
+        moves = {("BTC", "1h"): move}
+        return file_complaint(log, DAY, same, lambda _, *what: moves.get(what)) or ""
+
+    assert complaint(scores) == ""
+    for name in ("24h end", "1h touch", "partition"):
+        assert complaint(_worsen(scores, name)).startswith(f"the scores of {name} are ")
+    assert "the logged prices give 9.9" in complaint(scores, Move(1.0, 9.9))
+
+
+def plant(record: Record, change: Callable[[dict[str, Any]], object]) -> str:
+    """Audit a copy of a memory whose stored sums were changed; return what is wrong with it."""
+    copy = record.folder / "copy.sqlite3"
+    with sqlite3.connect(record.folder / "memory.sqlite3") as source, sqlite3.connect(copy) as target:
+        source.backup(target)
+        [text] = target.execute("SELECT value FROM meta WHERE key = ?", (ladders.TOTALS_KEY,)).fetchone()
+        sums = json.loads(text)
+        change(sums)
+        target.execute("UPDATE meta SET value = ? WHERE key = ?", (json.dumps(sums), ladders.TOTALS_KEY))
+    source.close()
+    target.close()
+    try:
+        audit_memory(f"sqlite:///{copy}", None)
+    except BackupError as error:
+        return str(error)
+    finally:
+        copy.unlink()
+    return ""
+
+
+def test_an_audit_of_the_memory_finds_a_planted_score_of_a_ladder(record: Record) -> None:
+    def better(cell: dict[str, Any]) -> None:
+        cell["brier"] -= 1
+
+    assert plant(record, dict.copy) == ""
+    assert "level 1h 0.5 touch" in plant(record, lambda sums: better(sums["live"]["cells"]["1h 0.5 touch"]))
+    assert "level 24h 10 end" in plant(record, lambda sums: better(sums["live"]["cells"]["24h 10 end"]))
+    assert "partition 4h" in plant(record, lambda sums: better(sums["live"]["partition"]))
 
 
 def test_a_log_that_seals_late_reveals_early_or_never_is_refused() -> None:
@@ -218,12 +318,12 @@ def test_a_log_that_seals_late_reveals_early_or_never_is_refused() -> None:
         with pytest.raises(LadderError, match="after its hour began"):
             log.take_made(*wrong)
     with pytest.raises(LadderError, match="before its last horizon"):
-        log.take_revealed("2026-11-21T22:59:59Z", DAY, FILE, "b")
+        log.take_revealed("2026-11-21T22:59:59Z", DAY, Revealed(FILE, "b", None))
     with pytest.raises(LadderError, match="no ladder of this day"):
-        log.take_revealed("2026-11-23T00:00:00Z", "2026-11-21", FILE, "b")
+        log.take_revealed("2026-11-23T00:00:00Z", "2026-11-21", Revealed(FILE, "b", None))
     assert log.missing("2026-11-22T02:00:00Z") is None
     assert log.missing("2026-11-22T02:00:01Z") == DAY
-    log.take_revealed("2026-11-21T23:15:00Z", DAY, FILE, "b")
+    log.take_revealed("2026-11-21T23:15:00Z", DAY, Revealed(FILE, "b", None))
     with pytest.raises(LadderError, match="revealed before"):
         log.take_made(at, start, "c")
 

@@ -21,7 +21,7 @@ from generator.arena.scores import Sums, track_record
 from generator.arena.values import ForecastScores, HorizonRecord, Move, RangeForecast, Round
 from generator.catalog.formats import ms_of
 from generator.catalog.horizons import HORIZONS
-from generator.record.audit.ladders import LadderError, LadderLog
+from generator.record.audit.ladders import LadderError, LadderLog, Revealed
 
 OVERDUE_S: Final = 2 * 3600  # a round or an hour that ended this long before the log's last entry has its outcome
 PRICE_WINDOW_S: Final = 60
@@ -310,7 +310,13 @@ class Audit:
         self.ladders.take_made(entry["at"], entry["start"], str(entry["commitment"]))
 
     def _on_ladders_revealed(self, entry: Mapping[str, Any]) -> None:
-        self.ladders.take_revealed(entry["at"], entry["day"], entry["path"], entry["sha256"])
+        file = Revealed(entry["path"], entry["sha256"], entry.get("scores"))
+        self.ladders.take_revealed(entry["at"], entry["day"], file)
+
+    def move_of(self, start: str, asset: str, horizon: str) -> Move | None:
+        """Return the move of an asset over a horizon by the logged prices; None where none is logged."""
+        ranges = self.ranges.get(start, {}).get(asset)
+        return None if ranges is None else ranges.moves.get(horizon)
 
     def _on_scores(self, entry: Mapping[str, Any]) -> None:
         records = {"arena": self.arena_record(), "hourly": self.hourly_record()}

@@ -2,20 +2,24 @@
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import pairwise
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
+from generator.arena.ladders import LadderHour, short_scores, sums_of
 from generator.arena.published import digest_of
+from generator.arena.values import Move
 from generator.catalog.durations import DAY_MS, HOUR_MS
-from generator.catalog.formats import ms_of
+from generator.catalog.formats import iso, ms_of
 from generator.catalog.horizons import HORIZONS
 
 KEPT_DAYS: Final = 40  # whose commitments are kept to be compared with their files
 OVERDUE_MS: Final = 2 * HOUR_MS
 _LEAST, _MOST = 0.001, 0.999
+MoveOf = Callable[[str, str, str], Move | None]
+"""The move that the logged prices give: of the start of an hour, an asset and a horizon; None where none is logged."""
 
 
 class LadderError(ValueError):
@@ -32,12 +36,20 @@ def ladders_path(day: int) -> str:
     return f"/files/ladders/{day_text(day)}.json"
 
 
+class Revealed(NamedTuple):
+    """What the log says of the file of a day."""
+
+    path: str
+    sha256: str
+    scores: Mapping[str, Any] | None  # of the day's chances; None of an entry from before they were logged
+
+
 @dataclass
 class LadderLog:
     """What the log says of ladders, of the last days."""
 
     made: dict[str, dict[str, str]] = field(default_factory=dict)  # day -> start of the hour -> its last commitment
-    revealed: dict[str, tuple[str, str]] = field(default_factory=dict)  # day -> path and digest of its file
+    revealed: dict[str, Revealed] = field(default_factory=dict)  # by day
 
     def take_made(self, at: str, start: str, commitment: str) -> None:
         """Read that an hour's ladder was sealed; the last one before the hour counts."""
@@ -51,17 +63,17 @@ class LadderLog:
             del self.made[oldest]
             self.revealed.pop(oldest, None)
 
-    def take_revealed(self, at: str, day: str, path: str, sha256: str) -> None:
-        """Read which file reveals a day."""
+    def take_revealed(self, at: str, day: str, file: Revealed) -> None:
+        """Read which file reveals a day, and how its chances did."""
         if day in self.revealed:
             raise LadderError("this day was revealed before")
         if day not in self.made:
             raise LadderError("no ladder of this day was sealed")
-        if path != ladders_path(_number(day)):
-            raise LadderError(f"its file is named {path}")
+        if file.path != ladders_path(_number(day)):
+            raise LadderError(f"its file is named {file.path}")
         if ms_of(at) < (_number(day) + 2) * DAY_MS - HOUR_MS:
             raise LadderError("revealed before its last horizon had ended")
-        self.revealed[day] = (path, sha256)
+        self.revealed[day] = file
 
     def missing(self, last_at: str) -> str | None:
         """Return a day that should have been revealed before the last entry; None where there is none."""
@@ -75,23 +87,75 @@ def _number(day: str) -> int:
     return ms_of(f"{day}T00:00:00Z") // DAY_MS
 
 
-def file_complaint(log: LadderLog, day: str, data: bytes) -> str | None:
-    """Return what is wrong with the file that reveals a day; None where it holds what was sealed hour by hour."""
-    _, sha256 = log.revealed[day]
-    if hashlib.sha256(data).hexdigest() != sha256:
+def hours_in(data: bytes) -> list[LadderHour]:
+    """Return the hours of the file that reveals a day."""
+    return [
+        LadderHour(
+            start_ms=ms_of(hour["ladder"]["start"]),
+            made_ms=0,  # not published
+            warm_up=False,
+            said=hour["ladder"]["assets"],
+            base=hour["ladder"]["base_rates"],
+            prices=hour["start_prices"],
+            came=hour["came"],
+            void_reason=hour["void_reason"],
+        )
+        for hour in json.loads(data)["hours"]
+    ]
+
+
+def file_complaint(log: LadderLog, day: str, data: bytes, move_of: MoveOf) -> str | None:
+    """Return what is wrong with the file that reveals a day.
+
+    None where it holds what was sealed hour by hour, its moves are those of the logged prices, and its chances did as
+    the log says.
+    """
+    revealed = log.revealed[day]
+    if hashlib.sha256(data).hexdigest() != revealed.sha256:
         return "it is not the file whose digest is in the log"
     try:
-        hours = json.loads(data)["hours"]
-        shown = {hour["ladder"]["start"]: hour for hour in hours}
-        if len(shown) != len(hours) or set(shown) != set(log.made[day]):
-            return "its hours are not those that were sealed"
-        for start, hour in shown.items():
-            if digest_of(hour["ladder"], hour["salt"]) != log.made[day][start]:
-                return f"{start}: ladder and salt do not give the commitment"
-            if complaint := _chances_complaint(hour["ladder"]["assets"]):
-                return f"{start}: {complaint}"
+        complaint = _sealed_complaint(log.made[day], json.loads(data)["hours"])
+        if complaint is not None:
+            return complaint
+        hours = hours_in(data)
+        return _moves_complaint(hours, move_of) or _scores_complaint(hours, revealed.scores)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         return f"it is not of its form ({type(error).__name__}: {error})"
+
+
+def _sealed_complaint(made: Mapping[str, str], hours: Sequence[Mapping[str, Any]]) -> str | None:
+    """Return where the hours are not those that were sealed, or their chances are none."""
+    shown = {hour["ladder"]["start"]: hour for hour in hours}
+    if len(shown) != len(hours) or set(shown) != set(made):
+        return "its hours are not those that were sealed"
+    for start, hour in shown.items():
+        if digest_of(hour["ladder"], hour["salt"]) != made[start]:
+            return f"{start}: ladder and salt do not give the commitment"
+        if complaint := _chances_complaint(hour["ladder"]["assets"]):
+            return f"{start}: {complaint}"
+    return None
+
+
+def _moves_complaint(hours: Sequence[LadderHour], move_of: MoveOf) -> str | None:
+    """Return where a move is another than that of the prices in the log."""
+    for hour in hours:
+        for horizon, assets in hour.came.items():
+            for asset, came in assets.items():
+                logged = move_of(iso(hour.start_ms), asset, horizon)
+                if logged is None or logged.move is None or came["move"] == logged.move:
+                    continue
+                where = f"{iso(hour.start_ms)}: {asset} over {horizon}"
+                return f"{where}: the move is {came['move']}, the logged prices give {logged.move}"
+    return None
+
+
+def _scores_complaint(hours: Sequence[LadderHour], logged: Mapping[str, Any] | None) -> str | None:
+    """Return which score of the log does not follow from what was said and what came."""
+    if logged is None:
+        return None
+    for name, score in short_scores(sums_of(hours)).items():
+        if logged.get(name) != score:
+            return f"the scores of {name} are {logged.get(name)} in the log, the file gives {score}"
     return None
 
 

@@ -6,22 +6,27 @@ the connection of the transaction.
 """
 
 import hashlib
+import itertools
 import json
 import zlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from sqlalchemy import ColumnElement, Connection, delete, func, insert, select, update
 
 from generator.arena.ladders import (
     LadderHour,
+    LadderSums,
     LadderTotals,
+    counted,
     day_is_over,
     day_of,
     judge,
     make,
     newly_done,
     sealed_of,
+    short_scores,
+    sums_of,
 )
 from generator.arena.play import PlayInputs
 from generator.arena.published import canonical_json, digest_of
@@ -29,7 +34,7 @@ from generator.arena.values import PartitionDay
 from generator.catalog.durations import DAY_MS
 from generator.catalog.formats import iso
 from generator.record.audit.entries import Entry, SaltOf, entry
-from generator.record.audit.ladders import day_text, ladders_path
+from generator.record.audit.ladders import day_text, hours_in, ladders_path
 from generator.record.memory import tables as t
 from generator.record.memory.rows import get_meta, put_meta, upsert, within
 
@@ -137,7 +142,7 @@ def _reveal(connection: Connection, day: int, now_ms: int, salt: SaltOf) -> Entr
     connection.execute(insert(t.ladder_days).values(day=day, data=zlib.compress(data), published=False))
     connection.execute(delete(t.ladders).where(_L.due_ms.is_(None), _L.start_ms < day * DAY_MS - KEPT_MS))
     named = {"day": day_text(day), "path": ladders_path(day), "sha256": hashlib.sha256(data).hexdigest()}
-    return entry("ladders.revealed", now_ms, None, **named)
+    return entry("ladders.revealed", now_ms, None, **named, scores=short_scores(sums_of(hours)))
 
 
 def _published(hour: LadderHour, salt: SaltOf) -> dict[str, Any]:
@@ -172,6 +177,39 @@ def partition_day(connection: Connection, now_ms: int) -> PartitionDay | None:
     """Return what came of the partitions that began in the last day."""
     query = select(t.ladders).where(within(_L.start_ms, now_ms - DAY_MS, now_ms)).order_by(_L.start_ms)
     return day_of(_hour(row) for row in connection.execute(query).mappings())
+
+
+def sums_complaint(connection: Connection) -> str | None:
+    """Return which of the kept sums is not that of all live hours; None where all are."""
+    stored = counted(totals(connection).live)
+    again = counted(_recounted(connection))
+    for part, sums in again.items():
+        for name, figures in sums.items():
+            if stored[part].get(name) != figures:
+                kept = stored[part].get(name)
+                return f"the sums of ladders, {part} {name}, are {kept}; what was said and what came give {figures}"
+        if more := stored[part].keys() - sums.keys():
+            return f"the sums of ladders have {part} {min(more)}, of which nothing came due"
+    return None
+
+
+def _recounted(connection: Connection) -> LadderSums:
+    """Sum up all live hours again: those of the days that are revealed from their files, the others as stored."""
+    d = t.ladder_days.c
+    days = connection.execute(select(d.day, d.data).order_by(d.day)).all()
+    since_ms = (days[-1].day + 1) * DAY_MS if days else 0
+    rows = connection.execute(
+        select(t.ladders).where(_L.start_ms >= since_ms, _L.warm_up.is_(False)).order_by(_L.start_ms)
+    ).mappings()
+    revealed = (hour for row in days for hour in hours_in(zlib.decompress(row.data)))
+    return sums_of(itertools.chain(revealed, map(_hour, rows)))
+
+
+def files(connection: Connection) -> Iterator[tuple[str, bytes]]:
+    """Yield each revealed day with its file, the oldest first."""
+    d = t.ladder_days.c
+    for row in connection.execute(select(d.day, d.data).order_by(d.day)):
+        yield day_text(row.day), zlib.decompress(row.data)
 
 
 def _store_hour(connection: Connection, hour: LadderHour) -> None:

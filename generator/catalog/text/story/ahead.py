@@ -114,7 +114,8 @@ def _miss(pen: Pen, facts: StoryFacts) -> list[str]:
     return [
         pen.pick(
             "miss",
-            f"The last wide range{where} that failed was for the hour from {miss.at} UTC: {span} was given, {moved} came.",
+            f"The last wide range{where} that failed was for the hour from {miss.at} UTC: it gave {span} and {moved} "
+            "came.",
             f"Their latest miss{where}: in the hour from {miss.at} UTC Bitcoin moved {moved}, outside {span}.",
             f"When did one{where} last fail? From {miss.at} UTC, when an hour brought {moved} against {span}.",
             f"The newest move{where} that got away is {moved}, in the hour from {miss.at} UTC, with a range of {span}.",
