@@ -19,7 +19,7 @@ from gateway.http.answers import PROBLEMS
 from gateway.http.metrics import Metrics as GatewayMetrics
 from gateway.payments.parse import FORBIDDEN
 from gateway.settings import GatewaySettings
-from gateway.wire.ballots import Refusal
+from gateway.wire.refusals import Refusal
 from generator.catalog.assets import ASSETS
 from generator.catalog.discovery import (
     DISCOVERY_FILES,

@@ -32,17 +32,10 @@ from gateway.wire.algorand import (
     key_of,
     pack,
 )
-from gateway.wire.ballots import (
-    CHANGES,
-    CHOICES,
-    RefusedError,
-    SignedBallot,
-    check_form,
-    lease_of,
-    note_of,
-    read_ballot,
-)
+from gateway.wire.ballots import CHANGES, SignedBallot, check_form, lease_of, read_ballot
 from gateway.wire.networks import Network
+from gateway.wire.notes import CHOICES, Chances, RoundVote
+from gateway.wire.refusals import RefusedError
 
 BALLOT_PATH: Final = "/x402-buyer/ballot"
 HEADER: Final = "x-ballot"
@@ -89,7 +82,7 @@ def checked_ballot(text: str, network: Network, arena: str, now: datetime) -> Si
 
     if not ballot.is_signed():
         _refuse("The signature is not the sender's; ballots of rekeyed and shared accounts are not counted.")
-    check_open(ballot.round_id, now)
+    check_open(ballot.vote.round_id, now)
     return ballot
 
 
@@ -112,9 +105,9 @@ def check_open(round_id: str, now: datetime) -> datetime:
 class BallotDesk:
     """Answer GET /x402-buyer/ballot.
 
-    With `?voter=&round=&choice=` it prepares the transaction to be signed; with the signed transaction in an X-Ballot
-    header it takes it; with neither it says whether the free vote is on, off or full. All are GET without a body, as
-    every other path of this gateway; a page of another origin cannot send that header.
+    With `?voter=&round=&chances=60,25,15`, or `&choice=` for a word, it prepares the transaction to be signed; with the
+    signed transaction in an X-Ballot header it takes it; with neither it says whether the free vote is on, off or full.
+    All are GET without a body, as every other path of this gateway; a page of another origin cannot send that header.
     """
 
     def __init__(
@@ -174,10 +167,10 @@ class BallotDesk:
         now = self._clock.now()
         voter = _address(asked.get("voter", ""))
         round_id = asked.get("round", "")
-        choice = asked.get("choice", "")
+        vote = _vote(round_id, asked)
         way = asked.get("way", WAYS[0])
-        if way not in WAYS or choice not in CHOICES:
-            _refuse("choice: BULLISH, NEUTRAL or BEARISH; way: free or chain.")
+        if way not in WAYS:
+            _refuse("way: free or chain.")
         closes = check_open(round_id, now)
         lease = lease_of(key_of(voter), round_id, _change(asked.get("change", "0")))
 
@@ -188,12 +181,13 @@ class BallotDesk:
             "fv": 1,
             "lv": 1,
             "gh": self._network.genesis_hash_bytes,
-            "note": note_of(round_id, choice),
+            "note": vote.note,
             "lx": lease,
         }
         if way == "free":
-            await self._free.check_open(round_id)
+            await self._free.check_open(vote)
         else:
+            await self._free.check_form(vote)
             fields |= await self._fee_and_validity((closes - now).total_seconds())
 
         return {
@@ -219,10 +213,19 @@ class BallotDesk:
         if ballot.is_free:
             await self._free.add(ballot, address)
         else:
+            await self._free.check_form(ballot.vote)
             answer = await self._chain.algod("/v2/transactions", TIMEOUT_S, ballot.raw)
             if answer is None or answer.status != HTTPStatus.OK:
                 await self._check_known(ballot, answer)
-        return {"txid": ballot.txid, "voter": ballot.voter, "round_id": ballot.round_id, "choice": ballot.choice}
+        vote = ballot.vote
+        chances = None if vote.chances is None else vote.chances._asdict()
+        return {
+            "txid": ballot.txid,
+            "voter": ballot.voter,
+            "round_id": vote.round_id,
+            "choice": vote.choice,
+            "chances": chances,
+        }
 
     async def _check_known(self, ballot: SignedBallot, answer: JsonAnswer | None) -> None:
         """Take a ballot that the node has already for a submitted one: the page may ask twice."""
@@ -237,6 +240,23 @@ class BallotDesk:
             if isinstance(words, str) and part in words:
                 raise BallotAnswer(400, reason, text)
         raise BallotAnswer(400, "refused", "The network does not take this ballot.")
+
+
+def _vote(round_id: str, asked: Mapping[str, str]) -> RoundVote:
+    """Return the vote that is asked for: chances or a word, one of the two."""
+    choice = asked.get("choice")
+    written = asked.get("chances")
+    if (choice is None) == (written is None):
+        _refuse("Give chances, such as 60,25,15 for up, small move and down, or a choice: BULLISH, NEUTRAL or BEARISH.")
+    if written is None:
+        if choice not in CHOICES:
+            _refuse("choice: BULLISH, NEUTRAL or BEARISH.")
+        return RoundVote.of(round_id, choice)
+
+    try:
+        return RoundVote.of(round_id, "", Chances.read(written))
+    except ValueError as error:
+        _refuse(f"chances: {error}.")
 
 
 def _change(text: str) -> int:

@@ -33,6 +33,7 @@ from gateway.errors import GatewayError
 from gateway.http.limits import network_of, share_of
 from gateway.wire.ballots import SignedBallot
 from gateway.wire.inbox import EARLIER_VOTERS, OPEN_ROUND, AnnouncedRound, unpack_voters
+from gateway.wire.notes import RoundVote
 
 MARGIN_MS: Final = 2_000
 """Before the close: what is added must be there when the tick that locks the round reads the folder."""
@@ -41,6 +42,10 @@ FORGET_EVERY_S: Final = 10.0
 OFF: Final = "The free vote is off: no generator reads ballots from this gateway now."
 STALE: Final = (
     "The service has stopped: it last read votes at {:%Y-%m-%d %H:%M} UTC. Nothing was taken; vote again once it runs."
+)
+WORDS_ALONE: Final = (
+    "{} opened before the service took chances, so it takes a word alone: BULLISH, NEUTRAL or BEARISH. "
+    "The next round takes chances."
 )
 NO_PLACE: Final = {
     NoPlace.ADDRESS: f"{PER_ADDRESS} free ballots of this round came from your network address, which is the most.",
@@ -105,12 +110,25 @@ class FreeVote:
         full = self._answer(why, taking)
         return {"free_vote": "full", "reason": full.reason, "detail": full.text}
 
-    async def check_open(self, wanted: str) -> AnnouncedRound:
-        """Return the wanted round; raise BallotAnswer when it takes no votes, or no generator reads them."""
+    async def check_open(self, vote: RoundVote) -> AnnouncedRound:
+        """Return the round of a vote; raise BallotAnswer when it takes no such votes, or no generator reads them."""
         taking = await self.taking()
-        if wanted != taking.round_id or self._now_ms() >= taking.closes_ms - MARGIN_MS:
-            raise BallotAnswer(400, "locked", f"{wanted} takes no votes now.")
+        if vote.round_id != taking.round_id or self._now_ms() >= taking.closes_ms - MARGIN_MS:
+            raise BallotAnswer(400, "locked", f"{vote.round_id} takes no votes now.")
+        _check_form(vote, taking)
         return taking
+
+    async def check_form(self, vote: RoundVote) -> None:
+        """Raise BallotAnswer where a generator says that the round takes words alone; a vote on chain needs no other.
+
+        Where none says anything here, ballots on chain may still be read by one elsewhere.
+        """
+        try:
+            taking = await self.taking()
+        except BallotAnswer:
+            return
+        if taking.round_id == vote.round_id:
+            _check_form(vote, taking)
 
     async def add(self, ballot: SignedBallot, address: str) -> None:
         """Add a ballot whose form and signature hold, from a client's address; the same one again is one file.
@@ -118,7 +136,7 @@ class FreeVote:
         Raises:
             BallotAnswer: the round takes no votes, there is no place left, or nothing can be added.
         """
-        taking = await self.check_open(ballot.round_id)
+        taking = await self.check_open(ballot.vote)
         now_ms = self._now_ms()
         try:
             refusal = await self._in_thread(lambda: self._take(taking, ballot, address, now_ms))
@@ -154,6 +172,11 @@ class FreeVote:
 
     def _now_ms(self) -> int:
         return int(self._clock.now().timestamp() * 1000)
+
+
+def _check_form(vote: RoundVote, taking: AnnouncedRound) -> None:
+    if vote.chances is not None and not taking.takes_chances:
+        raise BallotAnswer(400, "words_alone", WORDS_ALONE.format(taking.round_id))
 
 
 class _EarlierVoters:

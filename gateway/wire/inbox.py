@@ -12,7 +12,7 @@ from typing import Final, Self
 from urllib.parse import unquote, urlsplit
 
 from gateway.wire.algorand import KEY_BYTES
-from gateway.wire.ballots import FORM
+from gateway.wire.ballots import FORM, WORDS_FORM
 
 OPEN_ROUND: Final = ".open-round"
 """Which round takes votes, written by each tick."""
@@ -31,25 +31,32 @@ class AnnouncedRound:
     round_id: str
     closes_ms: int
     read_ms: int  # of the tick that read the inbox last
+    form: int = FORM  # of the ballots that the round takes
+
+    @property
+    def takes_chances(self) -> bool:
+        """Whether a vote may give chances in place of a word."""
+        return self.form > WORDS_FORM
 
     def content(self) -> bytes:
         """Write it.
 
-        It ends with the form of ballots: a gateway that prepares another one reads nothing here, and takes no ballots
+        It ends with the form of ballots: a gateway that knows no such form reads nothing here, and takes no ballots
         that would not count.
         """
-        return f"{self.round_id} {self.closes_ms} {self.read_ms} {FORM}".encode()
+        return f"{self.round_id} {self.closes_ms} {self.read_ms} {self.form}".encode()
 
     @classmethod
     def of(cls, data: bytes) -> Self:
-        """Read it; ValueError when it is of another form.
+        """Read it; ValueError when it is of a form that is not known here.
 
-        A generator from before ballots had forms names none. It counts those of today's form.
+        A generator from before ballots had forms names none: it takes words alone.
         """
         round_id, closes_ms, read_ms, *forms = data.decode().split()
-        if forms not in ([], [str(FORM)]):
+        form = int(forms[0]) if forms else WORDS_FORM
+        if len(forms) > 1 or not WORDS_FORM <= form <= FORM:
             raise ValueError("this generator takes ballots of another form")
-        return cls(round_id, int(closes_ms), int(read_ms))
+        return cls(round_id, int(closes_ms), int(read_ms), form)
 
     def is_read(self, now_ms: float) -> bool:
         """Return whether a generator read the inbox lately."""

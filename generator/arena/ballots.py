@@ -16,24 +16,23 @@ from gateway.wire.ballots import (
     FIRST_FORM,
     FORM,
     MAX_FILE_BYTES,
-    NOTE_PREFIX,
-    Refusal,
-    RefusedError,
     SignedBallot,
     check_form,
-    note_of,
     read_ballot,
 )
+from gateway.wire.notes import ANY_PREFIX, Chances, note_of
+from gateway.wire.refusals import Refusal, RefusedError
 from generator.arena.values import BallotVerdict, Round
 from generator.catalog.words import Prediction, RoundPhase
 
 __all__ = [
+    "ANY_PREFIX",
     "FIRST_FORM",
     "FORM",
     "MAX_FILE_BYTES",
-    "NOTE_PREFIX",
     "Ballot",
     "BallotFile",
+    "Chances",
     "Poll",
     "Refusal",
     "judge",
@@ -61,6 +60,7 @@ class Ballot(NamedTuple):
     choice: Prediction
     arrived_ms: int
     signed: bytes = b""  # msgpack of the signed transaction
+    chances: Chances | None = None  # None: a word alone
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,8 +103,9 @@ def judge(
 
         verdicts.append(BallotVerdict(file.name, None, signed.txid))
         counted.add(signed.txid)
-        choice = Prediction(signed.choice)
-        ballots.append(Ballot(signed.txid, signed.voter, signed.round_id, choice, arrived_ms, signed.raw))
+        vote = signed.vote
+        choice = Prediction(vote.choice)
+        ballots.append(Ballot(signed.txid, signed.voter, vote.round_id, choice, arrived_ms, signed.raw, vote.chances))
 
     return tuple(verdicts), tuple(sorted(ballots, key=lambda ballot: (ballot.arrived_ms, ballot.txid)))
 
@@ -118,20 +119,21 @@ def _read(file: BallotFile, receiver: bytes, genesis: bytes) -> SignedBallot | R
 
 def _refusal(ballot: SignedBallot, file: BallotFile, arrived_ms: int, poll: Poll) -> Refusal | None:
     """Return why a ballot that was not counted before does not count; the signature comes last, as it costs most."""
-    refusal = _round_refusal(ballot.round_id, arrived_ms, poll, file)
-    if refusal is None and poll.forms.get(ballot.round_id, FORM) != FIRST_FORM:
-        refusal = _form_refusal(ballot, file)
+    round_id = ballot.vote.round_id
+    refusal = _round_refusal(round_id, arrived_ms, poll, file)
+    if refusal is None:
+        refusal = _form_refusal(ballot, file, poll.forms.get(round_id, FORM))
     if refusal is None and not ballot.is_signed():
         refusal = Refusal.BAD_SIGNATURE
     return refusal
 
 
-def _form_refusal(ballot: SignedBallot, file: BallotFile) -> Refusal | None:
+def _form_refusal(ballot: SignedBallot, file: BallotFile, form: int) -> Refusal | None:
     try:
-        check_form(ballot)
+        check_form(ballot, form)
     except RefusedError as refused:
         return refused.refusal
-    if file.confirmed or ballot.is_free:
+    if form == FIRST_FORM or file.confirmed or ballot.is_free:
         return None
     return Refusal.NOT_FREE
 

@@ -9,7 +9,6 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import asdict
 from typing import Any, Final
 
 from generator.arena.lessons import lesson_of
@@ -101,8 +100,8 @@ def published_round(
         "change_bps": finished.change_bps,
         "outcome": None if finished.outcome is None else str(finished.outcome),
         "void_reason": finished.void_reason,
-        "votes": asdict(tally),
-        "simulated_votes": asdict(simulated or Tally()),
+        "votes": tally.votes,
+        "simulated_votes": (simulated or Tally()).votes,
         "lesson": None if lesson is None else _lesson(lesson),
     }
 

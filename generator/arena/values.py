@@ -79,12 +79,29 @@ class Hour:
 
 
 @dataclass(frozen=True, slots=True)
+class ChanceSums:
+    """The chances of one round's counted ballots that gave some: of how many, and their sums in whole percent."""
+
+    votes: int = 0
+    up: int = 0
+    neutral: int = 0
+    down: int = 0
+
+    def plus(self, other: ChanceSums) -> ChanceSums:
+        """Add those of other ballots."""
+        return ChanceSums(
+            self.votes + other.votes, self.up + other.up, self.neutral + other.neutral, self.down + other.down
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class Tally:
-    """Counted ballots of one round, one per voter, the last before the close."""
+    """Counted ballots of one round, one per voter, the last before the close; those with chances by their largest."""
 
     bullish: int = 0
     bearish: int = 0
     neutral: int = 0
+    chances: ChanceSums = ChanceSums()
 
     @property
     def total(self) -> int:
@@ -93,7 +110,17 @@ class Tally:
 
     def plus(self, other: Tally) -> Tally:
         """Add two tallies."""
-        return Tally(self.bullish + other.bullish, self.bearish + other.bearish, self.neutral + other.neutral)
+        return Tally(
+            self.bullish + other.bullish,
+            self.bearish + other.bearish,
+            self.neutral + other.neutral,
+            self.chances.plus(other.chances),
+        )
+
+    @property
+    def votes(self) -> dict[str, int]:
+        """The votes by choice, as they are published."""
+        return {"bullish": self.bullish, "bearish": self.bearish, "neutral": self.neutral}
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,8 +18,9 @@ from algosdk.transaction import PaymentTxn, SuggestedParams
 
 from gateway.devnet.keys import load_or_make
 from gateway.wire.algorand import key_of
-from gateway.wire.ballots import CHANGES, lease_of, note_of
+from gateway.wire.ballots import CHANGES, lease_of
 from gateway.wire.inbox import OPEN_ROUND, AnnouncedRound
+from gateway.wire.notes import RoundVote
 from generator.catalog.words import Prediction
 from generator.cli._published import Published, fetch, read_json, unreachable
 from generator.errors import GeneratorError
@@ -80,16 +81,18 @@ def load_key(path: Path) -> str:
     return load_or_make(path).secret
 
 
-def count_change(key_file: Path, round_id: str, choice: Prediction) -> int:
-    """Return how often the vote of a key in a round was changed before this choice, and note it next to the key.
+def count_change(key_file: Path, vote: RoundVote) -> int:
+    """Return how often the vote of a key in a round was changed before this one, and note it next to the key.
 
-    The same choice again changes nothing: it is the same ballot, which counts once, so that a vote whose answer was
-    lost may be sent again. It is noted before anything is signed: no number is used for the same choice twice in
-    between others.
+    The same vote again changes nothing: it is the same ballot, which counts once, so that a vote whose answer was
+    lost may be sent again. It is noted before anything is signed: no number is used for the same vote twice in between
+    others.
 
     Raises:
         GeneratorError: it was changed as often as a round takes, or cannot be noted.
     """
+    round_id = vote.round_id
+    said = vote.choice if vote.chances is None else str(vote.chances)
     note = key_file.with_name(f"{key_file.name}.votes")
     try:
         noted, count, last = note.read_text().split()
@@ -99,14 +102,14 @@ def count_change(key_file: Path, round_id: str, choice: Prediction) -> int:
 
     if noted != round_id:
         change = 0
-    elif last != choice:
+    elif last != said:
         change += 1
     if change >= CHANGES:
         raise GeneratorError(f"this key changed its vote {CHANGES - 1} times in {round_id}; its last one counts")
 
     draft = note.with_name(f".{note.name}.tmp")
     try:
-        draft.write_text(f"{round_id} {change} {choice}\n")
+        draft.write_text(f"{round_id} {change} {said}\n")
         draft.replace(note)
     except OSError as error:
         raise GeneratorError(f"{note} cannot be written: {error.strerror}") from None
@@ -114,23 +117,16 @@ def count_change(key_file: Path, round_id: str, choice: Prediction) -> int:
 
 
 def sign_ballot(
-    private_key: str,
-    round_id: str,
-    choice: Prediction,
-    address: str,
-    genesis_hash: str,
-    *,
-    change: int | None = None,
+    private_key: str, vote: RoundVote, address: str, genesis_hash: str, *, change: int | None = None
 ) -> tuple[str, bytes]:
     """Sign one ballot that no one can ever submit: its fee is zero and its validity ends in ledger round 1.
 
     Args:
         private_key: base64 of seed and public key, as the SDK writes it.
-        round_id: the round that takes votes.
-        choice: the vote.
+        vote: the round that takes votes, and the word or the chances.
         address: the arena's.
         genesis_hash: standard base64.
-        change: how often the vote in this round was changed before. It makes a return to an earlier choice another
+        change: how often the vote in this round was changed before. It makes a return to an earlier vote another
             ballot, which counts when it comes last; None signs without a lease.
 
     Returns:
@@ -138,18 +134,19 @@ def sign_ballot(
     """
     params = SuggestedParams(fee=0, first=1, last=1, gh=genesis_hash, flat_fee=True)
     sender = address_from_private_key(private_key)
-    lease = None if change is None else lease_of(key_of(sender), round_id, change)
-    payment = PaymentTxn(sender, params, address, 0, note=note_of(round_id, choice), lease=lease)
+    lease = None if change is None else lease_of(key_of(sender), vote.subject, change)
+    payment = PaymentTxn(sender, params, address, 0, note=vote.note, lease=lease)
     signed = AccountTransactionSigner(private_key).sign_transactions([payment], [0])[0]
     return str(payment.get_txid()), msgpack_encode(signed).encode() + b"\n"
 
 
-def vote_over_http(url: str, private_key: str, round_id: str, choice: Prediction, change: int) -> str:
+def vote_over_http(url: str, private_key: str, vote: RoundVote, change: int) -> str:
     """Sign a free ballot for the path of a service, hand it in, and return its id; GeneratorError says why not."""
-    asked = {"voter": address_from_private_key(private_key), "round": round_id, "choice": str(choice)}
+    said = {"choice": vote.choice} if vote.chances is None else {"chances": str(vote.chances)}
+    asked = {"voter": address_from_private_key(private_key), "round": vote.round_id, **said}
     terms = _ask(f"{url}?{urlencode(asked)}")
     try:
-        txid, data = sign_ballot(private_key, round_id, choice, terms["arena"], terms["genesis_hash"], change=change)
+        txid, data = sign_ballot(private_key, vote, terms["arena"], terms["genesis_hash"], change=change)
     except (KeyError, TypeError, ValueError, WrongChecksumError, WrongKeyLengthError) as error:
         raise GeneratorError(f"{url} does not say what to sign: {error}") from None
     _ask(url, {"X-Ballot": data.decode().strip()})

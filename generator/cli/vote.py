@@ -23,6 +23,7 @@ def vote(  # noqa: PLR0917  typer passes by name
     """
     from gateway.wire.algorand import DEMO_ARENA
     from gateway.wire.networks import NETWORKS
+    from gateway.wire.notes import RoundVote
     from generator.catalog.words import Prediction
     from generator.cli._ballot import (
         WORDS,
@@ -48,16 +49,17 @@ def vote(  # noqa: PLR0917  typer passes by name
     voted, closes = find_open_round(url, settings.site_path, round_id)
     key_path = key_file or settings.state_dir / "keys" / "voter.key"
     key = load_key(key_path)
-    change = count_change(key_path, voted, word)
+    vote = RoundVote.of(voted, word)
+    change = count_change(key_path, vote)
     origin = url or service_origin(settings)
     if url is not None and inbox is None:
-        txid = vote_over_http(f"{origin}/x402-buyer/ballot", key, voted, word, change)
+        txid = vote_over_http(f"{origin}/x402-buyer/ballot", key, vote, change)
         done = f"{origin} has it, and counts it when votes close"
     else:
         folder = inbox or settings.inbox_path
         address = settings.arena.address or DEMO_ARENA
         network = NETWORKS[settings.network or "devnet"]
-        txid, data = sign_ballot(key, voted, word, address, network.genesis_hash, change=change)
+        txid, data = sign_ballot(key, vote, address, network.genesis_hash, change=change)
         done = f"dropped as {drop(folder, txid, data)}; "
         if is_read(folder, voted):
             done += "the service that reads this folder counts it with its next tick"

@@ -20,7 +20,7 @@ from typing import Any, Final
 import structlog
 
 from gateway.wire.algorand import TRANSACTION_PREFIX, key_of, pack, txid_of
-from generator.arena.ballots import NOTE_PREFIX, BallotFile, Refusal
+from generator.arena.ballots import ANY_PREFIX, BallotFile, Refusal
 
 OVERLAP_ROUNDS: Final = 100  # about five minutes, read again at each poll
 FIRST_QUERY_ROUNDS: Final = 2_000  # about 95 minutes: the longest a round takes votes
@@ -157,7 +157,7 @@ class ChainBallots:
             "address": self._address,
             "address-role": "receiver",
             "tx-type": "pay",
-            "note-prefix": base64.b64encode(NOTE_PREFIX).decode(),
+            "note-prefix": base64.b64encode(ANY_PREFIX).decode(),
             "limit": str(PAGE),
         }
         if self._from is None:

@@ -215,7 +215,8 @@ def _announce(app: App, arena: ArenaView, at: datetime) -> None:
     """Say which round takes votes now, and who voted in an earlier one."""
     open_round = None
     if arena.open is not None and arena.open.phase is RoundPhase.OPEN:
-        open_round = AnnouncedRound(arena.open.round_id, arena.open.start_ms, to_ms(at))
+        form = app.record.memory.ballot_form(arena.open.round_id)
+        open_round = AnnouncedRound(arena.open.round_id, arena.open.start_ms, to_ms(at), form)
     app.record.box.announce(open_round, app.record.memory.earlier_voters(MOST_VOTERS))
 
 

@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 
 from gateway.wire.algorand import DEMO_ARENA, TRANSACTION_PREFIX, key_of, pack, unpack
-from gateway.wire.ballots import CHANGES, FIRST_FORM, lease_of
+from gateway.wire.ballots import CHANGES, FIRST_FORM, WORDS_FORM, lease_of
 from gateway.wire.networks import DEVNET, NETWORKS
+from gateway.wire.notes import Chances
 from generator.arena.ballots import BallotFile, Poll, Refusal, judge
 from generator.catalog.words import Prediction, RoundPhase
 from tests.arena.test_sealing import an_open_round
@@ -64,6 +65,14 @@ def test_a_good_ballot_counts_with_its_voter_round_and_choice() -> None:
 KEY_0, KEY_1 = (base64.b64decode(voter(number))[32:] for number in (0, 1))
 LEASE = b"emi-arena/lease" + KEY_0 + OPEN.round_id.encode()
 NOTE = b'emi-arena/v1:j{"r":"%s","p":"BULLISH"}' % OPEN.round_id.encode()
+CHANCES_NOTE = b'emi-arena/v2:j{"r":"%s","q":[60,25,15]}' % OPEN.round_id.encode()
+
+
+def giving(q: bytes) -> Callable[[], BallotFile]:
+    """Sign a note that gives these chances, as they are written."""
+    return lambda: set_in_transaction(note=CHANCES_NOTE.replace(b"[60,25,15]", q))
+
+
 TAMPERED: dict[str, tuple[Callable[[], BallotFile], Refusal]] = {
     "amount": (lambda: set_in_transaction(amt=1), Refusal.NOT_ZERO),
     "receiver": (lambda: set_in_transaction(rcv=bytes(range(32))), Refusal.OTHER_RECEIVER),
@@ -79,7 +88,56 @@ TAMPERED: dict[str, tuple[Callable[[], BallotFile], Refusal]] = {
     "no network": (lambda: altered(lambda e: e["txn"].pop("gh")), Refusal.OTHER_NETWORK),
     "no note": (lambda: altered(lambda e: e["txn"].pop("note")), Refusal.NOTE_FORM),
     "text note": (lambda: set_in_transaction(note=NOTE.decode()), Refusal.NOTE_FORM),
-    "other prefix": (lambda: set_in_transaction(note=NOTE.replace(b"v1", b"v2")), Refusal.NOTE_FORM),
+    "a word under the prefix of chances": (
+        lambda: set_in_transaction(note=NOTE.replace(b"v1", b"v2")),
+        Refusal.NOTE_FORM,
+    ),
+    "chances under the prefix of words": (
+        lambda: set_in_transaction(note=CHANCES_NOTE.replace(b"v2", b"v1")),
+        Refusal.NOTE_FORM,
+    ),
+    "a version to come": (lambda: set_in_transaction(note=CHANCES_NOTE.replace(b"v2", b"v3")), Refusal.NOTE_FORM),
+    "chances of 101": (giving(b"[60,25,16]"), Refusal.CHANCES),
+    "chances of 99": (giving(b"[60,25,14]"), Refusal.CHANCES),
+    "101 chances": (giving(b"[" + b",".join([b"0"] * 100 + [b"100"]) + b"]"), Refusal.CHANCES),
+    "four chances": (giving(b"[25,25,25,25]"), Refusal.CHANCES),
+    "two chances": (giving(b"[50,50]"), Refusal.CHANCES),
+    "no chances": (giving(b"[]"), Refusal.CHANCES),
+    "a negative chance": (giving(b"[-10,60,50]"), Refusal.CHANCES),
+    "minus zero": (giving(b"[-0,60,40]"), Refusal.NOTE_FORM),
+    "a chance above 100": (giving(b"[120,-10,-10]"), Refusal.CHANCES),
+    "a float": (giving(b"[55.0,30,15]"), Refusal.CHANCES),
+    "an exponent": (giving(b"[1e2,0,0]"), Refusal.CHANCES),
+    "no number": (giving(b"[NaN,60,40]"), Refusal.CHANCES),
+    "infinity": (giving(b"[Infinity,0,0]"), Refusal.CHANCES),
+    "booleans": (giving(b"[true,99,false]"), Refusal.CHANCES),
+    "a chance as text": (giving(b'["60",25,15]'), Refusal.CHANCES),
+    "null": (giving(b"[null,60,40]"), Refusal.CHANCES),
+    "chances as text": (giving(b'"60,25,15"'), Refusal.CHANCES),
+    "chances by name": (giving(b'{"up":60,"neutral":25,"down":15}'), Refusal.CHANCES),
+    "nested chances": (giving(b"[[60,25,15]]"), Refusal.CHANCES),
+    "deep chances": (giving(b"[" * 100 + b"]" * 100), Refusal.CHANCES),
+    "a number of 200 digits": (giving(b"[" + b"9" * 200 + b",0,0]"), Refusal.CHANCES),
+    "a leading zero": (giving(b"[060,25,15]"), Refusal.NOTE_FORM),
+    "spaced chances": (giving(b"[60, 25, 15]"), Refusal.NOTE_FORM),
+    "chances and a word": (giving(b'[60,25,15],"p":"BULLISH"'), Refusal.NOTE_FORM),
+    "chances twice": (giving(b'[60,25,15],"q":[60,25,15]'), Refusal.NOTE_FORM),
+    "chances before their round": (
+        lambda: set_in_transaction(note=b'emi-arena/v2:j{"q":[60,25,15],"r":"%s"}' % OPEN.round_id.encode()),
+        Refusal.NOTE_FORM,
+    ),
+    "chances for a number": (
+        lambda: set_in_transaction(note=b'emi-arena/v2:j{"r":7,"q":[60,25,15]}'),
+        Refusal.NOTE_FORM,
+    ),
+    "chances for an escaped round": (
+        lambda: set_in_transaction(note=CHANCES_NOTE.replace(b"BTC", b"\\u0042TC")),
+        Refusal.NOTE_FORM,
+    ),
+    "another lease with chances": (
+        lambda: set_in_transaction(note=CHANCES_NOTE, lx=lease_of(KEY_1, OPEN.round_id, 0)),
+        Refusal.LEASE,
+    ),
     "not json": (lambda: set_in_transaction(note=NOTE[:-1]), Refusal.NOTE_FORM),
     "third key": (lambda: set_in_transaction(note=NOTE[:-1] + b',"x":"y"}'), Refusal.NOTE_FORM),
     "double key": (lambda: set_in_transaction(note=NOTE[:-1] + b',"p":"BEARISH"}'), Refusal.NOTE_FORM),
@@ -180,6 +238,47 @@ def test_up_down_up_counts_as_up_by_three_transactions() -> None:
     assert len(judge([files[0], files[1], VOTE.but(change=0).file()], POLL, none_known)[1]) == 2
 
 
+def test_chances_count_for_their_largest_class_and_for_a_small_move_on_a_tie() -> None:
+    given = [
+        (60, 25, 15),
+        (15, 25, 60),
+        (20, 60, 20),
+        (40, 20, 40),
+        (40, 40, 20),
+        (20, 40, 40),
+        (100, 0, 0),
+        (34, 33, 33),
+    ]
+    files = [VOTE.but(by=n, chances=Chances(*chances), at_ms=NOON + n).file() for n, chances in enumerate(given)]
+
+    _, ballots = judge(files, POLL, none_known)
+
+    up, down, small = Prediction.BULLISH, Prediction.BEARISH, Prediction.NEUTRAL
+    assert [tuple(ballot.chances or ()) for ballot in ballots] == given
+    assert [ballot.choice for ballot in ballots] == [up, down, small, small, small, small, up, up]
+
+
+def test_a_word_then_chances_then_the_word_again_counts_as_the_word_by_three_ballots() -> None:
+    votes = [VOTE.but(change=0), VOTE.but(change=1, chances=Chances(15, 25, 60)), VOTE.but(change=2)]
+    files = [vote.but(at_ms=NOON + n).file() for n, vote in enumerate(votes)]
+
+    _, ballots = judge(files, POLL, none_known)
+
+    assert len({ballot.txid for ballot in ballots}) == 3
+    assert (ballots[-1].choice, ballots[-1].chances) == (Prediction.BULLISH, None)
+
+
+@pytest.mark.parametrize("form", [FIRST_FORM, WORDS_FORM])
+@pytest.mark.parametrize("confirmed", [False, True])
+def test_a_round_that_was_sealed_before_chances_takes_words_alone(form: int, confirmed: bool) -> None:
+    poll = replace(POLL, forms={OPEN.round_id: form})
+    given = replace(VOTE.but(chances=Chances(60, 25, 15)).file(), confirmed=confirmed)
+
+    assert refusal_of(given, poll) == Refusal.WORDS_ALONE
+    assert refusal_of(replace(VOTE.file(), confirmed=confirmed), poll) is None
+    assert refusal_of(given) is None
+
+
 def test_a_round_of_the_first_form_takes_what_its_time_took() -> None:
     poll = replace(POLL, forms={OPEN.round_id: FIRST_FORM})
 
@@ -191,7 +290,9 @@ def test_on_chain_a_fee_and_rounds_are_the_networks_and_nothing_else_is_free() -
     paid = {"fee": 1_000, "fv": 77_000, "lv": 78_000}
     confirmed = [replace(set_in_transaction(**paid, **more), confirmed=True) for more in ({}, {"lx": b"x" * 32})]
 
-    assert [refusal_of(file) for file in confirmed] == [None, Refusal.LEASE]
+    given = replace(set_in_transaction(**paid, note=CHANCES_NOTE), confirmed=True)
+
+    assert [refusal_of(file) for file in (*confirmed, given)] == [None, Refusal.LEASE, None]
 
 
 @pytest.mark.parametrize("case", TAMPERED)
@@ -203,7 +304,7 @@ def test_a_tampered_ballot_is_refused_by_name(case: str) -> None:
 
 def test_the_table_shows_every_refusal() -> None:
     shown = {refusal for _, refusal in TAMPERED.values()} | {Refusal.REPEATED, Refusal.OTHER_ASSET}
-    shown |= {Refusal.SEEN_LATE, Refusal.READ_LATE}  # below
+    shown |= {Refusal.SEEN_LATE, Refusal.READ_LATE, Refusal.WORDS_ALONE}  # below
 
     assert shown == set(Refusal)
 

@@ -21,9 +21,10 @@ from gateway.buyer.free_vote import BallotAnswer, FreeVote, _EarlierVoters, add_
 from gateway.buyer.places import PER_ADDRESS, PER_ROUND, Claim, Places
 from gateway.settings import GatewaySettings
 from gateway.wire.algorand import DEMO_ARENA, TRANSACTION_PREFIX, address_of, key_of, pack, unpack
-from gateway.wire.ballots import read_ballot
+from gateway.wire.ballots import WORDS_FORM, read_ballot
 from gateway.wire.inbox import EARLIER_VOTERS, OPEN_ROUND, AnnouncedRound
 from gateway.wire.networks import DEVNET
+from gateway.wire.notes import RoundVote
 from generator.arena.ballots import judge
 from generator.catalog.words import Prediction
 from generator.cli._ballot import sign_ballot
@@ -59,7 +60,9 @@ def full_disk() -> AbstractContextManager[None]:
 
 def vote(round_id: str = OPEN.round_id, arena: str = DEMO_ARENA) -> str:
     return (
-        sign_ballot(generate_account()[0], round_id, Prediction.BULLISH, arena, DEVNET.genesis_hash)[1].decode().strip()
+        sign_ballot(generate_account()[0], RoundVote.of(round_id, "BULLISH"), arena, DEVNET.genesis_hash)[1]
+        .decode()
+        .strip()
     )
 
 
@@ -167,7 +170,7 @@ def test_the_21st_ballot_of_an_address_is_429_until_the_close_and_others_still_v
 
 def voting(key: str, inbox: Inbox, address: str, clock: ManualClock | None = None) -> str | None:
     """Add one ballot at a gateway that has just been started; return why not."""
-    text = sign_ballot(key, OPEN.round_id, Prediction.BULLISH, DEMO_ARENA, DEVNET.genesis_hash)[1]
+    text = sign_ballot(key, RoundVote.of(OPEN.round_id, "BULLISH"), DEMO_ARENA, DEVNET.genesis_hash)[1]
     ballot = read_ballot(text, key_of(DEMO_ARENA), DEVNET.genesis_hash_bytes)
     try:
         asyncio.run(free_vote(inbox, clock).add(ballot, address))
@@ -277,7 +280,7 @@ def test_two_seconds_before_the_close_it_is_too_late(inbox: Inbox) -> None:
     inbox.announce(replace(TAKING, read_ms=int(clock.now().timestamp() * 1000)))
 
     with pytest.raises(BallotAnswer, match="takes no votes now"):
-        asyncio.run(free_vote(inbox, clock).check_open(OPEN.round_id))
+        asyncio.run(free_vote(inbox, clock).check_open(RoundVote(OPEN.round_id, "BULLISH")))
 
 
 def _missing(inbox: Inbox) -> None:
@@ -312,3 +315,41 @@ def test_a_full_disk_is_said_leaves_nothing_and_takes_the_same_ballot_later(inbo
 
     assert (refused, left(inbox), len(logged)) == ((503, "off"), [], 1)
     assert cast(browser, ballot) == (200, None)
+
+
+def test_chances_are_prepared_taken_and_counted(inbox: Inbox) -> None:
+    key, browser = SigningKey.generate(), gateway(inbox)
+    query = f"/b?voter={bytes(key.verify_key).hex()}&round={OPEN.round_id}&chances=60,25,15"
+    unsigned = base64.b64decode(browser.get(query).json()["transaction"])
+    signature = key.sign(TRANSACTION_PREFIX + unsigned).signature
+    signed = base64.b64encode(pack({"sig": signature, "txn": unpack(unsigned)})).decode()
+    answer = browser.get("/b", headers={"X-Ballot": signed}).json()
+
+    _, (ballot,) = judge([replace(file, arrived_ms=0) for file in inbox.files()], POLL, none_known)
+    assert unpack(unsigned)["note"] == b'emi-arena/v2:j{"r":"%s","q":[60,25,15]}' % OPEN.round_id.encode()
+    assert (ballot.chances, ballot.choice, ballot.txid) == ((60, 25, 15), Prediction.BULLISH, answer["txid"])
+    assert (answer["choice"], answer["chances"]) == ("BULLISH", {"up": 60, "neutral": 25, "down": 15})
+
+
+def test_a_round_that_was_opened_before_chances_takes_a_word_and_says_so(inbox: Inbox) -> None:
+    key, browser = SigningKey.generate(), gateway(inbox)
+    inbox.announce(replace(TAKING, form=WORDS_FORM))
+    query = f"/b?voter={bytes(key.verify_key).hex()}&round={OPEN.round_id}"
+    answers = [
+        browser.get(f"{query}&{said}") for said in ("chances=60,25,15", "chances=60,25,15&way=chain", "choice=BULLISH")
+    ]
+
+    assert [answer.json().get("reason") for answer in answers] == ["words_alone", "words_alone", None]
+    assert "takes a word alone" in answers[0].json()["detail"]
+
+
+NO_CHANCES = ("60,25", "60,25,16", "60.0,25,15", "", "-1,50,51", "60,25,15&choice=BULLISH")
+
+
+def test_chances_that_are_none_are_refused_before_anything_is_signed(inbox: Inbox) -> None:
+    query = f"/b?voter={bytes(SigningKey.generate().verify_key).hex()}&round={OPEN.round_id}&chances="
+    browser = gateway(inbox)
+
+    reasons = {said: browser.get(query + said).json().get("reason") for said in NO_CHANCES}
+
+    assert reasons == dict.fromkeys(NO_CHANCES, "no_ballot")

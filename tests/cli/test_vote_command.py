@@ -17,6 +17,7 @@ from gateway.buyer.ballots import BALLOT_PATH
 from gateway.devnet.errors import DevnetError
 from gateway.settings import GatewaySettings
 from gateway.wire.inbox import AnnouncedRound
+from gateway.wire.notes import RoundVote
 from generator.arena.ballots import Ballot, judge
 from generator.catalog.words import Prediction
 from generator.cli._ballot import count_change, drop, find_open_round, load_key
@@ -236,16 +237,16 @@ def test_the_same_choice_again_is_the_same_ballot(tmp_path: Path) -> None:
 def test_a_vote_is_changed_19_times_in_a_round_and_as_often_in_the_next(tmp_path: Path) -> None:
     key_file, choices = tmp_path / "voter.key", (Prediction.BULLISH, Prediction.BEARISH)
 
-    changes = [count_change(key_file, OPEN.round_id, choices[number % 2]) for number in range(20)]
+    changes = [count_change(key_file, RoundVote.of(OPEN.round_id, choices[number % 2])) for number in range(20)]
     with pytest.raises(GeneratorError, match="its last one counts"):
-        count_change(key_file, OPEN.round_id, Prediction.BULLISH)
+        count_change(key_file, RoundVote.of(OPEN.round_id, "BULLISH"))
 
     assert changes == list(range(20))
-    assert count_change(key_file, "BTC-20261120-140000", Prediction.BULLISH) == 0
+    assert count_change(key_file, RoundVote.of("BTC-20261120-140000", "BULLISH")) == 0
 
 
 @pytest.mark.parametrize("note", ["", "garbage", "BTC-20261120-130000 x UP", "\xff"])
 def test_a_note_of_changes_that_cannot_be_read_begins_at_zero(tmp_path: Path, note: str) -> None:
     (tmp_path / "voter.key.votes").write_text(note)
 
-    assert count_change(tmp_path / "voter.key", OPEN.round_id, Prediction.BULLISH) == 0
+    assert count_change(tmp_path / "voter.key", RoundVote.of(OPEN.round_id, "BULLISH")) == 0

@@ -14,7 +14,7 @@ from gateway.devnet.keys import Key, new_key
 from gateway.devnet.ledger import started_at
 from gateway.wire.algorand import DEMO_ARENA
 from gateway.wire.networks import DEVNET
-from generator.arena.ballots import NOTE_PREFIX, BallotFile, Poll, judge, note_of
+from generator.arena.ballots import ANY_PREFIX, BallotFile, Poll, judge, note_of
 from generator.catalog.words import Prediction
 from generator.inbox.chain import Ask, ChainBallots, IndexerError
 from tests.arena.test_ballots import OPEN
@@ -108,7 +108,7 @@ def test_role_type_note_and_rounds_are_filtered(tmp_path: Path) -> None:
         ballot = cast(devnet, key)
         pass_rounds(devnet.clock, 2)
         other = cast(devnet, key, note=b"hello")
-        prefix = base64.b64encode(NOTE_PREFIX).decode()
+        prefix = base64.b64encode(ANY_PREFIX).decode()
 
         assert ids(search(devnet, address=key.address, address_role="sender")) == [other, ballot]
         assert ids(search(devnet, address=key.address, address_role="receiver")) == []

@@ -13,7 +13,7 @@ from algosdk.transaction import PaymentTxn, SuggestedParams
 from structlog.testing import capture_logs
 
 from gateway.wire.algorand import DEMO_ARENA, address_of
-from generator.arena.ballots import NOTE_PREFIX, BallotFile, Poll, Refusal, judge, note_of
+from generator.arena.ballots import ANY_PREFIX, BallotFile, Poll, Refusal, judge, note_of
 from generator.catalog.words import Prediction
 from generator.inbox import chain
 from generator.inbox.chain import ChainBallots, IndexerError, Patience, ballot_of
@@ -304,7 +304,7 @@ def test_a_row_that_an_indexer_bent_does_not_count(changes: dict[str, Any]) -> N
     "changes",
     [
         {"note": base64.b64encode(b"x" * 1_000).decode()},
-        {"note": base64.b64encode(NOTE_PREFIX + b"{").decode()},
+        {"note": base64.b64encode(ANY_PREFIX + b"{").decode()},
         {"note": "?"},
         {"sender": "invalid"},
         {"round-time": "soon"},

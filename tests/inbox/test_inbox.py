@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -129,9 +130,13 @@ def test_earlier_voters_are_written_when_they_are_others_or_gone(tmp_path: Path)
 
 
 def test_a_generator_from_before_ballots_had_forms_is_understood() -> None:
-    assert AnnouncedRound.of(b"BTC-20261120-130000 2000 1000") == TAKING
-    with pytest.raises(ValueError, match="another form"):
-        AnnouncedRound.of(b"BTC-20261120-130000 2000 1000 3")
+    words_alone = [AnnouncedRound.of(b"BTC-20261120-130000 2000 1000"), replace(TAKING, form=2)]
+
+    assert words_alone[0] == words_alone[1] == AnnouncedRound.of(words_alone[1].content())
+    assert [TAKING.takes_chances, words_alone[0].takes_chances] == [True, False]
+    for form in (b"1", b"4", b"3 3"):
+        with pytest.raises(ValueError, match="another form"):
+            AnnouncedRound.of(b"BTC-20261120-130000 2000 1000 " + form)
 
 
 def test_no_more_earlier_voters_are_named_than_a_gateway_reads() -> None:

@@ -9,7 +9,7 @@ import pytest
 from aiohttp import web
 
 from gateway.wire.algorand import DEMO_ARENA
-from generator.arena.ballots import NOTE_PREFIX
+from generator.arena.ballots import ANY_PREFIX
 from generator.inbox.chain import ChainBallots, IndexerError
 from generator.inbox.indexer import LARGEST, Indexer
 from tests.support.gateway_app import in_loop
@@ -59,7 +59,7 @@ async def test_it_asks_below_the_path_of_its_url_with_its_token_and_a_whole_note
 
     assert {request.path for request in asked} == {"/idx/v2/transactions"}
     assert {request.headers["X-Indexer-API-Token"] for request in asked} == {"s3cret"}
-    assert base64.b64decode(asked[0].query["note-prefix"]) == NOTE_PREFIX
+    assert base64.b64decode(asked[0].query["note-prefix"]) == ANY_PREFIX
 
 
 @pytest.mark.parametrize(

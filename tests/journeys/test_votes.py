@@ -17,6 +17,7 @@ from typer.testing import CliRunner
 
 from gateway.settings import GatewaySettings
 from gateway.wire.algorand import DEMO_ARENA
+from gateway.wire.notes import RoundVote
 from generator.arena.ballots import note_of
 from generator.catalog.words import Prediction
 from generator.cli._ballot import drop, sign_ballot
@@ -39,7 +40,7 @@ CONSENSUS = "/api/human-consensus.php"
 
 
 def by_inbox(inbox: Path, by: int, choice: Prediction, clock: ManualClock) -> None:
-    path = drop(inbox, *sign_ballot(voter(by), ROUND, choice, DEMO_ARENA, GENESIS))
+    path = drop(inbox, *sign_ballot(voter(by), RoundVote.of(ROUND, choice), DEMO_ARENA, GENESIS))
     os.utime(path, (clock.unix(), clock.unix()))
 
 

@@ -16,6 +16,7 @@ from typing import Final
 import pytest
 
 from gateway.wire.inbox import OPEN_ROUND, AnnouncedRound
+from gateway.wire.notes import RoundVote
 from generator.catalog.words import Prediction
 from generator.cli._ballot import vote_over_http
 from tests.support.arena_inputs import voter
@@ -161,7 +162,9 @@ def test_the_gateway_sells_what_another_user_put_into_the_vault(machine: Machine
 def test_a_free_ballot_is_added_by_the_gateway_and_counted_by_the_generator(machine: Machine) -> None:
     inbox = machine.folder / "inbox"
     taking = AnnouncedRound.of((inbox / OPEN_ROUND).read_bytes())
-    vote_over_http(f"{machine.gateway}/x402-buyer/ballot", voter(0), taking.round_id, Prediction.NEUTRAL, 0)
+    vote_over_http(
+        f"{machine.gateway}/x402-buyer/ballot", voter(0), RoundVote.of(taking.round_id, Prediction.NEUTRAL), 0
+    )
     (ballot,) = inbox.glob("*.ballot")
     name = f"inbox/{ballot.name}"
 

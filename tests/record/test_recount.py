@@ -13,7 +13,7 @@ import pytest
 from nacl.signing import SigningKey
 
 from gateway.wire.algorand import TRANSACTION_PREFIX, pack, unpack
-from generator.arena.ballots import FORM, BallotFile, Poll, Refusal, judge
+from generator.arena.ballots import FORM, BallotFile, Chances, Poll, Refusal, judge
 from generator.arena.life import schedule_round
 from generator.arena.published import canonical_json
 from generator.arena.timetable import Slot
@@ -41,6 +41,9 @@ def cast(*votes: Vote) -> dict[int, list[BallotFile]]:
     for vote in votes:
         by_tick.setdefault(-(-vote.at_ms // (5 * MINUTE)) * 5 * MINUTE, []).append(vote.file())
     return by_tick
+
+
+GIVEN = {"up": 60, "neutral": 25, "down": 15}
 
 
 @pytest.fixture(scope="module")
@@ -146,8 +149,9 @@ def _open() -> Any:
         (lambda body: body["ballots"].append(other(0)), "is counted 2 times"),
         (lambda body: body["ballots"].append(body["ballots"][0]), "already counted"),
         (lambda body: body["ballots"].append(other(9, round_id=NEXT)), "no such round takes votes"),
-        (lambda body: body["ballots"][0].update(choice="BULLISH"), "is not that of its signed transaction"),
-        (lambda body: body["ballots"][0].update(voter=other(9)["voter"]), "is not that of its signed transaction"),
+        (lambda body: body["ballots"][0].update(choice="BULLISH"), "are not those of its signed transaction"),
+        (lambda body: body["ballots"][0].update(voter=other(9)["voter"]), "are not those of its signed transaction"),
+        (lambda body: body["ballots"][0].update(chances=GIVEN), "are not those of its signed transaction"),
         (lambda body: body["ballots"][0].update(signed=body["ballots"][1]["signed"]), "already counted"),
         (lambda body: body["ballots"][0].update(signed="AAAA"), "not one canonical signed transaction"),
         (lambda body: body["ballots"][0].update(arrived_ms=NOON + HOUR), "round is closed"),
@@ -337,3 +341,19 @@ def test_ballots_of_a_form_to_come_are_not_called_wrong(record: Record) -> None:
 
     with pytest.raises(RecountError, match="verify with a newer one"):
         recount(ROUND, logged, lambda _: data)
+
+
+def test_chances_are_published_with_their_ballot_and_counted_again(tmp_path: Path) -> None:
+    record = Record(tmp_path)
+    given = replace(VOTES[3], chances=Chances(15, 25, 60))
+    record.play(ticks(NOON, 60, 5), cast(*VOTES[:3], given))
+    record.publish()
+    rows = [row for row in sheet(record)["ballots"] if "chances" in row]
+
+    assert [(row["choice"], row["chances"]) for row in rows] == [("BEARISH", {"up": 15, "neutral": 25, "down": 60})]
+    record.play(ticks(NOON + 65 * MINUTE, 60, 5))
+    record.publish()
+    assert "ballots counted again: 3 of 1 rounds" in run_verify(record.site).output
+    bend(record, lambda body: next(row for row in body["ballots"] if "chances" in row).update(chances=GIVEN))
+    assert "are not those of its signed transaction" in run_verify(record.site).output
+    record.memory.close()

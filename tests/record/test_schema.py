@@ -28,6 +28,17 @@ RANGES = ("ranges", "moves", "due_ms")
 LATER_COLUMNS = (*RANGES, "call")
 # What takes a memory from each schema to the one before.
 UNDONE = {
+    "13": (
+        *(f"ALTER TABLE ballots DROP COLUMN {name}" for name in ("q_up", "q_neutral", "q_down")),
+        *(
+            f"ALTER TABLE crowd_tallies DROP COLUMN {name}"
+            for name in ("gave_chances", "sum_up", "sum_neutral", "sum_down")
+        ),
+        *(
+            f"ALTER TABLE voters DROP COLUMN {name}"
+            for name in ("scored", "brier", "base_brier", "log_score", "base_log_score", "squares")
+        ),
+    ),
     "12": ("DROP TABLE ladders", "DROP TABLE ladder_days"),
     "11": tuple(f"ALTER TABLE regime_history DROP COLUMN {name}" for name in ("volatility", "side")),
     "10": ("DROP TABLE witnessed_heads",),
@@ -145,7 +156,7 @@ def test_a_new_memory_is_stamped_with_the_schema_that_an_earlier_program_reads_t
     assert schema_of(filled) == (t.SCHEMA_VERSION, t.SCHEMA_VERSION)
 
 
-@pytest.mark.parametrize("version", ["4", "5", "6", "7", "8", "9", "10"])
+@pytest.mark.parametrize("version", ["4", "5", "6", "7", "8", "9", "10", "12"])
 def test_a_memory_of_each_earlier_program_is_stamped_and_has_todays_tables(
     tmp_path: Path, filled: Path, version: str
 ) -> None:

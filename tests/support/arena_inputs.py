@@ -14,6 +14,7 @@ from algosdk.account import generate_account
 
 from gateway.wire.algorand import DEMO_ARENA
 from gateway.wire.networks import NETWORKS
+from gateway.wire.notes import Chances, RoundVote
 from generator.arena.ballots import BallotFile
 from generator.arena.play import ArenaConfig, PlayInputs, PricePoint
 from generator.arena.state import RegimeRow
@@ -147,11 +148,16 @@ class Vote:
     address: str = DEMO_ARENA
     genesis: str = GENESIS
     change: int | None = None  # the lease's, None for none
+    chances: Chances | None = None  # in place of the choice
 
     def file(self) -> BallotFile:
         """Sign it as a file."""
         txid, data = sign_ballot(
-            voter(self.by), self.round_id, self.choice, self.address, self.genesis, change=self.change
+            voter(self.by),
+            RoundVote.of(self.round_id, self.choice, self.chances),
+            self.address,
+            self.genesis,
+            change=self.change,
         )
         return BallotFile(f"{txid}.ballot", data, self.at_ms)
 

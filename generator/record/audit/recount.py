@@ -10,10 +10,10 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from gateway.wire.algorand import address_of, unpack
-from generator.arena.ballots import FIRST_FORM, FORM, Ballot, BallotFile, Poll, judge
+from generator.arena.ballots import FIRST_FORM, FORM, Ballot, BallotFile, Chances, Poll, judge
 from generator.arena.life import schedule_round
 from generator.arena.timetable import Slot
 from generator.catalog.formats import iso, ms_of
@@ -50,6 +50,15 @@ class BallotPart:
         return -(-self.total // self.size)
 
 
+class Counted(NamedTuple):
+    """What a published row says of a counted ballot, and what its signed transaction does."""
+
+    txid: str
+    voter: str
+    choice: str
+    chances: Chances | None
+
+
 def path_of(round_id: str, part: int = 1) -> str:
     """Return where a part is published."""
     return f"{PREFIX}{round_id}.json" if part == 1 else f"{PREFIX}{round_id}.{part}.json"
@@ -72,6 +81,7 @@ def content(sheet: BallotPart) -> bytes:
                 "txid": ballot.txid,
                 "voter": ballot.voter,
                 "choice": str(ballot.choice),
+                **_chances_row(ballot.chances),
                 "arrived_ms": ballot.arrived_ms,
                 "signed": base64.b64encode(ballot.signed).decode(),
             }
@@ -99,8 +109,8 @@ def recount(round_id: str, logged: Mapping[str, Any], read: Callable[[str], byte
             raise
         raise RecountError(f"not of the form of ballots ({type(error).__name__}: {error})") from error
 
-    if sorted(found) != sorted(stated):
-        raise RecountError("a row's txid, voter or choice is not that of its signed transaction")
+    if sorted(found, key=_by_txid) != sorted(stated, key=_by_txid):
+        raise RecountError("a row's txid, voter, choice or chances are not those of its signed transaction")
     _compare(found, logged)
     return len(found)
 
@@ -108,6 +118,10 @@ def recount(round_id: str, logged: Mapping[str, Any], read: Callable[[str], byte
 def digest_of_ballots(txids: Iterable[str]) -> str:
     """Return SHA-256 hex over the transaction ids of a round's counted ballots, sorted, one a line."""
     return hashlib.sha256("".join(f"{txid}\n" for txid in sorted(txids)).encode()).hexdigest()
+
+
+def _by_txid(ballot: Counted) -> str:
+    return ballot.txid
 
 
 def _all_parts(
@@ -127,15 +141,22 @@ def _all_parts(
     return rows, str(body["address"]), str(body["genesis_hash"])
 
 
-def _file(row: Mapping[str, Any]) -> tuple[BallotFile, tuple[str, str, str]]:
-    stated = (str(row["txid"]), str(row["voter"]), str(row["choice"]))
+def _chances_row(chances: Chances | None) -> dict[str, dict[str, int]]:
+    """Write the chances of a ballot; the row of a word stays what it was before there were any."""
+    return {} if chances is None else {"chances": chances._asdict()}
+
+
+def _file(row: Mapping[str, Any]) -> tuple[BallotFile, Counted]:
+    chances = row.get("chances")
+    given = None if chances is None else Chances(chances["up"], chances["neutral"], chances["down"])
+    stated = Counted(str(row["txid"]), str(row["voter"]), str(row["choice"]), given)
     # By which way it came is not published, so that the rule of either is the rule here.
-    return BallotFile(stated[0], str(row["signed"]).encode(), int(row["arrived_ms"]), confirmed=True), stated
+    return BallotFile(stated.txid, str(row["signed"]).encode(), int(row["arrived_ms"]), confirmed=True), stated
 
 
 def _judged(
     files: Sequence[BallotFile], round_id: str, logged: Mapping[str, Any], address: str, genesis_hash: str
-) -> list[tuple[str, str, str]]:
+) -> list[Counted]:
     """Judge the ballots as the tick did that locked the round, by the form that the log named when it opened."""
     form = logged["ballot_form"]
     if not FIRST_FORM <= form <= FORM:
@@ -152,19 +173,19 @@ def _judged(
     for verdict in verdicts:
         if verdict.reason is not None:
             raise RecountError(f"ballot {verdict.name}: {verdict.reason}")
-    return [(ballot.txid, ballot.voter, str(ballot.choice)) for ballot in ballots]
+    return [Counted(ballot.txid, ballot.voter, str(ballot.choice), ballot.chances) for ballot in ballots]
 
 
-def _compare(found: Sequence[tuple[str, str, str]], logged: Mapping[str, Any]) -> None:
-    most, times = Counter(voter for _, voter, _ in found).most_common(1)[0] if found else ("", 0)
+def _compare(found: Sequence[Counted], logged: Mapping[str, Any]) -> None:
+    most, times = Counter(ballot.voter for ballot in found).most_common(1)[0] if found else ("", 0)
     if times > 1:
         raise RecountError(f"voter {most} is counted {times} times")
 
-    digest = digest_of_ballots(txid for txid, _, _ in found)
+    digest = digest_of_ballots(ballot.txid for ballot in found)
     if digest != logged["ballots_sha256"]:
         raise RecountError(f"their digest is {digest}, the log says {logged['ballots_sha256']}")
 
-    counts = Counter(choice.lower() for _, _, choice in found)
+    counts = Counter(ballot.choice.lower() for ballot in found)
     for word, votes in logged["votes"].items():
         real = votes - logged["simulated_votes"][word]
         if counts[word] != real:

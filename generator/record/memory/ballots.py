@@ -11,9 +11,18 @@ from typing import Any, Final
 
 from sqlalchemy import Connection, bindparam, delete, func, insert, select, update
 
-from generator.arena.ballots import Ballot, Refusal
+from generator.arena.ballots import Ballot, Chances, Refusal
 from generator.arena.play import Lock, PlayResult
-from generator.arena.values import BallotVerdict, Burst, LockedCrowd, RecordCrowd, Round, Tally, VoterRanking
+from generator.arena.values import (
+    BallotVerdict,
+    Burst,
+    ChanceSums,
+    LockedCrowd,
+    RecordCrowd,
+    Round,
+    Tally,
+    VoterRanking,
+)
 from generator.arena.voters import CountedVote, Voter, bursts, by_record, leaderboard
 from generator.catalog.words import Prediction, RoundPhase
 from generator.record.audit.recount import BallotPart
@@ -26,13 +35,18 @@ REFUSED_KEPT: Final = 100_000
 
 
 _B = t.ballots.c
+# By choice how many votes, and of those that gave chances how many and their sums.
 _CHOICES = (
-    select(_B.choice, func.count()).where(_B.round_id == bindparam("round_id"), _B.counts.is_(True)).group_by(_B.choice)
+    select(_B.choice, *(func.count(), func.count(_B.q_up), *map(func.sum, (_B.q_up, _B.q_neutral, _B.q_down))))
+    .where(_B.round_id == bindparam("round_id"), _B.counts.is_(True))
+    .group_by(_B.choice)
 )
 _T = t.tallies.c
-_LOCKED = select(_T.bullish, _T.bearish, _T.neutral).where(
-    _T.round_id == bindparam("round_id"), _T.simulated == bindparam("simulated")
+TALLY: Final = (
+    *(_T.bullish, _T.bearish, _T.neutral),
+    *(_T.gave_chances, _T.sum_up, _T.sum_neutral, _T.sum_down),
 )
+_LOCKED = select(*TALLY).where(_T.round_id == bindparam("round_id"), _T.simulated == bindparam("simulated"))
 _REFUSED = select(func.sum(t.rejected.c.n))
 _REFUSED_SO = select(t.rejected.c.n).where(t.rejected.c.reason == bindparam("reason"))
 _CROWD = select(t.locked_crowds.c.crowd).where(t.locked_crowds.c.round_id == bindparam("round_id"))
@@ -43,14 +57,35 @@ def real_tally(connection: Connection, item: Round) -> Tally:
     if item.phase is not RoundPhase.OPEN:
         return locked_tally(connection, item.round_id, simulated=False)
 
-    counts: dict[str, int] = {row[0]: row[1] for row in connection.execute(_CHOICES, {"round_id": item.round_id})}
-    return Tally(*(counts.get(str(word), 0) for word in (Prediction.BULLISH, Prediction.BEARISH, Prediction.NEUTRAL)))
+    tally = Tally()
+    for choice, votes, *sums in connection.execute(_CHOICES, {"round_id": item.round_id}):
+        chances = ChanceSums(*(int(number or 0) for number in sums))
+        tally = tally.plus(Tally(**{choice.lower(): votes}, chances=chances))
+    return tally
 
 
 def locked_tally(connection: Connection, round_id: str, *, simulated: bool) -> Tally:
     """Return the votes of a round at its close."""
     row = connection.execute(_LOCKED, {"round_id": round_id, "simulated": simulated}).one_or_none()
-    return Tally() if row is None else Tally(*row)
+    return Tally() if row is None else tally_of(row)
+
+
+def tally_of(row: Sequence[int | None]) -> Tally:
+    """Read a tally from the columns of `TALLY`; one of before votes gave chances has none."""
+    bullish, bearish, neutral, *sums = (number or 0 for number in row)
+    return Tally(bullish, bearish, neutral, ChanceSums(*sums))
+
+
+def tally_row(tally: Tally) -> dict[str, int]:
+    """Write a tally as columns."""
+    of = tally.chances
+    return {
+        **tally.votes,
+        "gave_chances": of.votes,
+        "sum_up": of.up,
+        "sum_neutral": of.neutral,
+        "sum_down": of.down,
+    }
 
 
 def known_txids(connection: Connection, txids: frozenset[str]) -> frozenset[str]:
@@ -94,12 +129,24 @@ def store_ballots(connection: Connection, ballots: Sequence[Ballot]) -> None:
                 "choice": str(ballot.choice),
                 "arrived_ms": ballot.arrived_ms,
                 "counts": last[ballot.round_id, ballot.voter][1] == ballot.txid,
+                **_chances_row(ballot.chances),
             }
             for ballot in ballots
         ],
     )
     signed = [{"txid": ballot.txid, "round_id": ballot.round_id, "data": ballot.signed} for ballot in ballots]
     connection.execute(insert(t.signed_ballots), signed)
+
+
+def _chances_row(chances: Chances | None) -> dict[str, int | None]:
+    up, neutral, down = (None, None, None) if chances is None else chances
+    return {"q_up": up, "q_neutral": neutral, "q_down": down}
+
+
+def _chances_of(up: int | None, neutral: int | None, down: int | None) -> Chances | None:
+    if up is None or neutral is None or down is None:
+        return None
+    return Chances(up, neutral, down)
 
 
 def count_refusals(
@@ -172,7 +219,7 @@ def due(connection: Connection, size: int) -> BallotPart | None:
     b = t.ballots.c
     s = t.signed_ballots.c
     next_part = (
-        select(b.txid, b.voter, b.choice, b.arrived_ms, s.data)
+        select(b.txid, b.voter, b.choice, b.arrived_ms, s.data, b.q_up, b.q_neutral, b.q_down)
         .select_from(t.ballots.join(t.signed_ballots, b.txid == s.txid))
         .where(b.round_id == round_id, b.counts.is_(True))
         .order_by(b.txid)
@@ -180,8 +227,8 @@ def due(connection: Connection, size: int) -> BallotPart | None:
         .offset(published)
     )
     ballots = tuple(
-        Ballot(txid, voter, round_id, Prediction(choice), arrived_ms, signed)
-        for txid, voter, choice, arrived_ms, signed in connection.execute(next_part)
+        Ballot(txid, voter, round_id, Prediction(choice), arrived_ms, signed, _chances_of(*chances))
+        for txid, voter, choice, arrived_ms, signed, *chances in connection.execute(next_part)
     )
     return BallotPart(round_id, start_ms, total, published // size + 1, ballots, size)
 
@@ -216,7 +263,8 @@ def crowd_of(connection: Connection, round_id: str) -> LockedCrowd | None:
 
     stored = json.loads(text)
     by_record_then = stored["by_record"]
-    said = Tally(**by_record_then.pop("said", {}))
+    said = Tally(**{word: by_record_then.get("said", {}).get(word, 0) for word in Tally().votes})
+    by_record_then.pop("said", None)
     return LockedCrowd(
         RecordCrowd(**by_record_then, said=said),
         tuple(_burst(**burst) for burst in stored["bursts"]),

@@ -18,7 +18,7 @@ from generator.catalog.durations import DAY_MS
 from generator.catalog.horizons import HOUR
 from generator.catalog.words import Concept, Prediction, RoundPhase
 from generator.record.memory import tables as t
-from generator.record.memory.ballots import locked_tally, real_tally
+from generator.record.memory.ballots import TALLY, locked_tally, real_tally, tally_of, tally_row
 from generator.record.memory.rows import (
     get_meta,
     insert_all,
@@ -108,8 +108,8 @@ def store_result(connection: Connection, result: PlayResult) -> None:
 
     tallies = []
     for lock in result.locks:
-        tallies.append({"round_id": lock.round_id, "simulated": False, **asdict(lock.real)})
-        tallies.append({"round_id": lock.round_id, "simulated": True, **asdict(lock.simulated)})
+        tallies.append({"round_id": lock.round_id, "simulated": False, **tally_row(lock.real)})
+        tallies.append({"round_id": lock.round_id, "simulated": True, **tally_row(lock.simulated)})
     insert_all(connection, t.tallies, tallies)
     insert_all(connection, t.events, [row_of(event) for event in result.events])
 
@@ -250,5 +250,5 @@ def lesson_by_round(connection: Connection, round_ids: Sequence[str]) -> dict[st
 def tallies_by_round(connection: Connection, round_ids: Sequence[str]) -> dict[tuple[str, bool], Tally]:
     """Return the locked votes of these rounds by (round, simulated)."""
     c = t.tallies.c
-    query = select(c.round_id, c.simulated, c.bullish, c.bearish, c.neutral)
-    return {(row[0], row[1]): Tally(*row[2:]) for row in where_in(connection, query, c.round_id, round_ids)}
+    query = select(c.round_id, c.simulated, *TALLY)
+    return {(row[0], row[1]): tally_of(row[2:]) for row in where_in(connection, query, c.round_id, round_ids)}

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 from sqlalchemy import Connection, Engine, select
 
-from generator.arena.ballots import Ballot, BallotFile, Poll
+from generator.arena.ballots import FORM, Ballot, BallotFile, Poll
 from generator.arena.earned import Earned, look
 from generator.arena.ladders import LadderTotals, scores_of
 from generator.arena.life import shown_at
@@ -303,6 +303,11 @@ class Memory:
             live = tuple(item.round_id for item in rounds.active_rounds(connection) if item.phase is RoundPhase.LIVE)
             key = (most, live, phases.get(RoundPhase.RESOLVED, 0), phases.get(RoundPhase.VOID, 0))
             return self._cached("earlier", key, lambda: ballots.earlier_voters(connection, most))
+
+    def ballot_form(self, round_id: str) -> int:
+        """Return the form of the ballots that a round takes."""
+        with self.reading() as connection:
+            return log.ballot_forms(connection, [round_id]).get(round_id, FORM)
 
     def tick_done(  # noqa: PLR0917
         self,

@@ -4,7 +4,7 @@ from typing import Any, Final
 
 import sqlalchemy as sa
 
-SCHEMA_VERSION: Final = "12"
+SCHEMA_VERSION: Final = "13"
 """The newest migration; a memory of this schema needs no Alembic to start."""
 SCHEMA_KEY: Final = "schema_version"
 FENCE_KEY: Final = "fence"
@@ -80,6 +80,7 @@ ballots = sa.Table(
     *_given(sa.String(8), "choice"),
     *_given(sa.BigInteger, "arrived_ms"),
     *_given(sa.Boolean, "counts"),  # the voter's last before the close
+    *_maybe(sa.Integer, "q_up", "q_neutral", "q_down"),  # chances in whole percent; NULL: a word alone
     sa.Index("ballots_by_round", "round_id", "counts", "choice"),
 )
 
@@ -94,6 +95,8 @@ tallies = sa.Table(
     *_key(sa.String(32), "round_id"),
     *_key(sa.Boolean, "simulated"),
     *_given(sa.Integer, "bullish", "bearish", "neutral"),
+    # Of how many votes that gave chances, and the sums of these in percent; NULL: locked before a vote could.
+    *_maybe(sa.Integer, "gave_chances", "sum_up", "sum_neutral", "sum_down"),
 )
 
 predictions = sa.Table(
@@ -191,8 +194,17 @@ totals = sa.Table(
     *_given(sa.Text, "sums"),  # JSON
 )
 
-# Per voter the rounds voted in that resolved, and how many of these votes were right.
-voters = sa.Table("voters", metadata, *_key(sa.String(58), "address"), *_given(sa.Integer, "resolved", "hits"))
+# Per voter the rounds voted in that resolved, and how many of these votes were right. Of the rounds in which the voter
+# gave chances: how many, the sums of Brier and log score (in 10^-8 and 10^-9), those of the base rate over the same
+# rounds, and the squares of the differences of the Brier scores (in 10^-8). NULL: none so far.
+voters = sa.Table(
+    "voters",
+    metadata,
+    *_key(sa.String(58), "address"),
+    *_given(sa.Integer, "resolved", "hits"),
+    *_maybe(sa.Integer, "scored"),
+    *_maybe(sa.BigInteger, "brier", "base_brier", "log_score", "base_log_score", "squares"),
+)
 
 # What was computed from a round's real votes at its lock, as JSON.
 locked_crowds = sa.Table("locked_crowds", metadata, *_key(sa.String(32), "round_id"), *_given(sa.Text, "crowd"))
