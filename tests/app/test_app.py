@@ -147,7 +147,7 @@ async def test_health_is_never_stored_and_unknown_paths_are_problems(tmp_path: P
 @in_loop
 async def test_an_accident_is_500_with_a_fixed_text(tmp_path: Path) -> None:
     async with gateway_app(tmp_path) as home:
-        home.state.purchases._vault = None  # type: ignore[assignment]
+        home.state.purchases._orders._vault = None  # type: ignore[assignment]
 
         answer = await home.send(home.buyer.pay())
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from gateway.payments.purchase import REFUSAL_WAIT_S
+from gateway.payments.recorded import REFUSAL_WAIT_S
 from tests.support.gateway_app import REGIME, GatewayHarness, gateway_app, in_loop, second_gateway
 from tests.support.gateway_wallet import Signed, decode_header
 

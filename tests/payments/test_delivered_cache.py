@@ -26,11 +26,11 @@ async def test_a_replay_touches_neither_the_ledger_nor_the_facilitator(tmp_path:
 @in_loop
 async def test_32_mib_of_bodies_are_kept_and_the_least_used_goes_first(tmp_path: Path) -> None:
     async with gateway_app(tmp_path) as home:
-        known = home.state.purchases
+        known = home.state.purchases._deliveries
         for txid in "abcd":
-            known._remember(Delivered(replace(INTENT, txid=txid), bytes(8 * 1024 * 1024)))
+            known.remember(Delivered(replace(INTENT, txid=txid), bytes(8 * 1024 * 1024)))
         known._delivered.move_to_end("a")
 
-        known._remember(Delivered(replace(INTENT, txid="e"), b"{}"))
+        known.remember(Delivered(replace(INTENT, txid="e"), b"{}"))
 
         assert list(known._delivered) == ["c", "d", "a", "e"]

@@ -124,7 +124,7 @@ async def test_a_delivery_whose_note_a_power_cut_took_is_the_first_again(tmp_pat
         payment = home.buyer.pay()
         await home.send(payment)
         home.state.ledger._deliveries.clear()
-        home.state.purchases._delivered.clear()
+        home.state.purchases._deliveries._delivered.clear()
         assert row_of(home, payment).delivered_round is None
 
         late = await present_at(home, payment, LATER)

@@ -71,7 +71,7 @@ async def test_a_header_whose_delivery_is_forgotten_is_read_in_full_again(tmp_pa
     async with gateway_app(tmp_path) as home:
         payment = home.buyer.pay().identified("0123456789abcdef")
         first = await home.send(payment)
-        home.state.purchases._delivered.clear()
+        home.state.purchases._deliveries._delivered.clear()
 
         again = await home.send(payment)
 
