@@ -7,8 +7,8 @@ from typing import Final, Protocol
 JUMP_S: Final = 2.0  # what slewing and a busy second stay below
 
 
-class Clock(Protocol):
-    """Read the wall time and a monotonic time."""
+class TimeSource(Protocol):
+    """Where a generator reads the wall time and a monotonic time: the machine, or a test."""
 
     def now(self) -> datetime:
         """Return the aware UTC wall time."""
@@ -35,7 +35,7 @@ class JumpWatch:
     A slow process makes no jump: both clocks advance. A machine that slept does: its monotonic clock slept too.
     """
 
-    def __init__(self, clock: Clock) -> None:
+    def __init__(self, clock: TimeSource) -> None:
         self._clock = clock
         self._apart_s = self._apart()
 

@@ -19,7 +19,7 @@ from generator.brain.forecast import SIMULATED
 from generator.brain.weights import Weights
 from generator.catalog.assets import ASSETS
 from generator.catalog.words import SourceMode
-from generator.clock import Clock
+from generator.clock import TimeSource
 from generator.compose.context import Site
 from generator.inbox.box import BallotBox, BallotSource
 from generator.inbox.chain import ChainBallots
@@ -100,7 +100,7 @@ class App:
     """What a tick works with."""
 
     settings: GeneratorSettings
-    clock: Clock
+    clock: TimeSource
     market: MarketReader
     record: RecordKeeper
     publisher: Publisher
@@ -139,7 +139,7 @@ def site_of(settings: GeneratorSettings, program: Program = UNNAMED) -> Site:
 
 def build(
     settings: GeneratorSettings,
-    clock: Clock,
+    clock: TimeSource,
     at: datetime | None = None,
     *,
     loop: bool = False,
@@ -251,7 +251,7 @@ def _box(settings: GeneratorSettings, indexer: Indexer | None) -> BallotBox:
     return BallotBox(sources, inbox.announce)
 
 
-def _seed(settings: GeneratorSettings, memory: Memory, clock: Clock) -> int:
+def _seed(settings: GeneratorSettings, memory: Memory, clock: TimeSource) -> int:
     """Return the seed that is set, else that of the record, else one whose market is quiet now."""
     if settings.seed is not None:
         return settings.seed
