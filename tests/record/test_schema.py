@@ -12,18 +12,16 @@ from alembic.autogenerate import compare_metadata
 from alembic.config import Config
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from sqlalchemy import Engine, create_engine, event
+from sqlalchemy import Engine, create_engine, event, inspect
 
 from generator.errors import MemoryUnreadable
-from generator.record.memory import schema
 from generator.record.memory import tables as t
-from generator.record.memory.schema import OLDEST
+from generator.record.memory.schema import MIGRATIONS, OLDEST, bring_up_to_date
 from generator.record.memory.store import Memory
 from tests.support.arena_inputs import HOUR, MINUTE, NOON, hours, inputs_at, play_tick
 from tests.support.databases import url_in
 
 DIED = 17
-MIGRATIONS = Path(__file__).parents[2] / "generator" / "record" / "memory" / "migrations"
 RANGES = ("ranges", "moves", "due_ms")
 LATER_COLUMNS = (*RANGES, "call")
 # What takes a memory from each schema to the one before.
@@ -172,17 +170,18 @@ def test_a_memory_of_each_earlier_program_is_stamped_and_has_todays_tables(
     engine.dispose()
 
 
-def test_a_program_below_a_folder_with_a_percent_sign_migrates(
-    tmp_path: Path, filled: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_program_below_a_folder_with_a_percent_sign_migrates(tmp_path: Path, filled: Path) -> None:
     make_older(filled, "6")
-    elsewhere = tmp_path / "50%off"
-    shutil.copytree(MIGRATIONS, elsewhere / "migrations")
-    monkeypatch.setattr(schema, "__file__", str(elsewhere / "schema.py"))
+    elsewhere = Path(shutil.copytree(MIGRATIONS, tmp_path / "50%off"))
+    engine = create_engine(url_in(tmp_path))
 
-    Memory.open(url_in(tmp_path)).close()
+    with engine.begin() as connection:
+        present = set(inspect(connection).get_table_names())
+        bring_up_to_date(connection, "memory", present, elsewhere)
 
     assert schema_of(filled) == (t.SCHEMA_VERSION, t.SCHEMA_VERSION)
+    assert differences(engine) == []
+    engine.dispose()
 
 
 def test_a_memory_that_the_first_schemas_began_gets_the_indexes_that_it_lacks(tmp_path: Path, filled: Path) -> None:

@@ -18,15 +18,17 @@ from generator.record.memory.rows import put_meta
 
 OLDEST: Final = "4"
 """The oldest schema that is brought up to date; every later change of a table comes with its migration."""
+MIGRATIONS: Final = Path(__file__).with_name("migrations")
 _FORM: Final = re.compile(r"[1-9][0-9]{0,3}")
 
 
-def bring_up_to_date(connection: Connection, name: str, present: set[str]) -> None:
+def bring_up_to_date(connection: Connection, name: str, present: set[str], migrations: Path = MIGRATIONS) -> None:
     """Make the tables of an empty database, or bring those of an older memory to the newest schema.
 
     Args:
         name: the database, for people.
         present: its tables, but for those of others that may use it too.
+        migrations: the folder of the scripts.
 
     Raises:
         MemoryUnreadable: it is another program's, or of a schema that is not upgraded. Nothing was changed.
@@ -48,7 +50,7 @@ def bring_up_to_date(connection: Connection, name: str, present: set[str]) -> No
     if not is_stamped:
         _stamp(connection, str(version))
     if version != tables.SCHEMA_VERSION:
-        _migrate(connection)
+        _migrate(connection, migrations)
         put_meta(connection, tables.SCHEMA_KEY, tables.SCHEMA_VERSION)
 
 
@@ -83,15 +85,14 @@ def _stamp(connection: Connection, version: str) -> None:
     connection.execute(sa.insert(tables.stamp).values(version_num=version))
 
 
-def _migrate(connection: Connection) -> None:
+def _migrate(connection: Connection, migrations: Path) -> None:
     # Imported here: nearly every start finds the newest schema, or an empty database, and needs none of it.
     from alembic import command  # noqa: PLC0415
     from alembic.config import Config  # noqa: PLC0415
 
     config = Config()
     # A percent sign in an option begins an interpolation, and a folder's name may hold one.
-    scripts = str(Path(__file__).with_name("migrations"))
-    config.set_main_option("script_location", scripts.replace("%", "%%"))
+    config.set_main_option("script_location", str(migrations).replace("%", "%%"))
     config.attributes["connection"] = connection
     config.attributes["version_table"] = tables.stamp.name
     command.upgrade(config, tables.SCHEMA_VERSION)
