@@ -1,0 +1,93 @@
+"""What a payment that was never seen would buy, and in which words it is not taken."""
+
+from pathlib import Path
+
+import pytest
+
+from gateway.clock import STOP_QUOTING_S
+from gateway.payments.decide import Outcome, Refused, Unavailable
+from gateway.payments.orders import Order, Orders
+from gateway.payments.parse import read_payment
+from gateway.settings import DEMO_PAYEE, GatewaySettings
+from gateway.wire.networks import DEVNET
+from tests.support.fake_upstream import FEE_PAYER, OTHER_SIGNER, FakeUpstream
+from tests.support.gateway_app import REGIME, GatewayHarness, gateway_app, in_loop
+from tests.support.gateway_wallet import Buyer, Signed
+from tests.support.vaults import GENERATION, write_manifest, write_vault
+
+WITHHELD = "it has no verdict"
+
+
+async def order_of(
+    home: GatewayHarness, path: str = REGIME, payment: Signed | None = None, settings: GatewaySettings | None = None
+) -> Order | Outcome:
+    state = home.state
+    orders = Orders(
+        settings=settings or state.settings, vault=state.vault, facilitator=state.facilitator, ledger=state.ledger
+    )
+    sent = payment or home.buyer.pay()
+    return await orders.order_of(path, read_payment(sent.header, DEVNET, DEMO_PAYEE))
+
+
+def with_a_body_withheld(folder: Path) -> None:
+    manifest = write_vault(folder)
+    manifest["snapshots"][0]["bodies"]["x402-market-regime"]["unavailable"] = WITHHELD
+    write_manifest(folder, manifest)
+
+
+@pytest.mark.parametrize("snapshot", [GENERATION, None])
+@in_loop
+async def test_an_order_is_for_what_the_challenge_offers(snapshot: str | None, tmp_path: Path) -> None:
+    async with gateway_app(tmp_path) as home:
+        offered = (await home.get()).json()["accepts"][0]
+
+        order = await order_of(home, payment=home.buyer.pay(snapshot=snapshot))
+
+    assert isinstance(order, Order)
+    assert order.terms == offered
+    assert order.terms["extra"]["feePayer"] == FEE_PAYER
+    assert (order.priced.product.path, order.priced.snapshot.snapshot_id) == (REGIME, GENERATION)
+    assert str(order.priced.body.price_atomic) == offered["amount"]
+
+
+@in_loop
+async def test_what_an_operator_or_the_generator_must_change_is_worth_a_wait_of_a_minute(tmp_path: Path) -> None:
+    async with gateway_app(tmp_path, vault=with_a_body_withheld) as home:
+        real_money = home.state.settings.model_copy(update={"network": "mainnet", "base_url": "https://example.org"})
+
+        assert real_money.quote_refusal("simulated")
+        assert await order_of(home, settings=real_money) == Unavailable(real_money.quote_refusal("simulated") or "", 60)
+        assert await order_of(home, "/nowhere.php") == Unavailable("nothing is for sale at this path", 60)
+        assert await order_of(home) == Unavailable(WITHHELD, 60)
+
+
+@in_loop
+async def test_a_vault_or_a_facilitator_that_may_be_back_soon_is_worth_a_short_wait(tmp_path: Path) -> None:
+    async with gateway_app(tmp_path, vault=None) as home:
+        assert await order_of(home) == Unavailable("no data has been published yet")
+
+        write_vault(tmp_path / "vault")
+        home.upstream.supported = 500
+        home.clock.step(STOP_QUOTING_S + 1)
+        write_vault(tmp_path / "vault", at=home.clock.now())
+        await home.refresh()
+        assert await order_of(home) == Unavailable(
+            "the facilitator gave no good answer lately; the same payment works later"
+        )
+
+
+@in_loop
+async def test_without_a_list_of_signers_any_address_may_be_echoed(
+    tmp_path: Path,
+) -> None:
+    def echoing(fee_payer: str) -> Signed:
+        return Buyer().pay().changed(lambda value: value["accepted"]["extra"].update(feePayer=fee_payer))
+
+    upstream = FakeUpstream(DEVNET.full)
+    upstream.supported.pop("signers")
+    async with gateway_app(tmp_path, upstream=upstream) as home:
+        ours, junk = [await order_of(home, payment=echoing(name)) for name in (OTHER_SIGNER, OTHER_SIGNER[:-1])]
+
+    assert isinstance(ours, Order)
+    assert ours.terms["extra"]["feePayer"] == OTHER_SIGNER
+    assert junk == Refused("unknown_fee_payer", "the fee payer is not one of the facilitator's")
