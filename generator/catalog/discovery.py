@@ -12,6 +12,7 @@ from generator.catalog.endpoints import ENDPOINTS
 from generator.catalog.money import usdc_amount
 from generator.catalog.pages import DOC_PAGES, SitePage
 from generator.catalog.products import PRODUCTS
+from generator.catalog.text.chapters import CHAPTERS
 
 CATALOG_VERSION: Final = "1.3.0"
 _CHEAPEST, _DEAREST = (usdc_amount(pick(row.price_atomic for row in PRODUCTS)) for pick in (min, max))
@@ -61,7 +62,13 @@ PAGES: Final[tuple[SitePage, ...]] = (
           "How often forecasts came true, how sure they were, and how they compare with simple rules. "
           "Every miss is kept."),
     _page(links.LEARN, "Learn", "Learn to read a market without being fooled by it",
-          "How to read a regime, a confidence and funding, with lessons from finished rounds."),
+          "Nine chapters on chance and markets, each with a guess and this month's numbers; what a regime is; lessons "
+          "from finished rounds."),
+    *(
+        SitePage(links.chapter_path(chapter.name), "pages/learn_chapter.html", chapter.short, chapter.title,
+                 chapter.about, primary=False, listed=False, subject=chapter.name)
+        for chapter in CHAPTERS
+    ),
     SitePage(links.PRACTICE, "pages/practice.html", "Practice", "Practice: how far, and how sure?",
              "Past hours of the record without name and date: set a range or a chance, see what came, and learn "
              "whether you are calibrated. Free, no account.", primary=False),

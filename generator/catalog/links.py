@@ -54,6 +54,11 @@ BUYER_PAGES: Final[dict[str, str]] = {
 """Where a person can buy each product, by its id."""
 
 
+def chapter_path(name: str) -> str:
+    """Return the path of a chapter of Learn."""
+    return f"{LEARN}{name}/"
+
+
 def asset_path(asset: str) -> str:
     """Return the path of one asset's page."""
     return f"/asset/{asset.lower()}/"

@@ -132,6 +132,7 @@ def _files(app: App, tick: TickFiles, background: BackgroundRelease, at: datetim
         shares=background.pictures.shares,
         months=background.record.months,
         figures=background.histories.figures,
+        month=background.histories.month,
         days=background.histories.days,
     )
     pages = page_files(publisher.pages, view, last_good)

@@ -13,7 +13,7 @@ from generator.arena.rates import in_full, share
 from generator.catalog import assets, counts, discovery, downloads, endpoints, links, measured, pages, products
 from generator.catalog.endpoints import ENDPOINT_BY_ID
 from generator.catalog.formats import iso
-from generator.catalog.text import answers, concepts, labels, questions
+from generator.catalog.text import answers, chapters, concepts, labels, questions
 from generator.catalog.text.glossary import glossary
 from generator.site.charts.history import WINDOWS
 from generator.site.compiled import CompiledTemplates
@@ -25,6 +25,7 @@ from generator.site.words.changelog import versions
 _CATALOG: Final[dict[str, ModuleType]] = {
     "answers": answers,
     "assets": assets,
+    "chapters": chapters,
     "concepts": concepts,
     "counts": counts,
     "discovery": discovery,
@@ -71,6 +72,7 @@ def environment(resources: Resources) -> Environment:
         {
             "asset_path": links.asset_path,
             "band": words.band,
+            "chapter_path": links.chapter_path,
             "clock": words.clock,
             "coded": words.coded,
             "count": words.count,

@@ -453,13 +453,17 @@ function pairsOf(row) {
 
 for (const one of document.querySelectorAll(".practice-kinds button")) {
   one.addEventListener("click", () => {
-    question = one.value;
-    for (const other of document.querySelectorAll(".practice-kinds button")) {
-      other.setAttribute("aria-pressed", String(other === one));
-    }
+    choose(one.value);
     show();
     showRecord();
   });
+}
+
+function choose(kind) {
+  question = kind;
+  for (const one of document.querySelectorAll(".practice-kinds button")) {
+    one.setAttribute("aria-pressed", String(one.value === kind));
+  }
 }
 
 form.addEventListener("submit", (event) => {
@@ -509,6 +513,7 @@ picked.addEventListener("change", async () => {
 });
 
 for (const part of document.querySelectorAll("main .needs-script")) part.hidden = false;
+if (location.hash.slice(1) in QUESTIONS) choose(location.hash.slice(1)); // chapters of Learn name a kind
 show();
 if (record.answers.length) showRecord();
 showWeek().catch(() => {});

@@ -6,7 +6,7 @@ has three forms that take turns, so that lessons which teach it again do not rep
 
 from typing import Final, NamedTuple
 
-from generator.catalog.links import LEARN
+from generator.catalog.links import chapter_path
 from generator.catalog.words import Concept
 
 
@@ -22,14 +22,14 @@ class ConceptText(NamedTuple):
     """One idea in words."""
 
     name: str
-    chapter: str  # anchor on /learn/
+    chapter: str  # its name below /learn/
     forms: tuple[ConceptForm, ConceptForm, ConceptForm]
 
 
 CONCEPTS: Final[dict[Concept, ConceptText]] = {
     Concept.BASE_RATE: ConceptText(
         "Base rate",
-        "confidence",
+        "base-rates",
         (
             ConceptForm(
                 "Begin with how often things happen: {usual_outcome} was the most frequent outcome of such rounds, "
@@ -54,7 +54,7 @@ CONCEPTS: Final[dict[Concept, ConceptText]] = {
     ),
     Concept.BAND_WIDTH: ConceptText(
         "Width of the band",
-        "confidence",
+        "base-rates",
         (
             ConceptForm(
                 "The price ended {edge}% from the edge of the band: with a slightly different band the outcome would "
@@ -79,7 +79,7 @@ CONCEPTS: Final[dict[Concept, ConceptText]] = {
     ),
     Concept.FAT_TAILS: ConceptText(
         "Fat tails",
-        "confidence",
+        "fat-tails",
         (
             ConceptForm(
                 "A move of {sigmas} standard deviations or more: {by_normal} by a normal curve, {rarity_share} hours "
@@ -106,7 +106,7 @@ CONCEPTS: Final[dict[Concept, ConceptText]] = {
     ),
     Concept.CLUSTERING: ConceptText(
         "Clustering of volatility",
-        "regime",
+        "volatility",
         (
             ConceptForm(
                 "The last round known at sealing had left its band too: moves tend to follow moves, in either "
@@ -129,7 +129,7 @@ CONCEPTS: Final[dict[Concept, ConceptText]] = {
     ),
     Concept.LUCK: ConceptText(
         "Luck",
-        "confidence",
+        "luck",
         (
             ConceptForm(
                 "The outcome was the likeliest of three, but only by {lead} in 100: close to a coin toss that went "
@@ -155,7 +155,7 @@ CONCEPTS: Final[dict[Concept, ConceptText]] = {
     ),
     Concept.CROWD_BIAS: ConceptText(
         "Bias of crowds",
-        "questions",
+        "base-rates",
         (
             ConceptForm(
                 "{crowd_share} in 100 votes were for {crowd_outcome}, an outcome that comes in {crowd_base} of 100 "
@@ -180,7 +180,7 @@ CONCEPTS: Final[dict[Concept, ConceptText]] = {
     ),
     Concept.CALIBRATION: ConceptText(
         "Calibration",
-        "confidence",
+        "calibration",
         (
             ConceptForm(
                 "What came had been given {came} in 100. If such chances are honest, that happens in {came} of 100 "
@@ -203,7 +203,7 @@ CONCEPTS: Final[dict[Concept, ConceptText]] = {
     ),
     Concept.ONE_ROUND: ConceptText(
         "Noise of one round",
-        "confidence",
+        "luck",
         (
             ConceptForm(
                 "One round cannot tell a good forecast from a bad one: its noise is far larger than any edge.",
@@ -226,7 +226,7 @@ CONCEPTS: Final[dict[Concept, ConceptText]] = {
     ),
     Concept.CORRELATION: ConceptText(
         "Correlation",
-        "regime",
+        "correlation",
         (
             ConceptForm(
                 "{together} of {others} other assets moved the same way meanwhile: this was the market, not the coin.",
@@ -249,7 +249,7 @@ CONCEPTS: Final[dict[Concept, ConceptText]] = {
     ),
     Concept.REVERSION: ConceptText(
         "Mean reversion of volatility",
-        "regime",
+        "volatility",
         (
             ConceptForm(
                 "After a round that left its band, this one stayed inside: volatility returns to its mean.",
@@ -271,7 +271,7 @@ CONCEPTS: Final[dict[Concept, ConceptText]] = {
     ),
     Concept.WEEKEND: ConceptText(
         "Weekends",
-        "regime",
+        "volatility",
         (
             ConceptForm(
                 "It was a weekend hour. Crypto trades on, but with fewer traders, and hours are usually quieter.",
@@ -293,7 +293,7 @@ CONCEPTS: Final[dict[Concept, ConceptText]] = {
     ),
     Concept.NO_CALL: ConceptText(
         "No call",
-        "confidence",
+        "silence",
         (
             ConceptForm(
                 "The forecast named no outcome, so there is nothing to be right or wrong about.",
@@ -319,4 +319,4 @@ CONCEPTS: Final[dict[Concept, ConceptText]] = {
 
 def chapter_of(concept: Concept) -> str:
     """Return the path of the chapter that says more about an idea."""
-    return f"{LEARN}#{CONCEPTS[concept].chapter}"
+    return chapter_path(CONCEPTS[concept].chapter)

@@ -26,6 +26,7 @@ from generator.site.charts.sources import DATA_FROM, source_of
 from generator.site.files.csv_file import csv_file
 from generator.site.words.days import Day, days, regime_of
 from generator.site.words.format import UNKNOWN, moment, when
+from generator.site.words.month import HourlyMonth, hourly_month
 
 WEEK: Final = "7d"  # the window in which every asset is drawn
 EVERY: Final = 4 * HOUR_MS  # between two points of funding and open interest
@@ -92,6 +93,7 @@ class Histories:
     charts: Mapping[str, Chart] = field(default_factory=dict)  # by name; what could not be drawn is left out
     figures: Mapping[str, Markup] = field(default_factory=dict)  # the same as pages show them
     files: Mapping[str, bytes] = field(default_factory=dict)
+    month: HourlyMonth = field(default_factory=HourlyMonth)  # what the chapters of Learn count
     days: tuple[Day, ...] = ()  # newest first, those of the last month's backtest after those that were published
 
 
@@ -126,7 +128,7 @@ def histories(
     listed = days([*backtested, *published], ctx.freshness.generated_ms, lessons)
 
     figures = {name: escape(chart) for name, chart in charts.items()}
-    return Histories(charts, figures, files, listed)
+    return Histories(charts, figures, files, hourly_month(ctx.bars), listed)
 
 
 def _price_charts(ctx: TickContext, hours: Sequence[Hour]) -> Iterator[Chart | None]:

@@ -9,7 +9,7 @@ from markupsafe import Markup
 
 from gateway.wire.networks import NETWORKS
 from generator.arena.values import PredictionMade
-from generator.catalog.assets import DEFAULT_ASSET
+from generator.catalog.assets import ASSETS, DEFAULT_ASSET
 from generator.catalog.discovery import PAGES, SharePicture
 from generator.catalog.downloads import SERIES, RecordFile
 from generator.catalog.durations import HOUR_MS
@@ -22,12 +22,14 @@ from generator.compose.inputs import is_simulated
 from generator.compose.scores import hour_statement
 from generator.market.bars import BAR_MS
 from generator.site.charts.history import FIRST_CHART, WINDOWS
+from generator.site.charts.lessons import by_label
 from generator.site.charts.sources import source_of
 from generator.site.pages.arena import live_view, voters
 from generator.site.pages.asset import asset_view
+from generator.site.pages.chapters.chapter import Facts
 from generator.site.pages.docs import document_view
 from generator.site.pages.landing import landing, missing
-from generator.site.pages.learn import learn_view
+from generator.site.pages.learn import chapter_view, learn_view
 from generator.site.pages.linked import linked_data
 from generator.site.pages.markdown import markdown
 from generator.site.pages.practice import class_view, own_months, practice_view
@@ -39,6 +41,7 @@ from generator.site.resources import Resources, ShippedMonth
 from generator.site.templates import environment
 from generator.site.words import format as page_format
 from generator.site.words.days import DAYS_KEPT, Day
+from generator.site.words.month import HourlyMonth
 from generator.site.words.record import first_due
 from generator.site.words.reference import Reference
 
@@ -57,6 +60,7 @@ class PageView:
         shares: page path -> the picture it shows where it is shared; the other pages show that of "".
         months: files of the record by month, for download.
         figures: name -> drawn chart, such as `btc-7d`; one that could not be drawn is left out.
+        month: the market at the full hours of the last month.
         days: those of the archive, newest first.
     """
 
@@ -68,6 +72,7 @@ class PageView:
     shares: Mapping[str, SharePicture] = field(default_factory=dict)
     months: Sequence[RecordFile] = ()
     figures: Mapping[str, Markup] = field(default_factory=dict)
+    month: HourlyMonth = field(default_factory=HourlyMonth)
     days: Sequence[Day] = ()
 
     def share(self, page: SitePage) -> SharePicture | None:
@@ -151,12 +156,23 @@ def _status(_page: SitePage, view: PageView) -> Mapping[str, Any]:
 
 
 def _learn(_page: SitePage, view: PageView) -> Mapping[str, Any]:
-    return learn_view(view.ctx.arena, view.predictions, view.figures)
+    return learn_view(view.ctx.arena, view.figures)
 
 
-def _learn_source(view: PageView) -> tuple[object, ...]:
+def _spells(view: PageView) -> tuple[Markup | None, ...]:
+    return tuple(picture for _, picture in by_label(view.figures))
+
+
+def _chapter(page: SitePage, view: PageView) -> Mapping[str, Any]:
+    funding = view.figures.get(f"{DEFAULT_ASSET.lower()}-funding")
+    return chapter_view(page.subject, Facts(view.month, view.predictions, view.ctx.arena, funding))
+
+
+def _chapter_source(view: PageView) -> tuple[object, ...]:
+    """Return what changes once an hour: full hours of the month, and forecasts that came due."""
     arena = view.ctx.arena
-    return (arena.lessons, arena.hourly_record.move, arena.backtest, view.figures, tuple(view.predictions))
+    newest = tuple(view.predictions[: len(ASSETS)])
+    return (view.month, len(view.predictions), newest, arena.hourly_record.move, arena.backtest)
 
 
 def _practice(_page: SitePage, view: PageView) -> Mapping[str, Any]:
@@ -218,7 +234,8 @@ _BY_TEMPLATE: Final[Mapping[str, PageRecipe]] = {
     "pages/status.html": PageRecipe(_status, None),
     "pages/track_record.html": PageRecipe(_record, _record_source),
     "pages/glossary.html": PageRecipe(lambda _, view: {"today": _today(view)}, lambda view: (_today(view),)),
-    "pages/learn.html": PageRecipe(_learn, _learn_source),
+    "pages/learn.html": PageRecipe(_learn, lambda view: (view.ctx.arena.lessons, _spells(view))),
+    "pages/learn_chapter.html": PageRecipe(_chapter, _chapter_source),
     "pages/practice_class.html": PageRecipe(_class, lambda _view: ()),
     "pages/practice.html": PageRecipe(_practice, lambda view: (own_months(view.months),)),
     "pages/asset.html": PageRecipe(_asset, _each_five_minutes),

@@ -1,0 +1,292 @@
+"""Chapters that are counted from forecasts: calibration, luck, saying nothing."""
+
+import hashlib
+from collections.abc import Sequence
+from functools import lru_cache
+from math import comb
+from statistics import fmean, median
+from typing import Final
+
+from generator.arena.values import PredictionMade
+from generator.catalog.durations import HOUR_MS
+from generator.catalog.horizons import HOUR
+from generator.catalog.words import Call, Prediction
+from generator.practice.scores import moved_brier
+from generator.site.charts.lessons import few_cases
+from generator.site.charts.plot import Caption, Chart, Row, row_chart
+from generator.site.charts.record import reliability
+from generator.site.pages.chapters.chapter import (
+    OWN_RECORD,
+    Ask,
+    Facts,
+    Guess,
+    counted,
+    in_words,
+    share_guess,
+)
+from generator.site.pages.chapters.market import NAME, PRICES
+
+RULES: Final = 100
+TOSSES: Final = 30  # hours that the rules are judged by
+GOOD: Final = 20  # of them right
+_BITS: Final = 1024  # tosses of a rule before they begin again
+_GROUPS: Final = ((0, 11), (12, 14), (15, 17), (18, 20), (21, TOSSES))
+_CALLS: Final = (
+    (Call.NONE, "no call"),
+    (Call.SMALL_MOVE, "small move"),
+    (Call.UP, "up"),
+    (Call.DOWN, "down"),
+)
+
+
+def calibration(facts: Facts) -> tuple[Ask, ...]:
+    """Ask whether ranges held as often as they said, and what a proper score rewards."""
+    judged, tested = facts.judged()
+    held_50 = []
+    held_90 = []
+    for made in judged:
+        came = made.moves.get(HOUR)
+        ranges = (made.ranges or {}).get(HOUR)
+        if came is not None and came.move is not None and ranges is not None:
+            held_50.append(ranges.low_50 <= came.move <= ranges.high_50)
+            held_90.append(ranges.low_90 <= came.move <= ranges.high_90)
+    if not held_90:
+        return ()
+
+    return in_words(
+        (
+            Ask(
+                f"How many of the last {len(held_90):,} ranges that should hold an hour nine times in ten{tested} held "
+                "it?",
+                f"{counted(sum(held_90), len(held_90))}. Assets of one hour move together, so these are fewer cases "
+                "than they seem, and a few in 100 either way are luck.",
+                share_guess(sum(held_90), len(held_90)),
+                _chances(facts),
+            ),
+            Ask(
+                "And of the ranges that should hold it one time in two?",
+                f"{counted(sum(held_50), len(held_50))}. Ranges that hold too much are as wrong as ranges that hold "
+                "too little: they say less than is known.",
+                share_guess(sum(held_50), len(held_50)),
+            ),
+            _best_chance(judged, tested),
+            _skill(judged, tested),
+        )
+    )
+
+
+def _chances(facts: Facts) -> Chart | None:
+    """Draw stated chances of a move against what came, of the backtest while live play has too few."""
+    drawn = reliability("honest", facts.arena.hourly_record.move, OWN_RECORD)
+    if drawn is None and facts.arena.backtest is not None:
+        drawn = reliability("honest", facts.arena.backtest.hourly.move, OWN_RECORD)
+    return drawn
+
+
+def _moved(judged: Sequence[PredictionMade]) -> list[tuple[PredictionMade, bool]]:
+    """Return the forecasts with an outcome, and whether the price left its band."""
+    return [(made, made.outcome != Prediction.NEUTRAL) for made in judged if made.outcome is not None]
+
+
+def _best_chance(judged: Sequence[PredictionMade], tested: str) -> Ask | None:
+    """Ask which chance, given each time, scores best."""
+    moved = [left for _, left in _moved(judged)]
+    if not moved:
+        return None
+
+    share = sum(moved) / len(moved)
+    scores = {chance: fmean(moved_brier(chance, moved=left) for left in moved) for chance in (share, 0.5, 0.9)}
+    return Ask(
+        f"In each of the last {len(moved):,} hours{tested} you must give the same chance that the price leaves its "
+        "band. Which one has the best mean Brier score?",
+        f"{100 * share:.0f}: as often as it came, {sum(moved):,} times. Its mean score is {scores[share]:.3f}; 50 in "
+        f"100 would have had {scores[0.5]:.3f} and 90 in 100 {scores[0.9]:.3f}.",
+        Guess(100 * share, 0, 100, 1, "{} in 100"),
+    )
+
+
+def _skill(judged: Sequence[PredictionMade], tested: str) -> Ask | None:
+    """Ask by how much the brain's chances of a move scored better than their base rates."""
+    own = []
+    base = []
+    for made, left in _moved(judged):
+        said = made.move
+        if said is not None:
+            own.append(moved_brier(said.chance, moved=left))
+            base.append(moved_brier(said.base_rate, moved=left))
+    if not own or not fmean(base):
+        return None
+
+    skill = 100 * (1 - fmean(own) / fmean(base))
+    return Ask(
+        f"By how many percent was the mean Brier score of the brain's chances of a move{tested} better than that of "
+        "the base rates (below zero: worse)?",
+        f"{skill:.1f}%: {fmean(own):.4f} against {fmean(base):.4f}, over {len(own):,} hours of assets. Good forecasts "
+        "of markets are a few percent better than base rates, over a long time.",
+        Guess(skill, min(-20.0, skill), max(20.0, skill), 0.5, "{}%"),
+    )
+
+
+def luck(facts: Facts) -> tuple[Ask, ...]:
+    """Ask how good the best of many looks that know nothing."""
+    rose = [(end_ms, move > 0) for end_ms, move in sorted(facts.month.moves().items()) if move != 0]
+    few = Ask(
+        "Somebody was right in 5 of 10 rounds. How low may their true rate be, 95 times in 100?",
+        "24 in 100, and as high as 76: worse than a coin, or far better. A thousand rounds would tell it to three "
+        "points either way.",
+        Guess(24, 0, 50, 1, "{} in 100"),
+        few_cases("few"),
+    )
+    if len(rose) < 2 * TOSSES:
+        return (few,)
+
+    lately = rose[-TOSSES:]
+    before = rose[:-TOSSES]
+    hits = [_hits(rule, lately) for rule in range(RULES)]
+    best = max(range(RULES), key=lambda rule: hits[rule])
+    later = _hits(best, before)
+    good = sum(number >= GOOD for number in hits)
+    chance_of_good = sum(comb(TOSSES, right) for right in range(GOOD, TOSSES + 1)) / 2**TOSSES
+    return (
+        Ask(
+            f"A hundred rules toss a coin for each hour: does {NAME} rise or fall? Of its last {TOSSES} hours, how "
+            "many did the best of them get right?",
+            f"{hits[best]} of {TOSSES}, though no rule knows anything. Luck alone gives the best of a hundred about "
+            f"{expected_best():.0f}.",
+            Guess(hits[best], 0, TOSSES, 1, f"{{}} of {TOSSES}"),
+            rules_chart(hits),
+        ),
+        Ask(
+            "How often was that best rule right in the hours of the month before these?",
+            f"{counted(later, len(before))}. What luck gave, it does not give again.",
+            share_guess(later, len(before)),
+        ),
+        Ask(
+            f"How many of the hundred rules were right in {GOOD} or more of {TOSSES} hours?",
+            f"{good}. Chance gives {100 * chance_of_good:.0f} on average. Whoever shows you one of them has not shown "
+            "you the others.",
+            Guess(good, 0, RULES, 1, "{} rules"),
+        ),
+        few,
+    )
+
+
+@lru_cache(maxsize=RULES)
+def _tosses(rule: int) -> int:
+    """Return the coins of a rule as the bits of a number: always the same ones, and like those of no other rule."""
+    return int.from_bytes(hashlib.shake_256(f"rule {rule}".encode()).digest(_BITS // 8))
+
+
+def _hits(rule: int, rose: Sequence[tuple[int, bool]]) -> int:
+    """Count the hours in which the coin of a rule named the side that came."""
+    coins = _tosses(rule)
+    return sum((coins >> (end_ms // HOUR_MS % _BITS) & 1 == 1) == up for end_ms, up in rose)
+
+
+def expected_best() -> float:
+    """Return how many the best of all rules gets right on average, if each tosses a fair coin.
+
+    >>> round(expected_best(), 1)
+    21.7
+    """
+    at_most = 0.0
+    mean = 0.0
+    for right in range(TOSSES):
+        at_most += comb(TOSSES, right) / 2**TOSSES
+        mean += 1 - at_most**RULES
+    return mean
+
+
+def rules_chart(hits: Sequence[int]) -> Chart:
+    """Draw how many rules were right how often."""
+    rows = []
+    for low, high in _GROUPS:
+        number = sum(low <= right <= high for right in hits)
+        label = f"{low} to {high}" if high < TOSSES else f"{low} or more"
+        rows.append(Row(label, float(number), f"{number} rules"))
+    caption = Caption(
+        name="rules",
+        finding=f"How many of {len(hits)} rules that know nothing were right in so many of {TOSSES} hours",
+        desc="A bar for each number of hours that were right, with the number of rules.",
+        source=PRICES,
+        columns=("Hours right", "Rules"),
+    )
+    return row_chart(caption, "rules", rows, bars=True)
+
+
+def silence(facts: Facts) -> tuple[Ask, ...]:
+    """Ask when a forecast should name an outcome."""
+    judged, tested = facts.judged()
+    calls = [made.call for made in judged if made.call is not None]
+    by_a_hair = Ask(
+        "A forecast gives 35 in 100 to up, 33 to a small move and 32 to down. Should it say “up”?",
+        "No: it would be wrong in 65 of 100 such cases, and its chances say all that it knows.",
+    )
+    if not calls:
+        return (by_a_hair,)
+
+    silent = calls.count(Call.NONE)
+    return in_words(
+        (
+            Ask(
+                f"In how many of its last {len(calls):,} hourly forecasts{tested} did the brain name no outcome?",
+                f"{counted(silent, len(calls))}. It gave its chances in all of them.",
+                share_guess(silent, len(calls)),
+                calls_chart(calls),
+            ),
+            by_a_hair,
+            _likelier_side(judged, tested),
+            _lead(judged, tested),
+        )
+    )
+
+
+def calls_chart(calls: Sequence[Call]) -> Chart:
+    """Draw what the forecasts named."""
+    rows = []
+    for call, words in _CALLS:
+        number = calls.count(call)
+        rows.append(Row(words, float(number), f"{number:,} of {len(calls):,}"))
+    caption = Caption(
+        name="calls",
+        finding=f"What the last {len(calls):,} hourly forecasts named",
+        desc="A bar for each outcome that was named, and for none, with the number of forecasts.",
+        source=OWN_RECORD,
+        columns=("Named", "Forecasts"),
+    )
+    return row_chart(caption, "forecasts", rows, bars=True)
+
+
+def _likelier_side(judged: Sequence[PredictionMade], tested: str) -> Ask | None:
+    """Ask how often the likelier side would have been right, had it been named each time."""
+    right = 0
+    opposite = 0
+    n = 0
+    for made in judged:
+        down, _, up = made.probabilities
+        if made.outcome is None or up == down:
+            continue
+        n += 1
+        likelier = Prediction.BULLISH if up > down else Prediction.BEARISH
+        right += made.outcome == likelier
+        opposite += made.outcome not in {likelier, Prediction.NEUTRAL}
+    if not n:
+        return None
+    return Ask(
+        f"Had the brain named the likelier of up and down every time{tested}, how often would it have been right?",
+        f"{counted(right, n)}; the opposite came in {counted(opposite, n)}, and a small move in the others.",
+        share_guess(right, n),
+    )
+
+
+def _lead(judged: Sequence[PredictionMade], tested: str) -> Ask | None:
+    """Ask by how much one side led in the median forecast."""
+    leads = [100 * abs(made.probabilities[2] - made.probabilities[0]) for made in judged]
+    if not leads:
+        return None
+    typical = median(leads)
+    return Ask(
+        f"By how many points in 100 did the likelier side lead in the median forecast{tested}?",
+        f"{typical:.1f}. So small a lead takes thousands of cases to show, if there is one at all.",
+        Guess(typical, 0, 20, 0.5, "{} points"),
+    )
