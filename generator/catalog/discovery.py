@@ -69,6 +69,9 @@ PAGES: Final[tuple[SitePage, ...]] = (
                  chapter.about, primary=False, listed=False, subject=chapter.name)
         for chapter in CHAPTERS
     ),
+    SitePage(links.WEEKS, "pages/learn_week.html", "Week", "Three surprising hours a week",
+             "The three most surprising hours of each week, what had been said of them before, and what they teach.",
+             primary=False, listed=False),
     SitePage(links.PRACTICE, "pages/practice.html", "Practice", "Practice: how far, and how sure?",
              "Past hours of the record without name and date: set a range or a chance, see what came, and learn "
              "whether you are calibrated. Free, no account.", primary=False),

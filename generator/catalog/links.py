@@ -26,6 +26,7 @@ METHODOLOGY: Final = "/methodology/"
 ARENA: Final = "/arena/"
 LEARN: Final = "/learn/"
 LEARN_WORKER: Final = f"{LEARN}worker.js"
+WEEKS: Final = "/learn/week/"  # the most surprising hours of each
 PRACTICE: Final = "/learn/practice/"
 PRACTICE_CLASS: Final = f"{PRACTICE}class/"
 PRACTICE_FILES: Final = "/files/practice/"  # items, truths, and the log of the shipped month

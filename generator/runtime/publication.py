@@ -3,7 +3,7 @@
 import base64
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, Final
 
 from gateway.wire.receipts import did_document, read_public
@@ -114,6 +114,8 @@ def _files(app: App, tick: TickFiles, background: BackgroundRelease, at: datetim
             tick.rounds,
             app.record.memory.regime_changes(CHANGES_READ),
             at,
+            weeks=background.weeks,
+            practice_days=(at, at - timedelta(days=1)),
         ),
     )
     receipt_keys = last_good.make(Kind.DISCOVERY, (RECEIPT_KEYS,), lambda: receipt_keys_file(app))
@@ -133,6 +135,7 @@ def _files(app: App, tick: TickFiles, background: BackgroundRelease, at: datetim
         months=background.record.months,
         figures=background.histories.figures,
         month=background.histories.month,
+        weeks=background.weeks,
         days=background.histories.days,
     )
     pages = page_files(publisher.pages, view, last_good)

@@ -385,7 +385,7 @@ def test_a_chapter_is_a_screen_of_an_idea_with_its_questions_by_number() -> None
     for number, chapter in enumerate(CHAPTERS, 1):
         html = rendered()[f"/learn/{chapter.name}/index.html"].decode()
 
-        assert f"Chapter {number} of 9" in html
+        assert f"chapter {number} of 9" in html
         assert sum(len(paragraph.split()) for paragraph in chapter.idea) <= 130
         assert html.count('aria-current="page"') == 1
         for after in CHAPTERS:

@@ -54,6 +54,13 @@ class Exports:
                 waiting=waiting,
             )
 
+    def hourly(self, since_ms: int, until_ms: int) -> tuple[PredictionMade, ...]:
+        """Return the predictions that began in [since, until) and came due or were void, by start and asset."""
+        p = t.predictions.c
+        ended = select(t.predictions).where(within(p.start_ms, since_ms, until_ms), p.settled.is_(True))
+        with translated(self._name), self._engine.connect() as connection, connection.begin():
+            return values_in(connection, PredictionMade, ended.order_by(p.start_ms, p.id))
+
     def ended(self, since_ms: int, until_ms: int) -> tuple[int, int]:
         """Count the predictions and the rounds that began in [since, until) and have ended."""
         p = t.predictions.c

@@ -13,7 +13,8 @@ from typing import Any, Final, Generic, TypeVar
 
 from generator.arena.values import Hour, PredictionMade
 from generator.catalog.discovery import DISCOVERY_FILES, OPENAPI_SLICES
-from generator.catalog.links import ARENA, OPENAPI_JSON, OPENAPI_YAML
+from generator.catalog.durations import DAY_MS
+from generator.catalog.links import ARENA, OPENAPI_JSON, OPENAPI_YAML, WEEKS
 from generator.catalog.words import RoundPhase
 from generator.compose.body import Body, encode
 from generator.compose.context import Site, TickContext
@@ -30,6 +31,7 @@ from generator.site.openapi.slices import slices
 from generator.site.words.days import DAYS_KEPT, archived_since_ms, day_path, kept_since_ms
 from generator.site.words.format import moment
 from generator.site.words.reference import Reference
+from generator.site.words.weeks import SETTLED_MS, WEEK_MS, Week, week, week_begins
 
 T = TypeVar("T")
 CHARTS_S: Final = 900
@@ -79,6 +81,7 @@ class BackgroundRelease:
     histories: Histories = field(default_factory=Histories)
     pictures: Pictures = field(default_factory=Pictures)
     record: Downloads = field(default_factory=Downloads)
+    weeks: tuple[Week, ...] = ()  # newest first
 
 
 class Renewed(Generic[T]):
@@ -152,6 +155,7 @@ class BackgroundFiles:
         self._histories: Renewed[Histories] = Renewed(Kind.PICTURE, "history", *rest)
         self._pictures: Renewed[Pictures] = Renewed(Kind.PICTURE, "share pictures", *rest)
         self._downloads: Renewed[Downloads] = Renewed(Kind.DOWNLOAD, "downloads", *rest)
+        self._weeks: Renewed[tuple[Week, ...]] = Renewed(Kind.PAGE, WEEKS, *rest)
 
         self._months_noted = 0
 
@@ -178,6 +182,7 @@ class BackgroundFiles:
             histories=histories,
             pictures=pictures,
             record=record,
+            weeks=self._weeks.value or (),
         )
 
     def published(self, release: BackgroundRelease, tick: TickFiles, at: datetime) -> None:
@@ -196,7 +201,7 @@ class BackgroundFiles:
 
     def reset(self) -> None:
         """Make everything that shows the record again: another process may have published since."""
-        for renewed in (self._histories, self._pictures, self._downloads):
+        for renewed in (self._histories, self._pictures, self._downloads, self._weeks):
             renewed.reset()
 
     def close(self) -> None:
@@ -226,6 +231,10 @@ class BackgroundFiles:
             key=self._record_state(tick, at),
             make=lambda: downloads(self._memory.exports(), mode, at),
         )
+        # Once a day, and an hour later, when the last hours of a week are judged.
+        now_ms = tick.context.freshness.generated_ms
+        of_day = (now_ms // DAY_MS, now_ms % DAY_MS >= SETTLED_MS)
+        yield _Job(self._weeks, key=of_day, make=lambda: self._make_weeks(now_ms))
 
     def _or_last_good(self, kind: Kind, paths: Sequence[str], files: Mapping[str, bytes]) -> dict[str, bytes]:
         """Return the files that were made or, where there are none, the last good bytes of these paths."""
@@ -251,6 +260,12 @@ class BackgroundFiles:
         if self._pictures.value is None:  # no start waits for those of the assets
             by_page = {page: by_page[page] for page in ("/", ARENA, "")}
         return self._draw(by_page)
+
+    def _make_weeks(self, now_ms: int) -> tuple[Week, ...]:
+        """Explain the running week and those before it."""
+        exports = self._memory.exports()
+        explained = (week(begin, exports.hourly(begin, begin + WEEK_MS), now_ms) for begin in week_begins(now_ms))
+        return tuple(one for one in explained if one is not None)
 
     def _record_state(self, tick: TickFiles, at: datetime) -> object:
         """Return a value that is equal while the record is the same."""

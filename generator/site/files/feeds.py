@@ -12,7 +12,7 @@ from generator.arena.state import KnownState
 from generator.arena.values import PredictionMade, Tally
 from generator.catalog.assets import ASSETS
 from generator.catalog.formats import iso, percent, share
-from generator.catalog.links import ARENA, FEED_ATOM, FEED_JSON, METHODOLOGY, asset_feed, asset_path
+from generator.catalog.links import ARENA, FEED_ATOM, FEED_JSON, METHODOLOGY, PRACTICE, WEEKS, asset_feed, asset_path
 from generator.catalog.text.answers import DISCLAIMER
 from generator.catalog.text.labels import MIXED, MODE_BANNERS, NO_CALL, OUTCOME, REGIME
 from generator.catalog.text.market import regime_name
@@ -33,11 +33,16 @@ from generator.site.resources import Resources
 from generator.site.templates import environment
 from generator.site.words.format import moment, ms_of, signed
 from generator.site.words.votes import votes_words
+from generator.site.words.weeks import SETTLED_MS, WEEK_MS, Week
 
 ENTRIES: Final = 50
 CHANGES_READ: Final = 6 * ENTRIES  # about two of three change the label alone, which gives none
 SINCE: Final = "2026"  # of RFC 4151: a year in which the name was ours; part of every id, so it stays
 MARKS: Final[Mapping[SourceMode, str]] = {SourceMode.SIMULATED: "Simulated", SourceMode.RECORDED: "Replayed"}
+PRACTICE_TODAY: Final = (
+    "Five past hours of a simulated market, the same for everyone today. Say how far each may go; what came is shown "
+    "at once. No account: what you answer stays in your browser."
+)
 WARM_UP: Final = "From a backtest on past data before the service first started; scored separately."
 CONFIDENCE_NOTE: Final = (
     "Confidence is the probability of this regime given the evidence; it does not forecast what comes next."
@@ -131,6 +136,9 @@ def feeds(
     rounds: Sequence[Mapping[str, Any]],
     changes: Sequence[RegimeChange],
     at: datetime,
+    *,
+    weeks: Sequence[Week] = (),
+    practice_days: Sequence[datetime] = (),
 ) -> dict[str, bytes]:
     """Return path -> bytes of the two feeds.
 
@@ -138,9 +146,13 @@ def feeds(
         rounds: rows of `/arena/rounds.json`, newest first.
         changes: of the regime's label and of the state, newest first, `CHANGES_READ` at most.
         at: aware time of the tick; only its day shows, and only while there is no news at all.
+        weeks: with their most surprising hours; the newest that is over is news until the next one is.
+        practice_days: aware times on the days whose five hours of practice are news.
     """
     source = _FeedSource(site, mode)
-    entries = _newest([*_of_rounds(source, rounds[: 2 * ENTRIES]), *_of_changes(source, changes)])
+    of_learn = [*_of_newest_week(source, weeks), *(_of_practice(source, day) for day in practice_days)]
+    news = _newest([*_of_rounds(source, rounds[: 2 * ENTRIES]), *_of_changes(source, changes)])
+    entries = _newest([*news[: ENTRIES - len(of_learn)], *of_learn])
 
     return {
         FEED_JSON: encode(_json_feed(source, entries)),
@@ -172,6 +184,35 @@ def asset_feeds(
 
 def _newest(entries: Sequence[FeedEntry]) -> tuple[FeedEntry, ...]:
     return tuple(sorted(entries, key=lambda entry: (entry.at, entry.id), reverse=True)[:ENTRIES])
+
+
+def _of_newest_week(source: _FeedSource, weeks: Sequence[Week]) -> Iterator[FeedEntry]:
+    """Give the entry of the newest week that is over; it stays until the next one is, however much else is new."""
+    for week in weeks:
+        if week.over:
+            yield source.entry(
+                f"week:{week.name}",
+                at=iso(week.begin_ms + WEEK_MS + SETTLED_MS),
+                title=f"The most surprising hours of {week.days}",
+                path=f"{WEEKS}#{week.name.lower()}",
+                tags=("learn", "week"),
+                paragraphs=tuple(f"{one.title}. {one.said} {one.point}" for one in week.surprises),
+                warm_up=False,
+            )
+            return
+
+
+def _of_practice(source: _FeedSource, day: datetime) -> FeedEntry:
+    begins = day.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+    return source.entry(
+        f"practice:{begins:%Y%m%d}",
+        at=f"{begins:%Y-%m-%dT%H:%M:%SZ}",
+        title=f"Five hours to judge, {begins:%-d %b %Y}",
+        path=f"{PRACTICE}#daily",
+        tags=("learn", "practice"),
+        paragraphs=(PRACTICE_TODAY,),
+        warm_up=False,
+    )
 
 
 def _of_misses(source: _FeedSource, due: Sequence[PredictionMade]) -> Iterator[FeedEntry]:

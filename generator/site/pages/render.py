@@ -44,6 +44,7 @@ from generator.site.words.days import DAYS_KEPT, Day
 from generator.site.words.month import HourlyMonth
 from generator.site.words.record import first_due
 from generator.site.words.reference import Reference
+from generator.site.words.weeks import Week
 
 _NO_TERMS: Final = ("pages/docs.html", "pages/glossary.html", "pages/changelog.html")  # without links to terms
 
@@ -61,6 +62,7 @@ class PageView:
         months: files of the record by month, for download.
         figures: name -> drawn chart, such as `btc-7d`; one that could not be drawn is left out.
         month: the market at the full hours of the last month.
+        weeks: with their most surprising hours, the newest first.
         days: those of the archive, newest first.
     """
 
@@ -73,6 +75,7 @@ class PageView:
     months: Sequence[RecordFile] = ()
     figures: Mapping[str, Markup] = field(default_factory=dict)
     month: HourlyMonth = field(default_factory=HourlyMonth)
+    weeks: Sequence[Week] = ()
     days: Sequence[Day] = ()
 
     def share(self, page: SitePage) -> SharePicture | None:
@@ -235,6 +238,7 @@ _BY_TEMPLATE: Final[Mapping[str, PageRecipe]] = {
     "pages/track_record.html": PageRecipe(_record, _record_source),
     "pages/glossary.html": PageRecipe(lambda _, view: {"today": _today(view)}, lambda view: (_today(view),)),
     "pages/learn.html": PageRecipe(_learn, lambda view: (view.ctx.arena.lessons, _spells(view))),
+    "pages/learn_week.html": PageRecipe(lambda _, view: {"weeks": view.weeks}, lambda view: (tuple(view.weeks),)),
     "pages/learn_chapter.html": PageRecipe(_chapter, _chapter_source),
     "pages/practice_class.html": PageRecipe(_class, lambda _view: ()),
     "pages/practice.html": PageRecipe(_practice, lambda view: (own_months(view.months),)),

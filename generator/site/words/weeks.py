@@ -1,0 +1,218 @@
+"""The most surprising hours of a week, and what they teach."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import floor, log10
+from statistics import NormalDist
+from typing import Final, NamedTuple
+
+from generator.arena.values import Move, PredictionMade, RangeForecast
+from generator.catalog.assets import ASSET_NAMES
+from generator.catalog.durations import DAY_MS, HOUR_MS
+from generator.catalog.horizons import HOUR
+from generator.catalog.text.chapters import CHAPTER_OF, ChapterText
+from generator.catalog.text.lessons import OUTCOME
+from generator.catalog.text.weeks import AGAIN, CHOSEN, FAR, IN_TEN, TOGETHER, WeekIdea
+from generator.catalog.words import Prediction
+from generator.site.words.format import moment, signed
+
+WEEK_MS: Final = 7 * DAY_MS
+WEEKS_SHOWN: Final = 4  # of those that are over
+SETTLED_MS: Final = HOUR_MS  # after its end every hour of a week is judged
+SURPRISES: Final = 3
+FEWEST: Final = 48  # hours of assets, below which a week has no most surprising one
+FAR_SIGMAS: Final = 3.0
+FULL_DIGITS: Final = 2  # of how rare an hour is
+_MONDAY_MS: Final = 4 * DAY_MS  # the first one after 1 January 1970, a Thursday
+_NORMAL: Final = NormalDist()
+_ORDER: Final = (Prediction.BEARISH, Prediction.NEUTRAL, Prediction.BULLISH)  # of a forecast's probabilities
+
+
+@dataclass(frozen=True, slots=True)
+class Surprise:
+    """One hour of an asset, in words."""
+
+    start_ms: int
+    title: str
+    said: str  # what had been sealed before it
+    point: str
+    chapter: ChapterText
+
+
+@dataclass(frozen=True, slots=True)
+class Week:
+    """A week from Monday to Sunday, UTC.
+
+    Args:
+        hours: of assets that were judged.
+        held: how many of them ended inside of their 90% range.
+        over: whether all of it is judged, so that nothing of it changes any more.
+        tested: its hours are of the backtest before the start.
+    """
+
+    begin_ms: int
+    hours: int
+    held: int
+    surprises: tuple[Surprise, ...]
+    over: bool
+    tested: bool = False
+
+    @property
+    def name(self) -> str:
+        """The week by ISO 8601, e.g. 2026-W47."""
+        return f"{moment(self.begin_ms):%G-W%V}"
+
+    @property
+    def days(self) -> str:
+        """Its first and its last day."""
+        return f"{moment(self.begin_ms):%-d %b} to {moment(self.begin_ms + WEEK_MS - DAY_MS):%-d %b %Y}"
+
+
+class _Judged(NamedTuple):
+    """One hour of an asset that came, with how surprising it was."""
+
+    made: PredictionMade
+    within: RangeForecast
+    move: float
+    sigmas: float
+
+    @property
+    def outside(self) -> bool:
+        return not self.within.low_90 <= self.move <= self.within.high_90
+
+
+class _Known(NamedTuple):
+    """What an idea is judged by."""
+
+    hour: _Judged
+    week: Mapping[tuple[str, int], _Judged]
+    together: int
+    others: int
+
+
+def week_begins(now_ms: int) -> tuple[int, ...]:
+    """Return when the running week began and those before it that are shown, the newest first.
+
+    >>> [f"{moment(begin):%a %d}" for begin in week_begins(1_795_000_000_000)[:2]]
+    ['Mon 16', 'Mon 09']
+    """
+    newest = (now_ms - _MONDAY_MS) // WEEK_MS * WEEK_MS + _MONDAY_MS
+    return tuple(newest - back * WEEK_MS for back in range(WEEKS_SHOWN + 1))
+
+
+def week(begin_ms: int, made: Sequence[PredictionMade], now_ms: int) -> Week | None:
+    """Explain a week; None where too few of its hours were judged.
+
+    Args:
+        made: hourly forecasts of the week; those of a backtest count only where no others are enough.
+    """
+    over = now_ms >= begin_ms + WEEK_MS + SETTLED_MS
+    judged = tuple(_judged(one for one in made if not one.warm_up))
+    tested = len(judged) < FEWEST and not over
+    if tested:
+        judged = tuple(_judged(made))
+    if len(judged) < FEWEST:
+        return None
+
+    held = sum(not hour.outside for hour in judged)
+    return Week(begin_ms, len(judged), held, tuple(_explained(judged)), over, tested)
+
+
+def _judged(made: Iterator[PredictionMade] | Sequence[PredictionMade]) -> Iterator[_Judged]:
+    for one in made:
+        within = (one.ranges or {}).get(HOUR)
+        move = one.moves.get(HOUR, Move()).move
+        if within is not None and move is not None and within.sigma > 0:
+            yield _Judged(one, within, move, abs(move) / within.sigma)
+
+
+def _explained(judged: Sequence[_Judged]) -> Iterator[Surprise]:
+    """Explain the most surprising hours, one asset of each and another idea each time."""
+    week = {(hour.made.asset, hour.made.start_ms): hour for hour in judged}
+    by_hour: dict[int, _Judged] = {}
+    for hour in sorted(judged, key=lambda one: (-one.sigmas, one.made.start_ms, one.made.asset)):
+        by_hour.setdefault(hour.made.start_ms, hour)
+
+    used: set[str] = set()
+    for hour in list(by_hour.values())[:SURPRISES]:
+        known = _known(hour, week)
+        idea = next(idea for idea, fits in _IDEAS if idea.chapter not in used and fits(known))
+        used.add(idea.chapter)
+        yield _surprise(known, idea)
+
+
+def _known(hour: _Judged, week: Mapping[tuple[str, int], _Judged]) -> _Known:
+    others = [
+        other.move
+        for (asset, start_ms), other in week.items()
+        if start_ms == hour.made.start_ms and asset != hour.made.asset
+    ]
+    together = sum(move * hour.move > 0 for move in others)
+    return _Known(hour, week, together, len(others))
+
+
+def _goes_together(known: _Known) -> bool:
+    return known.others > 1 and known.together >= known.others - 1
+
+
+def _goes_far(known: _Known) -> bool:
+    return known.hour.sigmas >= FAR_SIGMAS
+
+
+def _goes_again(known: _Known) -> bool:
+    made = known.hour.made
+    before = known.week.get((made.asset, made.start_ms - HOUR_MS))
+    return before is not None and before.outside and known.hour.within.sigma > before.within.sigma
+
+
+def _always(_known: _Known) -> bool:
+    return True
+
+
+_IDEAS: Final[tuple[tuple[WeekIdea, Callable[[_Known], bool]], ...]] = (
+    (AGAIN, _goes_again),
+    (TOGETHER, _goes_together),
+    (FAR, _goes_far),
+    (IN_TEN, _always),
+    (CHOSEN, _always),
+    (CHOSEN._replace(chapter="base-rates"), _always),
+)
+
+
+def _surprise(known: _Known, idea: WeekIdea) -> Surprise:
+    hour = known.hour
+    made = hour.made
+    way = "rose" if hour.move > 0 else "fell"
+    edge = hour.within.high_90 if hour.move > 0 else hour.within.low_90
+    said = f"Its 90% range for the hour ended at {signed(edge)}; it {way} {abs(hour.move):.2f}%."
+    if made.outcome is not None:
+        chances = dict(zip(_ORDER, made.probabilities, strict=True))
+        said = f"{said} The brain had given {OUTCOME[made.outcome]} {round(100 * chances[made.outcome])} in 100."
+
+    return Surprise(
+        start_ms=made.start_ms,
+        title=f"{ASSET_NAMES[made.asset]} {way} {abs(hour.move):.2f}%: {hour.sigmas:.1f} standard deviations",
+        said=said,
+        point=idea.point.format(
+            together=known.together,
+            others=known.others,
+            rarity=_rarity(hour.sigmas),
+            hours=f"{len(known.week):,}",
+            outside=f"{sum(one.outside for one in known.week.values()):,}",
+        ),
+        chapter=CHAPTER_OF[idea.chapter],
+    )
+
+
+def _rarity(sigmas: float) -> str:
+    """Write in how many hours a normal distribution has one beyond so many standard deviations.
+
+    >>> _rarity(3.0), _rarity(5.0), _rarity(12.0)
+    ('370 hours', '1,700,000 hours', 'more hours than there have been')
+    """
+    chance = 2 * _NORMAL.cdf(-sigmas)
+    if chance < 1e-13:
+        return "more hours than there have been"
+    hours = 1 / chance
+    step = 10 ** (floor(log10(hours)) - FULL_DIGITS + 1)
+    return f"{step * round(hours / step):,} hours"
