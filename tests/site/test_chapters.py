@@ -7,6 +7,7 @@ from dataclasses import replace
 from itertools import pairwise
 from math import comb, isclose, sqrt
 from statistics import NormalDist, correlation, fmean, median, pstdev
+from typing import Any
 
 import numpy as np
 import pytest
@@ -53,13 +54,13 @@ def facts(month: HourlyMonth = MONTH, due: Sequence[PredictionMade] = ()) -> Fac
     return Facts(month, due, empty_arena())
 
 
-def made(asset: str, hour: int, move: float, **more: object) -> PredictionMade:
+def made(asset: str, hour: int, move: float, **more: Any) -> PredictionMade:
     """Return a forecast of an hour of live play that came, with ranges of 0.2 and 0.5 either way."""
     first = next(one for one in predictions() if one.ranges)
     assert first.ranges is not None
     ranges = {"1h": replace(first.ranges["1h"], low_90=-0.5, low_50=-0.2, high_50=0.2, high_90=0.5)}
     known = {"1h": Move(100.0, move)}
-    return replace(first, asset=asset, start_ms=hour * HOUR_MS, ranges=ranges, moves=known, **more)  # type: ignore[arg-type]
+    return replace(first, asset=asset, start_ms=hour * HOUR_MS, ranges=ranges, moves=known, **more)
 
 
 def moves_of(asset: str, hours: int = 1) -> list[float]:

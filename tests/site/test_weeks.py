@@ -6,6 +6,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from itertools import count
 from statistics import NormalDist
+from typing import Any
 
 from generator.arena.values import Move, PredictionMade
 from generator.catalog.assets import ASSETS
@@ -19,16 +20,16 @@ BEGIN = round(datetime(2026, 11, 16, tzinfo=UTC).timestamp() * 1000)
 AFTER = BEGIN + WEEK_MS + HOUR_MS
 
 
-def made(asset: str, hour: int, move: float, *, sigma: float = 0.3, **more: object) -> PredictionMade:
+def made(asset: str, hour: int, move: float, *, sigma: float = 0.3, **more: Any) -> PredictionMade:
     """Return an hour that moved so many percent, with a 90% range of half a percent either way."""
     first = next(one for one in predictions() if one.ranges)
     assert first.ranges is not None
     within = replace(first.ranges["1h"], sigma=sigma, low_90=-0.5, low_50=-0.2, high_50=0.2, high_90=0.5)
     known = {"ranges": {"1h": within}, "moves": {"1h": Move(100.0, move)}, "start_ms": BEGIN + hour * HOUR_MS}
-    return replace(first, asset=asset, **{**known, "warm_up": False, **more})  # type: ignore[arg-type]
+    return replace(first, asset=asset, **{**known, "warm_up": False, **more})
 
 
-def quiet(hours: int = 20, **more: object) -> list[PredictionMade]:
+def quiet(hours: int = 20, **more: Any) -> list[PredictionMade]:
     """Return hours in which the assets went this way and that."""
     sides = count()
     return [made(asset, hour, 0.1 - 0.2 * (next(sides) % 2), **more) for hour in range(hours) for asset in ASSETS]
