@@ -111,10 +111,10 @@ class MoveSums:
     def scores(self, *, backtest: bool) -> MoveScores:
         """Return the scores, of live forecasts or of the `backtest`."""
         n = self.total.came.below
-        brier = _mean(self.brier.above, _E8, n)
-        base_brier = _mean(self.brier.below, _E8, n)
-        log_score = _mean(self.log.above, _E9, n)
-        base_log = _mean(self.log.below, _E9, n)
+        brier = mean(self.brier.above, _E8, n)
+        base_brier = mean(self.brier.below, _E8, n)
+        log_score = mean(self.log.above, _E9, n)
+        base_log = mean(self.log.below, _E9, n)
         return MoveScores(
             n=n,
             said_percent=self.total.said_percent,
@@ -124,8 +124,8 @@ class MoveSums:
             base_rate_brier=base_brier,
             log_score=log_score,
             base_rate_log_score=base_log,
-            skill_percent=_skill(brier, base_brier, self.brier),
-            log_skill_percent=_skill(log_score, base_log, self.log),
+            skill_percent=skill(brier, base_brier, self.brier),
+            log_skill_percent=skill(log_score, base_log, self.log),
             bins=bins_of(EDGES, self.bins, backtest=backtest),
             hours=tuple(self._hour(hour, backtest=backtest) for hour in range(HOURS)),
         )
@@ -134,8 +134,8 @@ class MoveSums:
         cell = self.hours.get(hour, Cell())
         losses = self.hour_brier.get(hour, Ratio())
         n = cell.came.below
-        skill = _skill(_mean(losses.above, _E8, n), _mean(losses.below, _E8, n), losses)
-        return MoveHour(hour, n, cell.said_percent, cell.came.rate(backtest=backtest), skill)
+        against_base = skill(mean(losses.above, _E8, n), mean(losses.below, _E8, n), losses)
+        return MoveHour(hour, n, cell.said_percent, cell.came.rate(backtest=backtest), against_base)
 
 
 def _added(cell: Cell, cases: Sequence[_Case]) -> Cell:
@@ -146,11 +146,12 @@ def _compared(ratio: Ratio, losses: Sequence[tuple[int, int]]) -> Ratio:
     return ratio.plus(sum(own for own, _ in losses), sum(other for _, other in losses))
 
 
-def _mean(total: int, scale: int, n: int) -> float | None:
+def mean(total: int, scale: int, n: int) -> float | None:
+    """Return a mean of scaled whole numbers, with four decimals; None without cases."""
     return round(total / scale / n, 4) if n else None
 
 
-def _skill(score: float | None, baseline: float | None, ratio: Ratio) -> MeanInterval:
+def skill(score: float | None, baseline: float | None, ratio: Ratio) -> MeanInterval:
     """Return 100 x (1 - score / baseline) from the published scores, with its interval over blocks."""
     if score is None or not baseline:
         return MeanInterval()

@@ -9,12 +9,14 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any, Final
 
+from gateway.wire.notes import WHOLE
 from generator.arena.lessons import lesson_of
 from generator.arena.outcome import change_bps, outcome_of
 from generator.arena.scores import confidence_percent
-from generator.arena.values import Lesson, PredictionMade, Round, Tally, Triple, move_chance
+from generator.arena.values import ChanceSums, Lesson, PredictionMade, Round, Tally, Triple, move_chance
 from generator.brain.forecast import EARNED, ENTER_SMALL, KEEP_SMALL, UNITS
 from generator.catalog.formats import iso, ms_of
 from generator.catalog.words import PREDICTION_OF_CALL, Call, Prediction, RoundPhase
@@ -80,8 +82,13 @@ def _named(chances: tuple[float, float, float]) -> dict[str, float]:
 def published_round(
     finished: Round, tally: Tally, lesson: Lesson | None, simulated: Tally | None = None
 ) -> dict[str, Any]:
-    """Return one row of `/arena/rounds.json`; `simulated` is the part of `tally` that the demo simulated."""
+    """Return one row of `/arena/rounds.json`; `simulated` is the part of `tally` that the demo simulated.
+
+    Votes are of all, with the simulated ones apart; sums of chances are of the real votes and of the simulated ones.
+    """
     revealed = finished.probabilities is not None
+    part = simulated or Tally()
+    real = tally.chances.minus(part.chances)
     return {
         "round_id": finished.round_id,
         "asset": finished.asset,
@@ -101,7 +108,9 @@ def published_round(
         "outcome": None if finished.outcome is None else str(finished.outcome),
         "void_reason": finished.void_reason,
         "votes": tally.votes,
-        "simulated_votes": (simulated or Tally()).votes,
+        "simulated_votes": part.votes,
+        "chance_sums": asdict(real),
+        "simulated_chance_sums": asdict(part.chances),
         "lesson": None if lesson is None else _lesson(lesson),
     }
 
@@ -196,7 +205,24 @@ def _votes_complaint(row: Mapping[str, Any]) -> str | None:
         simulated = row["simulated_votes"][choice]
         if type(votes) is not int or type(simulated) is not int or not 0 <= simulated <= votes:
             return f"{choice} votes {votes!r}, of which simulated {simulated!r}, are invalid"
+
+    simulated = sum(row["simulated_votes"].values())
+    real = sum(row["votes"].values()) - simulated
+    for name, votes in (("chance_sums", real), ("simulated_chance_sums", simulated)):
+        if not _are_sums(chance_sums_of(row, name), votes):
+            return f"{name} {row[name]!r} are not those of at most {votes} votes"
     return None
+
+
+def chance_sums_of(row: Mapping[str, Any], name: str) -> ChanceSums:
+    """Return what a row says of the chances of its votes; nothing where it is of before a vote could give any."""
+    return ChanceSums(**row[name]) if name in row else ChanceSums()
+
+
+def _are_sums(sums: ChanceSums, votes: int) -> bool:
+    parts = (sums.up, sums.neutral, sums.down)
+    whole = all(type(number) is int and number >= 0 for number in (sums.votes, *parts))
+    return whole and sums.votes <= votes and sum(parts) == WHOLE * sums.votes
 
 
 def _void_complaint(row: Mapping[str, Any]) -> str | None:

@@ -14,10 +14,7 @@ from math import log
 from typing import Final
 
 from generator.arena.blocks import Cell, Ratio, bin_of, bins_of
-from generator.arena.moves import (
-    LOG_CLAMP,
-    MoveSums,
-)
+from generator.arena.moves import LOG_CLAMP, MoveSums, mean
 from generator.arena.rates import rate
 from generator.arena.values import (
     BeforeCalls,
@@ -83,11 +80,11 @@ def brier(chances: Triple, outcome: Prediction) -> float:
     >>> round(brier((0.2, 0.3, 0.5), Prediction.BULLISH), 4)  # 0.2^2 + 0.3^2 + 0.5^2
     0.38
     """
-    return _brier_e8(chances, outcome) / _E8
+    return brier_e8(chances, outcome) / _E8
 
 
-def _brier_e8(chances: Triple, outcome: Prediction) -> int:
-    """Return the Brier score times 10^8; exact, because published chances are whole ten-thousandths."""
+def brier_e8(chances: Triple, outcome: Prediction) -> int:
+    """Return the three-class Brier score times 10^8; exact, because published chances are whole ten-thousandths."""
     score = 0
     for word, chance in zip(ORDER, chances, strict=True):
         came_true = 10_000 if word == outcome else 0
@@ -108,6 +105,11 @@ def log_score(chances: Triple, outcome: Prediction) -> float:
     4.6052
     """
     return -log(max(chance_of(chances, outcome), LOG_CLAMP))
+
+
+def log_e9(chances: Triple, outcome: Prediction) -> int:
+    """Return the log score times 10^9, rounded to a whole number."""
+    return round(log_score(chances, outcome) * _E9)
 
 
 Case = Round | PredictionMade
@@ -202,9 +204,9 @@ class Sums:
         return replace(
             self,
             resolved=self.resolved + len(scored),
-            brier_e8=self.brier_e8 + sum(_brier_e8(chances, outcome) for _, outcome, chances, _ in scored),
-            log_e9=self.log_e9 + sum(round(log_score(chances, outcome) * _E9) for _, outcome, chances, _ in scored),
-            base_rate_e8=self.base_rate_e8 + sum(_brier_e8(base, outcome) for _, outcome, _, base in scored),
+            brier_e8=self.brier_e8 + sum(brier_e8(chances, outcome) for _, outcome, chances, _ in scored),
+            log_e9=self.log_e9 + sum(log_e9(chances, outcome) for _, outcome, chances, _ in scored),
+            base_rate_e8=self.base_rate_e8 + sum(brier_e8(base, outcome) for _, outcome, _, base in scored),
             persistence_e8=self.persistence_e8
             + sum(_persistence_e8(case.previous, outcome) for case, outcome, *_ in scored),
             calls=self.calls.plus(calls),
@@ -238,11 +240,11 @@ def track_record(kind: str, sums: Sums, *, warm_up: int = 0, backtest: bool = Fa
     """
     n = sums.resolved
     calls = sums.calls
-    score = _mean(sums.brier_e8, _E8, n)
+    score = mean(sums.brier_e8, _E8, n)
     baselines = {
         "uniform": round(UNIFORM_BRIER, 4) if n else None,
-        "base_rate": _mean(sums.base_rate_e8, _E8, n),
-        "persistence": _mean(sums.persistence_e8, _E8, n),
+        "base_rate": mean(sums.base_rate_e8, _E8, n),
+        "persistence": mean(sums.persistence_e8, _E8, n),
     }
 
     return ForecastScores(
@@ -255,7 +257,7 @@ def track_record(kind: str, sums: Sums, *, warm_up: int = 0, backtest: bool = Fa
         by_call=_by_call(calls, backtest=backtest),
         no_calls=n - calls.total.below - sums.before.total.below,
         brier=score,
-        log_score=_mean(sums.log_e9, _E9, n),
+        log_score=mean(sums.log_e9, _E9, n),
         chance=rate(calls.base_hits, calls.total.below, backtest=backtest),
         baselines=baselines,
         skill_percent={name: skill_percent(score, baseline) for name, baseline in baselines.items()},
@@ -290,7 +292,3 @@ def skill_percent(score: float | None, baseline: float | None) -> float | None:
     if score is None or not baseline:
         return None
     return rounded(100 * (1 - score / baseline), 1)
-
-
-def _mean(total: int, scale: int, n: int) -> float | None:
-    return round(total / scale / n, 4) if n else None

@@ -4,7 +4,8 @@ import hashlib
 from math import log
 from typing import Final
 
-from generator.arena.values import Tally
+from gateway.wire.notes import TAPPED
+from generator.arena.values import ChanceSums, Tally
 from generator.catalog.formats import rounded
 from generator.catalog.words import Consensus, Prediction
 
@@ -46,6 +47,8 @@ def share_of(tally: Tally, word: Prediction) -> float:
 # People lean to the hopeful answer and seldom choose the middle one, although it is right as often as the others.
 MEAN_SHARES: Final = (0.48, 0.30, 0.22)  # bullish, bearish, neutral
 SWING: Final = 0.5  # each round's mood stretches each share by up to this part
+LEAST_GIVING: Final = 0.3  # of each side so many give chances, and in some rounds up to
+MORE_GIVING: Final = 0.4  # so many more
 
 
 def simulated_tally(seed: int, round_id: str) -> Tally:
@@ -57,10 +60,21 @@ def simulated_tally(seed: int, round_id: str) -> Tally:
     bullish = round(voters * stretched[0] / sum(stretched))
     bearish = round(voters * stretched[1] / sum(stretched))
     # The third share of 12 votes is never below 1, so rounding the others up leaves it at 0 or more.
-    return Tally(bullish, bearish, voters - bullish - bearish)
+    neutral = voters - bullish - bearish
+    return Tally(bullish, bearish, neutral, _simulated_chances(seed, round_id, (bullish, neutral, bearish)))
 
 
-def _draws(seed: int, round_id: str) -> tuple[float, ...]:
+def _simulated_chances(seed: int, round_id: str, votes: tuple[int, int, int]) -> ChanceSums:
+    """Simulate the chances of these votes for up, small move and down: some of each side's give those of one tap."""
+    sums = ChanceSums()
+    draws = _draws(seed, round_id, "emi-simulated-chances")
+    for count, draw, tapped in zip(votes, draws, TAPPED.values(), strict=False):
+        giving = int(count * (LEAST_GIVING + MORE_GIVING * draw))
+        sums = sums.plus(ChanceSums(giving, giving * tapped.up, giving * tapped.neutral, giving * tapped.down))
+    return sums
+
+
+def _draws(seed: int, round_id: str, what: str = "emi-simulated-crowd") -> tuple[float, ...]:
     """Four numbers in [0, 1) from a hash: the same on every machine and Python."""
-    digest = hashlib.sha256(f"emi-simulated-crowd:{seed}:{round_id}".encode()).digest()
+    digest = hashlib.sha256(f"{what}:{seed}:{round_id}".encode()).digest()
     return tuple(int.from_bytes(digest[i : i + 8], "big") / 2**64 for i in (0, 8, 16, 24))

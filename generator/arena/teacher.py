@@ -10,6 +10,7 @@ from math import comb
 from typing import Final
 
 from generator.arena.beta import binomial_tail
+from generator.arena.crowd import CrowdSums
 from generator.arena.ranges import NOTHING, Counts, RangeCase, RangeSums, new_cases
 from generator.arena.rates import ENOUGH, rate
 from generator.arena.scores import Sums, track_record
@@ -22,6 +23,7 @@ from generator.arena.values import (
     PredictionMade,
     Proportion,
     Round,
+    Votes,
 )
 from generator.catalog.words import Consensus, PatternType, RoundPhase
 
@@ -170,9 +172,10 @@ def sign_test(one: int, other: int) -> float:
     return min(1.0, 2 * binomial_tail(n, most))
 
 
-COUNTING_RULE: Final = "3"  # another one where the totals below, or what is counted into them, are other ones
+COUNTING_RULE: Final = "4"  # another one where the totals below, or what is counted into them, are other ones
 RoundChange = tuple[Round | None, Round]
 PredictionChange = tuple[PredictionMade | None, PredictionMade]
+NO_VOTES: Final[Mapping[str, Votes]] = {}
 RangesOfBlock = Callable[[bool, str, int], Counts]  # warm_up, horizon, block -> what was counted of it before
 
 
@@ -191,6 +194,8 @@ class Scored:
     ranges: RangeSums = field(default_factory=RangeSums)
     lessons: LessonSums = field(default_factory=LessonSums)
     patterns: PatternSums = field(default_factory=PatternSums)
+    crowd: CrowdSums = field(default_factory=CrowdSums)  # of real votes that gave chances
+    simulated_crowd: CrowdSums = field(default_factory=CrowdSums)
 
 
 class _Counting:
@@ -206,6 +211,8 @@ class _Counting:
         self.moves: list[RangeCase] = []
         self.lessons = before.lessons
         self.patterns = before.patterns
+        self.crowd = before.crowd
+        self.simulated_crowd = before.simulated_crowd
         self.modes: dict[str, str | None] = {}  # round -> market mode at sealing
 
     def round(self, item: Round, sign: int = 1) -> None:
@@ -214,10 +221,12 @@ class _Counting:
         self.phases[item.phase] += sign
         self.arena = self.arena.counted(item, sign)
 
-    def round_ended(self, before: Round | None, now: Round) -> None:
-        """Score a round whose outcome came with a change."""
+    def round_ended(self, before: Round | None, now: Round, votes: Votes) -> None:
+        """Score a round whose outcome came with a change, and the chances that were voted in it."""
         if now.outcome is not None and (before is None or before.outcome is None):
             self.arena = self.arena.ended([now])
+            self.crowd = self.crowd.plus(now, votes.real.chances)
+            self.simulated_crowd = self.simulated_crowd.plus(now, votes.simulated.chances)
 
     def forecast(self, made: PredictionMade, sign: int = 1) -> None:
         """Count an hourly forecast as it is (sign 1), or no more as it was (sign -1)."""
@@ -243,7 +252,16 @@ class _Counting:
         ranges = self.before.ranges
         if self.moves:
             ranges = ranges.plus(self.moves, partial(known, self.warm_up))
-        return Scored(dict(+self.phases), self.arena, hourly, ranges, self.lessons, self.patterns)
+        return Scored(
+            phases=dict(+self.phases),
+            arena=self.arena,
+            hourly=hourly,
+            ranges=ranges,
+            lessons=self.lessons,
+            patterns=self.patterns,
+            crowd=self.crowd,
+            simulated_crowd=self.simulated_crowd,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,10 +280,12 @@ class RunningTotals:
         predictions: Iterable[PredictionChange] = (),
         lessons: Iterable[Lesson] = (),
         ranges_before: RangesOfBlock = never_counted,
+        votes: Mapping[str, Votes] = NO_VOTES,
     ) -> RunningTotals:
         """Count what a tick changed; each change is (before or None, after).
 
         Args:
+            votes: by round, those of the rounds that ended; a round without votes may be left out.
             ranges_before: of the blocks of ranges that the changes belong to, what the record had before them.
         """
         live = _Counting(self.live, warm_up=False)
@@ -278,7 +298,7 @@ class RunningTotals:
             if before is not None:
                 side(before).round(before, -1)
             side(now).round(now)
-            side(now).round_ended(before, now)
+            side(now).round_ended(before, now, votes.get(now.round_id, Votes()))
 
         for made, judged in predictions:
             if made is not None:

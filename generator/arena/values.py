@@ -93,6 +93,12 @@ class ChanceSums:
             self.votes + other.votes, self.up + other.up, self.neutral + other.neutral, self.down + other.down
         )
 
+    def minus(self, other: ChanceSums) -> ChanceSums:
+        """Take those of a part of the ballots away."""
+        return ChanceSums(
+            self.votes - other.votes, self.up - other.up, self.neutral - other.neutral, self.down - other.down
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class Tally:
@@ -121,6 +127,13 @@ class Tally:
     def votes(self) -> dict[str, int]:
         """The votes by choice, as they are published."""
         return {"bullish": self.bullish, "bearish": self.bearish, "neutral": self.neutral}
+
+
+class Votes(NamedTuple):
+    """The votes of a round at its close, of real and of simulated voters."""
+
+    real: Tally = Tally()
+    simulated: Tally = Tally()
 
 
 @dataclass(frozen=True, slots=True)
@@ -292,6 +305,25 @@ class MoveScores:
 
 
 @dataclass(frozen=True, slots=True)
+class CrowdScores:
+    """Scores of a crowd's mean chances over the rounds in which it gave some, and of the brain's in the same rounds.
+
+    Three-class Brier 0..2 and log score; skill is against the base rate, in percent, its interval over rounds.
+    """
+
+    rounds: int = 0
+    votes: int = 0  # that gave chances, in all of them
+    brier: float | None = None
+    base_rate_brier: float | None = None
+    brain_brier: float | None = None
+    log_score: float | None = None
+    base_rate_log_score: float | None = None
+    brain_log_score: float | None = None
+    skill_percent: MeanInterval = MeanInterval()
+    log_skill_percent: MeanInterval = MeanInterval()
+
+
+@dataclass(frozen=True, slots=True)
 class BeforeCalls:
     """Forecasts from before calls: how often their words came true, a FLAT or NEUTRAL scored as a small move."""
 
@@ -397,12 +429,32 @@ class RankedVoter(NamedTuple):
     provisional: bool
 
 
+class ScoredVoter(NamedTuple):
+    """One place of the ranking by chances: a voter's scores, the base rate's in the same rounds, and what was saved."""
+
+    place: int
+    address: str
+    rounds: int
+    brier: float
+    base_rate_brier: float
+    log_score: float
+    base_rate_log_score: float
+    saved: MeanInterval  # the base rate's Brier score minus the voter's
+    provisional: bool
+
+
 class VoterRanking(NamedTuple):
-    """The best records by the lower end of their interval, and how many voters have too few rounds for a place."""
+    """The best records by the lower end of their interval, and how many voters have too few rounds for a place.
+
+    `places` are of hit rates, `by_score` of the chances that voters gave.
+    """
 
     places: tuple[RankedVoter, ...] = ()
     voters: int = 0
     below: int = 0
+    by_score: tuple[ScoredVoter, ...] = ()
+    scored: int = 0  # voters who gave chances in a resolved round
+    scored_below: int = 0  # of them in fewer than 30
 
 
 class Pattern(NamedTuple):
@@ -546,6 +598,8 @@ class ArenaView:
     crowd: LockedCrowd | None = None  # of the live round
     patterns: tuple[Pattern, ...] = ()
     leaderboard: VoterRanking = field(default_factory=VoterRanking)
+    crowd_record: CrowdScores = CrowdScores()  # live, of real votes that gave chances
+    simulated_crowd_record: CrowdScores = CrowdScores()
     backtest: BacktestScores | None = None  # None where there was none
     week_of_ranges: Mapping[tuple[str, str], RangeWeek] = field(default_factory=dict)  # by asset and horizon
     last_miss: RangeMiss | None = None  # of the default asset within the last week

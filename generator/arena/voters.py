@@ -4,12 +4,28 @@ Anyone can make any number of addresses, so the plain count is not a poll. `by_r
 for rounds in which it was right more often than chance, so a new address has none; bursts are shown, not removed.
 """
 
+from __future__ import annotations
+
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from math import sqrt
 from typing import Final, NamedTuple
 
-from generator.arena.rates import ENOUGH, part, rate
-from generator.arena.values import Burst, Proportion, RankedVoter, RecordCrowd, Tally, VoterRanking
+from gateway.wire.notes import WHOLE, Chances
+from generator.arena.rates import ENOUGH, Z_95, part, rate
+from generator.arena.scores import brier_e8, log_e9
+from generator.arena.values import (
+    Burst,
+    MeanInterval,
+    Proportion,
+    RankedVoter,
+    RecordCrowd,
+    ScoredVoter,
+    Tally,
+    Triple,
+    VoterRanking,
+)
 from generator.catalog.durations import MINUTE_MS
 from generator.catalog.words import Prediction
 
@@ -19,14 +35,62 @@ BURST_TIMES: Final = 10  # as many as ten usual minutes
 BURSTS_SHOWN: Final = 5
 SURE_FROM: Final = 100
 PLACES: Final = 20
+_E4: Final = 10**4
+_E8: Final = 10**8
+_E9: Final = 10**9
+
+
+@dataclass(frozen=True, slots=True)
+class ChanceScores:
+    """Sums over the resolved rounds in which one voter gave chances; immutable. Brier is in 10^-8, log in 10^-9."""
+
+    rounds: int = 0
+    brier: int = 0
+    base_brier: int = 0
+    log_score: int = 0
+    base_log_score: int = 0
+    squares: int = 0  # of by how much the Brier score was below the base rate's, in 10^-8
+
+    def plus(self, chances: Chances, base_rate: Triple, came: Prediction) -> ChanceScores:
+        """Score one more round."""
+        given = (chances.down / WHOLE, chances.neutral / WHOLE, chances.up / WHOLE)
+        brier = brier_e8(given, came)
+        base_brier = brier_e8(base_rate, came)
+        saved_e4 = round((base_brier - brier) / _E4)
+        return ChanceScores(
+            rounds=self.rounds + 1,
+            brier=self.brier + brier,
+            base_brier=self.base_brier + base_brier,
+            log_score=self.log_score + log_e9(given, came),
+            base_log_score=self.base_log_score + log_e9(base_rate, came),
+            squares=self.squares + saved_e4 * saved_e4,
+        )
+
+    @property
+    def saved(self) -> MeanInterval:
+        """By how much the mean Brier score is below the base rate's; its interval from 30 rounds on.
+
+        Rounds do not overlap, so each is one case.
+        """
+        n = self.rounds
+        if not n:
+            return MeanInterval()
+
+        value = (self.base_brier - self.brier) / _E8 / n
+        if n < ENOUGH:
+            return MeanInterval(round(value, 4))
+        variance = max(0.0, self.squares / _E8 / n - value * value) * n / (n - 1)
+        half = Z_95 * sqrt(variance / n)
+        return MeanInterval(round(value, 4), round(value - half, 4), round(value + half, 4))
 
 
 class Voter(NamedTuple):
-    """One address: rounds that it voted in and that resolved, and in how many it was right."""
+    """One address: rounds that it voted in and that resolved, in how many it was right, and the scores of chances."""
 
     address: str
     resolved: int
     hits: int
+    given: ChanceScores = ChanceScores()
 
 
 class CountedVote(NamedTuple):
@@ -108,12 +172,18 @@ def burst_shares(burst: Burst) -> tuple[Proportion, Proportion]:
 
 
 def leaderboard(voters: Iterable[Voter]) -> VoterRanking:
-    """Rank voters with 30 resolved rounds or more; ties go to more rounds, then to the address."""
+    """Rank voters with 30 resolved rounds or more, by hits and by chances; ties go to more rounds, then the address."""
     rated = []
+    scored = []
     below = 0
+    scored_below = 0
     total = 0
     for voter in voters:
         total += 1
+        if voter.given.rounds >= ENOUGH:
+            scored.append((voter, voter.given.saved))
+        elif voter.given.rounds:
+            scored_below += 1
         if voter.resolved < ENOUGH:
             below += 1
             continue
@@ -124,4 +194,21 @@ def leaderboard(voters: Iterable[Voter]) -> VoterRanking:
         RankedVoter(number, voter.address, hit, voter.resolved < SURE_FROM)
         for number, (voter, hit) in enumerate(rated[:PLACES], 1)
     )
-    return VoterRanking(places, total, below)
+    scored.sort(key=lambda pair: (-(pair[1].low or 0.0), -pair[0].given.rounds, pair[0].address))
+    by_score = tuple(_scored(number, voter, saved) for number, (voter, saved) in enumerate(scored[:PLACES], 1))
+    return VoterRanking(places, total, below, by_score, len(scored) + scored_below, scored_below)
+
+
+def _scored(place: int, voter: Voter, saved: MeanInterval) -> ScoredVoter:
+    given = voter.given
+    return ScoredVoter(
+        place=place,
+        address=voter.address,
+        rounds=given.rounds,
+        brier=round(given.brier / _E8 / given.rounds, 4),
+        base_rate_brier=round(given.base_brier / _E8 / given.rounds, 4),
+        log_score=round(given.log_score / _E9 / given.rounds, 4),
+        base_rate_log_score=round(given.base_log_score / _E9 / given.rounds, 4),
+        saved=saved,
+        provisional=given.rounds < SURE_FROM,
+    )

@@ -17,7 +17,7 @@ from generator.catalog.counts import quantity
 from generator.catalog.formats import iso
 from generator.catalog.links import RANGES_JSONL
 from generator.errors import GeneratorError
-from generator.record.audit.audit import Audit, far_line, real_votes, score_line
+from generator.record.audit.audit import Audit, crowd_line, far_line, real_votes, score_line
 from generator.record.audit.compare import Row, ranges_complaint, rows_complaint, rows_of
 from generator.record.audit.ladders import file_complaint
 from generator.record.audit.recount import RecountError, path_of, recount
@@ -305,6 +305,8 @@ class Verified:
 
         records = (("rounds", audit.arena_record()), ("hourly", audit.hourly_record()))
         lines += [score_line(f"brain, {name} in the log", record) for name, record in records if record.resolved]
+        crowds = (("people", audit.crowd.scores()), ("simulated voters", audit.simulated_crowd.scores()))
+        lines += [crowd_line(f"{who} in the log", scores) for who, scores in crowds if scores.rounds]
         lines += [far_line(scores) for scores in audit.far.scores() if scores.resolved]
 
         if self.witnessed is not None:

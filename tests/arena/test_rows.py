@@ -97,6 +97,8 @@ def test_a_round_is_published_field_by_field() -> None:
         "void_reason": None,
         "votes": {"bullish": 5, "bearish": 2, "neutral": 1},
         "simulated_votes": {"bullish": 3, "bearish": 2, "neutral": 0},
+        "chance_sums": {"votes": 0, "up": 0, "neutral": 0, "down": 0},
+        "simulated_chance_sums": {"votes": 0, "up": 0, "neutral": 0, "down": 0},
         "lesson": {
             "lesson_id": "lesson-1",
             "brain_prediction": "NEUTRAL",
@@ -236,7 +238,7 @@ def test_the_simulated_crowd_follows_from_a_hash(seed: int, round_id: str) -> No
     leanings = [mean * (0.5 + draw) for mean, draw in zip((0.48, 0.30, 0.22), draws[1:], strict=True)]
     up, down = (round(voters * leaning / sum(leanings)) for leaning in leanings[:2])
 
-    assert simulated_tally(seed, round_id) == Tally(up, down, voters - up - down)
+    assert simulated_tally(seed, round_id).votes == Tally(up, down, voters - up - down).votes
 
 
 def votes(count: int, minute: int, choice: Prediction = UP, voter: Voter | None = None) -> list[CountedVote]:
@@ -268,3 +270,17 @@ def test_of_many_bursts_the_five_fullest_are_shown_and_of_equal_ones_the_first()
     assert [(burst.same_choice, burst.new_voters) for burst in found] == [
         (size - 5, size - 5) for size in (40, 40, 33, 30, 26)
     ]
+
+
+@pytest.mark.parametrize(("seed", "round_id"), [(7, "BTC-20261120-130000"), (8, "ETH-20261120-140000")])
+def test_the_chances_of_the_simulated_crowd_follow_from_another_hash(seed: int, round_id: str) -> None:
+    digest = hashlib.sha256(f"emi-simulated-chances:{seed}:{round_id}".encode()).hexdigest()
+    draws = [int(digest[place : place + 16], 16) / 16**16 for place in (0, 16, 32)]
+    votes = simulated_tally(seed, round_id)
+    sides = (votes.bullish, votes.neutral, votes.bearish)
+    up, small, down = (int(cast * (0.3 + 0.4 * draw)) for cast, draw in zip(sides, draws, strict=True))
+
+    given = votes.chances
+
+    assert given.votes == up + small + down
+    assert (given.up, given.neutral) == (60 * up + 20 * small + 15 * down, 25 * up + 60 * small + 25 * down)

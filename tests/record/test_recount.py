@@ -353,7 +353,9 @@ def test_chances_are_published_with_their_ballot_and_counted_again(tmp_path: Pat
     assert [(row["choice"], row["chances"]) for row in rows] == [("BEARISH", {"up": 15, "neutral": 25, "down": 60})]
     record.play(ticks(NOON + 65 * MINUTE, 60, 5))
     record.publish()
-    assert "ballots counted again: 3 of 1 rounds" in run_verify(record.site).output
+    said = " ".join(run_verify(record.site).output.split())
+    assert "ballots counted again: 3 of 1 rounds" in said
+    assert "people in the log: 1 vote with chances in 1 round, Brier" in said
     bend(record, lambda body: next(row for row in body["ballots"] if "chances" in row).update(chances=GIVEN))
     assert "are not those of its signed transaction" in run_verify(record.site).output
     record.memory.close()

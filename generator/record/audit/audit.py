@@ -13,14 +13,17 @@ from datetime import datetime
 from typing import Any, Final
 
 from generator.arena.ballots import FIRST_FORM
+from generator.arena.crowd import CrowdSums
 from generator.arena.outcome import change_bps, outcome_of
-from generator.arena.published import call_complaint, complaint_of, digest_of, round_of_row
+from generator.arena.published import call_complaint, chance_sums_of, complaint_of, digest_of, round_of_row
 from generator.arena.ranges import Counts, RangeSums, counts_of, move_percent
 from generator.arena.rates import in_full
 from generator.arena.scores import Sums, track_record
-from generator.arena.values import ForecastScores, HorizonRecord, Move, RangeForecast, Round
+from generator.arena.values import CrowdScores, ForecastScores, HorizonRecord, Move, RangeForecast, Round
+from generator.catalog.counts import quantity
 from generator.catalog.formats import ms_of
 from generator.catalog.horizons import HORIZONS
+from generator.record.audit.entries import SUMS
 from generator.record.audit.ladders import LadderError, LadderLog, Revealed
 
 OVERDUE_S: Final = 2 * 3600  # a round or an hour that ended this long before the log's last entry has its outcome
@@ -57,6 +60,8 @@ class Audit:
     entries: dict[str, list[int]] = field(default_factory=dict)  # numbers of each round's entries, among those taken
     clock_steps: int = 0
     arena: Sums = field(default_factory=Sums)
+    crowd: CrowdSums = field(default_factory=CrowdSums)
+    simulated_crowd: CrowdSums = field(default_factory=CrowdSums)
     hourly: Sums = field(default_factory=Sums)
     far: RangeSums = field(default_factory=RangeSums)
     ranges: dict[str, dict[str, Ranges]] = field(default_factory=dict)  # by start and asset, of the last weeks
@@ -159,6 +164,7 @@ class Audit:
 
         names = ("forecast", "salt", "previous_outcome", "votes", "simulated_votes", "start_price", "price_basis")
         row.update({name: entry[name] for name in names}, phase="live", ballots_sha256=entry["ballots_sha256"])
+        row.update({name: entry[name] for name in SUMS if name in entry})
         if row["forecast"]["band_bps"] != row["band_bps"]:
             raise AuditError("the band is not the one that was published at opening")
 
@@ -190,6 +196,8 @@ class Audit:
         if row["phase"] == "resolved":
             item = round_of_row(row)
             self.arena = self.arena.counted(item).ended([item])
+            self.crowd = self.crowd.plus(item, chance_sums_of(row, "chance_sums"))
+            self.simulated_crowd = self.simulated_crowd.plus(item, chance_sums_of(row, "simulated_chance_sums"))
 
     def _keep(self, row: dict[str, Any]) -> None:
         """Keep a round that ended, and no more rows than are compared: a log has many years of them."""
@@ -321,6 +329,8 @@ class Audit:
     def _on_scores(self, entry: Mapping[str, Any]) -> None:
         records = {"arena": self.arena_record(), "hourly": self.hourly_record()}
         recomputed = {name: _scores_in_form(entry[name], record) for name, record in records.items()}
+        crowds = {"crowd": self.crowd, "simulated_crowd": self.simulated_crowd}
+        recomputed |= {name: crowd_scores_of(sums.scores()) for name, sums in crowds.items() if name in entry}
         if "how_far" in entry:
             recomputed["how_far"] = far_scores_of(self.far.scores())
 
@@ -363,6 +373,29 @@ def scores_of(record: ForecastScores) -> dict[str, Any]:
             "base_rate_log_score": move.base_rate_log_score,
         },
     }
+
+
+def crowd_scores_of(scores: CrowdScores) -> dict[str, Any]:
+    """Write the scores of a crowd's chances as they go into the log once a day."""
+    return {
+        "rounds": scores.rounds,
+        "votes": scores.votes,
+        "brier": scores.brier,
+        "base_rate_brier": scores.base_rate_brier,
+        "brain_brier": scores.brain_brier,
+        "log_score": scores.log_score,
+        "base_rate_log_score": scores.base_rate_log_score,
+        "brain_log_score": scores.brain_log_score,
+    }
+
+
+def crowd_line(name: str, scores: CrowdScores) -> str:
+    """Return what a crowd's chances were worth, in one line."""
+    return (
+        f"{name}: {quantity(scores.votes, 'vote')} with chances in {quantity(scores.rounds, 'round')}, "
+        f"Brier {scores.brier} (base rate "
+        f"{scores.base_rate_brier}, the brain in the same rounds {scores.brain_brier})"
+    )
 
 
 def _scores_of_all(record: ForecastScores) -> dict[str, Any]:

@@ -7,16 +7,18 @@ from typing import Any, Final
 
 from generator.arena.published import complaint_of
 from generator.arena.ranges import move_percent
-from generator.arena.values import Move
+from generator.arena.values import ChanceSums, Move
 from generator.catalog.formats import iso, ms_of
 from generator.catalog.horizons import HORIZONS, HOUR
 from generator.catalog.links import ROUNDS_PUBLISHED
 from generator.record.audit.audit import UNPUBLISHED, Audit, Ranges
+from generator.record.audit.entries import SUMS
 
 Row = Mapping[str, Any]
 FIELDS_NAMED: Final = 3
 LONGEST: Final = 100  # characters of a value in a complaint: a published value may be anything
 MISSING: Final = object()
+NO_CHANCES: Final = asdict(ChanceSums())
 
 
 def rows_of(body: Any) -> Sequence[Row]:
@@ -39,6 +41,8 @@ def rows_complaint(rows: Sequence[Row], audit: Audit) -> str | None:
             complaint = _unlogged(row, audit)
         else:
             stated = {name: value for name, value in logged.items() if name not in UNPUBLISHED}
+            # The log says nothing of chances where no vote could give any: then the row may not either.
+            stated |= {name: NO_CHANCES for name in SUMS if name in row and name not in logged}
             found = row_differences(row, {**stated, "log_entries": audit.entries.get(logged["round_id"], [])})
             complaint = f"round {logged['round_id']}: {found}" if found else None
         if complaint is not None:

@@ -49,7 +49,8 @@ def entries_of(result: PlayResult, now_ms: int, digest: DigestOfBallots, salt: S
 # What each entry about a round holds of its published row.
 SLOT: Final = ("round_id", "asset", "opened", "start", "end")
 REVEALED: Final = ("forecast", "salt", "previous_outcome")
-LOCKED: Final = ("round_id", "votes", "simulated_votes", "start_price", "price_basis", *REVEALED)
+SUMS: Final = ("chance_sums", "simulated_chance_sums")  # an entry of before votes could give chances has none
+LOCKED: Final = ("round_id", "votes", "simulated_votes", *SUMS, "start_price", "price_basis", *REVEALED)
 RESOLVED: Final = ("round_id", "end_price", "change_bps", "outcome", "lesson")
 
 

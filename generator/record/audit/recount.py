@@ -9,13 +9,15 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Final, NamedTuple
 
 from gateway.wire.algorand import address_of, unpack
 from generator.arena.ballots import FIRST_FORM, FORM, Ballot, BallotFile, Chances, Poll, judge
 from generator.arena.life import schedule_round
+from generator.arena.published import chance_sums_of
 from generator.arena.timetable import Slot
+from generator.arena.values import ChanceSums
 from generator.catalog.formats import iso, ms_of
 from generator.catalog.words import RoundPhase
 
@@ -190,3 +192,10 @@ def _compare(found: Sequence[Counted], logged: Mapping[str, Any]) -> None:
         real = votes - logged["simulated_votes"][word]
         if counts[word] != real:
             raise RecountError(f"{counts[word]} ballots are {word}, the log counted {real}")
+
+    sums = ChanceSums()
+    for ballot in found:
+        if ballot.chances is not None:
+            sums = sums.plus(ChanceSums(1, *ballot.chances))
+    if sums != chance_sums_of(logged, "chance_sums"):
+        raise RecountError(f"their chances add up to {asdict(sums)}, the log says {logged['chance_sums']}")

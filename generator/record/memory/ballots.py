@@ -6,7 +6,7 @@ Every function takes the connection of the transaction. A release publishes one 
 import json
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, astuple
 from typing import Any, Final
 
 from sqlalchemy import Connection, bindparam, delete, func, insert, select, update
@@ -22,8 +22,9 @@ from generator.arena.values import (
     Round,
     Tally,
     VoterRanking,
+    Votes,
 )
-from generator.arena.voters import CountedVote, Voter, bursts, by_record, leaderboard
+from generator.arena.voters import ChanceScores, CountedVote, Voter, bursts, by_record, leaderboard
 from generator.catalog.words import Prediction, RoundPhase
 from generator.record.audit.recount import BallotPart
 from generator.record.memory import tables as t
@@ -49,6 +50,9 @@ TALLY: Final = (
 _LOCKED = select(*TALLY).where(_T.round_id == bindparam("round_id"), _T.simulated == bindparam("simulated"))
 _REFUSED = select(func.sum(t.rejected.c.n))
 _REFUSED_SO = select(t.rejected.c.n).where(t.rejected.c.reason == bindparam("reason"))
+SCORE_COLUMNS: Final = ("scored", "brier", "base_brier", "log_score", "base_log_score", "squares")
+NO_SCORES: Final = (None,) * len(SCORE_COLUMNS)
+_SCORES: Final = tuple(t.voters.c[name] for name in SCORE_COLUMNS)
 _CROWD = select(t.locked_crowds.c.crowd).where(t.locked_crowds.c.round_id == bindparam("round_id"))
 
 
@@ -68,6 +72,16 @@ def locked_tally(connection: Connection, round_id: str, *, simulated: bool) -> T
     """Return the votes of a round at its close."""
     row = connection.execute(_LOCKED, {"round_id": round_id, "simulated": simulated}).one_or_none()
     return Tally() if row is None else tally_of(row)
+
+
+def locked_votes(connection: Connection, round_ids: Iterable[str]) -> dict[str, Votes]:
+    """Return the votes of these rounds at their close; a round that was never locked is left out."""
+    query = select(_T.round_id, _T.simulated, *TALLY)
+    found: dict[str, Votes] = {}
+    for round_id, simulated, *row in where_in(connection, query, _T.round_id, round_ids):
+        votes = found.get(round_id, Votes())
+        found[round_id] = votes._replace(**{"simulated" if simulated else "real": tally_of(row)})
+    return found
 
 
 def tally_of(row: Sequence[int | None]) -> Tally:
@@ -252,7 +266,7 @@ def store_crowds(connection: Connection, result: PlayResult) -> None:
     for lock in result.locks:
         _store_crowd(connection, lock, after[lock.round_id])
     for lesson in result.lessons:
-        _count(connection, lesson.round_id, lesson.actual_outcome)
+        _count(connection, after[lesson.round_id], lesson.actual_outcome)
 
 
 def crowd_of(connection: Connection, round_id: str) -> LockedCrowd | None:
@@ -281,7 +295,16 @@ def _burst(at_ms: int, votes: int, same_choice: float, new_voters: float) -> Bur
 def rank(connection: Connection) -> VoterRanking:
     """Rank all voters."""
     v = t.voters.c
-    return leaderboard(Voter(*row) for row in connection.execute(select(v.address, v.resolved, v.hits)))
+    query = select(v.address, v.resolved, v.hits, *_SCORES)
+    return leaderboard(
+        Voter(address, resolved, hits, _scores_of(scores))
+        for address, resolved, hits, *scores in connection.execute(query)
+    )
+
+
+def _scores_of(row: Sequence[int | None]) -> ChanceScores:
+    """Read a voter's sums; NULL before the first round with chances."""
+    return ChanceScores(*(number or 0 for number in row))
 
 
 def earlier_voters(connection: Connection, most: int) -> tuple[str, ...]:
@@ -306,32 +329,44 @@ def _store_crowd(connection: Connection, lock: Lock, live: Round) -> None:
         return
 
     votes = []
-    for voter, choice, arrived, resolved, hits in _votes(connection, lock.round_id):
-        earlier = None if resolved is None else Voter(voter, resolved, hits)
-        votes.append(CountedVote(Prediction(choice), arrived, earlier))
+    for row in _votes(connection, lock.round_id):
+        earlier = None if row.resolved is None else Voter(row.voter, row.resolved, row.hits)
+        votes.append(CountedVote(Prediction(row.choice), row.arrived_ms, earlier))
     crowd = LockedCrowd(by_record(votes), bursts(votes, live.opens_ms, live.start_ms))
     connection.execute(insert(t.locked_crowds).values(round_id=lock.round_id, crowd=json.dumps(asdict(crowd))))
 
 
-def _count(connection: Connection, round_id: str, outcome: Prediction) -> None:
+def _count(connection: Connection, played: Round, outcome: Prediction) -> None:
     """Add one resolved round to every voter of it."""
-    voters = [
-        {"address": voter, "resolved": (resolved or 0) + 1, "hits": (hits or 0) + (choice == str(outcome))}
-        for voter, choice, _, resolved, hits in _votes(connection, round_id)
-    ]
+    voters = [_counted(row, played, outcome) for row in _votes(connection, played.round_id)]
 
     b = t.ballots.c
-    voted = select(b.voter).where(b.round_id == round_id, b.counts.is_(True))
+    voted = select(b.voter).where(b.round_id == played.round_id, b.counts.is_(True))
     connection.execute(delete(t.voters).where(t.voters.c.address.in_(voted)))
     insert_all(connection, t.voters, voters)
 
 
+def _counted(row: Any, played: Round, outcome: Prediction) -> dict[str, Any]:
+    """Return the record of a voter after a round; a vote that was a word leaves the scores of chances as they are."""
+    scores = _scores_of([getattr(row, name) for name in SCORE_COLUMNS])
+    chances = _chances_of(row.q_up, row.q_neutral, row.q_down)
+    if chances is not None and played.base_rate is not None:
+        scores = scores.plus(chances, played.base_rate, outcome)
+
+    return {
+        "address": row.voter,
+        "resolved": (row.resolved or 0) + 1,
+        "hits": (row.hits or 0) + (row.choice == str(outcome)),
+        **dict(zip(SCORE_COLUMNS, astuple(scores) if scores.rounds else NO_SCORES, strict=True)),
+    }
+
+
 def _votes(connection: Connection, round_id: str) -> Sequence[Any]:
-    """Return voter, choice and arrival of each counted ballot of a round, by arrival, and the voter's record before."""
+    """Return voter, vote and arrival of each counted ballot of a round, by arrival, and the voter's record before."""
     b = t.ballots.c
     v = t.voters.c
     query = (
-        select(b.voter, b.choice, b.arrived_ms, v.resolved, v.hits)
+        select(b.voter, b.choice, b.arrived_ms, b.q_up, b.q_neutral, b.q_down, v.resolved, v.hits, *_SCORES)
         .select_from(t.ballots.outerjoin(t.voters, v.address == b.voter))
         .where(b.round_id == round_id, b.counts.is_(True))
     )

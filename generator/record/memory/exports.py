@@ -11,9 +11,10 @@ from typing import Any, Final
 from sqlalchemy import Column, Connection, Engine, delete, func, or_, select
 
 from generator.arena.published import published_round
-from generator.arena.values import Hour, Lesson, PredictionMade, Round, Tally
+from generator.arena.values import Hour, Lesson, PredictionMade, Round, Votes
 from generator.record.memory import history, log, rounds
 from generator.record.memory import tables as t
+from generator.record.memory.ballots import locked_votes
 from generator.record.memory.database import READING, name_of, translated
 from generator.record.memory.rows import values_in, within
 
@@ -115,14 +116,13 @@ def published_rows(connection: Connection, finished: Sequence[Round]) -> list[di
     """Return finished rounds, in their order, as rows of `/arena/rounds.json`."""
     ids = [item.round_id for item in finished]
     lessons = rounds.lesson_by_round(connection, ids)
-    tallies = rounds.tallies_by_round(connection, ids)
+    votes = locked_votes(connection, ids)
     logged = log.indices(connection, ids)
 
     rows = []
     for item in finished:
-        simulated = tallies.get((item.round_id, True), Tally())
-        total = tallies.get((item.round_id, False), Tally()).plus(simulated)
-        row = published_round(item, total, lessons.get(item.round_id), simulated)
+        real, simulated = votes.get(item.round_id, Votes())
+        row = published_round(item, real.plus(simulated), lessons.get(item.round_id), simulated)
         rows.append({**row, "log_entries": logged.get(item.round_id, [])})
     return rows
 

@@ -18,7 +18,7 @@ from generator.arena.play import PlayResult
 from generator.arena.scores import track_record
 from generator.arena.teacher import RunningTotals
 from generator.catalog.formats import iso, ms_of
-from generator.record.audit.audit import far_scores_of, scores_of
+from generator.record.audit.audit import crowd_scores_of, far_scores_of, scores_of
 from generator.record.audit.entries import Entry, entries_of, entry
 from generator.record.audit.recount import digest_of_ballots
 from generator.record.log.tiles import LARGEST_ENTRY, WIDTH, Edge, Tile, bundle, leaf_hash
@@ -109,6 +109,8 @@ def _scores(totals: RunningTotals, now_ms: int) -> Entry:
         arena=scores_of(track_record("arena", totals.live.arena)),
         hourly=scores_of(track_record("hourly", totals.live.hourly)),
         how_far=far_scores_of(totals.live.ranges.scores()),
+        crowd=crowd_scores_of(totals.live.crowd.scores()),
+        simulated_crowd=crowd_scores_of(totals.live.simulated_crowd.scores()),
     )
 
 

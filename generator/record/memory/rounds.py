@@ -12,13 +12,13 @@ from generator.arena.life import ROUND_OPENED
 from generator.arena.play import PlayInputs, PlayResult, PlayState
 from generator.arena.teacher import PredictionChange, RoundChange
 from generator.arena.timetable import Timetable
-from generator.arena.values import Event, Lesson, PredictionMade, RangeMiss, RangeWeek, Round, Tally
+from generator.arena.values import Event, Lesson, PredictionMade, RangeMiss, RangeWeek, Round
 from generator.catalog.assets import DEFAULT_ASSET
 from generator.catalog.durations import DAY_MS
 from generator.catalog.horizons import HOUR
 from generator.catalog.words import Concept, Prediction, RoundPhase
 from generator.record.memory import tables as t
-from generator.record.memory.ballots import TALLY, locked_tally, real_tally, tally_of, tally_row
+from generator.record.memory.ballots import locked_tally, real_tally, tally_row
 from generator.record.memory.rows import (
     get_meta,
     insert_all,
@@ -245,10 +245,3 @@ def lesson_by_round(connection: Connection, round_ids: Sequence[str]) -> dict[st
     """Return the lessons of these rounds."""
     rows = where_in(connection, select(t.lessons), t.lessons.c.round_id, round_ids)
     return {row.round_id: value_of(Lesson, row._mapping) for row in rows}  # noqa: SLF001  SQLAlchemy's public name
-
-
-def tallies_by_round(connection: Connection, round_ids: Sequence[str]) -> dict[tuple[str, bool], Tally]:
-    """Return the locked votes of these rounds by (round, simulated)."""
-    c = t.tallies.c
-    query = select(c.round_id, c.simulated, *TALLY)
-    return {(row[0], row[1]): tally_of(row[2:]) for row in where_in(connection, query, c.round_id, round_ids)}

@@ -276,6 +276,8 @@ class Memory:
             log_size=self.log_state(connection).edge.size,
             crowd=ballots.crowd_of(connection, live.round_id) if live else None,
             patterns=totals.live.patterns.patterns(),
+            crowd_record=totals.live.crowd.scores(),
+            simulated_crowd_record=totals.live.simulated_crowd.scores(),
             leaderboard=self._cached("leaders", totals.live.lessons.total, lambda: ballots.rank(connection)),
         )
 
@@ -454,7 +456,9 @@ class TickTransaction:
         connection = self._connection
         before = self._memory.totals(connection)
         blocks = partial(ranges_of_block, connection)  # as they are before this is stored
-        totals = before.after(result.rounds, result.predictions, result.lessons, blocks)
+        ended = [after.round_id for _, after in result.rounds if after.outcome is not None]
+        votes = ballots.locked_votes(connection, ended)
+        totals = before.after(result.rounds, result.predictions, result.lessons, blocks, votes)
 
         rounds.store_result(connection, result)
         if totals != before and not self._memory.in_batch:

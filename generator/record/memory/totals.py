@@ -13,6 +13,7 @@ from typing import Any, Final
 from sqlalchemy import Connection, bindparam, func, select
 
 from generator.arena.blocks import Cell, Ratio
+from generator.arena.crowd import CrowdSums
 from generator.arena.moves import MoveSums
 from generator.arena.ranges import Counts, RangeSums, Spread, block_ms, counts_of, together
 from generator.arena.scores import HitSums, Sums
@@ -21,6 +22,7 @@ from generator.arena.values import Lesson, Move, PredictionMade, RangeForecast, 
 from generator.catalog.durations import DAY_MS
 from generator.catalog.words import Call, PatternType, RoundPhase
 from generator.record.memory import tables as t
+from generator.record.memory.ballots import locked_votes
 from generator.record.memory.rows import newest_id, upsert, values_in, within
 
 ROW: Final = 1
@@ -70,6 +72,7 @@ def count_span(connection: Connection, totals: RunningTotals, span: Span) -> Run
         ((None, item) for item in rounds),
         ((None, made) for made in values_in(connection, PredictionMade, hourly)),
         values_in(connection, Lesson, taught),
+        votes=locked_votes(connection, [item.round_id for item in rounds]),
     )
 
 
@@ -141,7 +144,13 @@ def _scored(stored: Mapping[str, Any]) -> Scored:
         ranges=_ranges(stored["ranges"]),
         lessons=_lessons(stored["lessons"]),
         patterns=PatternSums({name: _lessons(sums) for name, sums in groups.items()}),
+        crowd=_crowd(stored["crowd"]),
+        simulated_crowd=_crowd(stored["simulated_crowd"]),
     )
+
+
+def _crowd(stored: Mapping[str, Any]) -> CrowdSums:
+    return CrowdSums(**{**stored, "brier": Ratio(**stored["brier"]), "log": Ratio(**stored["log"])})
 
 
 def _ranges(stored: Mapping[str, Any]) -> RangeSums:

@@ -1,0 +1,79 @@
+"""The crowd's chances: the mean of the votes that gave some, scored next to the brain's and the base rate's.
+
+Real and simulated voters are two crowds, each with sums of its own. A vote that is a word says no chance and is not in
+any of them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Final
+
+from generator.arena.blocks import Ratio
+from generator.arena.moves import mean, skill
+from generator.arena.scores import brier_e8, log_e9
+from generator.arena.values import ChanceSums, CrowdScores, Round, Triple
+from generator.catalog.formats import probabilities
+
+_E8: Final = 10**8
+_E9: Final = 10**9
+_PERCENT: Final = 100
+
+
+def mean_chances(sums: ChanceSums) -> Triple | None:
+    """Return the mean chances of votes as published: down, neutral, up; None where no vote gave any.
+
+    >>> mean_chances(ChanceSums(votes=3, up=150, neutral=90, down=60))
+    (0.2, 0.3, 0.5)
+    """
+    if not sums.votes:
+        return None
+    whole = _PERCENT * sums.votes
+    down, neutral, up = probabilities((sums.down / whole, sums.neutral / whole, sums.up / whole))
+    return down, neutral, up
+
+
+@dataclass(frozen=True, slots=True)
+class CrowdSums:
+    """Running sums over the rounds in which a crowd gave chances; immutable. A round is one block."""
+
+    votes: int = 0  # that gave chances
+    brier: Ratio = field(default_factory=Ratio)  # of the crowd, over that of the base rates
+    log: Ratio = field(default_factory=Ratio)
+    brain_brier: int = 0  # of the brain in the same rounds, times 10^8
+    brain_log: int = 0  # times 10^9
+
+    def plus(self, played: Round, sums: ChanceSums) -> CrowdSums:
+        """Score the chances of one resolved round; a round without them, or without a forecast, changes nothing."""
+        chances = mean_chances(sums)
+        if chances is None or played.outcome is None or played.probabilities is None or played.base_rate is None:
+            return self
+
+        came = played.outcome
+        return CrowdSums(
+            votes=self.votes + sums.votes,
+            brier=self.brier.plus(brier_e8(chances, came), brier_e8(played.base_rate, came)),
+            log=self.log.plus(log_e9(chances, came), log_e9(played.base_rate, came)),
+            brain_brier=self.brain_brier + brier_e8(played.probabilities, came),
+            brain_log=self.brain_log + log_e9(played.probabilities, came),
+        )
+
+    def scores(self) -> CrowdScores:
+        """Return the scores."""
+        rounds = self.brier.blocks
+        brier = mean(self.brier.above, _E8, rounds)
+        base_brier = mean(self.brier.below, _E8, rounds)
+        log_score = mean(self.log.above, _E9, rounds)
+        base_log = mean(self.log.below, _E9, rounds)
+        return CrowdScores(
+            rounds=rounds,
+            votes=self.votes,
+            brier=brier,
+            base_rate_brier=base_brier,
+            brain_brier=mean(self.brain_brier, _E8, rounds),
+            log_score=log_score,
+            base_rate_log_score=base_log,
+            brain_log_score=mean(self.brain_log, _E9, rounds),
+            skill_percent=skill(brier, base_brier, self.brier),
+            log_skill_percent=skill(log_score, base_log, self.log),
+        )
