@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from statistics import pstdev
 from typing import Final
 
-from generator.arena.values import HorizonRecord
+from generator.arena.values import ForecastScores, HorizonRecord
 from generator.brain.axes import SIDES
 from generator.brain.forecast import OutcomeChances
 from generator.brain.ladder import LevelChances, Partition
@@ -14,6 +14,7 @@ from generator.catalog.durations import HOUR_MS
 from generator.catalog.formats import change, clock, fixed, percent, share, significant
 from generator.catalog.horizons import HOUR
 from generator.catalog.text import kept
+from generator.catalog.text.forecast import SIDES as SIDES_CALLED
 from generator.catalog.text.kept import AfterFacts, SpellFacts
 from generator.catalog.text.story import ahead, day
 from generator.catalog.text.story.facts import LargestHour, MissFacts, PartitionFacts, StoryFacts
@@ -65,7 +66,7 @@ def story_facts(ctx: TickContext) -> StoryFacts:
         spells=_spells(ctx),
         partition=_partition(ctx),
         furthest=_furthest(ctx),
-        calls=(ctx.arena.hourly_record.hit.n, ctx.arena.hourly_record.hit.hits),
+        calls=_calls_of_a_side(ctx.arena.hourly_record),
         simulated=is_simulated(ctx),
         votes=_votes(ctx),
     )
@@ -194,6 +195,12 @@ def _miss(ctx: TickContext) -> MissFacts | None:
     if at is None:
         return None
     return MissFacts(at, found.low, found.high, found.move, found.warm_up)
+
+
+def _calls_of_a_side(record: ForecastScores) -> tuple[int, int]:
+    """Return how many calls of up or down were scored, and how many of them were right."""
+    rates = [record.by_call[call] for call in SIDES_CALLED if call in record.by_call]
+    return sum(rate.n for rate in rates), sum(rate.hits for rate in rates)
 
 
 def _rule(month: Month | None) -> tuple[str, str, int, float] | None:

@@ -3,6 +3,7 @@
 import hashlib
 import json
 import re
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -10,9 +11,11 @@ import pytest
 from generator.brain.evidence import FAMILIES
 from generator.catalog.assets import ASSETS
 from generator.catalog.products import OF_A_MONTH, PRODUCT_BY_ID, PRODUCTS
+from generator.catalog.words import Call
 from generator.compose.body import encode
+from generator.compose.paid_human_report import report
 from tests.support.bodies import composed, free, paid
-from tests.support.builders import CONTEXTS
+from tests.support.builders import CONTEXTS, full_context, rate, record
 from tests.support.walk import leaves, strings
 
 TRADES = re.compile(
@@ -33,20 +36,20 @@ def test_no_paid_answer_speaks_of_how_to_trade(name: str, product: str) -> None:
 
 
 def test_the_report_has_every_part_and_says_bitcoins_next_four_hours() -> None:
-    report = paid("full", REPORT)["report"]
+    story = paid("full", REPORT)["report"]
 
-    assert len(report["assets"]) == len(ASSETS)
-    day, record = report["partition"]["points"]
+    assert len(story["assets"]) == len(ASSETS)
+    day, record = story["partition"]["points"]
     assert day.startswith(
         "Of the 140 partitions of the last day that have come due 44 ended above the usual move, 41 below"
     )
     assert record.endswith(
         "4,123 of these partitions have come due: Brier score 0.6512 against 0.6634 of their base rates."
     )
-    assert "up 29, within 42, down 29" in report["partition"]["text"]
-    assert "Hedera" in report["partition"]["text"]
-    assert list(report["ladder"]["levels"]) == ["15m", "1h", "4h", "24h"]
-    assert report["receipt"] == {
+    assert "up 29, within 42, down 29" in story["partition"]["text"]
+    assert "Hedera" in story["partition"]["text"]
+    assert list(story["ladder"]["levels"]) == ["15m", "1h", "4h", "24h"]
+    assert story["receipt"] == {
         "snapshotId": "000000004711",
         "product": REPORT,
         "price_atomic": 100_000,
@@ -55,20 +58,32 @@ def test_the_report_has_every_part_and_says_bitcoins_next_four_hours() -> None:
 
 
 def test_the_report_shows_losses_with_wins() -> None:
-    record = paid("full", REPORT)["report"]["track_record"]
+    shown = paid("full", REPORT)["report"]["track_record"]
 
-    assert (record["n"], record["right"], record["losses"]) == (321, 121, 200)
-    assert re.search(r"200 (?:wrong|of these calls were wrong)|wrong 200 times|Of 321 calls 121", record["text"])
-    assert len(record["latest_arena_losses"]) == 5
-    assert record["warm_up"] == 214
+    assert (shown["n"], shown["right"], shown["losses"]) == (321, 121, 200)
+    assert re.search(r"in none of the hours scored|No hour scored so far", shown["text"]), "no call was of a side"
+    assert len(shown["latest_arena_losses"]) == 5
+    assert shown["warm_up"] == 214
+
+
+def test_the_reports_tally_of_sides_leaves_out_calls_of_a_small_move() -> None:
+    calls = {Call.UP: rate(40, 50.0), Call.SMALL_MOVE: rate(270, 37.0), Call.DOWN: rate(11, 36.4)}
+    ctx = full_context()
+    sold = replace(ctx, arena=replace(ctx.arena, hourly_record=replace(record("hourly"), by_call=calls)))
+
+    text = report(sold).track_record.text
+
+    figures = set(map(int, re.findall(r"\d+", text)))
+    assert len(figures) >= 2
+    assert figures <= {51, 24, 27}, "of a side, right, wrong"
 
 
 def test_without_a_reading_there_is_no_ladder_and_no_partition() -> None:
-    report = paid("hourly", REPORT)["report"]
+    story = paid("hourly", REPORT)["report"]
     layer = paid("hourly", "x402-atlas")["intelligence_layer"]
 
-    assert report["ladder"]["levels"] is None
-    assert report["partition"]["text"] == "The next four hours cannot be cut into chances without a reading."
+    assert story["ladder"]["levels"] is None
+    assert story["partition"]["text"] == "The next four hours cannot be cut into chances without a reading."
     assert layer["ladder"]["assets"] == layer["partition"]["assets"] == dict.fromkeys(ASSETS)
     assert layer["partition"]["furthest"] is None
 

@@ -25,12 +25,13 @@ from tests.contradictions.lesson_rows import LESSON, SEQUENCE
 from tests.contradictions.release_rows import RELEASE
 from tests.contradictions.releases import Played, play
 from tests.contradictions.rows import ASSET, FUTURES, MARKET
+from tests.contradictions.story_rows import STORY
 from tests.contradictions.sweep import WARM_UP, Found, sweep, sweep_hourly
 from tests.contradictions.whole_rows import WHOLE
 
 START_MS: Final = 1_795_132_800_000  # 2026-11-20T00:00:00Z
 DAY_MS: Final = 86_400_000
-ROWS: Final = (*MARKET, *ASSET, *FUTURES, *LESSON, *SEQUENCE, *RELEASE, *WHOLE)
+ROWS: Final = (*MARKET, *ASSET, *FUTURES, *LESSON, *SEQUENCE, *RELEASE, *WHOLE, *STORY)
 LONG_BARS: Final = 30_000  # a recording from which on it is played at three times
 
 

@@ -23,6 +23,7 @@ from generator.settings import GeneratorSettings
 from generator.site.words.lessons import chosen
 from tests.contradictions.lesson_rows import LESSON, SEQUENCE, LessonSequence, LessonText, most_shared
 from tests.contradictions.release_rows import RELEASE, Counted, Release, visible
+from tests.contradictions.story_rows import STORY, paid_texts
 from tests.contradictions.sweep import Found
 from tests.support.clock import ManualClock
 from tests.support.services import opened
@@ -135,5 +136,11 @@ def check_release(found: Found, release: Release, when: str) -> None:
     found.releases += 1
     for row, broken in RELEASE.items():
         example = broken(release)
+        if example:
+            found.add(row, f"{when}: {example}")
+
+    sold = paid_texts(release.bodies)
+    for row, untrue in STORY.items():
+        example = untrue(sold)
         if example:
             found.add(row, f"{when}: {example}")

@@ -24,6 +24,7 @@ from generator.compose.facts import last_bars_hour, market_facts, read_facts
 from generator.compose.free import FreeBodies
 from generator.compose.regime import market_state
 from generator.market.bars import BAR_MS, BarFrame, FloatArray
+from generator.market.history import CAPACITY_BARS
 from generator.site.pages.render import Pages, PageView
 from tests.contradictions.rows import (
     AssetText,
@@ -33,6 +34,7 @@ from tests.contradictions.rows import (
     MarketTruth,
     contradictions,
 )
+from tests.contradictions.story_rows import STORY, paid_texts
 from tests.contradictions.whole_rows import WHOLE, WholeTick
 from tests.support.builders import full_context
 
@@ -106,7 +108,7 @@ def sweep(
         }
         _check(found, candles, row, reading, changes)
         if row in drawn:
-            _check_bodies(found, context_of(frame, row, reading, changes))
+            _check_bodies(found, context_of(frame, row, engine, reading, changes), candles.hour(row))
     return found
 
 
@@ -237,9 +239,12 @@ def _check(found: Found, candles: Candles, row: int, reading: BrainReading, chan
         found.take(AssetText(said, asset_summary(said), asset_truth), f"{when} {name}")
 
 
-def context_of(frame: BarFrame, row: int, reading: BrainReading, changes: Mapping[str, float]) -> TickContext:
-    """Return a tick that publishes a reading with the prices that it was made from."""
+def context_of(
+    frame: BarFrame, row: int, engine: Engine, reading: BrainReading, changes: Mapping[str, float]
+) -> TickContext:
+    """Return a tick that publishes a reading with the prices and the month that it was made from."""
     full = full_context()
+    bars = frame.rows(max(0, row + 1 - CAPACITY_BARS), row + 1)
     close, now = frame.fields["close"][row], int(frame.t[row]) + BAR_MS
     seen = {
         name: replace(
@@ -247,11 +252,12 @@ def context_of(frame: BarFrame, row: int, reading: BrainReading, changes: Mappin
         )
         for name, price in zip(frame.assets, close, strict=True)
     }
-    return replace(full, reading=reading, observation=replace(full.observation, assets=seen, market_ms=now))
+    observation = replace(full.observation, assets=seen, market_ms=now)
+    return replace(full, reading=reading, observation=observation, bars=bars, month=engine.month(bars))
 
 
-def _check_bodies(found: Found, ctx: TickContext) -> None:
-    """Check that all bodies and the landing page of a tick agree."""
+def _check_bodies(found: Found, ctx: TickContext, hour: float | None) -> None:
+    """Check that all bodies and the landing page of a tick agree, and what is sold with both and with the hour."""
     composed = compose(ctx)
     found.bodies += 1
     bodies = {**composed.free, **composed.paid}
@@ -267,5 +273,11 @@ def _check_bodies(found: Found, ctx: TickContext) -> None:
     whole = WholeTick(encoded, page, observed)
     for row, broken in WHOLE.items():
         example = broken(whole)
+        if example:
+            found.add(row, example)
+
+    sold = paid_texts(encoded, hour)
+    for row, untrue in STORY.items():
+        example = untrue(sold)
         if example:
             found.add(row, example)

@@ -1,6 +1,7 @@
 """Each row on lessons and on whole releases finds a planted fault, and nothing where there is none."""
 
 import json
+import re
 from collections.abc import Callable
 from copy import deepcopy
 from dataclasses import asdict, replace
@@ -21,9 +22,11 @@ from generator.site.pages.render import Pages, PageView
 from tests.arena.test_concepts import MONDAY_NOON, a_round
 from tests.contradictions.lesson_rows import LESSON, SEQUENCE, LessonSequence, LessonText
 from tests.contradictions.release_rows import RELEASE, Counted, Release, visible
+from tests.contradictions.story_rows import STORY, PaidTexts, paid_texts
 from tests.contradictions.whole_rows import WHOLE, WholeTick
 from tests.support.builders import full_context
 from tests.support.page_view import Rendered, view_of
+from tests.support.ten_moments import names, ten_moments
 
 
 def lesson(played: Round, *changed: tuple[str, str], votes: Tally | None = None, **fields: Any) -> LessonText:
@@ -187,3 +190,76 @@ def test_a_planted_contradiction_of_a_release_is_found(row: str) -> None:
 @pytest.mark.parametrize("row", RELEASE)
 def test_a_release_that_knows_everything_contradicts_nothing(row: str) -> None:
     assert RELEASE[row](release()) == ""
+
+
+@cache
+def sold() -> PaidTexts:
+    """Return what is sold at one moment, with its month."""
+    composed = ten_moments()[names()[4]].composed
+    return paid_texts({name: body.model_dump(mode="json") for name, body in {**composed.free, **composed.paid}.items()})
+
+
+def resold(name: str, change: Callable[[Any], None], hour: float | None = None) -> PaidTexts:
+    """Return what is sold with a fault planted in one body."""
+    body = deepcopy(sold().named[name])
+    change(body)
+    return PaidTexts({**sold().named, name: body}, hour)
+
+
+def reported(part: str, old: str, new: str) -> PaidTexts:
+    """Return what is sold with other words in a part of the report."""
+
+    def reword(body: Any) -> None:
+        section = body["report"][part]
+        assert re.search(old, section["text"]), section["text"]
+        section["text"] = re.sub(old, new, section["text"])
+
+    return resold("x402-atlas-human-report", reword)
+
+
+def in_report(**fields: Any) -> Callable[[Any], None]:
+    return lambda body: body["report"].update(fields)
+
+
+REPORT = "x402-atlas-human-report"
+SOLD_OTHERWISE: dict[str, Callable[[], PaidTexts]] = {
+    "a paid text on another state than the axes'": lambda: reported("such_hours", "uptrend", "downtrend"),
+    "a paid text that gives the state another age": lambda: reported("spells", "4 hours", "9 hours"),
+    "a report on another day than its coins had": lambda: resold(
+        REPORT, in_report(verdict="Since yesterday at this hour the coins gained 0.4% on average.")
+    ),
+    "a day of two sizes in one report": lambda: resold(REPORT, in_report(title="An ordinary fall")),
+    "an hour beyond 1% without its sign in the report": lambda: resold(
+        REPORT, in_report(what_changed=["The biggest step came in the hour to 08:00 UTC, a fall of 3.0%."]), hour=2.0
+    ),
+    "odds of a level in words that no field has": lambda: reported("ladder", "45%", "54%"),
+    "a reach in words that is not the further end of its range": lambda: reported("ladder", "0.64%", "0.94%"),
+    "a longer time with a narrower range": lambda: resold(
+        "main-brain", lambda body: body["coins"]["BTC"]["ranges"]["24h"].update(low_90=-0.2, high_90=0.2)
+    ),
+    "parts of the next four hours that are not the fields'": lambda: reported("partition", "down 26", "down 36"),
+    "a coin of the report with another change": lambda: reported("together", "-2.8%", "-3.8%"),
+    "a coin's day of another size": lambda: resold(
+        REPORT, lambda body: body["report"]["assets"][0].update(text="3.0 usual days")
+    ),
+    "calls of a side that were none": lambda: resold(
+        REPORT, lambda body: body["report"]["track_record"].update(text="And which way? Of 321 calls 121 were right.")
+    ),
+    "votes in the report that were not cast": lambda: reported("arena", "12", "13"),
+    "the side that pays, against the mean rate": lambda: reported(
+        "derivatives", "longs pay shorts", "shorts pay longs"
+    ),
+}
+
+
+@pytest.mark.parametrize("row", STORY)
+def test_a_planted_contradiction_of_what_is_sold_is_found(row: str) -> None:
+    assert STORY[row](SOLD_OTHERWISE[row]())
+
+
+def test_what_is_sold_at_ten_moments_contradicts_nothing() -> None:
+    for moment in ten_moments().values():
+        bodies = {**moment.composed.free, **moment.composed.paid}
+        texts = paid_texts({name: body.as_json() for name, body in bodies.items()})
+
+        assert {row: found for row, untrue in STORY.items() if (found := untrue(texts))} == {}, moment.name

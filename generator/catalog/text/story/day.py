@@ -107,14 +107,15 @@ def _yardstick(pen: Pen, facts: StoryFacts, mean: float) -> list[str]:
             f"A usual day moves {usual}, so this was {times:.1f} days' worth in one.",
             f"Against {usual} on the median day of {kept_days}, that is a big step.",
         )
-    return [text, *_day_rank(pen, facts)]
+    return [text, *_day_rank(pen, facts, times)]
 
 
-def _day_rank(pen: Pen, facts: StoryFacts) -> list[str]:
+def _day_rank(pen: Pen, facts: StoryFacts, times: float) -> list[str]:
+    """Say how rare a day so small or so large is in the month; nothing where the rank does not bear out the size."""
     if facts.day_rank is None:
         return []
     rank = of_100(facts.day_rank)
-    if facts.day_rank >= kept.HIGH:
+    if times >= _LARGE and facts.day_rank >= kept.HIGH:
         return [
             pen.pick(
                 "day rank",
@@ -122,7 +123,7 @@ def _day_rank(pen: Pen, facts: StoryFacts) -> list[str]:
                 f"Slide a day-long window over the month, and it holds a smaller move in {rank} places of 100.",
             )
         ]
-    if facts.day_rank <= kept.LOW:
+    if times < _SMALL and facts.day_rank <= kept.LOW:
         return [
             pen.pick(
                 "day rank",

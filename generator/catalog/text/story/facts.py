@@ -79,7 +79,7 @@ class StoryFacts:
     spells: Sequence[SpellFacts] = ()
     partition: PartitionFacts | None = None
     furthest: tuple[str, int] | None = None  # name and gap, of 100 cases
-    calls: tuple[int, int] = (0, 0)  # scored, right
+    calls: tuple[int, int] = (0, 0)  # of a side: scored, right
     simulated: bool = False  # the market is
     votes: tuple[int, int, int] | None = None  # up, small move, down
 
