@@ -1,8 +1,9 @@
 """The facts of a tick as published, and the sentences made of them."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from statistics import fmean
 from typing import Final
 
 from generator.arena.scores import published_triple
@@ -86,6 +87,8 @@ def market_facts(
         swings_since=clock(axes.swings_since_ms, at_ms),
         side=axes.side,
         side_since=clock(axes.side_since_ms, at_ms),
+        last_8h=_mean_move([read.facts.last_8h for read in reading.assets.values()]),
+        last_20h=_mean_move([read.facts.last_20h for read in reading.assets.values()]),
         trend=regime.trend,
         usual_day=_percent(week.usual_day),
         usual_days_kept=week.usual_days,
@@ -101,6 +104,14 @@ def market_facts(
         hour_range=_hour_range(reading.assets.get(DEFAULT_ASSET)),
         futures=_futures(reading),
     )
+
+
+def _mean_move(moves_of_assets: Sequence[float | None]) -> float | None:
+    """Return the mean of some moves in percent; None unless each is known."""
+    known = [move for move in moves_of_assets if move is not None]
+    if not known or len(known) < len(moves_of_assets):
+        return None
+    return _percent(fmean(known))
 
 
 def last_bars_hour(bars: BarFrame | None) -> dict[str, float]:

@@ -398,6 +398,15 @@ def reworded(base: PublishedMarket, old: str, new: str, **changed: Any) -> Marke
     return right._replace(headline=right.headline.replace(old, new), summary=right.summary.replace(old, new))
 
 
+def test_a_trend_that_prices_left_over_both_horizons_says_so() -> None:
+    rising = replace(QUIET, side=MarketSide.RISING, last_8h=-5.1, last_20h=-3.3)
+
+    assert "an uptrend since 08:00, though lower than 8 and 20 hours ago." in headline(rising)
+    assert "though" not in headline(replace(rising, last_20h=0.2))
+    assert "though" not in headline(replace(rising, side=MarketSide.FALLING))
+    assert "though higher than" in headline(replace(rising, side=MarketSide.FALLING, last_8h=0.4, last_20h=0.1))
+
+
 PLANTED = {
     "no direction said of a broad or large move": reworded(CRASH, "Elevated volatility", "Prices swing both ways"),
     "calm said of a volatile market": reworded(CRASH, "The next hours", "Calmer than most, the next hours"),
@@ -423,6 +432,9 @@ PLANTED = {
     ),
     "a part said of more than the whole": reworded(CRASH, "All of it, and more, has", "All of it has", since_share=1.3),
     "a trend of the hours that both horizons deny": market(
+        CRASH, truth=MarketTruth(last_8h=(1.2, 1.4), last_20h=(0.3, 0.5))
+    ),
+    "a side that both horizons deny without saying so": market(
         CRASH, truth=MarketTruth(last_8h=(1.2, 1.4), last_20h=(0.3, 0.5))
     ),
     "a volatility word that its rank contradicts": market(CRASH, risk_score=46.0),

@@ -237,6 +237,13 @@ MARKET: Final[dict[str, Callable[[MarketText], bool]]] = {
         (t.facts.trend is Trend.UP and _denied((t.truth.last_8h, t.truth.last_20h), 1.0))
         or (t.facts.trend is Trend.DOWN and _denied((t.truth.last_8h, t.truth.last_20h), -1.0))
     ),
+    "a side that both horizons deny without saying so": lambda t: (
+        (
+            (t.facts.side is MarketSide.RISING and _denied((t.truth.last_8h, t.truth.last_20h), 1.0))
+            or (t.facts.side is MarketSide.FALLING and _denied((t.truth.last_8h, t.truth.last_20h), -1.0))
+        )
+        and not re.search(r"though (?:lower|higher) than 8 and 20 hours ago", t.first)
+    ),
     "a volatility word that its rank contradicts": lambda t: (
         t.facts.risk_score is not None
         and (

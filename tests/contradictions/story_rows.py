@@ -261,7 +261,7 @@ def other_coin(paid: PaidTexts) -> str:
 
 
 def _coins_in(text: str) -> Iterator[tuple[str, float]]:
-    """Give each coin with the signed change that stands next to it."""
+    """Give each coin with the signed change next to it."""
     names = "|".join(ASSET_NAMES.values())
     for found in re.finditer(rf"\b({names})(?:(?!{names})[^.]){{0,40}}?([+-]\d+\.\d)%", text):
         yield found[1], float(found[2])

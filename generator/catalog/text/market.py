@@ -70,6 +70,8 @@ class PublishedMarket:
     swings_since: str | None = None  # when its step, calm and normal or elevated and extreme, began
     side: MarketSide = MarketSide.UNKNOWN  # the second axis
     side_since: str | None = None
+    last_8h: float | None = None  # mean change over the last 8 hours, percent
+    last_20h: float | None = None
     trend: Trend = Trend.UNKNOWN  # of the last hours
     trend_hours: str = "8 to 20"  # how many
     changes: Mapping[str, float] = field(default_factory=dict)  # by asset, over 24 hours, percent
@@ -132,6 +134,15 @@ class PublishedMarket:
         if self.up >= BROAD_SHARE * self.known:
             return 1
         return -1 if self.down >= BROAD_SHARE * self.known else 0
+
+    @property
+    def side_denied(self) -> bool:
+        """Whether prices went against the side on average, over 8 hours and over 20."""
+        if self.last_8h is None or self.last_20h is None:
+            return False
+        if self.side is MarketSide.RISING:
+            return max(self.last_8h, self.last_20h) < 0
+        return self.side is MarketSide.FALLING and min(self.last_8h, self.last_20h) > 0
 
     @property
     def usual_days(self) -> float | None:
@@ -273,6 +284,9 @@ def _state(facts: PublishedMarket) -> str:
     if side_known:
         zone = "" if swings_known and facts.swings_since else " UTC"
         trend = f"{trend}{_since(facts.side_since, zone)}"
+    if facts.side_denied:
+        way = "lower" if facts.side is MarketSide.RISING else "higher"
+        trend = f"{trend}, though {way} than 8 and 20 hours ago"
 
     is_its_step = STEP_OF_VOLATILITY[facts.volatility] is facts.volatility
     if is_its_step:
