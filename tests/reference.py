@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, Final, Literal, get_args, get_origin
 
-import typer.main
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
@@ -47,7 +46,7 @@ from generator.catalog.links import (
     reasoning_path,
 )
 from generator.catalog.products import PRODUCTS
-from generator.cli import application
+from generator.cli import command_line
 from generator.runtime.metrics import GeneratorMetrics
 from generator.settings import GeneratorSettings
 
@@ -120,7 +119,7 @@ def commands() -> str:
             rows = [(f"`{one.opts[0]}`" + (" ..." if one.multiple else ""), one.help or "") for one in shown(command)]
             yield table("argument or option, meaning", rows) if rows else ""
 
-    return "\n".join(filter(None, walk(typer.main.get_command(application()), "emi")))
+    return "\n".join(filter(None, walk(command_line(), "emi")))
 
 
 def shown(command: Any) -> list[Any]:

@@ -6,9 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import typer.main
 
-from generator.cli import application
+from generator.cli import command_line
 from generator.cli._settings import known_names
 from tests.blocks import (
     MOST_NOT_RUN,
@@ -86,7 +85,7 @@ def test_every_file_and_setting_that_a_block_names_exists(block: Block) -> None:
 
 @pytest.mark.parametrize(("place", "words"), emi_lines(), ids=lambda part: part if isinstance(part, str) else "")
 def test_every_emi_command_and_option_that_a_page_names_exists(place: str, words: list[str]) -> None:
-    command: Any = typer.main.get_command(application())
+    command: Any = command_line()
     rest = list(words)
     while rest and hasattr(command, "commands"):
         name = rest.pop(0) if rest[0] in command.commands else getattr(command, "default", None)

@@ -9,6 +9,7 @@ import asyncio
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from http import HTTPStatus
 from importlib.metadata import version
 from types import TracebackType
@@ -23,6 +24,11 @@ DISTRIBUTION: Final = "educational-market-intelligence"
 CONNECTION_ATTEMPT_DELAY_S: Final = 0.25
 MAX_ANSWER_BYTES: Final = 64 * 1024
 EXCERPT_CHARACTERS: Final = 80
+
+
+@cache
+def _user_agent() -> str:
+    return f"{DISTRIBUTION}/{version(DISTRIBUTION)}"
 
 
 class RemoteError(Exception):
@@ -61,7 +67,7 @@ class Http:
             cookie_jar=aiohttp.DummyCookieJar(),
             timeout=aiohttp.ClientTimeout(total=None, sock_connect=None),
             headers={
-                "User-Agent": f"{DISTRIBUTION}/{version(DISTRIBUTION)}",
+                "User-Agent": _user_agent(),
                 "Accept": "application/json",
                 "Accept-Encoding": "gzip, deflate",
             },

@@ -2,9 +2,12 @@
 
 import os
 import sys
+from functools import cache
 from typing import Annotated
 
 import typer
+from typer.core import TyperGroup
+from typer.main import get_group
 
 from generator.errors import GeneratorError
 
@@ -88,6 +91,12 @@ def application() -> typer.Typer:
     return app
 
 
+@cache
+def command_line() -> TyperGroup:
+    """Return what `application` builds, with the parameters of every command read from its signature."""
+    return get_group(application())
+
+
 def _options(
     *,
     version: Annotated[
@@ -104,7 +113,7 @@ def main() -> None:
     """
     os.umask(0o077)
     try:
-        application()()
+        command_line()()
     except Exception as error:
         from gateway.devnet.errors import DevnetError
         from gateway.errors import GatewayError
