@@ -24,6 +24,9 @@ from tests.support.statements import share_compiled_statements  # noqa: E402
 
 os.environ.setdefault("EMI_SEED", "2026")  # the same market whenever a test starts one
 
+# What is imported and collected is no garbage: to look for some takes each worker half a second.
+gc.disable()
+
 MEMORY: Final = Path("/dev/shm")
 ROOM: Final = 2 * 1024**3
 
@@ -71,4 +74,5 @@ def pytest_collection_finish() -> None:
     """Leave what all tests share out of every later collection of garbage, which would walk it hundreds of times."""
     gc.collect()
     gc.freeze()
+    gc.enable()
     gc.set_threshold(10_000, 20, 20)

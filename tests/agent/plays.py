@@ -14,17 +14,19 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import generator.cli.agent
 import generator.cli.buying
 from gateway.devnet.keys import Key, new_key
-from generator.cli.agent.server import AgentServer
 from generator.cli.buying.purchase import Bought
 from tests.agent.harness import LIFE, shopping
 from tests.sellers.play import Killed, Play, WebOfTheTest, is_true, spent_by
 from tests.sellers.seller import PRICE, PRODUCT, Seller
 from tests.support.devnet_app import DevnetApp, pass_rounds
+
+if TYPE_CHECKING:
+    from generator.cli.agent.server import AgentServer
 
 BUY: Final = {"product": PRODUCT.removeprefix("x402-"), "cap": "0.01"}
 BUYS: Final = 100

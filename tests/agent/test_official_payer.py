@@ -1,17 +1,17 @@
 """The official x402 client for MCP buys through the tool, over a shim for what the official SDK names otherwise."""
 
+from __future__ import annotations
+
 import base64
 import random
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from algosdk import encoding
-from mcp import Client
 from x402 import x402Client
-from x402.mcp import x402MCPClient
 from x402.schemas import PaymentRequirements
 
 from gateway.devnet.keys import Key, new_key
@@ -25,6 +25,9 @@ from tests.sellers.play import WebOfTheTest, spent_by, stage
 from tests.sellers.seller import PRICE, Seller
 from tests.support.devnet_app import START_ROUND, DevnetApp
 from tests.support.gateway_app import in_loop
+
+if TYPE_CHECKING:
+    from mcp import Client
 
 ROUNDS = (START_ROUND, START_ROUND + 900)
 
@@ -65,6 +68,8 @@ class Shim:
 
 @in_loop
 async def test_the_official_client_pays_the_demand_and_gets_the_settlement(devnet: DevnetApp, tmp_path: Path) -> None:
+    from x402.mcp import x402MCPClient
+
     key = new_key()
     devnet.fund(key.address)
     dice = random.Random(1)

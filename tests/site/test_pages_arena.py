@@ -20,7 +20,9 @@ from tests.support.builders import CONTEXTS, NOW_MS, SEALED_PROBABILITIES, SEALE
 from tests.support.page_view import Rendered, arena, predictions, rendered, rounds, view, view_of
 from tests.support.ranges import how_far
 
-EMPTY = view(SourceMode.LIVE, known=False, empty=True)
+
+def nothing_yet() -> PageView:
+    return view(SourceMode.LIVE, known=False, empty=True)
 
 
 def _text(html: bytes) -> str:
@@ -149,7 +151,7 @@ def test_patterns_and_places_stand_with_their_counts_and_intervals() -> None:
 
 
 def test_an_arena_where_nothing_was_played_says_so() -> None:
-    text = _page("/arena/", EMPTY)
+    text = _page("/arena/", nothing_yet())
 
     assert "No round is live" in text
     assert "No round takes votes at the moment" in text
@@ -189,7 +191,7 @@ def test_below_thirty_nothing_is_drawn_and_the_page_says_how_many_are_missing() 
 
 
 def test_before_the_first_outcome_the_record_reads_well() -> None:
-    text = _page("/track-record/", EMPTY)
+    text = _page("/track-record/", nothing_yet())
 
     assert "No forecast has resolved yet, so no score is shown." in text
     assert "No move over 1 hour is known yet" in text
