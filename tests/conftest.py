@@ -24,7 +24,7 @@ from tests.support.statements import share_compiled_statements  # noqa: E402
 
 os.environ.setdefault("EMI_SEED", "2026")  # the same market whenever a test starts one
 
-# What is imported and collected is no garbage: to look for some takes each worker half a second.
+# Nothing of what is imported and collected can be freed: to look for it takes each worker half a second.
 gc.disable()
 
 MEMORY: Final = Path("/dev/shm")

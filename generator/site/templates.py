@@ -1,7 +1,6 @@
 """The one environment that renders the templates of pages, feeds, pictures and discovery files."""
 
 from functools import lru_cache
-from pathlib import Path
 from types import ModuleType
 from typing import Final
 
@@ -16,7 +15,6 @@ from generator.catalog.formats import iso
 from generator.catalog.text import answers, chapters, concepts, labels, questions
 from generator.catalog.text.glossary import glossary
 from generator.site.charts.history import WINDOWS
-from generator.site.compiled import CompiledTemplates
 from generator.site.resources import Assets, Resources
 from generator.site.words import format as words
 from generator.site.words.changelog import versions
@@ -38,8 +36,6 @@ _CATALOG: Final[dict[str, ModuleType]] = {
     "questions": questions,
 }
 
-_OWN_SOURCE: Final = Path(__file__).read_text(encoding="utf-8")  # what it sets up is part of a compiled template
-
 
 @pass_context
 def _priced(context: Context, ms: int) -> Markup:
@@ -52,14 +48,9 @@ def _priced(context: Context, ms: int) -> Markup:
 
 @lru_cache(maxsize=8)
 def environment(resources: Resources) -> Environment:
-    """Return the one environment, which knows the catalog: escaped by default, an unknown name is an error.
-
-    A process compiles a template on first use, unless an earlier one did.
-    """
+    """Return the one environment, which knows the catalog: escaped by default, an unknown name is an error."""
     env = Environment(
         loader=FileSystemLoader(resources.templates),
-        bytecode_cache=CompiledTemplates(resources.templates, _OWN_SOURCE),
-        optimized=False,  # no filter's result is compiled in, so that a template compiled before it changed is as good
         autoescape=select_autoescape(("html", "xml", "svg"), default=False),
         undefined=StrictUndefined,
         auto_reload=False,
