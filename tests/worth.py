@@ -28,6 +28,7 @@ from tests.support.services import shared_pages
 from tests.support.ten_moments import ten_moments
 
 Values = npt.NDArray[np.float64]
+Places = npt.NDArray[np.intp]
 MARKET: Final = "market"
 NEW_FACTS: Final = 0.30  # of a paid body's facts, at least
 NEW_SENTENCES: Final = 0.50
@@ -167,21 +168,21 @@ class Worth:
         return len(self.new_sentences) / max(self.sentences, 1)
 
 
-def worth(paid: Sequence[Said], free: Sequence[Said]) -> Worth:
+def worth(paid: Sequence[Said], free: "Free") -> Worth:
     """Compare a paid body with the free answers of the same moments.
 
     Args:
         paid: what the body says at each moment.
         free: what all free answers together say at each moment, likewise.
     """
-    new = _new_numbers(paid, free) | _new_words(paid, free)
+    new = _new_numbers(paid, free) | _new_words(paid, free.said)
     every: dict[str, bool] = {}
     for said in paid:
         for (subject, key), _ in (*said.numbers.items(), *said.words.items()):
             fact = f"{subject} {fact_of(key.quantity)} {key.horizon}".strip()
             every[fact] = every.get(fact, False) or (subject, key) in new
 
-    given = set().union(*(said.sentences for said in free))
+    given = set().union(*(said.sentences for said in free.said))
     wording = set().union(*(said.sentences for said in paid))
     return Worth(
         facts=len(every),
@@ -204,20 +205,30 @@ def _new_words(paid: Sequence[Said], free: Sequence[Said]) -> set[tuple[str, Key
     return new
 
 
-def _new_numbers(paid: Sequence[Said], free: Sequence[Said]) -> set[tuple[str, Key]]:
-    """Return what has a number that no free one gives."""
-    samples = [(moment, subject) for moment in range(len(paid)) for subject in (*ASSETS, MARKET)]
-    free_rows = _rows(free, samples, with_market=True)
-    by_asset = [place for place, (_, subject) in enumerate(samples) if subject != MARKET]
-    by_market = [place for place, (_, subject) in enumerate(samples) if subject == MARKET]
+class Free:
+    """What all free answers say at some moments, and what two of their numbers give."""
 
+    def __init__(self, said: Sequence[Said]) -> None:
+        """Take what they say together at each moment."""
+        self.said = said
+        self.samples = [(moment, subject) for moment in range(len(said)) for subject in (*ASSETS, MARKET)]
+        rows = _rows(said, self.samples, with_market=True)
+        of_market = [subject == MARKET for _, subject in self.samples]
+        self.pools = [
+            (places.tolist(), _Pool({key: row[places] for key, row in rows.items()}))
+            for places in (np.flatnonzero(np.logical_not(of_market)), np.flatnonzero(of_market))
+        ]
+
+
+def _new_numbers(paid: Sequence[Said], free: Free) -> set[tuple[str, Key]]:
+    """Return what has a number that no free one gives."""
     new = set()
-    for places in (by_asset, by_market):
-        pool = _Pool({key: row[places] for key, row in free_rows.items()})
-        for key, row in _rows(paid, samples, with_market=False).items():
+    rows = _rows(paid, free.samples, with_market=False)
+    for places, pool in free.pools:
+        for key, row in rows.items():
             column = row[places]
             if np.isfinite(column).any() and not pool.gives(column, key[0].quantity):
-                new |= {(samples[place][1], key[0]) for place in places if np.isfinite(row[place])}
+                new |= {(free.samples[place][1], key[0]) for place in places if np.isfinite(row[place])}
     return new
 
 
@@ -301,6 +312,7 @@ class _Pool:
         names = np.array(self._names)
         left, right = np.nonzero((names[:, None] == names) & self._own[:, None] & self._own)
         self._likes = (left[left != right], right[left != right])  # two of one name
+        self._wholes: dict[bytes, Values] = {}  # by the known samples
 
     def gives(self, column: Values, quantity: str) -> bool:
         """Say whether one free number, or two, give these wherever they are known."""
@@ -314,23 +326,34 @@ class _Pool:
         leaf = quantity.rpartition(".")[2]
         if len(same) and (varied or any(self._names[row] == leaf for row in same)):
             return True
-        return varied and (self._like_give(rows, wanted, slack) or self._two_give(rows, wanted, slack))
+        if not varied:
+            return False
+        return self._like_give(rows, wanted, slack) or self._two_give(self._whole(known), wanted, slack)
 
     def _like_give(self, rows: Values, wanted: Values, slack: Values) -> bool:
         """Say whether each is the difference of two that have one name, such as two chances of a rise."""
         left, right = self._likes
-        apart = rows[left] - rows[right]
-        given = (np.abs(apart - wanted) <= slack) | (np.abs(100.0 * apart - wanted) <= slack)
-        return bool(given.any(axis=0).all())
+        # Sample by sample: most numbers are no such difference at the first.
+        for sample, value in enumerate(wanted):
+            apart = rows[left, sample] - rows[right, sample]
+            given = (np.abs(apart - value) <= slack[sample]) | (np.abs(100.0 * apart - value) <= slack[sample])
+            if not given.any():
+                return False
+        return True
 
-    def _two_give(self, rows: Values, wanted: Values, slack: Values) -> bool:
+    def _whole(self, known: Places) -> Values:
+        """Return the different rows among those tried in pairs that have a number at each known sample."""
+        name = known.tobytes()
+        if name not in self._wholes:
+            own = self._rows[np.ix_(self._own, known)]
+            self._wholes[name] = np.unique(own[np.isfinite(own).all(axis=1)], axis=0)
+        return self._wholes[name]
+
+    def _two_give(self, whole: Values, wanted: Values, slack: Values) -> bool:
         """Say whether adding, subtracting, multiplying or dividing two of the rows gives what is wanted."""
-        own = rows[self._own]
-        whole = np.unique(own[np.isfinite(own).all(axis=1)], axis=0)
-        first = whole[:, 0]
         with np.errstate(divide="ignore", invalid="ignore"):
             for made in (np.add, np.subtract, np.multiply, np.divide):
-                table = made(first[:, None], first)
+                table = made(whole[:, 0][:, None], whole[:, 0])
                 for scale in (1.0, 100.0, 0.01):
                     left, right = np.nonzero(np.abs(scale * table - wanted[0]) <= slack[0])
                     # Sample by sample: after a few of them no pair is left that gives all by chance.
@@ -388,7 +411,7 @@ def measured() -> dict[str, Worth]:
     """Compare each paid body with the free ones of the same tick, over ten moments of a simulated market."""
     moments = ten_moments().values()
     composed = [moment.composed for moment in moments]
-    free = [said([body.as_json() for body in one.composed.free.values()], pages(one.ctx)) for one in moments]
+    free = Free([said([body.as_json() for body in one.composed.free.values()], pages(one.ctx)) for one in moments])
     return {
         product: worth([said([one.paid[product].as_json()]) for one in composed], free) for product in composed[0].paid
     }

@@ -5,6 +5,8 @@ for as long as it was seen to last: right-censored, in the estimate of Kaplan an
 """
 
 import math
+from bisect import bisect_left
+from collections import Counter
 from collections.abc import Sequence
 from typing import ClassVar, Final, NamedTuple
 
@@ -135,14 +137,17 @@ def survival(spells: Sequence[Spell], hours: float) -> Share | None:
         return None
     share = 1.0
     spread = 0.0
-    lengths = sorted({spell.hours for spell in spells if spell.came_next is not None and spell.hours <= hours})
-    for length in lengths:
-        there = sum(spell.hours >= length for spell in spells)
-        ended = sum(spell.hours == length and spell.came_next is not None for spell in spells)
+    seen = sorted(spell.hours for spell in spells)
+    ends = Counter(spell.hours for spell in spells if spell.came_next is not None)
+    for length in sorted(ends):
+        if length > hours:
+            break
+        there = len(seen) - bisect_left(seen, length)
+        ended = ends[length]
         share *= 1.0 - ended / there
         spread += ended / (there * (there - ended)) if there > ended else 0.0
 
-    if share > 0.0 and hours > max(spell.hours for spell in spells):
+    if share > 0.0 and hours > seen[-1]:
         return None
     return _with_interval(share, spread)
 

@@ -8,8 +8,8 @@ import pytest
 
 from generator.compose.challenge import WORTH
 from generator.compose.envelope import PaidResponse
-from tests.support.ten_moments import ten_moments
-from tests.worth import MARKET, NEW_FACTS, NEW_SENTENCES, Said, Worth, said, worth
+from tests.support.ten_moments import MOMENTS, ten_moments
+from tests.worth import MARKET, NEW_FACTS, NEW_SENTENCES, Free, Worth, said, worth
 
 PLANTED: dict[str, tuple[str, Callable[[dict[str, Any]], float]]] = {
     "renamed copy": ("BTC", lambda coin: coin["change_24h"]),
@@ -21,11 +21,11 @@ PLANTED: dict[str, tuple[str, Callable[[dict[str, Any]], float]]] = {
 
 
 @cache
-def moments() -> tuple[list[Said], list[dict[str, Any]]]:
+def moments() -> tuple[Free, list[dict[str, Any]]]:
     """Return what is free at each of ten moments, and every coin then."""
     composed = [moment.composed for moment in ten_moments().values()]
     free = [said([body.as_json() for body in one.free.values()]) for one in composed]
-    return free, [one.free["/api/main-brain.php"].as_json() for one in composed]
+    return Free(free), [one.free["/api/main-brain.php"].as_json() for one in composed]
 
 
 @pytest.mark.parametrize("planted", PLANTED)
@@ -49,7 +49,7 @@ def test_a_free_fact_in_other_clothes_is_not_new(planted: str) -> None:
 
 def test_a_number_that_no_free_answer_gives_is_new() -> None:
     free, _ = moments()
-    paid = [said([{"planted": 17.31 + 3.77 * number**1.5}]) for number in range(len(free))]
+    paid = [said([{"planted": 17.31 + 3.77 * number**1.5}]) for number in range(MOMENTS)]
 
     assert worth(paid, free).new_facts == (f"{MARKET} planted",)
 
