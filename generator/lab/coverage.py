@@ -15,7 +15,7 @@ from generator.catalog.durations import DAY_MS, HOUR_MS
 from generator.catalog.horizons import HORIZONS
 from generator.lab.outlook import moves_after
 from generator.lab.report import met, table
-from generator.lab.scores import resampled
+from generator.lab.scores import draw, interval_of
 from generator.market.bars import BAR_MS, BARS_A_DAY, BarFrame, FloatArray
 
 STATED: Final = (50, 90)
@@ -165,11 +165,8 @@ def ratio_by_days(day: Days, above: FloatArray, below: FloatArray, together: int
     many = int(day.max()) + 1
     top = np.bincount(day, weights=above, minlength=many)
     bottom = np.bincount(day, weights=below, minlength=many)
-
-    def ratio(take: Days) -> float:
-        return 100.0 * float(top[take].sum() / bottom[take].sum())
-
-    return resampled(ratio, many, together, 1000)
+    taken = draw(many, together, 1000)
+    return interval_of(100.0 * (top[taken].sum(axis=1) / bottom[taken].sum(axis=1)))
 
 
 @dataclass(frozen=True, slots=True)
