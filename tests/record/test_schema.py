@@ -1,6 +1,5 @@
 """A memory of an earlier schema is brought to today's, one of today's is stamped, any other is refused untouched."""
 
-import os
 import shutil
 import sqlite3
 from contextlib import closing
@@ -21,7 +20,6 @@ from generator.record.memory.store import Memory
 from tests.support.arena_inputs import HOUR, MINUTE, NOON, hours, inputs_at, play_tick
 from tests.support.databases import url_in
 
-DIED = 17
 RANGES = ("ranges", "moves", "due_ms")
 LATER_COLUMNS = (*RANGES, "call")
 # What takes a memory from each schema to the one before.
@@ -264,35 +262,31 @@ def test_a_process_that_dies_while_it_migrates_leaves_a_memory_that_opens(
     tmp_path: Path, filled: Path, version: str, statements: int
 ) -> None:
     make_older(filled, version)
-    before, deaths = dump(filled), 0
+    before = dump(filled)
 
-    while os.waitstatus_to_exitcode(os.waitpid(_opened_until(deaths, url_in(tmp_path)), 0)[1]) == DIED:
-        deaths += 1
-        if schema_of_if_stamped(filled) is None:
-            assert dump(filled) == before
+    left = what_deaths_leave(tmp_path)
 
-    assert deaths > statements
-    Memory.open(url_in(tmp_path)).close()
-    assert schema_of(filled) == (t.SCHEMA_VERSION, t.SCHEMA_VERSION)
-
-
-def schema_of_if_stamped(path: Path) -> tuple[str, str] | None:
-    with closing(sqlite3.connect(path)) as connection:
-        is_stamped = connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'memory_version'").fetchall()
-    return schema_of(path) if is_stamped else None
+    assert len(left) > statements
+    changed = [folder for folder in left if dump(folder / filled.name) != before]
+    for folder in (left[statements // 2], *changed):
+        Memory.open(url_in(folder)).close()
+        assert schema_of(folder / filled.name) == (t.SCHEMA_VERSION, t.SCHEMA_VERSION)
 
 
-def _opened_until(statements: int, url: str) -> int:
-    """Open a memory in a process that ends before one of its statements; return its id."""
-    pid = os.fork()
-    if pid:
-        return pid
-    left = iter(range(statements))
+def what_deaths_leave(folder: Path) -> list[Path]:
+    """Open a memory; return what a process that ended before each of its statements would have left: its files."""
+    left: list[Path] = []
 
-    @event.listens_for(Engine, "before_cursor_execute")
-    def die(*_: object) -> None:
-        if next(left, None) is None:
-            os._exit(DIED)
+    def copy(*_: object) -> None:
+        copied = folder / f"before-{len(left)}"
+        copied.mkdir()
+        for path in folder.glob("memory.sqlite3*"):
+            shutil.copy(path, copied)
+        left.append(copied)
 
-    Memory.open(url)
-    os._exit(0)
+    event.listen(Engine, "before_cursor_execute", copy)
+    try:
+        Memory.open(url_in(folder)).close()
+    finally:
+        event.remove(Engine, "before_cursor_execute", copy)
+    return left
