@@ -17,27 +17,27 @@ recorded = pytest.mark.skipif(not RECORDING.is_dir(), reason="the recordings are
 def test_a_week_of_a_simulated_market_is_described_without_contradiction() -> None:
     frame = SimulatedMarket(2026).bars(START_MS, START_MS + 7 * DAY_MS)
 
-    found = sweep(frame, every=6, bodies=5)
+    found = sweep(frame, every=12, bodies=4)
 
     assert found.rows == {}, found.examples
-    assert found.bars > 200
-    assert found.bodies == 5
+    assert found.bars > 100
+    assert found.bodies == 4
 
 
 def test_lessons_bodies_and_pages_of_a_played_market_contradict_nothing() -> None:
     found = Found()
 
-    shared = play(Played("simulated", seed=2026), found, hours=26, live_hours=1, days=2)
+    shared = play(Played("simulated", seed=2026), found, hours=14, live_hours=1, days=2)
 
     assert found.rows == {}, found.examples
-    assert found.lessons > 20
+    assert found.lessons > 10
     assert found.releases == 1
     assert 1 <= shared <= 3
 
 
 @recorded
 def test_days_of_a_recording_are_described_without_contradiction() -> None:
-    frame = read_candles(RECORDING).rows(0, 5 * DAY_BARS)
+    frame = read_candles(RECORDING).rows(0, 4 * DAY_BARS)
 
     found = sweep(frame, every=6)
 
@@ -50,10 +50,10 @@ def test_lessons_bodies_and_pages_of_a_recording_contradict_nothing() -> None:
     found = Found()
     at = datetime(2022, 10, 24, 0, 56, tzinfo=UTC)
 
-    shared = play(Played("recorded", folder=RECORDING, at=at), found, hours=26, live_hours=1, days=2)
+    shared = play(Played("recorded", folder=RECORDING, at=at), found, hours=14, live_hours=1, days=2)
 
     assert found.rows == {}, found.examples
-    assert found.lessons > 20
+    assert found.lessons > 10
     assert 1 <= shared <= 3
 
 
