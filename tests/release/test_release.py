@@ -112,6 +112,19 @@ def test_after_a_clock_was_set_back_nothing_is_dated_ahead_and_no_date_is_reused
         assert max(path.stat().st_mtime for path in served) <= now_s
 
 
+def test_when_a_clock_is_set_back_only_what_is_dated_ahead_of_it_is_dated_again(tmp_path: Path) -> None:
+    releases = opened(tmp_path)
+    releases.publish("000000000001", {"/old.json": b"1", "/now.json": b"1", "/ahead.json": b"1"}, now_s=100)
+    releases.publish("000000000002", {"/old.json": b"1", "/now.json": b"2", "/ahead.json": b"1"}, now_s=160)
+    releases.publish("000000000003", {"/old.json": b"1", "/now.json": b"2", "/ahead.json": b"3"}, now_s=161)
+    before = {path: modified(tmp_path, path) for path in ("/old.json", "/now.json")}
+
+    releases.publish("000000000004", {"/old.json": b"1", "/now.json": b"2", "/ahead.json": b"3"}, now_s=160)
+
+    assert {path: modified(tmp_path, path) for path in before} == before == {"/old.json": 100, "/now.json": 160}
+    assert modified(tmp_path, "/ahead.json") == 159
+
+
 def test_a_path_that_goes_and_comes_back_is_never_dated_as_it_was_with_other_bytes(tmp_path: Path) -> None:
     releases = opened(tmp_path)
     releases.publish("000000000001", FILES, now_s=1000)

@@ -6,6 +6,7 @@ from typing import Any
 
 import msgpack
 import pytest
+from aiohttp import web
 
 from gateway.http.metrics import Metrics
 from gateway.settings import GatewaySettings
@@ -175,6 +176,41 @@ async def test_a_404_on_a_kept_connection_is_asked_for_again_over_a_fresh_one() 
         presence = await chain.confirm(payment.txid)
 
     assert (presence, upstream.shown, upstream.looks[payment.txid]) == (Presence.FOUND, 0, 1)
+
+
+class Answers(FakeUpstream):
+    """A node whose answer in msgpack is dictated."""
+
+    def __init__(self, status: int, content: dict[str, Any]) -> None:
+        super().__init__(DEVNET.full)
+        self.shown_status = status
+        self.content = content
+
+    def _show(self, _txid: str) -> web.Response:
+        return web.Response(status=self.shown_status, body=msgpack.packb(self.content))
+
+
+@pytest.mark.parametrize(
+    ("status", "said", "presence"),
+    [
+        (200, {"confirmed-round": 5_001}, Presence.FOUND),
+        (200, {}, Presence.POOLED),
+        (200, {"pool-error": ""}, Presence.POOLED),
+        (200, {"pool-error": "overspend"}, Presence.DROPPED),
+        (200, {"pool-error": 7}, Presence.UNKNOWN),
+        (201, {"confirmed-round": 5_001}, None),
+        (500, {"confirmed-round": 5_001}, None),
+    ],
+)
+@in_loop
+async def test_what_algod_shows_over_a_kept_connection_is_read_as_over_a_fresh_one(
+    status: int, said: dict[str, Any], presence: Presence | None
+) -> None:
+    payment = Buyer().pay()
+    upstream = Answers(status, {"txn": signed_transaction(payment), **said})
+
+    async with chain_of(upstream) as chain:
+        assert await chain.algod.show(payment.txid, 1.0) is presence
 
 
 def signed_transaction(payment: Signed) -> Any:
