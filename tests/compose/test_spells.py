@@ -232,6 +232,21 @@ def test_what_followed_such_hours_is_counted_next_to_all_hours() -> None:
     assert made.rule == made.rule[:1].upper() + made.rule[1:].rstrip(".") + "."
 
 
+def test_outcomes_as_frequent_as_always_differ_by_zero_from_all_hours() -> None:
+    same = Followed(24, 0.0, (6, 3, 6), (40, 20, 40), ((0.0, 0.0),) * 3, 9)
+    such = SuchHours(0, 0.0, 15, 9, (same,))
+
+    made = such_hours(replace(full_context(), month=replace(month(), such=such)))
+
+    assert made is not None
+    after = made.after["24h"]
+    assert after is not None
+    assert after.usual_percent == 0.0
+    for outcome in after.outcomes.values():
+        assert (outcome.difference_percent, outcome.low_percent, outcome.high_percent) == (0.0, 0.0, 0.0)
+        assert not outcome.differs
+
+
 @pytest.mark.parametrize("lacking", ["such", "state"])
 def test_without_a_state_there_are_no_such_hours(lacking: str) -> None:
     assert such_hours(replace(full_context(), month=replace(month(), **{lacking: None}))) is None

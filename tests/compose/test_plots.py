@@ -1,0 +1,135 @@
+"""The report's plots: each point again from the candles and the other parts of the answers."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, Final
+
+import pytest
+
+from generator.arena.values import Bin, MoveScores, Proportion
+from generator.catalog.assets import ASSETS
+from generator.catalog.durations import HOUR_MS
+from generator.compose.free import FreeBodies
+from generator.compose.plots import plots
+from generator.compose.spells import spells
+from tests.support.bodies import composed, paid
+from tests.support.builders import full_context
+from tests.support.ten_moments import names, ten_moments
+
+REPORT: Final = "x402-atlas-human-report"
+
+
+def plot(report: Mapping[str, Any], name: str) -> dict[str, Any]:
+    [found] = [each for each in report["plots"] if each["name"] == name]
+    return dict(found)
+
+
+def series(drawn: Mapping[str, Any]) -> dict[str, list[float | None]]:
+    return {each["name"]: each["values"] for each in drawn["series"]}
+
+
+def of_moment(name: str) -> dict[str, Any]:
+    answer: dict[str, Any] = ten_moments()[name].composed.paid[REPORT].as_json()["report"]
+    return answer
+
+
+@pytest.mark.parametrize("name", names()[::4])
+def test_the_price_plot_is_every_second_close_of_five_days(name: str) -> None:
+    frame = ten_moments()[name].bars
+    closes = {
+        int(t) + 300_000: row[ASSETS.index("BTC")]
+        for t, row in zip(frame.t.tolist(), frame.fields["close"].tolist(), strict=True)
+    }
+    drawn = plot(of_moment(name), "price")
+
+    assert drawn["x"] == [-2.0 * ago for ago in range(59, -1, -1)]
+    at = [max(closes) + int(hours * HOUR_MS) for hours in drawn["x"]]
+    assert series(drawn) == {"Bitcoin": [pytest.approx(closes[each], rel=1e-5) for each in at]}
+    assert (drawn["kind"], drawn["unit"], drawn["part"]) == ("line", "US dollars", "what_changed")
+    assert len(drawn["states"]) == 60
+    assert set(drawn["states"]) <= {"rising", "falling", "none", "unknown"}
+
+
+@pytest.mark.parametrize("name", names()[::4])
+def test_the_state_at_the_end_of_the_price_plot_is_the_side_that_is_published(name: str) -> None:
+    moment = ten_moments()[name]
+    made = spells(moment.ctx)
+    assert made is not None
+    assert made.side is not None
+    assert made.side.hours is not None
+    drawn = plot(of_moment(name), "price")
+
+    during = [state for hours, state in zip(drawn["x"], drawn["states"], strict=True) if -hours < made.side.hours]
+    assert set(during) == {made.side.state}
+
+
+@pytest.mark.parametrize("name", names()[::4])
+def test_the_funding_plot_is_the_mean_rate_each_twelve_hours(name: str) -> None:
+    drawn = plot(of_moment(name), "funding")
+    month = ten_moments()[name].ctx.month
+    assert month is not None
+
+    rates = [month.funding[719 - 12 * ago] for ago in range(59, -1, -1)]
+    assert series(drawn) == {
+        "funding": [None if math.isnan(rate) else pytest.approx(100 * rate, abs=6e-5) for rate in rates]
+    }
+    assert drawn["x"] == [-12.0 * ago for ago in range(59, -1, -1)]
+    assert (drawn["unit"], drawn["part"]) == ("percent per 8 hours", "derivatives")
+
+
+def test_the_ranges_and_the_ladder_that_are_drawn_are_those_of_the_answers() -> None:
+    report = paid("full", REPORT)["report"]
+    ranges, ladder = plot(report, "ranges"), plot(report, "ladder")
+    levels = report["ladder"]["levels"]["4h"]
+    reading = full_context().reading
+    assert reading is not None
+
+    reach = reading.assets["BTC"].ranges
+    assert reach is not None
+    assert ranges["x"] == list(report["ladder"]["levels"]) == list(reach)
+    assert list(series(ranges)) == ["low_90", "low_50", "high_50", "high_90"]
+    for name, values in series(ranges).items():
+        assert values == [pytest.approx(100 * getattr(move, name), abs=0.006) for move in reach.values()]
+    assert ladder["x"] == [level["level_percent"] for level in levels]
+    assert series(ladder) == {
+        "at the end": [round(100 * level["end"]["either"], 1) for level in levels],
+        "on the way": [round(100 * level["touch"]["either"], 1) for level in levels],
+    }
+
+
+def test_the_calibration_that_is_drawn_is_the_record_of_live_forecasts() -> None:
+    full = full_context()
+    bins = (
+        Bin(30.0, 40.0, 900, Proportion(325, 900, 36.11, 33.0, 39.3), 36.94),
+        Bin(40.0, 50.0, 290, Proportion(105, 290, 36.21, 30.9, 41.9), 44.86),
+        Bin(50.0, 60.0, 12, None, 55.5),
+        Bin(60.0, 70.0, 40, Proportion(20, 40, 50.0, 35.2, 64.8), None),
+    )
+    record = replace(full.arena.hourly_record, move=MoveScores(bins=bins))
+
+    [drawn] = [
+        each for each in plots(replace(full, arena=replace(full.arena, hourly_record=record))) if each.x == (36.9, 44.9)
+    ]
+
+    assert (drawn.name, drawn.part, drawn.kind, drawn.states) == ("calibration", "track_record", "line", ())
+    assert series(drawn.model_dump()) == {"came": (36.1, 36.2), "right would be": (36.9, 44.9)}
+    assert (drawn.unit, drawn.x_name) == ("percent of cases that moved", "called, percent")
+
+
+def test_without_a_month_or_a_reading_nothing_of_them_is_drawn() -> None:
+    full = full_context()
+
+    assert {each.name for each in plots(full)} == {"ranges", "ladder"}
+    assert plots(replace(full, reading=None)) == ()
+
+
+def test_every_free_answer_is_found_by_its_name() -> None:
+    answers = FreeBodies(composed("full").free)
+    names_of_it = [name for name, member in vars(FreeBodies).items() if isinstance(member, property)]
+    found = {name: getattr(answers, name) for name in names_of_it}
+
+    for name, body in found.items():
+        assert body.as_json().get("endpoint", "status") == name.replace("_", "-"), name
+    assert answers.reasoning("ETH").as_json()["asset"] == "ETH"
+    assert len(found) == 8
