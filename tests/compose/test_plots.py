@@ -25,7 +25,7 @@ def plot(report: Mapping[str, Any], name: str) -> dict[str, Any]:
     return dict(found)
 
 
-def series(drawn: Mapping[str, Any]) -> dict[str, list[float | None]]:
+def series(drawn: Mapping[str, Any]) -> dict[str, Any]:
     return {each["name"]: each["values"] for each in drawn["series"]}
 
 

@@ -202,6 +202,15 @@ def _follows""",
     Excluded("gateway/ledger/record.py", "created_at: float = 0.0", "whoever makes a row gives its time"),
     Excluded(
         "gateway/payments/decide.py",
+        """    PAID = "paid, or on its way to the chain"
+    OPEN = "accepted here, and its outcome not known"
+    UNKNOWN = "no one can say yet"
+    UNPAID = "not paid"
+""",
+        "words for who reads the table: fates are compared, and their texts are written nowhere",
+    ),
+    Excluded(
+        "gateway/payments/decide.py",
         """    DELIVER = "delivered"
     REFUSE = "refused"
     PENDING = "pending"

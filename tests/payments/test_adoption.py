@@ -184,6 +184,8 @@ async def test_an_adopted_payment_waits_while_there_is_nothing_to_deliver(tmp_pa
         answer = await home.send(payment)
 
     assert answer.status_code == 503
+    assert answer.json()["detail"].startswith("The payment is settled, and there is nothing to deliver yet;")
+    assert answer.json()["detail"].endswith("the same one works later.")
     assert "PAYMENT-REQUIRED" not in answer.headers
 
 

@@ -5,6 +5,8 @@ from pathlib import Path
 import pytest
 
 from gateway.clock import STOP_QUOTING_S
+from gateway.errors import IdentityTaken
+from gateway.ledger.record import Record
 from gateway.payments.decide import Outcome, Refused, Unavailable
 from gateway.payments.orders import Order, Orders
 from gateway.payments.parse import read_payment
@@ -91,3 +93,31 @@ async def test_without_a_list_of_signers_any_address_may_be_echoed(
     assert isinstance(ours, Order)
     assert ours.terms["extra"]["feePayer"] == OTHER_SIGNER
     assert junk == Refused("unknown_fee_payer", "the fee payer is not one of the facilitator's")
+
+
+@in_loop
+async def test_while_the_ledger_is_unusable_nothing_is_quoted_and_no_new_payment_is_taken(tmp_path: Path) -> None:
+    async with gateway_app(tmp_path) as home:
+        quoted = await home.get()
+        home.state.ledger.ledger.fault = "the payments ledger is damaged"
+
+        refused, order = await home.get(), await order_of(home)
+
+    assert (quoted.status_code, refused.status_code) == (402, 503)
+    assert refused.json()["detail"] == "The payments ledger cannot be used right now."
+    assert order == Unavailable("the payments ledger cannot be used right now; the same payment works later")
+
+
+@in_loop
+async def test_an_intent_that_the_ledger_refuses_for_no_known_payment_may_be_sent_again(tmp_path: Path) -> None:
+    async with gateway_app(tmp_path) as home:
+
+        async def refuses(_intent: Record) -> None:
+            raise IdentityTaken("another has it")
+
+        home.state.ledger.write_intent = refuses  # type: ignore[method-assign, assignment]
+        answer = await home.send(home.buyer.pay())
+
+    assert answer.status_code == 503
+    assert answer.json()["detail"] == "The payments ledger refused the payment; the same one works later."
+    assert home.upstream.asked("/settle") == []

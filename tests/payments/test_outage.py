@@ -70,11 +70,12 @@ async def test_a_failed_verify_is_counted_timed_and_logged_with_what_came(tmp_pa
     async with gateway_app(tmp_path, facilitator_token="hush-1") as home:
         home.upstream.verify = answer
         with capture_logs() as logs:
-            await home.send(home.buyer.pay())
+            refused = await home.send(home.buyer.pay())
 
         assert value(home, "emi_facilitator_failures_total", call="verify") == 1
         assert value(home, "emi_verify_seconds_count") == 1
 
+    assert refused.json()["detail"] == "The facilitator cannot verify right now; the same payment works later."
     reason = next(line["reason"] for line in logs if line["event"] == "verify failed")
     assert reason.startswith(f"POST {home.upstream.url}/f/verify: status {answer if answer == 500 else 200}, ")
     assert any(words in reason for words in ("Just a moment", '"isValid": "yes"', '"error": "server"'))

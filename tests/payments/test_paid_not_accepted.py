@@ -125,7 +125,8 @@ async def test_what_the_chain_or_its_pool_has_is_409_whatever_is_wrong(
     said = answer.json()
     assert (said["reason"], said["txid"], said["contact"]) == ("payment_already_on_chain", payment.txid, CONTACT)
     assert "Do not pay again" in said["detail"]
-    assert payment.txid in said["detail"]
+    asks = f"If its answer never reached you, write to {CONTACT} and name the transaction {payment.txid}."
+    assert said["detail"].endswith(f" Do not pay again. {asks}")
 
 
 @pytest.mark.parametrize("code", WRONG)
