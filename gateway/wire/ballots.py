@@ -18,7 +18,7 @@ from typing import Any, Final
 
 from gateway.wire.algorand import TRANSACTION_PREFIX, address_of, pack, signature_holds, txid_of, unpack
 from gateway.wire.networks import NETWORKS
-from gateway.wire.notes import RoundVote, read_note
+from gateway.wire.notes import RoundVote, Vote, read_note
 from gateway.wire.refusals import Refusal, RefusedError
 
 MAX_FILE_BYTES: Final = 4_096
@@ -45,7 +45,7 @@ class SignedBallot:
     raw: bytes  # msgpack of the signed transaction
     transaction: Mapping[str, Any]  # its fields, as on the wire
     signature: bytes  # ed25519, 64 bytes
-    vote: RoundVote  # what its note says
+    vote: Vote  # what its note says
     message: bytes  # the bytes that were signed
 
     @property
@@ -108,7 +108,8 @@ def check_form(ballot: SignedBallot, form: int = FORM) -> None:
         RefusedError: something in it does not follow from its voter, round, vote and network, or it gives chances to a
             round that takes words alone.
     """
-    if form <= WORDS_FORM and ballot.vote.chances is not None:
+    is_word = isinstance(ballot.vote, RoundVote) and ballot.vote.chances is None
+    if form <= WORDS_FORM and not is_word:
         raise RefusedError(Refusal.WORDS_ALONE)
     if form == FIRST_FORM:
         return

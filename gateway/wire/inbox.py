@@ -16,6 +16,8 @@ from gateway.wire.ballots import FORM, WORDS_FORM
 
 OPEN_ROUND: Final = ".open-round"
 """Which round takes votes, written by each tick."""
+OPEN_DAILY: Final = ".open-daily"
+"""Which daily question takes answers, likewise."""
 EARLIER_VOTERS: Final = ".earlier-voters"
 """Whose votes were counted in an earlier round, written when a round was locked or resolved."""
 READ_WITHIN_MS: Final = 180_000
@@ -28,7 +30,7 @@ _DIGEST_BYTES: Final = 32
 class AnnouncedRound:
     """What a generator says in its inbox of the round that takes votes; times are wall time."""
 
-    round_id: str
+    round_id: str  # or the name of the daily question
     closes_ms: int
     read_ms: int  # of the tick that read the inbox last
     form: int = FORM  # of the ballots that the round takes

@@ -10,6 +10,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple, Self
 
+from gateway.wire.daily import KEYS as DAILY_KEYS
+from gateway.wire.daily import DailyAnswer
 from gateway.wire.refusals import Refusal, RefusedError
 
 ANY_PREFIX: Final = b"emi-arena/v"
@@ -105,7 +107,10 @@ def note_of(round_id: str, choice: str, chances: Chances | None = None) -> bytes
     return RoundVote.of(round_id, choice, chances).note
 
 
-def read_note(note: object) -> RoundVote:
+Vote = RoundVote | DailyAnswer
+
+
+def read_note(note: object) -> Vote:
     """Read a note; its spelling is the reader's to compare with `RoundVote.note`.
 
     Raises:
@@ -147,9 +152,19 @@ def _read_chances(fields: Mapping[str, Any]) -> RoundVote:
     return RoundVote.of(fields["r"], "", chances)
 
 
-_OF_KEYS: Final[Mapping[tuple[bytes, frozenset[str]], Callable[[Mapping[str, Any]], RoundVote]]] = {
+def _read_daily(fields: Mapping[str, Any]) -> DailyAnswer:
+    if not isinstance(fields["d"], str):
+        raise RefusedError(Refusal.NOTE_FORM)
+    try:
+        return DailyAnswer.of(fields["d"], fields["r50"], fields["r90"])
+    except ValueError:
+        raise RefusedError(Refusal.RANGES) from None
+
+
+_OF_KEYS: Final[Mapping[tuple[bytes, frozenset[str]], Callable[[Mapping[str, Any]], Vote]]] = {
     (WORD_PREFIX, frozenset({"r", "p"})): _read_word,
     (CHANCES_PREFIX, frozenset({"r", "q"})): _read_chances,
+    (CHANCES_PREFIX, DAILY_KEYS): _read_daily,
 }
 
 

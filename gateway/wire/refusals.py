@@ -26,6 +26,7 @@ class Refusal(StrEnum):
     NOT_FREE = "neither free nor on chain"
     CHOICE = "choice is not BULLISH, BEARISH or NEUTRAL"
     CHANCES = "chances are not three whole percents that add up to 100"
+    RANGES = "ranges are not a 50% range inside a 90% range"
     WORDS_ALONE = "chances in a round that takes words alone"
     NO_SUCH_ROUND = "no such round takes votes"
     OTHER_ASSET = "round id and asset do not agree"

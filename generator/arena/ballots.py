@@ -9,7 +9,7 @@ Of one voter's ballots the latest arrival counts; two at the same millisecond ar
 import base64
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from gateway.wire.algorand import key_of
 from gateway.wire.ballots import (
@@ -20,7 +20,8 @@ from gateway.wire.ballots import (
     check_form,
     read_ballot,
 )
-from gateway.wire.notes import ANY_PREFIX, Chances, note_of
+from gateway.wire.daily import DailyAnswer, Ends
+from gateway.wire.notes import ANY_PREFIX, Chances, Vote, note_of
 from gateway.wire.refusals import Refusal, RefusedError
 from generator.arena.values import BallotVerdict, Round
 from generator.catalog.words import Prediction, RoundPhase
@@ -33,9 +34,11 @@ __all__ = [
     "Ballot",
     "BallotFile",
     "Chances",
+    "DailyBallot",
     "Poll",
     "Refusal",
     "judge",
+    "judge_all",
     "note_of",
 ]
 
@@ -63,6 +66,36 @@ class Ballot(NamedTuple):
     chances: Chances | None = None  # None: a word alone
 
 
+class DailyBallot(NamedTuple):
+    """One valid answer to the daily question."""
+
+    txid: str
+    voter: str  # address
+    question_id: str
+    ends: Ends
+    arrived_ms: int
+    signed: bytes = b""  # msgpack of the signed transaction
+
+
+class TakesBallots(Protocol):
+    """What a ballot may be for: a round, or a daily question."""
+
+    @property
+    def asset(self) -> str:
+        """Whose price it is about."""
+        ...
+
+    @property
+    def start_ms(self) -> int:
+        """When it takes no more ballots."""
+        ...
+
+    @property
+    def phase(self) -> RoundPhase:
+        """Whether it takes some."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Poll:
     """What ballots are judged against."""
@@ -73,15 +106,30 @@ class Poll:
     now_ms: int
     # of ballots, by round id: of each round that was not opened under today's form
     forms: Mapping[str, int] = field(default_factory=dict)
+    questions: Mapping[str, TakesBallots] = field(default_factory=dict)  # by id: the daily questions that are not over
+
+
+class Judged(NamedTuple):
+    """One verdict per ballot file; the valid ballots, and the valid answers to daily questions, by (arrival, txid)."""
+
+    verdicts: tuple[BallotVerdict, ...]
+    ballots: tuple[Ballot, ...]
+    answers: tuple[DailyBallot, ...]
 
 
 def judge(
     files: Iterable[BallotFile], poll: Poll, known: Callable[[frozenset[str]], frozenset[str]]
 ) -> tuple[tuple[BallotVerdict, ...], tuple[Ballot, ...]]:
-    """Return one verdict per ballot file, and the valid ballots in order of (arrival, txid).
+    """Return one verdict per ballot file, and the valid ballots of rounds in order of (arrival, txid).
 
     `known` returns which of these transaction ids were counted before.
     """
+    judged = judge_all(files, poll, known)
+    return judged.verdicts, judged.ballots
+
+
+def judge_all(files: Iterable[BallotFile], poll: Poll, known: Callable[[frozenset[str]], frozenset[str]]) -> Judged:
+    """Do what `judge` does, for answers to daily questions too."""
     receiver = key_of(poll.address)
     genesis = base64.b64decode(poll.genesis_hash)
     ordered = sorted(files, key=lambda file: (file.arrived_ms, file.name))
@@ -90,6 +138,7 @@ def judge(
 
     verdicts: list[BallotVerdict] = []
     ballots: list[Ballot] = []
+    answers: list[DailyBallot] = []
     for file, signed in read:
         if isinstance(signed, Refusal):
             verdicts.append(BallotVerdict(file.name, signed.value))
@@ -104,10 +153,17 @@ def judge(
         verdicts.append(BallotVerdict(file.name, None, signed.txid))
         counted.add(signed.txid)
         vote = signed.vote
+        if isinstance(vote, DailyAnswer):
+            answers.append(DailyBallot(signed.txid, signed.voter, vote.question_id, vote.ends, arrived_ms, signed.raw))
+            continue
         choice = Prediction(vote.choice)
         ballots.append(Ballot(signed.txid, signed.voter, vote.round_id, choice, arrived_ms, signed.raw, vote.chances))
 
-    return tuple(verdicts), tuple(sorted(ballots, key=lambda ballot: (ballot.arrived_ms, ballot.txid)))
+    return Judged(tuple(verdicts), tuple(sorted(ballots, key=_in_order)), tuple(sorted(answers, key=_in_order)))
+
+
+def _in_order(ballot: Ballot | DailyBallot) -> tuple[int, str]:
+    return ballot.arrived_ms, ballot.txid
 
 
 def _read(file: BallotFile, receiver: bytes, genesis: bytes) -> SignedBallot | Refusal:
@@ -119,10 +175,10 @@ def _read(file: BallotFile, receiver: bytes, genesis: bytes) -> SignedBallot | R
 
 def _refusal(ballot: SignedBallot, file: BallotFile, arrived_ms: int, poll: Poll) -> Refusal | None:
     """Return why a ballot that was not counted before does not count; the signature comes last, as it costs most."""
-    round_id = ballot.vote.round_id
-    refusal = _round_refusal(round_id, arrived_ms, poll, file)
+    subject = ballot.vote.subject
+    refusal = _round_refusal(ballot.vote, arrived_ms, poll, file)
     if refusal is None:
-        refusal = _form_refusal(ballot, file, poll.forms.get(round_id, FORM))
+        refusal = _form_refusal(ballot, file, poll.forms.get(subject, FORM))
     if refusal is None and not ballot.is_signed():
         refusal = Refusal.BAD_SIGNATURE
     return refusal
@@ -138,11 +194,12 @@ def _form_refusal(ballot: SignedBallot, file: BallotFile, form: int) -> Refusal 
     return Refusal.NOT_FREE
 
 
-def _round_refusal(round_id: str, arrived_ms: int, poll: Poll, file: BallotFile) -> Refusal | None:
-    round_ = poll.rounds.get(round_id)
+def _round_refusal(vote: Vote, arrived_ms: int, poll: Poll, file: BallotFile) -> Refusal | None:
+    taking: Mapping[str, TakesBallots] = poll.questions if isinstance(vote, DailyAnswer) else poll.rounds
+    round_ = taking.get(vote.subject)
     if round_ is None:
         return Refusal.NO_SUCH_ROUND
-    if not round_id.startswith(f"{round_.asset}-"):
+    if not vote.subject.startswith(f"{round_.asset}-"):
         return Refusal.OTHER_ASSET
     if arrived_ms >= round_.start_ms:
         return Refusal.CLOSED

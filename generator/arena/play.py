@@ -61,6 +61,7 @@ class PlayInputs:
     ballots: Sequence[BallotFile]
     salt: Callable[[], str]
     ranges: Mapping[str, Mapping[str, RangeForecast]] = field(default_factory=dict)  # by asset and horizon
+    usual_day: float | None = None  # median size of Bitcoin's moves over a day, as a fraction; for the daily question
     ladders: Mapping[str, Any] | None = None  # what is said of the ladders now, as it is sealed
     reached: Callable[[str, int, int], tuple[float, float] | None] = lambda _asset, _since, _until: None
     """The highest and lowest price of an asset in bars between two wall times; None where a bar is not known."""

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
+from gateway.wire.daily import Ends
 from generator.brain.forecast import MoveChance
 from generator.catalog.words import Call, Concept, Consensus, PatternType, Prediction, RoundPhase
 
@@ -574,6 +575,44 @@ class RangeMiss(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
+class DailyQuestion:
+    """One daily question; prices, move and scores as published."""
+
+    question_id: str
+    asked_ms: int  # of the tick that asked it and sealed what is below
+    closes_ms: int
+    measured_ms: int  # when it is due to be measured
+    brain: Ends
+    usual: Ends
+    salt: str
+    commitment: str
+    phase: RoundPhase = RoundPhase.OPEN
+    start_price: float | None = None
+    end_price: float | None = None
+    price_basis: str | None = None
+    move: float | None = None  # percent, four decimals
+    void_reason: str | None = None
+    answers: int | None = None  # how many counted; None before it closed
+    answers_sha256: str | None = None  # over their transaction ids
+    people: float | None = None  # mean score of the answers; None without one
+
+    @property
+    def asset(self) -> str:
+        """What it asks about."""
+        return self.question_id.partition("-")[0]
+
+    @property
+    def start_ms(self) -> int:
+        """When it takes no more answers, as a round does from its start on."""
+        return self.closes_ms
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing more will change."""
+        return self.phase in {RoundPhase.RESOLVED, RoundPhase.VOID}
+
+
+@dataclass(frozen=True, slots=True)
 class ArenaView:
     """Everything the bodies need of the Arena after a tick."""
 
@@ -604,6 +643,7 @@ class ArenaView:
     week_of_ranges: Mapping[tuple[str, str], RangeWeek] = field(default_factory=dict)  # by asset and horizon
     last_miss: RangeMiss | None = None  # of the default asset within the last week
     rare_levels: frozenset[tuple[str, float]] = frozenset()  # of the ladder: horizon and level, percent
+    daily: tuple[DailyQuestion, ...] = ()  # the last questions, newest first
     partition_day: PartitionDay | None = None  # of the hours of the last day, live or of the backtest
     ladder_record: LadderScores = NO_LADDER_SCORES  # live
     ladder_backtest: LadderScores = NO_LADDER_SCORES

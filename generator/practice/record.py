@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final, NamedTuple
 
+from generator.arena.intervals import TwoRanges, how_far_score
 from generator.catalog.words import Call
 from generator.practice.items import ID_DIGITS, salted_digest
-from generator.practice.scores import TwoRanges, brier, how_far_score, moved_brier
+from generator.practice.scores import brier, moved_brier
 from generator.practice.verdicts import BETS_50, BETS_90, Chances, Verdict, judge_chances, judge_ranges
 
 FORMAT: Final = "emi-practice-record/1"

@@ -304,7 +304,7 @@ def test_a_tampered_ballot_is_refused_by_name(case: str) -> None:
 
 def test_the_table_shows_every_refusal() -> None:
     shown = {refusal for _, refusal in TAMPERED.values()} | {Refusal.REPEATED, Refusal.OTHER_ASSET}
-    shown |= {Refusal.SEEN_LATE, Refusal.READ_LATE, Refusal.WORDS_ALONE}  # below
+    shown |= {Refusal.SEEN_LATE, Refusal.READ_LATE, Refusal.WORDS_ALONE, Refusal.RANGES}  # below
 
     assert shown == set(Refusal)
 

@@ -14,9 +14,10 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+from generator.arena.intervals import TwoRanges, how_far_score
 from generator.cli import application
 from generator.practice.curve import blocks
-from generator.practice.scores import TwoRanges, brier, how_far_score, log_score, moved_brier
+from generator.practice.scores import brier, log_score, moved_brier
 from generator.practice.verdicts import BETS_50, BETS_90, Chances, judge_chances, judge_ranges
 from generator.site.pages.render import Pages
 from generator.site.resources import Assets, Resources, ShippedMonth

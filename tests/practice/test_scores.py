@@ -6,9 +6,10 @@ from math import log
 import pytest
 
 from generator.arena import scores as record_scores
+from generator.arena.intervals import TwoRanges, how_far_score, interval_score
 from generator.catalog.words import Prediction
 from generator.practice.curve import BLOCK, blocks
-from generator.practice.scores import TwoRanges, brier, how_far_score, interval_score, log_score, moved_brier
+from generator.practice.scores import brier, log_score, moved_brier
 
 
 def pinball(quantile: float, level: float, move: float) -> float:

@@ -88,9 +88,15 @@ def salt_at(now_ms: int) -> Callable[[], str]:
 
 
 def inputs_at(
-    now_ms: int, *, config: ArenaConfig = CONFIG, ballots: Sequence[BallotFile] = (), venues: int = 3, needed: int = 2
+    now_ms: int,
+    *,
+    config: ArenaConfig = CONFIG,
+    ballots: Sequence[BallotFile] = (),
+    venues: int = 3,
+    needed: int = 2,
+    usual_day: float | None = None,
 ) -> PlayInputs:
-    """Make one tick's inputs."""
+    """Make one tick's inputs; without a usual day no daily question is asked."""
     labels = ("range", "risk_on", "risk_off")
     label = labels[now_ms // (5 * HOUR) % 3]
     return PlayInputs(
@@ -103,6 +109,7 @@ def inputs_at(
         ballots=tuple(ballots),
         salt=salt_at(now_ms),
         ranges=ranges_at(now_ms),
+        usual_day=usual_day,
         regime=RegimeRow(label, "NEUTRAL", 61.5, 40.0),
     )
 

@@ -1,0 +1,294 @@
+"""The daily question: where Bitcoin will be at 13:00 UTC, as a 50% and a 90% range of its move, apart from rounds.
+
+Asked at 13:00 on the day that its id names, it takes answers until 12:00 the next day. Ranges count from the price at
+12:00, and the price at 13:00 of the day after that is what they are measured by: a move over 25 hours. What the brain
+expects and what a usual day gives are sealed when it is asked, and opened when answers close. Ranges are whole
+hundredths of a percent. A question whose price cannot be had is void, with its reason.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from math import isfinite, sqrt
+from typing import Any, Final
+
+from gateway.wire.daily import ASKED_AT, CLOSES_AFTER, MEASURED_AFTER, Ends, is_sound
+from generator.arena.intervals import TwoRanges, how_far_score
+from generator.arena.outcome import fix_price
+from generator.arena.play import PlayInputs, void_reason
+from generator.arena.published import digest_of
+from generator.arena.ranges import move_percent, quantiles_of
+from generator.arena.values import DailyQuestion
+from generator.catalog.durations import DAY_MS
+from generator.catalog.formats import iso, ms_of, rounded
+from generator.catalog.words import RoundPhase
+
+ASSET: Final = "BTC"
+ASKED_AT_MS: Final = round(ASKED_AT.total_seconds() * 1000)
+CLOSES_AFTER_MS: Final = round(CLOSES_AFTER.total_seconds() * 1000)
+MEASURED_AFTER_MS: Final = round(MEASURED_AFTER.total_seconds() * 1000)
+NORMAL_90_TO_50: Final = 1.6449 / 0.6745  # how much wider a normal distribution's 90% range is than its 50% range
+HORIZON: Final = "24h"  # of the brain's published ranges, which are widened to the 25 hours
+
+ENDS: Final = ("low_90", "low_50", "high_50", "high_90")
+
+
+DailyChange = tuple[DailyQuestion | None, DailyQuestion]
+"""A question before a tick, None where it is new, and after it."""
+
+
+def question_id_of(day: int) -> str:
+    """Name the question that is asked on a UTC day, by the day's number since 1970.
+
+    >>> question_id_of(20_781)
+    'BTC-DAILY-20261124'
+    """
+    return f"{ASSET}-DAILY-{datetime.fromtimestamp(day * DAY_MS / 1000, UTC):%Y%m%d}"
+
+
+def day_now(now_ms: int) -> int | None:
+    """Return the day whose question takes answers; None in the hour between two of them."""
+    day = (now_ms - ASKED_AT_MS) // DAY_MS
+    return day if now_ms < closes_ms_of(day) else None
+
+
+def closes_ms_of(day: int) -> int:
+    """Return when the question of a day takes no more answers."""
+    return day * DAY_MS + ASKED_AT_MS + CLOSES_AFTER_MS
+
+
+def score(ends: Ends, move: float) -> float:
+    """Return the mean interval score of both ranges in percentage points, four decimals; smaller is better.
+
+    >>> score((-120, -40, 35, 110), 0.5)
+    1.825
+    """
+    return rounded(how_far_score(TwoRanges(*(end / 100 for end in ends)), move), 4)
+
+
+def named(ends: Ends) -> dict[str, int]:
+    """Name the four ends, as they are published."""
+    return dict(zip(ENDS, ends, strict=True))
+
+
+def forecast_of(question: DailyQuestion) -> dict[str, Any]:
+    """Return what is sealed of a question, as it is opened when answers close."""
+    return {
+        "question_id": question.question_id,
+        "closes": iso(question.closes_ms),
+        "measured": iso(question.measured_ms),
+        "brain": named(question.brain),
+        "usual_day": named(question.usual),
+    }
+
+
+def published_question(question: DailyQuestion) -> dict[str, Any]:
+    """Return one row of `/arena/daily.json`: what is sealed stays closed while answers are taken."""
+    is_open = question.phase is RoundPhase.OPEN
+    return {
+        "question_id": question.question_id,
+        "asset": ASSET,
+        "phase": str(question.phase),
+        "asked": iso(question.asked_ms),
+        "closes": iso(question.closes_ms),
+        "measured": iso(question.measured_ms),
+        "commitment": question.commitment,
+        "forecast": None if is_open else forecast_of(question),
+        "salt": None if is_open else question.salt,
+        "price_basis": question.price_basis,
+        "start_price": question.start_price,
+        "end_price": question.end_price,
+        "move": question.move,
+        "answers": question.answers,
+        "answers_sha256": question.answers_sha256,
+        "scores": scores_of(question),
+        "void_reason": question.void_reason,
+    }
+
+
+def scores_of(question: DailyQuestion) -> dict[str, float | None] | None:
+    """Return the scores of a measured question: the brain's, the usual day's, and the mean of the answers'."""
+    if question.move is None:
+        return None
+    return {
+        "brain": score(question.brain, question.move),
+        "usual_day": score(question.usual, question.move),
+        "people": question.people,
+    }
+
+
+def question_of_row(row: Mapping[str, Any]) -> DailyQuestion:
+    """Read a question that is closed, measured or void out of its row."""
+    forecast = row["forecast"]
+    return DailyQuestion(
+        question_id=row["question_id"],
+        asked_ms=ms_of(row["asked"]),
+        closes_ms=ms_of(row["closes"]),
+        measured_ms=ms_of(row["measured"]),
+        brain=ends_of(forecast["brain"]),
+        usual=ends_of(forecast["usual_day"]),
+        salt=row["salt"],
+        commitment=row["commitment"],
+        phase=RoundPhase(row["phase"]),
+        start_price=row["start_price"],
+        end_price=row["end_price"],
+        price_basis=row["price_basis"],
+        move=row["move"],
+        void_reason=row["void_reason"],
+        answers=row["answers"],
+        answers_sha256=row["answers_sha256"],
+        people=None if row["scores"] is None else row["scores"]["people"],
+    )
+
+
+def ends_of(named_ends: Mapping[str, int]) -> Ends:
+    """Read four named ends; ValueError where they are no two ranges."""
+    low_90, low_50, high_50, high_90 = (named_ends[name] for name in ENDS)
+    ends = (low_90, low_50, high_50, high_90)
+    if not is_sound(ends):
+        raise ValueError("these are not a 50% range inside a 90% range")
+    return ends
+
+
+def times_complaint(row: Mapping[str, Any]) -> str | None:
+    """Return what is wrong with the times of a row, which follow from its name; None where they hold."""
+    day = ms_of(row["closes"]) // DAY_MS - 1
+    if row["question_id"] != question_id_of(day) or row["asset"] != ASSET:
+        return "question_id does not name the day that it was asked on"
+    closes_ms = closes_ms_of(day)
+    if (ms_of(row["closes"]), ms_of(row["measured"])) != (closes_ms, closes_ms + MEASURED_AFTER_MS):
+        return "it closes or is measured at another time than its day gives"
+    if not day * DAY_MS + ASKED_AT_MS <= ms_of(row["asked"]) < closes_ms:
+        return "it was not asked in its time"
+    return None
+
+
+def complaint_of(row: Mapping[str, Any]) -> str | None:
+    """Recompute everything in a row that can be recomputed; return what does not agree, or None.
+
+    A row of another form is a complaint too, never an exception.
+    """
+    try:
+        complaint = times_complaint(row)
+        if complaint is not None or row["phase"] == RoundPhase.OPEN:
+            return complaint
+        return _opened_complaint(row, question_of_row(row))
+    except (KeyError, TypeError, ValueError, AttributeError, ZeroDivisionError, OverflowError) as error:
+        return f"row is not of the published form ({type(error).__name__}: {error})"
+
+
+def _opened_complaint(row: Mapping[str, Any], question: DailyQuestion) -> str | None:
+    if row["forecast"] != forecast_of(question):
+        return "the sealed forecast is of another question"
+    if digest_of(row["forecast"], question.salt) != question.commitment:
+        return "forecast and salt do not give the commitment"
+    if question.phase is RoundPhase.VOID:
+        return None if question.void_reason else "void without a reason"
+    if question.phase is RoundPhase.LIVE:
+        return None if question.start_price is not None else "closed without a price"
+    return _measured_complaint(row, question)
+
+
+def _measured_complaint(row: Mapping[str, Any], question: DailyQuestion) -> str | None:
+    if question.phase is not RoundPhase.RESOLVED or question.start_price is None or question.end_price is None:
+        return f"phase {row['phase']!r} without both prices"
+    move = move_percent(question.start_price, question.end_price)
+    if move != question.move:
+        return f"move is {question.move}, the prices give {move}"
+    if row["scores"] != scores_of(question):
+        return f"scores are {row['scores']}, the ranges give {scores_of(question)}"
+    return None
+
+
+def ask(inputs: PlayInputs, day: int) -> DailyQuestion | None:
+    """Ask the question of a day and seal what the brain expects; None where it has no ranges, or no day is usual yet.
+
+    A move over 25 hours spreads as the square root of time wider than one over 24: so the brain's 24-hour ranges and
+    the usual day are widened. Half of all usual days move less than the median one, which is its 50% range.
+    """
+    said = inputs.ranges.get(ASSET, {}).get(HORIZON)
+    if said is None or inputs.usual_day is None or not isfinite(inputs.usual_day) or inputs.usual_day <= 0:
+        return None
+
+    longer = sqrt(MEASURED_AFTER_MS / DAY_MS)
+    low_90, low_50, high_50, high_90 = (round(100 * longer * end) for end in quantiles_of(said, None))
+    brain = (low_90, low_50, high_50, high_90)
+    half = round(10_000 * longer * inputs.usual_day)
+    nine = round(10_000 * longer * inputs.usual_day * NORMAL_90_TO_50)
+    usual = (-nine, -half, half, nine)
+    if not is_sound(brain) or not is_sound(usual):
+        return None
+
+    closes_ms = closes_ms_of(day)
+    question = DailyQuestion(
+        question_id=question_id_of(day),
+        asked_ms=inputs.now_ms,
+        closes_ms=closes_ms,
+        measured_ms=closes_ms + MEASURED_AFTER_MS,
+        brain=brain,
+        usual=usual,
+        salt=inputs.salt(),
+        commitment="",
+    )
+    return replace(question, commitment=digest_of(forecast_of(question), question.salt))
+
+
+def play_daily(
+    active: Sequence[DailyQuestion], inputs: PlayInputs, published_ms: int | None, *, is_asked: bool
+) -> tuple[DailyChange, ...]:
+    """Move the questions that are not over on by one tick, and ask today's. The same tick again changes nothing.
+
+    Args:
+        active: those that are not over.
+        inputs: of the tick.
+        published_ms: wall time of the last release.
+        is_asked: whether the question that takes answers now was asked before. A backtest asks none.
+    """
+    changes: list[DailyChange] = [(question, _moved(question, inputs, published_ms)) for question in active]
+
+    day = day_now(inputs.now_ms)
+    if day is not None and not is_asked and not inputs.warm_up and inputs.interrupted is None:
+        asked = ask(inputs, day)
+        if asked is not None:
+            changes.append((None, asked))
+    return tuple((before, after) for before, after in changes if before != after)
+
+
+def _moved(question: DailyQuestion, inputs: PlayInputs, published_ms: int | None) -> DailyQuestion:
+    closes = question.phase is RoundPhase.OPEN and inputs.now_ms >= question.closes_ms
+    reason = void_reason(question.asked_ms, inputs, published_ms if closes else None)
+    if reason is not None:
+        return void(question, reason)
+    if closes:
+        return _close(question, inputs)
+    if question.phase is RoundPhase.LIVE and inputs.now_ms >= question.measured_ms:
+        return _measure(question, inputs)
+    return question
+
+
+def _close(question: DailyQuestion, inputs: PlayInputs) -> DailyQuestion:
+    late_ms = inputs.now_ms - question.closes_ms
+    price, reason = fix_price(inputs.prices, ASSET, inputs.venues_needed, "start", late_ms)
+    if reason is not None:
+        return void(question, reason)
+    return replace(question, phase=RoundPhase.LIVE, start_price=price, price_basis=inputs.price_basis)
+
+
+def _measure(question: DailyQuestion, inputs: PlayInputs) -> DailyQuestion:
+    late_ms = inputs.now_ms - question.measured_ms
+    price, reason = fix_price(inputs.prices, ASSET, inputs.venues_needed, "end", late_ms)
+    if price is None or question.start_price is None:
+        return void(question, reason or "no start price")
+    move = move_percent(question.start_price, price)
+    return replace(question, phase=RoundPhase.RESOLVED, end_price=price, move=move)
+
+
+def void(question: DailyQuestion, reason: str) -> DailyQuestion:
+    """End a question that cannot count."""
+    return replace(question, phase=RoundPhase.VOID, void_reason=reason)
+
+
+def mean_score(scores: Sequence[float]) -> float | None:
+    """Return the mean of the answers' scores, four decimals, the same in any order; None without an answer."""
+    units = sum(round(10_000 * one) for one in scores)
+    return rounded(units / 10_000 / len(scores), 4) if scores else None

@@ -1,0 +1,141 @@
+"""The daily question: when it is asked, closed and measured, what is sealed, how it is scored, when it is void."""
+
+from dataclasses import replace
+
+import pytest
+
+from generator.arena.daily import (
+    ask,
+    complaint_of,
+    day_now,
+    play_daily,
+    published_question,
+    score,
+)
+from generator.arena.play import PlayInputs
+from generator.arena.values import DailyQuestion
+from generator.catalog.words import RoundPhase
+from tests.support.arena_inputs import HOUR, MINUTE, inputs_at, ms
+
+ASKED = ms("2026-11-24T13:00")
+CLOSES = ms("2026-11-25T12:00")
+MEASURED = ms("2026-11-26T13:00")
+
+
+def at(now_ms: int, **changes: object) -> PlayInputs:
+    return replace(inputs_at(now_ms), usual_day=0.012, **changes)  # type: ignore[arg-type]
+
+
+def played(until_ms: int, **last: object) -> DailyQuestion:
+    """Ask, close and measure, as far as the last tick is, which alone has the changes."""
+    [(_, question)] = play_daily((), at(ASKED), None, is_asked=False)
+    for now_ms in (CLOSES, MEASURED):
+        if now_ms > until_ms:
+            break
+        more = last if now_ms == until_ms else {}
+        [(_, question)] = play_daily((question,), at(now_ms, **more), now_ms - MINUTE, is_asked=True)
+    return question
+
+
+def test_a_question_is_asked_at_13_closes_at_12_and_is_measured_at_13_a_day_later() -> None:
+    question = played(ASKED)
+
+    assert (question.question_id, question.asked_ms) == ("BTC-DAILY-20261124", ASKED)
+    assert (question.closes_ms, question.measured_ms) == (CLOSES, MEASURED)
+    assert question.measured_ms - question.closes_ms == 25 * HOUR
+
+
+def test_between_12_and_13_no_question_takes_answers() -> None:
+    days = [day_now(ms(f"2026-11-25T{time}")) for time in ("11:59", "12:00", "12:59", "13:00")]
+
+    assert days == [ms("2026-11-24T00:00") // (24 * HOUR), None, None, ms("2026-11-25T00:00") // (24 * HOUR)]
+    assert play_daily((), at(CLOSES), None, is_asked=False) == ()
+
+
+def test_what_is_asked_once_is_not_asked_again_nor_by_a_backtest_or_after_a_jump() -> None:
+    assert play_daily((), at(ASKED + HOUR), None, is_asked=True) == ()
+    assert play_daily((), at(ASKED, warm_up=True), None, is_asked=False) == ()
+    assert play_daily((), at(ASKED, interrupted="moved"), None, is_asked=False) == ()
+    assert play_daily((played(ASKED),), at(ASKED + HOUR), ASKED, is_asked=True) == ()
+
+
+@pytest.mark.parametrize("usual_day", [None, float("nan"), 0.0])
+def test_without_ranges_or_a_usual_day_no_question_is_asked(usual_day: float | None) -> None:
+    day = day_now(ASKED)
+    assert day is not None
+
+    assert ask(replace(at(ASKED), usual_day=usual_day), day) is None
+    assert ask(at(ASKED, ranges={}), day) is None
+
+
+def test_the_ranges_of_a_day_are_widened_to_25_hours_and_sealed() -> None:
+    question = played(ASKED)
+    said = at(ASKED).ranges["BTC"]["24h"]
+    longer = (25 / 24) ** 0.5
+
+    assert question.brain == tuple(
+        round(100 * end * longer) for end in (said.low_90, said.low_50, said.high_50, said.high_90)
+    )
+    assert question.usual == (-299, -122, 122, 299)  # 1.2% x 1.0206, and 2.4387 times that
+    row = published_question(question)
+    assert row["forecast"] is row["salt"] is None
+    assert row["commitment"] == question.commitment
+
+
+def test_a_measured_question_has_the_move_of_25_hours_and_three_scores() -> None:
+    question = replace(played(MEASURED), people=2.5)
+    row = published_question(question)
+
+    start, end = row["start_price"], row["end_price"]
+    assert row["move"] == pytest.approx(100 * (end / start - 1), abs=5e-5)
+    assert row["scores"] == {
+        "brain": score(question.brain, row["move"]),
+        "usual_day": score(question.usual, row["move"]),
+        "people": 2.5,
+    }
+    assert complaint_of(row) is None
+
+
+def test_the_score_is_the_mean_of_both_interval_scores() -> None:
+    inside = score((-120, -40, 35, 110), 0.1)
+    beyond = score((-120, -40, 35, 110), 1.3)
+
+    assert inside == (0.75 + 2.3) / 2
+    assert beyond == pytest.approx((0.75 + 4 * 0.95 + 2.3 + 20 * 0.2) / 2)
+
+
+def test_a_question_without_a_price_is_void_with_its_reason() -> None:
+    late = play_daily((played(ASKED),), at(CLOSES + MINUTE), CLOSES, is_asked=True)[0][1]
+    few = played(MEASURED, prices={})
+
+    assert (late.phase, late.void_reason) == (RoundPhase.VOID, "no tick in the minute after the start")
+    assert (few.phase, few.void_reason) == (RoundPhase.VOID, "no end price")
+    assert all(complaint_of(published_question(question)) is None for question in (late, few))
+    assert all(question.is_over for question in (late, few))
+
+
+def test_a_question_that_no_release_carried_or_a_moved_replay_cut_short_is_void() -> None:
+    unseen = play_daily((played(ASKED),), at(CLOSES), ASKED - MINUTE, is_asked=True)[0][1]
+    moved = play_daily((played(CLOSES),), at(CLOSES + HOUR, interrupted="moved"), CLOSES, is_asked=True)[0][1]
+
+    assert unseen.void_reason == "the forecast was not published before the start"
+    assert moved.void_reason == "moved"
+
+
+def test_an_altered_row_does_not_hold() -> None:
+    row = published_question(replace(played(MEASURED), people=2.5))
+    changes = (
+        {"question_id": "BTC-DAILY-20261125"},
+        {"closes": "2026-11-25T12:01:00Z"},
+        {"asked": "2026-11-25T12:30:00Z"},
+        {"commitment": "0" * 64},
+        {"salt": "0"},
+        {"forecast": {**row["forecast"], "brain": {**row["forecast"]["brain"], "low_50": -1}}},
+        {"move": row["move"] + 0.0001},
+        {"scores": {**row["scores"], "brain": 0.0}},
+        {"end_price": None},
+        {"phase": "void"},
+        {"start_price": None},
+    )
+
+    assert [change for change in changes if complaint_of({**row, **change}) is None] == []
