@@ -33,8 +33,9 @@ from gateway.wire.algorand import (
     pack,
 )
 from gateway.wire.ballots import CHANGES, SignedBallot, check_form, lease_of, read_ballot
+from gateway.wire.daily import DailyAnswer, closes_at
 from gateway.wire.networks import Network
-from gateway.wire.notes import CHOICES, Chances, RoundVote
+from gateway.wire.notes import CHOICES, Chances, RoundVote, Vote
 from gateway.wire.refusals import RefusedError
 
 BALLOT_PATH: Final = "/x402-buyer/ballot"
@@ -82,7 +83,7 @@ def checked_ballot(text: str, network: Network, arena: str, now: datetime) -> Si
 
     if not ballot.is_signed():
         _refuse("The signature is not the sender's; ballots of rekeyed and shared accounts are not counted.")
-    check_open(ballot.vote.round_id, now)
+    check_open(ballot.vote, now)
     return ballot
 
 
@@ -90,16 +91,30 @@ def _refuse(text: str) -> NoReturn:
     raise BallotAnswer(400, "no_ballot", text)
 
 
-def check_open(round_id: str, now: datetime) -> datetime:
-    """Return when votes close, as the round's name says; raise BallotAnswer when they are, or it names no round."""
-    named = ROUND_ID.fullmatch(round_id)
+def check_open(vote: Vote, now: datetime) -> datetime:
+    """Return when votes close, as the name of the round or question says; raise BallotAnswer when they are closed.
+
+    BallotAnswer also where it names none.
+    """
+    closes = _daily_close(vote) if isinstance(vote, DailyAnswer) else _round_close(vote)
+    if now >= closes:
+        raise BallotAnswer(400, "locked", f"Votes in {vote.subject} are closed.")
+    return closes
+
+
+def _daily_close(answer: DailyAnswer) -> datetime:
     try:
-        closes = datetime.strptime(named[1] if named else "", "%Y%m%d-%H%M%S").replace(tzinfo=UTC)
+        return closes_at(answer.question_id)
+    except ValueError:
+        raise BallotAnswer(400, "no_ballot", "daily: question_id of the open question in /arena/daily.json.") from None
+
+
+def _round_close(vote: RoundVote) -> datetime:
+    named = ROUND_ID.fullmatch(vote.round_id)
+    try:
+        return datetime.strptime(named[1] if named else "", "%Y%m%d-%H%M%S").replace(tzinfo=UTC)
     except ValueError:
         raise BallotAnswer(400, "no_ballot", "round: as in open_round of /api/human-consensus.php.") from None
-    if now >= closes:
-        raise BallotAnswer(400, "locked", f"Votes in {round_id} are closed.")
-    return closes
 
 
 class BallotDesk:
@@ -166,13 +181,12 @@ class BallotDesk:
     async def _prepare(self, asked: Mapping[str, str]) -> dict[str, Any]:
         now = self._clock.now()
         voter = _address(asked.get("voter", ""))
-        round_id = asked.get("round", "")
-        vote = _vote(round_id, asked)
+        vote = _answer_of(asked) if "daily" in asked else _vote(asked.get("round", ""), asked)
         way = asked.get("way", WAYS[0])
         if way not in WAYS:
             _refuse("way: free or chain.")
-        closes = check_open(round_id, now)
-        lease = lease_of(key_of(voter), round_id, _change(asked.get("change", "0")))
+        closes = check_open(vote, now)
+        lease = lease_of(key_of(voter), vote.subject, _change(asked.get("change", "0")))
 
         fields: dict[str, Any] = {
             "type": "pay",
@@ -217,15 +231,7 @@ class BallotDesk:
             answer = await self._chain.algod("/v2/transactions", TIMEOUT_S, ballot.raw)
             if answer is None or answer.status != HTTPStatus.OK:
                 await self._check_known(ballot, answer)
-        vote = ballot.vote
-        chances = None if vote.chances is None else vote.chances._asdict()
-        return {
-            "txid": ballot.txid,
-            "voter": ballot.voter,
-            "round_id": vote.round_id,
-            "choice": vote.choice,
-            "chances": chances,
-        }
+        return {"txid": ballot.txid, "voter": ballot.voter, **_said(ballot.vote)}
 
     async def _check_known(self, ballot: SignedBallot, answer: JsonAnswer | None) -> None:
         """Take a ballot that the node has already for a submitted one: the page may ask twice."""
@@ -240,6 +246,23 @@ class BallotDesk:
             if isinstance(words, str) and part in words:
                 raise BallotAnswer(400, reason, text)
         raise BallotAnswer(400, "refused", "The network does not take this ballot.")
+
+
+def _said(vote: Vote) -> dict[str, Any]:
+    """Return what a ballot said, as it is answered."""
+    if isinstance(vote, DailyAnswer):
+        low_90, low_50, high_50, high_90 = vote.ends
+        return {"question_id": vote.question_id, "r50": [low_50, high_50], "r90": [low_90, high_90]}
+    chances = None if vote.chances is None else vote.chances._asdict()
+    return {"round_id": vote.round_id, "choice": vote.choice, "chances": chances}
+
+
+def _answer_of(asked: Mapping[str, str]) -> DailyAnswer:
+    """Return the answer to the daily question that is asked for."""
+    try:
+        return DailyAnswer.read(asked["daily"], asked.get("r50", ""), asked.get("r90", ""))
+    except ValueError as error:
+        _refuse(f"r50, r90: {error}.")
 
 
 def _vote(round_id: str, asked: Mapping[str, str]) -> RoundVote:

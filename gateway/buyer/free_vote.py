@@ -13,8 +13,9 @@ import secrets
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import Final, NamedTuple, TypeVar
 
 import structlog
 
@@ -32,8 +33,9 @@ from gateway.clock import Clock
 from gateway.errors import GatewayError
 from gateway.http.limits import network_of, share_of
 from gateway.wire.ballots import SignedBallot
-from gateway.wire.inbox import EARLIER_VOTERS, OPEN_ROUND, AnnouncedRound, unpack_voters
-from gateway.wire.notes import RoundVote
+from gateway.wire.daily import DailyAnswer
+from gateway.wire.inbox import EARLIER_VOTERS, OPEN_DAILY, OPEN_ROUND, AnnouncedRound, unpack_voters
+from gateway.wire.notes import RoundVote, Vote
 
 MARGIN_MS: Final = 2_000
 """Before the close: what is added must be there when the tick that locks the round reads the folder."""
@@ -48,11 +50,13 @@ WORDS_ALONE: Final = (
     "The next round takes chances."
 )
 NO_PLACE: Final = {
-    NoPlace.ADDRESS: f"{PER_ADDRESS} free ballots of this round came from your network address, which is the most.",
-    NoPlace.NETWORK: f"{PER_NETWORK} free ballots of this round came from the network around your address, the most.",
-    NoPlace.NEWCOMERS: f"{FOR_NEWCOMERS} free ballots of this round came from new voters. The places that are left are "
-    "kept until {:%H:%M} UTC for voters of earlier rounds; then they are everybody's. A vote on chain still counts.",
-    NoPlace.ROUND: f"{PER_ROUND} free ballots of this round were taken, which is the most. "
+    NoPlace.ADDRESS: f"{PER_ADDRESS} free ballots of this {{what}} came from your network address, which is the most.",
+    NoPlace.NETWORK: f"{PER_NETWORK} free ballots of this {{what}} came from the network around your address, "
+    "the most.",
+    NoPlace.NEWCOMERS: f"{FOR_NEWCOMERS} free ballots of this {{what}} came from new voters. The places that are left "
+    "are kept until {freed:%H:%M} UTC for voters of earlier rounds; then they are everybody's. A vote on chain still "
+    "counts.",
+    NoPlace.ROUND: f"{PER_ROUND} free ballots of this {{what}} were taken, which is the most. "
     "A vote on chain still counts.",
 }
 Value = TypeVar("Value")
@@ -81,15 +85,17 @@ class FreeVote:
     def __init__(self, folder: Path, counts: Path, clock: Clock) -> None:
         self._folder = folder
         self._clock = clock
-        self._places = Places(counts)
+        # What takes ballots, and the places that were taken: of the round, and of the daily question.
+        self._of_rounds = _Kind(OPEN_ROUND, "round", Places(counts))
+        self._of_days = _Kind(OPEN_DAILY, "question", Places(counts.with_name(f"daily-{counts.name}")))
         self._earlier = _EarlierVoters(folder / EARLIER_VOTERS)
         # One thread: ballots are counted one after the other, and a disk that hangs holds up nothing else.
         self._thread = ThreadPoolExecutor(1, "free-vote")
 
-    async def taking(self) -> AnnouncedRound:
-        """Return the round that takes votes; raise BallotAnswer where no generator reads what is added."""
+    async def _taking(self, kind: "_Kind") -> AnnouncedRound:
+        """Return what takes ballots; raise BallotAnswer where no generator reads what is added."""
         try:
-            announced = AnnouncedRound.of(await asyncio.to_thread((self._folder / OPEN_ROUND).read_bytes))
+            announced = AnnouncedRound.of(await asyncio.to_thread((self._folder / kind.announced).read_bytes))
         except (OSError, ValueError):
             raise BallotAnswer(503, "off", OFF, RETRY_S) from None
 
@@ -99,35 +105,36 @@ class FreeVote:
 
     async def state(self) -> dict[str, str]:
         """Return whether the free vote is `on`, `off`, or `full` for who never voted, with a sentence that says why."""
+        kind = self._of_rounds
         try:
-            taking = await self.taking()
+            taking = await self._taking(kind)
         except BallotAnswer as answer:
             return {"free_vote": "off", "reason": answer.reason, "detail": answer.text}
 
-        why = await asyncio.to_thread(self._places.full, taking, self._now_ms())
+        why = await asyncio.to_thread(kind.places.full, taking, self._now_ms())
         if why is None:
             return {"free_vote": "on"}
-        full = self._answer(why, taking)
+        full = self._answer(why, taking, kind)
         return {"free_vote": "full", "reason": full.reason, "detail": full.text}
 
-    async def check_open(self, vote: RoundVote) -> AnnouncedRound:
-        """Return the round of a vote; raise BallotAnswer when it takes no such votes, or no generator reads them."""
-        taking = await self.taking()
-        if vote.round_id != taking.round_id or self._now_ms() >= taking.closes_ms - MARGIN_MS:
-            raise BallotAnswer(400, "locked", f"{vote.round_id} takes no votes now.")
+    async def check_open(self, vote: Vote) -> AnnouncedRound:
+        """Return what a vote is for; raise BallotAnswer when it takes no such votes, or no generator reads them."""
+        taking = await self._taking(self._kind_of(vote))
+        if vote.subject != taking.round_id or self._now_ms() >= taking.closes_ms - MARGIN_MS:
+            raise BallotAnswer(400, "locked", f"{vote.subject} takes no votes now.")
         _check_form(vote, taking)
         return taking
 
-    async def check_form(self, vote: RoundVote) -> None:
+    async def check_form(self, vote: Vote) -> None:
         """Raise BallotAnswer where a generator says that the round takes words alone; a vote on chain needs no other.
 
         Where none says anything here, ballots on chain may still be read by one elsewhere.
         """
         try:
-            taking = await self.taking()
+            taking = await self._taking(self._kind_of(vote))
         except BallotAnswer:
             return
-        if taking.round_id == vote.round_id:
+        if taking.round_id == vote.subject:
             _check_form(vote, taking)
 
     async def add(self, ballot: SignedBallot, address: str) -> None:
@@ -145,37 +152,49 @@ class FreeVote:
             raise BallotAnswer(503, "off", "The free vote is off: this ballot could not be stored.", RETRY_S) from None
 
         if refusal is not None:
-            raise self._answer(refusal, taking)
+            raise self._answer(refusal, taking, self._kind_of(ballot.vote))
 
     async def forget_closed_rounds(self) -> None:
         """Throw the key of a closed round away, and with it what was known of its voters' networks."""
         now_ms = self._now_ms()
-        await self._in_thread(lambda: self._places.forget(now_ms))
+        for kind in (self._of_rounds, self._of_days):
+            await self._in_thread(partial(kind.places.forget, now_ms))
 
     def _take(self, taking: AnnouncedRound, ballot: SignedBallot, address: str, now_ms: int) -> NoPlace | None:
         name = hashlib.sha256(ballot.raw).hexdigest()
         earlier = self._earlier.holds(ballot.transaction["snd"])
         claim = Claim(name, share_of(address), network_of(address), earlier)
         data = base64.b64encode(ballot.raw) + b"\n"
-        return self._places.take(taking, claim, now_ms, lambda: add_file(self._folder, name, data))
+        return self._kind_of(ballot.vote).places.take(taking, claim, now_ms, lambda: add_file(self._folder, name, data))
+
+    def _kind_of(self, vote: Vote) -> "_Kind":
+        return self._of_days if isinstance(vote, DailyAnswer) else self._of_rounds
 
     async def _in_thread(self, work: Callable[[], Value]) -> Value:
         return await asyncio.get_running_loop().run_in_executor(self._thread, work)
 
-    def _answer(self, why: NoPlace, taking: AnnouncedRound) -> BallotAnswer:
+    def _answer(self, why: NoPlace, taking: AnnouncedRound, kind: "_Kind") -> BallotAnswer:
         """Say why there is no place, and when to come again."""
         freed_ms = taking.closes_ms - FREED_BEFORE_CLOSE_MS
         until_ms = freed_ms if why is NoPlace.NEWCOMERS else taking.closes_ms
         wait_s = max(1, math.ceil((until_ms - self._now_ms()) / 1000))
         reason = "too_many" if why in TOO_MANY else "full"
-        return BallotAnswer(429, reason, NO_PLACE[why].format(_time(freed_ms)), wait_s)
+        return BallotAnswer(429, reason, NO_PLACE[why].format(freed=_time(freed_ms), what=kind.what), wait_s)
 
     def _now_ms(self) -> int:
         return int(self._clock.now().timestamp() * 1000)
 
 
-def _check_form(vote: RoundVote, taking: AnnouncedRound) -> None:
-    if vote.chances is not None and not taking.takes_chances:
+class _Kind(NamedTuple):
+    """Rounds, or daily questions: the file that names the one that takes ballots, its word, and the places taken."""
+
+    announced: str
+    what: str
+    places: Places
+
+
+def _check_form(vote: Vote, taking: AnnouncedRound) -> None:
+    if isinstance(vote, RoundVote) and vote.chances is not None and not taking.takes_chances:
         raise BallotAnswer(400, "words_alone", WORDS_ALONE.format(taking.round_id))
 
 

@@ -28,7 +28,8 @@ PINNED_CACHE_CONTROL: Final = "public, max-age=600, immutable"
 _ANSWERS: Final = (*(row.id for row in ENDPOINTS), *(row.id for row in PRODUCTS))
 # JSON that stays as it is over many ticks: it names none.
 LASTING_JSON: Final = frozenset(
-    {links.ROUNDS_JSON, links.LADDER_JSON, links.OPENAPI_JSON, links.DICTIONARY, links.FEED_JSON, links.DOCS_INDEX,
+    {links.ROUNDS_JSON, links.LADDER_JSON, links.DAILY_JSON,
+     links.OPENAPI_JSON, links.DICTIONARY, links.FEED_JSON, links.DOCS_INDEX,
      links.SAMPLE_REPORT,
      links.ARD, links.AI_CATALOG, links.RECEIPT_KEYS, *(row.sample for row in PRODUCTS),
      *(links.openapi_slice(name) for name in _ANSWERS)}
@@ -58,6 +59,9 @@ PAGES: Final[tuple[SitePage, ...]] = (
     _page(links.ARENA, "Arena", "The Arena: people and the brain, same question",
           "A prediction game with no stakes: the live round, the votes, the brain's sealed forecast and who was right "
           "so far."),
+    SitePage(links.DAILY, "pages/daily.html", "Daily question", "Where will Bitcoin be at 13:00 tomorrow?",
+             "One question a day: set a 50% and a 90% range of Bitcoin's move, see what came, and how the brain and a "
+             "usual day did. Free, no account.", primary=False),
     _page(links.TRACK_RECORD, "Track record", "How good the forecasts were",
           "How often forecasts came true, how sure they were, and how they compare with simple rules. "
           "Every miss is kept."),

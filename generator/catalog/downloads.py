@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from generator.catalog.counts import ASSETS_IN_WORDS
-from generator.catalog.links import LADDER_JSON, ROUNDS_JSON, TRACK_RECORD
+from generator.catalog.links import DAILY_JSON, LADDER_JSON, ROUNDS_JSON, TRACK_RECORD
 
 CSV: Final = "text/csv"
 JSON_LINES: Final = "application/jsonl"
@@ -130,6 +130,11 @@ DOWNLOADS: Final = (
     ),
     PublicFile(
         ROUNDS_JSON, "application/json", "The last 500 finished Arena rounds with forecast, salt, votes and prices"
+    ),
+    PublicFile(
+        DAILY_JSON,
+        "application/json",
+        "The last daily questions: sealed ranges of the brain and a usual day, prices, move and scores",
     ),
     PublicFile(
         LADDER_JSON,

@@ -19,8 +19,10 @@ from algosdk.transaction import PaymentTxn, SuggestedParams
 from gateway.devnet.keys import load_or_make
 from gateway.wire.algorand import key_of
 from gateway.wire.ballots import CHANGES, lease_of
-from gateway.wire.inbox import OPEN_ROUND, AnnouncedRound
-from gateway.wire.notes import RoundVote
+from gateway.wire.daily import DailyAnswer, closes_at, is_daily
+from gateway.wire.inbox import OPEN_DAILY, OPEN_ROUND, AnnouncedRound
+from gateway.wire.notes import Vote
+from generator.catalog.links import DAILY_JSON
 from generator.catalog.words import Prediction
 from generator.cli._published import Published, fetch, read_json, unreachable
 from generator.errors import GeneratorError
@@ -69,6 +71,37 @@ def find_open_round(origin: str | None, site: Path, wanted: str | None) -> tuple
     return round_id, closes
 
 
+def find_open_question(origin: str | None, site: Path) -> tuple[str, str]:
+    """Return the name of the daily question that takes answers, and when it closes.
+
+    Args:
+        origin: where to ask; None reads the published site of this machine.
+        site: its folder.
+
+    Raises:
+        GeneratorError: nothing is published, or no question takes answers.
+    """
+    body = read_json(Published(origin or site), DAILY_JSON)
+    questions = body.get("questions") if isinstance(body, dict) else None
+    for question in questions if isinstance(questions, list) else ():
+        name = (
+            str(question.get("question_id")) if isinstance(question, dict) and question.get("phase") == "open" else ""
+        )
+        if is_daily(name) and closes_at(name) > datetime.now(UTC):
+            return name, str(question.get("closes"))
+    raise GeneratorError(
+        "no daily question takes answers now; one is asked at 13:00 UTC and closes at 12:00 the next day"
+    )
+
+
+def answer_of(question_id: str, half: str | None, nine: str | None) -> DailyAnswer:
+    """Read the ranges of an answer as they are typed; GeneratorError says what is wrong."""
+    try:
+        return DailyAnswer.read(question_id, half or "", nine or "")
+    except ValueError as error:
+        raise GeneratorError(f"--r50 {half} --r90 {nine}: {error}") from None
+
+
 def load_key(path: Path) -> str:
     """Read an account's key; make one, readable by its owner only, on first use.
 
@@ -81,8 +114,10 @@ def load_key(path: Path) -> str:
     return load_or_make(path).secret
 
 
-def count_change(key_file: Path, vote: RoundVote) -> int:
+def count_change(key_file: Path, vote: Vote) -> int:
     """Return how often the vote of a key in a round was changed before this one, and note it next to the key.
+
+    Rounds and daily questions are noted apart, as both may be open.
 
     The same vote again changes nothing: it is the same ballot, which counts once, so that a vote whose answer was
     lost may be sent again. It is noted before anything is signed: no number is used for the same vote twice in between
@@ -91,9 +126,9 @@ def count_change(key_file: Path, vote: RoundVote) -> int:
     Raises:
         GeneratorError: it was changed as often as a round takes, or cannot be noted.
     """
-    round_id = vote.round_id
-    said = vote.choice if vote.chances is None else str(vote.chances)
-    note = key_file.with_name(f"{key_file.name}.votes")
+    round_id = vote.subject
+    said = _said(vote)
+    note = key_file.with_name(f"{key_file.name}.{'answers' if isinstance(vote, DailyAnswer) else 'votes'}")
     try:
         noted, count, last = note.read_text().split()
         change = int(count)
@@ -116,14 +151,20 @@ def count_change(key_file: Path, vote: RoundVote) -> int:
     return change
 
 
+def _said(vote: Vote) -> str:
+    if isinstance(vote, DailyAnswer):
+        return str(vote)
+    return vote.choice if vote.chances is None else str(vote.chances)
+
+
 def sign_ballot(
-    private_key: str, vote: RoundVote, address: str, genesis_hash: str, *, change: int | None = None
+    private_key: str, vote: Vote, address: str, genesis_hash: str, *, change: int | None = None
 ) -> tuple[str, bytes]:
     """Sign one ballot that no one can ever submit: its fee is zero and its validity ends in ledger round 1.
 
     Args:
         private_key: base64 of seed and public key, as the SDK writes it.
-        vote: the round that takes votes, and the word or the chances.
+        vote: the round that takes votes, and the word or the chances; or an answer to the daily question.
         address: the arena's.
         genesis_hash: standard base64.
         change: how often the vote in this round was changed before. It makes a return to an earlier vote another
@@ -140,10 +181,9 @@ def sign_ballot(
     return str(payment.get_txid()), msgpack_encode(signed).encode() + b"\n"
 
 
-def vote_over_http(url: str, private_key: str, vote: RoundVote, change: int) -> str:
+def vote_over_http(url: str, private_key: str, vote: Vote, change: int) -> str:
     """Sign a free ballot for the path of a service, hand it in, and return its id; GeneratorError says why not."""
-    said = {"choice": vote.choice} if vote.chances is None else {"chances": str(vote.chances)}
-    asked = {"voter": address_from_private_key(private_key), "round": vote.round_id, **said}
+    asked = {"voter": address_from_private_key(private_key), **_query_of(vote)}
     terms = _ask(f"{url}?{urlencode(asked)}")
     try:
         txid, data = sign_ballot(private_key, vote, terms["arena"], terms["genesis_hash"], change=change)
@@ -151,6 +191,15 @@ def vote_over_http(url: str, private_key: str, vote: RoundVote, change: int) -> 
         raise GeneratorError(f"{url} does not say what to sign: {error}") from None
     _ask(url, {"X-Ballot": data.decode().strip()})
     return txid
+
+
+def _query_of(vote: Vote) -> dict[str, str]:
+    """Write what is asked for as the path for ballots reads it."""
+    if isinstance(vote, DailyAnswer):
+        low_90, low_50, high_50, high_90 = vote.ends
+        return {"daily": vote.question_id, "r50": f"{low_50},{high_50}", "r90": f"{low_90},{high_90}"}
+    said = {"choice": vote.choice} if vote.chances is None else {"chances": str(vote.chances)}
+    return {"round": vote.round_id, **said}
 
 
 def _ask(url: str, headers: Mapping[str, str] | None = None) -> Any:
@@ -182,9 +231,9 @@ def drop(folder: Path, txid: str, data: bytes) -> Path:
 
 
 def is_read(folder: Path, round_id: str) -> bool:
-    """Return whether a generator said lately that it counts ballots of this round that lie in a folder."""
+    """Return whether a generator said lately that it counts ballots of this round or question that lie in a folder."""
     try:
-        taking = AnnouncedRound.of((folder / OPEN_ROUND).read_bytes())
+        taking = AnnouncedRound.of((folder / (OPEN_DAILY if is_daily(round_id) else OPEN_ROUND)).read_bytes())
     except (OSError, ValueError):
         return False
     return taking.round_id == round_id and taking.is_read(datetime.now(UTC).timestamp() * 1000)

@@ -7,11 +7,14 @@ import typer
 
 
 def vote(  # noqa: PLR0917  typer passes by name
-    choice: Annotated[str, typer.Argument(help="up, down or small, for a small move.")],
+    choice: Annotated[str | None, typer.Argument(help="up, down or small, for a small move.")] = None,
     state_dir: Annotated[Path | None, typer.Option(help="State folder of the service; default: the setting.")] = None,
     inbox: Annotated[Path | None, typer.Option(help="Folder to drop the ballot into; default: the setting.")] = None,
     round_id: Annotated[str | None, typer.Option("--round", help="Round to vote in; default: the open one.")] = None,
     url: Annotated[str | None, typer.Option(help="Origin to vote at, over HTTP; default: the inbox here.")] = None,
+    daily: Annotated[bool, typer.Option("--daily", help="Answer the daily question by two ranges.")] = False,
+    r50: Annotated[str | None, typer.Option(help="With --daily: 50% range in hundredths of a percent, -40,35.")] = None,
+    r90: Annotated[str | None, typer.Option(help="With --daily: 90% range around it, -120,110.")] = None,
     key_file: Annotated[Path | None, typer.Option(help="Voter's key; default STATE_DIR/keys/voter.key.")] = None,
 ) -> None:
     """Vote in the Arena round that takes votes now: free, without a wallet.
@@ -19,16 +22,21 @@ def vote(  # noqa: PLR0917  typer passes by name
     A throwaway key is made on first use. The ballot is a signed payment of zero that no one can submit. To vote on
     chain, use the Arena page. The last vote before the close counts.
 
+    With --daily it answers the daily question: between which moves of Bitcoin half of such days end, and nine in ten.
+
     Example: emi vote up --url http://127.0.0.1:8402
     """
     from gateway.wire.algorand import DEMO_ARENA
     from gateway.wire.networks import NETWORKS
-    from gateway.wire.notes import RoundVote
+    from gateway.wire.notes import RoundVote, Vote
+    from generator.catalog.links import ARENA, DAILY
     from generator.catalog.words import Prediction
     from generator.cli._ballot import (
         WORDS,
+        answer_of,
         count_change,
         drop,
+        find_open_question,
         find_open_round,
         is_read,
         load_key,
@@ -40,16 +48,22 @@ def vote(  # noqa: PLR0917  typer passes by name
     from generator.cli._urls import origin_of
     from generator.errors import GeneratorError
 
-    word = WORDS.get(choice.lower())
-    if word is None:
+    word = None if choice is None else WORDS.get(choice.lower())
+    if not daily and word is None:
         raise GeneratorError(f"choice is {choice!r}; allowed: up, small, down (or {', '.join(Prediction)})")
+    if daily and (choice is not None or round_id is not None):
+        raise GeneratorError("--daily takes --r50 and --r90, and neither a choice nor a round")
 
     settings = generator_settings(state_dir=state_dir)
     url = origin_of(url) if url else None
-    voted, closes = find_open_round(url, settings.site_path, round_id)
+    if word is None:
+        voted, closes = find_open_question(url, settings.site_path)
+        vote: Vote = answer_of(voted, r50, r90)
+    else:
+        voted, closes = find_open_round(url, settings.site_path, round_id)
+        vote = RoundVote.of(voted, word)
     key_path = key_file or settings.state_dir / "keys" / "voter.key"
     key = load_key(key_path)
-    vote = RoundVote.of(voted, word)
     change = count_change(key_path, vote)
     origin = url or service_origin(settings)
     if url is not None and inbox is None:
@@ -66,5 +80,7 @@ def vote(  # noqa: PLR0917  typer passes by name
         else:
             done += "no service reads this folder now: it counts only if one does before the close (`emi up`)"
 
-    print(f"{word} in round {voted}; votes close {closes}\nballot {txid}: {done}")
-    print(f"counted ballots, after the close: {origin}/files/ballots/{voted}.json; the result: {origin}/arena/")
+    said = f"{r50} and {r90} to {voted}" if word is None else f"{word} in round {voted}"
+    result = f"{origin}{DAILY if word is None else ARENA}"
+    print(f"{said}; votes close {closes}\nballot {txid}: {done}")
+    print(f"counted ballots, after the close: {origin}/files/ballots/{voted}.json; the result: {result}")

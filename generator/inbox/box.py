@@ -35,13 +35,14 @@ class BallotBox:
     """All sources together.
 
     Args:
-        announce: called after each tick with the round that takes votes and the earlier voters.
+        announce: called after each tick with the round that takes votes, the earlier voters, and the daily question
+            that takes answers.
     """
 
     def __init__(
         self,
         sources: Sequence[BallotSource],
-        announce: Callable[[AnnouncedRound | None, Sequence[str]], None] = lambda *_: None,
+        announce: Callable[[AnnouncedRound | None, Sequence[str], AnnouncedRound | None], None] = lambda *_: None,
     ) -> None:
         self._sources = sources
         self.announce = announce

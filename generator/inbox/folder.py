@@ -16,7 +16,7 @@ from typing import Final
 import structlog
 
 from gateway.wire.algorand import key_of
-from gateway.wire.inbox import EARLIER_VOTERS, OPEN_ROUND, AnnouncedRound, pack_voters
+from gateway.wire.inbox import EARLIER_VOTERS, OPEN_DAILY, OPEN_ROUND, AnnouncedRound, pack_voters
 from generator.arena.ballots import MAX_FILE_BYTES, BallotFile, Refusal
 
 READ_AT_ONCE: Final = 20_000
@@ -80,22 +80,26 @@ class Inbox:
             with suppress(OSError):
                 (self.folder / file.name).unlink(missing_ok=True)
 
-    def announce(self, taking: AnnouncedRound | None, voters: Sequence[str] = ()) -> None:
-        """Say in the folder which round takes votes, for whoever adds ballots; None: none does.
+    def announce(
+        self, taking: AnnouncedRound | None, voters: Sequence[str] = (), question: AnnouncedRound | None = None
+    ) -> None:
+        """Say in the folder which round takes votes, and which daily question answers, for whoever adds ballots.
 
         `voters` are the addresses that were counted in an earlier round, for whom a gateway keeps places. They are
-        written before the round, and only when they are others.
+        written before what takes ballots, and only when they are others. None: there is no such round or question.
         """
         try:
-            if taking is None:
-                (self.folder / OPEN_ROUND).unlink(missing_ok=True)
-                return
+            if taking is not None or question is not None:
+                self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+                if voters != self._named or not (self.folder / EARLIER_VOTERS).exists():
+                    self._replace(EARLIER_VOTERS, pack_voters(map(key_of, voters)))
+                    self._named = voters
 
-            self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            if voters != self._named or not (self.folder / EARLIER_VOTERS).exists():
-                self._replace(EARLIER_VOTERS, pack_voters(map(key_of, voters)))
-                self._named = voters
-            self._replace(OPEN_ROUND, taking.content())
+            for name, announced in ((OPEN_ROUND, taking), (OPEN_DAILY, question)):
+                if announced is None:
+                    (self.folder / name).unlink(missing_ok=True)
+                else:
+                    self._replace(name, announced.content())
         except OSError as error:
             if not self._complained:
                 log.warning("the inbox cannot be written: no free votes by the gateway", reason=error.strerror)

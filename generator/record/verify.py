@@ -15,10 +15,11 @@ from gateway.wire.durable import replace_file
 from gateway.wire.space import reason_of
 from generator.catalog.counts import quantity
 from generator.catalog.formats import iso
-from generator.catalog.links import RANGES_JSONL
+from generator.catalog.links import DAILY_JSON, RANGES_JSONL
 from generator.errors import GeneratorError
 from generator.record.audit.audit import Audit, crowd_line, far_line, real_votes, score_line
-from generator.record.audit.compare import Row, ranges_complaint, rows_complaint, rows_of
+from generator.record.audit.compare import Row, daily_complaint, ranges_complaint, rows_complaint, rows_of
+from generator.record.audit.daily import DailyLog, recount_daily
 from generator.record.audit.ladders import file_complaint
 from generator.record.audit.recount import RecountError, path_of, recount
 from generator.record.keys import read_verifiers
@@ -293,6 +294,7 @@ class Verified:
     older: int
     witnessed: Witnessed | None = None
     ladder_days: int = 0  # whose ladders were opened
+    answers: int = 0  # to daily questions, counted again
 
     @property
     def lines(self) -> list[str]:
@@ -316,6 +318,10 @@ class Verified:
         if self.ladder_days:
             days = quantity(self.ladder_days, "day")
             lines.append(f"ladders opened to what was sealed before each hour, and scored again: {days}")
+
+        if audit.daily.rows:
+            asked = quantity(len(audit.daily.rows), "question")
+            lines.append(f"daily: {asked}, {len(audit.daily.answered)} with answers, {self.answers} counted again")
 
         if self.rounds:
             older = f"; {self.older} older rounds with votes were not" if self.older else ""
@@ -391,6 +397,7 @@ def verify_all(
     if audit.origin is not None and audit.origin != log.head.origin:
         raise VerifyError(f"the log was opened as {audit.origin}, its checkpoint says {log.head.origin}")
     complaint = rows_complaint(rows, audit) or ranges_complaint(read(RANGES_JSONL), audit)
+    complaint = complaint or daily_complaint(read(DAILY_JSON), audit.daily, audit.last_at)
     if complaint is not None:
         raise VerifyError(complaint)
 
@@ -399,10 +406,11 @@ def verify_all(
         ballots += _recount(read, name, row)
         progress(number, len(audit.voted), "rounds' ballots")
 
+    answers = sum(_recount_daily(read, name, audit.daily) for name in audit.daily.answered)
     days = list(audit.ladders.revealed)[-LADDER_DAYS:]
     for day in days:
         _open_ladders(read, day, audit)
-    return Verified(log, audit, rows, len(audit.voted), ballots, audit.voted_before, witnessed, len(days))
+    return Verified(log, audit, rows, len(audit.voted), ballots, audit.voted_before, witnessed, len(days), answers)
 
 
 def _open_ladders(read: Read, day: str, audit: Audit) -> None:
@@ -431,6 +439,20 @@ def _recount(read: Read, name: str, row: Row) -> int:
             f"of the digest {row['ballots_sha256']}"
         )
     return ballots
+
+
+def _recount_daily(read: Read, name: str, log: DailyLog) -> int:
+    """Count the answers to one daily question again and return them."""
+    row = log.rows[name]
+    try:
+        answers = recount_daily(name, row, log.forms[name], read)
+    except RecountError as error:
+        raise VerifyError(f"daily question {name}: published answers: {error}") from None
+    if answers is None:
+        raise VerifyError(
+            f"daily question {name}: {path_of(name)} is not published; the log counted {row['answers']} answers"
+        )
+    return answers
 
 
 FIRST_VISIT: Final = (

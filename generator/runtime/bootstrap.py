@@ -13,7 +13,7 @@ from generator.arena.teacher import RunningTotals
 from generator.arena.values import ArenaView, Tally
 from generator.catalog.assets import ASSETS
 from generator.catalog.downloads import SUMS
-from generator.catalog.links import LADDER_JSON, OPENAPI_JSON, ROUNDS_JSON
+from generator.catalog.links import DAILY_JSON, LADDER_JSON, OPENAPI_JSON, ROUNDS_JSON
 from generator.catalog.text.answers import NOT_STARTED
 from generator.catalog.words import SourceMode
 from generator.compose.all import compose_free
@@ -30,7 +30,7 @@ from generator.release.values import FIRST_GENERATION
 from generator.release.variants import Variants
 from generator.runtime.app import App, site_of
 from generator.runtime.market import to_ms
-from generator.runtime.publication import ladder_file, page_files, rounds_file
+from generator.runtime.publication import daily_file, ladder_file, page_files, rounds_file
 from generator.runtime.tick import freshness
 from generator.settings import GeneratorSettings
 from generator.site.files.background import StaticFiles, static_files
@@ -121,6 +121,7 @@ def bootstrap_files(site: Site, mode: SourceMode, at: datetime, renderer: Pages 
     downloads = {
         SUMS: lambda: no_downloads(mode).files,
         ROUNDS_JSON: lambda: rounds_file(site.project, []),
+        DAILY_JSON: lambda: daily_file(site.project, context.arena),
         LADDER_JSON: lambda: ladder_file(site.project, context.arena),
         "samples": bundled_files,
     }

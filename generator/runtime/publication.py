@@ -7,11 +7,12 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 
 from gateway.wire.receipts import did_document, read_public
+from generator.arena.daily import published_question
 from generator.arena.values import ArenaView, Hour
 from generator.catalog.discovery import FEEDS, MENU
 from generator.catalog.durations import HOUR_MS
 from generator.catalog.formats import iso, price, share
-from generator.catalog.links import LADDER_JSON, RECEIPT_KEYS, ROUNDS_JSON, ROUNDS_PUBLISHED
+from generator.catalog.links import DAILY_JSON, LADDER_JSON, RECEIPT_KEYS, ROUNDS_JSON, ROUNDS_PUBLISHED
 from generator.catalog.text.answers import DISCLAIMER
 from generator.catalog.text.market import undated
 from generator.catalog.words import RegimeLabel
@@ -60,7 +61,7 @@ def publish(app: App, context: TickContext, composed: Composed, record: RecordFi
     samples = _samples(app, paid, composed, at)
     files = publisher.variants.add(
         {**_files(app, tick, background, at), **samples, **record.in_release},
-        lasting={*background.lasting, *publisher.assets.files, ROUNDS_JSON, LADDER_JSON, *SAMPLE_PATHS},
+        lasting={*background.lasting, *publisher.assets.files, ROUNDS_JSON, LADDER_JSON, DAILY_JSON, *SAMPLE_PATHS},
     )
     once = {**record.immutable, **background.record.once, **publisher.practice.files}
 
@@ -116,6 +117,7 @@ def _files(app: App, tick: TickFiles, background: BackgroundRelease, at: datetim
             at,
             weeks=background.weeks,
             practice_days=(at, at - timedelta(days=1)),
+            questions=context.arena.daily,
         ),
     )
     receipt_keys = last_good.make(Kind.DISCOVERY, (RECEIPT_KEYS,), lambda: receipt_keys_file(app))
@@ -125,6 +127,11 @@ def _files(app: App, tick: TickFiles, background: BackgroundRelease, at: datetim
         lambda: rounds_file(publisher.site.project, tick.rounds, context.freshness.offset_ms),
     )
     ladders = last_good.make(Kind.DOWNLOAD, (LADDER_JSON,), lambda: ladder_file(publisher.site.project, context.arena))
+    questions = last_good.make(
+        Kind.DOWNLOAD,
+        (DAILY_JSON,),
+        lambda: daily_file(publisher.site.project, context.arena, context.freshness.offset_ms),
+    )
     view = PageView(
         ctx=context,
         bodies=tick.free,
@@ -147,6 +154,7 @@ def _files(app: App, tick: TickFiles, background: BackgroundRelease, at: datetim
         **{path: encode(body) for path, body in tick.free.by_path.items()},
         **rounds,
         **ladders,
+        **questions,
         **receipt_keys,
         **news,
     }
@@ -170,6 +178,15 @@ def rounds_file(project: str, rows: Sequence[Mapping[str, Any]], offset_ms: int 
     if offset_ms is not None:
         body["replay"] = {"offset_seconds": offset_ms // 1000}
     return {ROUNDS_JSON: encode(body)}
+
+
+def daily_file(project: str, arena: ArenaView, offset_ms: int | None = None) -> dict[str, bytes]:
+    """Return the daily questions by their path, the newest first; `offset_ms` as for the rounds."""
+    questions = list(map(published_question, arena.daily))
+    body: dict[str, Any] = {"success": True, "project": project, "questions": questions, "disclaimer": DISCLAIMER}
+    if offset_ms is not None:
+        body["replay"] = {"offset_seconds": offset_ms // 1000}
+    return {DAILY_JSON: encode(body)}
 
 
 def ladder_file(project: str, arena: ArenaView) -> dict[str, bytes]:

@@ -8,7 +8,8 @@ from functools import partial
 from typing import Final
 
 from gateway.wire.inbox import MOST_VOTERS, AnnouncedRound
-from generator.arena.ballots import BallotFile, judge
+from generator.arena import daily
+from generator.arena.ballots import BallotFile, judge_all
 from generator.arena.ladders import said_of
 from generator.arena.outcome import PricePoint
 from generator.arena.play import PlayInputs, play
@@ -155,8 +156,8 @@ def _count_ballots(transaction: TickTransaction, inputs: PlayInputs) -> dict[str
     """Judge the ballots and store the valid ones; return how many were newly refused, by reason."""
     if not inputs.ballots:
         return {}
-    verdicts, valid = judge(inputs.ballots, transaction.poll(inputs), transaction.known_txids)
-    return transaction.store_ballots(inputs.ballots, verdicts, valid)
+    judged = judge_all(inputs.ballots, transaction.poll(inputs), transaction.known_txids)
+    return transaction.store_ballots(inputs.ballots, judged)
 
 
 def play_inputs(
@@ -185,6 +186,7 @@ def play_inputs(
         ballots=ballots,
         salt=app.record.salt,
         ranges=_ranges(reading),
+        usual_day=None if reading is None else reading.assets[daily.ASSET].facts.usual_day,
         ladders=None if reading is None else said_of(reading.assets),
         reached=partial(_reached, app, observation),
         regime=_regime_row(reading),
@@ -212,12 +214,17 @@ def _note_replay(transaction: TickTransaction, observation: Observation, inputs:
 
 
 def _announce(app: App, arena: ArenaView, at: datetime) -> None:
-    """Say which round takes votes now, and who voted in an earlier one."""
+    """Say which round takes votes now and which daily question answers, and who voted in an earlier round."""
     open_round = None
     if arena.open is not None and arena.open.phase is RoundPhase.OPEN:
         form = app.record.memory.ballot_form(arena.open.round_id)
         open_round = AnnouncedRound(arena.open.round_id, arena.open.start_ms, to_ms(at), form)
-    app.record.box.announce(open_round, app.record.memory.earlier_voters(MOST_VOTERS))
+
+    question = next((one for one in arena.daily if one.phase is RoundPhase.OPEN), None)
+    daily_question = None
+    if question is not None:
+        daily_question = AnnouncedRound(question.question_id, question.closes_ms, to_ms(at))
+    app.record.box.announce(open_round, app.record.memory.earlier_voters(MOST_VOTERS), daily_question)
 
 
 def _next_close_ms(observation: Observation) -> int:

@@ -16,7 +16,10 @@ from typer.testing import CliRunner
 from gateway.buyer.ballots import BALLOT_PATH
 from gateway.devnet.errors import DevnetError
 from gateway.settings import GatewaySettings
+from gateway.wire.algorand import DEMO_ARENA, key_of
+from gateway.wire.ballots import read_ballot
 from gateway.wire.inbox import AnnouncedRound
+from gateway.wire.networks import NETWORKS
 from gateway.wire.notes import RoundVote
 from generator.arena.ballots import Ballot, judge
 from generator.catalog.words import Prediction
@@ -250,3 +253,38 @@ def test_a_note_of_changes_that_cannot_be_read_begins_at_zero(tmp_path: Path, no
     (tmp_path / "voter.key.votes").write_text(note)
 
     assert count_change(tmp_path / "voter.key", RoundVote.of(OPEN.round_id, "BULLISH")) == 0
+
+
+def ask_daily(state: Path, question_id: str) -> None:
+    folder = state / "site" / "current" / "arena"
+    folder.mkdir(parents=True)
+    question = {"question_id": question_id, "phase": "open", "closes": CLOSES}
+    (folder / "daily.json").write_text(json.dumps({"questions": [question]}))
+
+
+def test_an_answer_to_the_daily_question_lands_as_two_ranges(tmp_path: Path) -> None:
+    ask_daily(tmp_path, "BTC-DAILY-29981119")
+
+    code, output, _ = run(tmp_path, "--daily", "--r50", "-40,35", "--r90", "-120,110")
+
+    (file,) = Inbox(tmp_path / "inbox").files()
+    network = NETWORKS["devnet"]
+    ballot = read_ballot(file.data, key_of(DEMO_ARENA), network.genesis_hash_bytes)
+    assert code == 0, output
+    assert ballot.vote.note == b'emi-arena/v2:j{"d":"BTC-DAILY-29981119","r50":[-40,35],"r90":[-120,110]}'
+    assert "/files/ballots/BTC-DAILY-29981119.json" in output
+
+
+def test_ranges_that_do_not_fit_or_no_question_end_the_daily_vote(tmp_path: Path) -> None:
+    ask_daily(tmp_path, "BTC-DAILY-29981119")
+    ask_daily(tmp_path / "over", "BTC-DAILY-20201119")
+
+    outside = run(tmp_path, "--daily", "--r50", "-140,35", "--r90", "-120,110")
+    missing = run(tmp_path, "--daily", "--r50", "-140,35")
+    both = run(tmp_path, "up", "--daily", "--r50", "-40,35", "--r90", "-120,110")
+    over = run(tmp_path / "over", "--daily", "--r50", "-40,35", "--r90", "-120,110")
+
+    assert "50% range lies inside the 90% range" in str(outside[2])
+    assert "two whole numbers" in str(missing[2])
+    assert "neither a choice nor a round" in str(both[2])
+    assert "no daily question takes answers" in str(over[2])

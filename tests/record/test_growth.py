@@ -33,7 +33,7 @@ GROWS: tuple[str, ...] = (
     "crowd_tallies",
     "hours",
 )
-GROWS += ("log_entries", "log_nodes", "locked_crowds", "events")
+GROWS += ("log_entries", "log_nodes", "locked_crowds", "events", "daily_questions", "daily_answers")
 
 
 @contextmanager
@@ -67,7 +67,7 @@ def test_no_statement_of_a_tick_reads_a_table_that_grows_to_its_end(tmp_path: Pa
 
     with plans(memory, tmp_path / "memory.sqlite3") as found:
         for now in (NOON + 2 * HOUR + MINUTE, NOON + 3 * HOUR):
-            play_tick(memory, inputs_at(now))
+            play_tick(memory, inputs_at(now, usual_day=0.012))
             memory.resolved_rounds(500)
             memory.settled_predictions(700)
     memory.close()

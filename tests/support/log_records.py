@@ -12,7 +12,8 @@ import typer
 from typer.testing import CliRunner, Result
 
 from generator.arena.ballots import BallotFile
-from generator.catalog.links import RANGES_JSONL, STATUS_JSON
+from generator.arena.daily import published_question
+from generator.catalog.links import DAILY_JSON, RANGES_JSONL, STATUS_JSON
 from generator.catalog.words import SourceMode
 from generator.cli.verify import verify
 from generator.errors import LeadershipLost
@@ -37,6 +38,7 @@ class Record:
         self.step = step
         self.site = folder / "site"
         self.key_file = folder / "keys" / "log.key"
+        self.usual_day: float | None = None  # with one, daily questions are asked
         self.questions_left: int | None = None
         self.open()
 
@@ -70,7 +72,9 @@ class Record:
         self.published.begin(first)
         with self.memory.batch() if others else nullcontext():
             for now in (first, *others):
-                store_tick(self.memory, inputs_at(now, config=CROWDED, ballots=ballots.get(now, ())))
+                store_tick(
+                    self.memory, inputs_at(now, config=CROWDED, ballots=ballots.get(now, ()), usual_day=self.usual_day)
+                )
 
     def publish(self) -> int:
         """Write what a release and the folder of immutable files would hold; return how many tiles were new."""
@@ -79,7 +83,8 @@ class Record:
         rows = self.memory.resolved_rounds(500)
         ranges = json_lines([ranges_row(made, SourceMode.SIMULATED) for made in self.memory.settled_predictions(10**6)])
         played = json.dumps({"rounds": rows}).encode()
-        shown = {"/arena/rounds.json": played, RANGES_JSONL: ranges, STATUS_JSON: b"{}"}
+        asked = json.dumps({"questions": list(map(published_question, self.memory.view(0).daily))}).encode()
+        shown = {"/arena/rounds.json": played, DAILY_JSON: asked, RANGES_JSONL: ranges, STATUS_JSON: b"{}"}
         self.write({**files.immutable, **files.in_release, **shown})
         self.done(files)
         while (files := self.published.prepare()).ballots is not None:

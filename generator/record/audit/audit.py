@@ -23,6 +23,7 @@ from generator.arena.values import CrowdScores, ForecastScores, HorizonRecord, M
 from generator.catalog.counts import quantity
 from generator.catalog.formats import ms_of
 from generator.catalog.horizons import HORIZONS
+from generator.record.audit.daily import DailyError, DailyLog
 from generator.record.audit.entries import SUMS
 from generator.record.audit.ladders import LadderError, LadderLog, Revealed
 
@@ -73,6 +74,7 @@ class Audit:
     kept_rounds: int = KEPT_ROUNDS
     recounted: int = RECOUNTED
     ladders: LadderLog = field(default_factory=LadderLog)
+    daily: DailyLog = field(default_factory=DailyLog)
     _index: int = 0
 
     def take(self, data: bytes) -> None:
@@ -85,8 +87,8 @@ class Audit:
             judge = getattr(self, f"_on_{kind.replace('.', '_')}", None)
             if judge:
                 judge(entry)
-        except (AuditError, LadderError) as fault:
-            about = entry.get("round_id") or entry.get("start") or entry.get("day") or ""
+        except (AuditError, DailyError, LadderError) as fault:
+            about = entry.get("round_id") or entry.get("question_id") or entry.get("start") or entry.get("day") or ""
             raise AuditError(f"entry {self._index}, {kind} {about}: {fault}") from None
         except (KeyError, TypeError, ValueError, AttributeError, RecursionError, ZeroDivisionError) as error:
             raise AuditError(f"entry {self._index}: not of its form ({type(error).__name__}: {error})") from error
@@ -111,6 +113,8 @@ class Audit:
         self._finish_ranges(self.last_at)
         if day := self.ladders.missing(self.last_at):
             raise AuditError(f"the ladders of {day} were sealed and never revealed")
+        if question := self.daily.missing(self.last_at):
+            raise AuditError(f"daily question {question} was asked and never ended: its end is missing from the log")
 
     def _finish_ranges(self, last_at: str) -> None:
         for start, by_asset in self.ranges.items():
@@ -325,6 +329,18 @@ class Audit:
         """Return the move of an asset over a horizon by the logged prices; None where none is logged."""
         ranges = self.ranges.get(start, {}).get(asset)
         return None if ranges is None else ranges.moves.get(horizon)
+
+    def _on_daily_asked(self, entry: Mapping[str, Any]) -> None:
+        self.daily.take_asked(entry)
+
+    def _on_daily_closed(self, entry: Mapping[str, Any]) -> None:
+        self.daily.take_closed(entry)
+
+    def _on_daily_measured(self, entry: Mapping[str, Any]) -> None:
+        self.daily.take_measured(entry)
+
+    def _on_daily_void(self, entry: Mapping[str, Any]) -> None:
+        self.daily.take_void(entry)
 
     def _on_scores(self, entry: Mapping[str, Any]) -> None:
         records = {"arena": self.arena_record(), "hourly": self.hourly_record()}

@@ -1,24 +1,27 @@
-"""Published rounds and ranges compared with the log; rounds from before it are recomputed by themselves."""
+"""Published rounds, ranges and daily questions compared with the log; rounds from before it are recomputed alone."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any, Final
 
+from generator.arena import daily
 from generator.arena.published import complaint_of
 from generator.arena.ranges import move_percent
 from generator.arena.values import ChanceSums, Move
 from generator.catalog.formats import iso, ms_of
 from generator.catalog.horizons import HORIZONS, HOUR
-from generator.catalog.links import ROUNDS_PUBLISHED
+from generator.catalog.links import DAILY_JSON, DAILY_PUBLISHED, ROUNDS_PUBLISHED
 from generator.record.audit.audit import UNPUBLISHED, Audit, Ranges
-from generator.record.audit.entries import SUMS
+from generator.record.audit.daily import KEPT, LIVE, OPEN, RESOLVED, VOID, DailyLog
+from generator.record.audit.entries import ASKED, SUMS
 
 Row = Mapping[str, Any]
 FIELDS_NAMED: Final = 3
 LONGEST: Final = 100  # characters of a value in a complaint: a published value may be anything
 MISSING: Final = object()
 NO_CHANCES: Final = asdict(ChanceSums())
+DAILY_ORDER: Final = (OPEN, LIVE, RESOLVED, VOID)
 
 
 def rows_of(body: Any) -> Sequence[Row]:
@@ -154,4 +157,54 @@ def _ranges_left_out(rows: list[Row], until: str, audit: Audit) -> str | None:
         for asset in assets if first <= start and ended <= until else ():
             if (asset, start) not in there:
                 return f"ranges of {asset} {start} are in the log and not published"
+    return None
+
+
+def daily_complaint(data: bytes | None, log: DailyLog, last_at: str | None) -> str | None:
+    """Compare the published questions with the log; return the first thing that does not hold, or None.
+
+    The file may be some ticks older or newer than the log: a question is compared in the phase that it is published in,
+    and one that came to it after the log's last entry by itself.
+    """
+    if data is None:
+        return f"the log has daily questions and {DAILY_JSON} is not published" if log.rows else None
+    try:
+        rows: list[Row] = json.loads(data)["questions"]
+        found = (_daily_row_complaint(row, log, last_at or "") for row in rows)
+        if complaint := next((said for said in found if said), None):
+            return complaint
+        return _questions_left_out(rows, log)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        return f"{DAILY_JSON} is not of the published form ({type(error).__name__}: {error})"
+
+
+def _daily_row_complaint(row: Row, log: DailyLog, last_at: str) -> str | None:
+    name = str(row["question_id"])
+    if complaint := daily.complaint_of(row):
+        return f"daily question {name}: {complaint}"
+
+    logged = log.rows.get(name)
+    came_at = str({OPEN: row["asked"], LIVE: row["closes"]}.get(row["phase"], row["measured"]))
+    if logged is None:
+        oldest = min((one["asked"] for one in log.rows.values()), default="")
+        is_out_of_reach = len(log.rows) >= KEPT and row["asked"] < oldest
+        is_newer = came_at >= last_at
+        return None if is_newer or is_out_of_reach else f"daily question {name} is published and not in the log"
+
+    if DAILY_ORDER.index(row["phase"]) > DAILY_ORDER.index(logged["phase"]) and came_at < last_at:
+        return f"daily question {name} is published as {row['phase']} and is {logged['phase']} in the log"
+    common = logged if row["phase"] == logged["phase"] else {key: logged[key] for key in ASKED}
+    found = row_differences(row, common)
+    return f"daily question {name}: {found}" if found else None
+
+
+def _questions_left_out(rows: Sequence[Row], log: DailyLog) -> str | None:
+    """Check that no question of the published time is left out; one that is open may be newer than the file."""
+    names = {row["question_id"] for row in rows}
+    oldest = min((row["asked"] for row in rows), default="")
+    whole = len(rows) < DAILY_PUBLISHED
+    for name, logged in log.rows.items():
+        is_of_the_time = whole or logged["asked"] >= oldest
+        if name not in names and is_of_the_time and logged["phase"] != OPEN:
+            return f"daily question {name} is in the log and not published"
     return None

@@ -4,15 +4,16 @@ An entry is canonical JSON (see `sealing`); docs/reference/formats.md lists the 
 that was made before its hour counts. What was backtested before the start (`warm_up`) is not in the log.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Final
 
 from generator.arena.ballots import FORM
+from generator.arena.daily import published_question
 from generator.arena.play import Lock, PlayResult
 from generator.arena.published import called, canonical_json, digest_of, published_round
 from generator.arena.teacher import PredictionChange
-from generator.arena.values import Lesson, Move, PredictionMade, Round, Tally
+from generator.arena.values import DailyQuestion, Lesson, Move, PredictionMade, Round, Tally
 from generator.catalog.formats import iso
 from generator.catalog.words import RoundPhase
 
@@ -44,6 +45,27 @@ def entries_of(result: PlayResult, now_ms: int, digest: DigestOfBallots, salt: S
         if not after.warm_up and (before is None or before.warm_up or before.phase is not after.phase):
             found += _round(after, now_ms, locks.get(after.round_id), lessons.get(after.round_id), digest)
     return found + _predictions(result.predictions, now_ms, salt)
+
+
+# What each entry about a daily question holds of its published row, by the phase that the question came to.
+ASKED: Final = ("question_id", "asset", "asked", "closes", "measured", "commitment")
+OF_DAILY: Final[Mapping[RoundPhase, tuple[str, tuple[str, ...]]]] = {
+    RoundPhase.OPEN: ("daily.asked", ASKED),
+    RoundPhase.LIVE: (
+        "daily.closed",
+        ("question_id", "forecast", "salt", "start_price", "price_basis", "answers", "answers_sha256"),
+    ),
+    RoundPhase.RESOLVED: ("daily.measured", ("question_id", "end_price", "move", "scores")),
+    RoundPhase.VOID: ("daily.void", ("question_id", "void_reason", "forecast", "salt")),
+}
+
+
+def daily_entry(question: DailyQuestion, now_ms: int) -> Entry:
+    """Return what the log holds of a daily question that came to its phase in this tick."""
+    kind, names = OF_DAILY[question.phase]
+    row = published_question(question)
+    form = {"ballot_form": FORM} if question.phase is RoundPhase.OPEN else {}
+    return entry(kind, now_ms, question.question_id, **{name: row[name] for name in names}, **form)
 
 
 # What each entry about a round holds of its published row.

@@ -13,7 +13,9 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any, Final, NamedTuple
 
 from gateway.wire.algorand import address_of, unpack
-from generator.arena.ballots import FIRST_FORM, FORM, Ballot, BallotFile, Chances, Poll, judge
+from gateway.wire.daily import is_daily
+from generator.arena.ballots import FIRST_FORM, FORM, Ballot, BallotFile, Chances, DailyBallot, Poll, judge
+from generator.arena.daily import ENDS
 from generator.arena.life import schedule_round
 from generator.arena.published import chance_sums_of
 from generator.arena.timetable import Slot
@@ -30,6 +32,12 @@ NOTE: Final = (
     "the log's entry round.locked. Simulated votes are not ballots."
 )
 
+DAILY_NOTE: Final = (
+    "Every counted answer to this daily question. `signed` is base64 of the msgpack of the signed Algorand "
+    "transaction, from which txid, voter and ranges (hundredths of a percent) follow. SHA-256 over all txids, sorted, "
+    "each with a newline, is `answers_sha256` of the log's entry daily.closed."
+)
+
 
 class RecountError(ValueError):
     """The published ballots are not those that were counted; the message says how."""
@@ -43,7 +51,7 @@ class BallotPart:
     start_ms: int  # when its votes closed, UTC
     total: int  # counted ballots of the round, in all parts
     part: int  # from 1
-    ballots: tuple[Ballot, ...]  # of this part, by txid
+    ballots: tuple[Ballot | DailyBallot, ...]  # of this part, by txid
     size: int = PART  # how many ballots a part holds, but for the last
 
     @property
@@ -69,28 +77,34 @@ def path_of(round_id: str, part: int = 1) -> str:
 def content(sheet: BallotPart) -> bytes:
     """Write a part; the same ballots give the same bytes."""
     transaction = unpack(sheet.ballots[0].signed)["txn"]
+    is_daily_question = is_daily(sheet.round_id)
     body = {
-        "round_id": sheet.round_id,
+        "question_id" if is_daily_question else "round_id": sheet.round_id,
         "closed": iso(sheet.start_ms),
         "ballots_total": sheet.total,
         "part": sheet.part,
         "parts": sheet.parts,
         "address": address_of(transaction["rcv"]),
         "genesis_hash": base64.b64encode(transaction["gh"]).decode(),
-        "note": NOTE,
-        "ballots": [
-            {
-                "txid": ballot.txid,
-                "voter": ballot.voter,
-                "choice": str(ballot.choice),
-                **_chances_row(ballot.chances),
-                "arrived_ms": ballot.arrived_ms,
-                "signed": base64.b64encode(ballot.signed).decode(),
-            }
-            for ballot in sheet.ballots
-        ],
+        "note": DAILY_NOTE if is_daily_question else NOTE,
+        "ballots": [_row_of(ballot) for ballot in sheet.ballots],
     }
     return json.dumps(body, separators=(",", ":")).encode() + b"\n"
+
+
+def _row_of(ballot: Ballot | DailyBallot) -> dict[str, Any]:
+    said = {"ranges": dict(zip(ENDS, ballot.ends, strict=True))} if isinstance(ballot, DailyBallot) else _said(ballot)
+    return {
+        "txid": ballot.txid,
+        "voter": ballot.voter,
+        **said,
+        "arrived_ms": ballot.arrived_ms,
+        "signed": base64.b64encode(ballot.signed).decode(),
+    }
+
+
+def _said(ballot: Ballot) -> dict[str, Any]:
+    return {"choice": str(ballot.choice), **_chances_row(ballot.chances)}
 
 
 def recount(round_id: str, logged: Mapping[str, Any], read: Callable[[str], bytes | None]) -> int | None:
@@ -103,7 +117,7 @@ def recount(round_id: str, logged: Mapping[str, Any], read: Callable[[str], byte
         return None
 
     try:
-        rows, address, genesis_hash = _all_parts(round_id, first, read)
+        rows, address, genesis_hash = all_parts(round_id, first, read)
         files, stated = zip(*map(_file, rows), strict=True) if rows else ((), ())
         found = _judged(files, round_id, logged, address, genesis_hash)
     except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
@@ -126,9 +140,10 @@ def _by_txid(ballot: Counted) -> str:
     return ballot.txid
 
 
-def _all_parts(
+def all_parts(
     round_id: str, first: bytes, read: Callable[[str], bytes | None]
 ) -> tuple[list[Mapping[str, Any]], str, str]:
+    """Return the rows of all parts, and the address and network that they were signed for."""
     body = json.loads(first)
     parts = int(body["parts"])
     if not 1 <= parts <= MOST_PARTS:

@@ -9,8 +9,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, astuple
 from typing import Any, Final
 
-from sqlalchemy import Connection, bindparam, delete, func, insert, select, update
+from sqlalchemy import Connection, bindparam, delete, func, insert, select, union, update
 
+from gateway.wire.daily import is_daily
 from generator.arena.ballots import Ballot, Chances, Refusal
 from generator.arena.play import Lock, PlayResult
 from generator.arena.values import (
@@ -27,6 +28,7 @@ from generator.arena.values import (
 from generator.arena.voters import ChanceScores, CountedVote, Voter, bursts, by_record, leaderboard
 from generator.catalog.words import Prediction, RoundPhase
 from generator.record.audit.recount import BallotPart
+from generator.record.memory import daily
 from generator.record.memory import tables as t
 from generator.record.memory.rows import forget, get_meta, insert_all, put_meta, upsert, where_in
 
@@ -230,6 +232,10 @@ def due(connection: Connection, size: int) -> BallotPart | None:
         return None
     round_id, start_ms, total, published = row
 
+    if is_daily(round_id):
+        answers = daily.part(connection, round_id, size, published)
+        return BallotPart(round_id, start_ms, total, published // size + 1, answers, size)
+
     b = t.ballots.c
     s = t.signed_ballots.c
     next_part = (
@@ -256,7 +262,7 @@ def done(connection: Connection, sheet: BallotPart) -> None:
 
 def requeue_all(connection: Connection) -> None:
     """Queue again what is kept (earlier versions dropped it after a week): the site that held it was lost."""
-    kept = select(t.signed_ballots.c.round_id)
+    kept = union(select(t.signed_ballots.c.round_id), select(t.daily_answers.c.question_id))
     connection.execute(update(t.ballot_sheets).where(t.ballot_sheets.c.round_id.in_(kept)).values(published=0))
 
 

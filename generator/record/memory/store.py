@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, replace
 from functools import partial
@@ -11,18 +11,18 @@ from typing import Any, TypeVar
 
 from sqlalchemy import Connection, Engine, select
 
-from generator.arena.ballots import FORM, Ballot, BallotFile, Poll
+from generator.arena.ballots import FORM, BallotFile, Judged, Poll
 from generator.arena.earned import Earned, look
 from generator.arena.ladders import LadderTotals, scores_of
 from generator.arena.life import shown_at
 from generator.arena.play import PlayInputs, PlayResult, PlayState
 from generator.arena.teacher import RunningTotals
-from generator.arena.values import ArenaView, BallotVerdict, Hour, PredictionMade, Tally
+from generator.arena.values import ArenaView, Hour, PredictionMade, Tally
 from generator.catalog.durations import DAY_MS, HOUR_MS
 from generator.catalog.words import RoundPhase
 from generator.lease import Fence, no_fence
 from generator.record.audit.recount import BallotPart
-from generator.record.memory import ballots, database, history, ladders, log, rounds
+from generator.record.memory import ballots, daily, database, history, ladders, log, rounds
 from generator.record.memory import tables as t
 from generator.record.memory import totals as kept_totals
 from generator.record.memory.database import name_of, open_database, translated
@@ -188,6 +188,10 @@ class Memory:
         self._totals, self._log, self._ladders = None, None, None
         self._derived.clear()
 
+    def forget_daily(self) -> None:
+        """Read the daily questions again: one changed."""
+        self._derived.pop("daily", None)
+
     def _cached(self, name: str, key: object, make: Callable[[], Value]) -> Value:
         found = self._derived.get(name)
         if found is None or found[0] != key or self._outer is not None:
@@ -278,6 +282,7 @@ class Memory:
             patterns=totals.live.patterns.patterns(),
             crowd_record=totals.live.crowd.scores(),
             simulated_crowd_record=totals.live.simulated_crowd.scores(),
+            daily=self._cached("daily", None, lambda: daily.newest(connection)),
             leaderboard=self._cached("leaders", totals.live.lessons.total, lambda: ballots.rank(connection)),
         )
 
@@ -395,19 +400,19 @@ class TickTransaction:
         """Return what ballots are judged against: the rounds as they are before this tick moves them."""
         active = {item.round_id: item for item in rounds.active_rounds(self._connection)}
         forms = log.ballot_forms(self._connection, active)
-        return Poll(inputs.config.address, inputs.config.genesis_hash, active, inputs.now_ms, forms)
+        questions = {question.question_id: question for question in daily.active(self._connection)}
+        return Poll(inputs.config.address, inputs.config.genesis_hash, active, inputs.now_ms, forms, questions)
 
     def known_txids(self, txids: frozenset[str]) -> frozenset[str]:
         """Return which transaction ids were counted before."""
-        return ballots.known_txids(self._connection, txids)
+        return ballots.known_txids(self._connection, txids) | daily.known_txids(self._connection, txids)
 
-    def store_ballots(
-        self, files: Iterable[BallotFile], verdicts: Iterable[BallotVerdict], valid: Sequence[Ballot]
-    ) -> dict[str, int]:
-        """Store valid ballots; return how many were newly refused, by reason."""
-        ballots.store_ballots(self._connection, valid)
+    def store_ballots(self, files: Iterable[BallotFile], judged: Judged) -> dict[str, int]:
+        """Store valid ballots and answers; return how many files were newly refused, by reason."""
+        ballots.store_ballots(self._connection, judged.ballots)
+        daily.store_answers(self._connection, judged.answers)
         on_chain = frozenset(file.name for file in files if file.confirmed)
-        return ballots.count_refusals(self._connection, verdicts, on_chain)
+        return ballots.count_refusals(self._connection, judged.verdicts, on_chain)
 
     def load(self, inputs: PlayInputs, published_ms: int | None) -> PlayState:
         """Load what the pure rules need.
@@ -439,12 +444,15 @@ class TickTransaction:
         log_state = memory.log_state(connection)
         before = memory.ladder_totals(connection)
         sealed, after = ladders.play(connection, inputs, before, published_ms, log_state.salt)
+        asked = daily.play(connection, inputs, published_ms)
+        if asked:
+            memory.forget_daily()
         if after is not before and not memory.in_batch:
             ladders.store(connection, after)
         memory.keep(ladder_totals=after)
         if not inputs.warm_up:
             totals = memory.totals(connection)
-            memory.keep(log_state=log.record_tick(connection, log_state, result, totals, now_ms, sealed))
+            memory.keep(log_state=log.record_tick(connection, log_state, result, totals, now_ms, [*sealed, *asked]))
 
         if inputs.regime is not None:
             history.store_regime(connection, now_ms, inputs.regime, warm_up=inputs.warm_up)

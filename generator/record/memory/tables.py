@@ -4,7 +4,7 @@ from typing import Any, Final
 
 import sqlalchemy as sa
 
-SCHEMA_VERSION: Final = "13"
+SCHEMA_VERSION: Final = "14"
 """The newest migration; a memory of this schema needs no Alembic to start."""
 SCHEMA_KEY: Final = "schema_version"
 FENCE_KEY: Final = "fence"
@@ -260,4 +260,37 @@ ladder_days = sa.Table(
     *_key(sa.Integer, "day"),
     *_given(sa.LargeBinary, "data"),
     *_given(sa.Boolean, "published"),
+)
+
+# The daily questions; `brain` and `usual` are four ends each, as JSON.
+daily_questions = sa.Table(
+    "daily_questions",
+    metadata,
+    _id(),
+    *_unique(sa.String(32), "question_id"),
+    *_given(sa.BigInteger, "asked_ms", "closes_ms", "measured_ms"),
+    *_given(sa.String(16), "phase"),
+    *_given(sa.Text, "brain", "usual"),
+    *_given(sa.String(128), "salt"),
+    *_given(sa.String(64), "commitment"),
+    *_maybe(sa.Float, "start_price", "end_price", "move", "people"),
+    *_maybe(sa.String(32), "price_basis"),
+    *_maybe(sa.String(64), "answers_sha256"),
+    *_maybe(sa.Integer, "answers"),
+    *_maybe(sa.Text, "void_reason"),
+    sa.Index("daily_questions_by_phase", "phase", "closes_ms"),
+)
+
+# Valid answers to them as they were signed; `ranges` are four ends, as JSON.
+daily_answers = sa.Table(
+    "daily_answers",
+    metadata,
+    *_key(sa.String(52), "txid"),
+    *_given(sa.String(32), "question_id"),
+    *_given(sa.String(58), "voter"),
+    *_given(sa.Text, "ranges"),
+    *_given(sa.BigInteger, "arrived_ms"),
+    *_given(sa.Boolean, "counts"),  # the voter's last before the close
+    *_given(sa.LargeBinary, "data"),
+    sa.Index("daily_answers_by_question", "question_id", "counts", "txid"),
 )

@@ -1,0 +1,166 @@
+"""The daily questions and their answers as they are stored.
+
+What a tick changes is stored in its transaction with the log's entries about it. Every function takes the connection of
+the transaction.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, fields, replace
+from typing import Any, Final
+
+from sqlalchemy import Connection, bindparam, delete, insert, select, update
+
+from gateway.wire.daily import Ends
+from generator.arena.ballots import DailyBallot
+from generator.arena.daily import (
+    DailyChange,
+    day_now,
+    mean_score,
+    play_daily,
+    question_id_of,
+    score,
+)
+from generator.arena.play import PlayInputs
+from generator.arena.values import DailyQuestion
+from generator.catalog.links import DAILY_PUBLISHED
+from generator.catalog.words import RoundPhase
+from generator.record.audit.entries import Entry, daily_entry
+from generator.record.audit.recount import digest_of_ballots
+from generator.record.memory import tables as t
+from generator.record.memory.rows import insert_all, upsert, where_in
+
+_Q = t.daily_questions.c
+_A = t.daily_answers.c
+_ENDS: Final = ("brain", "usual")
+_NAMES: Final = tuple(field.name for field in fields(DailyQuestion))
+_ACTIVE = (
+    select(t.daily_questions)
+    .where(_Q.phase.in_([str(RoundPhase.OPEN), str(RoundPhase.LIVE)]))
+    .order_by(_Q.phase, _Q.closes_ms)
+)
+_IS_ASKED = select(_Q.id).where(_Q.question_id == bindparam("question_id"))
+_NEWEST = select(t.daily_questions).order_by(_Q.id.desc()).limit(DAILY_PUBLISHED)
+_COUNTED = select(_A.txid, _A.ranges).where(_A.question_id == bindparam("question_id"), _A.counts.is_(True))
+
+
+def active(connection: Connection) -> tuple[DailyQuestion, ...]:
+    """Return the questions that are not over."""
+    return tuple(map(_question, connection.execute(_ACTIVE).mappings()))
+
+
+def newest(connection: Connection) -> tuple[DailyQuestion, ...]:
+    """Return the last questions, the newest first."""
+    return tuple(map(_question, connection.execute(_NEWEST).mappings()))
+
+
+def play(connection: Connection, inputs: PlayInputs, published_ms: int | None) -> list[Entry]:
+    """Close, measure and ask; return the log's entries. A backtest has no questions."""
+    if inputs.warm_up:
+        return []
+
+    day = day_now(inputs.now_ms)
+    asked = {"question_id": "" if day is None else question_id_of(day)}
+    is_asked = connection.execute(_IS_ASKED, asked).scalar() is not None
+    changes = play_daily(active(connection), inputs, published_ms, is_asked=is_asked)
+    return [_stored(connection, change, inputs.now_ms) for change in changes]
+
+
+def _stored(connection: Connection, change: DailyChange, now_ms: int) -> Entry:
+    """Store a question as it is after a tick, with what follows from its answers, and return the log's entry."""
+    _, after = change
+    if after.phase is RoundPhase.LIVE:
+        after = _closed(connection, after)
+    elif after.phase is RoundPhase.RESOLVED and after.move is not None:
+        scores = [score(ends, after.move) for ends in counted(connection, after.question_id).values()]
+        after = replace(after, people=mean_score(scores))
+
+    row = {name: json.dumps(value) if name in _ENDS else value for name, value in asdict(after).items()}
+    row["phase"] = str(after.phase)
+    question_id = row.pop("question_id")
+    upsert(connection, t.daily_questions, {"question_id": question_id}, row)
+    return daily_entry(after, now_ms)
+
+
+def _closed(connection: Connection, question: DailyQuestion) -> DailyQuestion:
+    """Count the answers, forget those that were replaced, and queue the others for publication."""
+    name = question.question_id
+    connection.execute(delete(t.daily_answers).where(_A.question_id == name, _A.counts.is_(False)))
+    txids = counted(connection, name)
+    if txids:
+        sheet = {"round_id": name, "start_ms": question.closes_ms, "ballots": len(txids), "published": 0}
+        connection.execute(insert(t.ballot_sheets).values(**sheet))
+    return replace(question, answers=len(txids), answers_sha256=digest_of_ballots(txids))
+
+
+def counted(connection: Connection, question_id: str) -> dict[str, Ends]:
+    """Return the ranges of each answer that counts, by transaction id."""
+    rows = connection.execute(_COUNTED, {"question_id": question_id})
+    return {txid: _ends(ranges) for txid, ranges in rows}
+
+
+def known_txids(connection: Connection, txids: frozenset[str]) -> frozenset[str]:
+    """Return which transaction ids were taken as answers before."""
+    return frozenset(row[0] for row in where_in(connection, select(_A.txid), _A.txid, txids))
+
+
+def store_answers(connection: Connection, answers: Sequence[DailyBallot]) -> None:
+    """Store valid answers; of each voter's to a question only the last by (arrival, txid) counts."""
+    if not answers:
+        return
+
+    # By question and voter: arrival and transaction id of the answer that counts.
+    before: dict[tuple[str, str], tuple[int, str]] = {}
+    for question_id in {answer.question_id for answer in answers}:
+        query = select(_A.voter, _A.arrived_ms, _A.txid).where(_A.question_id == question_id, _A.counts.is_(True))
+        before.update({(question_id, voter): (arrived, txid) for voter, arrived, txid in connection.execute(query)})
+
+    last = dict(before)
+    for answer in answers:
+        key = (answer.question_id, answer.voter)
+        last[key] = max(last.get(key, (-1, "")), (answer.arrived_ms, answer.txid))
+
+    replaced = [txid for key, (_, txid) in before.items() if last[key][1] != txid]
+    if replaced:
+        by_txid = update(t.daily_answers).where(_A.txid == bindparam("replaced"))
+        connection.execute(by_txid.values(counts=False), [{"replaced": txid} for txid in replaced])
+
+    rows = [
+        {
+            "txid": answer.txid,
+            "question_id": answer.question_id,
+            "voter": answer.voter,
+            "ranges": json.dumps(answer.ends),
+            "arrived_ms": answer.arrived_ms,
+            "counts": last[answer.question_id, answer.voter][1] == answer.txid,
+            "data": answer.signed,
+        }
+        for answer in answers
+    ]
+    insert_all(connection, t.daily_answers, rows)
+
+
+def part(connection: Connection, question_id: str, size: int, begin: int) -> tuple[DailyBallot, ...]:
+    """Return `size` answers of a closed question from a place on, in order of their ids."""
+    query = (
+        select(_A.txid, _A.voter, _A.question_id, _A.ranges, _A.arrived_ms, _A.data)
+        .where(_A.question_id == question_id, _A.counts.is_(True))
+        .order_by(_A.txid)
+        .limit(size)
+        .offset(begin)
+    )
+    return tuple(
+        DailyBallot(txid, voter, question, _ends(ranges), arrived_ms, data)
+        for txid, voter, question, ranges, arrived_ms, data in connection.execute(query)
+    )
+
+
+def _question(row: Mapping[Any, Any]) -> DailyQuestion:
+    values: dict[str, Any] = {name: _ends(row[name]) if name in _ENDS else row[name] for name in _NAMES}
+    values["phase"] = RoundPhase(row["phase"])
+    return DailyQuestion(**values)
+
+
+def _ends(text: str) -> Ends:
+    low_90, low_50, high_50, high_90 = json.loads(text)
+    return (low_90, low_50, high_50, high_90)
