@@ -24,8 +24,21 @@ export function say(where, ...parts) {
 export const percent = (value, digits = 2) =>
   `${value > 0 ? "+" : value < 0 ? "\u2212" : ""}${Math.abs(value).toFixed(digits)}%`;
 
+// A slider with its name and its value in words; `least` is 0 where nothing else is said.
+export function rangeInput({ name, label, value, least = 0, most, step, words }, moved) {
+  const row = element("label", "", { className: "practice-slider" });
+  const about = { type: "range", name, min: least, max: most, step, value };
+  const input = Object.assign(document.createElement("input"), about);
+  const output = element("output", words(Number(value)));
+  input.addEventListener("input", moved);
+  row.append(element("span", label), input, output);
+  row.refresh = () => say(output, words(Number(input.value)));
+  return row;
+}
+
 // The widest range that can be set, in percent: six times the spread of the hours shown.
 export function widest(item) {
+  if (item.most) return item.most;
   const moves = item.prices.slice(1).map((price, hour) => price - item.prices[hour]);
   const spread = Math.sqrt(moves.reduce((sum, move) => sum + move * move, 0) / moves.length);
   return Math.max(0.2, Math.ceil(60 * spread) / 10);
@@ -64,7 +77,7 @@ export function picture(item, ranges, truth) {
       points: moves.map((move, hour) => `${x(hour)},${y(move)}`).join(" "),
     }),
     drawn("text", { x: 76, y: height - 10 }, "48 hours before"),
-    drawn("text", { x: hourLeft + hourWidth / 2, y: height - 10, "text-anchor": "middle" }, "the hour"),
+    drawn("text", { x: hourLeft + hourWidth / 2, y: height - 10, "text-anchor": "middle" }, item.ahead ?? "the hour"),
   );
   if (truth) {
     const brain = truth.brain.ranges;
@@ -75,9 +88,10 @@ export function picture(item, ranges, truth) {
     }
     parts.push(drawn("circle", { class: "came", cx: hourLeft + hourWidth / 2, cy: y(truth.move), r: 7 }));
   }
+  const ahead = item.ahead ?? "the hour after them";
   const about = truth
-    ? `48 hours of prices, and the hour after them, which ended ${percent(truth.move)}.`
-    : "48 hours of prices; the hour after them is not shown yet.";
+    ? `48 hours of prices, and ${ahead}, which ended ${percent(truth.move)}.`
+    : `48 hours of prices; ${ahead} is not shown yet.`;
   return drawn(
     "svg",
     { class: "practice-picture", viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": about },

@@ -10,8 +10,9 @@ import {
   judgeRanges,
   movedBrier,
 } from "./practice-scores.js";
-import { curve, diagram, element, mean, percent, picture, say, widest, wilson } from "./practice-draw.js";
+import { curve, diagram, element, mean, percent, picture, rangeInput, say, widest, wilson } from "./practice-draw.js";
 import { showChart } from "./practice-random.js";
+import { reminder, save } from "./reminder.js";
 
 const KEPT = "emi-practice";
 const FORMAT = "emi-practice-record/1";
@@ -108,18 +109,11 @@ async function truthOf(month, item) {
 
 // ----- questions
 
-function slider(name, label, value, most, step, words) {
-  const row = element("label", "", { className: "practice-slider" });
-  const input = Object.assign(document.createElement("input"), { type: "range", name, min: 0, max: most, step, value });
-  const output = element("output", words(Number(value)));
-  input.addEventListener("input", () => {
+const slider = (name, label, value, most, step, words) =>
+  rangeInput({ name, label, value, most, step, words }, () => {
     changed(name);
     refresh();
   });
-  row.append(element("span", label), input, output);
-  row.refresh = () => say(output, words(Number(input.value)));
-  return row;
-}
 
 const valueOf = (name) => Number(form.elements[name].value);
 const around = (value) => `\u00b1${value.toFixed(2)}%`;
@@ -325,29 +319,6 @@ async function showWeek() {
   say(document.getElementById("practice-week"), ...dots);
 }
 
-// A daily entry of five minutes, at the hour at which it was asked for.
-function reminder() {
-  const stamp = (time) => `${time.toISOString().slice(0, 19).replace(/[-:]/g, "")}Z`;
-  const begin = new Date(Math.ceil(Date.now() / DAY_MS) * DAY_MS + (Date.now() % DAY_MS));
-  const lines = [
-    "BEGIN:VCALENDAR",
-    "VERSION:2.0",
-    "PRODID:-//Educational Market Intelligence//practice//EN",
-    "BEGIN:VEVENT",
-    `UID:practice@${location.host}`,
-    `DTSTAMP:${stamp(new Date())}`,
-    `DTSTART:${stamp(begin)}`,
-    "DURATION:PT5M",
-    "RRULE:FREQ=DAILY",
-    "SUMMARY:Five hours to judge",
-    `URL:${location.origin}${location.pathname}`,
-    "END:VEVENT",
-    "END:VCALENDAR",
-    "",
-  ];
-  return new Blob([lines.join("\r\n")], { type: "text/calendar" });
-}
-
 // ----- calibration
 
 function held(hits, n) {
@@ -480,16 +451,14 @@ document.getElementById("practice-daily").addEventListener("click", (event) => {
 
 document.getElementById("practice-start-random").addEventListener("click", () => showChart(shippedItems));
 
-function save(file, name) {
-  const link = element("a", "", { href: URL.createObjectURL(file), download: name });
-  link.click();
-  URL.revokeObjectURL(link.href);
-}
-
 document.getElementById("practice-export").addEventListener("click", () => {
   save(new Blob([JSON.stringify(record, null, 1)], { type: "application/json" }), "emi-practice-record.json");
 });
-document.getElementById("practice-remind").addEventListener("click", () => save(reminder(), "practice.ics"));
+document.getElementById("practice-remind").addEventListener("click", () => {
+  // At the hour at which it was asked for.
+  const begin = new Date(Math.ceil(Date.now() / DAY_MS) * DAY_MS + (Date.now() % DAY_MS));
+  save(reminder("practice", "Five hours to judge", begin), "practice.ics");
+});
 
 const picked = document.getElementById("practice-file");
 document.getElementById("practice-import").addEventListener("click", () => picked.click());

@@ -163,7 +163,7 @@ def discovery(site: Site) -> Iterator[str]:
         yield from header_is(answer, "content-type", one.media_type, one.path)
         yield from header_is(answer, "cache-control", RELEASE_CACHE, one.path)
         yield from open_to_all(answer, one.path)
-    for path in ("/status.json", "/arena/rounds.json"):
+    for path in ("/status.json", "/arena/rounds.json", "/arena/daily.json"):
         yield from header_is(site.plain(path), "content-type", "application/json", path)
 
 

@@ -13,6 +13,7 @@ from generator.catalog.text.answers import DISCLAIMER
 from generator.catalog.words import MarketSide, SourceMode, VolatilityWord
 from generator.record.memory.history import RegimeChange
 from generator.site.files.feeds import CHANGES_READ, ENTRIES, feeds
+from tests.site.test_daily_page import OPEN, OVER
 from tests.support.builders import HOUR_MS
 from tests.support.page_view import SITE, START_MS, rounds
 
@@ -260,3 +261,17 @@ def test_a_state_whose_beginning_is_out_of_sight_is_not_called_new() -> None:
 
     assert len(listed) == ENTRIES
     assert all("(before: " in item["title"] for item in listed)
+
+
+def test_a_daily_question_is_news_when_it_is_asked_and_when_it_is_measured() -> None:
+    asked, measured = (entry for entry in items(feeds(SITE, SourceMode.LIVE, (), (), AT, questions=[OVER]))[::-1])
+
+    assert (asked["title"], asked["date_published"]) == (
+        "Where will Bitcoin be at 13:00 UTC on 26 November?",
+        "2026-11-24T13:00:00Z",
+    )
+    assert measured["title"] == "BTC-DAILY-20261122: Bitcoin moved +1.50% in 25 hours"
+    assert "a usual day" in measured["summary"]
+    assert "the mean of 3 answers 4.25" in measured["summary"]
+    assert measured["url"] == f"{SITE.base_url}/arena/daily/#BTC-DAILY-20261122"
+    assert len(items(feeds(SITE, SourceMode.LIVE, (), (), AT, questions=[OPEN]))) == 1

@@ -8,11 +8,22 @@ from urllib.parse import urlsplit
 
 from markupsafe import Markup
 
+from generator.arena.daily import scores_of
 from generator.arena.state import KnownState
-from generator.arena.values import PredictionMade, Tally
+from generator.arena.values import DailyQuestion, PredictionMade, Tally
 from generator.catalog.assets import ASSETS
 from generator.catalog.formats import iso, percent, share
-from generator.catalog.links import ARENA, FEED_ATOM, FEED_JSON, METHODOLOGY, PRACTICE, WEEKS, asset_feed, asset_path
+from generator.catalog.links import (
+    ARENA,
+    DAILY,
+    FEED_ATOM,
+    FEED_JSON,
+    METHODOLOGY,
+    PRACTICE,
+    WEEKS,
+    asset_feed,
+    asset_path,
+)
 from generator.catalog.text.answers import DISCLAIMER
 from generator.catalog.text.labels import MIXED, MODE_BANNERS, NO_CALL, OUTCOME, REGIME
 from generator.catalog.text.market import regime_name
@@ -31,7 +42,7 @@ from generator.compose.context import Site
 from generator.record.memory.history import RegimeChange
 from generator.site.resources import Resources
 from generator.site.templates import environment
-from generator.site.words.format import moment, ms_of, signed
+from generator.site.words.format import count, moment, ms_of, signed
 from generator.site.words.votes import votes_words
 from generator.site.words.weeks import SETTLED_MS, WEEK_MS, Week
 
@@ -139,6 +150,7 @@ def feeds(
     *,
     weeks: Sequence[Week] = (),
     practice_days: Sequence[datetime] = (),
+    questions: Sequence[DailyQuestion] = (),
 ) -> dict[str, bytes]:
     """Return path -> bytes of the two feeds.
 
@@ -148,10 +160,12 @@ def feeds(
         at: aware time of the tick; only its day shows, and only while there is no news at all.
         weeks: with their most surprising hours; the newest that is over is news until the next one is.
         practice_days: aware times on the days whose five hours of practice are news.
+        questions: the daily ones, newest first.
     """
     source = _FeedSource(site, mode)
     of_learn = [*_of_newest_week(source, weeks), *(_of_practice(source, day) for day in practice_days)]
-    news = _newest([*_of_rounds(source, rounds[: 2 * ENTRIES]), *_of_changes(source, changes)])
+    of_days = _of_questions(source, questions[:ENTRIES])
+    news = _newest([*_of_rounds(source, rounds[: 2 * ENTRIES]), *_of_changes(source, changes), *of_days])
     entries = _newest([*news[: ENTRIES - len(of_learn)], *of_learn])
 
     return {
@@ -296,6 +310,54 @@ def _forecast_and_votes(row: Mapping[str, Any]) -> str:
         return f"The brain made no call; it gave a move beyond the band {chance}%, sealed before the vote. {votes}"
     chance = percent(forecast["confidence"])
     return f"The brain gave {OUTCOME[forecast['prediction']]} a chance of {chance}%, sealed before the vote. {votes}"
+
+
+def _of_questions(source: _FeedSource, questions: Sequence[DailyQuestion]) -> Iterator[FeedEntry]:
+    """Give an entry for each daily question that was asked, which reminds of it, and one for each that was measured."""
+    for question in questions:
+        yield _of_asked(source, question)
+        if question.move is not None:
+            yield _of_measured(source, question)
+
+
+def _of_asked(source: _FeedSource, question: DailyQuestion) -> FeedEntry:
+    closes = moment(question.closes_ms)
+    measured = moment(question.measured_ms)
+    return source.entry(
+        f"daily:{question.question_id}:asked",
+        at=iso(question.asked_ms),
+        title=f"Where will Bitcoin be at 13:00 UTC on {measured.day} {measured:%B}?",
+        path=DAILY,
+        tags=("daily", question.asset),
+        paragraphs=(f"Answers, a 50% and a 90% range, are taken until 12:00 UTC on {closes.day} {closes:%B}.",),
+        warm_up=False,
+        kind="daily_asked",
+        question_id=question.question_id,
+        closes=iso(question.closes_ms),
+        measured=iso(question.measured_ms),
+    )
+
+
+def _of_measured(source: _FeedSource, question: DailyQuestion) -> FeedEntry:
+    scores = scores_of(question) or {}
+    people = scores["people"]
+    shown = f"the brain {scores['brain']:.2f}, a usual day {scores['usual_day']:.2f}"
+    if people is not None:
+        shown = f"{shown}, the mean of {count(question.answers or 0, 'answer')} {people:.2f}"
+    return source.entry(
+        f"daily:{question.question_id}:measured",
+        at=iso(question.measured_ms),
+        title=f"{question.question_id}: Bitcoin moved {signed(question.move)} in 25 hours",
+        path=f"{DAILY}#{question.question_id}",
+        tags=("daily", question.asset),
+        paragraphs=(f"Mean interval scores in percentage points, smaller is better: {shown}.",),
+        warm_up=False,
+        kind="daily_measured",
+        question_id=question.question_id,
+        move=question.move,
+        answers=question.answers,
+        scores=scores,
+    )
 
 
 def _of_changes(source: _FeedSource, changes: Sequence[RegimeChange]) -> Iterator[FeedEntry]:

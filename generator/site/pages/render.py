@@ -27,6 +27,7 @@ from generator.site.charts.sources import source_of
 from generator.site.pages.arena import live_view, voters
 from generator.site.pages.asset import asset_view
 from generator.site.pages.chapters.chapter import Facts
+from generator.site.pages.daily import daily_source, daily_view
 from generator.site.pages.docs import document_view
 from generator.site.pages.landing import landing, missing
 from generator.site.pages.learn import chapter_view, learn_view
@@ -182,6 +183,10 @@ def _practice(_page: SitePage, view: PageView) -> Mapping[str, Any]:
     return practice_view(ShippedMonth.load(), own_months(view.months), str(view.ctx.observation.mode))
 
 
+def _daily(_page: SitePage, view: PageView) -> Mapping[str, Any]:
+    return daily_view(view.ctx)
+
+
 def _class(_page: SitePage, _view: PageView) -> Mapping[str, Any]:
     return class_view(ShippedMonth.load())
 
@@ -240,6 +245,7 @@ _BY_TEMPLATE: Final[Mapping[str, PageRecipe]] = {
     "pages/learn.html": PageRecipe(_learn, lambda view: (view.ctx.arena.lessons, _spells(view))),
     "pages/learn_week.html": PageRecipe(lambda _, view: {"weeks": view.weeks}, lambda view: (tuple(view.weeks),)),
     "pages/learn_chapter.html": PageRecipe(_chapter, _chapter_source),
+    "pages/daily.html": PageRecipe(_daily, lambda view: daily_source(view.ctx)),
     "pages/practice_class.html": PageRecipe(_class, lambda _view: ()),
     "pages/practice.html": PageRecipe(_practice, lambda view: (own_months(view.months),)),
     "pages/asset.html": PageRecipe(_asset, _each_five_minutes),

@@ -1,0 +1,148 @@
+"""What the page of the daily question shows: the question now, prices to judge from, and what came of earlier ones."""
+
+import json
+from collections.abc import Sequence
+from itertools import pairwise
+from math import isfinite
+from statistics import pstdev
+from typing import Any, Final, NamedTuple
+
+from generator.arena.daily import ASSET, closes_ms_of, day_now, scores_of
+from generator.arena.values import DailyQuestion
+from generator.catalog.durations import DAY_MS, HOUR_MS, MINUTE_MS
+from generator.catalog.formats import iso
+from generator.catalog.words import RoundPhase
+from generator.compose.context import TickContext
+from generator.site.words.format import count, moment, signed
+
+HOURS_SHOWN: Final = 48
+ROWS: Final = 30
+WIDEST: Final = 12  # a range reaches so many times the spread of an hour to either side, about 2.4 of 25 hours
+LEAST: Final = 400  # hundredths of a percent
+NOT_ASKED: Final = "No question takes answers now: the brain has no ranges, or too few days to tell a usual one."
+FIRST: Final = "No question has closed yet."
+HELP: Final = (
+    "Moves from the price at 12:00 UTC, when answers close. Half of such days should end inside the 50% range, nine in "
+    "ten inside the 90% range."
+)
+
+
+class DailyRow(NamedTuple):
+    """One question that is over, or waits for its price; `why` stands for the figures where there are none."""
+
+    id: str
+    why: str = ""
+    move: str = ""
+    brain: str = ""
+    usual: str = ""
+    answers: str = ""
+    people: str = ""
+
+
+def daily_source(ctx: TickContext) -> tuple[object, ...]:
+    """Return what the page is made from: it changes with a question, and each hour with the prices."""
+    return (ctx.arena.daily, ctx.freshness.generated_ms // HOUR_MS)
+
+
+def daily_view(ctx: TickContext) -> dict[str, Any]:
+    """Return what pages/daily.html reads."""
+    now_ms = ctx.freshness.generated_ms
+    questions = ctx.arena.daily
+    open_question = next((one for one in questions if one.phase is RoundPhase.OPEN), None)
+    prices = hourly_prices(ctx)
+    over = [one for one in questions if one is not open_question]
+
+    return {
+        "daily": {
+            "title": title(open_question, now_ms),
+            "ask": "Your two ranges" if open_question else "The next question is asked at 13:00 UTC",
+            "help": HELP,
+            "question_id": open_question.question_id if open_question else "",
+            "closes": _time(open_question.closes_ms, now_ms) if open_question else "",
+            "commitment": open_question.commitment if open_question else None,
+            "next": iso(_next_asked_ms(now_ms) + 5 * MINUTE_MS),
+            "now": now_words(open_question, now_ms),
+            "prices": json.dumps(prices, separators=(",", ":")),
+            "most": reach(prices),
+            "rows": [row_of(one, now_ms) for one in over[:ROWS]],
+            "first": FIRST,
+        }
+    }
+
+
+def title(question: DailyQuestion | None, now_ms: int) -> str:
+    """Return the question as it is asked, with the day by its name where it is tomorrow."""
+    if question is None:
+        return "Where will Bitcoin be at 13:00 tomorrow?"
+    measured = moment(question.measured_ms)
+    day = f"{measured:%A}, {measured.day} {measured:%B}"
+    if question.measured_ms // DAY_MS == now_ms // DAY_MS + 1:
+        day = f"tomorrow, {day}"
+    return f"Where will Bitcoin be at 13:00 UTC {day if day.startswith('tomorrow') else f'on {day}'}?"
+
+
+def now_words(question: DailyQuestion | None, now_ms: int) -> str:
+    """Say which question takes answers until when, and when it is measured."""
+    if question is None and day_now(now_ms) is not None:
+        return NOT_ASKED
+    if question is None:
+        return f"The next question is asked at {_time(_next_asked_ms(now_ms), now_ms)}."
+    return (
+        f"{question.question_id} takes answers until {_time(question.closes_ms, now_ms)}. The move from the price then "
+        f"to that of {_time(question.measured_ms, now_ms)} is what counts."
+    )
+
+
+def _next_asked_ms(now_ms: int) -> int:
+    day = day_now(now_ms)
+    if day is None:
+        day = now_ms // DAY_MS - 1
+    return closes_ms_of(day) + HOUR_MS
+
+
+def _time(at_ms: int, now_ms: int) -> str:
+    at = moment(at_ms)
+    if at_ms // DAY_MS == now_ms // DAY_MS:
+        return f"{at:%H:%M} UTC today"
+    return f"{at:%H:%M} UTC on {at.day} {at:%B}"
+
+
+def row_of(question: DailyQuestion, now_ms: int) -> DailyRow:
+    """Return one row of what came."""
+    name = question.question_id
+    if question.phase is RoundPhase.VOID:
+        return DailyRow(name, f"void: {question.void_reason}")
+    scores = scores_of(question)
+    if scores is None:
+        answers = count(question.answers or 0, "answer")
+        return DailyRow(name, f"{answers}; measured at {_time(question.measured_ms, now_ms)}")
+
+    people = scores["people"]
+    return DailyRow(
+        name,
+        move=signed(question.move),
+        brain=f"{scores['brain']:.2f}",
+        usual=f"{scores['usual_day']:.2f}",
+        answers=str(question.answers or 0),
+        people="none" if people is None else f"{people:.2f}",
+    )
+
+
+def hourly_prices(ctx: TickContext) -> list[float]:
+    """Return Bitcoin's closes of the last full hours, the last one being 100; fewer where some are unknown."""
+    bars = ctx.bars
+    if bars is None or not len(bars):
+        return []
+    closes = bars.fields["close"][:, bars.assets.index(ASSET)].tolist()
+    closed_ms = (bars.t + bars.interval_ms).tolist()
+    on_the_hour = [price for at, price in zip(closed_ms, closes, strict=True) if at % HOUR_MS == 0 and isfinite(price)]
+    known = on_the_hour[-HOURS_SHOWN:]
+    return [round(100 * price / known[-1], 2) for price in known]
+
+
+def reach(prices: Sequence[float]) -> int:
+    """Return how far ranges can be set, in hundredths of a percent."""
+    if len(prices) < HOURS_SHOWN:
+        return 2 * LEAST
+    spread = pstdev(after - before for before, after in pairwise(prices))
+    return max(LEAST, round(WIDEST * spread) * 100)

@@ -1,0 +1,94 @@
+// The key of this browser, which never leaves it, and the gateway of this site, which prepares a ballot and takes it signed.
+export const RELAY = "/x402-buyer/ballot";
+const RELAY_MS = 15000;
+const OTHER_WAYS = `Vote with a wallet or from the command line${location.pathname === "/arena/" ? " instead." : ": see the Arena page."}`;
+const OFF = `The free vote is off on this site. ${OTHER_WAYS}`;
+const STALE =
+  "This service has stopped: it has published nothing for some minutes, and takes no votes. Vote again once it runs.";
+
+export class Said extends Error {} // a sentence for the visitor
+
+const bytesOf = (base64) => Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0));
+const base64Of = (bytes) => btoa(String.fromCharCode(...bytes));
+const hex = (bytes) => Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+
+const LATE = "Too late: votes in this round are closed. The next round opens within a minute.";
+
+// What this site's gateway answers, or a sentence on why it does not; `late` is said of what takes no ballots any more.
+export async function relay(query, headers = {}, late = LATE) {
+  let answer;
+  try {
+    answer = await fetch(RELAY + query, { cache: "no-store", headers, signal: AbortSignal.timeout(RELAY_MS) });
+  } catch {
+    throw new Said(
+      navigator.onLine
+        ? "This site does not answer. Press again; a vote cannot count twice."
+        : "You are offline. Nothing was sent.",
+    );
+  }
+  const received = await answer.json().catch(() => ({}));
+  if (answer.ok && (received.txid || received.transaction)) return received;
+  if (received.reason === "locked") throw new Said(late);
+  if (received.reason === "off" || answer.status === 404) throw new Said(off());
+  throw new Said(received.detail || "This site takes no votes now. Try again in a minute.");
+}
+
+// Where no vote is taken: this site has no free vote, or its service has stopped.
+export const off = () => (document.body.classList.contains("is-stale") ? STALE : OFF);
+
+function store(mode, work) {
+  return new Promise((resolve, reject) => {
+    const opening = indexedDB.open("emi-arena", 1);
+    opening.onupgradeneeded = () => opening.result.createObjectStore("keys");
+    opening.onerror = () => reject(opening.error);
+    opening.onsuccess = () => {
+      const asked = work(opening.result.transaction("keys", mode).objectStore("keys"));
+      asked.onsuccess = () => resolve(asked.result);
+      asked.onerror = () => reject(asked.error);
+    };
+  });
+}
+
+let unkept; // where the browser keeps nothing
+
+export async function keyOfThisBrowser() {
+  const kept = unkept || (await store("readonly", (keys) => keys.get("voter")).catch(() => null));
+  if (kept) return kept;
+  let made;
+  try {
+    made = await crypto.subtle.generateKey({ name: "Ed25519" }, false, ["sign", "verify"]);
+  } catch {
+    throw new Said(
+      `This browser cannot make the key for a free vote: it lacks Ed25519, or this page is not on https. ${OTHER_WAYS}`,
+    );
+  }
+  // Two tabs: the first key stays.
+  await store("readwrite", (keys) => keys.add(made, "voter")).catch(() => {});
+  return (await store("readonly", (keys) => keys.get("voter")).catch(() => null)) || (unkept = made);
+}
+
+export async function signed(key, transaction) {
+  const bytes = bytesOf(transaction);
+  const signature = await crypto.subtle.sign("Ed25519", key.privateKey, Uint8Array.from([0x54, 0x58, ...bytes])); // "TX"
+  // Msgpack: a map of two, "sig" with 64 bytes and "txn".
+  return base64Of([
+    0x82,
+    0xa3,
+    0x73,
+    0x69,
+    0x67,
+    0xc4,
+    0x40,
+    ...new Uint8Array(signature),
+    0xa3,
+    0x74,
+    0x78,
+    0x6e,
+    ...bytes,
+  ]);
+}
+
+// The public key, by which the gateway knows the voter.
+export async function voterOf(key) {
+  return hex(new Uint8Array(await crypto.subtle.exportKey("raw", key.publicKey)));
+}

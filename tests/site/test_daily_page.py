@@ -1,0 +1,112 @@
+"""The page of the daily question: what it asks and when, prices to judge from, and what came of earlier questions."""
+
+import html
+import json
+import re
+from dataclasses import replace
+
+import numpy as np
+
+from generator.arena.daily import named, score
+from generator.arena.values import DailyQuestion
+from generator.catalog.words import RoundPhase
+from generator.compose.context import TickContext
+from generator.market.bars import BAR_FIELDS, BarFrame
+from generator.site.pages.daily import daily_view, hourly_prices, reach, title
+from generator.site.pages.render import Pages
+from tests.support.arena_inputs import HOUR, MINUTE, ms
+from tests.support.page_view import context, view
+
+NOW = ms("2026-11-25T09:00")
+OPEN = DailyQuestion(
+    "BTC-DAILY-20261124",
+    ms("2026-11-24T13:00"),
+    ms("2026-11-25T12:00"),
+    ms("2026-11-26T13:00"),
+    brain=(-300, -120, 130, 310),
+    usual=(-350, -143, 143, 350),
+    salt="5a17",
+    commitment="c0" * 32,
+)
+OVER = replace(
+    OPEN,
+    question_id="BTC-DAILY-20261122",
+    phase=RoundPhase.RESOLVED,
+    start_price=100.0,
+    end_price=101.5,
+    move=1.5,
+    answers=3,
+    people=4.25,
+)
+LIVE = replace(OPEN, question_id="BTC-DAILY-20261123", phase=RoundPhase.LIVE, start_price=100.0, answers=1)
+VOID = replace(OPEN, question_id="BTC-DAILY-20261121", phase=RoundPhase.VOID, void_reason="no start price")
+
+
+def seen(*questions: DailyQuestion, now_ms: int = NOW) -> TickContext:
+    ctx = context()
+    arena = replace(ctx.arena, daily=questions)
+    return replace(ctx, arena=arena, freshness=replace(ctx.freshness, generated_ms=now_ms))
+
+
+def test_the_title_says_tomorrow_only_where_it_is() -> None:
+    assert title(OPEN, NOW) == "Where will Bitcoin be at 13:00 UTC tomorrow, Thursday, 26 November?"
+    assert title(OPEN, NOW - 18 * HOUR) == "Where will Bitcoin be at 13:00 UTC on Thursday, 26 November?"
+
+
+def test_nothing_of_what_is_sealed_is_in_the_page_while_it_is_open() -> None:
+    ctx = seen(OPEN, LIVE, OVER, VOID)
+    shown = replace(view(), ctx=ctx)
+    page = next(make() for page, make in Pages().each(shown) if page.path == "/arena/daily/")["/arena/daily/index.html"]
+
+    text = html.unescape(page.decode())
+    assert 'data-question="BTC-DAILY-20261124"' in text
+    assert OPEN.commitment in text
+    assert OPEN.salt not in text
+    assert "takes answers until 12:00 UTC today" in text
+
+
+def test_each_question_that_is_over_has_its_scores_or_why_it_has_none() -> None:
+    live, over, void = daily_view(seen(OPEN, LIVE, OVER, VOID))["daily"]["rows"]
+
+    assert (live.id, live.why) == (LIVE.question_id, "1 answer; measured at 13:00 UTC on 26 November")
+    assert (over.move, over.brain, over.usual) == (
+        "+1.50%",
+        f"{score(OVER.brain, 1.5):.2f}",
+        f"{score(OVER.usual, 1.5):.2f}",
+    )
+    assert (over.answers, over.people) == ("3", "4.25")
+    assert void.why == "void: no start price"
+    assert named(OVER.brain)["low_90"] == -300
+
+
+def test_between_two_questions_and_without_one_the_page_says_when_it_asks() -> None:
+    between = daily_view(seen(now_ms=ms("2026-11-25T12:30")))["daily"]
+    never = daily_view(seen())["daily"]
+
+    assert between["now"] == "The next question is asked at 13:00 UTC today."
+    assert between["next"] == "2026-11-25T13:05:00Z"
+    assert never["now"].startswith("No question takes answers now")
+    assert never["rows"] == []
+
+
+def test_prices_are_those_of_48_full_hours_and_sliders_reach_beyond_them() -> None:
+    begin = NOW - 72 * HOUR
+    times = np.arange(begin, NOW, 5 * MINUTE)
+    close = 100 + np.sin(times / HOUR)
+    bars = BarFrame(("BTC",), times, dict.fromkeys(BAR_FIELDS, close[:, None]))
+
+    prices = hourly_prices(replace(seen(OPEN), bars=bars))
+
+    assert (len(prices), prices[-1]) == (48, 100)
+    hourly = close[11::12][-48:]
+    assert prices == [round(100 * price / hourly[-1], 2) for price in hourly]
+    assert reach(prices) == max(400, round(12 * float(np.std(np.diff(prices)))) * 100)
+    assert reach([]) == 800
+
+
+def test_the_script_gets_prices_and_reach_in_the_page() -> None:
+    page = Pages().render(replace(view(), ctx=seen(OPEN)))["/arena/daily/index.html"].decode()
+    [prices] = re.findall(r'data-prices="([^"]*)"', page)
+
+    assert isinstance(json.loads(html.unescape(prices)), list)
+    assert re.search(r'data-most="[0-9]+"', page)
