@@ -28,7 +28,7 @@ PINNED_CACHE_CONTROL: Final = "public, max-age=600, immutable"
 _ANSWERS: Final = (*(row.id for row in ENDPOINTS), *(row.id for row in PRODUCTS))
 # JSON that stays as it is over many ticks: it names none.
 LASTING_JSON: Final = frozenset(
-    {links.ROUNDS_JSON, links.LADDER_JSON, links.DAILY_JSON,
+    {links.ROUNDS_JSON, links.LADDER_JSON, links.DAILY_JSON, links.PRACTICE_MONTHS,
      links.OPENAPI_JSON, links.DICTIONARY, links.FEED_JSON, links.DOCS_INDEX,
      links.SAMPLE_REPORT,
      links.ARD, links.AI_CATALOG, links.RECEIPT_KEYS, *(row.sample for row in PRODUCTS),

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from generator.catalog.counts import ASSETS_IN_WORDS
-from generator.catalog.links import DAILY_JSON, LADDER_JSON, ROUNDS_JSON, TRACK_RECORD
+from generator.catalog.links import DAILY_JSON, LADDER_JSON, PRACTICE_MONTHS, ROUNDS_JSON, TRACK_RECORD
 
 CSV: Final = "text/csv"
 JSON_LINES: Final = "application/jsonl"
@@ -141,4 +141,5 @@ DOWNLOADS: Final = (
         "application/json",
         "How the chances of moves beyond each level came true: scores next to base rates, and reliability",
     ),
+    PublicFile(PRACTICE_MONTHS, "application/json", "The months of past hours to judge: their items and truths"),
 )

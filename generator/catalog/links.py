@@ -31,6 +31,7 @@ LEARN: Final = "/learn/"
 LEARN_WORKER: Final = f"{LEARN}worker.js"
 WEEKS: Final = "/learn/week/"  # the most surprising hours of each
 PRACTICE: Final = "/learn/practice/"
+PRACTICE_MONTHS: Final = f"{PRACTICE}months.json"  # which months there are, for programs
 PRACTICE_CLASS: Final = f"{PRACTICE}class/"
 PRACTICE_FILES: Final = "/files/practice/"  # items, truths, and the log of the shipped month
 PRACTICE_DEMO: Final = f"{PRACTICE_FILES}demo"  # below it lies that log as others lie at an origin

@@ -100,10 +100,22 @@ def _from_log(path: str, read: Read, read_log: Read) -> Practised:
     month = month_of_practice(hours, str(items.get("month")), log.head.origin, str(items.get("source_mode")))
     if month is None or month.items_path != path:
         raise VerifyError(f"{path} does not follow from the log {log.head.origin}")
-    for name, content in month.files.items():
-        if read(name) != content:
-            raise VerifyError(f"{name} is not what follows from the log {log.head.origin}")
+    compare(month.files, read, log.head.origin)
     return Practised.of(items, json.loads(month.truths))
+
+
+def compare(follows: Mapping[str, bytes], read: Read, origin: str) -> None:
+    """Compare what is published with what follows from the log; VerifyError where they differ.
+
+    Args:
+        follows: path -> content, as made again from the log.
+        origin: of the log.
+    """
+    from generator.record.verify import VerifyError
+
+    for name, content in follows.items():
+        if read(name) != content:
+            raise VerifyError(f"{name} is not what follows from the log {origin}")
 
 
 def _json(path: str, data: bytes | None) -> Mapping[str, Any]:

@@ -13,7 +13,7 @@ from generator.arena.teacher import RunningTotals
 from generator.arena.values import ArenaView, Tally
 from generator.catalog.assets import ASSETS
 from generator.catalog.downloads import SUMS
-from generator.catalog.links import DAILY_JSON, LADDER_JSON, OPENAPI_JSON, ROUNDS_JSON
+from generator.catalog.links import DAILY_JSON, LADDER_JSON, OPENAPI_JSON, PRACTICE_MONTHS, ROUNDS_JSON
 from generator.catalog.text.answers import NOT_STARTED
 from generator.catalog.words import SourceMode
 from generator.compose.all import compose_free
@@ -30,7 +30,7 @@ from generator.release.values import FIRST_GENERATION
 from generator.release.variants import Variants
 from generator.runtime.app import App, site_of
 from generator.runtime.market import to_ms
-from generator.runtime.publication import daily_file, ladder_file, page_files, rounds_file
+from generator.runtime.publication import daily_file, ladder_file, page_files, practice_file, rounds_file
 from generator.runtime.tick import freshness
 from generator.settings import GeneratorSettings
 from generator.site.files.background import StaticFiles, static_files
@@ -38,7 +38,7 @@ from generator.site.files.downloads import no_downloads
 from generator.site.files.feeds import feeds
 from generator.site.files.sample import bundled_files
 from generator.site.pages.render import Pages, PageView
-from generator.site.resources import Assets
+from generator.site.resources import Assets, ShippedMonth
 
 if TYPE_CHECKING:
     from generator.wings.bucket.site import BucketSite
@@ -123,6 +123,7 @@ def bootstrap_files(site: Site, mode: SourceMode, at: datetime, renderer: Pages 
         ROUNDS_JSON: lambda: rounds_file(site.project, []),
         DAILY_JSON: lambda: daily_file(site.project, context.arena),
         LADDER_JSON: lambda: ladder_file(site.project, context.arena),
+        PRACTICE_MONTHS: lambda: practice_file(site.project, ShippedMonth.load()),
         "samples": bundled_files,
     }
     for name, download in downloads.items():

@@ -10,12 +10,20 @@ from gateway.wire.receipts import did_document, read_public
 from generator.arena.daily import published_question
 from generator.arena.values import ArenaView, Hour
 from generator.catalog.discovery import FEEDS, MENU
+from generator.catalog.downloads import RecordFile
 from generator.catalog.durations import HOUR_MS
 from generator.catalog.formats import iso, price, share
-from generator.catalog.links import DAILY_JSON, LADDER_JSON, RECEIPT_KEYS, ROUNDS_JSON, ROUNDS_PUBLISHED
+from generator.catalog.links import (
+    DAILY_JSON,
+    LADDER_JSON,
+    PRACTICE_MONTHS,
+    RECEIPT_KEYS,
+    ROUNDS_JSON,
+    ROUNDS_PUBLISHED,
+)
 from generator.catalog.text.answers import DISCLAIMER
 from generator.catalog.text.market import undated
-from generator.catalog.words import RegimeLabel
+from generator.catalog.words import RegimeLabel, SourceMode
 from generator.compose.all import Composed
 from generator.compose.body import encode
 from generator.compose.context import TickContext
@@ -28,9 +36,12 @@ from generator.site.files.background import BackgroundRelease, TickFiles
 from generator.site.files.feeds import CHANGES_READ, feeds
 from generator.site.files.sample import SAMPLE_PATHS
 from generator.site.files.search import search_file
+from generator.site.pages.practice import own_months
 from generator.site.pages.render import Pages, PageView
+from generator.site.resources import ShippedMonth
 
 PREDICTIONS_SHOWN: Final = 700
+LASTING: Final = (ROUNDS_JSON, LADDER_JSON, DAILY_JSON, PRACTICE_MONTHS)  # further files that seldom change
 PaidJson = Mapping[str, Mapping[str, Any]]
 """The paid bodies as they are encoded, by product id."""
 
@@ -61,7 +72,7 @@ def publish(app: App, context: TickContext, composed: Composed, record: RecordFi
     samples = _samples(app, paid, composed, at)
     files = publisher.variants.add(
         {**_files(app, tick, background, at), **samples, **record.in_release},
-        lasting={*background.lasting, *publisher.assets.files, ROUNDS_JSON, LADDER_JSON, DAILY_JSON, *SAMPLE_PATHS},
+        lasting={*background.lasting, *publisher.assets.files, *LASTING, *SAMPLE_PATHS},
     )
     once = {**record.immutable, **background.record.once, **publisher.practice.files}
 
@@ -103,6 +114,7 @@ def _samples(app: App, paid: PaidJson, composed: Composed, at: datetime) -> dict
 def _files(app: App, tick: TickFiles, background: BackgroundRelease, at: datetime) -> dict[str, bytes]:
     """Make every file but the samples and those of the record's log: path -> bytes, without packed variants."""
     context = tick.context
+    mode = context.observation.mode
     publisher = app.publisher
     last_good = publisher.last_good
 
@@ -111,7 +123,7 @@ def _files(app: App, tick: TickFiles, background: BackgroundRelease, at: datetim
         [feed.path for feed in FEEDS],
         lambda: feeds(
             context.site,
-            context.observation.mode,
+            mode,
             tick.rounds,
             app.record.memory.regime_changes(CHANGES_READ),
             at,
@@ -155,6 +167,7 @@ def _files(app: App, tick: TickFiles, background: BackgroundRelease, at: datetim
         **rounds,
         **ladders,
         **questions,
+        **practice_file(publisher.site.project, publisher.practice, background.record.months, str(mode)),
         **receipt_keys,
         **news,
     }
@@ -201,6 +214,19 @@ def ladder_file(project: str, arena: ArenaView) -> dict[str, bytes]:
         for name, record in records.items()
     }
     return {LADDER_JSON: encode({"success": True, "project": project, **parts, "disclaimer": DISCLAIMER})}
+
+
+def practice_file(
+    project: str, shipped: ShippedMonth, files: Sequence[RecordFile] = (), mode: str = ""
+) -> dict[str, bytes]:
+    """Return the list of the months of practice by its path: those of the own record, newest first, then the shipped.
+
+    Args:
+        mode: what market the own record is of.
+    """
+    own = [{**month._asdict(), "source_mode": mode} for month in own_months(files)]
+    months = [*own, {**shipped.month._asdict(), "source_mode": str(SourceMode.SIMULATED)}]
+    return {PRACTICE_MONTHS: encode({"success": True, "project": project, "months": months, "disclaimer": DISCLAIMER})}
 
 
 def receipt_keys_file(app: App) -> dict[str, bytes]:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from generator.catalog.links import LEARN_WORKER, PRACTICE_DEMO, PRACTICE_FILES
 from generator.errors import PublishError
@@ -70,6 +70,14 @@ class Assets:
         return cls(files, version)
 
 
+class PracticeFiles(NamedTuple):
+    """A month of practice, such as 2026-11, and the paths of its two files."""
+
+    month: str
+    items: str
+    truths: str
+
+
 @dataclass(frozen=True, slots=True)
 class ShippedMonth:
     """The month of practice that comes with the program: items, truths, and its finished log.
@@ -83,6 +91,11 @@ class ShippedMonth:
     truths_path: str
     truths: bytes
     log: Mapping[str, bytes]
+
+    @property
+    def month(self) -> PracticeFiles:
+        """Which month it is, and its files."""
+        return PracticeFiles(Path(self.items_path).name[: len("2026-10")], self.items_path, self.truths_path)
 
     @property
     def files(self) -> dict[str, bytes]:

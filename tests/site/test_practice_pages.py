@@ -3,11 +3,12 @@
 import html
 import json
 import re
+from dataclasses import replace
 
 from generator.catalog.downloads import RecordFile
 from generator.site.pages.practice import EXAMPLES, FIRST_ITEMS, class_view, own_months, practice_view
 from generator.site.resources import ShippedMonth
-from tests.support.page_view import rendered
+from tests.support.page_view import Rendered, rendered, view
 
 
 def shipped() -> tuple[list[dict[str, object]], dict[str, dict[str, object]]]:
@@ -44,6 +45,23 @@ def test_months_of_the_own_record_come_after_the_shipped_one_newest_first() -> N
     assert [month["simulated"] for month in months] == [True, False, False]
 
 
+def test_each_month_of_the_own_record_has_a_sheet_for_a_class() -> None:
+    files = [
+        file("practice", "2026-11", "/files/practice/2026-11-a.json"),
+        file("practice-truths", "2026-11", "/files/practice/2026-11-a-truths.json"),
+    ]
+
+    with_own = Rendered(replace(view(), months=files))["/learn/practice/class/index.html"].decode()
+
+    listed = json.loads(html.unescape(re.findall(r'data-months="([^"]*)"', with_own)[0]))
+    assert [(month["month"], month["items"], month["truths"]) for month in listed] == [
+        ("2026-11", files[0].path, files[1].path)
+    ]
+    assert 'href="/learn/practice/class/?month=2026-11"' in with_own
+    assert "practice-class.js" in with_own
+    assert "practice-class.js" not in rendered()["/learn/practice/class/index.html"].decode()
+
+
 def test_an_hour_to_read_says_what_came_and_whether_the_range_held_it() -> None:
     items, truths = shipped()
     examples = practice_view(ShippedMonth.load(), (), "simulated")["practice"]["examples"]
@@ -60,7 +78,7 @@ def test_an_hour_to_read_says_what_came_and_whether_the_range_held_it() -> None:
 
 def test_the_key_of_the_sheet_is_of_its_hours_and_of_no_example() -> None:
     items, truths = shipped()
-    sheet = class_view(ShippedMonth.load())["sheet"]
+    sheet = class_view(ShippedMonth.load(), (), "simulated")["sheet"]
     of_sheet = items[-EXAMPLES - len(sheet) : -EXAMPLES]
 
     assert len(sheet) == 10

@@ -8,7 +8,7 @@ from generator.catalog.downloads import PRACTICE_ITEMS, PRACTICE_TRUTHS, RecordF
 from generator.catalog.formats import ms_of
 from generator.site.charts.plot import Chart
 from generator.site.charts.practice import hour_picture
-from generator.site.resources import ShippedMonth
+from generator.site.resources import PracticeFiles, ShippedMonth
 from generator.site.words.format import day, signed
 
 FIRST_ITEMS: Final = 10  # in the page itself, so that practice begins without another request
@@ -35,24 +35,17 @@ class SheetHour(NamedTuple):
     name: str
 
 
-class OwnMonth(NamedTuple):
-    """The files of a month of this site's own record."""
-
-    items: str
-    truths: str
-
-
-def own_months(files: Sequence[RecordFile]) -> tuple[OwnMonth, ...]:
+def own_months(files: Sequence[RecordFile]) -> tuple[PracticeFiles, ...]:
     """Return the months that have items of practice, the newest first."""
     months: dict[str, dict[str, str]] = {}
     for file in files:
         if file.month is not None and file.series in {PRACTICE_ITEMS, PRACTICE_TRUTHS}:
             months.setdefault(file.month, {})[file.series] = file.path
     newest_first = sorted(months.items(), reverse=True)
-    return tuple(OwnMonth(paths[PRACTICE_ITEMS], paths[PRACTICE_TRUTHS]) for _, paths in newest_first)
+    return tuple(PracticeFiles(month, paths[PRACTICE_ITEMS], paths[PRACTICE_TRUTHS]) for month, paths in newest_first)
 
 
-def practice_view(month: ShippedMonth, own: Sequence[OwnMonth], mode: str) -> dict[str, Any]:
+def practice_view(month: ShippedMonth, own: Sequence[PracticeFiles], mode: str) -> dict[str, Any]:
     """Return what pages/practice.html reads.
 
     Args:
@@ -63,12 +56,8 @@ def practice_view(month: ShippedMonth, own: Sequence[OwnMonth], mode: str) -> di
     items = json.loads(month.items)
     truths = {truth["item"]: truth for truth in json.loads(month.truths)["truths"]}
     shown = items["items"]
-    shipped = {
-        "items": month.items_path,
-        "truths": month.truths_path,
-        "simulated": items["source_mode"] == "simulated",
-    }
-    listed = [shipped, *({**one._asdict(), "simulated": mode == "simulated"} for one in own)]
+    shipped = {**month.month._asdict(), "simulated": items["source_mode"] == "simulated"}
+    listed = [shipped, *_listed(own, mode)]
     last = shown[-EXAMPLES:]  # the last that a learner comes to
 
     return {
@@ -78,6 +67,11 @@ def practice_view(month: ShippedMonth, own: Sequence[OwnMonth], mode: str) -> di
             "examples": [example(number, item, truths[item["truth_sha256"][:12]]) for number, item in enumerate(last)],
         }
     }
+
+
+def _listed(own: Sequence[PracticeFiles], mode: str) -> list[dict[str, Any]]:
+    """Return months as scripts read them."""
+    return [{**month._asdict(), "simulated": mode == "simulated"} for month in own]
 
 
 def example(number: int, item: Mapping[str, Any], truth: Mapping[str, Any]) -> Example:
@@ -100,8 +94,11 @@ def example(number: int, item: Mapping[str, Any], truth: Mapping[str, Any]) -> E
     )
 
 
-def class_view(month: ShippedMonth) -> dict[str, Any]:
-    """Return what pages/practice_class.html reads: ten hours of the shipped month, other ones than the examples."""
+def class_view(month: ShippedMonth, own: Sequence[PracticeFiles], mode: str) -> dict[str, Any]:
+    """Return what pages/practice_class.html reads: ten hours of the shipped month, other ones than the examples.
+
+    The same of a month of this site's own record is made in the browser: the page knows its files.
+    """
     truths = {truth["item"]: truth for truth in json.loads(month.truths)["truths"]}
     items = json.loads(month.items)["items"][-EXAMPLES - ON_SHEET : -EXAMPLES]
 
@@ -118,4 +115,4 @@ def class_view(month: ShippedMonth) -> dict[str, Any]:
                 name=f"{truth['asset']}, {day(ms_of(truth['start']))} UTC",
             )
         )
-    return {"sheet": rows}
+    return {"sheet": rows, "own": own, "months": json.dumps(_listed(own, mode))}

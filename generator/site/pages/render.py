@@ -187,8 +187,8 @@ def _daily(_page: SitePage, view: PageView) -> Mapping[str, Any]:
     return daily_view(view.ctx)
 
 
-def _class(_page: SitePage, _view: PageView) -> Mapping[str, Any]:
-    return class_view(ShippedMonth.load())
+def _class(_page: SitePage, view: PageView) -> Mapping[str, Any]:
+    return class_view(ShippedMonth.load(), own_months(view.months), str(view.ctx.observation.mode))
 
 
 def _asset(page: SitePage, view: PageView) -> Mapping[str, Any]:
@@ -246,7 +246,7 @@ _BY_TEMPLATE: Final[Mapping[str, PageRecipe]] = {
     "pages/learn_week.html": PageRecipe(lambda _, view: {"weeks": view.weeks}, lambda view: (tuple(view.weeks),)),
     "pages/learn_chapter.html": PageRecipe(_chapter, _chapter_source),
     "pages/daily.html": PageRecipe(_daily, lambda view: daily_source(view.ctx)),
-    "pages/practice_class.html": PageRecipe(_class, lambda _view: ()),
+    "pages/practice_class.html": PageRecipe(_class, lambda view: (own_months(view.months),)),
     "pages/practice.html": PageRecipe(_practice, lambda view: (own_months(view.months),)),
     "pages/asset.html": PageRecipe(_asset, _each_five_minutes),
     "pages/history.html": PageRecipe(_history, lambda view: (view.figures,)),
