@@ -103,6 +103,25 @@ def test_a_forecast_that_no_release_carried_before_the_start_is_void(
     assert (after.void_reason, after.phase) == (reason, RoundPhase.VOID if reason else RoundPhase.LIVE)
 
 
+def test_whether_a_release_carried_it_counts_only_in_the_tick_in_which_it_begins() -> None:
+    opened = an_open_round()
+    sealed = PredictionMade(
+        "BTC", START, START + HOUR, (0.3, 0.3, 0.4), (0.3, 0.4, 0.3), Prediction.BULLISH, 10.0, made_ms=NOON
+    )
+    begun = replace(sealed, start_price=100.0)
+    carried, late = PlayState(published_ms=NOON), PlayState(published_ms=NOON - 1)
+    live = ended(after_tick(START, opened, state=carried))
+
+    waiting = after_tick(START - MINUTE, opened, state=replace(late, pending=(sealed,)))
+    going_on = after_tick(START + MINUTE, live, state=replace(late, pending=(begun,)))
+    unseen = after_tick(START, opened, state=replace(late, pending=(sealed,)))
+
+    assert waiting.rounds == going_on.rounds == ()
+    for result, reasons in ((waiting, set()), (going_on, set()), (unseen, {UNSEEN})):
+        assert {after.void_reason for before, after in result.predictions if before is not None} - {None} == reasons
+    assert ended(unseen).void_reason == UNSEEN
+
+
 def test_what_was_sealed_with_bars_of_the_future_or_of_another_market_is_void() -> None:
     opened = an_open_round()
 

@@ -15,8 +15,10 @@ from generator.arena.play import PlayState, play
 from generator.arena.ranges import (
     ENOUGH_BLOCKS,
     NORMAL,
+    NOTHING,
     Counts,
     RangeSums,
+    Spread,
     block_of,
     counts_of,
     due_ms,
@@ -36,6 +38,18 @@ from tests.support.arena_inputs import HOUR, MINUTE, NOON, forecast_at, inputs_a
 from tests.support.ranges import range_of
 
 MOVES = st.lists(st.tuples(st.floats(0.02, 2), st.floats(-3, 3)), min_size=1, max_size=30)
+
+
+def test_a_block_counts_once_and_only_while_it_has_a_move() -> None:
+    with_moves = (3, 1, *range(1, len(NOTHING) - 1))
+    void_alone = (0, 2, *NOTHING[2:])
+
+    first = Spread().changed(NOTHING, with_moves)
+    again = first.changed(with_moves, (4, *with_moves[1:]))
+
+    assert (first.blocks, again.blocks) == (1, 1)
+    assert [Spread().changed(NOTHING, counts).blocks for counts in (NOTHING, void_alone)] == [0, 0]
+    assert first.changed(with_moves, void_alone) == Spread()
 
 
 def started(at_ms: int = NOON) -> PredictionMade:
