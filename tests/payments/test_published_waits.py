@@ -1,6 +1,5 @@
 """How long anyone waits for a payment, and how far back one is followed: as docs/explain/payments.md says."""
 
-import re
 from pathlib import Path
 from typing import Final
 
@@ -10,16 +9,9 @@ from gateway.payments.reconcile import HORIZON_ROUNDS
 from gateway.payments.recorded import ASK_EVERY_S, ASK_TIMEOUT_S, REFUSAL_WAIT_S
 from tests.support.gateway_app import GatewayHarness, gateway_app, in_loop
 from tests.support.gateway_wallet import Signed
+from tests.support.payments_page import published
 
-PAGE: Final = re.sub(r"\s+", " ", (Path(__file__).parents[2] / "docs" / "explain" / "payments.md").read_text())
 CLIENTS_GIVE_UP_S: Final = 5.0
-
-
-def published(words: str) -> float:
-    """Return the number that the page has in the place of # in some words."""
-    before, _, after = words.partition("#")
-    [number] = re.findall(rf"{re.escape(before)}([0-9.,]*[0-9]){re.escape(after)}", PAGE)
-    return float(number.replace(",", ""))
 
 
 async def waited_s(home: GatewayHarness, payment: Signed, status: int) -> float:
