@@ -94,7 +94,7 @@ async def test_the_first_corrupt_page_ends_every_sale(tmp_path: Path) -> None:
 
     assert statuses == [200] * sold + [503] * (40 - sold)
     assert len(home.upstream.transfers) == sold
-    assert said == [DAMAGED]
+    assert said == ["the payments ledger is damaged: quoting has stopped; restore its backup and restart the gateway"]
     assert [line["log_level"] for line in logs if line["event"] == DAMAGED] == ["error"]
 
 

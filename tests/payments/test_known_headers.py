@@ -66,6 +66,15 @@ def test_headers_are_bounded_and_the_least_used_goes_first() -> None:
     assert known.find(b"a", REGIME) == replace(payment, group=(), resource=None, extensions=None)
 
 
+def test_8192_headers_are_remembered() -> None:
+    payment = read_payment(Buyer().pay().header, DEVNET, DEMO_PAYEE)
+    known = KnownHeaders()
+    for number in range(8_193):
+        known.add(b"%d" % number, REGIME, payment)
+
+    assert [known.find(b"%d" % number, REGIME) is not None for number in (0, 1, 8_192)] == [False, True, True]
+
+
 @in_loop
 async def test_a_header_whose_delivery_is_forgotten_is_read_in_full_again(tmp_path: Path) -> None:
     async with gateway_app(tmp_path) as home:

@@ -133,6 +133,26 @@ async def test_an_outage_of_the_ledger_is_one_line_and_not_one_each_second() -> 
     assert [line["event"] for line in logs] == ["unknown payments cannot be looked up"] * 2
 
 
+@pytest.mark.parametrize(("is_down", "wait_s"), [(True, 60), (False, 3_600)])
+@in_loop
+async def test_bodies_are_looked_for_each_hour_and_without_a_round_each_minute(
+    *, is_down: bool, wait_s: int, tmp_path: Path
+) -> None:
+    async with gateway_app(tmp_path) as home:
+        rounds = Asked(home.state.chain)
+        home.state.reconciler._chain = rounds
+        rounds.reached = None if is_down else 5_000
+        await home.state.reconciler.step()
+        asked = [rounds.asked]
+
+        for seconds in (wait_s - 1, 1):
+            home.clock.step(seconds)
+            await home.state.reconciler.step()
+            asked.append(rounds.asked)
+
+    assert asked == [1, 1, 2]
+
+
 def test_bodies_are_dropped_in_small_transactions(tmp_path: Path) -> None:
     intents = [replace(INTENT, txid=f"{number:052d}", sha256=f"{number:064d}") for number in range(PURGE_LIMIT + 1)]
     ledger = ledger_with(tmp_path)
@@ -140,6 +160,19 @@ def test_bodies_are_dropped_in_small_transactions(tmp_path: Path) -> None:
     ledger.write_all([partial(ledger.apply, intent.txid, Settle("chain"), START) for intent in intents])
 
     assert [ledger.purge(100_000) for _ in range(3)] == [PURGE_LIMIT, 1, 0]
+
+
+class Asked(Chain):
+    """A chain whose round is dictated, and that counts how often it is asked for it."""
+
+    def __init__(self, chain: Chain) -> None:
+        self.__dict__ = dict(chain.__dict__)
+        self.asked = 0
+        self.reached: int | None = None
+
+    async def current_round(self, _timeout_s: float = 0.0) -> int | None:
+        self.asked += 1
+        return self.reached
 
 
 class CountedChain(Chain):
