@@ -26,6 +26,7 @@ LEAST_S: Final = 30.0
 LEAST_WAIT_S: Final = 120.0
 PASSED: Final = 0
 FAILED: Final = (1, 2)  # of the tests, or of their collection
+INTERNAL_ERROR: Final = 3
 NO_TEST: Final = 5
 KEPT: Final = ROOT / ".mutants_cache"
 EXAMPLES: Final = "tests/test_doctests.py"  # those in the docstrings of a room are tests of it too
@@ -225,7 +226,11 @@ class Copy:
             return self._ask(paths, limits, tests=tests)
 
         request = {"source": str(mutant.path), "before": text, "constant": changed.constant, "tests": list(tests)}
-        return _asked(self._session(room), request | asdict(limits))
+        answer = _asked(self._session(room), request | asdict(limits))
+        if answer["status"] == INTERNAL_ERROR and changed.constant:
+            # What registers itself where it is made, as a table does, cannot be made twice in one process.
+            return self._ask(paths, limits, tests=tests)
+        return answer
 
     def _runs_at_import(self, room: str, source: str, changed: Statement) -> bool:
         return changed.is_at_import or any(file.imports(source, changed.lines) for file in self._watched[room])
