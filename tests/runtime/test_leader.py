@@ -25,7 +25,7 @@ from generator.wings.bucket.site import BucketSite
 from tests.support.buckets import FaultyBucket, memory
 from tests.support.clock import NOON, ManualClock
 from tests.support.leases import FakeLease
-from tests.support.services import DAYS, MINUTE, opened, run, without_background
+from tests.support.services import DAYS, MINUTE, landing_page, opened, run, without_background
 
 
 class Candidate:
@@ -46,6 +46,7 @@ class Candidate:
         made = GeneratorSettings(state_dir=state, **settings)
         self.app = build(made, self.clock, fence=self.leadership.fence, days=DAYS)
         without_background(self.app)
+        self.app.publisher.pages = landing_page()
         if bucket is not None:
             self.app.settings = made.model_copy(update={"site_url": "s3://bucket/site"})
             self.app.publisher.releases = BucketSite(bucket, state.name, self.leadership.fence)

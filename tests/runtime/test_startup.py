@@ -24,7 +24,7 @@ from generator.site.files.pictures import Pictures
 from tests.runtime.test_leader import Candidate
 from tests.support.clock import NOON, ManualClock
 from tests.support.leases import FakeLease
-from tests.support.services import DAYS, MINUTE, body, opened, run, without_background
+from tests.support.services import DAYS, MINUTE, body, landing_page, opened, run, without_background
 
 
 def nothing(*_: object) -> None:
@@ -61,6 +61,7 @@ class LateVenues:
 async def late(state: Path, clock: ManualClock) -> tuple[App, LateVenues]:
     app = build(GeneratorSettings(state_dir=state), clock, days=DAYS)
     without_background(app)
+    app.publisher.pages = landing_page()
     source = LateVenues(app.market.source, failures=1)
     app.market.source = source
     await open_market(app, clock.now(), nothing)

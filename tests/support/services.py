@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import cache
@@ -15,6 +15,7 @@ from generator.lease import Fence, no_fence
 from generator.market.observation import Observation
 from generator.release.disk import LocalDisk
 from generator.release.release import Releases
+from generator.release.variants import Variants
 from generator.release.vault import VaultFolder
 from generator.runtime.app import App, build
 from generator.runtime.market import no_progress
@@ -53,11 +54,19 @@ class NoBackground(BackgroundFiles):
         pass
 
 
+class NoVariants(Variants):
+    """Compress nothing, which is a twentieth of a tick."""
+
+    def add(self, files: Mapping[str, bytes], lasting: Collection[str] = ()) -> dict[str, bytes]:
+        return dict(files)
+
+
 def without_background(app: App) -> App:
-    """Leave out OpenAPI, discovery files, pictures, downloads and assets."""
+    """Leave out OpenAPI, discovery files, pictures, downloads, assets and compressed forms."""
     app.publisher.background.close()
     app.publisher.background = NoBackground(app.record.memory)
     app.publisher.assets = Assets({}, app.publisher.assets.version)
+    app.publisher.variants = NoVariants()
     return app
 
 
