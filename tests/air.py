@@ -71,10 +71,9 @@ def _parsed(text: str) -> ast.Module:
     return ast.parse(text)
 
 
-def breaks(path: Path) -> list[Break]:
-    """Return where a module breaks a rule, in the order of its lines."""
+def breaks(path: Path, booleans: frozenset[str]) -> list[Break]:
+    """Return where a module breaks a rule, in the order of its lines; `booleans` are names that hold a bool."""
     tree = tree_of(path)
-    booleans = _booleans()
     expressions = (node for node in ast.walk(tree) if isinstance(node, ast.expr | ast.stmt))
     found = [(node.lineno, rule) for node in expressions if (rule := _rule_broken(node, booleans))]
     return [Break(path, line, rule) for line, rule in sorted(found)]
@@ -96,8 +95,7 @@ def _inside(node: ast.AST) -> Iterator[ast.AST]:
     return (inner for inner in ast.walk(node) if inner is not node)
 
 
-@cache
-def _booleans() -> frozenset[str]:
+def booleans_of_the_programs() -> frozenset[str]:
     """Return the names that the programs annotate as bool: arguments, variables, fields and what a function returns."""
     names = set()
     for path in (path for program in PROGRAMS for path in modules(ROOT / program)):
@@ -232,8 +230,10 @@ def main() -> None:
         print(f"{room.relative_to(ROOT)!s:22}{total(modules(room))}")
     for program in programs:
         print(f"{program.name:22}{total(modules(program))}")
+
+    booleans = booleans_of_the_programs()
     for room in rooms:
-        for broken in (broken for path in modules(room) for broken in breaks(path)):
+        for broken in (broken for path in modules(room) for broken in breaks(path, booleans)):
             print(broken)
 
 

@@ -167,21 +167,22 @@ async def test_refused_payments_that_wait_for_their_look_up_hold_no_slot(tmp_pat
 
 
 @in_loop
-async def test_500_buyers_are_with_the_facilitator_at_the_same_time(tmp_path: Path) -> None:
-    # As long as a busy machine takes: what is tested is that no one waits for another.
+async def test_200_buyers_are_with_the_facilitator_at_the_same_time(tmp_path: Path) -> None:
+    # As long as a busy machine takes: what is tested is that no one waits for another, as of 100 connections, aiohttp's
+    # own limit, a hundred would.
     async with gateway_app(
         tmp_path, rate_limit_per_minute=600, verify_timeout_seconds=60, settle_timeout_seconds=120
     ) as home:
         home.state.ledger.set_timeout(60)
         home.upstream.hold = asyncio.Event()
-        buying = [asyncio.create_task(home.send(home.buyer.pay())) for _ in range(500)]
+        buying = [asyncio.create_task(home.send(home.buyer.pay())) for _ in range(200)]
 
-        await until(lambda: len(home.upstream.asked("/settle")) == 500 or any(task.done() for task in buying))
+        await until(lambda: len(home.upstream.asked("/settle")) == 200 or any(task.done() for task in buying))
         home.upstream.hold.set()
         answers = await asyncio.gather(*buying)
 
-    assert Counter(answer.status_code for answer in answers) == {200: 500}
-    assert sum(home.upstream.transfers.values()) == 500
+    assert Counter(answer.status_code for answer in answers) == {200: 200}
+    assert sum(home.upstream.transfers.values()) == 200
 
 
 @in_loop

@@ -7,7 +7,7 @@ from typing import Any
 import msgpack
 import pytest
 from algosdk import encoding, transaction
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway.errors import PaymentInvalid
@@ -299,19 +299,16 @@ def _never_an_accident(header: str) -> None:
     assert code_of(header).replace("_", "").isalnum()
 
 
-@settings(max_examples=150)
 @given(JSON)
 def test_any_json_is_refused_with_a_reason(value: Any) -> None:
     _never_an_accident(encode_header(value))
 
 
-@settings(max_examples=200)
 @given(st.binary(max_size=300))
 def test_any_bytes_as_the_transaction_are_refused_with_a_reason(raw: bytes) -> None:
     _never_an_accident(item_header(raw))
 
 
-@settings(max_examples=200)
 @given(st.data())
 def test_one_flipped_bit_is_another_payment_or_none(data: st.DataObject) -> None:
     payment = BUYER.pay()
