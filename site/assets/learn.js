@@ -22,7 +22,7 @@ for (const label of document.querySelectorAll(".guess")) {
     output.textContent = inWords(input);
   });
   fold.addEventListener("toggle", () => {
-    if (fold.open && guessed && !input.disabled) said.textContent = `You said ${inWords(input)}. It is ${input.dataset.truth}.`;
+    if (fold.open && guessed) said.textContent = `You said ${inWords(input)}.`;
     if (fold.open) input.disabled = true; // what is known is no longer a guess
   });
 }

@@ -236,6 +236,7 @@ async function show() {
     return;
   }
   button.disabled = !shown;
+  pictureOf.hidden = !shown;
   if (!shown) {
     say(sliders);
     say(pictureOf);
@@ -481,7 +482,6 @@ picked.addEventListener("change", async () => {
   picked.value = "";
 });
 
-for (const part of document.querySelectorAll("main .needs-script")) part.hidden = false;
 if (location.hash.slice(1) in QUESTIONS) choose(location.hash.slice(1)); // chapters of Learn name a kind
 show();
 if (record.answers.length) showRecord();

@@ -22,7 +22,7 @@ from generator.site.pages.chapters.chapter import Ask, Facts, Guess, counted
 from generator.site.pages.learn import ASKED, chapter_view
 from generator.site.words.month import HourlyMonth, hourly_month
 from tests.support.builders import empty_arena
-from tests.support.page_view import predictions, rendered, view
+from tests.support.page_view import Rendered, predictions, rendered, view
 
 HOURS = 240
 START_MS = 1_790_035_200_000  # 00:00 UTC
@@ -404,11 +404,11 @@ def test_chapters_lead_from_the_first_to_the_last_and_the_old_anchors_to_them() 
         assert f'Next: <a href="/learn/{after.name}/">' in html
 
 
-def test_a_twin_of_a_chapter_has_no_trace_of_its_sliders() -> None:
-    shown = replace(view(), month=MONTH)
-    assert shown.month.moves()
+def test_a_twin_has_no_trace_of_what_needs_a_script() -> None:
+    pages = Rendered(replace(view(), month=MONTH))
 
-    twin = rendered()["/learn/luck/index.md"].decode()
+    chapter, practice = (pages[f"/learn/{name}/index.md"].decode() for name in ("luck", "practice"))
 
-    assert "Your guess" not in twin
-    assert "24 in 100" in twin
+    assert "hundred rules" in chapter
+    assert "Your guess" not in chapter
+    assert "Show what came" not in practice

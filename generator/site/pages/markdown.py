@@ -19,8 +19,8 @@ _BLOCKS: Final = _LISTS | frozenset(
 )
 _PREFIXES: Final = {"h1": "# ", "h2": "## ", "h3": "### ", "li": "- ", "dt": "- **"}
 _MARKS: Final = {"strong": "**", "em": "*", "code": "`"}
-_HIDDEN: Final = frozenset({"hidden", "aria-hidden"})
-_HIDDEN_CLASSES: Final = frozenset({"skip", "brand", "guess", "said"})
+_HIDDEN: Final = frozenset({"hidden", "aria-hidden", "data-script"})
+_HIDDEN_CLASSES: Final = frozenset({"skip", "brand", "said"})
 _SKIPPED: Final = frozenset({"head", "nav", "script", "svg"})
 
 _TOKEN: Final = re.compile(r"([^<]+)|<(/?)([a-z][a-z0-9]*)([^>]*)>|<!--.*?-->", re.DOTALL | re.IGNORECASE)

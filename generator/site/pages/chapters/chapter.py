@@ -31,12 +31,6 @@ class Guess(NamedTuple):
         middle = self.least + (self.most - self.least) / 2
         return round(self.step * round(middle / self.step), 6)
 
-    @property
-    def truth(self) -> str:
-        """The answer in words."""
-        digits = max(0, -floor(log10(self.step)))
-        return self.words.format(f"{self.answer:,.{digits}f}".replace("-", "\N{MINUS SIGN}"))
-
 
 class Ask(NamedTuple):
     """One question: a guess where its answer is a number, what came, and a picture where one helps.
