@@ -27,6 +27,7 @@ from tests.mutants.run import Mutant, NotComparableError, Outcome, copied
 from tests.mutants.sites import compiles, sites
 
 TO_CATCH: Final = 0.95
+NORMAL_95: Final = 1.959964
 Result = tuple[Mutant, Outcome]
 
 
@@ -79,10 +80,10 @@ def run(mutants: Sequence[Mutant], most_s: float = math.inf) -> dict[Mutant, Out
 
 
 def table(results: Iterable[Result]) -> str:
-    """Return caught and drawn of each room and group, the fixed ones, and every survivor."""
+    """Return caught and drawn of each room and group, with the share's 95% interval, the fixed ones and survivors."""
     drawn = [result for result in results if not result[0].what]
     named = [result for result in results if result[0].what]
-    lines = [f"{'':24}{'caught':>8}{'of':>6}{'share':>8}"]
+    lines = [f"{'':24}{'caught':>8}{'of':>6}{'share':>8}{'interval':>14}"]
     for group in GROUPS:
         for rooms in (*((room,) for room in group), group):
             rows = [result for result in drawn if result[0].room in rooms]
@@ -97,7 +98,21 @@ def table(results: Iterable[Result]) -> str:
 
 def _line(name: str, rows: Sequence[Result]) -> str:
     caught = sum(bool(outcome.noticed_by) for _, outcome in rows)
-    return f"{name:24}{caught:8}{len(rows):6}{caught / len(rows):8.0%}"
+    low, high = wilson(caught, len(rows))
+    return f"{name:24}{caught:8}{len(rows):6}{caught / len(rows):8.0%}{f'{low:.0%} to {high:.0%}':>14}"
+
+
+def wilson(caught: int, of: int) -> tuple[float, float]:
+    """Return the 95% interval of a share (Wilson, 1927).
+
+    >>> low, high = wilson(57, 60)
+    >>> round(low, 3), round(high, 3)
+    (0.863, 0.983)
+    """
+    share = caught / of
+    middle = (share + NORMAL_95**2 / (2 * of)) / (1 + NORMAL_95**2 / of)
+    half = NORMAL_95 / (1 + NORMAL_95**2 / of) * math.sqrt(share * (1 - share) / of + NORMAL_95**2 / (4 * of**2))
+    return middle - half, middle + half
 
 
 def holds(results: Sequence[Result]) -> bool:

@@ -209,8 +209,8 @@ def test_one_in_twenty_of_those_drawn_may_survive_and_none_of_the_fixed() -> Non
 def test_the_table_names_each_survivor_with_its_place_and_its_change() -> None:
     text = table([result("a test"), result(""), result("", "twice the prior")])
 
-    assert "scores                         1     2     50%" in text
-    assert "fixed                          0     1      0%" in text
+    assert "scores                         1     2     50%     9% to 91%" in text
+    assert "fixed                          0     1      0%     0% to 79%" in text
     assert "  scores: generator/arena/a.py:3: + -> - twice the prior" in text
     assert "survived: 2" in text
 
