@@ -112,6 +112,17 @@ def test_after_a_clock_was_set_back_nothing_is_dated_ahead_and_no_date_is_reused
         assert max(path.stat().st_mtime for path in served) <= now_s
 
 
+@pytest.mark.parametrize(("releases_made", "stamp_s"), [(10_000, 0), (10_001, 1)])
+def test_the_dates_of_ten_thousand_releases_are_not_given_again(
+    releases_made: int, stamp_s: int, tmp_path: Path
+) -> None:
+    releases = opened(tmp_path)
+    for second in range(1, releases_made + 1):
+        releases._stamp(second)
+
+    assert releases._stamp(2) == stamp_s
+
+
 def test_when_a_clock_is_set_back_only_what_is_dated_ahead_of_it_is_dated_again(tmp_path: Path) -> None:
     releases = opened(tmp_path)
     releases.publish("000000000001", {"/old.json": b"1", "/now.json": b"1", "/ahead.json": b"1"}, now_s=100)
