@@ -1,6 +1,5 @@
-"""The report's plots: each point again from the candles and the other parts of the answers."""
+"""The report's plots: each point again from the other parts of the answers; those of a month are in test_story.py."""
 
-import math
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Final
@@ -8,14 +7,10 @@ from typing import Any, Final
 import pytest
 
 from generator.arena.values import Bin, MoveScores, Proportion
-from generator.catalog.assets import ASSETS
-from generator.catalog.durations import HOUR_MS
 from generator.compose.free import FreeBodies
 from generator.compose.plots import plots
-from generator.compose.spells import spells
 from tests.support.bodies import composed, paid
 from tests.support.builders import full_context
-from tests.support.ten_moments import names, ten_moments
 
 REPORT: Final = "x402-atlas-human-report"
 
@@ -27,55 +22,6 @@ def plot(report: Mapping[str, Any], name: str) -> dict[str, Any]:
 
 def series(drawn: Mapping[str, Any]) -> dict[str, Any]:
     return {each["name"]: each["values"] for each in drawn["series"]}
-
-
-def of_moment(name: str) -> dict[str, Any]:
-    answer: dict[str, Any] = ten_moments()[name].composed.paid[REPORT].as_json()["report"]
-    return answer
-
-
-@pytest.mark.parametrize("name", names()[::4])
-def test_the_price_plot_is_every_second_close_of_five_days(name: str) -> None:
-    frame = ten_moments()[name].bars
-    closes = {
-        int(t) + 300_000: row[ASSETS.index("BTC")]
-        for t, row in zip(frame.t.tolist(), frame.fields["close"].tolist(), strict=True)
-    }
-    drawn = plot(of_moment(name), "price")
-
-    assert drawn["x"] == [-2.0 * ago for ago in range(59, -1, -1)]
-    at = [max(closes) + int(hours * HOUR_MS) for hours in drawn["x"]]
-    assert series(drawn) == {"Bitcoin": [pytest.approx(closes[each], rel=1e-5) for each in at]}
-    assert (drawn["kind"], drawn["unit"], drawn["part"]) == ("line", "US dollars", "what_changed")
-    assert len(drawn["states"]) == 60
-    assert set(drawn["states"]) <= {"rising", "falling", "none", "unknown"}
-
-
-@pytest.mark.parametrize("name", names()[::4])
-def test_the_state_at_the_end_of_the_price_plot_is_the_side_that_is_published(name: str) -> None:
-    moment = ten_moments()[name]
-    made = spells(moment.ctx)
-    assert made is not None
-    assert made.side is not None
-    assert made.side.hours is not None
-    drawn = plot(of_moment(name), "price")
-
-    during = [state for hours, state in zip(drawn["x"], drawn["states"], strict=True) if -hours < made.side.hours]
-    assert set(during) == {made.side.state}
-
-
-@pytest.mark.parametrize("name", names()[::4])
-def test_the_funding_plot_is_the_mean_rate_each_twelve_hours(name: str) -> None:
-    drawn = plot(of_moment(name), "funding")
-    month = ten_moments()[name].ctx.month
-    assert month is not None
-
-    rates = [month.funding[719 - 12 * ago] for ago in range(59, -1, -1)]
-    assert series(drawn) == {
-        "funding": [None if math.isnan(rate) else pytest.approx(100 * rate, abs=6e-5) for rate in rates]
-    }
-    assert drawn["x"] == [-12.0 * ago for ago in range(59, -1, -1)]
-    assert (drawn["unit"], drawn["part"]) == ("percent per 8 hours", "derivatives")
 
 
 def test_the_ranges_and_the_ladder_that_are_drawn_are_those_of_the_answers() -> None:

@@ -14,6 +14,9 @@ from generator.catalog.assets import ASSET_NAMES, ASSETS
 from generator.compose.body import encode
 from generator.compose.context import TickContext
 from generator.compose.paid_human_report import paid_human_report
+from generator.compose.spells import spells
+from tests.compose.test_plots import plot as plot_of
+from tests.compose.test_plots import series as series_of
 from tests.support.builders import full_context
 from tests.support.ten_moments import Moment, names, ten_moments
 from tests.worth import sentences
@@ -177,3 +180,47 @@ def test_the_last_miss_of_a_range_has_the_time_of_its_prices() -> None:
     assert "-0.8141% to +0.8234%" in miss_of(replace(ctx, arena=replace(ctx.arena, last_miss=near)))
     assert "of the backtest" in miss_of(replace(ctx, arena=replace(ctx.arena, last_miss=old)))
     assert miss_of(replace(ctx, arena=replace(ctx.arena, last_miss=None))) == ""
+
+
+@pytest.mark.parametrize("name", names()[::4])
+def test_the_price_plot_is_every_second_close_of_five_days(name: str) -> None:
+    frame = ten_moments()[name].bars
+    closes = {
+        int(t) + 300_000: row[ASSETS.index("BTC")]
+        for t, row in zip(frame.t.tolist(), frame.fields["close"].tolist(), strict=True)
+    }
+    drawn = plot_of(report(name), "price")
+
+    assert drawn["x"] == [-2.0 * ago for ago in range(59, -1, -1)]
+    at = [max(closes) + int(hours * HOUR_MS) for hours in drawn["x"]]
+    assert series_of(drawn) == {"Bitcoin": [pytest.approx(closes[each], rel=1e-5) for each in at]}
+    assert (drawn["kind"], drawn["unit"], drawn["part"]) == ("line", "US dollars", "what_changed")
+    assert len(drawn["states"]) == 60
+    assert set(drawn["states"]) <= {"rising", "falling", "none", "unknown"}
+
+
+@pytest.mark.parametrize("name", names()[::4])
+def test_the_state_at_the_end_of_the_price_plot_is_the_side_that_is_published(name: str) -> None:
+    moment = ten_moments()[name]
+    made = spells(moment.ctx)
+    assert made is not None
+    assert made.side is not None
+    assert made.side.hours is not None
+    drawn = plot_of(report(name), "price")
+
+    during = [state for hours, state in zip(drawn["x"], drawn["states"], strict=True) if -hours < made.side.hours]
+    assert set(during) == {made.side.state}
+
+
+@pytest.mark.parametrize("name", names()[::4])
+def test_the_funding_plot_is_the_mean_rate_each_twelve_hours(name: str) -> None:
+    drawn = plot_of(report(name), "funding")
+    month = ten_moments()[name].ctx.month
+    assert month is not None
+
+    rates = [month.funding[719 - 12 * ago] for ago in range(59, -1, -1)]
+    assert series_of(drawn) == {
+        "funding": [None if math.isnan(rate) else pytest.approx(100 * rate, abs=6e-5) for rate in rates]
+    }
+    assert drawn["x"] == [-12.0 * ago for ago in range(59, -1, -1)]
+    assert (drawn["unit"], drawn["part"]) == ("percent per 8 hours", "derivatives")
