@@ -252,3 +252,14 @@ async def test_without_a_quote_the_reason_is_a_sentence_and_a_time(tmp_path: Pat
     assert fault is not None
     assert empty.json()["detail"] == f"{fault[0].upper()}{fault[1:]}."
     assert offline.json()["detail"] == ("The facilitator gave no good answer lately, or does not offer this network.")
+
+
+@in_loop
+async def test_a_product_whose_challenge_is_not_made_yet_is_503(tmp_path: Path) -> None:
+    async with gateway_app(tmp_path) as home:
+        home.state.quotes._challenges = {}
+
+        answer = await home.get()
+
+    said = (answer.status_code, answer.json()["detail"], answer.headers["retry-after"])
+    assert said == (503, "No quote can be made.", "5")
