@@ -77,7 +77,7 @@ SCALES: Final[dict[str, Scale]] = {
         "Three-class Brier score, lower is better.",
         "Read it with its n, and against 0.667 of an even guess.",
     ),
-    "log_score": Scale(
+    "log_score*": Scale(
         "score", "0..4.61",
         "Mean negative log of the chance given to the outcome, lower is better.",
         "An even guess scores 1.099.",

@@ -21,7 +21,7 @@ from gateway.wire.algorand import key_of
 from gateway.wire.ballots import CHANGES, lease_of
 from gateway.wire.daily import DailyAnswer, closes_at, is_daily
 from gateway.wire.inbox import OPEN_DAILY, OPEN_ROUND, AnnouncedRound
-from gateway.wire.notes import Vote
+from gateway.wire.notes import TAPPED, Chances, RoundVote, Vote
 from generator.catalog.links import DAILY_JSON
 from generator.catalog.words import Prediction
 from generator.cli._published import Published, fetch, read_json, unreachable
@@ -37,6 +37,37 @@ WORDS: Final = {
     "down": Prediction.BEARISH,
     **{word.lower(): word for word in Prediction},
 }
+
+
+def read_vote(choice: str | None, chances: str | None, *, word: bool) -> tuple[str, Chances | None]:
+    """Return the word and the chances that a command gives; no chances where the word alone is wanted.
+
+    Raises:
+        GeneratorError: it gives no answer, two of them, or chances that are none.
+    """
+    if (choice is None) == (chances is None):
+        raise GeneratorError("give up, small or down, or your own chances: --chances 55,30,15")
+    if chances is not None:
+        if word:
+            raise GeneratorError("--word sends a word alone: give up, small or down in place of --chances")
+        try:
+            given = Chances.read(chances)
+        except ValueError as error:
+            raise GeneratorError(f"--chances: {error}") from None
+        return given.choice, given
+
+    said = WORDS.get((choice or "").lower())
+    if said is None:
+        raise GeneratorError(f"choice is {choice!r}; allowed: up, small, down (or {', '.join(Prediction)})")
+    return said, None if word else TAPPED[said]
+
+
+def in_words(vote: RoundVote) -> str:
+    """Say what a vote is."""
+    if vote.chances is None:
+        return vote.choice
+    up, small, down = vote.chances
+    return f"up {up}%, small move {small}%, down {down}% (counts as {vote.choice})"
 
 
 def find_open_round(origin: str | None, site: Path, wanted: str | None) -> tuple[str, str]:

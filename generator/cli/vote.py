@@ -8,6 +8,10 @@ import typer
 
 def vote(  # noqa: PLR0917  typer passes by name
     choice: Annotated[str | None, typer.Argument(help="up, down or small, for a small move.")] = None,
+    chances: Annotated[
+        str | None, typer.Option(help="Of up, small move and down in percent, such as 55,30,15, in place of a choice.")
+    ] = None,
+    word: Annotated[bool, typer.Option("--word", help="Send the word alone, which has no Brier score.")] = False,
     state_dir: Annotated[Path | None, typer.Option(help="State folder of the service; default: the setting.")] = None,
     inbox: Annotated[Path | None, typer.Option(help="Folder to drop the ballot into; default: the setting.")] = None,
     round_id: Annotated[str | None, typer.Option("--round", help="Round to vote in; default: the open one.")] = None,
@@ -19,8 +23,9 @@ def vote(  # noqa: PLR0917  typer passes by name
 ) -> None:
     """Vote in the Arena round that takes votes now: free, without a wallet.
 
-    A throwaway key is made on first use. The ballot is a signed payment of zero that no one can submit. To vote on
-    chain, use the Arena page. The last vote before the close counts.
+    up, small and down send the chances of one press on the Arena page: 60% for that answer, 25% and 15% for the others
+    (20% and 20% around a small move). A throwaway key is made on first use. The ballot is a signed payment of zero that
+    no one can submit. To vote on chain, use the Arena page. The last vote before the close counts.
 
     With --daily it answers the daily question: between which moves of Bitcoin half of such days end, and nine in ten.
 
@@ -30,16 +35,16 @@ def vote(  # noqa: PLR0917  typer passes by name
     from gateway.wire.networks import NETWORKS
     from gateway.wire.notes import RoundVote, Vote
     from generator.catalog.links import ARENA, DAILY
-    from generator.catalog.words import Prediction
     from generator.cli._ballot import (
-        WORDS,
         answer_of,
         count_change,
         drop,
         find_open_question,
         find_open_round,
+        in_words,
         is_read,
         load_key,
+        read_vote,
         sign_ballot,
         vote_over_http,
     )
@@ -48,20 +53,20 @@ def vote(  # noqa: PLR0917  typer passes by name
     from generator.cli._urls import origin_of
     from generator.errors import GeneratorError
 
-    word = None if choice is None else WORDS.get(choice.lower())
-    if not daily and word is None:
-        raise GeneratorError(f"choice is {choice!r}; allowed: up, small, down (or {', '.join(Prediction)})")
-    if daily and (choice is not None or round_id is not None):
+    if daily and not (choice is None and chances is None and round_id is None):
         raise GeneratorError("--daily takes --r50 and --r90, and neither a choice nor a round")
 
     settings = generator_settings(state_dir=state_dir)
     url = origin_of(url) if url else None
-    if word is None:
+    if daily:
         voted, closes = find_open_question(url, settings.site_path)
         vote: Vote = answer_of(voted, r50, r90)
+        answered = f"{r50} and {r90} to {voted}"
     else:
+        said, given = read_vote(choice, chances, word=word)
         voted, closes = find_open_round(url, settings.site_path, round_id)
-        vote = RoundVote.of(voted, word)
+        vote = RoundVote.of(voted, said, given)
+        answered = f"{in_words(vote)} in round {voted}"
     key_path = key_file or settings.state_dir / "keys" / "voter.key"
     key = load_key(key_path)
     change = count_change(key_path, vote)
@@ -80,7 +85,6 @@ def vote(  # noqa: PLR0917  typer passes by name
         else:
             done += "no service reads this folder now: it counts only if one does before the close (`emi up`)"
 
-    said = f"{r50} and {r90} to {voted}" if word is None else f"{word} in round {voted}"
-    result = f"{origin}{DAILY if word is None else ARENA}"
-    print(f"{said}; votes close {closes}\nballot {txid}: {done}")
+    result = f"{origin}{DAILY if daily else ARENA}"
+    print(f"{answered}; votes close {closes}\nballot {txid}: {done}")
     print(f"counted ballots, after the close: {origin}/files/ballots/{voted}.json; the result: {result}")

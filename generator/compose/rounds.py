@@ -7,10 +7,11 @@ from typing import Final
 
 from pydantic import Field
 
+from generator.arena.crowd import mean_chances
 from generator.arena.rates import rate
 from generator.arena.tally import consensus_of, disagreement_score, most_said
 from generator.arena.timetable import round_id_of
-from generator.arena.values import Burst, Event, RecordCrowd, Round, Tally
+from generator.arena.values import Burst, ChanceSums, Event, RecordCrowd, Round, Tally
 from generator.arena.voters import burst_shares, record_shares
 from generator.catalog.assets import DEFAULT_ASSET
 from generator.catalog.durations import HOUR_MS
@@ -44,9 +45,9 @@ class OpenRound(Body):
     """The round that takes votes now."""
 
     round_id: str = Field(
-        description="<ASSET>-<YYYYMMDD>-<HHMMSS> of its start. GET /x402-buyer/ballot?voter=&round=&choice= prepares a "
-        "free vote in it (&change=1 after the first change of mind), to be signed with an Ed25519 key and sent to the "
-        "same path in an X-Ballot header."
+        description="<ASSET>-<YYYYMMDD>-<HHMMSS> of its start. GET /x402-buyer/ballot?voter=&round=&chances=60,25,15 "
+        "(up, small move, down in percent; or choice= for a word) prepares a free vote in it (&change=1 after the "
+        "first change of mind), to be signed with an Ed25519 key and sent to the same path in an X-Ballot header."
     )
     asset: str = Field(description="Asset symbol.")
     opens: str = Field(description="When votes opened, ISO 8601 UTC.")
@@ -96,12 +97,24 @@ class VoteBurst(Body):
     new_voters_percent: float = Field(description="Share of addresses that never had a resolved round, percent.")
 
 
+class CrowdChances(Body):
+    """The mean chances of the votes that gave some, as of the lock; a vote that is a word gives none."""
+
+    n: int = Field(description="Votes of the live round that gave chances.")
+    chances: Probabilities | None = Field(description="Their mean chances; null where no vote gave any.")
+    simulated_n: int = Field(description="Votes of the simulated crowd that gave chances; none of them is in n.")
+    simulated_chances: Probabilities | None = Field(description="Their mean chances; null likewise.")
+
+
 class HumanConsensusResponse(NoticeResponse):
     """What the voters of the live round expect."""
 
     asset: str = Field(description="Asset of the live round.")
     round: RoundInfo = Field(description="The live round.")
-    human_consensus: HumanConsensus = Field(description="Its counted votes.")
+    human_consensus: HumanConsensus = Field(
+        description="Its counted votes; one that gives chances counts for its largest, NEUTRAL where two are largest."
+    )
+    crowd_chances: CrowdChances = Field(description="The mean chances of those votes that gave some.")
     by_record: CrowdByRecord | None = Field(
         description="The votes of the live round by the voters' records, as of its lock; null without a live round."
     )
@@ -202,6 +215,7 @@ class SharedIntelligenceResponse(NoticeResponse):
     my_prediction: str | None = Field(description="Null in this public file; a client may fill in its own vote.")
     brain_snapshot: BrainSnapshot = Field(description="The brain's forecast of the live round.")
     human_layer: HumanConsensus = Field(description="Counted votes of the live round.")
+    crowd_chances: CrowdChances = Field(description="The mean chances of those votes that gave some.")
     by_record: CrowdByRecord | None = Field(
         description="The same votes by the voters' records, as of the lock; null without a live round."
     )
@@ -310,6 +324,19 @@ def human_consensus_block(tally: Tally) -> HumanConsensus:
     )
 
 
+def crowd_chances(ctx: TickContext) -> CrowdChances:
+    """Compose the mean chances of the live round's votes, real and simulated ones apart."""
+    simulated = ctx.arena.live_simulated_tally.chances if ctx.arena.live else ChanceSums()
+    real = live_tally(ctx).chances.minus(simulated)
+
+    return CrowdChances(
+        n=real.votes,
+        chances=published(mean_chances(real)),
+        simulated_n=simulated.votes,
+        simulated_chances=published(mean_chances(simulated)),
+    )
+
+
 def round_limits(ctx: TickContext) -> tuple[str, ...]:
     """Name what is restricted about the round and its votes."""
     limits = []
@@ -392,6 +419,7 @@ def human_consensus(ctx: TickContext) -> HumanConsensusResponse:
         asset=shown_round(ctx).asset,
         round=round_info(ctx),
         human_consensus=human_consensus_block(live_tally(ctx)),
+        crowd_chances=crowd_chances(ctx),
         by_record=crowd_by_record(ctx),
         bursts=vote_bursts(ctx),
         crowd_note=answers.CROWD_NOTE,
@@ -420,6 +448,7 @@ def shared_intelligence(ctx: TickContext) -> SharedIntelligenceResponse:
         my_prediction=None,
         brain_snapshot=snapshot,
         human_layer=human_consensus_block(live_tally(ctx)),
+        crowd_chances=crowd_chances(ctx),
         by_record=crowd_by_record(ctx),
         bursts=vote_bursts(ctx),
         simulated_votes=simulated_votes(ctx),

@@ -293,8 +293,8 @@ def move_record(scores: values.MoveScores) -> MoveRecord:
         two_class_brier_baseline=scores.base_rate_brier,
         two_class_log_score=scores.log_score,
         two_class_log_score_baseline=scores.base_rate_log_score,
-        brier_skill_percent=_estimate(scores.skill_percent),
-        log_skill_percent=_estimate(scores.log_skill_percent),
+        brier_skill_percent=estimate(scores.skill_percent),
+        log_skill_percent=estimate(scores.log_skill_percent),
         calibration=tuple(map(calibration_bin, scores.bins)),
         statement=move_statement(scores),
     )
@@ -465,8 +465,8 @@ def _range_score(score: values.RangeForecastScore, n: int) -> RangeScore:
         inside_90_percent=inside_90,
         pinball=score.pinball,
         qlike=score.qlike,
-        pinball_saved_percent=_estimate(score.pinball_saved),
-        qlike_saved=_estimate(score.qlike_saved),
+        pinball_saved_percent=estimate(score.pinball_saved),
+        qlike_saved=estimate(score.qlike_saved),
     )
 
 
@@ -476,10 +476,11 @@ def _share(rate: values.Proportion) -> Estimate | None:
     return Estimate(value=rate.percent, low=rate.low_percent, high=rate.high_percent)
 
 
-def _estimate(estimate: values.MeanInterval) -> Estimate | None:
-    if estimate.value is None:
+def estimate(mean: values.MeanInterval) -> Estimate | None:
+    """Publish a mean with its interval; None where nothing has resolved."""
+    if mean.value is None:
         return None
-    return Estimate(value=estimate.value, low=estimate.low, high=estimate.high)
+    return Estimate(value=mean.value, low=mean.low, high=mean.high)
 
 
 def performance(view: values.ArenaView, *, simulated: bool) -> Performance:

@@ -3,17 +3,28 @@
 from pydantic import Field
 
 from generator.arena.hourly import HORIZON_MINUTES
+from generator.arena.values import CrowdScores
 from generator.catalog.assets import ASSETS
 from generator.catalog.discovery import CATALOG_VERSION
 from generator.catalog.endpoints import ENDPOINT_BY_ID, ENDPOINTS
 from generator.catalog.products import ATLAS_SCHEMA_VERSION, PRODUCTS
 from generator.catalog.text.answers import DEVELOPER_NOTE
 from generator.catalog.words import RoundPhase, TeacherStatus
-from generator.compose.body import Body, Percent
+from generator.compose.body import Body, Percent, Score
 from generator.compose.context import TickContext
 from generator.compose.envelope import NoticeResponse, notice_envelope
 from generator.compose.inputs import is_simulated
-from generator.compose.scores import HowFar, MoveHourRow, TrackRecord, how_far, move_hours, score_limits, track_record
+from generator.compose.scores import (
+    Estimate,
+    HowFar,
+    MoveHourRow,
+    TrackRecord,
+    estimate,
+    how_far,
+    move_hours,
+    score_limits,
+    track_record,
+)
 from generator.compose.teacher_lessons import TeacherBrain, teacher_brain
 
 
@@ -35,6 +46,22 @@ class CoreLearning(Body):
     bars_seen: int | None = Field(description="Closed 5-minute bars read; null without a reading.")
 
 
+class CrowdRecord(Body):
+    """Scores of a crowd's mean chances over the rounds in which some of its votes gave chances."""
+
+    n: int = Field(description="Rounds that it was scored on.")
+    votes: int = Field(description="Votes that gave chances, in all of them.")
+    brier: Score = Field(description="Mean three-class Brier score, 0..2, lower is better; null without rounds.")
+    brier_base_rate: Score = Field(description="That of the base rates in the same rounds.")
+    brier_brain: Score = Field(description="That of the brain in the same rounds.")
+    log_score: Score = Field(description="Mean negative log of the outcome's chance, clamped at 0.01.")
+    log_score_base_rate: Score = Field(description="That of the base rates in the same rounds.")
+    log_score_brain: Score = Field(description="That of the brain in the same rounds.")
+    skill_percent: Estimate | None = Field(
+        description="1 - brier / brier_base_rate, in percent, with its interval over rounds; null without rounds."
+    )
+
+
 class ArenaStatistics(Body):
     """Counts and scores of the Arena."""
 
@@ -45,6 +72,8 @@ class ArenaStatistics(Body):
     void_rate_percent: Percent = Field(description="Share of void among rounds_ended, percent.")
     rounds_ended: int = Field(description="Rounds that ended since the start; the backtest's are not counted.")
     record: TrackRecord = Field(description="Scores of the brain's sealed forecasts with their counts.")
+    crowd: CrowdRecord = Field(description="Scores of the mean chances that people gave.")
+    simulated_crowd: CrowdRecord = Field(description="Likewise of the simulated voters of a simulated market.")
 
 
 class ApiEcosystem(Body):
@@ -126,6 +155,23 @@ def arena(ctx: TickContext) -> ArenaStatistics:
         void_rate_percent=view.void.percent,
         rounds_ended=view.void.n,
         record=track_record(view.arena_record, simulated=is_simulated(ctx)),
+        crowd=crowd_record(view.crowd_record),
+        simulated_crowd=crowd_record(view.simulated_crowd_record),
+    )
+
+
+def crowd_record(scores: CrowdScores) -> CrowdRecord:
+    """Compose the scores of a crowd's chances."""
+    return CrowdRecord(
+        n=scores.rounds,
+        votes=scores.votes,
+        brier=scores.brier,
+        brier_base_rate=scores.base_rate_brier,
+        brier_brain=scores.brain_brier,
+        log_score=scores.log_score,
+        log_score_base_rate=scores.base_rate_log_score,
+        log_score_brain=scores.brain_log_score,
+        skill_percent=estimate(scores.skill_percent),
     )
 
 

@@ -4,7 +4,7 @@ from typing import Final
 
 from pydantic import Field
 
-from generator.arena.values import Lesson, Pattern, RankedVoter
+from generator.arena.values import Lesson, Pattern, RankedVoter, ScoredVoter
 from generator.catalog.endpoints import ENDPOINT_BY_ID
 from generator.catalog.formats import iso
 from generator.catalog.text.answers import DEVELOPER_NOTE, LEADERBOARD_NOTE, NO_LESSONS, PRIVACY_NOTE, TEACHER_ROLE
@@ -13,7 +13,7 @@ from generator.catalog.words import Concept, Consensus, PatternType, Prediction,
 from generator.compose.body import Body
 from generator.compose.context import TickContext
 from generator.compose.envelope import NoticeResponse, notice_envelope
-from generator.compose.scores import Rate, published_rate
+from generator.compose.scores import Estimate, Rate, estimate, published_rate
 
 
 class TeacherMetrics(Body):
@@ -50,12 +50,29 @@ class LeaderboardPlace(Body):
     provisional: bool = Field(description="True below 100 resolved rounds.")
 
 
-class Leaderboard(Body):
-    """Voters with 30 resolved rounds or more, at most 20."""
+class ScorePlace(Body):
+    """One place by chances. Ranked by the lower end of the interval of what they saved against the base rate."""
 
-    places: tuple[LeaderboardPlace, ...] = Field(description="The best records.")
+    place: int = Field(description="From 1.")
+    voter: str = Field(description="The voter's address, shortened.")
+    n: int = Field(description="Resolved rounds in which the voter gave chances.")
+    brier: float = Field(description="Mean three-class Brier score, 0..2, lower is better.")
+    brier_base_rate: float = Field(description="That of the base rates in the same rounds.")
+    log_score: float = Field(description="Mean negative log of the outcome's chance, clamped at 0.01.")
+    log_score_base_rate: float = Field(description="That of the base rates in the same rounds.")
+    brier_saved: Estimate | None = Field(description="brier_base_rate minus brier; above 0 the voter is better.")
+    provisional: bool = Field(description="True below 100 resolved rounds.")
+
+
+class Leaderboard(Body):
+    """Voters with 30 resolved rounds or more, at most 20 of each ranking; simulated voters are in none."""
+
+    places: tuple[LeaderboardPlace, ...] = Field(description="The best records of being right.")
+    by_score: tuple[ScorePlace, ...] = Field(description="The best records of chances, by proper scores.")
     voters: int = Field(description="Voters with at least one resolved round.")
     below_30: int = Field(description="Voters with too few rounds for a place.")
+    gave_chances: int = Field(description="Voters who gave chances in at least one resolved round.")
+    gave_chances_below_30: int = Field(description="Those of them with too few such rounds for a place in by_score.")
     note: str = Field(description="How places are given.")
 
 
@@ -175,8 +192,11 @@ def leaderboard(ctx: TickContext) -> Leaderboard:
 
     return Leaderboard(
         places=tuple(leaderboard_place(place) for place in board.places),
+        by_score=tuple(score_place(place) for place in board.by_score),
         voters=board.voters,
         below_30=board.below,
+        gave_chances=board.scored,
+        gave_chances_below_30=board.scored_below,
         note=LEADERBOARD_NOTE,
     )
 
@@ -185,10 +205,29 @@ def leaderboard_place(place: RankedVoter) -> LeaderboardPlace:
     """Compose one place; the address is shortened."""
     return LeaderboardPlace(
         place=place.place,
-        voter=f"{place.address[:6]}\u2026{place.address[-4:]}",
+        voter=_shortened(place.address),
         hit=published_rate(place.hit),
         provisional=place.provisional,
     )
+
+
+def score_place(place: ScoredVoter) -> ScorePlace:
+    """Compose one place by chances; the address is shortened."""
+    return ScorePlace(
+        place=place.place,
+        voter=_shortened(place.address),
+        n=place.rounds,
+        brier=place.brier,
+        brier_base_rate=place.base_rate_brier,
+        log_score=place.log_score,
+        log_score_base_rate=place.base_rate_log_score,
+        brier_saved=estimate(place.saved),
+        provisional=place.provisional,
+    )
+
+
+def _shortened(address: str) -> str:
+    return f"{address[:6]}\u2026{address[-4:]}"
 
 
 def lesson_row(lesson: Lesson) -> TeacherLesson:

@@ -7,6 +7,7 @@ const STALE =
   "This service has stopped: it has published nothing for some minutes, and takes no votes. Vote again once it runs.";
 
 export class Said extends Error {} // a sentence for the visitor
+export class WordsAlone extends Said {} // the round opened before the service took chances
 
 const bytesOf = (base64) => Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0));
 const base64Of = (bytes) => btoa(String.fromCharCode(...bytes));
@@ -30,6 +31,7 @@ export async function relay(query, headers = {}, late = LATE) {
   if (answer.ok && (received.txid || received.transaction)) return received;
   if (received.reason === "locked") throw new Said(late);
   if (received.reason === "off" || answer.status === 404) throw new Said(off());
+  if (received.reason === "words_alone") throw new WordsAlone(received.detail);
   throw new Said(received.detail || "This site takes no votes now. Try again in a minute.");
 }
 

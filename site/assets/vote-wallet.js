@@ -13,19 +13,25 @@ const WAYS = [
   ["chain", "on chain, for the network's fee of 0.001 ALGO"],
 ];
 const CHOICES = [
-  ["BULLISH", "Up"],
-  ["NEUTRAL", "Small move"],
-  ["BEARISH", "Down"],
+  ["BULLISH", "Up 60 · 25 · 15", [60, 25, 15]],
+  ["NEUTRAL", "Small move 20 · 60 · 20", [20, 60, 20]],
+  ["BEARISH", "Down 15 · 25 · 60", [15, 25, 60]],
 ];
 
-export function start(place, { prepared, relay, remember, element, Said }) {
+export function start(place, { prepared, relay, remember, element, ownVote, Said }) {
   const state = element("p", "", { className: "small" });
   state.setAttribute("role", "status");
   const next = element("button", "", { type: "button", hidden: true });
   const wait = element("button", "Stop waiting", { type: "button", hidden: true, onclick: () => stop.abort() });
-  const buttons = CHOICES.map(([choice, word]) =>
-    element("button", word, { type: "button", onclick: () => run(() => vote(choice)) }),
+  const buttons = CHOICES.map(([choice, words, chances]) =>
+    element("button", words, { type: "button", onclick: () => run(() => vote({ choice, chances })) }),
   );
+  const owned = () => {
+    const said = ownVote();
+    if (!said) throw new Said("Give three chances above first; they must add up to 100.");
+    return vote(said);
+  };
+  buttons.push(element("button", "The chances above", { type: "button", onclick: () => run(async () => owned()) }));
   let stop = new AbortController();
 
   function say(kind, words) {
@@ -67,7 +73,7 @@ export function start(place, { prepared, relay, remember, element, Said }) {
     });
   }
 
-  async function vote(choice) {
+  async function vote(said) {
     const round = document.getElementById("votes")?.dataset;
     if (!round) throw new Said("No round takes votes now. Look again in a minute.");
     say("asking", "Waiting for the wallet …");
@@ -76,29 +82,29 @@ export function start(place, { prepared, relay, remember, element, Said }) {
     const { genesisId: id, genesisHash: hash, network: name } = place.dataset;
     const [voter] = await wallet.connect({ id, hash, name }, stop.signal);
     if (!voter) throw new Said("The wallet gave no account.");
-    const { transaction } = await prepared(voter, round.round, choice, ways.value);
-    const asked = () => sign(wallet, voter, transaction, { ...round }, choice);
+    const { transaction } = await prepared(voter, round.round, said, ways.value);
+    const asked = () => sign(wallet, voter, transaction, { ...round }, said);
     if (!wallet.press) return asked();
     say("press", "Press Sign: the wallet opens its window.");
     offer("Sign", asked);
   }
 
-  async function sign(wallet, voter, transaction, round, choice) {
+  async function sign(wallet, voter, transaction, round, said) {
     say("signing", `Sign the vote for ${round.round} in the wallet …`);
     wait.hidden = false;
     const signed = await wallet.sign([transaction], 0, voter, undefined, stop.signal);
     wait.hidden = true;
-    await send(signed, round, choice);
+    await send(signed, round, said);
   }
 
-  async function send(signed, round, choice) {
+  async function send(signed, round, said) {
     say("sending", "Sending the vote …");
     try {
       const { txid } = await relay("", { "X-Ballot": signed });
-      remember(round, choice, txid);
+      remember(round, said, txid);
       say("sent", `Sent: transaction ${txid}.`);
     } catch (error) {
-      offer("Send again", () => send(signed, round, choice));
+      offer("Send again", () => send(signed, round, said));
       throw error;
     }
   }

@@ -1,13 +1,17 @@
 // One tap votes: with a key of this browser, which never leaves it. The gateway of this site prepares the ballot and takes
 // it signed. What was voted is kept here, and looked up in what the site publishes. A wallet can vote instead.
-import { keyOfThisBrowser, off, RELAY, relay, Said, signed, voterOf } from "./vote-key.js";
+import { keyOfThisBrowser, off, RELAY, relay, Said, signed, voterOf, WordsAlone } from "./vote-key.js";
 
 const CONSENSUS = "/api/human-consensus.php";
+const LESSONS = "/api/teacher-lessons.php";
 const KEPT = "emi-votes";
 const CHANGES = "emi-changes";
 const MOST_KEPT = 500;
 const FEW = 30; // fewer rounds say nothing about skill
 const WORDS = { BULLISH: "up", NEUTRAL: "small move", BEARISH: "down" };
+const TAPS = new Set(["60,25,15", "20,60,20", "15,25,60"]); // what one press says
+const WORST = 2; // the Brier score of who was sure and wrong
+const SIDES = ["BULLISH", "NEUTRAL", "BEARISH"]; // in the order of every vote's chances
 const CAME = { BULLISH: "up", NEUTRAL: "small move", BEARISH: "down" };
 
 function element(name, words, about = {}) {
@@ -20,8 +24,8 @@ const at = (time) => time.slice(11, 16);
 
 let changed = {};
 
-// How often the vote in this round was changed before this choice: it makes a return to an earlier choice another ballot.
-// The same choice again is the same ballot, which counts once. It is noted before anything is signed.
+// How often the vote in this round was changed before this one: it makes a return to an earlier vote another ballot.
+// The same vote again is the same ballot, which counts once. It is noted before anything is signed.
 function changesOf(round, choice) {
   try {
     changed = JSON.parse(localStorage.getItem(CHANGES)) || changed;
@@ -38,8 +42,12 @@ function changesOf(round, choice) {
   return changed.change;
 }
 
-const prepared = (voter, round, choice, way) =>
-  relay(`?${new URLSearchParams({ voter, round, choice, way, change: changesOf(round, choice) })}`);
+// What a vote says is its chances, [up, small move, down] in percent, or its word where there are none.
+function prepared(voter, round, { choice, chances }, way) {
+  const said = chances ? { chances: chances.join() } : { choice };
+  const change = changesOf(round, chances ? said.chances : choice);
+  return relay(`?${new URLSearchParams({ voter, round, ...said, way, change })}`);
+}
 
 // What was voted here
 
@@ -62,8 +70,8 @@ function keep(all) {
 let unkeptVotes = [];
 const mine = () => (unkeptVotes.length ? unkeptVotes : votes());
 
-function remember({ round, asset, start, end }, choice, txid) {
-  keep([...mine().filter((one) => one.round !== round), { round, asset, start, end, choice, txid }]);
+function remember({ round, asset, start, end }, { choice, chances }, txid) {
+  keep([...mine().filter((one) => one.round !== round), { round, asset, start, end, choice, chances, txid }]);
   show();
 }
 
@@ -81,11 +89,13 @@ async function isCounted(vote) {
 
 const total = (counts) => counts.bullish + counts.neutral + counts.bearish;
 
-// What the brain had sealed of a round: its word where it made a call, else none, and the chances it gave.
+const inOrder = ({ up, neutral, down }) => [up, neutral, down];
+
+// What the brain had sealed of a round: its word where it made a call, else none, the chances it gave and the base rate.
 function brainOf(forecast) {
   if (!forecast) return null;
-  const { call, prediction, probabilities } = forecast;
-  return { said: call === "none" ? null : prediction, chances: probabilities };
+  const { call, prediction, probabilities, base_rate: base } = forecast;
+  return { said: call === "none" ? null : prediction, chances: probabilities, base };
 }
 
 async function look() {
@@ -94,6 +104,7 @@ async function look() {
   const { round, human_consensus: live, simulated_votes: simulated } = await json(CONSENSUS);
   const over = due.some((vote) => vote.round !== round?.round_id && Date.now() > Date.parse(vote.end));
   const { rounds: rows = [] } = over ? await json("/arena/rounds.json") : {};
+  const { latest_lessons: lessons = [] } = over ? await json(LESSONS) : {};
   for (const vote of due) {
     const row = rows.find((one) => one.round_id === vote.round);
     const real = row
@@ -102,7 +113,10 @@ async function look() {
         ? live.total - simulated
         : null;
     if (real !== null && vote.counted === undefined) vote.counted = real > 0 && (await isCounted(vote));
-    if (row) Object.assign(vote, { came: row.outcome || "VOID", moved: row.change_bps, brain: brainOf(row.forecast) });
+    if (!row) continue;
+    const lesson = lessons.find((one) => one.round_id === vote.round);
+    Object.assign(vote, { came: row.outcome || "VOID", moved: row.change_bps, brain: brainOf(row.forecast) });
+    Object.assign(vote, { lesson: lesson?.point, chapter: lesson?.chapter });
   }
   keep(mine().map((vote) => due.find((one) => one.round === vote.round) || vote));
 }
@@ -112,11 +126,21 @@ async function look() {
 function outcome(vote) {
   if (vote.came === "VOID") return "The round is void: its prices could not be settled.";
   const moved = `${vote.moved > 0 ? "+" : ""}${(vote.moved / 100).toFixed(3)}%`;
-  return `${CAME[vote.came][0].toUpperCase()}${CAME[vote.came].slice(1)} (${moved}): ${vote.came === vote.choice ? "right" : "wrong"}.`;
+  const came = `${CAME[vote.came][0].toUpperCase()}${CAME[vote.came].slice(1)} (${moved})`;
+  if (vote.chances) return `${came}: you had given it ${vote.chances[SIDES.indexOf(vote.came)]}%.`;
+  return `${came}: ${vote.came === vote.choice ? "right" : "wrong"}.`;
+}
+
+// The word of one tap and its chances, or the chances alone: where two are largest, no word says what was meant.
+function saidBy({ choice, chances, asset }) {
+  if (!chances) return `You said ${WORDS[choice]} for ${asset}`;
+  const [up, small, down] = chances;
+  const given = `up ${up}%, small move ${small}%, down ${down}%`;
+  return TAPS.has(chances.join()) ? `You said ${WORDS[choice]} for ${asset} (${given})` : `You gave ${asset} ${given}`;
 }
 
 function sentence(vote) {
-  const said = `You said ${WORDS[vote.choice]} for ${vote.asset}, ${at(vote.start)} to ${at(vote.end)} UTC.`;
+  const said = `${saidBy(vote)}, ${at(vote.start)} to ${at(vote.end)} UTC.`;
   if (vote.counted === false)
     return `${said} It was not counted: it came too late, or a later vote of yours replaced it.`;
   if (vote.came) return `${said} ${outcome(vote)}`;
@@ -135,23 +159,116 @@ function opponent({ brain, came }) {
   return `The brain called ${WORDS[brain.said]}: ${brain.said === came ? "right" : "wrong"} (${chances}).`;
 }
 
+const brier = (chances, came) =>
+  chances.reduce((sum, chance, side) => sum + (chance - (SIDES[side] === came ? 1 : 0)) ** 2, 0);
+
+// The Brier scores of a round: the voter's, null for a word; the brain's and the base rate's.
+function scoresOf({ chances, brain, came }) {
+  if (!brain?.base || !came || came === "VOID") return null;
+  const given = chances?.map((chance) => chance / 100);
+  return {
+    you: given ? brier(given, came) : null,
+    brain: brier(inOrder(brain.chances), came),
+    base: brier(inOrder(brain.base), came),
+  };
+}
+
+// Chances are judged by their score next to the base rate's, a word by whether it came.
+function verdictOf(vote) {
+  if (vote.came === "VOID") return ["", "Void round"];
+  const scores = scoresOf(vote);
+  if (scores?.you === undefined || scores.you === null)
+    return vote.came === vote.choice ? ["right", "✓ You were right"] : ["wrong", "✗ You were wrong"];
+  if (scores.you < scores.base) return ["right", "✓ Better than the base rate"];
+  return scores.you > scores.base ? ["wrong", "✗ Worse than the base rate"] : ["", "As good as the base rate"];
+}
+
+const MARKS = {
+  you: (x) => `<circle class="you" cx="${x}" cy="16" r="7"/>`,
+  brain: (x) => `<circle class="brain" cx="${x}" cy="16" r="6"/>`,
+  base: (x) => `<path class="base" d="M${x - 6} 16 ${x} 10 ${x + 6} 16 ${x} 22Z"/>`,
+};
+
+// Three dots on one line: the scores of one round. The key is a list, so that dots may lie on each other.
+function dots(scores, { chances }) {
+  const named = [
+    ["you", "You"],
+    ["brain", "The brain"],
+    ["base", "The base rate"],
+  ].filter(([who]) => scores[who] !== null);
+  const words = named.map(([who, name]) => `${name} ${scores[who].toFixed(3)}`);
+  const made = element("figure", "", { className: "dots" });
+  const place = (score) => (10 + (300 * score) / WORST).toFixed(1);
+  const drawn = [...named].reverse().map(([who]) => MARKS[who](Number(place(scores[who]))));
+  // Numbers alone go into the drawing.
+  made.innerHTML =
+    `<svg viewBox="0 0 320 32" role="img"><line x1="10" x2="310" y1="16" y2="16"/>${drawn.join("")}</svg>` +
+    `<p class="ends small" aria-hidden="true"><span>0: sure and right</span><span>2: sure and wrong</span></p>`;
+  made.firstChild.setAttribute("aria-label", `Brier scores from 0, best, to 2: ${words.join(", ")}.`);
+  const key = element("ul", "", { className: "keys" });
+  key.append(element("li", "Brier score, smaller is better:"));
+  for (const [at, [who]] of named.entries()) {
+    const row = element("li", "");
+    row.innerHTML = `<svg viewBox="0 8 16 16" width="16" height="16" aria-hidden="true">${MARKS[who](8)}</svg>`;
+    row.append(words[at]);
+    key.append(row);
+  }
+  made.append(key);
+  if (!chances) made.append(element("p", "A word has no score, since it says no chance.", { className: "small" }));
+  return made;
+}
+
+// What the round teaches, with the chapter that says more.
+function lessonOf({ lesson, chapter }) {
+  const made = element("p", "");
+  made.append(element("strong", "The lesson. "), lesson);
+  if (chapter?.startsWith("/")) made.append(" ", element("a", "The chapter", { href: chapter }));
+  return made;
+}
+
 // The newest result, large enough to read: the verdict, the voter's side and the brain's.
 function card(vote) {
-  const isVoid = vote.came === "VOID";
-  const isRight = vote.came === vote.choice;
-  const verdict = isVoid ? "Void round" : isRight ? "✓ You were right" : "✗ You were wrong";
+  const [mark, verdict] = verdictOf(vote);
   const made = element("article", "", { className: "result" });
   made.append(
     element("p", "Your last result", { className: "kicker" }),
-    element("p", verdict, { className: `verdict ${isVoid ? "" : isRight ? "right" : "wrong"}` }),
+    element("p", verdict, { className: `verdict ${mark}` }),
     element("p", sentence(vote).replace(/: (right|wrong)\.$/, ".")),
   );
+  const scores = scoresOf(vote);
+  if (scores) made.append(dots(scores, vote));
   const brain = opponent(vote);
   if (brain) made.append(element("p", brain));
+  if (vote.lesson) made.append(lessonOf(vote));
   const more = element("a", "The round in the list", { href: `/arena/#${vote.round}` });
   made.append(element("p", "", { className: "small" }));
   made.lastChild.append(more);
   return made;
+}
+
+const meanOf = (numbers) => numbers.reduce((sum, number) => sum + number, 0) / numbers.length;
+
+// The chances of all rounds together: the mean scores, and from thirty rounds on the difference with its interval.
+function scored(all) {
+  const rows = all.filter((vote) => vote.counted).map(scoresOf);
+  const own = rows.filter((row) => row && row.you !== null);
+  const n = own.length;
+  if (!n) return "";
+  const [you, brain, base] = ["you", "brain", "base"].map((who) => meanOf(own.map((row) => row[who])).toFixed(3));
+  const said =
+    `Your chances, ${n} ${n === 1 ? "round" : "rounds"}: mean Brier score ${you}, ` +
+    `the base rate ${base}, the brain ${brain} (smaller is better).`;
+  if (n < FEW) return `${said} Fewer than ${FEW} say nothing about skill.`;
+  const saved = own.map((row) => row.base - row.you);
+  const mean = meanOf(saved);
+  const variance = saved.reduce((sum, one) => sum + (one - mean) ** 2, 0) / (n - 1);
+  const half = 1.96 * Math.sqrt(variance / n);
+  const side = mean < 0 ? "above" : "below";
+  const ends = [mean - half, mean + half].map((end) => (mean < 0 ? -end : end)).sort((one, other) => one - other);
+  return (
+    `${said} Yours is ${Math.abs(mean).toFixed(3)} ${side} the base rate's ` +
+    `(95% interval ${ends[0].toFixed(3)} to ${ends[1].toFixed(3)}).`
+  );
 }
 
 function tally(all) {
@@ -186,7 +303,8 @@ function show() {
   const open = box && all.find((vote) => vote.round === box.dataset.round);
   box?.querySelectorAll("button").forEach((button) => {
     button.disabled = false;
-    button.setAttribute("aria-pressed", String(open?.choice === button.value));
+    const isPressed = open?.chances ? open.chances.join() === button.dataset.chances : open?.choice === button.value;
+    button.setAttribute("aria-pressed", String(isPressed));
   });
   if (open) state(sentence(open));
   else if (shown !== box?.dataset.round) state(known);
@@ -198,25 +316,39 @@ function show() {
       .filter((vote) => vote !== last)
       .slice(0, 3)
       .map(sentence),
+    scored(all),
     tally(all),
   ].filter(Boolean);
   const rest = lines.map((words) => element("p", words, { className: "small" }));
   place.replaceChildren(...(last ? [card(last)] : []), ...rest);
 }
 
-async function tap(button) {
-  const { round, asset, start, end } = button.parentElement.dataset,
-    choice = button.value;
-  const buttons = [...button.parentElement.children];
-  pressed = round;
+// What one press says. A round that opened before the service took chances is voted in by the word alone.
+const pressedVote = (button) => ({ choice: button.value, chances: button.dataset.chances.split(",").map(Number) });
+
+async function send(key, { round, asset, start, end }, said) {
+  const voter = await voterOf(key);
+  const { transaction } = await prepared(voter, round, said, "free");
+  const { txid } = await relay("", { "X-Ballot": await signed(key, transaction) });
+  remember({ round, asset, start, end }, said, txid);
+}
+
+async function cast(said, isTap) {
+  const box = document.getElementById("votes");
+  if (!box) return state("No round takes votes at the moment.");
+  const round = { ...box.dataset };
+  const buttons = document.querySelectorAll("#votes button, #own-send");
+  pressed = round.round;
   buttons.forEach((one) => one.setAttribute("aria-disabled", "true"));
   state("Voting …");
   try {
     const key = await keyOfThisBrowser();
-    const voter = await voterOf(key);
-    const { transaction } = await prepared(voter, round, choice, "free");
-    const { txid } = await relay("", { "X-Ballot": await signed(key, transaction) });
-    remember({ round, asset, start, end }, choice, txid);
+    try {
+      await send(key, round, said);
+    } catch (error) {
+      if (!(isTap && error instanceof WordsAlone)) throw error;
+      await send(key, round, { choice: said.choice });
+    }
   } catch (error) {
     if (!(error instanceof Said)) console.error(error);
     state(error instanceof Said ? error.message : "Something failed in this page. Reload it and press again.");
@@ -233,8 +365,49 @@ function follow() {
 
 document.addEventListener("click", (event) => {
   const button = event.target.closest("#votes button");
-  if (button && !button.hasAttribute("aria-disabled")) tap(button);
+  if (button && !button.hasAttribute("aria-disabled")) cast(pressedVote(button), true);
 });
+
+// Three chances of the voter's own
+
+const own = document.getElementById("own-form");
+const inputs = ["own-up", "own-even", "own-down"].map((id) => document.getElementById(id));
+
+// What was typed, null where it is not three whole numbers; the word that it counts for is that of the largest.
+function ownVote() {
+  if (!inputs.every((input) => /^\d{1,3}$/.test(input.value.trim()))) return null;
+  const chances = inputs.map((input) => Number(input.value));
+  const most = Math.max(...chances);
+  const largest = SIDES.filter((_, side) => chances[side] === most);
+  return { choice: largest.length === 1 ? largest[0] : "NEUTRAL", chances };
+}
+
+function checkOwn() {
+  const vote = ownVote();
+  const sum = vote ? vote.chances.reduce((all, chance) => all + chance, 0) : null;
+  const left = 100 - sum;
+  let words = "They add up to 100.";
+  if (!vote) words = "Three whole numbers from 0 to 100.";
+  else if (left)
+    words = left > 0 ? `They add up to ${sum}: ${left} to give.` : `They add up to ${sum}: ${-left} too many.`;
+  const place = document.getElementById("own-sum");
+  if (place.textContent !== words) place.textContent = words;
+  inputs.forEach((input) => input.setAttribute("aria-invalid", String(Boolean(!vote || left))));
+  return vote && !left ? vote : null;
+}
+
+if (own) {
+  document.getElementById("own-chances").hidden = false;
+  own.addEventListener("input", checkOwn);
+  own.addEventListener("submit", (event) => {
+    event.preventDefault();
+    const vote = checkOwn();
+    if (!vote) inputs[0].focus();
+    else if (!document.getElementById("own-send").hasAttribute("aria-disabled")) cast(vote, false);
+  });
+  checkOwn();
+}
+
 document.addEventListener("emi:renewed", () => {
   if (known) [asked, known, shown] = ["", "", undefined]; // it may not hold any more
   follow();
@@ -260,7 +433,7 @@ const wallet = document.getElementById("wallet-vote");
 wallet?.parentElement.addEventListener(
   "toggle",
   async () => {
-    (await import("./vote-wallet.js")).start(wallet, { prepared, relay, remember, element, Said });
+    (await import("./vote-wallet.js")).start(wallet, { prepared, relay, remember, element, ownVote: checkOwn, Said });
   },
   { once: true },
 );

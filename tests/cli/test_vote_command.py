@@ -34,6 +34,7 @@ from tests.support.clock import ManualClock
 from tests.support.local_servers import answering, serving
 
 CLOSES = "2999-11-20T13:00:00Z"
+OURS = {"round_id": OPEN.round_id, "closes": CLOSES}
 NOW = datetime(2026, 11, 20, 12, 30, tzinfo=UTC)
 
 
@@ -68,7 +69,9 @@ def test_a_vote_lands_in_the_inbox_as_one_ballot_that_counts(tmp_path: Path) -> 
     assert code == 0
     assert ballot.choice is Prediction.BULLISH
     assert [path.name for path in (tmp_path / "inbox").iterdir()] == [f"{ballot.txid}.ballot"]
+    assert ballot.chances == (60, 25, 15)
     assert ballot.txid in output
+    assert "up 60%, small move 25%, down 15% (counts as BULLISH) in round" in " ".join(output.split())
 
 
 def test_the_second_vote_is_of_the_same_voter_whose_key_is_private(tmp_path: Path) -> None:
@@ -87,6 +90,13 @@ def test_the_second_vote_is_of_the_same_voter_whose_key_is_private(tmp_path: Pat
     ("arguments", "published", "line"),
     [
         (["maybe"], {"round_id": OPEN.round_id, "closes": CLOSES}, "allowed: up, small, down (or BULLISH, BEARISH,"),
+        ([], OURS, "give up, small or down"),
+        (["up", "--chances", "55,30,15"], OURS, "give up, small or down"),
+        (["--word", "--chances", "55,30,15"], OURS, "--word sends a word alone"),
+        (["--chances", "55,30"], OURS, "chances are three numbers"),
+        (["--chances", "55,30,16"], OURS, "the chances add up to 101, not to 100"),
+        (["--chances", "55.0,30,15"], OURS, "whole numbers from 0 to 100"),
+        (["--chances", "-5,55,50"], OURS, "whole numbers from 0 to 100"),
         (["BULLISH"], None, "no round takes votes now"),
         (["BULLISH"], {"round_id": OPEN.round_id, "closes": "2020-01-01T00:00:00Z"}, "is the service up?"),
         (["BULLISH"], {"round_id": OPEN.round_id, "closes": None}, "is not a time"),
@@ -142,7 +152,6 @@ def origin(status: int, body: bytes) -> AbstractContextManager[str]:
     return answering(lambda path, _body: (status if path == "/api/human-consensus.php" else 404, body))
 
 
-OURS = {"round_id": OPEN.round_id, "closes": CLOSES}
 FAR_MS = 32_000_000_000_000
 
 
@@ -222,10 +231,12 @@ def test_only_http_origins_are_asked(tmp_path: Path, url: str) -> None:
 def test_who_returns_to_an_earlier_choice_has_that_one_counted(tmp_path: Path) -> None:
     publish(tmp_path, {"round_id": OPEN.round_id, "closes": CLOSES})
 
-    for choice in ("BULLISH", "BEARISH", "BULLISH"):
-        run(tmp_path, choice)
+    for arguments in (["up"], ["--chances", "55,30,15"], ["up", "--word"], ["up"]):
+        run(tmp_path, *arguments)
 
-    assert len({ballot.txid for ballot in counted(tmp_path)}) == 3
+    ballots = counted(tmp_path)
+    assert len({ballot.txid for ballot in ballots}) == 4
+    assert {ballot.chances for ballot in ballots} == {(60, 25, 15), (55, 30, 15), None}
 
 
 def test_the_same_choice_again_is_the_same_ballot(tmp_path: Path) -> None:

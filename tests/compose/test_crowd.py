@@ -5,13 +5,25 @@ from math import nan
 
 import pytest
 
-from generator.arena.values import BacktestScores, Burst, LockedCrowd, RecordCrowd
+from generator.arena.values import (
+    BacktestScores,
+    Burst,
+    ChanceSums,
+    CrowdScores,
+    LockedCrowd,
+    MeanInterval,
+    RecordCrowd,
+    ScoredVoter,
+    Tally,
+)
 from generator.brain.reading import VolatilityOutlook
 from generator.catalog.words import Consensus
 from generator.compose.coins import expected_move
-from generator.compose.rounds import human_consensus, shared_intelligence
+from generator.compose.context import TickContext
+from generator.compose.rounds import crowd_chances, human_consensus, shared_intelligence
 from generator.compose.scores import hour_statement
-from generator.compose.teacher_lessons import teacher_lessons
+from generator.compose.statistics import crowd_record
+from generator.compose.teacher_lessons import score_place, teacher_lessons
 from tests.support import builders
 from tests.support.ranges import how_far
 
@@ -84,3 +96,59 @@ def test_the_leaderboard_shows_shortened_addresses_and_who_has_too_few_rounds() 
     assert [place.voter for place in body.leaderboard.places] == ["AAAAAA\u2026BBBB"]
     assert body.leaderboard.places[0].provisional is True
     assert (body.leaderboard.voters, body.leaderboard.below_30) == (17, 16)
+
+
+# Chances
+
+UP_CHANCES, DOWN_CHANCES = ChanceSums(2, 130, 40, 30), ChanceSums(1, 15, 25, 60)
+
+
+def with_chances() -> TickContext:
+    """Two of twelve real votes and one of four simulated ones gave chances."""
+    full = builders.CONTEXTS["simulated"]()
+    simulated = Tally(1, 2, 1, DOWN_CHANCES)
+    voted = Tally(9, 4, 3, UP_CHANCES.plus(DOWN_CHANCES))
+    return replace(full, arena=replace(full.arena, live_tally=voted, live_simulated_tally=simulated))
+
+
+def test_the_mean_chances_of_real_and_simulated_votes_are_published_apart_with_their_counts() -> None:
+    said = crowd_chances(with_chances()).as_json()
+
+    assert said == {
+        "n": 2,
+        "chances": {"up": 0.65, "neutral": 0.2, "down": 0.15},
+        "simulated_n": 1,
+        "simulated_chances": {"up": 0.15, "neutral": 0.25, "down": 0.6},
+    }
+
+
+def test_where_no_vote_gave_chances_the_mean_is_null() -> None:
+    said = crowd_chances(builders.full_context())
+
+    assert (said.n, said.chances, said.simulated_n, said.simulated_chances) == (0, None, 0, None)
+
+
+def test_the_scores_of_a_crowd_come_with_rounds_votes_and_both_baselines() -> None:
+    scores = CrowdScores(
+        rounds=40, votes=90, brier=0.61, base_rate_brier=0.65, brain_brier=0.63, log_score=1.01,
+        base_rate_log_score=1.07, brain_log_score=1.04, skill_percent=MeanInterval(6.2, -1.0, 13.4),
+    )  # fmt: skip
+    said = crowd_record(scores)
+
+    assert {name: getattr(said, name) for name in ("n", "votes", "brier", "brier_base_rate", "brier_brain")} == {
+        "n": 40, "votes": 90, "brier": 0.61, "brier_base_rate": 0.65, "brier_brain": 0.63,
+    }  # fmt: skip
+    assert (said.log_score, said.log_score_base_rate, said.log_score_brain) == (1.01, 1.07, 1.04)
+    assert said.skill_percent is not None
+    assert (said.skill_percent.value, said.skill_percent.low, said.skill_percent.high) == (6.2, -1.0, 13.4)
+
+
+def test_a_place_by_score_hides_most_of_the_address_and_shows_scores_and_interval() -> None:
+    place = ScoredVoter(1, "A" * 50 + "BCDEFGHI", 34, 0.55, 0.65, 0.9, 1.07, MeanInterval(0.1, 0.02, 0.18), True)
+
+    said = score_place(place)
+
+    assert (said.place, said.voter, said.n, said.provisional) == (1, "AAAAAA…FGHI", 34, True)
+    assert (said.brier, said.brier_base_rate, said.log_score, said.log_score_base_rate) == (0.55, 0.65, 0.9, 1.07)
+    assert said.brier_saved is not None
+    assert (said.brier_saved.value, said.brier_saved.low, said.brier_saved.high) == (0.1, 0.02, 0.18)

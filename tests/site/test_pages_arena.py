@@ -3,15 +3,19 @@
 import re
 from dataclasses import replace
 from html import unescape
+from pathlib import Path
 
 import pytest
 
+from gateway.wire.notes import TAPPED
 from generator.arena.rates import rate
 from generator.arena.values import Burst, LockedCrowd, MeanInterval, RecordCrowd, Tally
 from generator.catalog.assets import ASSETS
 from generator.catalog.words import SourceMode
-from generator.compose.scores import against, hour_of
-from generator.site.pages.arena import burst_words, record_words
+from generator.compose.rounds import CrowdChances
+from generator.compose.scores import Estimate, Probabilities, against, hour_of
+from generator.compose.statistics import CrowdRecord
+from generator.site.pages.arena import burst_words, chances_words, crowd_scores, record_words
 from generator.site.pages.record import headline
 from generator.site.pages.render import PageView
 from generator.site.words.reference import Reference
@@ -23,6 +27,10 @@ from tests.support.ranges import how_far
 
 def nothing_yet() -> PageView:
     return view(SourceMode.LIVE, known=False, empty=True)
+
+
+SCRIPT = Path(__file__).parents[2] / "site" / "assets" / "vote.js"
+EMPTY = view(SourceMode.LIVE, known=False, empty=True)
 
 
 def _text(html: bytes) -> str:
@@ -80,7 +88,8 @@ def test_the_open_round_shows_its_band_and_fingerprint_and_the_brain_as_sealed()
     text = _page("/arena/")
 
     assert "Vote: where will BTC be at 11:00 UTC?" in text
-    assert "▲ Up more than 0.226% higher ● Small move within 0.226% ▼ Down more than 0.226% lower" in text
+    assert "▲ Up more than 0.226% higher 60 · 25 · 15 ● Small move within 0.226% 20 · 60 · 20" in text
+    assert "▼ Down more than 0.226% lower 15 · 25 · 60 One press sends the chances on it" in text
     assert "9f2c" * 16 in text
 
 
@@ -107,7 +116,18 @@ def test_how_to_vote_gives_command_and_note_of_the_open_round() -> None:
     text = _page("/arena/")
 
     assert "emi vote up" in text
-    assert 'emi-arena/v1:j{"r":"BTC-20261120-090000","p":"BULLISH"}' in text
+    assert 'emi-arena/v2:j{"r":"BTC-20261120-090000","q":[60,25,15]}' in text
+
+
+def test_each_button_shows_and_sends_the_chances_of_one_press() -> None:
+    markup = rendered()["/arena/index.html"].decode()
+    script = SCRIPT.read_text()
+
+    for choice, chances in TAPPED.items():
+        button = markup.split(f'value="{choice}"')[1].split("</button>")[0]
+        assert f'data-chances="{chances}"' in button
+        assert f"{chances.up} · {chances.neutral} · {chances.down}" in button
+        assert f'"{chances}"' in script
 
 
 @pytest.mark.parametrize("path", ["/", "/arena/"])
@@ -267,3 +287,34 @@ def test_confidence_is_shown_with_how_often_it_came_true() -> None:
 
     assert "36.9% 900 36.1% 33.0 to 39.3% yes" in text
     assert "44.8% 290 36.2% 30.9 to 41.9% no" in text
+
+
+def test_chances_are_said_of_real_and_simulated_votes_apart() -> None:
+    given = CrowdChances(
+        n=2,
+        chances=Probabilities(up=0.65, neutral=0.2, down=0.15),
+        simulated_n=1,
+        simulated_chances=Probabilities(up=0.15, neutral=0.25, down=0.6),
+    )
+
+    assert chances_words(given) == (
+        "2 real votes gave chances, on average up 65.0%, small move 20.0%, down 15.0%. "
+        "1 simulated vote gave chances, on average up 15.0%, small move 25.0%, down 60.0%."
+    )
+
+
+@pytest.mark.parametrize(
+    ("rounds", "words"),
+    [(29, "Fewer than 30 rounds say nothing about skill."), (30, "Against the base rate +6.2% (95% interval -1.0 to")],
+)
+def test_a_crowd_is_said_to_have_skill_by_its_interval_from_thirty_rounds_on(rounds: int, words: str) -> None:
+    numbers = {"log_score": 1.0, "log_score_base_rate": 1.1, "log_score_brain": 1.05}
+    skill = Estimate(value=6.2, low=-1.0, high=13.4)
+    scores = CrowdRecord(
+        n=rounds, votes=70, brier=0.61, brier_base_rate=0.65, brier_brain=0.63, skill_percent=skill, **numbers
+    )
+
+    said = crowd_scores(scores, "real")
+
+    assert said.startswith(f"Chances of real voters, {rounds} rounds: Brier score 0.610, base rate 0.650, brain 0.630")
+    assert words in said

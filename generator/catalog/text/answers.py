@@ -68,8 +68,9 @@ BY_RECORD_NOTE: Final = (
 )
 NO_RECORDS: Final = "No voter of this round has a record above one in three yet."
 LEADERBOARD_NOTE: Final = (
-    "Voters are ranked from 30 resolved rounds on, provisionally below 100, by the lower end of the 95% interval. "
-    "Among many voters, some lead by luck."
+    "Voters are ranked from 30 resolved rounds on, provisionally below 100, by the lower end of the 95% interval: of "
+    "how often they were right, and of what their chances saved against the base rate. Among many voters, some lead by "
+    "luck."
 )
 TEACHER_ROLE: Final = "Compares the outcome of each Arena round with the brain's forecast and the crowd's vote."
 REGIME_RELIABILITY: Final = "simulated"

@@ -4,7 +4,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from generator.arena.rates import enough, in_full, in_words, rate, share
+from generator.arena.rates import ENOUGH, enough, in_full, in_words, rate, share
 from generator.arena.values import Burst, Proportion, Round, Tally
 from generator.arena.voters import burst_shares, record_shares
 from generator.catalog.formats import chance_percent
@@ -13,12 +13,26 @@ from generator.catalog.text.labels import NO_CALL, OUTCOME
 from generator.catalog.words import Call, Prediction
 from generator.compose.context import TickContext
 from generator.compose.inputs import is_simulated
-from generator.compose.rounds import RoundPrice, crowd_by_record, live_bursts, voters_with_record
+from generator.compose.rounds import (
+    CrowdChances,
+    RoundPrice,
+    crowd_by_record,
+    crowd_chances,
+    live_bursts,
+    voters_with_record,
+)
 from generator.compose.scores import Rate
-from generator.compose.teacher_lessons import TeacherLessonsResponse, TeacherPattern
+from generator.compose.statistics import CrowdRecord, crowd_record
+from generator.compose.teacher_lessons import ScorePlace, TeacherLessonsResponse, TeacherPattern
 from generator.site.charts.now import live_round, shares
 from generator.site.words.format import band, count, moment, percent, price, signed_bps, when
 from generator.site.words.votes import votes_shown, votes_words
+
+
+def crowds_scores(ctx: TickContext) -> tuple[str, ...]:
+    """Say what the chances of real and of simulated voters were worth."""
+    records = (("real", ctx.arena.crowd_record), ("simulated", ctx.arena.simulated_crowd_record))
+    return tuple(words for who, scores in records if (words := crowd_scores(crowd_record(scores), who)))
 
 
 def voters(body: TeacherLessonsResponse) -> dict[str, Any]:
@@ -28,11 +42,61 @@ def voters(body: TeacherLessonsResponse) -> dict[str, Any]:
         "places": tuple(
             (place.place, place.voter, in_full(_proportion(place.hit)), place.provisional) for place in board.places
         ),
+        "by_score": tuple(map(_score_place, board.by_score)),
+        "gave_chances": board.gave_chances,
+        "too_few_scored": board.gave_chances_below_30,
         "counted": board.voters,
         "too_few": board.below_30,
         "note": board.note,
         "patterns": tuple(map(_pattern, body.patterns)),
     }
+
+
+def _score_place(place: ScorePlace) -> dict[str, Any]:
+    saved = place.brier_saved
+    ends = saved is not None and saved.low is not None and saved.high is not None
+    return {
+        "place": place.place,
+        "voter": place.voter,
+        "rounds": place.n,
+        "brier": f"{place.brier:.3f}",
+        "base": f"{place.brier_base_rate:.3f}",
+        "saved": "" if saved is None else f"{saved.value:+.3f}",
+        "between": f"{saved.low:+.3f} to {saved.high:+.3f}" if saved is not None and ends else "",
+        "provisional": place.provisional,
+    }
+
+
+def crowd_scores(scores: CrowdRecord, who: str) -> str:
+    """Say what a crowd's chances were worth; empty where it gave none."""
+    if not scores.n:
+        return ""
+
+    said = (
+        f"Chances of {who} voters, {count(scores.n, 'round')}: Brier score {scores.brier:.3f}, "
+        f"base rate {scores.brier_base_rate:.3f}, brain {scores.brier_brain:.3f} (smaller is better)."
+    )
+    if scores.n < ENOUGH:
+        return f"{said} Fewer than {ENOUGH} rounds say nothing about skill."
+
+    skill = scores.skill_percent
+    if skill is None or skill.low is None or skill.high is None:
+        return said
+    return f"{said} Against the base rate {skill.value:+.1f}% (95% interval {skill.low:+.1f} to {skill.high:+.1f}%)."
+
+
+def chances_words(chances: CrowdChances) -> str:
+    """Say the mean chances of the live round's votes, real and simulated voters apart; empty where none gave any."""
+    sentences = []
+    for who, n, mean in (
+        ("real", chances.n, chances.chances),
+        ("simulated", chances.simulated_n, chances.simulated_chances),
+    ):
+        if mean is not None:
+            up, small, down = (percent(chance_percent(one)) for one in (mean.up, mean.neutral, mean.down))
+            given = f"{count(n, f'{who} vote')} gave chances"
+            sentences.append(f"{given}, on average up {up}, small move {small}, down {down}.")
+    return " ".join(sentences)
 
 
 def _pattern(pattern: TeacherPattern) -> dict[str, Any]:
@@ -157,6 +221,7 @@ def live_view(ctx: TickContext, published: RoundPrice) -> dict[str, Any] | None:
         "band": band(live.band_bps),
         "chart": chart,
         "crowd": crowd_words(ctx),
+        "chances": chances_words(crowd_chances(ctx)),
         "crowd_bar": crowd_bar(ctx),
         "crowd_of": who,
         "crowd_rows": crowd_rows,

@@ -24,7 +24,7 @@ from generator.market.bars import BAR_MS
 from generator.site.charts.history import FIRST_CHART, WINDOWS
 from generator.site.charts.lessons import by_label
 from generator.site.charts.sources import source_of
-from generator.site.pages.arena import live_view, voters
+from generator.site.pages.arena import crowds_scores, live_view, voters
 from generator.site.pages.asset import asset_view
 from generator.site.pages.chapters.chapter import Facts
 from generator.site.pages.daily import daily_source, daily_view
@@ -147,6 +147,7 @@ def _arena(_page: SitePage, view: PageView) -> Mapping[str, Any]:
         "network": NETWORKS[view.ctx.site.network],
         "rows": history(rounds),
         "right": who_was_right(view.ctx.arena, rounds, "Source: resolved rounds since the start."),
+        "chances_scored": crowds_scores(view.ctx),
         "voters": voters(view.bodies.teacher_lessons),
     }
 
