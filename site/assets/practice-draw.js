@@ -44,26 +44,38 @@ export function widest(item) {
   return Math.max(0.2, Math.ceil(60 * spread) / 10);
 }
 
-// 48 hours of prices on the left, the hour in question on the right, with what was said of it and what came.
+// 48 hours of prices on the left; on the right, on a scale of its own, the hour in question with what was said and came.
 export function picture(item, ranges, truth) {
   const width = 640;
   const height = 300;
+  const [top, bottom] = [14, height - 42];
   const moves = item.prices.map((price) => price - 100);
-  // A day's trend may lead out of the picture: the hour in question is what must be seen.
-  const reach = 1.3 * Math.max(widest(item), truth ? Math.abs(truth.move) : 0);
-  const y = (move) => 12 + ((reach - move) / (2 * reach)) * (height - 52);
-  const x = (hour) => 76 + (hour / 47) * 430;
-  const hourLeft = 514;
-  const hourWidth = 110;
+  const [low, high] = [Math.min(0, ...moves), Math.max(0, ...moves)];
+  const before = (move) => bottom - ((move - low) / (high - low || 1)) * (bottom - top);
+  const x = (hour) => 86 + (hour / 47) * 330;
+  const last = { x: x(47), y: before(0) };
 
-  const bar = (kind, from, to, left = hourLeft, wide = hourWidth) =>
-    drawn("rect", { class: kind, x: left, y: y(to), width: wide, height: Math.max(1, y(from) - y(to)) });
-  const frame = drawn("clipPath", { id: "practice-frame" });
-  frame.append(drawn("rect", { x: 70, y: 12, width: 560, height: height - 52 }));
-  const parts = [frame];
+  const reach = 1.3 * Math.max(widest(item), truth ? Math.abs(truth.move) : 0);
+  const y = (move) => top + ((reach - move) / (2 * reach)) * (bottom - top);
+  const hour = { left: 510, width: 118 };
+  const bar = (kind, from, to, inset = 0) =>
+    drawn("rect", {
+      class: kind,
+      x: hour.left + inset,
+      y: y(to),
+      width: hour.width - 2 * inset,
+      height: Math.max(1, y(from) - y(to)),
+    });
+
+  const parts = [];
+  for (const move of [low, 0, high]) {
+    if (move && Math.abs(move) < 0.15 * (high - low)) continue; // its label would lie on that of zero
+    parts.push(drawn("line", { class: "grid", x1: x(0), x2: last.x, y1: before(move), y2: before(move) }));
+    parts.push(drawn("text", { x: 80, y: before(move) + 6, "text-anchor": "end" }, percent(move, Math.abs(move) < 9.95 ? 1 : 0)));
+  }
   for (const move of [-reach / 1.3, 0, reach / 1.3]) {
-    parts.push(drawn("line", { class: "grid", x1: 76, x2: 624, y1: y(move), y2: y(move) }));
-    parts.push(drawn("text", { x: 70, y: y(move) + 5, "text-anchor": "end" }, percent(move, 1)));
+    parts.push(drawn("line", { class: "grid", x1: hour.left, x2: hour.left + hour.width, y1: y(move), y2: y(move) }));
+    parts.push(drawn("text", { x: hour.left - 6, y: y(move) + 6, "text-anchor": "end" }, percent(move, 1)));
   }
   if (ranges) {
     parts.push(bar("own-90", ranges.low_90, ranges.high_90), bar("own-50", ranges.low_50, ranges.high_50));
@@ -71,27 +83,21 @@ export function picture(item, ranges, truth) {
     parts.push(bar("own-90", -item.band_percent, item.band_percent));
   }
   parts.push(
-    drawn("polyline", {
-      class: "price",
-      "clip-path": "url(#practice-frame)",
-      points: moves.map((move, hour) => `${x(hour)},${y(move)}`).join(" "),
-    }),
-    drawn("text", { x: 76, y: height - 10 }, "48 hours before"),
-    drawn("text", { x: hourLeft + hourWidth / 2, y: height - 10, "text-anchor": "middle" }, item.ahead ?? "the hour"),
+    drawn("polyline", { class: "price", points: moves.map((move, place) => `${x(place)},${before(move)}`).join(" ") }),
+    drawn("text", { x: x(0), y: height - 12 }, "48 hours before"),
+    drawn("text", { x: hour.left + hour.width, y: height - 12, "text-anchor": "end" }, "the hour, enlarged"),
   );
-  if (truth) {
+  if (truth && ranges) {
     const brain = truth.brain.ranges;
     const usual = truth.usual.ranges;
-    if (ranges) {
-      parts.push(bar("brain-90", brain.low_90, brain.high_90, hourLeft + 6, hourWidth - 12));
-      parts.push(bar("usual-90", usual.low_90, usual.high_90, hourLeft + 12, hourWidth - 24));
-    }
-    parts.push(drawn("circle", { class: "came", cx: hourLeft + hourWidth / 2, cy: y(truth.move), r: 7 }));
+    parts.push(bar("brain-90", brain.low_90, brain.high_90, 6), bar("usual-90", usual.low_90, usual.high_90, 12));
   }
-  const ahead = item.ahead ?? "the hour after them";
+  if (truth) {
+    parts.push(drawn("circle", { class: "came", cx: hour.left + hour.width / 2, cy: y(truth.move), r: 7 }));
+  }
   const about = truth
-    ? `48 hours of prices, and ${ahead}, which ended ${percent(truth.move)}.`
-    : `48 hours of prices; ${ahead} is not shown yet.`;
+    ? `48 hours of prices, and the hour after them, which ended ${percent(truth.move)}.`
+    : "48 hours of prices; the hour after them is not shown yet.";
   return drawn(
     "svg",
     { class: "practice-picture", viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": about },

@@ -391,7 +391,7 @@ async function showRecord() {
   lines.append(
     line(
       "Mean score",
-      `yours ${means[0]}, the brain's ${means[1]}, of ${about.usual} ${means[2]} (${rows.length} answers)`,
+      `yours ${means[0]}, the brain's ${means[1]}, of ${about.usual} ${means[2]} (${rows.length} answer${rows.length === 1 ? "" : "s"})`,
     ),
   );
   const parts = [lines];

@@ -13,7 +13,7 @@ import pytest
 
 pytest.importorskip("playwright", reason="missing: playwright (pip install playwright)")
 
-from generator.catalog.links import BUYER, BUYER_AGENT
+from generator.catalog.links import BUYER, BUYER_AGENT, PRACTICE
 from tests.outside.site_pages import CHROMIUM, FLAGS, MODULES, OFFICIAL_SITE, ONE_OF_EACH, a_browser, a_market
 from tests.support.processes import get
 
@@ -25,7 +25,7 @@ MISSING = (
     else ""
 )
 pytestmark = [pytest.mark.outside, pytest.mark.timeout(600), pytest.mark.skipif(bool(MISSING), reason=MISSING)]
-SCORED = ("/", "/arena/", "/docs/main-brain/", "/asset/btc/", "/learn/", BUYER)
+SCORED = ("/", "/arena/", "/docs/main-brain/", "/asset/btc/", "/learn/", "/learn/luck/", PRACTICE, BUYER)
 SHOWN = (*ONE_OF_EACH, BUYER, BUYER_AGENT)  # the last two are the gateway's
 FAST = 98
 AUDITED = ("performance", "accessibility", "best-practices", "seo")

@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import threading
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ import pytest
 from typer.testing import CliRunner
 
 from generator.arena.intervals import TwoRanges, how_far_score
+from generator.catalog.downloads import PRACTICE_ITEMS, PRACTICE_TRUTHS, RecordFile
 from generator.cli import application
 from generator.practice.curve import blocks
 from generator.practice.scores import brier, log_score, moved_brier
@@ -35,6 +37,13 @@ KEPT_PATHS = """(async () => {
   }
   return paths;
 })()"""
+SHIFTED = """new Promise((resolve) => {
+  let shifted = 0;
+  new PerformanceObserver((list) => {
+    for (const entry of list.getEntries()) shifted += entry.value;
+  }).observe({ type: "layout-shift", buffered: true });
+  setTimeout(() => resolve(shifted), 500);
+})"""
 NODE = shutil.which("node")
 pytestmark = BROWSED
 
@@ -126,9 +135,14 @@ def test_the_page_scores_and_judges_as_the_program_does() -> None:
 
 @pytest.fixture(scope="module")
 def origin(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The pages of one release, as plain files."""
+    """The pages of one release, as plain files; the shipped month counts as one of the own record too."""
     folder = tmp_path_factory.mktemp("practice")
-    pages = Pages().render(view_of(CONTEXTS["full"]()))
+    month = ShippedMonth.load().month
+    files = [
+        RecordFile(path=path, series=series, ending="json", rows=300, bytes=1, sha256="0" * 64, month=month.month)
+        for series, path in ((PRACTICE_ITEMS, month.items), (PRACTICE_TRUTHS, month.truths))
+    ]
+    pages = Pages().render(replace(view_of(CONTEXTS["full"]()), months=files))
     for path, content in {**pages, **Assets.load().files, **ShippedMonth.load().files}.items():
         file = folder / path.lstrip("/")
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -269,6 +283,54 @@ def test_learn_opens_again_without_a_network_and_keeps_nothing_else(browser: Bro
     expect(page.locator("#practice-result")).to_contain_text("Your score")
     page.goto(f"{origin}/learn/")
     expect(page.locator("h1")).to_contain_text("Learn")
+
+
+def test_the_sheet_of_a_month_is_made_as_the_shipped_one_is(browser: Browser, origin: str) -> None:
+    page = browser.new_context().new_page()
+    page.goto(f"{origin}{PATH}class/")
+    key = page.locator(".practice-key tbody tr")
+    shipped = [row.split("\t")[:4] for row in key.all_inner_texts()]
+
+    page.locator(f'a[href="{PATH}class/?month={ShippedMonth.load().month.month}"]').click()
+    expect(page.locator("#class-month")).to_contain_text("The hours are of 2026-10")
+
+    assert [row.split("\t")[:4] for row in key.all_inner_texts()] == shipped
+    assert page.locator(".practice-sheet .practice-picture").count() == len(shipped) == 10
+    page.goto(f"{origin}{PATH}class/?month=2020-01")
+    expect(page.locator("#class-month")).to_contain_text("no sheet of that month")
+
+
+def test_a_chapter_leads_to_its_kind_of_question(browser: Browser, origin: str) -> None:
+    page = browser.new_context().new_page()
+    page.goto(f"{origin}/learn/calibration/")
+    page.locator(f'a[href="{PATH}#will_it_move"]').click()
+
+    expect(page.locator("#question")).to_have_text("Will it have moved when the hour ends?")
+    expect(page.locator("button[value=will_it_move]")).to_have_attribute("aria-pressed", "true")
+
+
+def test_a_guess_set_by_keys_is_said_next_to_what_came(browser: Browser, origin: str) -> None:
+    page = browser.new_context().new_page()
+    page.goto(f"{origin}/learn/luck/")
+    slider = page.locator(".guess input").first
+    slider.focus()
+    for _ in range(3):
+        page.keyboard.press("ArrowLeft")
+    said = page.locator(".guess output").first.inner_text()
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+
+    expect(page.locator(".said").first).to_have_text(f"You said {said}.")
+    expect(slider).to_be_disabled()
+
+
+@pytest.mark.parametrize("width", [390, 1440])
+@pytest.mark.parametrize("path", [PATH, f"{PATH}class/", "/learn/", "/learn/luck/", "/learn/week/"])
+def test_nothing_moves_while_a_page_of_learn_begins(browser: Browser, origin: str, path: str, width: int) -> None:
+    page = browser.new_context(viewport={"width": width, "height": 900}).new_page()
+    page.goto(f"{origin}{path}")
+
+    assert page.evaluate(SHIFTED) == 0
 
 
 def axe_findings(page: Page) -> list[str]:

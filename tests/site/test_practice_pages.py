@@ -1,13 +1,15 @@
 """The pages of practice: what they hold without scripts, and the sheet with its key."""
 
+import gzip
 import html
 import json
 import re
+from collections.abc import Mapping
 from dataclasses import replace
 
 from generator.catalog.downloads import RecordFile
 from generator.site.pages.practice import EXAMPLES, FIRST_ITEMS, class_view, own_months, practice_view
-from generator.site.resources import ShippedMonth
+from generator.site.resources import Assets, ShippedMonth
 from tests.support.page_view import Rendered, rendered, view
 
 
@@ -28,6 +30,27 @@ def test_the_page_holds_its_first_items_and_none_of_their_truths() -> None:
 
     assert first == items[:FIRST_ITEMS]
     assert not any(str(truths[str(item["truth_sha256"])[:12]]["end_price"]) in page for item in first)
+
+
+def loaded(page: bytes, files: Mapping[str, bytes]) -> set[str]:
+    """Return the assets that a page names, and those that its scripts import."""
+    found = {path for path in files if f'"{path}?'.encode() in page}
+    while True:
+        scripts = b"".join(files[path] for path in found)
+        imported = {path for path in files if f'from ".{path.removeprefix("/assets")}?'.encode() in scripts}
+        if imported <= found:
+            return found
+        found |= imported
+
+
+def test_page_scripts_and_first_items_are_at_most_60_kb_compressed() -> None:
+    page = rendered()["/learn/practice/index.html"]
+    files = Assets.load().files
+
+    wanted = loaded(page, files)
+
+    assert {"/assets/practice.js", "/assets/practice-scores.js", "/assets/site.css"} <= wanted
+    assert sum(len(gzip.compress(content)) for content in (page, *(files[path] for path in wanted))) <= 60_000
 
 
 def test_months_of_the_own_record_come_after_the_shipped_one_newest_first() -> None:
