@@ -106,7 +106,7 @@ def _json_fault(path: str, content: bytes, generation: str) -> str | None:
     return _future_fault(body, tick.get("generated_at"))
 
 
-def _future_fault(body: dict[str, Any], made_at: str | None) -> str | None:
+def _future_fault(body: Mapping[str, Any], made_at: str | None) -> str | None:
     """Return what in a body is dated later than the market time at which it was made."""
     now = (body.get("replay") or {}).get("market_time", made_at)
     if now is None:
@@ -118,17 +118,16 @@ def _future_fault(body: dict[str, Any], made_at: str | None) -> str | None:
     return f"as of {latest}, later than its own time {now}: was the clock set back?"
 
 
-def _as_of(part: dict[str, Any] | list[Any]) -> Iterator[str]:
-    """Return the times that any object within a JSON document says it is of."""
+def _as_of(part: Any) -> Iterator[str]:
+    """Return the times that any object within a body says it is of."""
+    values = part
     if isinstance(part, dict):
         if isinstance(part.get("as_of"), str):
             yield part["as_of"]
         values = part.values()
-    else:
-        values = part
 
     for value in values:
-        if isinstance(value, (dict, list)):
+        if isinstance(value, dict | list | tuple):
             yield from _as_of(value)
 
 
