@@ -17,6 +17,7 @@ from typer.testing import CliRunner
 
 from generator.arena.intervals import TwoRanges, how_far_score
 from generator.catalog.downloads import PRACTICE_ITEMS, PRACTICE_TRUTHS, RecordFile
+from generator.catalog.text.chapters import CHAPTERS
 from generator.cli import application
 from generator.practice.curve import blocks
 from generator.practice.scores import brier, log_score, moved_brier
@@ -24,8 +25,9 @@ from generator.practice.verdicts import BETS_50, BETS_90, Chances, judge_chances
 from generator.site.pages.render import Pages
 from generator.site.resources import Assets, Resources, ShippedMonth
 from tests.outside.site_pages import BROWSED, MODULES, Browser, BrowserContext, Page, expect
+from tests.site.test_chapters import MONTH
 from tests.support.builders import CONTEXTS
-from tests.support.page_view import view_of
+from tests.support.page_view import predictions, view_of
 
 SCORER = Path(__file__).parents[1] / "peers" / "site" / "practice.mjs"
 SCORES = Resources.locate().site / "assets" / "practice-scores.js"
@@ -142,7 +144,7 @@ def origin(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         RecordFile(path=path, series=series, ending="json", rows=300, bytes=1, sha256="0" * 64, month=month.month)
         for series, path in ((PRACTICE_ITEMS, month.items), (PRACTICE_TRUTHS, month.truths))
     ]
-    pages = Pages().render(replace(view_of(CONTEXTS["full"]()), months=files))
+    pages = Pages().render(replace(view_of(CONTEXTS["full"](), (), predictions()), months=files, month=MONTH))
     for path, content in {**pages, **Assets.load().files, **ShippedMonth.load().files}.items():
         file = folder / path.lstrip("/")
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -283,6 +285,23 @@ def test_learn_opens_again_without_a_network_and_keeps_nothing_else(browser: Bro
     expect(page.locator("#practice-result")).to_contain_text("Your score")
     page.goto(f"{origin}/learn/")
     expect(page.locator("h1")).to_contain_text("Learn")
+
+
+def test_all_chapters_open_without_a_network_after_the_first_load_of_learn(browser: Browser, origin: str) -> None:
+    context = browser.new_context()
+    page = context.new_page()
+    page.goto(f"{origin}/learn/")
+    page.locator("html[data-offline=kept]").wait_for()
+    kept = page.evaluate(KEPT_PATHS)
+    assert {path.split("/")[1] for path in kept} == {"learn", "assets"}
+
+    context.set_offline(True)
+    for chapter in CHAPTERS:
+        page.goto(f"{origin}/learn/{chapter.name}/")
+        expect(page.locator("h1")).to_have_text(chapter.title)
+        expect(page.locator(".guess output").first).not_to_be_empty()
+    page.goto(f"{origin}{PATH}")
+    page.locator("#practice-picture svg").wait_for()
 
 
 def test_the_sheet_of_a_month_is_made_as_the_shipped_one_is(browser: Browser, origin: str) -> None:
