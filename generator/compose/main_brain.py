@@ -15,6 +15,7 @@ from generator.catalog.endpoints import ENDPOINT_BY_ID
 from generator.catalog.formats import percent, price, share
 from generator.catalog.text import market
 from generator.catalog.text.answers import DEVELOPER_NOTE, NO_FORECAST, NOTHING_CLAIMED, clause
+from generator.catalog.text.asset import day_sentence
 from generator.catalog.words import (
     BIAS_OF_CALL,
     Bias,
@@ -29,7 +30,7 @@ from generator.catalog.words import (
 from generator.compose import coins, envelope
 from generator.compose.body import Body
 from generator.compose.context import TickContext
-from generator.compose.facts import asset_sentence, facts, regime_sentence
+from generator.compose.facts import asset_facts, asset_sentence, facts, regime_sentence
 from generator.compose.inputs import asset_limitations, forecast_reason, is_simulated, observed, reading_of
 from generator.compose.ladder import (
     DAY_AHEAD,
@@ -403,9 +404,11 @@ def reasoning_block(ctx: TickContext, asset: str) -> Reasoning:
     evidence = evidence_rows(ctx, asset)
     forecast = coins.forecast_of(ctx, asset)
 
-    summary = NOTHING_CLAIMED.format(reason=clause(forecast_reason(ctx, asset)))
     if forecast:
         summary = asset_sentence(ctx, asset)
+    else:
+        nothing = NOTHING_CLAIMED.format(reason=clause(forecast_reason(ctx, asset)))
+        summary = f"{day_sentence(asset_facts(ctx, asset))} {nothing}"
 
     return Reasoning(
         prediction=prediction_of(forecast),

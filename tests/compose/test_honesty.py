@@ -1,6 +1,7 @@
 """Unknown is null with its reason, sealed stays sealed, and no score is shown without its count."""
 
 import json
+import re
 from collections import Counter
 from dataclasses import replace
 from typing import Any
@@ -124,7 +125,9 @@ def test_without_a_forecast_the_reasoning_claims_nothing() -> None:
 
     assert body["reasoning"]["prediction"] == "NEUTRAL"
     assert body["reasoning"]["confidence"] is None
-    assert "nothing is claimed" in body["reasoning"]["summary"]
+    day, _, rest = body["reasoning"]["summary"].partition(". ")
+    assert re.fullmatch(r"Bitcoin is (flat|(up|down) \d+\.\d%) on the day", day)
+    assert "nothing is claimed" in rest
     assert f"no forecast: {NEEDS}" in body["limitations"]
 
 
@@ -346,8 +349,8 @@ def test_a_round_that_takes_votes_counts_down_to_its_start() -> None:
 
 
 NULLS = {
-    "main-brain": "no forecast has resolved yet: scores are null",
-    "statistics": "no Arena round has ended yet: its scores are null",
+    "main-brain": "no forecast has resolved yet, so there are no scores",
+    "statistics": "no Arena round has ended yet, so it has no scores",
     "human-consensus": "no Arena round takes votes now",
     "shared-intelligence": "the round has no start price",
     "teacher-lessons": "no Arena round has resolved yet",

@@ -2,6 +2,7 @@ import re
 import xml.etree.ElementTree as ET
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import UTC, datetime
 
 import pytest
 
@@ -209,6 +210,7 @@ def test_a_title_names_a_value_as_finely_as_its_chart_shows_it() -> None:
 
     assert chart is not None
     minus = "\N{MINUS SIGN}"
+    at = f"{datetime.fromtimestamp(NOW_MS / 1000, UTC):%H:%M}"
     assert chart.caption.finding.startswith(
-        f"BTC funding, % per 8 hours: {minus}0.0001 now, between {minus}0.0207 and 0.047 since"
+        f"BTC funding, % per 8 hours: {minus}0.0001 at {at}, between {minus}0.0207 and 0.047 since"
     )

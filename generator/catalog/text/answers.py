@@ -95,8 +95,8 @@ NO_ROUND: Final = "no Arena round is live; the round shown has no revealed forec
 NO_VOTES: Final = "no votes in the live round: shares are 0 by convention"
 SIMULATED_VOTES: Final = "{} of the {} counted votes are of a labelled simulated crowd"
 SPARSE_VOTES: Final = "few votes: the shares say little"
-NO_SCORES: Final = "no forecast has resolved yet: scores are null"
-NO_ROUND_ENDED: Final = "no Arena round has ended yet: its scores are null"
+NO_SCORES: Final = "no forecast has resolved yet, so there are no scores"
+NO_ROUND_ENDED: Final = "no Arena round has ended yet, so it has no scores"
 NO_ROUND_COUNTS: Final = (
     "all {ended} Arena rounds that ended are void or were played by backtest before the start: no score counts them"
 )

@@ -44,7 +44,7 @@ class PublishedAsset:
 
 def asset_summary(facts: PublishedAsset) -> str:
     """Return one asset in a few sentences: whether it will move, what it did, how far it may move."""
-    sentences = [_forecast(facts), _past(facts), _asset_hour(facts), _asset_range(facts), *facts.notes]
+    sentences = [_forecast(facts), day_sentence(facts), _asset_hour(facts), _asset_range(facts), *facts.notes]
     return " ".join(sentence for sentence in sentences if sentence)
 
 
@@ -61,7 +61,7 @@ def _asset_range(facts: PublishedAsset) -> str:
     return f"Nine times in ten, it should end the next hour between {signed(low, 2)} and {signed(high, 2)}."
 
 
-def _past(facts: PublishedAsset) -> str:
+def day_sentence(facts: PublishedAsset) -> str:
     """Say what the price did over the day, and where that left it."""
     name = ASSET_NAMES.get(facts.asset, facts.asset)
     change = facts.change

@@ -225,7 +225,8 @@ def line_chart(name: str, title: str, unit: str, points: Sequence[Point], source
     between = f"between {_short(min(values))} and {_short(max(values))}"
     caption = Caption(
         name=name,
-        finding=f"{title}: {_short(values[-1])} now, {between} since {moment(first_ms):%-d %b}",
+        # The chart may be minutes older than the page round it, which gives the value of now.
+        finding=f"{title}: {_short(values[-1])} at {moment(last_ms):%H:%M}, {between} since {moment(first_ms):%-d %b}",
         desc="A line over the last days.",
         source=source,
         columns=("Time, UTC", unit),

@@ -18,7 +18,7 @@ from generator.catalog.text.answers import (
 )
 from generator.catalog.text.forecast import PublishedForecast, call_sentence
 from generator.catalog.text.labels import REGIME, STATE
-from generator.catalog.text.market import TREND_OF_SIDE
+from generator.catalog.text.market import TREND_OF_SIDE, undated
 from generator.catalog.text.state import trend_words
 from generator.catalog.words import DerivativesState, MarketSide, RegimeLabel, SourceMode, Trend
 from generator.compose.context import TickContext
@@ -146,7 +146,8 @@ def _regime(ctx: TickContext, body: MarketRegimeResponse) -> dict[str, Any]:
     regime = body.regime
     known = regime.label is not RegimeLabel.UNKNOWN
 
-    state, _, day = body.headline.partition(". ")
+    # The page gives its time above the headline.
+    state, _, day = undated(body.headline).partition(". ")
     whose = "this regime"
     if regime.label is RegimeLabel.TRANSITION and regime.likeliest is not None:
         whose = REGIME[regime.likeliest]
