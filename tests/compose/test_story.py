@@ -11,6 +11,8 @@ from typing import Any
 import pytest
 
 from generator.catalog.assets import ASSET_NAMES, ASSETS
+from generator.catalog.text.story.day import hour
+from generator.catalog.text.story.facts import StoryFacts
 from generator.compose.body import encode
 from generator.compose.context import TickContext
 from generator.compose.paid_human_report import paid_human_report
@@ -224,3 +226,10 @@ def test_the_funding_plot_is_the_mean_rate_each_twelve_hours(name: str) -> None:
     }
     assert drawn["x"] == [-12.0 * ago for ago in range(59, -1, -1)]
     assert (drawn["unit"], drawn["part"]) == ("percent per 8 hours", "derivatives")
+
+
+def test_a_last_hour_without_a_rank_in_its_week_is_told_with_its_sign() -> None:
+    said = hour(StoryFacts(turn=7, last_hour=-1.42))
+
+    assert len(said) == 1
+    assert "down 1.42%" in said[0]

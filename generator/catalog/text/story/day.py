@@ -169,7 +169,7 @@ def hour(facts: StoryFacts) -> list[str]:
                 "No other hour has come after it yet.",
             )
         )
-    elif facts.last_hour is not None and facts.last_hour_rank is not None:
+    elif facts.last_hour is not None:
         sentences.append(_last_hour(pen, facts.last_hour, facts.last_hour_rank))
     return sentences or ["The candles of the day have holes, so its hours cannot be compared."]
 
@@ -235,9 +235,15 @@ def _places(pen: Pen, largest: LargestHour) -> str:
     )
 
 
-def _last_hour(pen: Pen, moved: float, rank: float) -> str:
+def _last_hour(pen: Pen, moved: float, rank: float | None) -> str:
     size = f"{abs(moved):.2f}%"
     way = "up" if moved > 0 else "down"
+    if rank is None:
+        return pen.pick(
+            "last hour",
+            f"The last sixty minutes took prices {way} {size}.",
+            f"In the hour just over prices went {way} {size}.",
+        )
     n = of_100(rank)
     if rank >= kept.HIGH:
         return pen.pick(
