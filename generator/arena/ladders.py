@@ -301,6 +301,7 @@ def day_of(hours: Iterable[LadderHour]) -> PartitionDay | None:
     """Return what came of the partitions of some hours; None where none has come due."""
     came = [0, 0, 0]
     said = [0.0, 0.0, 0.0]
+    of_backtest = 0
     for hour in hours:
         for asset, one in hour.came.get(PARTITION, {}).items():
             part = hour.said[asset]["partition"]
@@ -308,9 +309,10 @@ def day_of(hours: Iterable[LadderHour]) -> PartitionDay | None:
             if place is None:
                 continue
             came[place] += 1
+            of_backtest += int(hour.warm_up)
             said = [total + chance for total, chance in zip(said, part["chances"], strict=True)]
     fall, within, rise = said
-    return PartitionDay((came[0], came[1], came[2]), (fall, within, rise)) if any(came) else None
+    return PartitionDay((came[0], came[1], came[2]), (fall, within, rise), of_backtest) if any(came) else None
 
 
 def part_of(part: Mapping[str, Any] | None, move: float | None) -> int | None:

@@ -535,6 +535,7 @@ class PartitionDay(NamedTuple):
 
     came: tuple[int, int, int]  # how many
     said: tuple[float, float, float]  # how many were to be expected by their chances
+    of_backtest: int = 0  # how many of them the backtest before the start made
 
     @property
     def n(self) -> int:

@@ -17,8 +17,8 @@ ATLAS_SCHEMA_VERSION: Final = "0.1.0"
 HUMAN_REPORT: Final = "x402-atlas-human-report"
 OF_A_MONTH: Final = ("x402-main-brain", "x402-atlas", HUMAN_REPORT)
 """What is made from the kept month."""
-OF_A_LABEL: Final = "x402-market-regime"
-"""What is made round the market's label."""
+OF_A_LABEL: Final = ("x402-market-regime", HUMAN_REPORT)
+"""What is made round the market's label: without a reading the report has neither ranges nor chances."""
 
 
 @dataclass(frozen=True, slots=True)

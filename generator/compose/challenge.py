@@ -251,13 +251,13 @@ def sections(body: envelope.PaidResponse) -> tuple[str, ...]:
 
 
 def unavailable(ctx: TickContext) -> dict[str, str]:
-    """Return why products are not for sale now: one without the month it is made from, the regime without a label."""
+    """Return why products are not for sale now: one without the month it is made from, or without a label."""
     reasons = {}
+    if ctx.reading is None or ctx.reading.regime.label is RegimeLabel.UNKNOWN:
+        reasons = dict.fromkeys(OF_A_LABEL, NO_LABEL.format(reason=missing_reason(ctx)))
     too_short = without_a_month(ctx)
     if too_short is not None:
-        reasons = dict.fromkeys(OF_A_MONTH, too_short)
-    if ctx.reading is None or ctx.reading.regime.label is RegimeLabel.UNKNOWN:
-        reasons[OF_A_LABEL] = NO_LABEL.format(reason=missing_reason(ctx))
+        reasons |= dict.fromkeys(OF_A_MONTH, too_short)
     return reasons
 
 

@@ -219,25 +219,6 @@ def _shares(chances: OutcomeChances) -> PartitionShares:
     return PartitionShares(rise_percent=rise, within_percent=within, fall_percent=fall)
 
 
-def partition_past(ctx: TickContext) -> tuple[str, ...]:
-    """Say what came of the last day's partitions, and how all of them scored."""
-    day = ctx.arena.partition_day
-    if not day:
-        return (partition_record(ctx),)
-    fall, within, rise = day.came
-    said_fall, said_within, said_rise = (round(share) for share in day.said)
-    came = texts.PARTITION_DAY.format(
-        n=day.n,
-        rise=rise,
-        fall=fall,
-        within=within,
-        said_fall=said_fall,
-        said_within=said_within,
-        said_rise=said_rise,
-    )
-    return came, partition_record(ctx)
-
-
 def distance(part: AssetPartition) -> float:
     """Return how many of 100 cases go to another part than by the base rates, percentage points."""
     chances = part.chances.as_fields()

@@ -17,7 +17,7 @@ from generator.compose.body import Body
 from generator.compose.context import TickContext
 from generator.compose.envelope import PaidResponse, as_of, paid_envelope
 from generator.compose.inputs import observed
-from generator.compose.ladder import LadderLevel, asset_ladder, partition_past
+from generator.compose.ladder import LadderLevel, asset_ladder
 from generator.compose.paid_atlas import evidence_of
 from generator.compose.plots import Plot, plots
 from generator.compose.scores import score_limits
@@ -153,7 +153,7 @@ def report(ctx: TickContext) -> HumanReport:
         ladder=ReportLadder(text=" ".join(ahead.how_far(facts)), points=(), levels=asset_ladder(ctx, DEFAULT_ASSET)),
         such_hours=_section(ahead.such_hours(facts)),
         spells=_section(ahead.endings(facts)),
-        partition=_section(ahead.partition(facts), partition_past(ctx)),
+        partition=_section(ahead.partition(facts), tuple(ahead.graded(facts))),
         arena=_section(ahead.arena(facts)),
         track_record=track_record(ctx, facts),
         idea=_idea(facts),

@@ -134,7 +134,7 @@ def _state(month: Month, every: Sequence[Spell], names: Sequence[str], words: di
     came_next = Counter(names[spell.came_next] for spell in like if spell.came_next is not None)
     median = _median(like) if is_enough else None
     state = str(names[now.state])
-    hours = fixed(now.hours, 1)
+    hours = fixed(now.hours, 2)
 
     facts = SpellFacts(
         state=words[state],
@@ -145,6 +145,7 @@ def _state(month: Month, every: Sequence[Spell], names: Sequence[str], words: di
         lasting={name: None if each is None else each.percent for name, each in lasting.items()},
         from_now=from_now,
         came_next={words[name]: count for name, count in came_next.most_common()},
+        not_over=sum(spell.came_next is None for spell in like),
     )
     return StateSpells(
         state=state,
@@ -152,7 +153,7 @@ def _state(month: Month, every: Sequence[Spell], names: Sequence[str], words: di
         hours=hours,
         n=len(like),
         days=facts.days,
-        not_over=sum(spell.came_next is None for spell in like),
+        not_over=facts.not_over,
         median_hours=median,
         survival=lasting,
         from_now=from_now,
@@ -185,7 +186,7 @@ def _median(like: Sequence[Spell]) -> float | None:
     for hours in sorted({spell.hours for spell in like if spell.came_next is not None}):
         found = survival(like, hours)
         if found is not None and found.value <= 0.5:
-            return fixed(hours, 1)
+            return fixed(hours, 2)
     return None
 
 

@@ -17,7 +17,14 @@ from generator.catalog.text import kept
 from generator.catalog.text.forecast import SIDES as SIDES_CALLED
 from generator.catalog.text.kept import AfterFacts, SpellFacts
 from generator.catalog.text.story import ahead, day
-from generator.catalog.text.story.facts import LargestHour, MissFacts, PartitionFacts, StoryFacts
+from generator.catalog.text.story.facts import (
+    GradedDay,
+    GradedRecord,
+    LargestHour,
+    MissFacts,
+    PartitionFacts,
+    StoryFacts,
+)
 from generator.compose.coins import ranges
 from generator.compose.context import TickContext
 from generator.compose.facts import facts as market_facts
@@ -66,6 +73,8 @@ def story_facts(ctx: TickContext) -> StoryFacts:
         spells=_spells(ctx),
         partition=_partition(ctx),
         furthest=_furthest(ctx),
+        graded_day=_graded_day(ctx),
+        graded=_graded(ctx),
         calls=_calls_of_a_side(ctx.arena.hourly_record),
         simulated=is_simulated(ctx),
         votes=_votes(ctx),
@@ -236,6 +245,7 @@ def _spells(ctx: TickContext) -> list[SpellFacts]:
             lasting={name: lasting.percent if lasting else None for name, lasting in each.survival.items()},
             from_now=each.from_now,
             came_next={words[name]: count for name, count in each.came_next.items()},
+            not_over=each.not_over,
         )
         for each, words in rows
         if each is not None
@@ -294,6 +304,24 @@ def _furthest(ctx: TickContext) -> tuple[str, int] | None:
         return None
     asset = max(gaps, key=gaps.__getitem__)
     return ASSET_NAMES[asset], round(100 * gaps[asset])
+
+
+def _graded_day(ctx: TickContext) -> GradedDay | None:
+    day = ctx.arena.partition_day
+    if day is None:
+        return None
+    fall, within, rise = day.came
+    said_fall, said_within, said_rise = (round(share) for share in day.said)
+    return GradedDay((rise, within, fall), (said_rise, said_within, said_fall), day.of_backtest)
+
+
+def _graded(ctx: TickContext) -> GradedRecord | None:
+    """Return how the partitions did: live, else in the backtest."""
+    for record, is_backtest in ((ctx.arena.ladder_record, False), (ctx.arena.ladder_backtest, True)):
+        score = record.partition
+        if score is not None:
+            return GradedRecord(score.n, score.brier, score.base_rate_brier, is_backtest)
+    return None
 
 
 def _votes(ctx: TickContext) -> tuple[int, int, int] | None:

@@ -40,12 +40,8 @@ def test_the_report_has_every_part_and_says_bitcoins_next_four_hours() -> None:
 
     assert len(story["assets"]) == len(ASSETS)
     day, record = story["partition"]["points"]
-    assert day.startswith(
-        "Of the 140 partitions of the last day that have come due 44 ended above the usual move, 41 below"
-    )
-    assert record.endswith(
-        "4,123 of these partitions have come due: Brier score 0.6512 against 0.6634 of their base rates."
-    )
+    assert all(re.search(rf"\b{figure}\b", day) for figure in (140, 44, 41, 55, 43, 54))
+    assert all(figure in record for figure in ("4,123", "0.6512", "0.6634"))
     assert "up 29, within 42, down 29" in story["partition"]["text"]
     assert "Hedera" in story["partition"]["text"]
     assert list(story["ladder"]["levels"]) == ["15m", "1h", "4h", "24h"]
@@ -165,9 +161,9 @@ def test_what_lacks_its_month_or_its_label_is_not_for_sale_and_all_else_is(name:
 
     unsold = composed(name).unavailable
 
-    assert set(unsold) == (set() if month else set(OF_A_MONTH)) | (set() if known else {REGIME})
+    assert set(unsold) == (set() if month else set(OF_A_MONTH)) | (set() if known else {REGIME, REPORT})
     if not known:
-        assert unsold[REGIME].startswith("the regime is not sold while the market has no label: ")
+        assert unsold[REGIME].startswith("not sold while the market has no label: ")
     if name == "hourly":
         assert unsold["x402-atlas"].endswith("this market has bars of 60 minutes")
     if name == "everything_missing":
@@ -183,7 +179,7 @@ def test_depth_and_funding_that_are_missing_are_null_and_limited_and_all_is_sold
     report = paid("candles_only", REPORT)["report"]
 
     assert layer["liquidity"]["depth_1pct_usd"] is layer["derivatives"]["mean_rate_8h_percent"] is None
-    assert report["derivatives"]["text"] == "Nothing is known of the futures now, so who pays whom is left open."
+    assert not re.search(r"\d", report["derivatives"]["text"])
     assert report["liquidity"]["text"] == "How deep the order books are is not known."
     assert report["evidence"]["missing"] == ["order book (7)", "funding (7)"]
     assert "funding" not in {plot["name"] for plot in report["plots"]}

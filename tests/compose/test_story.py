@@ -1,16 +1,13 @@
-"""The human report as a story: its length, its wording, and each of its figures worked out again from the candles."""
+"""The human report as a story: its length and its wording; whether it is true, `tests/story` reads."""
 
-import itertools
 import math
-import re
-import statistics
 from dataclasses import replace
 from functools import cache
 from typing import Any
 
 import pytest
 
-from generator.catalog.assets import ASSET_NAMES, ASSETS
+from generator.catalog.assets import ASSETS
 from generator.catalog.text.story.day import hour
 from generator.catalog.text.story.facts import StoryFacts
 from generator.compose.body import encode
@@ -19,15 +16,23 @@ from generator.compose.paid_human_report import paid_human_report
 from generator.compose.spells import spells
 from tests.compose.test_plots import plot as plot_of
 from tests.compose.test_plots import series as series_of
+from tests.story.prose import (
+    EASIEST,
+    FEWEST_WORDS,
+    HARDEST,
+    MOST_BYTES,
+    MOST_SHARED,
+    MOST_WORDS,
+    Prose,
+    most_shared,
+    prose_of,
+    sentences_in,
+)
 from tests.support.builders import full_context
-from tests.support.ten_moments import Moment, names, ten_moments
-from tests.worth import sentences
+from tests.support.ten_moments import names, ten_moments
 
 REPORT = "x402-atlas-human-report"
-PROSE = ("together", "derivatives", "liquidity", "ladder", "such_hours", "spells", "partition", "arena", "track_record")
 HOUR_MS = 3_600_000
-DAY_MS = 24 * HOUR_MS
-SHARED = 12
 
 
 @cache
@@ -36,130 +41,36 @@ def report(name: str) -> dict[str, Any]:
     return found
 
 
-def texts(name: str) -> list[str]:
-    story = report(name)
-    parts = [story["title"], story["verdict"], *story["what_changed"], *(story[part]["text"] for part in PROSE)]
-    parts += [point for part in ("partition",) for point in story[part]["points"]]
-    return [*parts, story["idea"]["text"], story["idea"]["question"], *story["limits"]]
+def prose() -> list[Prose]:
+    return [prose_of(report(name)) for name in names()]
 
 
-@pytest.mark.parametrize("name", names())
-def test_the_story_has_600_to_900_words_and_is_read_at_school(name: str) -> None:
-    text = " ".join(texts(name))
-    words = re.findall(r"[A-Za-z']+|\d[\d.,]*", text)
-    ends = len(re.findall(r"[.?!](?:\s|$)", text))
-    syllables = sum(max(1, len(re.findall(r"[aeiouy]+", word.lower().removesuffix("e")))) for word in words)
-
-    grade = 0.39 * len(words) / ends + 11.8 * syllables / len(words) - 15.59
-
-    assert 600 <= len(text.split()) <= 900
-    assert 4 <= grade <= 10
+def test_the_story_has_600_to_900_words_and_is_read_at_school() -> None:
+    for one in prose():
+        assert FEWEST_WORDS <= one.words <= MOST_WORDS
+        assert EASIEST <= one.grade <= HARDEST
 
 
 def test_two_moments_share_at_most_12_sentences() -> None:
-    story = [{sentence for text in texts(name) for sentence in sentences(text)} for name in names()]
-
-    assert max(len(one & other) for one, other in itertools.combinations(story, 2)) <= SHARED
+    assert most_shared(prose()) <= MOST_SHARED
 
 
 @pytest.mark.parametrize("name", names())
 def test_no_sentence_is_one_of_a_free_body(name: str) -> None:
     free = ten_moments()[name].composed.free
-    given = {found for body in free.values() for text in strings(body.as_json()) for found in sentences(text)}
 
-    assert not {found for text in texts(name) for found in sentences(text)} & given
-
-
-def strings(node: Any) -> list[str]:
-    if isinstance(node, str):
-        return [node]
-    inner: Any = ()
-    if isinstance(node, dict):
-        inner = node.values()
-    elif isinstance(node, list):
-        inner = node
-    return [text for one in inner for text in strings(one)]
+    assert not prose_of(report(name)).sentences & sentences_in(body.as_json() for body in free.values())
 
 
 @pytest.mark.parametrize("name", names())
 def test_the_report_is_small_and_its_plots_have_at_most_60_places(name: str) -> None:
     story = report(name)
 
-    assert len(encode({"report": story})) <= 16_000
+    assert len(encode({"report": story})) <= MOST_BYTES
     assert {plot["name"] for plot in story["plots"]} >= {"price", "ranges", "ladder", "funding"}
     for plot in story["plots"]:
         assert 2 <= len(plot["x"]) <= 60
         assert all(len(series["values"]) == len(plot["x"]) for series in plot["series"])
-
-
-class Day:
-    """What the candles of a moment say, without any of the composer's code."""
-
-    def __init__(self, moment: Moment) -> None:
-        frame = moment.bars
-        self.closes = {
-            int(t) + 300_000: row for t, row in zip(frame.t.tolist(), frame.fields["close"].tolist(), strict=True)
-        }
-        self.now_ms = int(frame.t[-1]) + 300_000
-        self.hours = [self.now_ms - ago * HOUR_MS for ago in range(719)]
-
-    def mean(self, at_ms: int, span_ms: int) -> float:
-        pairs = zip(self.closes[at_ms], self.closes[at_ms - span_ms], strict=True)
-        return statistics.fmean(100 * (after / before - 1) for after, before in pairs)
-
-
-@pytest.mark.parametrize("name", names())
-def test_the_day_and_its_largest_hour_are_those_of_the_candles(name: str) -> None:
-    moment = ten_moments()[name]
-    day, text = Day(moment), " ".join(report(name)["what_changed"])
-    moves = {at: day.mean(at, HOUR_MS) for at in day.hours}
-    largest = max(day.hours[:24], key=lambda at: abs(moves[at]))
-    sizes = [abs(move) for move in moves.values()]
-    in_week = 1 + sum(size > abs(moves[largest]) for size in sizes[:168])
-    in_month = 1 + sum(size > abs(moves[largest]) for size in sizes)
-
-    clock = f"{largest // HOUR_MS % 24:02d}:{largest // 60_000 % 60:02d}"
-    move = f"{abs(round(moves[largest], 2)):.1f}"  # as published, to two decimals, then said to one
-    figures = set(re.findall(r"\d+", text.replace(move, "")))
-
-    assert f"{clock} UTC" in text
-    assert f"{move}%" in text
-    assert re.search("rise|rose|fell|fall", text)
-    if in_month > 1:
-        assert {str(in_month), str(in_month - 1)} & figures
-    if in_week > 1:
-        assert {str(in_week), str(in_week - 1)} & figures or "larger hour" in text
-    mean = statistics.fmean(coin["change_24h"] for coin in report(name)["assets"])
-    assert math.isclose(mean, day.mean(day.now_ms, DAY_MS), abs_tol=0.35)  # the price now is a venue's, not a close
-
-
-@pytest.mark.parametrize("name", names())
-def test_who_made_the_average_is_the_coin_that_went_furthest_its_way(name: str) -> None:
-    story = report(name)
-    changes = {ASSET_NAMES[coin["asset"]]: coin["change_24h"] for coin in story["assets"]}
-    total = sum(changes.values())
-    text = story["together"]["text"]
-
-    if abs(total) >= 0.1 * len(ASSETS):
-        first = max(changes, key=lambda coin: math.copysign(1, total) * changes[coin])
-        assert f"{first}" in text
-        assert f"{changes[first]:+.1f}%" in text
-        share = round(100 * changes[first] / total)
-        assert share > 100 or f"{share}%" in text
-
-
-@pytest.mark.parametrize("name", names())
-def test_the_spread_and_the_highest_funding_are_worked_out_again(name: str) -> None:
-    story = report(name)
-    changes = [coin["change_24h"] for coin in story["assets"]]
-    seen = ten_moments()[name].ctx.observation.assets
-    rates = {ASSET_NAMES[asset]: round(100 * one.funding.rate_8h, 4) for asset, one in seen.items() if one.funding}
-    dearest = max(rates, key=lambda coin: abs(rates[coin]))
-
-    assert f"{statistics.pstdev(changes):.1f}" in story["together"]["text"]
-    assert dearest in story["derivatives"]["text"]
-    assert f"${3 * abs(rates[dearest]) * 100:.2f}" in story["derivatives"]["text"]
-    assert f"{statistics.fmean(rates.values()):+.4f}%" in story["derivatives"]["text"]
 
 
 def miss_of(ctx: TickContext) -> str:

@@ -12,7 +12,7 @@ from generator.catalog.durations import DAY_MS
 from generator.catalog.words import SourceMode
 from generator.compose.all import Composed, compose
 from generator.compose.context import TickContext
-from generator.market.bars import BAR_MS, BarFrame
+from generator.market.bars import BAR_MS, BarFrame, FloatArray
 from generator.market.history import CAPACITY_BARS
 from generator.market.simulated.source import SimulatedSource
 from tests.support.builders import NOW_MS, full_context
@@ -29,11 +29,13 @@ T = TypeVar("T")
 
 
 class Moment(NamedTuple):
-    """One moment: the tick, and the bars that were known."""
+    """One moment: the tick, the bars that were known, and when the market changed its state."""
 
     name: str
     ctx: TickContext
-    bars: BarFrame
+    bars: BarFrame  # of the month
+    past: BarFrame  # and of some days before
+    changes: Mapping[str, FloatArray]  # of side and step: time and state, oldest first, NaN where there is none
 
     @property
     def composed(self) -> Composed:
@@ -45,7 +47,7 @@ class Moment(NamedTuple):
 def ten_moments() -> Mapping[str, Moment]:
     """Read the market once and stop at ten bars; by name."""
     source = SimulatedSource(SEED)
-    frame = _done(source.backfill(LAST_MS, DAYS, lambda *_: None))
+    frame = done(source.backfill(LAST_MS, DAYS, lambda *_: None))
     wanted = [FIRST_DAY * DAY_MS // BAR_MS + place * APART_BARS for place in range(MOMENTS)]
     engine = Engine(Weights.load(), ASSETS)
     moments = {}
@@ -56,13 +58,23 @@ def ten_moments() -> Mapping[str, Moment]:
         bars = frame.rows(max(0, read - CAPACITY_BARS), read)
         ctx = _tick(source, engine, bars)
         name = f"bar {row}"
-        moments[name] = Moment(name, ctx, bars)
+        moments[name] = Moment(name, ctx, bars, past_of(frame, read), changes_of(engine))
     return moments
+
+
+def past_of(frame: BarFrame, read: int) -> BarFrame:
+    """Return the bars of the days that a usual day is of: two more than the month's."""
+    return frame.rows(max(0, read - CAPACITY_BARS - 2 * DAY_MS // BAR_MS), read)
+
+
+def changes_of(engine: Engine) -> dict[str, FloatArray]:
+    """Return the changes of the market's side and of its step of volatility up to now."""
+    return {"side": engine.spells.side.copy(), "step": engine.spells.step.copy()}
 
 
 def _tick(source: SimulatedSource, engine: Engine, bars: BarFrame) -> TickContext:
     now_ms = int(bars.t[-1]) + BAR_MS
-    observation = _done(source.observe(now_ms, now_ms))
+    observation = done(source.observe(now_ms, now_ms))
     full = full_context(SourceMode.SIMULATED)
     return replace(
         full,
@@ -73,7 +85,7 @@ def _tick(source: SimulatedSource, engine: Engine, bars: BarFrame) -> TickContex
     )
 
 
-def _done(work: Coroutine[Any, Any, T]) -> T:
+def done(work: Coroutine[Any, Any, T]) -> T:
     """Run what awaits nothing, also where a browser's event loop runs."""
     try:
         work.send(None)

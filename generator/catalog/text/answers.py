@@ -88,7 +88,7 @@ ECOSYSTEM: Final = (
     f"and {PRODUCTS_IN_WORDS} answers paid per request by x402."
 )
 
-NO_LABEL: Final = "the regime is not sold while the market has no label: {reason}"
+NO_LABEL: Final = "not sold while the market has no label: {reason}"
 NO_FORECAST: Final = "no forecast: {reason}"
 NOTHING_CLAIMED: Final = "No forecast is made: {reason}. NEUTRAL is given because nothing is claimed."
 NO_ROUND: Final = "no Arena round is live; the round shown has no revealed forecast and no published votes"

@@ -49,6 +49,7 @@ class SpellFacts:
     lasting: Mapping[str, float | None]
     from_now: Mapping[str, float | None]
     came_next: Mapping[str, int]
+    not_over: int = 1  # or were not seen to end
 
 
 def spell_text(facts: SpellFacts) -> str:

@@ -27,9 +27,5 @@ PARTITION_BACKTEST: Final = (
     "None has come due since the start; in a backtest of {n}, kept apart, the Brier score was {brier} against {base} "
     "of their base rates."
 )
-PARTITION_DAY: Final = (
-    "Of the {n} partitions of the last day that have come due {rise} ended above the usual move, {fall} below it and "
-    "{within} within; by their chances {said_rise}, {said_fall} and {said_within} were to be expected."
-)
 TOO_SHORT: Final = "needs 30 days of 5-minute bars to say what is sold here; it has {days:.1f}"
 OTHER_BARS: Final = "needs 30 days of 5-minute bars to say what is sold here; this market has bars of {minutes} minutes"

@@ -6,11 +6,7 @@ from typing import Final
 from generator.catalog.counts import ASSETS_IN_WORDS, quantity
 from generator.catalog.text import kept
 from generator.catalog.text.kept import AfterFacts, SpellFacts
-from generator.catalog.text.story.facts import (
-    Pen,
-    StoryFacts,
-    begun,
-)
+from generator.catalog.text.story.facts import GradedDay, GradedRecord, Pen, StoryFacts, begun, joined
 
 _ENOUGH: Final = 30  # cases of which a rate is said
 _NEAR: Final = 3.0  # of 100 cases: chances this close to their base rates say nothing of their own
@@ -147,8 +143,8 @@ def such_hours(facts: StoryFacts) -> list[str]:
     )
     four = facts.after.get(4)
     if four is None:
-        return [rule, count, pen.pick("too few", "That is too few to count on.", "So few prove nothing.")]
-    return [rule, count, *_after(pen, four), *_verdicts(pen, facts)]
+        return [joined(rule, count), pen.pick("too few", "That is too few to count on.", "So few prove nothing.")]
+    return [joined(rule, count), *_after(pen, four), *_verdicts(pen, facts)]
 
 
 def _after(pen: Pen, after: AfterFacts) -> list[str]:
@@ -159,35 +155,33 @@ def _after(pen: Pen, after: AfterFacts) -> list[str]:
     share_up = round(100 * up / n)
     share_down = round(100 * down / n)
     move = f"{after.usual:.1f}%"
-    return [
-        pen.pick(
-            "after",
-            f"Four hours later the average coin was up more than {move} after {up} of {n}, down more after {down}, "
-            f"and in between after {within}.",
-            f"Look four hours on: {up} of {n} were more than {move} higher, {down} lower, {within} in between.",
-            f"After {up} of these {n} hours the average coin gained more than {move} in four hours, after {down} it "
-            f"lost as much, after {within} neither.",
-            f"What came in the next four hours: {up} rises of more than {move}, {down} such falls, {within} smaller "
-            "moves.",
-            f"Of the {n} whose next four hours are known, {up} ended more than {move} higher, {down} lower and "
-            f"{within} in between.",
-        ),
-        pen.pick(
-            "every",
-            f"The yardstick is every hour of the month: {every_up} in 100 rose and {every_down} fell like that; here "
-            f"it is {share_up} and {share_down}.",
-            f"Set against all {total} hours ({every_up} up and {every_down} down in 100), these hours show "
-            f"{share_up} and {share_down}.",
-            f"In 100 cases that makes {share_up} up and {share_down} down; any hour of the month gives {every_up} "
-            f"and {every_down}.",
-            f"Is that special? Of all {total} hours {every_up} in 100 went up so far and {every_down} down; of "
-            f"these, {share_up} and {share_down}.",
-            f"For comparison, all {total} hours of the month: {every_up} in 100 up and {every_down} down, against "
-            f"{share_up} and {share_down} here.",
-            f"Next to every hour of the month ({every_up} up, {every_down} down in 100) that reads {share_up} and "
-            f"{share_down}.",
-        ),
-    ]
+    came = pen.pick(
+        "after",
+        f"Four hours later the average coin was up more than {move} after {up} of {n}, down more after {down}, "
+        f"and in between after {within}.",
+        f"Look four hours on: {up} of {n} were more than {move} higher, {down} lower, {within} in between.",
+        f"After {up} of these {n} hours the average coin gained more than {move} in four hours, after {down} it "
+        f"lost as much, after {within} neither.",
+        f"What came in the next four hours: {up} rises of more than {move}, {down} such falls, {within} smaller moves.",
+        f"Of the {n} whose next four hours are known, {up} ended more than {move} higher, {down} lower and "
+        f"{within} in between.",
+    )
+    usual = pen.pick(
+        "every",
+        f"The yardstick is every hour of the month: {every_up} in 100 rose and {every_down} fell like that; here "
+        f"it is {share_up} and {share_down}.",
+        f"Set against all {total} hours ({every_up} up and {every_down} down in 100), these hours show "
+        f"{share_up} and {share_down}.",
+        f"In 100 cases that makes {share_up} up and {share_down} down; any hour of the month gives {every_up} "
+        f"and {every_down}.",
+        f"Of all {total} hours of the month {every_up} in 100 went up so far and {every_down} down, of these "
+        f"{share_up} and {share_down}.",
+        f"For comparison, all {total} hours of the month: {every_up} in 100 up and {every_down} down, against "
+        f"{share_up} and {share_down} here.",
+        f"Next to every hour of the month ({every_up} up, {every_down} down in 100) that reads {share_up} and "
+        f"{share_down}.",
+    )
+    return [joined(came, usual)]
 
 
 def _verdicts(pen: Pen, facts: StoryFacts) -> list[str]:
@@ -261,32 +255,41 @@ def _spell(pen: Pen, spell: SpellFacts, place: str) -> list[str]:
             f"and {day:.0f} a whole day.",
         )
     ]
-    if spell.from_now["4h"] is not None:
-        sentences.append(
-            pen.pick(
-                f"{place} onward",
-                f"Those that got as old as this one lasted another four hours in {spell.from_now['4h']:.0f} of 100 "
-                "cases.",
-                f"From here on, {spell.from_now['4h']:.0f} in 100 spells of this age lasted four hours more.",
-                f"Given that it is this old, the chance of four more hours was {spell.from_now['4h']:.0f} in 100.",
-                f"Age counts: of spells as old as this, {spell.from_now['4h']:.0f} in 100 made it through four more "
-                "hours.",
-            )
-        )
-    if spell.came_next:
-        (following, count), *_ = spell.came_next.items()
-        total = sum(spell.came_next.values())
-        sentences.append(
-            pen.pick(
-                f"{place} next",
-                f"After the {total} that ended, {kept.with_article(following)} came in {count}.",
-                f"When one ends, {kept.with_article(following)} follows: so it was in {count} of {total}.",
-                f"On its end it gave way to {kept.with_article(following)} {count} times of {total}.",
-                f"So far {total} such spells are over, and {kept.with_article(following)} followed {count} of them.",
-                f"Of {total} endings, {count} led into {kept.with_article(following)}.",
-            )
-        )
-    return sentences
+    onward = _onward(pen, place, spell)
+    ended = _ended(pen, place, spell)
+    if onward and ended:
+        return [*sentences, joined(onward, ended)]
+    return [*sentences, *(text for text in (onward, ended) if text)]
+
+
+def _onward(pen: Pen, place: str, spell: SpellFacts) -> str:
+    if spell.from_now["4h"] is None:
+        return ""
+    share = f"{spell.from_now['4h']:.0f}"
+    return pen.pick(
+        f"{place} onward",
+        f"Those that got as old as this one lasted another four hours in {share} of 100 cases.",
+        f"From here on, {share} in 100 spells of this age lasted four hours more.",
+        f"Given that it is this old, the chance of four more hours was {share} in 100.",
+        f"Age counts: of spells as old as this, {share} in 100 made it through four more hours.",
+        f"Of those that had come this far, {share} in 100 went on for four hours or longer.",
+    )
+
+
+def _ended(pen: Pen, place: str, spell: SpellFacts) -> str:
+    if not spell.came_next:
+        return ""
+    (following, count), *_ = spell.came_next.items()
+    name = kept.with_article(following)
+    total = sum(spell.came_next.values())
+    return pen.pick(
+        f"{place} next",
+        f"After the {total} that ended, {name} came in {count}.",
+        f"When one ends, {name} follows: so it was in {count} of {total}.",
+        f"On its end it gave way to {name} {count} times of {total}.",
+        f"So far {total} such spells are over, and {name} followed {count} of them.",
+        f"Of {total} endings, {count} led into {name}.",
+    )
 
 
 def partition(facts: StoryFacts) -> list[str]:
@@ -333,31 +336,88 @@ def partition(facts: StoryFacts) -> list[str]:
             f"On past days that split was {usual}; the extra in the middle is our view that less will happen.",
             f"Usually it is {usual}: this time the small move gets the extra weight.",
         )
-    return [first, second, *_furthest(pen, facts.furthest)]
+    furthest = _furthest(pen, facts.furthest)
+    return [first, joined(second, furthest) if furthest else second]
 
 
-def _furthest(pen: Pen, furthest: tuple[str, int] | None) -> list[str]:
+def _furthest(pen: Pen, furthest: tuple[str, int] | None) -> str:
     if furthest is None:
-        return []
+        return ""
     name, gap = furthest
     if gap < _NEAR:
-        return [
-            pen.pick(
-                "furthest",
-                f"None of the coins departs from its own past by more than {gap} cases in 100.",
-                f"Of all coins, {name} differs most from its base rates, and that is {gap} in 100.",
-            )
-        ]
-    return [
-        pen.pick(
+        return pen.pick(
             "furthest",
-            f"{name} departs most from its own past: {gap} of 100 cases lie elsewhere.",
-            f"Most of its own to say has the forecast for {name}, which moves {gap} cases in 100.",
-            f"{name}'s chances are the ones furthest from what they usually are: {gap} in 100 changed place.",
-            f"Among the coins, {name} differs most from its base rates, by {gap} cases in 100.",
-            f"The boldest of the forecasts is {name}'s, {gap} in 100 away from its base rates.",
+            f"None of the coins departs from its own past by more than {gap} cases in 100.",
+            f"Of all coins, {name} differs most from its base rates, and that is {gap} in 100.",
         )
-    ]
+    return pen.pick(
+        "furthest",
+        f"{name} departs most from its own past: {gap} of 100 cases lie elsewhere.",
+        f"Most of its own to say has the forecast for {name}, which moves {gap} cases in 100.",
+        f"{name}'s chances are the ones furthest from what they usually are: {gap} in 100 changed place.",
+        f"Among the coins, {name} differs most from its base rates, by {gap} cases in 100.",
+        f"The boldest of the forecasts is {name}'s, {gap} in 100 away from its base rates.",
+    )
+
+
+def graded(facts: StoryFacts) -> list[str]:
+    """Say what came of the last day's partitions, and how all of them did."""
+    pen = Pen(facts.turn)
+    sentences = [] if facts.graded_day is None else [_graded_day(pen, facts.graded_day)]
+    if facts.graded is not None:
+        sentences.append(_graded(pen, facts.graded))
+    return sentences or ["None of these partitions has come due yet."]
+
+
+def _graded_day(pen: Pen, day: GradedDay) -> str:
+    rise, within, fall = day.came
+    said_rise, said_within, said_fall = day.said
+    n = sum(day.came)
+    of_backtest = f" ({day.of_backtest} of the backtest)" if day.of_backtest else ""
+    return pen.pick(
+        "graded day",
+        f"Of the {n} partitions of the last day that have come due{of_backtest}, {rise} ended above the usual move, "
+        f"{fall} below it and {within} within; by their chances {said_rise}, {said_fall} and {said_within} were to be "
+        "expected.",
+        f"Yesterday's, graded{of_backtest}: {rise} rises beyond the usual move, {within} small moves and {fall} falls, "
+        f"where the chances had asked for {said_rise}, {said_within} and {said_fall}.",
+        f"How did the last day's {n} turn out{of_backtest}? Up came {rise} times, within {within} and down {fall}, "
+        f"against {said_rise}, {said_within} and {said_fall} by their chances.",
+        f"Over the last day {n} such splits were settled{of_backtest}: {rise} went up, {fall} went down and {within} "
+        f"stayed within, when {said_rise}, {said_fall} and {said_within} were due.",
+        f"The last day put {n} of them to the test{of_backtest}, and the count is {rise} up, {within} within, {fall} "
+        f"down; expected were {said_rise}, {said_within} and {said_fall}.",
+        f"Settled since yesterday{of_backtest}: {n}, of which {rise} above the border, {fall} below and {within} in "
+        f"between; their chances add up to {said_rise}, {said_fall} and {said_within}.",
+    )
+
+
+def _graded(pen: Pen, record: GradedRecord) -> str:
+    n = f"{record.n:,}"
+    if record.is_backtest:
+        return pen.pick(
+            "graded",
+            f"None has come due since the start; in a backtest of {n}, kept apart, the Brier score was {record.brier} "
+            f"against {record.base_rate_brier} of their base rates.",
+            f"There is no live record yet, and the backtest's {n} scored {record.brier} by Brier, their base rates "
+            f"{record.base_rate_brier}.",
+            f"A backtest of {n} gave a Brier score of {record.brier}, base rates {record.base_rate_brier}; live ones "
+            "are still to come.",
+        )
+    return pen.pick(
+        "graded",
+        f"So far {n} of these partitions have come due: Brier score {record.brier} against {record.base_rate_brier} of "
+        "their base rates.",
+        f"Over all {n} that have come due, the Brier score is {record.brier}, and base rates alone score "
+        f"{record.base_rate_brier} (lower is better).",
+        f"The whole record, {n} cases, has a Brier score of {record.brier} where base rates would have "
+        f"{record.base_rate_brier}.",
+        f"Their Brier score after {n} cases is {record.brier}; whoever had said the base rates each time would stand "
+        f"at {record.base_rate_brier}.",
+        f"Scored by Brier, {n} of them average {record.brier}, next to {record.base_rate_brier} for their base rates.",
+        f"From {n} settled cases comes a Brier score of {record.brier} (0 is perfect), and {record.base_rate_brier} "
+        "for base rates.",
+    )
 
 
 def record(facts: StoryFacts) -> list[str]:
@@ -372,27 +432,24 @@ def record(facts: StoryFacts) -> list[str]:
                 "No hour scored so far carried a call of direction, so there is no hit or miss of that kind to report.",
             )
         ]
-    tally = [
-        pen.pick(
-            "calls",
-            f"Calls of a direction: {n} scored, {right} right, {n - right} wrong.",
-            f"This service named a side {n} times so far; {n - right} of these calls were wrong.",
-            f"On sides, the tally is {right} right against {n - right} wrong.",
-            f"And which way? Of {n} calls {right} were right.",
-            f"Where a direction was called it came right {right} times and wrong {n - right} times.",
-        )
-    ]
-    if facts.simulated:
-        tally.append(
-            pen.pick(
-                "drift",
-                "These sides were called in a simulated market, which is made with a drift that real ones do not show.",
-                "Mind that this market is simulated and made with a drift that real ones do not show.",
-                "A simulated market has a drift built in that real ones do not show; there a side can be called.",
-                "All of it in a simulated market, made with a drift that real ones do not show.",
-            )
-        )
-    return tally
+    tally = pen.pick(
+        "calls",
+        f"Calls of a direction: {n} scored, {right} right, {n - right} wrong.",
+        f"This service named a side {n} times so far, and {n - right} of these calls were wrong.",
+        f"On sides, the tally is {right} right against {n - right} wrong.",
+        f"And which way? Of {n} calls {right} were right.",
+        f"Where a direction was called it came right {right} times and wrong {n - right} times.",
+    )
+    if not facts.simulated:
+        return [tally]
+    drift = pen.pick(
+        "drift",
+        "These sides were called in a simulated market, which is made with a drift that real ones do not show.",
+        "Mind that this market is simulated and made with a drift that real ones do not show.",
+        "A simulated market has a drift built in that real ones do not show, so that a side can be called there.",
+        "All of it in a simulated market, made with a drift that real ones do not show.",
+    )
+    return [joined(tally, drift)]
 
 
 def arena(facts: StoryFacts) -> list[str]:

@@ -10,6 +10,7 @@ from generator.catalog.text.story.facts import (
     Pen,
     StoryFacts,
     coin_name,
+    joined,
     of_100,
     place_by_size,
     rank_clause,
@@ -23,13 +24,6 @@ _LARGE: Final = 1.5  # and from which on it is large
 _PAYMENTS_A_DAY: Final = 3
 _POSITION_USD: Final = 10_000
 _FLAT: Final = 0.1  # percent
-
-NONE_AGAINST: Final = (
-    "No coin went against the others.",
-    "Not one coin ended on the other side.",
-    "All the others went the same way or stayed put.",
-    "None ended clearly on the other side.",
-)
 
 
 def title(facts: StoryFacts) -> str:
@@ -77,7 +71,8 @@ def _day(pen: Pen, facts: StoryFacts, mean: float) -> list[str]:
             f"Equal parts of all coins {verb} {size} in a day.",
             f"Twenty-four hours {way}.",
         )
-    return [said, *_yardstick(pen, facts, mean)]
+    yardstick, *others = _yardstick(pen, facts, mean) or [""]
+    return [joined(said, yardstick) if yardstick else said, *others]
 
 
 def _yardstick(pen: Pen, facts: StoryFacts, mean: float) -> list[str]:
@@ -90,7 +85,7 @@ def _yardstick(pen: Pen, facts: StoryFacts, mean: float) -> list[str]:
         text = pen.pick(
             "yardstick",
             f"The middle one of the last {kept_days} moved {usual}, so this is a small day.",
-            f"Half of the last {kept_days} moved more than {usual}; this one did not come near that.",
+            f"Half of the last {kept_days} moved more than {usual}, and this one did not come near that.",
             f"A usual day moves {usual} either way: today brought less than half of it.",
         )
     elif times < _LARGE:
@@ -103,7 +98,7 @@ def _yardstick(pen: Pen, facts: StoryFacts, mean: float) -> list[str]:
     else:
         text = pen.pick(
             "yardstick",
-            f"The middle one of the last {kept_days} moved {usual}; this one moved {times:.1f} times as far.",
+            f"The middle one of the last {kept_days} moved {usual}, and this one {times:.1f} times as far.",
             f"A usual day moves {usual}, so this was {times:.1f} days' worth in one.",
             f"Against {usual} on the median day of {kept_days}, that is a big step.",
         )
@@ -185,7 +180,7 @@ def _largest(pen: Pen, largest: LargestHour) -> list[str]:
         f"If you had looked only once, {largest.at} UTC was the time: a {noun} of {move} in sixty minutes.",
         f"The biggest step came in the hour to {largest.at} UTC, a {noun} of {move}.",
     )
-    return [first, _part_of_day(pen, largest), _places(pen, largest)]
+    return [first, joined(_part_of_day(pen, largest), _places(pen, largest))]
 
 
 def _part_of_day(pen: Pen, largest: LargestHour) -> str:
@@ -204,7 +199,7 @@ def _part_of_day(pen: Pen, largest: LargestHour) -> str:
         )
     return pen.pick(
         "part",
-        f"That is {largest.share}% of the day's move; the rest came in smaller pieces.",
+        f"That is {largest.share}% of the day's move, and the rest came in smaller pieces.",
         f"Still, it explains only {largest.share}% of the day, so the move was spread out.",
         f"With {largest.share}% of the day in it, no single hour decided things.",
     )
@@ -221,7 +216,7 @@ def _places(pen: Pen, largest: LargestHour) -> str:
         return pen.pick(
             "places",
             f"It is the week's largest hour and the month's {month}.",
-            f"Nothing in seven days was larger; in thirty days it comes {month}.",
+            f"Nothing in seven days was larger, and in thirty days it is the {month}.",
         )
     return pen.pick(
         "places",
@@ -353,26 +348,23 @@ def _maker(pen: Pen, changes: Mapping[str, float]) -> list[str]:
         )
     against = [asset for asset, moved in changes.items() if way * moved < -_FLAT]
     if not against:
-        return [
-            made,
-            pen.pick(
-                "against",
-                "No coin went against the others.",
-                "Not one coin ended on the other side.",
-                "The others all went the same way.",
-            ),
-        ]
-    other = min(against, key=lambda asset: way * changes[asset])
-    return [
-        made,
-        pen.pick(
+        none = pen.pick(
             "against",
-            f"{coin_name(other)} swam against it with {changes[other]:+.1f}%.",
-            f"The exception is {coin_name(other)}, at {changes[other]:+.1f}%.",
-            f"Not so {coin_name(other)}, which ended at {changes[other]:+.1f}%.",
-            f"{coin_name(other)}, at {changes[other]:+.1f}%, is furthest on the other side.",
-        ),
-    ]
+            "No coin went against the others.",
+            "Not one coin ended on the other side.",
+            "The others all went the same way.",
+            "All the rest moved with it or hardly at all.",
+        )
+        return [joined(made, none)]
+    other = min(against, key=lambda asset: way * changes[asset])
+    stood_out = pen.pick(
+        "against",
+        f"{coin_name(other)} swam against it with {changes[other]:+.1f}%.",
+        f"The exception is {coin_name(other)}, at {changes[other]:+.1f}%.",
+        f"Not so {coin_name(other)}, which ended at {changes[other]:+.1f}%.",
+        f"{coin_name(other)}, at {changes[other]:+.1f}%, is furthest on the other side.",
+    )
+    return [joined(made, stood_out)]
 
 
 def coin(facts: StoryFacts, asset: str) -> str:
@@ -393,7 +385,16 @@ def futures(facts: StoryFacts) -> list[str]:
     """Say who pays whom in the futures, and whether that is much for the month."""
     pen = Pen(facts.turn)
     if not facts.funding:
-        return ["Nothing is known of the futures now, so who pays whom is left open."]
+        return [
+            pen.pick(
+                "no futures",
+                "Nothing is known of the futures now, so who pays whom is left open.",
+                "This source has no futures, and who pays funding to whom stays open.",
+                "Funding is not known here; what longs and shorts pay each other is left out.",
+                "Who pays whom in the futures cannot be said: no rates came with these prices.",
+                "For want of funding rates nothing is said of longs and shorts.",
+            )
+        ]
     dearest = max(facts.funding, key=lambda asset: abs(facts.funding[asset]))
     mean = sum(facts.funding.values()) / len(facts.funding)
     sentences = [_funding(pen, mean, facts.ranks.get("funding")), _cost(pen, dearest, facts.funding[dearest])]
@@ -466,7 +467,7 @@ def depth(facts: StoryFacts) -> list[str]:
             f"The day's turnover is {usd(facts.volume)}",
             f"In all, trades worth {usd(facts.volume)} were made in the day",
             f"Volume over twenty-four hours comes to {usd(facts.volume)}",
-            f"Both sides together traded {usd(facts.volume)} in a day",
+            f"A day of trading came to {usd(facts.volume)}",
         )
         sentences.append(f"{said}{rank_clause(pen, 'volume rank', facts.ranks.get('volume'))}.")
     return sentences or ["How deep the order books are is not known."]

@@ -47,6 +47,25 @@ class PartitionFacts:
 
 
 @dataclass(frozen=True, slots=True)
+class GradedDay:
+    """What came of the partitions of the last day, over all coins: of a rise, within the usual move, and a fall."""
+
+    came: tuple[int, int, int]
+    said: tuple[int, int, int]  # how many were to be expected by their chances
+    of_backtest: int
+
+
+@dataclass(frozen=True, slots=True)
+class GradedRecord:
+    """How all partitions that came due did."""
+
+    n: int
+    brier: float
+    base_rate_brier: float
+    is_backtest: bool
+
+
+@dataclass(frozen=True, slots=True)
 class StoryFacts:
     """What the story is made from, as published; None and empty where unknown. Percent unless a name says otherwise."""
 
@@ -79,6 +98,8 @@ class StoryFacts:
     spells: Sequence[SpellFacts] = ()
     partition: PartitionFacts | None = None
     furthest: tuple[str, int] | None = None  # name and gap, of 100 cases
+    graded_day: GradedDay | None = None
+    graded: GradedRecord | None = None
     calls: tuple[int, int] = (0, 0)  # of a side: scored, right
     simulated: bool = False  # the market is
     votes: tuple[int, int, int] | None = None  # up, small move, down
@@ -146,6 +167,17 @@ def place_by_size(number: int) -> str:
         return "largest"
     ending = {1: "st", 2: "nd", 3: "rd"}.get(number % 10 if number // 10 % 10 != 1 else 0, "th")
     return f"{number}{ending} largest"
+
+
+def joined(first: str, second: str) -> str:
+    """Make one sentence of two.
+
+    >>> joined("One hour leads.", "It is the largest."), joined("Most fell.", "Bitcoin did not.")
+    ('One hour leads; it is the largest.', 'Most fell; Bitcoin did not.')
+    """
+    is_name = second.startswith(tuple(ASSET_NAMES.values()))
+    continued = second if is_name else f"{second[0].lower()}{second[1:]}"
+    return f"{first.removesuffix('.')}; {continued}"
 
 
 def begun(text: str) -> str:

@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable
 from typing import Final, NamedTuple
 
-from generator.catalog.text.story.facts import StoryFacts, coin_name
+from generator.catalog.text.story.facts import StoryFacts, coin_name, joined
 
 
 class Idea(NamedTuple):
@@ -45,17 +45,15 @@ def _root_of_time(facts: StoryFacts) -> Idea | None:
     if abs(ratio - 2) >= _CLOSE:
         verdict = "more than that" if ratio > 2 else "less than that"
     why = {
-        "close to that": "Today the two spans agree, as they would if each hour were a fresh draw of the same kind.",
-        "more than that": "The later hours are expected to be livelier than the next one.",
-        "less than that": "The next hour is expected to be livelier than the ones after it.",
+        "close to that": "today the two spans agree, as they would if each hour were a fresh draw of the same kind",
+        "more than that": "the later hours are expected to be livelier than the next one",
+        "less than that": "the next hour is expected to be livelier than the ones after it",
     }[verdict]
     return _idea(
-        "The idea of the hour is the square root of time.",
-        "If every hour were a fresh and equal draw, four hours would move twice as far as one, not four times, "
-        "since ups and downs partly cancel.",
-        f"Bitcoin's wide ranges are {hour:.2f}% for an hour and {four:.2f}% for four, a factor of {ratio:.2f}: "
-        f"{verdict}.",
-        why,
+        "The idea of the hour is the square root of time: if every hour were a fresh and equal draw, four hours would "
+        "move twice as far as one, not four times, since ups and downs partly cancel.",
+        f"Bitcoin's wide ranges are {hour:.2f}% for an hour and {four:.2f}% for four, a factor of {ratio:.2f}, "
+        f"{verdict}: {why}.",
         question="By that rule, how many hours does it take until a price moves three times as far as in one?",
     )
 
@@ -74,11 +72,9 @@ def _average(facts: StoryFacts) -> Idea | None:
         else "They disagree here, because a few coins moved much further than the rest."
     )
     return _idea(
-        "Two numbers can both claim to be the middle of a market.",
-        f"The average of the coins' days is {facts.mean:+.1f}%; the median, with as many above as below, is "
-        f"{middle:+.1f}%.",
-        "One wild coin drags an average with it and leaves a median where it was.",
-        lesson,
+        f"Two numbers can both claim to be the middle of a market: the average of the coins' days, {facts.mean:+.1f}%, "
+        f"and the median, with as many above as below, {middle:+.1f}%.",
+        joined("One wild coin drags an average with it and leaves a median where it was.", lesson),
         question="If the day's best coin had risen ten points more, which of the two would have moved?",
     )
 
@@ -91,12 +87,10 @@ def _funding(facts: StoryFacts) -> Idea | None:
     yearly = 3 * 365 * abs(rate)
     payer = "longs" if rate > 0 else "shorts"
     return _idea(
-        "Think of funding as rent.",
-        "A future without an end date has nothing that pulls it to the coin's price, so every eight hours the side "
-        "in demand pays the other.",
+        "Think of funding as rent: a future without an end date has nothing that pulls it to the coin's price, so "
+        "every eight hours the side in demand pays the other.",
         f"In {coin_name(asset)} it is the {payer} who pay, {abs(rate):.4f}% each time, which would come to "
-        f"{yearly:.0f}% if it held for a year.",
-        "The rent says which side is crowded; it does not say which side will be right.",
+        f"{yearly:.0f}% if it held for a year; the rent says which side is crowded, not which side will be right.",
         question="How far would the price have to move in a day to cost as much as that day's rent?",
     )
 
@@ -105,12 +99,15 @@ def _censoring(facts: StoryFacts) -> Idea | None:
     spell = next((spell for spell in facts.spells if spell.lasting["4h"] is not None), None)
     if spell is None:
         return None
+    unseen = "one is not over, the present one"
+    if spell.not_over > 1:
+        unseen = f"{spell.not_over} were not seen to end, the present one among them"
     return _idea(
-        "How long something lasts is hard to count while some of it is still going.",
-        f"Of {spell.n} such spells one is not over: the present one.",
-        "Leave it out and long spells go missing; count it as over and they look too short.",
-        "The way out is to let it count for as long as it was watched and no further, an idea from medicine, where "
-        "patients outlive studies.",
+        "How long something lasts is hard to count while some of it is still going: of "
+        f"{spell.n} such spells {unseen}.",
+        "Leave such a spell out and long ones go missing, count it as over and they look too short; the way out is to "
+        "let it count for as long as it was watched and no further, an idea from medicine, where patients outlive "
+        "studies.",
         question="If a bakery asks today's customers how long they have been coming, whom does it never ask?",
     )
 
@@ -123,10 +120,11 @@ def _base_rate(facts: StoryFacts) -> Idea | None:
     up = four.like[0]
     every = round(100 * four.every[0] / sum(four.every))
     return _idea(
-        "A count means nothing without another to compare it with.",
-        f"Prices rose after {up} of {n} hours like this one, and that alone may sound like much or little.",
-        f"But they rose after {every} in 100 of any hours at all.",
-        "Only the gap between the two could carry news, and a month has too few separate days for a small gap to show.",
+        "A count means nothing without another to compare it with: four hours after "
+        f"{up} of {n} hours like this one prices were up more than {four.usual:.1f}%, which alone may sound like much "
+        "or little.",
+        f"But so they were after {every} in 100 of any hours at all; only the gap between the two could carry news, "
+        "and a month has too few separate days for a small gap to show.",
         question="Prices rose 60 times in 100 after some pattern, you read; which number do you ask for next?",
     )
 
@@ -137,13 +135,12 @@ def _leverage(facts: StoryFacts) -> Idea | None:
     low, _, _, high = facts.ranges["24h"]
     if not high:
         return None
-    times = math.floor(100 / abs(low))
+    times = math.ceil(100 / abs(low))
     return _idea(
-        "Borrowed money turns a range into a cliff.",
-        f"Over a day, one case in twenty should take Bitcoin below {low:+.1f}% and one in twenty above {high:+.1f}%.",
+        "Borrowed money turns a range into a cliff: over a day, one case in twenty should take Bitcoin below "
+        f"{low:+.1f}% and one in twenty above {high:+.1f}%.",
         f"For a position {times} times as large as the money behind it, the lower end alone would use up all of that "
-        "money.",
-        "The range is the same for everyone; how much it hurts is decided by how large the position is.",
+        "money; the range is the same for everyone, but how much it hurts is decided by how large the position is.",
         question="Why can such a position be closed by force even on a day that ends higher than it began?",
     )
 
@@ -155,11 +152,10 @@ def _correlation(facts: StoryFacts) -> Idea | None:
     value = max(facts.correlation, 0.0)
     effective = many / (1 + (many - 1) * value)
     return _idea(
-        "Many coins are not as many chances.",
-        f"With an average correlation of {facts.correlation:.2f}, the swings of an equal mix of {many} coins shrink "
-        f"only as much as those of {effective:.1f} unrelated ones would.",
-        "What they share cannot be spread away, only what each does on its own.",
-        "The measure moves: it tends to be highest on the days on which spreading would help most.",
+        f"Many coins are not as many chances: with an average correlation of {facts.correlation:.2f}, the swings of "
+        f"an equal mix of {many} coins shrink only as much as those of {effective:.1f} unrelated ones would.",
+        "What they share cannot be spread away, only what each does on its own, and the measure moves: it tends to be "
+        "highest on the days on which spreading would help most.",
         question="At a correlation of zero, how many unrelated coins would these be worth?",
     )
 
@@ -173,11 +169,10 @@ def _coverage(facts: StoryFacts) -> Idea | None:
     if left != _PROMISED:
         way = "too narrow" if left > _PROMISED else "wider than promised"
     return _idea(
-        "A range that always holds is worthless.",
-        "Make it wide enough and nothing escapes, but nothing is said either; the art is to be wrong as often as "
-        "promised.",
-        f"Of {n:,} hourly moves {left} in 100 left the 90% range, where ten should: on this record it was {way}.",
-        f"The 50% range, left by {100 - half:.0f} in 100, is judged the same way.",
+        "A range that always holds is worthless: make it wide enough and nothing escapes, but nothing is said either, "
+        "for the art is to be wrong as often as promised.",
+        f"Of {n:,} hourly moves {left} in 100 left the 90% range, where ten should: on this record it was {way}; "
+        f"the 50% range, left by {100 - half:.0f} in 100, is judged the same way.",
         question="If a forecaster's 90% ranges hold 200 times out of 200, is that good?",
     )
 
