@@ -261,6 +261,23 @@ def drop(folder: Path, txid: str, data: bytes) -> Path:
     return path
 
 
+def check_takes(folder: Path, vote: RoundVote) -> None:
+    """Refuse chances where the generator that reads a folder says that the round takes words alone.
+
+    Raises:
+        GeneratorError: the round was opened by a version from before votes could give chances.
+    """
+    try:
+        taking = AnnouncedRound.of((folder / OPEN_ROUND).read_bytes())
+    except (OSError, ValueError):
+        return
+    if vote.chances is not None and taking.round_id == vote.round_id and not taking.takes_chances:
+        raise GeneratorError(
+            f"{vote.round_id} opened before the service took chances and takes a word alone: add --word; "
+            "the next round takes chances"
+        )
+
+
 def is_read(folder: Path, round_id: str) -> bool:
     """Return whether a generator said lately that it counts ballots of this round or question that lie in a folder."""
     try:

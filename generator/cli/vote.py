@@ -37,6 +37,7 @@ def vote(  # noqa: PLR0917  typer passes by name
     from generator.catalog.links import ARENA, DAILY
     from generator.cli._ballot import (
         answer_of,
+        check_takes,
         count_change,
         drop,
         find_open_question,
@@ -67,6 +68,8 @@ def vote(  # noqa: PLR0917  typer passes by name
         voted, closes = find_open_round(url, settings.site_path, round_id)
         vote = RoundVote.of(voted, said, given)
         answered = f"{in_words(vote)} in round {voted}"
+        if url is None or inbox is not None:
+            check_takes(inbox or settings.inbox_path, vote)
     key_path = key_file or settings.state_dir / "keys" / "voter.key"
     key = load_key(key_path)
     change = count_change(key_path, vote)

@@ -17,7 +17,7 @@ from gateway.buyer.ballots import BALLOT_PATH
 from gateway.devnet.errors import DevnetError
 from gateway.settings import GatewaySettings
 from gateway.wire.algorand import DEMO_ARENA, key_of
-from gateway.wire.ballots import read_ballot
+from gateway.wire.ballots import WORDS_FORM, read_ballot
 from gateway.wire.inbox import AnnouncedRound
 from gateway.wire.networks import NETWORKS
 from gateway.wire.notes import RoundVote
@@ -206,6 +206,17 @@ def test_a_count_is_promised_only_where_a_service_reads_the_folder(tmp_path: Pat
         Inbox(tmp_path / "inbox").announce(AnnouncedRound(OPEN.round_id, FAR_MS, FAR_MS))
 
     assert words in run(tmp_path, "BULLISH")[1]
+
+
+def test_a_round_from_before_chances_is_voted_in_by_a_word(tmp_path: Path) -> None:
+    publish(tmp_path, OURS)
+    Inbox(tmp_path / "inbox").announce(AnnouncedRound(OPEN.round_id, FAR_MS, FAR_MS, WORDS_FORM))
+
+    _, _, error = run(tmp_path, "up")
+    code, _, _ = run(tmp_path, "up", "--word")
+
+    assert "takes a word alone: add --word" in str(error)
+    assert (code, [ballot.chances for ballot in counted(tmp_path)]) == (0, [None])
 
 
 def test_an_inbox_that_is_named_is_taken_and_no_count_is_promised(tmp_path: Path) -> None:

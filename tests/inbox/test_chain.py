@@ -13,7 +13,7 @@ from algosdk.transaction import PaymentTxn, SuggestedParams
 from structlog.testing import capture_logs
 
 from gateway.wire.algorand import DEMO_ARENA, address_of
-from generator.arena.ballots import ANY_PREFIX, BallotFile, Poll, Refusal, judge, note_of
+from generator.arena.ballots import ANY_PREFIX, BallotFile, Chances, Poll, Refusal, judge, note_of
 from generator.catalog.words import Prediction
 from generator.inbox import chain
 from generator.inbox.chain import ChainBallots, IndexerError, Patience, ballot_of
@@ -32,12 +32,13 @@ def row(
     choice: Prediction = Prediction.BULLISH,
     at_round: int = 5_990,
     gen: str | None = "emi-devnet-v1",
+    chances: Chances | None = None,
     **changes: Any,
 ) -> dict[str, Any]:
     """A confirmed ballot as an indexer shows it."""
     key = voter(by)
     params = SuggestedParams(fee=1_000, first=at_round - 5, last=at_round + 900, gh=GENESIS, gen=gen, flat_fee=True)
-    payment = PaymentTxn(address_from_private_key(key), params, DEMO_ARENA, 0, note=note_of(ROUND, choice))
+    payment = PaymentTxn(address_from_private_key(key), params, DEMO_ARENA, 0, note=note_of(ROUND, choice, chances))
     signed: Any = AccountTransactionSigner(key).sign_transactions([payment], [0])[0]
     found: dict[str, Any] = {
         "id": payment.get_txid(),
@@ -95,6 +96,18 @@ async def test_every_page_is_read_and_every_ballot_holds_with_the_same_verifier(
 
     assert verdicts(files) == {one["id"]: None for one in rows}
     assert {file.arrived_ms for file in files} == {BLOCK_S * 1000}
+
+
+@in_loop
+async def test_chances_on_chain_are_asked_for_and_count_as_words_do() -> None:
+    indexer = FakeIndexer([row(0), row(1, chances=Chances(15, 25, 60))])
+
+    files = await ChainBallots(indexer, DEMO_ARENA).receive()
+    _, ballots = judge(files, POLL, lambda _: frozenset())
+
+    prefix = base64.b64decode(indexer.asked[0][1]["note-prefix"])
+    assert [note_of(ROUND, "BULLISH", given).startswith(prefix) for given in (None, Chances(60, 25, 15))] == [True] * 2
+    assert {(ballot.choice, ballot.chances) for ballot in ballots} == {("BULLISH", None), ("BEARISH", (15, 25, 60))}
 
 
 @in_loop

@@ -259,6 +259,41 @@ def test_up_down_up_are_three_ballots_and_up_again_is_none(market: Market, brows
     assert at.errors == []
 
 
+def test_chances_of_one_s_own_are_typed_by_keyboard_and_sent_once_they_add_up(market: Market, browser: Browser) -> None:
+    at = arena(browser, market)
+    sent: list[str] = []
+    at.page.on("request", lambda asked: sent.extend(re.findall("chances=([0-9%C,]+)", asked.url)))
+    at.page.locator("#own-chances summary").focus()
+    at.page.keyboard.press("Enter")
+    for chance in ("55", "30", "16"):
+        at.page.keyboard.press("Tab")
+        at.page.keyboard.press("ControlOrMeta+A")
+        at.page.keyboard.type(chance)
+    at.page.keyboard.press("Enter")
+
+    expect(at.page.locator("#own-sum")).to_have_text("They add up to 101: 1 too many.")
+    assert sent == []
+    at.page.locator("#own-down").fill("15")
+    at.page.keyboard.press("Enter")
+    at.said("You gave BTC up 55%, small move 30%, down 15%")
+    assert sent == ["55%2C30%2C15"]
+    expect(at.page.locator("#vote-up")).to_have_attribute("aria-pressed", "false")
+
+
+def test_a_round_from_before_chances_is_voted_in_by_the_word_of_the_button(market: Market, browser: Browser) -> None:
+    def words_alone(route: Route) -> None:
+        if "chances=" in route.request.url:
+            route.fulfill(status=400, json={"reason": "words_alone", "detail": "It takes a word alone."})
+        else:
+            route.continue_()
+
+    at = arena(browser, market)
+    at.context.route(RELAY, words_alone)
+    at.tap("Down")
+
+    at.said("You said down for BTC,")
+
+
 def test_a_browser_without_ed25519_names_the_other_ways(market: Market, browser: Browser) -> None:
     at = arena(browser, market, "crypto.subtle.generateKey = async () => { throw new Error('no'); };")
     at.tap("Down")
@@ -311,7 +346,9 @@ def test_one_tap_is_kept_over_a_reload_counted_and_scored(market: Market, browse
     wait_for(market, "/arena/rounds.json", lambda found: found["rounds"][0]["round_id"] == target)
     at.later(market)
     result = at.page.locator("#my-votes .result")
-    expect(result).to_contain_text(re.compile("You were right|You were wrong|Void round"), timeout=SOON_MS)
+    verdict = re.compile("(Better|Worse) than the base rate|As good as the base rate|Void round")
+    expect(result).to_contain_text(verdict, timeout=SOON_MS)
+    expect(result).to_contain_text(re.compile(r"You \d\.\d{3}The brain \d\.\d{3}The base rate \d\.\d{3}|Void"))
     expect(result).to_contain_text(re.compile(r"The brain (made no call|called .*: (right|wrong))|void"))
     assert result.bounding_box() is not None
     assert at.errors == []
