@@ -28,7 +28,7 @@ PINNED_CACHE_CONTROL: Final = "public, max-age=600, immutable"
 _ANSWERS: Final = (*(row.id for row in ENDPOINTS), *(row.id for row in PRODUCTS))
 # JSON that stays as it is over many ticks: it names none.
 LASTING_JSON: Final = frozenset(
-    {links.ROUNDS_JSON, links.LADDER_JSON, links.DAILY_JSON, links.PRACTICE_MONTHS,
+    {links.ROUNDS_JSON, links.LADDER_JSON, links.DAILY_JSON, links.VOTERS_JSON, links.PRACTICE_MONTHS,
      links.OPENAPI_JSON, links.DICTIONARY, links.FEED_JSON, links.DOCS_INDEX,
      links.SAMPLE_REPORT,
      links.ARD, links.AI_CATALOG, links.RECEIPT_KEYS, *(row.sample for row in PRODUCTS),
@@ -38,6 +38,14 @@ LASTING_JSON: Final = frozenset(
 JSON_FILES: Final = frozenset(
     {*(row.path for row in ENDPOINTS), *map(links.reasoning_path, ASSETS), links.STATUS_JSON, *LASTING_JSON}
 )
+
+
+_VOTERS_FILE: Final = re.compile(r"/arena/voters/[A-Z2-7]{2}\.json")
+
+
+def is_voters_file(path: str) -> bool:
+    """Return whether a file of a release holds what the voters of one prefix said; which there are depends on them."""
+    return _VOTERS_FILE.fullmatch(path) is not None
 
 
 def full_tile(path: str) -> str | None:
@@ -62,6 +70,9 @@ PAGES: Final[tuple[SitePage, ...]] = (
     SitePage(links.DAILY, "pages/daily.html", "Daily question", "Where will Bitcoin be at 13:00 tomorrow?",
              "One question a day: set a 50% and a 90% range of Bitcoin's move, see what came, and how the brain and a "
              "usual day did. Free, no account.", primary=False),
+    SitePage(links.YOU, "pages/you.html", "Your votes", "Your votes: score, calibration and luck",
+             "What one address voted and answered, scored next to the brain and what is usual, with intervals. "
+             "The key stays with you.", primary=False),
     _page(links.TRACK_RECORD, "Track record", "How good the forecasts were",
           "How often forecasts came true, how sure they were, and how they compare with simple rules. "
           "Every miss is kept."),

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from generator.catalog.counts import ASSETS_IN_WORDS
-from generator.catalog.links import DAILY_JSON, LADDER_JSON, PRACTICE_MONTHS, ROUNDS_JSON, TRACK_RECORD
+from generator.catalog.links import DAILY_JSON, LADDER_JSON, PRACTICE_MONTHS, ROUNDS_JSON, TRACK_RECORD, VOTERS_JSON
 
 CSV: Final = "text/csv"
 JSON_LINES: Final = "application/jsonl"
@@ -117,6 +117,7 @@ SERIES: Final = (
 )
 PRACTICE_ITEMS: Final = "practice"  # further files of a month that is over
 PRACTICE_TRUTHS: Final = "practice-truths"
+VOTERS: Final = "voters"
 FORMATS: Final = (("csv", CSV, "CSV"), ("jsonl", JSON_LINES, "JSON Lines"))
 
 DOWNLOADS: Final = (
@@ -130,6 +131,11 @@ DOWNLOADS: Final = (
     ),
     PublicFile(
         ROUNDS_JSON, "application/json", "The last 500 finished Arena rounds with forecast, salt, votes and prices"
+    ),
+    PublicFile(
+        VOTERS_JSON,
+        "application/json",
+        "Which files hold what each voter said: `/arena/voters/<first two characters>.json`, and those of months over",
     ),
     PublicFile(
         DAILY_JSON,

@@ -26,6 +26,8 @@ METHODOLOGY: Final = "/methodology/"
 ARENA: Final = "/arena/"
 DAILY: Final = f"{ARENA}daily/"
 DAILY_JSON: Final = f"{ARENA}daily.json"
+YOU: Final = f"{ARENA}you/"
+VOTERS_JSON: Final = f"{ARENA}voters.json"  # which files there are of what voters said
 DAILY_PUBLISHED: Final = 60  # questions in it at most, the newest
 LEARN: Final = "/learn/"
 LEARN_WORKER: Final = f"{LEARN}worker.js"
@@ -72,6 +74,16 @@ def asset_path(asset: str) -> str:
 def asset_feed(asset: str) -> str:
     """Return the path of one asset's feed."""
     return f"{asset_path(asset)}feed.xml"
+
+
+def voters_file(prefix: str) -> str:
+    """Return where the running month's votes are of the addresses that begin so."""
+    return f"{ARENA}voters/{prefix}.json"
+
+
+def voters_once(month: str, prefix: str) -> str:
+    """Return where those of a month that is over are."""
+    return f"/files/voters/{month}/{prefix}.json"
 
 
 def embedded(asset: str) -> str:

@@ -4,7 +4,7 @@ import json
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any, Final
 
-from generator.catalog.discovery import JSON_FILES, LASTING_JSON
+from generator.catalog.discovery import JSON_FILES, LASTING_JSON, is_voters_file
 from generator.catalog.endpoints import ENDPOINTS
 from generator.catalog.links import STATUS_JSON
 from generator.errors import PublishError
@@ -71,7 +71,7 @@ class Checker:
     def _inside(self, path: str, content: bytes, generation: str) -> str | None:
         """Return what is wrong with a content."""
         if path.endswith((".php", ".json")):
-            if path not in self._json_files:
+            if path not in self._json_files and not is_voters_file(path):
                 return "not a path of the contract (JSON_FILES in the catalog)"
             return _json_fault(path, content, generation)
         if path.endswith(PAGES):

@@ -164,8 +164,14 @@ function result(row, said) {
   const made = element("article", "", { className: "result" });
   made.append(
     element("p", `Your last result: ${row.question_id}`, { className: "kicker" }),
-    element("p", `It ended ${percent(row.move)}: ${inOrOut(own.low_50, own.high_50)} your 50% range, ${inOrOut(own.low_90, own.high_90)} your 90% range.`),
-    element("p", `Your score ${scores[0]}, the brain ${scores[1]}, a usual day ${scores[2]}${people}; smaller is better.`),
+    element(
+      "p",
+      `It ended ${percent(row.move)}: ${inOrOut(own.low_50, own.high_50)} your 50% range, ${inOrOut(own.low_90, own.high_90)} your 90% range.`,
+    ),
+    element(
+      "p",
+      `Your score ${scores[0]}, the brain ${scores[1]}, a usual day ${scores[2]}${people}; smaller is better.`,
+    ),
   );
   return made;
 }
@@ -184,7 +190,13 @@ async function showResults() {
       return say(where, element("p", `Your answer to ${said.question} was not counted: it came too late.`));
     if (row.phase === "live") {
       const due = row.measured.slice(0, 16).replace("T", " ");
-      return say(where, element("p", `Your answer to ${said.question} counts: ${rangeWords(said.ends)}. The result comes at ${due} UTC.`));
+      return say(
+        where,
+        element(
+          "p",
+          `Your answer to ${said.question} counts: ${rangeWords(said.ends)}. The result comes at ${due} UTC.`,
+        ),
+      );
     }
     return say(where, result(row, said));
   }
@@ -201,6 +213,7 @@ document.getElementById("daily-remind").addEventListener("click", () => {
 for (const part of document.querySelectorAll("main .needs-script")) part.hidden = false;
 form.hidden = !about.question;
 if (about.question) showSliders();
-else say(document.getElementById("daily-picture"), picture(item, { low_90: 0, low_50: 0, high_50: 0, high_90: 0 }, null));
+else
+  say(document.getElementById("daily-picture"), picture(item, { low_90: 0, low_50: 0, high_50: 0, high_90: 0 }, null));
 showState();
 showResults().catch(() => {}); // offline: asked again when the page is opened

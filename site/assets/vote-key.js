@@ -51,6 +51,7 @@ function store(mode, work) {
   });
 }
 
+const KIND = { name: "Ed25519" };
 let unkept; // where the browser keeps nothing
 
 export async function keyOfThisBrowser() {
@@ -58,7 +59,7 @@ export async function keyOfThisBrowser() {
   if (kept) return kept;
   let made;
   try {
-    made = await crypto.subtle.generateKey({ name: "Ed25519" }, false, ["sign", "verify"]);
+    made = await crypto.subtle.generateKey(KIND, true, ["sign", "verify"]); // so that its voter can keep it as a file
   } catch {
     throw new Said(
       `This browser cannot make the key for a free vote: it lacks Ed25519, or this page is not on https. ${OTHER_WAYS}`,
@@ -93,4 +94,33 @@ export async function signed(key, transaction) {
 // The public key, by which the gateway knows the voter.
 export async function voterOf(key) {
   return hex(new Uint8Array(await crypto.subtle.exportKey("raw", key.publicKey)));
+}
+
+// The key of this browser, null where none was made yet.
+export const keptKey = async () => unkept || (await store("readonly", (keys) => keys.get("voter")).catch(() => null));
+
+const FORMAT = "emi-voter-key/1";
+
+// The file that a voter keeps; null for a key from before keys could be kept.
+export async function keyFile(key) {
+  if (!key.privateKey.extractable) return null;
+  const jwk = await crypto.subtle.exportKey("jwk", key.privateKey);
+  return new Blob([JSON.stringify({ format: FORMAT, x: jwk.x, d: jwk.d })], { type: "application/json" });
+}
+
+// Take a key out of such a file: it takes the place of the one of this browser.
+export async function takeKey(text) {
+  const { format, x, d } = JSON.parse(text);
+  if (format !== FORMAT) throw new Error("another form");
+  const jwk = { kty: "OKP", crv: "Ed25519", x };
+  const privateKey = await crypto.subtle.importKey("jwk", { ...jwk, d }, KIND, true, ["sign"]);
+  const publicKey = await crypto.subtle.importKey("jwk", jwk, KIND, true, ["verify"]);
+  const message = Uint8Array.from([1]);
+  const signature = await crypto.subtle.sign(KIND, privateKey, message);
+  if (!(await crypto.subtle.verify(KIND, publicKey, signature, message))) throw new Error("not one key");
+  const taken = { privateKey, publicKey };
+  await store("readwrite", (keys) => keys.put(taken, "voter")).catch(() => {
+    unkept = taken;
+  });
+  return taken;
 }

@@ -5,7 +5,7 @@ the transaction.
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, fields, replace
 from typing import Any, Final
 
@@ -28,7 +28,7 @@ from generator.catalog.words import RoundPhase
 from generator.record.audit.entries import Entry, daily_entry
 from generator.record.audit.recount import digest_of_ballots
 from generator.record.memory import tables as t
-from generator.record.memory.rows import insert_all, upsert, where_in
+from generator.record.memory.rows import insert_all, upsert, where_in, within
 
 _Q = t.daily_questions.c
 _A = t.daily_answers.c
@@ -138,6 +138,29 @@ def store_answers(connection: Connection, answers: Sequence[DailyBallot]) -> Non
         for answer in answers
     ]
     insert_all(connection, t.daily_answers, rows)
+
+
+def waiting(connection: Connection, since_ms: int, until_ms: int) -> int:
+    """Return how many questions that close in [since, until) are not over."""
+    return sum(since_ms <= question.closes_ms < until_ms for question in active(connection))
+
+
+def answers_between(connection: Connection, since_ms: int, until_ms: int) -> Iterator[tuple[Any, ...]]:
+    """Give voter, question, ranges, move and the scores of each answer to questions that closed in [since, until).
+
+    The scores are the answer's, a usual day's and the brain's; only measured questions have some.
+    """
+    closed = select(t.daily_questions).where(within(_Q.closes_ms, since_ms, until_ms)).order_by(_Q.closes_ms)
+    of_question = select(_A.voter, _A.ranges).where(_A.question_id == bindparam("question_id"), _A.counts.is_(True))
+    for question in map(_question, connection.execute(closed).mappings().all()):
+        if question.move is None:
+            continue
+        usual = score(question.usual, question.move)
+        brain = score(question.brain, question.move)
+        rows = connection.execute(of_question.order_by(_A.voter), {"question_id": question.question_id})
+        for voter, ranges in rows:
+            ends = _ends(ranges)
+            yield voter, question.question_id, ends, question.move, score(ends, question.move), usual, brain
 
 
 def part(connection: Connection, question_id: str, size: int, begin: int) -> tuple[DailyBallot, ...]:

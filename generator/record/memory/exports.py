@@ -4,15 +4,17 @@ A reader has a transaction of its own. On SQLite it sees the record as it was wh
 PostgreSQL likewise.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
-from sqlalchemy import Column, Connection, Engine, delete, func, or_, select
+from sqlalchemy import Column, Connection, Engine, bindparam, delete, func, or_, select
 
 from generator.arena.published import published_round
+from generator.arena.scores import brier
 from generator.arena.values import Hour, Lesson, PredictionMade, Round, Votes
-from generator.record.memory import history, log, rounds
+from generator.catalog.words import RoundPhase
+from generator.record.memory import daily, history, log, rounds
 from generator.record.memory import tables as t
 from generator.record.memory.ballots import locked_votes
 from generator.record.memory.database import READING, name_of, translated
@@ -20,6 +22,18 @@ from generator.record.memory.rows import values_in, within
 
 NOTE_PREFIX: Final = "record."
 FOREVER_MS: Final = 1 << 52
+
+
+class VoterRow(NamedTuple):
+    """What one voter said of a round or a daily question that ended, and what came."""
+
+    voter: str
+    subject: str  # round or question
+    said: str | tuple[int, ...]  # a word; chances of up, small move and down; or four ends of two ranges
+    came: str | float  # outcome, or move in percent
+    score: float | None  # Brier of chances, mean interval score of ranges; None for a word
+    usual: float  # the same score of the base rates, or of a usual day
+    brain: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +75,14 @@ class Exports:
         ended = select(t.predictions).where(within(p.start_ms, since_ms, until_ms), p.settled.is_(True))
         with translated(self._name), self._engine.connect() as connection, connection.begin():
             return values_in(connection, PredictionMade, ended.order_by(p.start_ms, p.id))
+
+    def voters(self, since_ms: int, until_ms: int) -> list[VoterRow]:
+        """Return what voters said of the rounds and daily questions that began in [since, until) and ended."""
+        with translated(self._name), self._engine.connect() as connection, connection.begin():
+            return [
+                *_votes_of(connection, since_ms, until_ms),
+                *(VoterRow(*row) for row in daily.answers_between(connection, since_ms, until_ms)),
+            ]
 
     def ended(self, since_ms: int, until_ms: int) -> tuple[int, int]:
         """Count the predictions and the rounds that began in [since, until) and have ended."""
@@ -107,6 +129,30 @@ class Exports:
             return {row[0].removeprefix(NOTE_PREFIX): row[1] for row in connection.execute(query)}
 
 
+def _votes_of(connection: Connection, since_ms: int, until_ms: int) -> Iterator[VoterRow]:
+    r = t.rounds.c
+    b = t.ballots.c
+    is_resolved = (r.phase == str(RoundPhase.RESOLVED), r.warm_up.is_(False))
+    resolved = select(t.rounds).where(within(r.start_ms, since_ms, until_ms), *is_resolved).order_by(r.start_ms)
+    counted = (
+        select(b.voter, b.choice, b.q_up, b.q_neutral, b.q_down)
+        .where(b.round_id == bindparam("round_id"), b.counts.is_(True))
+        .order_by(b.voter)
+    )
+    for played in values_in(connection, Round, resolved):
+        if played.outcome is None or played.probabilities is None or played.base_rate is None:
+            continue
+        usual = brier(played.base_rate, played.outcome)
+        brain = brier(played.probabilities, played.outcome)
+        for voter, choice, up, neutral, down in connection.execute(counted, {"round_id": played.round_id}):
+            said: str | tuple[int, ...] = choice
+            score = None
+            if up is not None:
+                said = (up, neutral, down)
+                score = brier((down / 100, neutral / 100, up / 100), played.outcome)
+            yield VoterRow(voter, played.round_id, said, str(played.outcome), score, usual, brain)
+
+
 def forget_months(connection: Connection) -> None:
     """Forget which months were given away, so that each is closed again: the site that held their files was lost."""
     connection.execute(delete(t.meta).where(t.meta.c.key.startswith(NOTE_PREFIX)))
@@ -134,7 +180,7 @@ def _waiting(connection: Connection, since_ms: int, until_ms: int) -> int:
 
     r = t.rounds.c
     played = _count(connection, r.id, within(r.start_ms, since_ms, until_ms), r.phase.in_(rounds.ACTIVE))
-    return predictions + played
+    return predictions + played + daily.waiting(connection, since_ms, until_ms)
 
 
 def _count(connection: Connection, column: Column[Any], *where: Any) -> int:

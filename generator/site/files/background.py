@@ -277,6 +277,7 @@ class BackgroundFiles:
             arena.hourly_record.void,
             tuple(horizon.resolved + horizon.void for horizon in arena.how_far),
             (rounds.get(RoundPhase.RESOLVED, 0), rounds.get(RoundPhase.VOID, 0)),
+            tuple((question.question_id, question.phase) for question in arena.daily),
             self._months_noted,
         )
 

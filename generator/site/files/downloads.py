@@ -26,7 +26,7 @@ from generator.catalog.downloads import (
 )
 from generator.catalog.durations import HOUR_MS
 from generator.catalog.formats import iso, iso_or_none
-from generator.catalog.links import TRACK_RECORD
+from generator.catalog.links import TRACK_RECORD, VOTERS_JSON
 from generator.catalog.words import Call, SourceMode
 from generator.compose.body import encode
 from generator.errors import PublishError
@@ -37,6 +37,7 @@ from generator.release.check import MAX_FILE_BYTES
 from generator.release.values import NOTHING
 from generator.release.variants import WORTH, pack
 from generator.site.files.csv_file import csv_file
+from generator.site.files.voters import running_voters, voters_of_month
 
 Rows = Sequence[Mapping[str, Any]]
 _SIDES: Final = ("down", "neutral", "up")  # in the order of a forecast's probabilities
@@ -44,7 +45,11 @@ DIGITS: Final = 12  # of the digest, in a name
 _OF_FORECAST: Final = tuple(each.name for each in fields(RangeForecast))
 _OF_MOVE: Final = tuple(each.name for each in fields(Move))
 # What the release holds of the record apart from packed variants.
-RUNNING: Final = (*(f"{TRACK_RECORD}{series.name}.{ending}" for series in SERIES for ending, _, _ in FORMATS), SUMS)
+RUNNING: Final = (
+    *(f"{TRACK_RECORD}{series.name}.{ending}" for series in SERIES for ending, _, _ in FORMATS),
+    SUMS,
+    VOTERS_JSON,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,8 +100,9 @@ def downloads(exports: Exports, mode: SourceMode, at: datetime, max_bytes: int =
     if unfinished and _after(unfinished[-1]) == current:
         since = unfinished[-1]
     running = exports.span(_begin(since), _begin(_after(current)))
+    votes = exports.voters(_begin(since), _begin(_after(current)))
     months = tuple(file for files in noted.values() for file in files)
-    files = _running_files(running, months, mode)
+    files = _running_files(running, months, mode) | running_voters(votes, current, str(mode), months)
 
     for path, data in (*files.items(), *once.items()):
         if len(data) > max_bytes:
@@ -106,7 +112,7 @@ def downloads(exports: Exports, mode: SourceMode, at: datetime, max_bytes: int =
 
 def no_downloads(mode: SourceMode) -> Downloads:
     """Return the files of a record that has nothing in it yet."""
-    return Downloads(_running_files(Span((), (), 0), (), mode))
+    return Downloads(_running_files(Span((), (), 0), (), mode) | running_voters((), "", str(mode), ()))
 
 
 def month_of(at: datetime) -> str:
@@ -135,8 +141,9 @@ def _close(exports: Exports, month: str, mode: SourceMode) -> tuple[dict[str, by
     if span.waiting:
         return None
 
-    made = [*_record_files(span, mode, month), *_practice_files(exports, month, mode)]
-    files = {row.path: data for row, data in made}
+    voters = voters_of_month(exports.voters(_begin(month), _begin(_after(month))), month, str(mode))
+    made = [*_record_files(span, mode, month), *_practice_files(exports, month, mode), *voters.listed]
+    files = {**voters.files, **{row.path: data for row, data in made}}
     note = json.dumps([asdict(row) for row, _ in made], separators=(",", ":"))
     return files, {month: note}
 

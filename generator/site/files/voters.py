@@ -1,0 +1,92 @@
+"""What each voter said and what came, by month and the first two characters of the address, for the page of a voter.
+
+The files of the running month are in the release, and change only where a round that ended was voted in; those of a
+month that is over are written once. Voters are real ones: the simulated crowd has no addresses.
+"""
+
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from generator.catalog.downloads import VOTERS, RecordFile
+from generator.catalog.links import VOTERS_JSON, voters_file, voters_once
+from generator.catalog.text.answers import DISCLAIMER
+from generator.compose.body import encode
+from generator.record.memory.exports import VoterRow
+
+COLUMNS: Final = ("subject", "said", "came", "score", "usual", "brain")
+PREFIX: Final = 2  # characters of an address
+MOST_ROWS: Final = 60_000  # of a file, about 6 MB
+DIGITS: Final = 12  # of a digest, in a name
+
+
+@dataclass(frozen=True, slots=True)
+class VotersMonth:
+    """The files of a month that is over, and the list of them that the record names."""
+
+    files: Mapping[str, bytes] = field(default_factory=dict)
+    listed: tuple[tuple[RecordFile, bytes], ...] = ()
+
+
+def by_prefix(rows: Iterable[VoterRow]) -> dict[str, dict[str, list[list[Any]]]]:
+    """Group rows by the beginning of the address and the address, in their order."""
+    found: dict[str, dict[str, list[list[Any]]]] = {}
+    for row in rows:
+        row_of = [row.subject, row.said, row.came, row.score, row.usual, row.brain]
+        found.setdefault(row.voter[:PREFIX], {}).setdefault(row.voter, []).append(row_of)
+    return dict(sorted(found.items()))
+
+
+def running_voters(
+    rows: Iterable[VoterRow], month: str, source_mode: str, months: Sequence[RecordFile]
+) -> dict[str, bytes]:
+    """Return the files of the running month and the list of what there is, by path."""
+    groups = by_prefix(rows)
+    files = {voters_file(prefix): _content(month, source_mode, voters) for prefix, voters in groups.items()}
+    listed = {
+        "month": month,
+        "source_mode": source_mode,
+        "voters": sum(map(len, groups.values())),
+        "files": list(groups),
+        "months": [{"month": file.month, "list": file.path} for file in months if file.series == VOTERS],
+        "disclaimer": DISCLAIMER,
+    }
+    return {**files, VOTERS_JSON: encode(listed)}
+
+
+def voters_of_month(rows: Iterable[VoterRow], month: str, source_mode: str) -> VotersMonth:
+    """Return the files of a month that is over; none where no one voted in it."""
+    groups = by_prefix(rows)
+    if not groups:
+        return VotersMonth()
+
+    files = {voters_once(month, prefix): _content(month, source_mode, voters) for prefix, voters in groups.items()}
+    digests = {prefix: hashlib.sha256(files[voters_once(month, prefix)]).hexdigest() for prefix in groups}
+    data = encode({"month": month, "source_mode": source_mode, "files": digests})
+
+    digest = hashlib.sha256(data).hexdigest()
+    path = voters_once(month, f"voters-{month}-{digest[:DIGITS]}")
+    number = sum(map(len, groups.values()))
+    file = RecordFile(path, VOTERS, "json", rows=number, bytes=len(data), sha256=digest, month=month)
+    return VotersMonth(files, ((file, data),))
+
+
+def _content(month: str, source_mode: str, voters: Mapping[str, Sequence[Any]]) -> bytes:
+    """Write a file; of a flood of addresses those of most rows, so that it can be published whatever comes."""
+    kept: dict[str, Sequence[Any]] = {}
+    rows = 0
+    for voter in sorted(voters, key=lambda one: (-len(voters[one]), one)):
+        rows += len(voters[voter])
+        if rows > MOST_ROWS:
+            break
+        kept[voter] = voters[voter]
+    return encode(
+        {
+            "month": month,
+            "source_mode": source_mode,
+            "columns": COLUMNS,
+            "left_out": len(voters) - len(kept),
+            "voters": dict(sorted(kept.items())),
+        }
+    )
