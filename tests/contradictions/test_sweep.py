@@ -42,7 +42,7 @@ def test_days_of_a_recording_are_described_without_contradiction() -> None:
     found = sweep(frame, every=6)
 
     assert found.rows == {}, found.examples
-    assert found.bars > 100
+    assert found.bars > 80
 
 
 @recorded

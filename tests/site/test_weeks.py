@@ -139,7 +139,7 @@ def test_a_week_that_is_over_is_one_entry_that_stays_through_a_flood_of_rounds()
     running = replace(ended, begin_ms=BEGIN + WEEK_MS, over=False)
     at = datetime.fromtimestamp(AFTER / 1000, UTC)
 
-    def listed(later: timedelta) -> list[dict[str, str]]:
+    def listed(later: timedelta) -> list[dict[str, Any]]:
         when = at + later
         files = feeds(
             SITE,
@@ -150,13 +150,14 @@ def test_a_week_that_is_over_is_one_entry_that_stays_through_a_flood_of_rounds()
             weeks=(running, ended),
             practice_days=(when, when - timedelta(days=1)),
         )
-        found: list[dict[str, str]] = json.loads(files["/feed.json"])["items"]
+        found: list[dict[str, Any]] = json.loads(files["/feed.json"])["items"]
         return found
 
     first, later = ({item["id"]: item for item in listed(timedelta(days=days))} for days in (0, 6))
     (name,) = (name for name in first if ":week:" in name)
     assert name.endswith(":week:2026-W47")
     assert first[name] == later[name]
+    assert {item["_emi"]["kind"] for item in first.values()} == {"round", "week", "practice"}
     assert first[name]["url"].endswith("/learn/week/#2026-w47")
     assert ended.surprises[0].title in first[name]["content_html"]
     assert len(first) == len(later) == ENTRIES

@@ -212,6 +212,7 @@ def _of_newest_week(source: _FeedSource, weeks: Sequence[Week]) -> Iterator[Feed
                 tags=("learn", "week"),
                 paragraphs=tuple(f"{one.title}. {one.said} {one.point}" for one in week.surprises),
                 warm_up=False,
+                kind="week",
             )
             return
 
@@ -226,6 +227,7 @@ def _of_practice(source: _FeedSource, day: datetime) -> FeedEntry:
         tags=("learn", "practice"),
         paragraphs=(PRACTICE_TODAY,),
         warm_up=False,
+        kind="practice",
     )
 
 
