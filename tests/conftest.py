@@ -20,6 +20,7 @@ import pytest  # noqa: E402  compiled as above
 import structlog  # noqa: E402
 from hypothesis import HealthCheck, settings  # noqa: E402
 
+from tests.support.once import Shared  # noqa: E402  as above
 from tests.support.statements import share_compiled_statements  # noqa: E402
 
 os.environ.setdefault("EMI_SEED", "2026")  # the same market whenever a test starts one
@@ -62,6 +63,12 @@ structlog.configure(
 # httpx2 asks for it at each request, and Python would look through every folder each time: None says it is not there.
 if importlib.util.find_spec("sniffio") is None:
     sys.modules["sniffio"] = None  # type: ignore[assignment]
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Let the workers of pytest-xdist share what `once` makes: their folders lie next to each other in the run's."""
+    if hasattr(config, "workerinput"):
+        Shared.folder = Path(config.option.basetemp).parent
 
 
 @pytest.hookimpl(optionalhook=True)

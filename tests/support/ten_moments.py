@@ -16,6 +16,7 @@ from generator.market.bars import BAR_MS, BarFrame, FloatArray
 from generator.market.history import CAPACITY_BARS
 from generator.market.simulated.source import SimulatedSource
 from tests.support.builders import NOW_MS, full_context
+from tests.support.once import once
 
 SEED: Final = 24
 DAYS: Final = 46
@@ -40,7 +41,7 @@ class Moment(NamedTuple):
     @property
     def composed(self) -> Composed:
         """Every body of the tick."""
-        return _composed(self.name)
+        return _composed()[self.name]
 
 
 @cache
@@ -48,18 +49,35 @@ def ten_moments() -> Mapping[str, Moment]:
     """Read the market once and stop at ten bars; by name."""
     source = SimulatedSource(SEED)
     frame = done(source.backfill(LAST_MS, DAYS, lambda *_: None))
-    wanted = [FIRST_DAY * DAY_MS // BAR_MS + place * APART_BARS for place in range(MOMENTS)]
-    engine = Engine(Weights.load(), ASSETS)
+    ticks = once("ten_moments", lambda: _ticks(source, frame))
+
     moments = {}
+    for row, (ctx, changes) in zip(_rows(), ticks, strict=True):
+        bars = _known(frame, row)
+        name = f"bar {row}"
+        moments[name] = Moment(name, replace(ctx, bars=bars), bars, past_of(frame, row + 1), changes)
+    return moments
+
+
+def _rows() -> list[int]:
+    return [FIRST_DAY * DAY_MS // BAR_MS + place * APART_BARS for place in range(MOMENTS)]
+
+
+def _known(frame: BarFrame, row: int) -> BarFrame:
+    """Return the bars that are kept after this one."""
+    return frame.rows(max(0, row + 1 - CAPACITY_BARS), row + 1)
+
+
+def _ticks(source: SimulatedSource, frame: BarFrame) -> list[tuple[TickContext, dict[str, FloatArray]]]:
+    """Return the tick of each moment, without its bars, and the changes up to then."""
+    engine = Engine(Weights.load(), ASSETS)
+    ticks = []
     read = 0
-    for row in wanted:
+    for row in _rows():
         engine.advance(frame.rows(read, row + 1))
         read = row + 1
-        bars = frame.rows(max(0, read - CAPACITY_BARS), read)
-        ctx = _tick(source, engine, bars)
-        name = f"bar {row}"
-        moments[name] = Moment(name, ctx, bars, past_of(frame, read), changes_of(engine))
-    return moments
+        ticks.append((_tick(source, engine, _known(frame, row)), changes_of(engine)))
+    return ticks
 
 
 def past_of(frame: BarFrame, read: int) -> BarFrame:
@@ -80,7 +98,7 @@ def _tick(source: SimulatedSource, engine: Engine, bars: BarFrame) -> TickContex
         full,
         observation=observation,
         reading=engine.reading(observation.day_changes(ASSETS)),
-        bars=bars,
+        bars=bars.rows(0, 0),
         month=engine.month(bars),
     )
 
@@ -96,10 +114,11 @@ def done(work: Coroutine[Any, Any, T]) -> T:
 
 
 @cache
-def _composed(name: str) -> Composed:
-    return compose(ten_moments()[name].ctx)
+def _composed() -> Mapping[str, Composed]:
+    """Return every body of each moment, by its name."""
+    return once("ten_composed", lambda: {name: compose(moment.ctx) for name, moment in ten_moments().items()})
 
 
 def names() -> Sequence[str]:
     """Return the names of the moments, without reading the market."""
-    return [f"bar {FIRST_DAY * DAY_MS // BAR_MS + place * APART_BARS}" for place in range(MOMENTS)]
+    return [f"bar {row}" for row in _rows()]
