@@ -14,6 +14,7 @@ from tests.support.markets import market
 WEIGHTS = Weights.load()
 SEVEN = tuple("ABCDEFG")
 BARS = 320
+STEP = 5  # no part of a quarter hour or an hour: each place in them is looked at
 
 
 def troubled() -> BarFrame:
@@ -41,14 +42,15 @@ FRAME = troubled()
 
 @dataclasses.dataclass(frozen=True)
 class Read:
-    """The state after each row of `FRAME`, and the reading of every tenth."""
+    """The state after every fifth row of `FRAME` and after the last, and the reading of every tenth."""
 
     states: dict[int, bytes]
     readings: dict[int, BrainReading | None]
 
     def note(self, row: int, engine: Engine) -> None:
-        self.states[row] = engine.dump()
-        if row % 10 == 0:
+        if row % STEP == 0 or row == len(FRAME) - 1:
+            self.states[row] = engine.dump()
+        if row % (2 * STEP) == 0:
             self.readings[row] = engine.reading()
 
 
@@ -71,8 +73,8 @@ def block() -> Read:
     return at_once
 
 
-def test_the_state_after_each_bar_of_a_block_is_that_of_the_stream(streamed: Read, block: Read) -> None:
-    assert len(block.states) == len(FRAME) - 1  # one came late
+def test_the_state_within_a_block_is_that_of_the_stream(streamed: Read, block: Read) -> None:
+    assert len(block.states) > 50
     assert [row for row, state in block.states.items() if state != streamed.states[row]] == []
 
 

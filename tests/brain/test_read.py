@@ -43,7 +43,7 @@ def ran(text: str, *arguments: str) -> tuple[int, list[dict[str, Any]], str]:
     return result.exit_code, [json.loads(line) for line in result.stdout.splitlines()], str(result.exception)
 
 
-FRAME = market(200, seed=5)
+FRAME = market(160, seed=5)
 
 
 @pytest.fixture(scope="module")
@@ -82,7 +82,7 @@ def test_each_bar_gives_one_line_of_the_agreed_form_from_the_first_on(answers: l
 def test_the_answers_are_the_engines_readings(answers: list[dict[str, Any]]) -> None:
     batch = Engine(Weights.load(), FRAME.assets)
 
-    for first, last in ((0, 160), (160, 200)):
+    for first, last in ((0, 150), (150, 160)):
         answer = answers[last - 1]
         reading, forecast = batch.update(FRAME.rows(first, last)), batch.forecast("ETH", 15)
         assert reading is not None
@@ -152,13 +152,13 @@ def test_wrong_weights_are_one_clear_line(tmp_path: Any) -> None:
 
 
 def test_missing_fields_assets_and_empty_lines_are_unknown() -> None:
-    bars = [{"t": START_MS + i * BAR_MS, "assets": {"X": {"c": 10 + i % 5}, "Y": None}} for i in range(200)]
-    empty = {"t": START_MS + 200 * BAR_MS, "assets": {}}
+    bars = [{"t": START_MS + i * BAR_MS, "assets": {"X": {"c": 10 + i % 5}, "Y": None}} for i in range(150)]
+    empty = {"t": START_MS + 150 * BAR_MS, "assets": {}}
 
     code, answers, _ = ran("\n".join(map(json.dumps, bars)) + "\n\n" + json.dumps(empty) + "\n")
 
     assert code == 0
-    assert len(answers) == 201
+    assert len(answers) == 151
     assert answers[-2]["assets"]["X"]["arena"] is not None
     unknown = dict.fromkeys(("liquidity", "derivatives", "arena", "band_bps", "arena_60m", "call"))
     assert answers[-1]["assets"]["Y"] == {**unknown, "ranges": dict.fromkeys(("15m", "1h", "4h", "24h"))}

@@ -25,7 +25,7 @@ from generator.compose.free import FreeBodies
 from generator.compose.regime import market_state
 from generator.market.bars import BAR_MS, BarFrame, FloatArray
 from generator.market.history import CAPACITY_BARS
-from generator.site.pages.render import Pages, PageView
+from generator.site.pages.render import PageView
 from tests.contradictions.rows import (
     AssetText,
     AssetTruth,
@@ -37,6 +37,7 @@ from tests.contradictions.rows import (
 from tests.contradictions.story_rows import STORY, paid_texts
 from tests.contradictions.whole_rows import WHOLE, WholeTick
 from tests.support.builders import full_context
+from tests.support.services import landing_page
 
 DAY_BARS = 288
 HOUR_BARS = 12
@@ -268,7 +269,7 @@ def _check_bodies(found: Found, ctx: TickContext, hour: float | None) -> None:
         contracts = interest["contracts_change_24h_percent"] if interest else None
         found.take(FuturesText(" ".join(futures["evidence"] or ()), rank, contracts), name)
 
-    page = Pages().render(PageView(ctx=ctx, bodies=FreeBodies(composed.free)))["/index.html"].decode()
+    page = landing_page().render(PageView(ctx=ctx, bodies=FreeBodies(composed.free)))["/index.html"].decode()
     observed = {name: change(seen.change_24h_percent) for name, seen in ctx.observation.assets.items()}
     whole = WholeTick(encoded, page, observed)
     for row, broken in WHOLE.items():

@@ -14,11 +14,11 @@ from tests.lab.evaluated import EVEN, evaluated, program
 
 
 def test_our_own_program_scores_exactly_as_ours() -> None:
-    frame = simulate("base", 60701, 2).frame.rows(0, 300)
+    frame = simulate("base", 60701, 2).frame.rows(0, 200)
     command = f"{sys.executable} -c 'from generator.cli import main; main()' read"
 
-    own = trace(ours(Weights.load(), frame, 220), 220)
-    same = trace(entrant(command, frame, 220), 220)
+    own = trace(ours(Weights.load(), frame, 150), 150)
+    same = trace(entrant(command, frame, 150), 150)
 
     assert np.array_equal(own.label, same.label)
     assert np.array_equal(own.chances, same.chances)

@@ -23,7 +23,7 @@ from generator.runtime.bootstrap import bootstrap_files
 from generator.runtime.metrics import GeneratorMetrics
 from generator.runtime.tick import tick
 from generator.site.files.background import BackgroundFiles, StaticFiles, TickFiles
-from generator.site.files.pictures import PICTURES
+from generator.site.files.pictures import PICTURES, Pictures
 from generator.site.files.sample import Samples
 from generator.site.pages.render import Pages
 from generator.site.resources import Resources
@@ -57,22 +57,24 @@ class Deaf:
         return fails if name in self._questions else getattr(self._memory, name)
 
 
-def torn_templates(folder: Path, name: str = "pages/index.html") -> Pages:
-    """Return pages of which one divides by zero."""
+@pytest.fixture(scope="module")
+def torn(tmp_path_factory: pytest.TempPathFactory) -> Resources:
+    """Templates of which that of the landing page divides by zero; they are compiled once."""
     there = Resources.locate()
+    folder = tmp_path_factory.mktemp("torn") / "templates"
     shutil.copytree(there.templates, folder)
-    (folder / name).write_text("{{ 1 // 0 }}")
+    (folder / "pages" / "index.html").write_text("{{ 1 // 0 }}")
     (folder.parent / "CHANGELOG.md").write_text(there.changelog)
-    return Pages(Resources(folder, there.site))
+    return Resources(folder, there.site)
 
 
-def broken(app: App, folder: Path) -> App:
+def broken(app: App, torn: Resources) -> App:
     """Return the app with a fault in every kind of file but the answers."""
     deaf: Any = Deaf(app.record.memory, "exports", "meta")
     no_changes: Any = Deaf(app.record.memory, "regime_changes")
     publisher = replace(
         app.publisher,
-        pages=torn_templates(folder),
+        pages=Pages(torn),
         background=BackgroundFiles(deaf, app.publisher.last_good, static=lambda *_: fails()),
         samples=Samples(deaf),
     )
@@ -94,20 +96,20 @@ def run(state: Path, work: Callable[[App, ManualClock], Any]) -> None:
         clock = ManualClock()
         async with opened(state, clock, background=True) as app:
             publisher = app.publisher
-            publisher.background = BackgroundFiles(app.record.memory, publisher.last_good, static=quick_openapi)
+            publisher.background = BackgroundFiles(
+                app.record.memory, publisher.last_good, static=quick_openapi, draw=lambda _: Pictures()
+            )
             await work(app, clock)
 
     asyncio.run(whole())
 
 
-def test_the_release_comes_and_what_cannot_be_made_stays_as_it_was(
-    tmp_path: Path,
-) -> None:
+def test_the_release_comes_and_what_cannot_be_made_stays_as_it_was(tmp_path: Path, torn: Resources) -> None:
     async def work(app: App, clock: ManualClock) -> None:
         await tick(app, clock.now())
         before = site(tmp_path)
         app.publisher.last_good.invalidate()  # as after a restart: only what is published is known
-        await tick(broken(app, tmp_path / "templates"), clock.step(MINUTE))
+        await tick(broken(app, torn), clock.step(MINUTE))
         after = site(tmp_path)
         assert None not in before.values()
         assert {path for path in after if after[path] != before[path]} == {OTHER_PAGE}
@@ -117,11 +119,9 @@ def test_the_release_comes_and_what_cannot_be_made_stays_as_it_was(
     run(tmp_path, work)
 
 
-def test_without_an_earlier_release_what_cannot_be_made_is_left_out(
-    tmp_path: Path,
-) -> None:
+def test_without_an_earlier_release_what_cannot_be_made_is_left_out(tmp_path: Path, torn: Resources) -> None:
     async def work(app: App, clock: ManualClock) -> None:
-        await tick(broken(app, tmp_path / "templates"), clock.now())
+        await tick(broken(app, torn), clock.now())
 
     run(tmp_path, work)
 
@@ -142,8 +142,8 @@ def test_pictures_that_cannot_be_drawn_stay_as_published() -> None:
     assert last_good.failures[Kind.PICTURE] == 2  # the share pictures and those of the history
 
 
-def test_the_first_pages_are_published_without_the_one_that_fails(tmp_path: Path) -> None:
-    files = bootstrap_files(SITE, SourceMode.LIVE, NOON, torn_templates(tmp_path / "templates"))
+def test_the_first_pages_are_published_without_the_one_that_fails(torn: Resources) -> None:
+    files = bootstrap_files(SITE, SourceMode.LIVE, NOON, Pages(torn))
 
     assert ("/index.html" in files, "/arena/index.html" in files, "/openapi.json" in files) == (False, True, True)
 
