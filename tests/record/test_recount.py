@@ -343,19 +343,38 @@ def test_ballots_of_a_form_to_come_are_not_called_wrong(record: Record) -> None:
         recount(ROUND, logged, lambda _: data)
 
 
-def test_chances_are_published_with_their_ballot_and_counted_again(tmp_path: Path) -> None:
-    record = Record(tmp_path)
-    given = replace(VOTES[3], chances=Chances(15, 25, 60))
-    record.play(ticks(NOON, 60, 5), cast(*VOTES[:3], given))
-    record.publish()
-    rows = [row for row in sheet(record)["ballots"] if "chances" in row]
+@pytest.fixture
+def given(tmp_path: Path) -> Iterator[Record]:
+    """Play and publish a round in which one of three voters gives chances."""
+    made = Record(tmp_path)
+    made.play(ticks(NOON, 60, 5), cast(*VOTES[:3], replace(VOTES[3], chances=Chances(15, 25, 60))))
+    made.publish()
+    made.play(ticks(NOON + 65 * MINUTE, 60, 5))
+    made.publish()
+    yield made
+    made.memory.close()
+
+
+def test_chances_are_published_with_their_ballot_and_counted_again(given: Record) -> None:
+    rows = [row for row in sheet(given)["ballots"] if "chances" in row]
 
     assert [(row["choice"], row["chances"]) for row in rows] == [("BEARISH", {"up": 15, "neutral": 25, "down": 60})]
-    record.play(ticks(NOON + 65 * MINUTE, 60, 5))
-    record.publish()
-    said = " ".join(run_verify(record.site).output.split())
+    said = " ".join(run_verify(given.site).output.split())
     assert "ballots counted again: 3 of 1 rounds" in said
     assert "people in the log: 1 vote with chances in 1 round, Brier" in said
-    bend(record, lambda body: next(row for row in body["ballots"] if "chances" in row).update(chances=GIVEN))
-    assert "are not those of its signed transaction" in run_verify(record.site).output
-    record.memory.close()
+
+
+def test_bent_chances_are_named_in_a_row_and_in_the_sums_of_the_log(given: Record) -> None:
+    audit = Audit()
+    for entry in log_entries(given):
+        audit.take(entry)
+    logged = dict(audit.voted[ROUND])
+    sums = logged.pop("chance_sums")
+    data = (given.site / path_of(ROUND).lstrip("/")).read_bytes()
+
+    for bent in ({}, {"chance_sums": {**sums, "up": 16, "down": 59}}):
+        with pytest.raises(RecountError, match="their chances add up to"):
+            recount(ROUND, logged | bent, lambda _: data)
+
+    bend(given, lambda body: next(row for row in body["ballots"] if "chances" in row).update(chances=GIVEN))
+    assert "are not those of its signed transaction" in run_verify(given.site).output

@@ -2,20 +2,22 @@
 
 import json
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import astuple, replace
 from pathlib import Path
 
 import pytest
 from algosdk.account import address_from_private_key
 from sqlalchemy import insert
 
+from gateway.wire.notes import Chances
 from generator.arena.values import Burst, LockedCrowd, RecordCrowd
+from generator.arena.voters import ChanceScores
 from generator.catalog.words import Prediction
 from generator.record.memory import tables as t
 from generator.record.memory.ballots import crowd_of
 from generator.record.memory.store import Memory
 from tests.support.arena_inputs import CONFIG, HOUR, MINUTE, NOON, Vote, hours, inputs_at, play_tick, voter
-from tests.support.databases import reopen, url_in
+from tests.support.databases import dump, reopen, url_in
 
 NEXT = "BTC-20261120-130000"
 
@@ -131,3 +133,28 @@ def test_of_too_many_earlier_voters_those_of_most_rounds_are_named(memory: Memor
     assert len(named) == 4
     assert {address_from_private_key(voter(number)) for number in (0, 1)} < set(named)
     assert memory.earlier_voters(4) is named
+
+
+def test_chances_are_scored_for_their_voter_and_the_crowd_and_a_word_for_neither(memory: Memory) -> None:
+    given = Chances(55, 30, 15)
+    for hour in range(4):
+        now = NOON + hour * HOUR
+        play_tick(memory, inputs_at(now))
+        said = Vote(round_at(hour + 1), by=0, chances=given if hour != 1 else None)
+        vote_at(memory, now + 30 * MINUTE, said, Vote(round_at(hour + 1), by=1))
+    view = play_tick(memory, inputs_at(NOON + 4 * HOUR))
+
+    expected = ChanceScores()
+    for row in reversed(memory.resolved_rounds(10)):
+        base = row["forecast"]["base_rate"]
+        if row["round_id"] != round_at(2):
+            chances = (base["down"], base["neutral"], base["up"])
+            expected = expected.plus(given, chances, Prediction(row["outcome"]))
+    kept = dump(memory._engine.url.render_as_string())["voters"]
+    scores = {address: scores for address, _resolved, _hits, *scores in kept}
+    first, second = (address_from_private_key(voter(number)) for number in (0, 1))
+    assert expected.rounds == 2
+    assert scores == {first: list(astuple(expected)), second: [None] * 6}
+    assert (view.crowd_record.rounds, view.crowd_record.votes) == (2, 2)
+    assert view.crowd_record.brier == round(expected.brier / 10**8 / 2, 4)
+    assert (view.leaderboard.scored, view.leaderboard.scored_below, view.leaderboard.by_score) == (1, 1, ())

@@ -212,5 +212,6 @@ def _compare(found: Sequence[Counted], logged: Mapping[str, Any]) -> None:
     for ballot in found:
         if ballot.chances is not None:
             sums = sums.plus(ChanceSums(1, *ballot.chances))
-    if sums != chance_sums_of(logged, "chance_sums"):
-        raise RecountError(f"their chances add up to {asdict(sums)}, the log says {logged['chance_sums']}")
+    stated = chance_sums_of(logged, "chance_sums")
+    if sums != stated:
+        raise RecountError(f"their chances add up to {asdict(sums)}, the log says {asdict(stated)}")
