@@ -124,7 +124,7 @@ async def test_a_row_that_pays_somebody_else_or_nothing_is_passed_over(lie: Any,
         (lambda _query, _asked: TimeoutError(), "does not answer"),
         (lambda _query, _asked: (200, page([], None, 99)), "has read up to round 99, before 100"),
         (
-            lambda _query, asked: (200, page([None] * PAGE, str(asked))),
+            lambda _query, asked: (200, page([None] * 1_000, str(asked))),
             "over 100,000 transfers since round 100: name a later one",
         ),
     ],

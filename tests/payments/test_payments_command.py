@@ -17,7 +17,7 @@ from gateway.ledger.store import Ledger
 from gateway.ledger.view import LedgerView
 from generator.cli.payments import payments_app
 from tests.support.intents import INTENT
-from tests.support.processes import emi
+from tests.support.processes import emi_here
 from tests.support.vaults import START
 
 UNKNOWN, SETTLED, REFUSED = (letter * 52 for letter in "USR")
@@ -64,7 +64,7 @@ def test_show_and_export_after_the_gateway_ended(tmp_path: Path) -> None:
 
     shown = payments("show", REFUSED, folder=tmp_path)
     exported = payments("export", "--csv", folder=tmp_path)
-    missing = emi("payments", "show", "X" * 52, cwd=tmp_path, EMI_STATE_DIR=str(tmp_path))
+    missing = emi_here("payments", "show", "X" * 52, cwd=tmp_path, EMI_STATE_DIR=str(tmp_path))
 
     rows = list(csv.DictReader(io.StringIO(exported.stdout)))
     assert "payment_expired" in shown.stdout
