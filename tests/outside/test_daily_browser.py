@@ -1,0 +1,127 @@
+"""The daily question and a voter's page in a browser: by keyboard alone, with the result, and the key as a file."""
+
+import http.server
+import json
+import threading
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+import pytest
+from algosdk.encoding import encode_address
+
+from gateway.wire.algorand import KEY_BYTES
+from generator.arena.daily import published_question, score
+from generator.catalog.words import Prediction
+from generator.record.memory.exports import VoterRow
+from generator.site.files.voters import running_voters
+from generator.site.pages.render import Pages
+from generator.site.resources import Assets
+from tests.outside.site_pages import BROWSED, Browser, BrowserContext, Page, expect
+from tests.site.test_daily_page import LIVE, OPEN, OVER, VOID, seen
+from tests.support.page_view import view
+
+VOTER = encode_address(bytes(range(KEY_BYTES)))
+ENDS = (-120, -40, 35, 110)
+KEPT = [
+    {"question": OVER.question_id, "ends": {"low_90": -120, "low_50": -40, "high_50": 35, "high_90": 110}}
+    | {"change": 0, "txid": "A", "counted": True}
+]
+pytestmark = BROWSED
+
+
+def rows() -> list[VoterRow]:
+    votes = [
+        VoterRow(VOTER, f"BTC-20261101-{number:06d}", (60, 25, 15), str(came), brier, 0.66, 0.7)
+        for number, (came, brier) in enumerate([(Prediction.BULLISH, 0.245), (Prediction.BEARISH, 1.145)] * 20)
+    ]
+    return [*votes, VoterRow(VOTER, OVER.question_id, ENDS, 1.5, score(ENDS, 1.5), 5.07, 4.7)]
+
+
+@pytest.fixture(scope="module")
+def origin(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The pages of one release, and the files that their scripts read, as plain files."""
+    folder = tmp_path_factory.mktemp("daily")
+    questions = [published_question(question) for question in (OPEN, LIVE, OVER, VOID)]
+    files = {
+        **Assets.load().files,
+        **Pages().render(replace(view(), ctx=seen(OPEN, LIVE, OVER, VOID))),
+        **running_voters(rows(), "2026-11", "live", ()),
+        "/arena/daily.json": json.dumps({"questions": questions}).encode(),
+        "/api/teacher-lessons.php": json.dumps({"leaderboard": {"places": []}}).encode(),
+    }
+    for path, content in files.items():
+        file = folder / path.lstrip("/")
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(content)
+
+    handler = partial(http.server.SimpleHTTPRequestHandler, directory=str(folder))
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+def opened(context: BrowserContext, origin: str, path: str) -> Page:
+    page = context.new_page()
+    page.goto(origin + path)
+    return page
+
+
+def test_by_keys_alone_the_four_ends_are_set_and_stay_in_order(browser: Browser, origin: str) -> None:
+    page = opened(browser.new_context(viewport={"width": 390, "height": 844}), origin, "/arena/daily/")
+    page.locator("#daily-picture svg").wait_for()
+
+    page.locator("input[name=low_50]").focus()
+    page.keyboard.press("End")  # above both high ends
+
+    sliders = [page.locator(f"input[name={name}]") for name in ("low_90", "low_50", "high_50", "high_90")]
+    values = [int(slider.input_value()) for slider in sliders]
+    most = int(sliders[0].get_attribute("max") or 0)
+    assert values[1:] == [most, most, most]
+    assert values[0] < 0
+    for _ in range(3):
+        page.keyboard.press("Tab")
+    expect(page.locator("#daily-answer")).to_be_focused()
+    assert page.evaluate("document.documentElement.scrollWidth") == 390
+
+
+def test_an_answer_of_before_has_its_result_by_three_scores(browser: Browser, origin: str) -> None:
+    context = browser.new_context()
+    context.add_init_script(f"localStorage.setItem('emi-daily', JSON.stringify({json.dumps(KEPT)}))")
+    page = opened(context, origin, "/arena/daily/")
+
+    mine, brain, usual = (f"{score(ends, 1.5):.3f}" for ends in (ENDS, OVER.brain, OVER.usual))
+    expect(page.locator("#daily-mine")).to_contain_text(f"Your score {mine}, the brain {brain}, a usual day {usual}")
+    expect(page.locator("#daily-mine")).to_contain_text("outside your 50% range, outside your 90% range")
+
+
+def test_a_voter_sees_scores_intervals_luck_and_no_place(browser: Browser, origin: str) -> None:
+    page = opened(browser.new_context(), origin, f"/arena/you/#{VOTER}")
+    record = page.locator("#you-figures")
+
+    expect(record).to_contain_text("0.6950")  # the mean of 0.245 and 1.145
+    expect(record).to_contain_text("20 of 40, 50.0%")
+    expect(record).to_contain_text("By your own chances 0.5550 was to be expected")  # 1 - 0.36 - 0.0625 - 0.0225
+    expect(record).to_contain_text("No place yet; 1 address")
+    expect(page.locator("#you-figures tbody tr")).to_have_count(10)
+
+
+def test_a_key_kept_as_a_file_votes_from_another_browser(browser: Browser, origin: str, tmp_path: Path) -> None:
+    first = opened(browser.new_context(), origin, "/arena/you/")
+    first.evaluate("import('/assets/vote-key.js').then((keys) => keys.keyOfThisBrowser()).then(() => null)")
+    with first.expect_download() as download:
+        first.locator("#you-keep").click()
+    download.value.save_as(tmp_path / "key.json")
+    first.locator("#you-mine").click()
+    said = first.locator("#you-state p").inner_text()
+
+    other = opened(browser.new_context(), origin, "/arena/you/")
+    other.set_input_files("#you-file", tmp_path / "key.json")
+
+    expect(other.locator("#you-key")).to_have_text("This browser votes with that key now.")
+    expect(other.locator("#you-state")).to_have_text(said)
+    (tmp_path / "broken.json").write_text('{"format": "emi-voter-key/1", "x": "AA", "d": "AA"}')
+    other.set_input_files("#you-file", tmp_path / "broken.json")
+    expect(other.locator("#you-key")).to_have_text("This file holds no such key. Nothing was changed.")
