@@ -21,6 +21,7 @@ _RECENT_HOURS: Final = 8  # in which most of a day's move may have come
 _MOST: Final = 0.6  # of the day's move
 BAND: Final = 0.4307 * 1.4826  # a third of a normal distribution, from the median size of its moves
 _FEWEST_MOVES: Final = DAY // 2 - 8
+_FEW_ENDS: Final = 4  # up to which each week is sorted for itself
 _TIE: Final = 1e-5  # what the kept week, in single precision, may be off by: no hour is larger than itself
 _WHOLE: Final = 0.9  # of the quarter hours of a day or a week, from which on it is called one
 LATELY: Final = (3, 8, 20)  # hours over which the last moves are given
@@ -308,9 +309,28 @@ def median_bands(closes: FloatArray, ends: Times, quarters: int) -> FloatArray:
         NaN where too few are known, (n, assets).
     """
     sizes = np.abs(closes[quarters:] - closes[:-quarters])
+    if len(ends) <= _FEW_ENDS:
+        middle = np.stack([_lower_median(sizes[end + 1 - WEEK : end + 1 - quarters]) for end in ends.tolist()])
+    else:
+        middle = _running_medians(sizes, ends, quarters)
+    return np.where(middle > 0.0, BAND * middle, np.nan)
+
+
+def _lower_median(sizes: FloatArray) -> FloatArray:
+    """Return the lower median of each column's known sizes, (assets,), NaN where too few are known."""
+    in_order = np.sort(np.where(np.isfinite(sizes), sizes, np.nan), axis=0)
+    known = np.isfinite(in_order).sum(axis=0)
+    place = np.maximum(known - 1, 0) // 2
+    middle = in_order[place, np.arange(sizes.shape[1])]
+    out: FloatArray = np.where(known >= _FEWEST_MOVES, middle, np.nan)
+    return out
+
+
+def _running_medians(sizes: FloatArray, ends: Times, quarters: int) -> FloatArray:
+    """Return the lower medians at many ends: sizes stay in order from one to the next."""
     first = int(ends[0])
-    middle = np.full((len(ends), closes.shape[1]), np.nan)
-    for column in range(closes.shape[1]):
+    middle = np.full((len(ends), sizes.shape[1]), np.nan)
+    for column in range(sizes.shape[1]):
         # The first week is sorted; of the next ones moves leave it and others are put where they belong.
         every = sizes[:, column].tolist()
         week = np.sort(sizes[first + 1 - WEEK : first + 1 - quarters, column])
@@ -326,7 +346,7 @@ def median_bands(closes: FloatArray, ends: Times, quarters: int) -> FloatArray:
             last = end
             if len(in_order) >= _FEWEST_MOVES:
                 middle[row, column] = in_order[(len(in_order) - 1) // 2]
-    return np.where(middle > 0.0, BAND * middle, np.nan)
+    return middle
 
 
 def _place(week: Week, t_ms: int) -> FloatArray:

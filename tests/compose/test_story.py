@@ -139,7 +139,7 @@ def test_the_funding_plot_is_the_mean_rate_each_twelve_hours(name: str) -> None:
     assert (drawn["unit"], drawn["part"]) == ("percent per 8 hours", "derivatives")
 
 
-def test_a_last_hour_without_a_rank_in_its_week_is_told_with_its_sign() -> None:
+def test_a_last_hour_without_a_rank_in_its_week_is_given_with_its_sign() -> None:
     said = hour(StoryFacts(turn=7, last_hour=-1.42))
 
     assert len(said) == 1
