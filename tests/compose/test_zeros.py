@@ -58,7 +58,7 @@ def test_funding_of_zero_costs_nothing() -> None:
     assert (made.rate_8h_percent, made.annualised_percent, made.cost_per_1000_usd_day) == (0.0, 0.0, 0.0)
 
 
-def test_a_choice_that_nobody_made_has_a_share_of_zero() -> None:
+def test_a_choice_that_no_one_made_has_a_share_of_zero() -> None:
     for place, tally in enumerate((Tally(3, 0, 0), Tally(0, 3, 0), Tally(0, 0, 3), Tally(0, 0, 0))):
         made = human_consensus_block(tally)
         shares = [made.bullish_percent, made.bearish_percent, made.neutral_percent]

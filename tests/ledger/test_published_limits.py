@@ -32,7 +32,7 @@ def test_a_probe_is_as_large_as_published_and_two_good_ones_end_an_outage() -> N
 
 
 @in_loop
-async def test_a_ledger_that_nobody_uses_is_probed_as_often_as_published(tmp_path: Path) -> None:
+async def test_a_ledger_that_no_one_uses_is_probed_as_often_as_published(tmp_path: Path) -> None:
     clock, ledger = ManualClock(), Ledger(tmp_path / "payments.sqlite3")
     thread = LedgerThread(ledger, clock)
     every = timedelta(seconds=published("Every # s a probe writes"))
