@@ -66,7 +66,7 @@ async def test_what_an_operator_or_the_generator_must_change_is_worth_a_wait_of_
 @in_loop
 async def test_a_vault_or_a_facilitator_that_may_be_back_soon_is_worth_a_short_wait(tmp_path: Path) -> None:
     async with gateway_app(tmp_path, vault=None) as home:
-        assert await order_of(home) == Unavailable("no data has been published yet")
+        assert await order_of(home) == Unavailable("no data has been published yet", 5)
 
         write_vault(tmp_path / "vault")
         home.upstream.supported = 500

@@ -428,6 +428,15 @@ async def test_look_ups_count_against_the_rate_limit(tmp_path: Path) -> None:
 
 
 @in_loop
+async def test_look_ups_of_a_new_payment_s_group_count_against_the_rate_limit_too(tmp_path: Path) -> None:
+    async with gateway_app(tmp_path, rate_limit_per_minute=1) as home:
+        answer = await home.send(home.buyer.pair()[0])
+
+    assert_no_challenge(answer, 429)
+    assert sum(home.upstream.looks.values()) == 1
+
+
+@in_loop
 async def test_a_malformed_copy_waits_for_the_payment_that_is_in_flight(tmp_path: Path) -> None:
     async with gateway_app(tmp_path) as home:
         home.upstream.settle_delay_s = 0.05

@@ -162,6 +162,18 @@ async def test_settled_delivers_the_quoted_bytes_and_the_computed_txid(tmp_path:
 
 
 @in_loop
+async def test_a_payment_that_is_sent_again_meanwhile_is_verified_once(tmp_path: Path) -> None:
+    async with gateway_app(tmp_path) as home:
+        home.upstream.verify = {"isValid": False, "invalidReason": "insufficient_funds"}
+        payment = home.buyer.pay()
+
+        answers = await asyncio.gather(*(home.send(payment) for _ in range(3)))
+
+    assert [answer.status_code for answer in answers] == [402] * 3
+    assert len(home.upstream.asked("/verify")) == 1
+
+
+@in_loop
 async def test_another_product_is_402_also_concurrently(tmp_path: Path) -> None:
     async with gateway_app(tmp_path) as home:
         home.upstream.settle_delay_s = 0.05
