@@ -142,7 +142,7 @@ def test_a_voter_is_scored_against_the_base_rate_of_the_same_rounds() -> None:
     assert (sums.saved.low, sums.saved.high) == pytest.approx((mean - half, mean + half), abs=2e-4)
 
 
-def test_voters_are_ranked_by_the_lower_end_of_what_their_chances_saved_from_30_rounds_on() -> None:
+def test_voters_are_ranked_by_the_lower_end_of_what_their_chances_saved() -> None:
     def given(chances: Chances, came: Prediction, rounds: int) -> ChanceScores:
         sums = ChanceScores()
         for _ in range(rounds):

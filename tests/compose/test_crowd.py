@@ -111,7 +111,7 @@ def with_chances() -> TickContext:
     return replace(full, arena=replace(full.arena, live_tally=voted, live_simulated_tally=simulated))
 
 
-def test_the_mean_chances_of_real_and_simulated_votes_are_published_apart_with_their_counts() -> None:
+def test_mean_chances_of_real_and_simulated_votes_are_published_apart() -> None:
     said = crowd_chances(with_chances()).as_json()
 
     assert said == {
