@@ -32,8 +32,12 @@ class Variants:
         self._brotli = ThreadPoolExecutor(1, thread_name_prefix="brotli")
 
     def add(self, files: Mapping[str, bytes], lasting: Collection[str] = ()) -> dict[str, bytes]:
-        """Return `files` and a variant for every text file that gets at least a tenth smaller."""
-        texts = {path: content for path, content in files.items() if len(content) >= SMALLEST and path.endswith(TEXT)}
+        """Return `files` and a variant for every text file that gets at least a tenth smaller and comes without."""
+        texts = {
+            path: content
+            for path, content in files.items()
+            if len(content) >= SMALLEST and path.endswith(TEXT) and f"{path}.gz" not in files
+        }
         self._made = self._pairs({content: _levels(content, lasts=path in lasting) for path, content in texts.items()})
 
         out = dict(files)

@@ -9,6 +9,7 @@ from generator.arena.daily import score
 from generator.catalog.discovery import is_voters_file
 from generator.catalog.words import Prediction, SourceMode
 from generator.record.memory.exports import VoterRow
+from generator.release.variants import Variants
 from generator.site.files.downloads import downloads
 from generator.site.files.voters import MOST_ROWS, running_voters
 from tests.record.test_daily import ASKED, MEASURED, NAME, NARROW, answer
@@ -85,3 +86,9 @@ def test_a_month_that_is_over_is_written_once_and_listed_by_its_digests(tmp_path
     assert running["files"] == []
     assert running["months"] == [{"month": "2026-11", "list": index}]
     assert not any(path.startswith("/files/voters/") for path in after.once)
+
+
+def test_what_the_background_packed_is_not_packed_again_by_a_tick() -> None:
+    files = {"/arena/voters/AB.json": b"x" * 5_000, "/arena/voters/AB.json.gz": b"packed", "/a.json": b"y" * 5_000}
+
+    assert set(Variants().add(files)) == {*files, "/a.json.gz", "/a.json.br"}

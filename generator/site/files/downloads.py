@@ -102,7 +102,9 @@ def downloads(exports: Exports, mode: SourceMode, at: datetime, max_bytes: int =
     running = exports.span(_begin(since), _begin(_after(current)))
     votes = exports.voters(_begin(since), _begin(_after(current)))
     months = tuple(file for files in noted.values() for file in files)
-    files = _running_files(running, months, mode) | running_voters(votes, current, str(mode), months)
+    files = _running_files(running, months, mode)
+    for path, data in running_voters(votes, current, str(mode), months).items():
+        files |= _with_packed(path, data)
 
     for path, data in (*files.items(), *once.items()):
         if len(data) > max_bytes:
@@ -125,13 +127,19 @@ def _running_files(span: Span, months: Sequence[RecordFile], mode: SourceMode) -
     made = _record_files(span, mode, None)
     files: dict[str, bytes] = {}
     for row, data in made:
-        files[row.path] = data
-        for ending, packed in zip((".gz", ".br"), pack(data), strict=True):
-            if len(packed) < WORTH * len(data):
-                files[row.path + ending] = packed
+        files |= _with_packed(row.path, data)
 
     listed = (*(row for row, _ in made), *months)
     files[SUMS] = "".join(f"{row.sha256}  {row.name}\n" for row in listed).encode()
+    return files
+
+
+def _with_packed(path: str, data: bytes) -> dict[str, bytes]:
+    """Return a file with its packed forms where they are worth it; made here, so that no tick packs it."""
+    files = {path: data}
+    for ending, packed in zip((".gz", ".br"), pack(data), strict=True):
+        if len(packed) < WORTH * len(data):
+            files[path + ending] = packed
     return files
 
 

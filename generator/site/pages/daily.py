@@ -73,7 +73,7 @@ def daily_view(ctx: TickContext) -> dict[str, Any]:
 def title(question: DailyQuestion | None, now_ms: int) -> str:
     """Return the question as it is asked, with the day by its name where it is tomorrow."""
     if question is None:
-        return "Where will Bitcoin be at 13:00 tomorrow?"
+        return "The daily question: where will Bitcoin be?"
     measured = moment(question.measured_ms)
     day = f"{measured:%A}, {measured.day} {measured:%B}"
     if question.measured_ms // DAY_MS == now_ms // DAY_MS + 1:
