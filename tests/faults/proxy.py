@@ -12,6 +12,7 @@ from aiohttp import web
 from starlette.applications import Starlette
 
 from tests.support.fake_upstream import payment_txid
+from tests.support.inline_client import ask_app
 
 PLACES = {"f": "facilitator", "a": "algod", "i": "indexer"}
 
@@ -48,6 +49,7 @@ class FaultProxy:
     """
 
     def __init__(self, devnet: Starlette) -> None:
+        self._app = devnet
         self._devnet = httpx2.AsyncClient(transport=httpx2.ASGITransport(app=devnet), base_url="http://localhost")
         self._faults: Mapping[str, Behaviour] = {}
         self._over = asyncio.Event()
@@ -85,12 +87,9 @@ class FaultProxy:
 
         async def pass_on() -> web.Response:
             path = f"/{PLACES[place]}/{tail}"
-            answer = await self._devnet.request(request.method, path, content=body, params=dict(request.query))
-            return web.Response(
-                status=answer.status_code,
-                body=answer.content,
-                content_type=answer.headers["content-type"].split(";")[0],
-            )
+            status, headers, content = await ask_app(self._app, request.method, path, request.query_string, body)
+            content_type = headers[b"content-type"].decode().split(";")[0]
+            return web.Response(status=status, body=content, content_type=content_type)
 
         async def hand(what: str) -> httpx2.Response:
             return await self._devnet.post(f"/facilitator/{what}", content=body)

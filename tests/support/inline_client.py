@@ -55,3 +55,34 @@ def _scope(request: httpx2.Request) -> dict[str, Any]:
         "client": ("127.0.0.1", 50_000),
         "server": (url.host, url.port or 80),
     }
+
+
+async def ask_app(
+    app: ASGIApp, method: str, path: str, query: str = "", body: bytes = b""
+) -> tuple[int, dict[bytes, bytes], bytes]:
+    """Ask an application on loopback without a client, which takes as long as a short answer; return what it says."""
+    sent: list[Any] = []
+
+    async def receive() -> Any:
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    scope = {
+        "type": "http",
+        "asgi": {"version": "3.0"},
+        "http_version": "1.1",
+        "method": method,
+        "scheme": "http",
+        "path": path,
+        "raw_path": path.encode(),
+        "query_string": query.encode(),
+        "root_path": "",
+        "headers": [(b"host", b"localhost"), (b"content-length", str(len(body)).encode())],
+        "client": ("127.0.0.1", 50_000),
+        "server": ("localhost", 80),
+    }
+    await app(scope, receive, send)
+    content = b"".join(message.get("body", b"") for message in sent[1:])
+    return sent[0]["status"], dict(sent[0]["headers"]), content
