@@ -27,7 +27,7 @@ FEWEST_HOURS: Final = 10  # like this one, of which is counted what followed
 FEWEST_DAYS: Final = 7  # on which they lie
 FEWEST_RANKED: Final = 7 * DAY  # hours with a value, before now is ranked among them
 _CARRIED_MS: Final = 3 * BAR_MS  # for which a price stands for those that are missing after it
-_DRAWS: Final = 1000  # of days
+_DRAWS: Final = 4000  # of days
 _TAIL: Final = 0.5  # percent at each end: six shares are looked at together
 _SHARP: Final = 0.9  # of the month's hours have a smaller move than a sharp one
 

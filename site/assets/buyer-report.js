@@ -67,8 +67,19 @@ function lines(plot) {
     shape("text", { x: LEFT - 6, y: up(y) + 4, "text-anchor": "end" }, short(y)),
   ]);
   const feet = [first, (first + last) / 2, last].map((x, place) =>
-    shape("text", { x: across(x), y: HEIGHT - 14, "text-anchor": ["start", "middle", "end"][place] }, short(x)),
+    shape(
+      "text",
+      { x: across(x), y: HEIGHT - 14, "text-anchor": ["start", "middle", "end"][place] },
+      place === 1 ? `${short(x)} ${plot.x_name}` : short(x),
+    ),
   );
+  const sides = (plot.states || []).flatMap((state, place, every) => {
+    const begins = state !== every[place - 1] && (state === "rising" || state === "falling");
+    const length = every.slice(place).findIndex((other) => other !== state);
+    const places = length < 0 ? every.length - place : length;
+    const x = across(plot.x[place]) + (step * (places - 1)) / 2;
+    return begins && places * step > 40 ? [shape("text", { x, y: TOP + 14, "text-anchor": "middle" }, state)] : [];
+  });
   const drawn = plot.series.map((one, place) =>
     shape("polyline", {
       class: place ? "line other" : "line",
@@ -76,7 +87,7 @@ function lines(plot) {
       points: one.values.flatMap((y, at) => (known(y) ? [`${across(plot.x[at])},${up(y)}`] : [])).join(" "),
     }),
   );
-  return [picture(plot.title, HEIGHT, [...ground, ...marks, ...feet, ...drawn])];
+  return [picture(plot.title, HEIGHT, [...ground, ...marks, ...feet, ...sides, ...drawn])];
 }
 
 // A row for each place: bars from zero, or spans from the first series to the last.
@@ -99,7 +110,7 @@ function rows(plot) {
   const drawn = plot.x.flatMap((name, place) => {
     const y = 8 + place * (many * ROW + 8);
     const at = plot.series.map((one) => one.values[place]);
-    const label = shape("text", { x: LEFT - 6, y: y + 13, "text-anchor": "end" }, name);
+    const label = shape("text", { x: LEFT - 6, y: y + 13, "text-anchor": "end" }, known(name) ? `${name}%` : name);
     if (!at.every(known)) return [label];
     if (spans) {
       const [end, begin, until, most] = at;
@@ -163,7 +174,7 @@ function human(report) {
     if (record.latest_arena_losses?.length)
       made.push(
         head(4, "Latest misses in the Arena"),
-        list(record.latest_arena_losses.map((one) => `${one.round_id}: called ${one.called}, came ${one.came}`)),
+        list(record.latest_arena_losses.map((one) => `${one.round_id}: called ${one.called}, came ${one.came}${one.backtest ? " (backtest)" : ""}`)),
       );
     drawn("track_record");
   }
@@ -174,7 +185,7 @@ function human(report) {
 }
 
 // A plot as its picture and as a table: the first column names the place.
-function plotted(plot) {
+export function plotted(plot) {
   return {
     kind: "plot",
     title: `${plot.title} (${plot.unit})`,

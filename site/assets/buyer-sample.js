@@ -1,6 +1,6 @@
 // A whole document for free: its beginning next to the price, all of it on a button.
 
-import { blocks, draw, element } from "./buyer-report.js";
+import { blocks, draw, element, plotted } from "./buyer-report.js";
 import { when } from "./buyer-tables.js";
 import { ask } from "./buyer-wire.js";
 
@@ -14,11 +14,11 @@ async function load() {
   return answer.body;
 }
 
-// The first sentences and the first chart, or the first lines of what a program reads.
+// The first sentences and the first plot, or the first lines of what a program reads.
 function glimpse(body) {
   const { report } = body;
   const made = [element("p", report?.verdict || body.headline, "verdict")];
-  if (report?.charts?.length) return [...made, ...draw([{ kind: "chart", ...report.charts[0], names: [], rows: [] }])];
+  if (report?.plots?.length) return [...made, ...draw([{ ...plotted(report.plots[0]), names: [], rows: [] }])];
   const inner =
     body.intelligence_layer?.regime || body.summary?.biases
       ? body.intelligence_layer?.regime || body.summary

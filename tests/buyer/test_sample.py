@@ -1,6 +1,6 @@
 import json
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from typing import Any, get_type_hints
 
 import pytest
@@ -11,7 +11,17 @@ from generator.catalog.links import SAMPLE_REPORT
 from generator.catalog.products import PRODUCTS, Product
 from generator.catalog.text.answers import DISCLAIMER
 from generator.compose.all import PAID
-from generator.site.files.sample import SAMPLE_KEY, SAMPLE_PATHS, Sample, Samples, Sold, bundled, bundled_files, of_day
+from generator.site.files.sample import (
+    SAMPLE_KEY,
+    SAMPLE_PATHS,
+    SIMULATED,
+    Sample,
+    Samples,
+    Sold,
+    bundled,
+    bundled_files,
+    of_day,
+)
 
 REPORT = PRODUCTS[-1]
 
@@ -46,7 +56,17 @@ def test_on_the_first_day_the_sample_is_the_bundled_one_and_says_it_is_simulated
     content = shown(Sample(Notes(), REPORT), "today", NOON)
 
     assert (content["sample"], content["sample_day"], content["source_mode"]) == ("bundled", None, "simulated")
-    assert "simulated market" in content["sample_note"]
+    assert "made with a drift that real ones do not show" in content["sample_note"]
+    assert content["report"]["plots"], "with pictures"
+
+
+def test_the_sample_of_a_simulated_day_says_so_and_that_of_a_real_one_does_not() -> None:
+    day = date(2026, 5, 4)
+
+    simulated = of_day(Sold(day, body("x") | {"source_mode": "simulated"}), REPORT)
+    real = of_day(Sold(day, body("x")), REPORT)
+
+    assert simulated["sample_note"] == f"{real['sample_note']} {SIMULATED}"
 
 
 def test_after_midnight_it_is_the_last_report_of_the_day_before_and_stays_so_all_day() -> None:

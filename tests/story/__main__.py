@@ -16,7 +16,17 @@ from generator.compose.all import compose_free
 from generator.compose.body import encode
 from generator.compose.paid_human_report import paid_human_report
 from tests.story.moments import moments_of, recordings
-from tests.story.prose import MOST_BYTES, Prose, most_shared, prose_of, sentences_in
+from tests.story.prose import (
+    EASIEST,
+    FEWEST_WORDS,
+    HARDEST,
+    MOST_BYTES,
+    MOST_WORDS,
+    Prose,
+    most_shared,
+    prose_of,
+    sentences_in,
+)
 from tests.story.reading import Read, read_report
 from tests.story.statements import WORDINGS
 from tests.support.ten_moments import Moment
@@ -44,7 +54,7 @@ def main(
         count = moments - short * (len(folders) - 1) if folder == longest else short
         whole = whole.plus(_read(folder, count))
 
-    print(f"all: {whole.statements:,} statements with {whole.figures:,} figures, {len(whole.faults)} wrong")
+    print(f"all: {whole.statements:,} statements with {whole.figures:,} figures, {len(whole.faults)} faults")
     print(f"{len(whole.wordings)} of {len(WORDINGS)} wordings seen")
     for fault in whole.faults[:SHOWN]:
         print(f"  {fault}")
@@ -64,6 +74,7 @@ def _read(folder: Path, count: int) -> Read:
         found = found.plus(one)
         prose.append(prose_of(report))
         sizes.append(len(encode({"report": report})))
+        found.faults += _unlike_prose(moment.name, prose[-1])
         if number % FREE_EACH == 0:
             found.faults += _free_too(moment, prose[-1])
 
@@ -74,12 +85,23 @@ def _read(folder: Path, count: int) -> Read:
     )
     print(
         f"{folder.name}: {len(prose)} reports, {found.statements:,} statements, {found.figures:,} figures, "
-        f"{len(found.faults)} wrong; {min(words)} to {max(words)} words, grade {min(grades):.1f} to {max(grades):.1f}, "
+        f"{len(found.faults)} faults; "
+        f"{min(words)} to {max(words)} words, grade {min(grades):.1f} to {max(grades):.1f}, "
         f"at most {most_shared(spread)} sentences in two of ten, {max(sizes):,} bytes of {MOST_BYTES:,} "
         f"({time.process_time() - began:.0f} CPU-s)",
         flush=True,
     )
     return found
+
+
+def _unlike_prose(name: str, prose: Prose) -> list[str]:
+    """Return where a report is too short, too long, or not for its readers."""
+    faults = []
+    if not FEWEST_WORDS <= prose.words <= MOST_WORDS:
+        faults.append(f"{name}: {prose.words} words")
+    if not EASIEST <= prose.grade <= HARDEST:
+        faults.append(f"{name}: grade {prose.grade:.2f}")
+    return faults
 
 
 def _free_too(moment: Moment, prose: Prose) -> list[str]:

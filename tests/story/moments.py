@@ -36,7 +36,7 @@ def moments_of(folder: Path, count: int) -> Iterator[Moment]:
     source = RecordedSource([folder], offset_ms=0)
     engine = Engine(Weights.load(), ASSETS)
     read = 0
-    for row in np.unique(np.linspace(ENOUGH_BARS, len(frame) - 1, count).astype(int)).tolist():
+    for row in np.unique(np.linspace(ENOUGH_BARS, _last_whole(frame), count).astype(int)).tolist():
         engine.advance(frame.rows(read, row + 1))
         read = row + 1
         bars = _month(frame, read)
@@ -48,6 +48,12 @@ def moments_of(folder: Path, count: int) -> Iterator[Moment]:
 def _frame(folder: Path) -> BarFrame:
     frame = load_recording([folder], ASSETS).frame
     return frame if frame.interval_ms == BAR_MS else frame.rows(0, 0)
+
+
+def _last_whole(frame: BarFrame) -> int:
+    """Return the last bar that every asset has which the recording holds at all."""
+    known = np.isfinite(frame.fields["close"])
+    return int(np.flatnonzero(known[:, known.any(axis=0)].all(axis=1))[-1])
 
 
 def _month(frame: BarFrame, read: int) -> BarFrame:

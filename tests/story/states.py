@@ -198,7 +198,7 @@ def _differs(
     gaps = whole[:, 0] / whole[:, 1] - whole[:, 2] / whole[:, 3]
     low, high = np.percentile(gaps, [0.5, 99.5]).tolist()
     # The ends move from one set of draws to the next by about a tenth of the interval's half.
-    slack = max(_NEAR, 0.12 * (high - low) / 2)
+    slack = max(_NEAR, 0.15 * (high - low) / 2)
     if min(abs(low), abs(high)) < slack:
         return None
     return bool(low > 0 or high < 0)

@@ -23,6 +23,8 @@ _TEN_THOUSANDTHS: Final = 0.000051
 _SIDES: Final = ("market without a trend", "uptrend", "downtrend")
 _STEPS: Final = ("normal volatility", "elevated volatility")
 _NEAR: Final = 3.0  # of 100 cases
+_OF_MONTH: Final = 0.2  # of 100: one hour of the month, and a tenth for how ranks are published
+_OF_WEEK: Final = 1.0  # of 100: hours of nearly one size, of which the brain keeps single precision
 _WHYS: Final = {
     "close to that": "today the two spans agree, as they would if each hour were a fresh draw of the same kind.",
     "more than that": "the later hours are expected to be livelier than the next one.",
@@ -93,8 +95,8 @@ class Truth:
             "moved_day": _below(0.1, abs(mean), HUNDREDTHS),
             "rose": mean > 0,
             "fell": mean < 0,
-            "day_high": rank.rank is not None and _below(80, rank.rank, TENTHS),
-            "day_low": rank.rank is not None and _below(rank.rank, 20, TENTHS),
+            "day_high": rank.rank is not None and _below(80, rank.rank, _OF_MONTH),
+            "day_low": rank.rank is not None and _below(rank.rank, 20, _OF_MONTH),
         }
 
     def _hours(self) -> None:
@@ -108,18 +110,18 @@ class Truth:
         if math.isnan(now):
             return
         self.slots |= {"now size": Figure(abs(now)), "now way": "up" if now > 0 else "down"}
-        self.holds["now_unranked"] = rank is None
+        self.holds |= {"now_unranked": rank is None, "now_still": _below(abs(now), 0.005, 0.0002)}
         if rank is None:
             return
         self.slots |= {
-            "now rank": _figure_of_100(rank),
-            "now rest": _figure_of_100(100 - rank),
+            "now rank": _figure_of_100(rank, _OF_WEEK),
+            "now rest": _figure_of_100(100 - rank, _OF_WEEK),
         }
         is_last = largest is not None and largest.is_last
         self.holds |= {
-            "now_high": not is_last and _below(80, rank, 0.2),
-            "now_low": not is_last and _below(rank, 20, 0.2),
-            "now_middle": not is_last and _between(rank, 20, 80, 0.2),
+            "now_high": not is_last and _below(80, rank, _OF_WEEK),
+            "now_low": not is_last and _below(rank, 20, _OF_WEEK),
+            "now_middle": not is_last and _between(rank, 20, 80, _OF_WEEK),
         }
 
     def _largest(self, largest: Hour) -> None:
@@ -168,9 +170,9 @@ class Truth:
         self.holds[f"{name} unranked"] = rank is None
         if rank is not None:
             self.holds |= {
-                f"{name} high": _below(80, rank, TENTHS),
-                f"{name} low": _below(rank, 20, TENTHS),
-                f"{name} middle": _between(rank, 20, 80, TENTHS),
+                f"{name} high": _below(80, rank, _OF_MONTH),
+                f"{name} low": _below(rank, 20, _OF_MONTH),
+                f"{name} middle": _between(rank, 20, 80, _OF_MONTH),
             }
 
     def _maker(self) -> None:
@@ -328,7 +330,8 @@ class Truth:
             figures = {"due n": day.n, "due up": up, "due within": within, "due down": down}
             said = {"said up": said_up, "said within": said_within, "said down": said_down}
             self.slots |= {name: Figure(value, 0.0) for name, value in (figures | said).items()}
-            self.slots["due where"] = f" ({day.of_backtest} of the backtest)" if day.of_backtest else ""
+            older = "all" if day.of_backtest == day.n else day.of_backtest
+            self.slots["due where"] = f" ({older} of the backtest)" if day.of_backtest else ""
         live, older = view.ladder_record.partition, view.ladder_backtest.partition
         score = live or older
         self.holds |= {
@@ -491,7 +494,7 @@ class Truth:
                 "root": Figure(ratio, 0.005 * (1 + ratio) / hour.value),
                 "root verdict": word,
                 "root why": _WHYS[word],
-                "leverage": Figure(100 / abs(low.value) + 0.5, 0.0),  # rounded up: the loss is all of the money or more
+                "leverage": Figure(100 / abs(low.value) + 0.5, 0.6),  # rounded up, of the published range
             }
 
 
@@ -566,6 +569,6 @@ def _of_100(name: str, rank: float | None) -> dict[str, Slot]:
     return {f"{name} rank": _figure_of_100(rank), f"{name} rest": _figure_of_100(100 - rank)}
 
 
-def _figure_of_100(rank: float) -> Figure:
+def _figure_of_100(rank: float, slack: float = _OF_MONTH) -> Figure:
     """Return a rank as it is said: none is 0 or 100."""
-    return Figure(min(max(rank, 1.0), 99.0), 0.2)
+    return Figure(min(max(rank, 1.0), 99.0), slack)

@@ -160,6 +160,12 @@ _HOUR: Final = (
     ),
     *rows(
         "last hour",
+        "now_still",
+        "The hour just over left prices where they were.",
+        "In the last sixty minutes the average coin went nowhere.",
+    ),
+    *rows(
+        "last hour",
         "now_unranked",
         "The last sixty minutes took prices {now way} {now size}%.",
         "In the hour just over prices went {now way} {now size}%.",
@@ -227,7 +233,7 @@ _TOGETHER: Final = (
         "against",
         "some_against",
         "{other} swam against it with {other move}%.",
-        "The exception is {other}, at {other move}%.",
+        "Against it went {other}, at {other move}%.",
         "Not so {other}, which ended at {other move}%.",
         "{other}, at {other move}%, is furthest on the other side.",
     ),

@@ -57,11 +57,10 @@ def _lines(report: dict[str, Any]) -> Iterator[str]:
 
     record = report.get("track_record")
     if isinstance(record, dict):
-        losses = [
-            f"{loss.get('round_id')}: called {loss.get('called')}, came {loss.get('came')}"
-            for loss in _objects(record.get("latest_arena_losses"))
-        ]
-        yield from _section("How past forecasts turned out", str(record.get("text", "")), losses)
+        yield from _section("How past forecasts turned out", str(record.get("text", "")))
+        losses = [_loss(loss) for loss in _objects(record.get("latest_arena_losses"))]
+        if losses:
+            yield from _section("Latest misses in the Arena", points=losses)
         yield from drawn("track_record")
     idea = report.get("idea")
     if isinstance(idea, dict):
@@ -69,6 +68,11 @@ def _lines(report: dict[str, Any]) -> Iterator[str]:
         yield from _section("A question", str(idea.get("question", "")))
     yield from _evidence(report.get("evidence"))
     yield from _section("What it cannot do", " ".join(_texts(report.get("limits"))))
+
+
+def _loss(loss: dict[str, Any]) -> str:
+    where = " (backtest)" if loss.get("backtest") else ""
+    return f"{loss.get('round_id')}: called {loss.get('called')}, came {loss.get('came')}{where}"
 
 
 def _plot(plot: dict[str, Any]) -> Iterator[str]:
@@ -83,6 +87,9 @@ def _plot(plot: dict[str, Any]) -> Iterator[str]:
         yield from _line(series[0]["values"])
         return
     values = [one["values"] for one in series]
+    if plot.get("kind") == "span":
+        yield from _spans(places, values)
+        return
     numbers = [abs(value) for row in values for value in row if isinstance(value, int | float)]
     most = max(numbers, default=0.0) or 1.0
     for place, name in enumerate(places):
@@ -91,6 +98,26 @@ def _plot(plot: dict[str, Any]) -> Iterator[str]:
             if isinstance(value, int | float):
                 bar = "█" * round(_BAR * abs(value) / most)
                 yield f"{name!s:>6} {one.get('name')!s:<14}{value:>9.2f} {bar}"
+
+
+def _spans(places: Sequence[Any], values: Sequence[Sequence[Any]]) -> Iterator[str]:
+    """Draw a row for each place: the outer span in light blocks, the inner one in full ones, zero in the middle."""
+    rows = [row for row in zip(places, *values, strict=False) if all(isinstance(one, int | float) for one in row[1:])]
+    most = max((abs(one) for row in rows for one in row[1:]), default=0.0) or 1.0
+    half = _BAR // 2
+    for name, low, *inner, high in rows:
+        begin, end = (inner[0], inner[-1]) if inner else (low, high)
+        columns = [half + round(half * one / most) for one in (low, begin, end, high)]
+        drawn = "".join(_span_block(column, columns) for column in range(2 * half + 1))
+        yield f"{name!s:>6} {low:>+7.2f} {drawn} {high:>+6.2f}"
+    yield from _wrapped("Full blocks: half of all cases. Light blocks: nine tenths.")
+
+
+def _span_block(column: int, columns: Sequence[int]) -> str:
+    low, begin, end, high = columns
+    if begin <= column <= end:
+        return "█"
+    return "░" if low <= column <= high else " "
 
 
 def _line(values: Sequence[Any]) -> Iterator[str]:

@@ -13,6 +13,7 @@ from typing import Any, Final, NamedTuple, Protocol
 
 from generator.catalog.links import SAMPLE_REPORT
 from generator.catalog.products import HUMAN_REPORT, PRODUCT_BY_ID, PRODUCTS, Product
+from generator.catalog.words import SourceMode
 from generator.compose.body import encode
 
 NEWEST_KEY: Final = "sample_newest"
@@ -24,6 +25,10 @@ BUNDLED: Final = "samples"  # the folder with one file a product
 SAMPLE_PATHS: Final = (*(product.sample for product in PRODUCTS), SAMPLE_REPORT)
 # What a settled body says of its payment is not true of a sample.
 PAYMENT_STATUS: Final = "free_sample"
+SIMULATED: Final = (
+    "No price in it is real: a simulated market is made with a drift that real ones do not show, so its record of "
+    "sides says nothing of theirs."
+)
 
 
 class SampleNotes(Protocol):
@@ -113,13 +118,15 @@ class Sample:
 def of_day(answer: Sold, product: Product) -> dict[str, Any]:
     """Return the sample that is an answer which was for sale on its day, at the price in force now."""
     note = f"A sample: the last full answer of {answer.day.isoformat()}, as it was sold on that day."
+    if answer.body.get("source_mode") == SourceMode.SIMULATED:
+        note = f"{note} {SIMULATED}"
     return _marked(answer.body, product, "last_of_day", note, answer.day.isoformat())
 
 
 def bundled(product: Product = PRODUCT_BY_ID[HUMAN_REPORT]) -> dict[str, Any]:
     """Return the sample that comes with the program: one answer of a simulated market."""
     file = resources.files("generator.site.files").joinpath(BUNDLED, f"{product.buy_name}.json")
-    note = "A bundled sample of a simulated market: no price in it is real."
+    note = f"A bundled sample of a chosen simulated day. {SIMULATED}"
     return _marked(json.loads(file.read_text(encoding="utf-8")), product, "bundled", note, None)
 
 

@@ -324,16 +324,16 @@ def partition(facts: StoryFacts) -> list[str]:
         second = pen.pick(
             "base",
             f"Base rates are {usual}. More movement than usual is expected, so both ends grow.",
-            f"On past days that split was {usual}; what left the middle is our view that more will happen.",
-            f"The past alone gives {usual}; we shift weight to both ends, because we expect more movement, not a side.",
+            f"On past days that split was {usual}, and what left the middle is our view that more will happen.",
+            f"The past alone gives {usual}, and we shift weight to both ends, for we expect more movement, not a side.",
             f"Usually it is {usual}, so a larger move than usual is more likely than usual, in either direction.",
         )
     else:
         second = pen.pick(
             "base",
-            f"The past alone gives {usual}; we put more in the middle, because we expect less movement.",
+            f"The past alone gives {usual}, and we put more in the middle, because we expect less movement.",
             f"Base rates are {usual}. A calmer stretch than usual is expected, so the middle grows.",
-            f"On past days that split was {usual}; the extra in the middle is our view that less will happen.",
+            f"On past days that split was {usual}, and the extra in the middle is our view that less will happen.",
             f"Usually it is {usual}: this time the small move gets the extra weight.",
         )
     furthest = _furthest(pen, facts.furthest)
@@ -373,7 +373,9 @@ def _graded_day(pen: Pen, day: GradedDay) -> str:
     rise, within, fall = day.came
     said_rise, said_within, said_fall = day.said
     n = sum(day.came)
-    of_backtest = f" ({day.of_backtest} of the backtest)" if day.of_backtest else ""
+    of_backtest = ""
+    if day.of_backtest:
+        of_backtest = f" ({'all' if day.of_backtest == n else day.of_backtest} of the backtest)"
     return pen.pick(
         "graded day",
         f"Of the {n} partitions of the last day that have come due{of_backtest}, {rise} ended above the usual move, "

@@ -233,6 +233,12 @@ def _places(pen: Pen, largest: LargestHour) -> str:
 def _last_hour(pen: Pen, moved: float, rank: float | None) -> str:
     size = f"{abs(moved):.2f}%"
     way = "up" if moved > 0 else "down"
+    if not moved:
+        return pen.pick(
+            "last hour",
+            "The hour just over left prices where they were.",
+            "In the last sixty minutes the average coin went nowhere.",
+        )
     if rank is None:
         return pen.pick(
             "last hour",
@@ -360,7 +366,7 @@ def _maker(pen: Pen, changes: Mapping[str, float]) -> list[str]:
     stood_out = pen.pick(
         "against",
         f"{coin_name(other)} swam against it with {changes[other]:+.1f}%.",
-        f"The exception is {coin_name(other)}, at {changes[other]:+.1f}%.",
+        f"Against it went {coin_name(other)}, at {changes[other]:+.1f}%.",
         f"Not so {coin_name(other)}, which ended at {changes[other]:+.1f}%.",
         f"{coin_name(other)}, at {changes[other]:+.1f}%, is furthest on the other side.",
     )
