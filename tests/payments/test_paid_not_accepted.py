@@ -151,8 +151,8 @@ async def test_while_no_node_answers_nothing_is_challenged(tmp_path: Path) -> No
             answer = await home.send(payment)
 
             assert_no_challenge(answer, 503)
-            told = decode_header(answer.headers["PAYMENT-RESPONSE"])
-            assert (code, told["transaction"]) == (code, payment.txid)
+            receipt = decode_header(answer.headers["PAYMENT-RESPONSE"])
+            assert (code, receipt["transaction"]) == (code, payment.txid)
             assert int(answer.headers["Retry-After"]) > 0
 
 
