@@ -3,11 +3,12 @@
 import math
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Final
+from typing import Final, NamedTuple, Self
 
 import numpy as np
 
 from generator.brain.part import Times
+from generator.brain.smoothing import Flags
 from generator.catalog.durations import DAY_MS, HOUR_MS
 from generator.market.bars import BAR_MS, BarFrame, FloatArray
 
@@ -88,12 +89,13 @@ def pairs(frame: BarFrame) -> list[Pair]:
     close = np.log(frame.fields["close"])
     joined = np.diff(frame.t, prepend=frame.t[:1]) == BAR_MS
     returns = np.where(joined[:, None], np.diff(close, axis=0, prepend=np.nan), np.nan)
-    day_of_bar = frame.t // DAY_MS
+    series = [_Returns.of(column) for column in returns.T]
+    _, place = np.unique(frame.t[1:] // DAY_MS, return_inverse=True)
 
     found = []
     for first, second in combinations(range(len(frame.assets)), 2):
         correlation, low, high, days = _correlation(hourly[:, first], hourly[:, second], day_of_hour)
-        leader, ahead = _leader(returns[:, first], returns[:, second], day_of_bar)
+        leader, ahead = _leader(series[first], series[second], place)
         names = (frame.assets[first], frame.assets[second])
         is_given = correlation is not None and leader is not None
         found.append(
@@ -108,6 +110,20 @@ def pairs(frame: BarFrame) -> list[Pair]:
             )
         )
     return found
+
+
+class _Returns(NamedTuple):
+    """The 5-minute moves of one asset, which each of its pairs looks at."""
+
+    moves: FloatArray
+    known: Flags
+    spread: float  # standard deviation, 0.0 where nothing is known
+
+    @classmethod
+    def of(cls, moves: FloatArray) -> Self:
+        """Look at the moves once, NaN where there is none."""
+        known = np.isfinite(moves)
+        return cls(moves, known, float(np.nanstd(moves)) if known.any() else 0.0)
 
 
 def _correlation(
@@ -144,23 +160,22 @@ def _from_sums(sums: FloatArray) -> FloatArray:
     return out
 
 
-def _leader(first: FloatArray, second: FloatArray, day: Times) -> tuple[int | None, float | None]:
+def _leader(first: _Returns, second: _Returns, day: Times) -> tuple[int | None, float | None]:
     """Return whether the first, 0, or the second, 1, moves ahead, and its correlation with the other's next move.
 
-    None where neither is sure to, by how the days differ.
+    None where neither is sure to, by how the days differ. `day` numbers those of all bars but the first.
     """
-    known = np.isfinite(first) & np.isfinite(second)
+    known = first.known & second.known
     follows = known[1:] & known[:-1]
-    scale = float(np.nanstd(first) * np.nanstd(second)) if known.any() else 0.0
+    scale = first.spread * second.spread if known.any() else 0.0
     if not scale:
         return None, None
 
-    ahead = np.where(follows, first[:-1] * second[1:], 0.0) / scale
-    behind = np.where(follows, second[:-1] * first[1:], 0.0) / scale
-    _, place = np.unique(day[1:], return_inverse=True)
-    cases = np.bincount(place, follows.astype(np.float64))
+    ahead = np.where(follows, first.moves[:-1] * second.moves[1:], 0.0) / scale
+    behind = np.where(follows, second.moves[:-1] * first.moves[1:], 0.0) / scale
+    cases = np.bincount(day, follows.astype(np.float64))
     has_cases = cases > 0
-    by_day = np.bincount(place, ahead - behind)[has_cases] / cases[has_cases]
+    by_day = np.bincount(day, ahead - behind)[has_cases] / cases[has_cases]
     if len(by_day) < FEWEST_DAYS:
         return None, None
     error = float(by_day.std(ddof=1)) / math.sqrt(len(by_day))

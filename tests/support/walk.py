@@ -1,6 +1,7 @@
 """Helpers that walk published trees."""
 
 from collections.abc import Iterator
+from functools import cache
 from typing import Any, get_args
 
 from pydantic import BaseModel
@@ -33,6 +34,7 @@ def strings(node: Any, path: Path = ()) -> Iterator[tuple[Path, str]]:
             yield from strings(value, (*path, "[]"))
 
 
+@cache
 def model_paths(model: type[BaseModel], path: Path = ()) -> set[Path]:
     """Return every key path that a model allows; `*` for the keys of a map."""
     found: set[Path] = set()
@@ -53,7 +55,7 @@ def _inner(annotation: Any, path: Path) -> set[Path]:
 
 def allowed(path: Path, paths: set[Path]) -> bool:
     """Return whether a published path is one of a model's, map keys standing for `*`."""
-    return any(
+    return path in paths or any(
         len(path) == len(known) and all(own in ("*", part) for part, own in zip(path, known, strict=True))
         for known in paths
     )
