@@ -14,7 +14,7 @@ from generator.arena.teacher import RunningTotals
 from generator.record.audit.audit import Audit
 from generator.record.memory.store import Memory
 from tests.record.test_fence import Held
-from tests.support.arena_inputs import HOUR, MINUTE, inputs_at, play_tick
+from tests.support.arena_inputs import HOUR, MINUTE, inputs_at, store_tick
 
 STATE: Final = Path(__file__).parents[1] / "support" / "states" / "e321992.tar.xz"  # of schema 7
 KEPT: Final = ("rounds", "predictions", "lessons", "log_entries", "crowd_tallies")
@@ -101,7 +101,7 @@ def test_what_is_sealed_from_then_on_has_a_call_and_leaves_the_older_record_alon
 
     for hour in range(begin, begin + 12 * HOUR, HOUR):  # past midnight, when the scores are logged
         for minute in (0, 15, 55):
-            play_tick(memory, inputs_at(hour + minute * MINUTE))
+            store_tick(memory, inputs_at(hour + minute * MINUTE))
 
     with memory.reading() as connection:
         after = memory.totals(connection)

@@ -15,7 +15,7 @@ from generator.catalog.words import RoundPhase
 from generator.record.memory import tables as t
 from generator.record.memory.rows import values_in
 from generator.record.memory.store import Memory
-from tests.support.arena_inputs import CONFIG, HOUR, MINUTE, NOON, Vote, hours, inputs_at, play_tick
+from tests.support.arena_inputs import CONFIG, HOUR, MINUTE, NOON, Vote, hours, inputs_at, store_tick
 from tests.support.databases import url_in
 
 DAY = 24 * HOUR
@@ -30,10 +30,10 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
     vote = Vote("ETH-20261120-130000", at_ms=NOON + MINUTE)
     with made.batch():
         for now in hours(NOON - 3 * HOUR, 2):
-            play_tick(made, replace(inputs_at(now, config=CROWDED), warm_up=True))
+            store_tick(made, replace(inputs_at(now, config=CROWDED), warm_up=True))
         for now in OUTAGE:
             ballots = [vote.file()] if now == NOON + 55 * MINUTE else []
-            play_tick(made, inputs_at(now, config=CROWDED, ballots=ballots))
+            store_tick(made, inputs_at(now, config=CROWDED, ballots=ballots))
     yield made
     made.close()
 

@@ -18,7 +18,7 @@ from generator.record.keys import add_key, drop_old_keys, make_key, name_of, rea
 from generator.record.log.note import Checkpoint
 from generator.record.log.tiles import tiles_between, unbundle
 from tests.support import rfc6962
-from tests.support.arena_inputs import HOUR, MINUTE, NOON, hours, inputs_at, play_tick
+from tests.support.arena_inputs import HOUR, MINUTE, NOON, hours, inputs_at, play_tick, store_tick
 from tests.support.log_records import CROWDED, NAME, Record
 
 HOURS = 8
@@ -116,7 +116,7 @@ def test_a_tile_is_published_once_unless_the_site_was_lost(record: Record) -> No
 def test_a_backtest_is_not_in_the_log(record: Record) -> None:
     with record.memory.batch():
         for now in hours(NOON - 3 * HOUR, 3):
-            play_tick(record.memory, replace(inputs_at(now, config=CROWDED), warm_up=True))
+            store_tick(record.memory, replace(inputs_at(now, config=CROWDED), warm_up=True))
     record.play(hours(NOON, 2))
     record.publish()
 

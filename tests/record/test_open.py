@@ -11,7 +11,7 @@ from sqlalchemy.engine import make_url
 from generator.errors import MemoryUnreadable
 from generator.record.memory.database import POSTGRES_ARGUMENTS, name_of, open_database
 from generator.record.memory.store import Memory
-from tests.support.arena_inputs import HOUR, NOON, hours, inputs_at, play_tick
+from tests.support.arena_inputs import HOUR, NOON, hours, inputs_at, play_tick, store_tick
 from tests.support.databases import url_in
 
 
@@ -22,7 +22,7 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
     memory = Memory.open(url_in(folder))
     with memory.batch():
         for now in hours(NOON, 10):
-            play_tick(memory, inputs_at(now))
+            store_tick(memory, inputs_at(now))
     memory.close()
     return folder / "memory.sqlite3"
 

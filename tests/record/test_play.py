@@ -15,7 +15,7 @@ from generator.catalog.words import Prediction, RoundPhase
 from generator.inbox.folder import Inbox
 from generator.record.memory.store import Memory
 from generator.runtime import tick
-from tests.support.arena_inputs import CONFIG, HOUR, MINUTE, NOON, Vote, hours, inputs_at, play_tick
+from tests.support.arena_inputs import CONFIG, HOUR, MINUTE, NOON, Vote, hours, inputs_at, play_tick, store_tick
 from tests.support.databases import dump, reopen, url_in
 
 ROUND = "BTC-20261120-130000"
@@ -110,7 +110,7 @@ def test_what_was_played_before_the_start_stays_marked(tmp_path: Path) -> None:
     memory = Memory.open(url_in(tmp_path, "backtest"))
     with memory.batch():
         for now in hours(NOON - 6 * HOUR, 6)[:-1]:
-            play_tick(memory, replace(inputs_at(now), warm_up=True))
+            store_tick(memory, replace(inputs_at(now), warm_up=True))
     with memory.batch():
         for now in hours(NOON, 3):
             view = play_tick(memory, inputs_at(now))
@@ -134,7 +134,7 @@ def test_a_batch_that_fails_leaves_nothing(tmp_path: Path, memory: Memory) -> No
     def interrupted() -> None:
         with memory.batch():
             for now in hours(NOON, 3):
-                play_tick(memory, inputs_at(now))
+                store_tick(memory, inputs_at(now))
             assert memory.resolved_rounds(5)
             raise KeyboardInterrupt
 
@@ -187,7 +187,7 @@ def test_a_round_opened_by_the_backtest_opens_again_in_the_first_live_tick(tmp_p
 
 def test_settled_predictions_come_newest_first_and_are_read_again_once_more_ended(memory: Memory) -> None:
     for minute in range(5, 181, 5):
-        play_tick(memory, inputs_at(NOON + minute * MINUTE))
+        store_tick(memory, inputs_at(NOON + minute * MINUTE))
     before = memory.settled_predictions(100)
     play_tick(memory, inputs_at(NOON + 3 * HOUR + MINUTE))
     same = memory.settled_predictions(100)

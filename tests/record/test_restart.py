@@ -16,7 +16,7 @@ from generator.arena.values import ArenaView
 from generator.catalog.words import RoundPhase
 from generator.errors import MemoryUnreadable
 from generator.record.memory.store import Memory
-from tests.support.arena_inputs import CONFIG, HOUR, MINUTE, NOON, Vote, hours, inputs_at, play_tick
+from tests.support.arena_inputs import CONFIG, HOUR, MINUTE, NOON, Vote, hours, inputs_at, play_tick, store_tick
 from tests.support.databases import dump, url_in
 
 CROWDED = replace(CONFIG, assets=("BTC", "ETH"), simulated_crowd=True)
@@ -112,10 +112,11 @@ def test_the_same_tick_again_changes_nothing(tmp_path: Path, memory: Memory) -> 
 
 
 def run(memory: Memory, moments: Any, **more: Any) -> ArenaView:
+    *before, last = moments
     with memory.batch():
-        for now in moments:
-            view = play_tick(memory, inputs_at(now, **more))
-    return view
+        for now in before:
+            store_tick(memory, inputs_at(now, **more))
+        return play_tick(memory, inputs_at(last, **more))
 
 
 def finished(memory: Memory) -> dict[str, dict[str, Any]]:

@@ -17,7 +17,7 @@ from generator.errors import MemoryUnreadable
 from generator.record.memory import tables as t
 from generator.record.memory.schema import MIGRATIONS, OLDEST, bring_up_to_date
 from generator.record.memory.store import Memory
-from tests.support.arena_inputs import HOUR, MINUTE, NOON, hours, inputs_at, play_tick
+from tests.support.arena_inputs import HOUR, MINUTE, NOON, hours, inputs_at, play_tick, store_tick
 from tests.support.databases import url_in
 
 RANGES = ("ranges", "moves", "due_ms")
@@ -114,7 +114,7 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
     memory = Memory.open(url_in(folder))
     with memory.batch():
         for now in hours(NOON, 10):
-            play_tick(memory, inputs_at(now))
+            store_tick(memory, inputs_at(now))
     memory.close()
     return folder / "memory.sqlite3"
 

@@ -40,7 +40,7 @@ def ten_hours(tmp_path_factory: pytest.TempPathFactory) -> Path:
     made = Memory.open(url_in(folder))
     with made.batch():
         for now in hours(NOON, 10):
-            play_tick(made, inputs_at(now, config=CROWDED))
+            store_tick(made, inputs_at(now, config=CROWDED))
     made.close()
     return folder
 
@@ -93,7 +93,7 @@ def test_votes_and_voids_are_in_the_totals_as_in_a_full_count(memory: Memory) ->
     vote = Vote("BTC-20261120-140000", at_ms=NOON + HOUR)
     for now in hours(NOON, 4):
         ballots = [vote.file()] if now == NOON + 115 * MINUTE else []
-        play_tick(memory, inputs_at(now, ballots=ballots))
+        store_tick(memory, inputs_at(now, ballots=ballots))
     play_tick(memory, replace(inputs_at(NOON + 4 * HOUR + MINUTE), interrupted="the replay was moved"))
 
     found = kept(memory)
@@ -195,7 +195,7 @@ def test_a_leader_that_comes_back_takes_the_totals_of_the_one_between(tmp_path: 
     for memory, moments in ((old, hours(NOON, 3)), (new, hours(NOON + 3 * HOUR, 3))):
         memory.claim()
         for now in moments:
-            play_tick(memory, inputs_at(now))
+            store_tick(memory, inputs_at(now))
 
     fence.epoch = 5
     old.claim()

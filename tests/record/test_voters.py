@@ -16,7 +16,7 @@ from generator.catalog.words import Prediction
 from generator.record.memory import tables as t
 from generator.record.memory.ballots import crowd_of
 from generator.record.memory.store import Memory
-from tests.support.arena_inputs import CONFIG, HOUR, MINUTE, NOON, Vote, hours, inputs_at, play_tick, voter
+from tests.support.arena_inputs import CONFIG, HOUR, MINUTE, NOON, Vote, hours, inputs_at, play_tick, store_tick, voter
 from tests.support.databases import dump, reopen, url_in
 
 NEXT = "BTC-20261120-130000"
@@ -41,7 +41,7 @@ def play_rounds(memory: Memory, count: int) -> None:
     """Voter 0 always says BULLISH, voter 1 always BEARISH; one round an hour."""
     for hour in range(count):
         now = NOON + hour * HOUR
-        play_tick(memory, inputs_at(now))
+        store_tick(memory, inputs_at(now))
         vote_at(
             memory,
             now + 30 * MINUTE,
@@ -90,7 +90,7 @@ def test_a_crowd_that_an_earlier_version_kept_as_fractions_is_read_as_counts(mem
 
 def test_the_simulated_crowd_has_no_voter_record(memory: Memory) -> None:
     for now in hours(NOON, 4):
-        play_tick(memory, inputs_at(now, config=replace(CONFIG, simulated_crowd=True)))
+        store_tick(memory, inputs_at(now, config=replace(CONFIG, simulated_crowd=True)))
 
     view = memory.view(NOON + 4 * HOUR)
 
