@@ -191,7 +191,7 @@ def other_odds(paid: PaidTexts) -> str:
 def _chance(fraction: float) -> str:
     percent = 100 * fraction
     if percent < 1:
-        return "below 1%"
+        return "under 1%"
     return "over 99%" if percent > 99 else f"{percent:.0f}%"
 
 

@@ -353,7 +353,7 @@ class Truth:
             return
         rules = {
             1: "prices are up more than {}% on the day",
-            0: "prices are within {}% of a day before",
+            0: "prices are within {}% of where they were a day before",
             -1: "prices are down more than {}% on the day",
         }
         usual = {f"{such.usual_day + by:.1f}" for by in (-HUNDREDTHS, 0.0, HUNDREDTHS)}
@@ -506,9 +506,8 @@ def coin_day(truth: Truth, asset: str) -> frozenset[str]:
         return frozenset({"not known"})
     times = abs(change) / usual
     slack = 0.01 * times + 0.01
-    said = (
-        {f"{value:.1f} usual days" for value in (times - slack, times, times + slack)} if times > 1.5 - slack else set()
-    )
+    steps = range(-20, 21)
+    said = {f"{times + slack * step / 20:.1f} usual days" for step in steps if times > 1.5 - slack}
     if times < 0.5 + slack:
         said.add("a small day")
     if 0.5 - slack < times < 1.5 + slack:

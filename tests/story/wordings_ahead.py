@@ -197,7 +197,7 @@ _ENDINGS: Final = (
         for text in (
             "After the {ended} that ended, {following} came in {followed}.",
             "When one ends, {following} follows: so it was in {followed} of {ended}.",
-            "On its end it gave way to {following} {followed} times of {ended}.",
+            "At its end it gave way to {following} {followed} times of {ended}.",
             "So far {ended} such spells are over, and {following} followed {followed} of them.",
             "Of {ended} endings, {followed} led into {following}.",
         )

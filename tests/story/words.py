@@ -10,7 +10,7 @@ HOUR: Final = 3_600_000
 def chance(percent: float) -> frozenset[str]:
     """Return how a chance is written."""
     if percent < 1:
-        return frozenset({"below 1%"})
+        return frozenset({"under 1%"})
     return frozenset({"over 99%"} if percent > 99 else {f"{percent + by:.0f}%" for by in (-0.001, 0.0, 0.001)})
 
 

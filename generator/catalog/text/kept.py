@@ -122,7 +122,7 @@ def rule_of(side: str, step: str, size: int, usual_day: float) -> str:
     """
     moves = {
         1: f"prices are up more than {usual_day:.1f}% on the day",
-        0: f"prices are within {usual_day:.1f}% of a day before",
+        0: f"prices are within {usual_day:.1f}% of where they were a day before",
         -1: f"prices are down more than {usual_day:.1f}% on the day",
     }
     return f"an hour counts as like this one if it falls in {with_article(side)} with {step}, and {moves[size]}"

@@ -64,7 +64,7 @@ def _beyond(pen: Pen, beyond: Mapping[str, tuple[float, float, float]]) -> list[
 
 def _percent(chance: float) -> str:
     if chance < 1:
-        return "below 1%"
+        return "under 1%"
     return "over 99%" if chance > 99 else f"{chance:.0f}%"
 
 
@@ -286,7 +286,7 @@ def _ended(pen: Pen, place: str, spell: SpellFacts) -> str:
         f"{place} next",
         f"After the {total} that ended, {name} came in {count}.",
         f"When one ends, {name} follows: so it was in {count} of {total}.",
-        f"On its end it gave way to {name} {count} times of {total}.",
+        f"At its end it gave way to {name} {count} times of {total}.",
         f"So far {total} such spells are over, and {name} followed {count} of them.",
         f"Of {total} endings, {count} led into {name}.",
     )
