@@ -165,7 +165,7 @@ def ratio_by_days(day: Days, above: FloatArray, below: FloatArray, together: int
     many = int(day.max()) + 1
     top = np.bincount(day, weights=above, minlength=many)
     bottom = np.bincount(day, weights=below, minlength=many)
-    taken = draw(many, together, 1000)
+    taken = draw(np.random.default_rng(0), many, together, 1000)
     return interval_of(100.0 * (top[taken].sum(axis=1) / bottom[taken].sum(axis=1)))
 
 

@@ -107,18 +107,18 @@ def resampled(
     if size == 1:  # every draw is this case
         figure = measure(np.zeros(1, np.int64))
         return figure, figure
-    return interval_of([measure(taken) for taken in draw(size, block, draws)])
-
-
-def draw(size: int, block: int, draws: int) -> npt.NDArray[np.int64]:
-    """Return the cases of each draw of the block bootstrap, a row each."""
     rng = np.random.default_rng(0)
+    return interval_of(np.array([measure(draw(rng, size, block)[0]) for _ in range(draws)]))
+
+
+def draw(rng: np.random.Generator, size: int, block: int, draws: int = 1) -> npt.NDArray[np.int64]:
+    """Return the cases of some draws of the block bootstrap, a row each: all at once where there are few cases."""
     block = min(block, max(size // 2, 1))
     starts = rng.integers(0, size - block + 1, (draws, max(size // block, 1)))
     return (starts[..., None] + np.arange(block)).reshape(draws, -1)
 
 
-def interval_of(figures: npt.ArrayLike) -> tuple[float, float]:
+def interval_of(figures: FloatArray) -> tuple[float, float]:
     """Return the 95% interval of the figures of many draws."""
     low, high = np.nanpercentile(figures, (2.5, 97.5))
     return float(low), float(high)

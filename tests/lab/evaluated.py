@@ -45,5 +45,5 @@ def program(folder: Path, text: str) -> str:
 
 def evaluated(folder: Path, *options: str) -> Result:
     """Run the command on one seed and one set of candles."""
-    arguments = ["evaluate", "--seeds", str(SEED), "--days", str(DAYS), "--candles", str(candles(folder, 2))]
+    arguments = ["evaluate", "--seeds", str(SEED), "--days", str(DAYS), "--candles", str(candles(folder, 3))]
     return CliRunner().invoke(app, [*arguments, *options])
