@@ -366,6 +366,17 @@ def test_before_the_first_hour_a_chapter_has_no_number(name: str) -> None:
     assert "None" not in str(shown["others"])
 
 
+def test_a_market_without_any_move_breaks_no_chapter() -> None:
+    closes = {("close", asset): (100.0,) * (HOURS + 1) for asset in ASSETS}
+    still = replace(MONTH, values={**MONTH.values, **closes})
+
+    asked = {name: ask(facts(still)) for name, ask in ASKED.items()}
+
+    assert asked["base-rates"][0].tell.startswith(f"{HOURS} of {HOURS}")
+    assert len(asked["order-books"]) == 3
+    assert asked["correlation"] == ()
+
+
 @pytest.mark.parametrize("name", [chapter.name for chapter in CHAPTERS])
 def test_every_answer_lies_on_its_slider_and_in_no_question(name: str) -> None:
     due = [made(asset, hour, 0.3 * hour, call=Call.NONE) for hour in range(3) for asset in ASSETS]
