@@ -120,7 +120,7 @@ def draw(rng: np.random.Generator, size: int, block: int, draws: int = 1) -> npt
 
 def interval_of(figures: FloatArray) -> tuple[float, float]:
     """Return the 95% interval of the figures of many draws."""
-    low, high = np.nanpercentile(figures, (2.5, 97.5))
+    low, high = np.nanpercentile(np.asarray(figures), (2.5, 97.5))
     return float(low), float(high)
 
 
