@@ -78,7 +78,7 @@ class Truth:
         times = abs(mean) / usual
         self.slots |= {
             "mean": Figure(mean),
-            "day size": Figure(abs(mean)),
+            "day size": Figure(abs(mean), 2 * HUNDREDTHS),
             "usual day": Figure(usual),
             "days kept": Figure(kept, 0.0),
             "times": Figure(times, 0.02 * times + HUNDREDTHS),
@@ -189,7 +189,7 @@ class Truth:
             "bottom move": Figure(self.changes[bottom]),
             "maker": maker,
             "maker move": Figure(self.changes[maker]),
-            "maker share": Figure(share, 0.01 * abs(share)),
+            "maker share": Figure(share, abs(share) * 0.04 / abs(total) if total else 0.0),
             "maker noun": "gain" if total > 0 else "loss",
             "other": other,
             "other move": Figure(self.changes[other]),

@@ -18,48 +18,45 @@ def how_far(facts: StoryFacts) -> list[str]:
     if len(facts.ranges) < 4:
         return ["How far prices may move cannot be said without a reading."]
     quarter, one, four, day = (facts.ranges[name] for name in ("15m", "1h", "4h", "24h"))
-    sentences = [
-        pen.pick(
-            "ranges",
-            f"Expect Bitcoin to end, nine times in ten, less than {quarter[3]:.2f}% away after fifteen minutes, "
-            f"{one[3]:.2f}% after an hour, {four[3]:.1f}% after four hours and {day[3]:.1f}% after a day.",
-            f"In nine of ten cases Bitcoin should end within {quarter[3]:.2f}% after a quarter hour, {one[3]:.2f}% "
-            f"after an hour, {four[3]:.1f}% after four and {day[3]:.1f}% after a day.",
-            f"Bitcoin's wide ranges, which should hold nine times in ten, reach {quarter[3]:.2f}% either way for "
-            f"fifteen minutes, {one[3]:.2f}% for an hour, {four[3]:.1f}% for four and {day[3]:.1f}% for a day.",
-            f"Nine moves of Bitcoin in ten should come out below {quarter[3]:.2f}% in 15 minutes, {one[3]:.2f}% in "
-            f"an hour, {four[3]:.1f}% in four hours and {day[3]:.1f}% in a day, up or down.",
-            f"How far is far for Bitcoin: one time in ten it should end more than {quarter[3]:.2f}% away after "
-            f"fifteen minutes, {one[3]:.2f}% after an hour, {four[3]:.1f}% after four, {day[3]:.1f}% after a day.",
-        )
-    ]
-    sentences += _beyond(pen, facts.beyond)
+    ranges = pen.pick(
+        "ranges",
+        f"Expect Bitcoin to end, nine times in ten, less than {quarter[3]:.2f}% away after fifteen minutes, "
+        f"{one[3]:.2f}% after an hour, {four[3]:.1f}% after four hours and {day[3]:.1f}% after a day.",
+        f"In nine of ten cases Bitcoin should end within {quarter[3]:.2f}% after a quarter hour, {one[3]:.2f}% "
+        f"after an hour, {four[3]:.1f}% after four and {day[3]:.1f}% after a day.",
+        f"Bitcoin's wide ranges, which should hold nine times in ten, reach {quarter[3]:.2f}% either way for "
+        f"fifteen minutes, {one[3]:.2f}% for an hour, {four[3]:.1f}% for four and {day[3]:.1f}% for a day.",
+        f"Nine moves of Bitcoin in ten should come out below {quarter[3]:.2f}% in 15 minutes, {one[3]:.2f}% in "
+        f"an hour, {four[3]:.1f}% in four hours and {day[3]:.1f}% in a day, up or down.",
+        f"How far is far for Bitcoin: one time in ten it should end more than {quarter[3]:.2f}% away after "
+        f"fifteen minutes, {one[3]:.2f}% after an hour, {four[3]:.1f}% after four, {day[3]:.1f}% after a day.",
+    )
+    beyond = _beyond(pen, facts.beyond)
+    sentences = [joined(ranges, beyond) if beyond else ranges]
     sentences += _record(pen, facts)
     sentences += _miss(pen, facts)
     return sentences
 
 
-def _beyond(pen: Pen, beyond: Mapping[str, tuple[float, float, float]]) -> list[str]:
+def _beyond(pen: Pen, beyond: Mapping[str, tuple[float, float, float]]) -> str:
     if "4h" not in beyond:
-        return []
+        return ""
     level, end, touch = beyond["4h"]
-    return [
-        pen.pick(
-            "beyond",
-            f"For {level:g}% in four hours the odds are {_percent(end)} at the end and {_percent(touch)} somewhere "
-            "along the way.",
-            f"Some time within four hours the price should touch {level:g}% in {_percent(touch)} of cases, and end "
-            f"there or further in {_percent(end)}.",
-            f"A move of more than {level:g}% in four hours, either way, has a chance of {_percent(end)}; that the "
-            f"price gets so far at some point on the way, {_percent(touch)}.",
-            f"Four hours from now Bitcoin is more than {level:g}% away with a chance of {_percent(end)}; with "
-            f"{_percent(touch)} it is there at least once on the way.",
-            f"Beyond {level:g}% at the end of four hours: {_percent(end)}. Beyond it at any moment in between: "
-            f"{_percent(touch)}.",
-            f"The chance to touch {level:g}% within four hours is {_percent(touch)}, but only {_percent(end)} to be "
-            "beyond it at the end: prices often come back.",
-        )
-    ]
+    return pen.pick(
+        "beyond",
+        f"For {level:g}% in four hours the odds are {_percent(end)} at the end and {_percent(touch)} somewhere "
+        "along the way.",
+        f"Some time within four hours the price should touch {level:g}% in {_percent(touch)} of cases, and end "
+        f"there or further in {_percent(end)}.",
+        f"A move of more than {level:g}% in four hours, either way, has a chance of {_percent(end)}; that the "
+        f"price gets so far at some point on the way, {_percent(touch)}.",
+        f"Four hours from now Bitcoin is more than {level:g}% away with a chance of {_percent(end)}; with "
+        f"{_percent(touch)} it is there at least once on the way.",
+        f"Beyond {level:g}% at the end of four hours: {_percent(end)}. Beyond it at any moment in between: "
+        f"{_percent(touch)}.",
+        f"The chance to touch {level:g}% within four hours is {_percent(touch)}, but only {_percent(end)} to be "
+        "beyond it at the end: prices often come back.",
+    )
 
 
 def _percent(chance: float) -> str:
@@ -476,28 +473,27 @@ def arena(facts: StoryFacts) -> list[str]:
 def limits(facts: StoryFacts) -> list[str]:
     """Say what the report cannot do."""
     pen = Pen(facts.turn)
-    return [
-        pen.pick(
-            "unknown",
-            "Order books, funding and odds change by the minute; this page does not.",
-            "What moves a market on any one day is often in the news, which this service does not read.",
-            "What comes next is not in here: no one knows it, and neither do these numbers.",
-            "News and people can undo any of this within a minute, and none of that is read here.",
-            "A month is a short record; a year may show other odds.",
-            f"All of it describes {ASSETS_IN_WORDS} coins, and the market has thousands.",
-            "Past counts are not promises: the next month may not be like this one.",
-        ),
-        pen.pick(
-            "learning",
-            "This is a lesson in reading numbers, not advice.",
-            "Whoever reads it should leave wiser, not busier.",
-            "Learn from it what the figures mean; what to do is not among them.",
-            "Read it to learn how markets are measured; it does not say what to do.",
-            "It is written for learning and gives no advice.",
-            "Use it to understand, not to act on.",
-            "Nothing here says what anyone should do with money.",
-        ),
-    ]
+    unknown = pen.pick(
+        "unknown",
+        "Order books, funding and odds change by the minute, and this page does not.",
+        "What moves a market on any one day is often in the news, which this service does not read.",
+        "What comes next is not in here: no one knows it, and neither do these numbers.",
+        "News and people can undo any of this within a minute, and none of that is read here.",
+        "A month is a short record, and a year may show other odds.",
+        f"All of it describes {ASSETS_IN_WORDS} coins, and the market has thousands.",
+        "Past counts are not promises: the next month may not be like this one.",
+    )
+    learning = pen.pick(
+        "learning",
+        "This is a lesson in reading numbers, not advice.",
+        "Whoever reads it should leave wiser, not busier.",
+        "Learn from it what the figures mean, for what to do is not among them.",
+        "Read it to learn how markets are measured, for it does not say what to do.",
+        "It is written for learning and gives no advice.",
+        "Use it to understand, not to act on.",
+        "Nothing here says what anyone should do with money.",
+    )
+    return [joined(unknown, learning)]
 
 
 def regime_headline(facts: StoryFacts) -> str:
