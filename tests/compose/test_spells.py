@@ -112,7 +112,7 @@ def test_the_spells_of_a_state_are_those_that_were_drawn(axis: str) -> None:
 
     assert published.state == names[now.state]
     assert published.since == iso(now.start_ms)
-    assert published.hours == round((NOW - now.start_ms) / 3_600_000, 1)
+    assert published.hours == round((NOW - now.start_ms) / 3_600_000, 2)
     assert (published.n, published.not_over) == (len(like), [spell.came_next for spell in like].count(None))
     assert published.days == len({iso(spell.start_ms)[:10] for spell in like})
     assert published.came_next == Counter(names[spell.came_next] for spell in like if spell.came_next is not None)
