@@ -330,10 +330,10 @@ class Truth:
             figures = {"due n": day.n, "due up": up, "due within": within, "due down": down}
             said = {"said up": said_up, "said within": said_within, "said down": said_down}
             self.slots |= {name: Figure(value, 0.0) for name, value in (figures | said).items()}
-            older = "all" if day.of_backtest == day.n else day.of_backtest
-            self.slots["due where"] = f" ({older} of the backtest)" if day.of_backtest else ""
+            count = "all" if day.of_backtest == day.n else day.of_backtest
+            self.slots["due where"] = f" ({count} of the backtest)" if day.of_backtest else ""
         live, older = view.ladder_record.partition, view.ladder_backtest.partition
-        score = live or older
+        score = older if live is None else live
         self.holds |= {
             "no_past_partition": score is None and day is None,
             "past_day": day is not None,
