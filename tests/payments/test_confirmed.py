@@ -1,12 +1,19 @@
 """Where the facilitator's word and our node's do not agree at first, or never."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from aiohttp import web
 
+from gateway.ledger.record import Settle
+from gateway.ledger.store import Ledger
 from gateway.payments.recorded import REFUSAL_WAIT_S
+from gateway.wire.networks import DEVNET
+from tests.support.fake_upstream import FakeUpstream
 from tests.support.gateway_app import REGIME, GatewayHarness, gateway_app, in_loop, second_gateway
 from tests.support.gateway_wallet import Signed, decode_header
+from tests.support.vaults import START
 
 
 def closed(home: GatewayHarness, payment: Signed) -> tuple[str, str | None, str | None]:
@@ -124,3 +131,44 @@ async def test_another_gateway_does_not_ask_again_while_a_refusal_is_checked(tmp
 
     assert answer.status_code == 503
     assert len(home.upstream.asked("/settle")) == 1
+
+
+class Meanwhile(FakeUpstream):
+    """Another gateway changes the row while this one asks the chain whether a refusal is certain."""
+
+    def __init__(self, change: Callable[[Ledger, str], object]) -> None:
+        super().__init__(DEVNET.full)
+        self.settle = "insufficient"
+        self.change = change
+        self.ledger: Ledger | None = None
+
+    def _pending(self, txid: str) -> web.Response:
+        if self.looks[txid] == 10 and self.ledger is not None:
+            self.change(self.ledger, txid)
+        return super()._pending(txid)
+
+
+def settled(ledger: Ledger, txid: str) -> None:
+    assert ledger.apply(txid, Settle("chain"), START)
+
+
+def asked_again(ledger: Ledger, txid: str) -> None:
+    record = ledger.find(txid)
+    assert record is not None
+    assert ledger.begin_settle(txid, record.owner, record.settles, "another")
+
+
+@pytest.mark.parametrize(("change", "status", "state"), [(settled, 200, "settled"), (asked_again, 503, "intent")])
+@in_loop
+async def test_what_another_gateway_makes_of_a_payment_counts_before_our_refusal(
+    change: Callable[[Ledger, str], object], status: int, state: str, tmp_path: Path
+) -> None:
+    upstream = Meanwhile(change)
+    async with gateway_app(tmp_path, upstream=upstream) as home:
+        upstream.ledger = home.state.ledger.ledger
+        payment = home.buyer.pay()
+
+        answer = await home.send(payment)
+
+        assert closed(home, payment)[0] == state
+    assert (answer.status_code, len(upstream.asked("/settle"))) == (status, 1)
