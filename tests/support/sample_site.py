@@ -37,7 +37,8 @@ def _texts() -> dict[str, str]:
     pages = {page.file: f"{PAGE}{page.title} {TEXT}" for page in PAGES}
     pages |= {page.twin: f"# {page.title}\n\n{TEXT}" for page in PAGES}
     found = {one.path: f'{{"text": "{one.purpose} {TEXT}"}}' for one in DISCOVERY_FILES}
-    more = {"/status.json": "{}", "/arena/rounds.json": "{}", "/assets/site.css": "p{}", "/assets/site.js": "0"}
+    more = {"/status.json": "{}", "/arena/rounds.json": "{}", "/arena/daily.json": "{}"}
+    more |= {"/assets/site.css": "p{}", "/assets/site.js": "0"}
     return bodies | pages | found | more | {"/favicon.svg": "<svg/>", "/learn/worker.js": "0"}
 
 

@@ -67,15 +67,15 @@ CHAPTERS: Final = (
     ChapterText(
         "correlation",
         "Correlation",
-        "Seven coins are mostly one bet",
-        "How often nearly all assets went the same way in an hour, and how many bets seven coins are.",
+        "All coins are mostly one bet",
+        "How often nearly all assets went the same way in an hour, and how many bets the coins are.",
         (
             (
                 "Crypto assets rise and fall together. Holding many of them spreads the risk of one project, hardly "
                 "the risk of the market."
             ),
             (
-                "The same is true of evidence: assets that all went up are closer to one observation than to seven, "
+                "The same is true of evidence: assets that all went up are closer to one observation than to one each, "
                 "which is why intervals on these pages count hours together."
             ),
         ),
