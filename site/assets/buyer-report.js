@@ -174,7 +174,11 @@ function human(report) {
     if (record.latest_arena_losses?.length)
       made.push(
         head(4, "Latest misses in the Arena"),
-        list(record.latest_arena_losses.map((one) => `${one.round_id}: called ${one.called}, came ${one.came}${one.backtest ? " (backtest)" : ""}`)),
+        list(
+          record.latest_arena_losses.map(
+            (one) => `${one.round_id}: called ${one.called}, came ${one.came}${one.backtest ? " (backtest)" : ""}`,
+          ),
+        ),
       );
     drawn("track_record");
   }

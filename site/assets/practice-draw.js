@@ -71,7 +71,9 @@ export function picture(item, ranges, truth) {
   for (const move of [low, 0, high]) {
     if (move && Math.abs(move) < 0.15 * (high - low)) continue; // its label would lie on that of zero
     parts.push(drawn("line", { class: "grid", x1: x(0), x2: last.x, y1: before(move), y2: before(move) }));
-    parts.push(drawn("text", { x: 80, y: before(move) + 6, "text-anchor": "end" }, percent(move, Math.abs(move) < 9.95 ? 1 : 0)));
+    parts.push(
+      drawn("text", { x: 80, y: before(move) + 6, "text-anchor": "end" }, percent(move, Math.abs(move) < 9.95 ? 1 : 0)),
+    );
   }
   for (const move of [-reach / 1.3, 0, reach / 1.3]) {
     parts.push(drawn("line", { class: "grid", x1: hour.left, x2: hour.left + hour.width, y1: y(move), y2: y(move) }));
