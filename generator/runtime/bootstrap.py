@@ -59,7 +59,7 @@ def publish_bootstrap(releases: Releases | BucketSite, site: Site, mode: SourceM
         return False
     files = Variants().add(bootstrap_files(site, mode, at))
     Checker().check(FIRST_GENERATION, files)
-    releases.publish(FIRST_GENERATION, files, at.timestamp())
+    releases.publish(FIRST_GENERATION, files, at.timestamp(), once=ShippedMonth.load().files)  # its pages name them
     return True
 
 

@@ -56,6 +56,17 @@ def test_it_is_written_once_where_nothing_was_published_and_the_first_tick_is_1(
     assert (settings.site_path / "current" / "index.html").is_file()
 
 
+def test_the_month_of_practice_that_its_pages_name_is_there_from_the_beginning(tmp_path: Path) -> None:
+    settings = GeneratorSettings(state_dir=tmp_path)
+
+    ensure_bootstrap(settings, NOW)
+
+    listed = json.loads((settings.site_path / "current" / "learn/practice/months.json").read_text(encoding="utf-8"))
+    named = [month[file] for month in listed["months"] for file in ("items", "truths")]
+    assert len(named) == 2
+    assert all((settings.site_path / "once" / file.lstrip("/")).is_file() for file in named)
+
+
 def test_a_site_that_lost_its_pointer_is_not_set_back_to_the_beginning(tmp_path: Path) -> None:
     settings = GeneratorSettings(state_dir=tmp_path)
     (settings.site_path / "releases" / "000000000007").mkdir(parents=True)
