@@ -66,6 +66,7 @@ def bootstrap() -> None:
 
     Example: EMI_STATE_DIR=/var/lib/emi emi bootstrap && systemctl start nginx
     """
+    from gateway.wire.program import this_program
     from generator.cli._settings import generator_settings
     from generator.errors import GeneratorError
     from generator.runtime.bootstrap import ensure_bootstrap
@@ -75,7 +76,7 @@ def bootstrap() -> None:
         raise GeneratorError(f"in {settings.site_url} the generator that leads first publishes it, at its start")
 
     where = settings.site_path / "current"
-    if ensure_bootstrap(settings, datetime.now(UTC)):
+    if ensure_bootstrap(settings, datetime.now(UTC), this_program()):
         print(f"bootstrap release published: {where}")
     else:
         print(f"nothing to do: {where} is published")
@@ -85,6 +86,7 @@ def _prepared(
     source: str | None, data: list[Path] | None, at: str | None, *, loop: bool = False
 ) -> tuple[GeneratorSettings, datetime | None]:
     """Check the settings, set up logs, and lay the bootstrap release into a site folder."""
+    from gateway.wire.program import this_program
     from generator.cli._console import set_up_logs
     from generator.cli._settings import generator_settings, replay_start
 
@@ -95,7 +97,7 @@ def _prepared(
 
     set_up_logs(settings.log_format)
     if settings.site_url is None:  # else under the lease
-        ensure_bootstrap(settings, datetime.now(UTC))
+        ensure_bootstrap(settings, datetime.now(UTC), this_program())
     return settings, begin
 
 

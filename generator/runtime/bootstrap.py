@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import structlog
 
+from gateway.wire.program import UNNAMED, Program
 from gateway.wire.space import reason_of
 from generator.arena.scores import track_record
 from generator.arena.teacher import RunningTotals
@@ -63,7 +64,7 @@ def publish_bootstrap(releases: Releases | BucketSite, site: Site, mode: SourceM
     return True
 
 
-def ensure_bootstrap(settings: GeneratorSettings, at: datetime) -> bool:
+def ensure_bootstrap(settings: GeneratorSettings, at: datetime, program: Program = UNNAMED) -> bool:
     """Publish the bootstrap release to the site folder of these settings unless it has a pointer.
 
     A folder with a pointer is not even opened: it may be another generator's, at work.
@@ -76,7 +77,7 @@ def ensure_bootstrap(settings: GeneratorSettings, at: datetime) -> bool:
     try:
         settings.state_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
         releases.open()
-        return publish_bootstrap(releases, site_of(settings), settings.mode, at)
+        return publish_bootstrap(releases, site_of(settings, program), settings.mode, at)
     except OSError as error:
         reason = reason_of(error, settings.state_dir)
         raise PublishError(f"state folder {settings.state_dir}: cannot write: {reason}") from error

@@ -27,7 +27,7 @@ const sliders = document.getElementById("daily-sliders");
 const item = {
   prices: JSON.parse(about.prices),
   most: Number(about.most) / 100,
-  ahead: "25 hours",
+  ahead: "the 25 hours",
 };
 
 // ----- what was answered here
@@ -213,7 +213,7 @@ document.getElementById("daily-remind").addEventListener("click", () => {
 for (const part of document.querySelectorAll("main .needs-script")) part.hidden = false;
 form.hidden = !about.question;
 if (about.question) showSliders();
-else
+else if (item.prices.length)
   say(document.getElementById("daily-picture"), picture(item, { low_90: 0, low_50: 0, high_50: 0, high_90: 0 }, null));
 showState();
 showResults().catch(() => {}); // offline: asked again when the page is opened

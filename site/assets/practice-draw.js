@@ -58,6 +58,7 @@ export function picture(item, ranges, truth) {
   const reach = 1.3 * Math.max(widest(item), truth ? Math.abs(truth.move) : 0);
   const y = (move) => top + ((reach - move) / (2 * reach)) * (bottom - top);
   const hour = { left: 510, width: 118 };
+  const ahead = item.ahead || "the hour";
   const bar = (kind, from, to, inset = 0) =>
     drawn("rect", {
       class: kind,
@@ -87,7 +88,7 @@ export function picture(item, ranges, truth) {
   parts.push(
     drawn("polyline", { class: "price", points: moves.map((move, place) => `${x(place)},${before(move)}`).join(" ") }),
     drawn("text", { x: x(0), y: height - 12 }, "48 hours before"),
-    drawn("text", { x: hour.left + hour.width, y: height - 12, "text-anchor": "end" }, "the hour, enlarged"),
+    drawn("text", { x: hour.left + hour.width, y: height - 12, "text-anchor": "end" }, `${ahead}, enlarged`),
   );
   if (truth && ranges) {
     const brain = truth.brain.ranges;
@@ -98,8 +99,8 @@ export function picture(item, ranges, truth) {
     parts.push(drawn("circle", { class: "came", cx: hour.left + hour.width / 2, cy: y(truth.move), r: 7 }));
   }
   const about = truth
-    ? `48 hours of prices, and the hour after them, which ended ${percent(truth.move)}.`
-    : "48 hours of prices; the hour after them is not shown yet.";
+    ? `48 hours of prices, and ${ahead} after them, which ended ${percent(truth.move)}.`
+    : `48 hours of prices; what came in ${ahead} after them is not shown yet.`;
   return drawn(
     "svg",
     { class: "practice-picture", viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": about },
