@@ -80,7 +80,7 @@ def test_each_hour_teaches_another_idea_that_fits_it() -> None:
     assert "Solana" in by_chapter["fat-tails"].title or "Solana" in by_chapter["correlation"].title
     assert len(by_chapter) == 3
     together = explained(*all_up).surprises[0]
-    assert together.point.startswith("6 of the other 6 assets")
+    assert together.point.startswith("All of the other 6 assets")
     rare = explained(made("SOL", 12, 0.9), made("BTC", 12, -0.1), made("ETH", 12, -0.1)).surprises[0]
     assert f"once in {1 / (2 * NormalDist().cdf(-3)):.0f} hours" in rare.point
 

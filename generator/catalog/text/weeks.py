@@ -20,11 +20,11 @@ FAR: Final = WeekIdea(
 )
 AGAIN: Final = WeekIdea(
     "volatility",
-    "Its hour before had ended outside of its 90% range too: wild hours come in groups, so the next range was wider.",
+    "Its hour before had ended outside its 90% range too: wild hours come in groups, so the next range was wider.",
 )
 IN_TEN: Final = WeekIdea(
     "calibration",
-    "Of the week's {hours} hours of assets {outside} ended outside of their 90% range; about one in ten should.",
+    "Of the week's {hours} hours of assets {outside} ended outside their 90% range; about one in ten should.",
 )
 CHOSEN: Final = WeekIdea(
     "luck",

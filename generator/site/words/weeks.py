@@ -194,7 +194,7 @@ def _surprise(known: _Known, idea: WeekIdea) -> Surprise:
         title=f"{ASSET_NAMES[made.asset]} {way} {abs(hour.move):.2f}%: {hour.sigmas:.1f} standard deviations",
         said=said,
         point=idea.point.format(
-            together=known.together,
+            together="All" if known.together == known.others else known.together,
             others=known.others,
             rarity=_rarity(hour.sigmas),
             hours=f"{len(known.week):,}",
