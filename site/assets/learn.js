@@ -10,10 +10,10 @@ const number = (input) => {
 };
 const inWords = (input) => input.dataset.words.replace("{}", number(input));
 
-for (const label of document.querySelectorAll(".guess")) {
-  const input = label.querySelector("input");
-  const output = label.querySelector("output");
-  const fold = label.nextElementSibling;
+for (const guess of document.querySelectorAll(".guess")) {
+  const input = guess.querySelector("input");
+  const output = guess.querySelector("output");
+  const fold = guess.nextElementSibling;
   const said = fold.querySelector(".said");
   let guessed = false;
   output.textContent = inWords(input);

@@ -26,12 +26,14 @@ export const percent = (value, digits = 2) =>
 
 // A slider with its name and its value in words; `least` is 0 where nothing else is said.
 export function rangeInput({ name, label, value, least = 0, most, step, words }, moved) {
-  const row = element("label", "", { className: "practice-slider" });
+  const row = element("div", "", { className: "practice-slider" });
+  const named = element("label");
   const about = { type: "range", name, min: least, max: most, step, value };
   const input = Object.assign(document.createElement("input"), about);
   const output = element("output", words(Number(value)));
   input.addEventListener("input", moved);
-  row.append(element("span", label), input, output);
+  named.append(element("span", label), input);
+  row.append(named, output);
   row.refresh = () => say(output, words(Number(input.value)));
   return row;
 }
