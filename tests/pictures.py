@@ -73,8 +73,10 @@ def take_all(browser: Browser, origin: str, folder: Path) -> None:
 @contextmanager
 def shown(browser: Browser, url: str, size: tuple[int, int], scheme: Scheme, scale: float = 1) -> Iterator[Page]:
     """Show a page in a window of a size and a theme."""
-    window = {"width": size[0], "height": size[1]}
-    context = browser.new_context(viewport=window, color_scheme=scheme, device_scale_factor=scale)  # type: ignore[arg-type]
+    width, height = size
+    context = browser.new_context(
+        viewport={"width": width, "height": height}, color_scheme=scheme, device_scale_factor=scale
+    )
     try:
         page = context.new_page()
         page.goto(url, wait_until="load", timeout=60_000)

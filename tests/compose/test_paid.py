@@ -161,7 +161,12 @@ def test_what_lacks_its_month_or_its_label_is_not_for_sale_and_all_else_is(name:
 
     unsold = composed(name).unavailable
 
-    assert set(unsold) == (set() if month else set(OF_A_MONTH)) | (set() if known else {REGIME, REPORT})
+    expected: set[str] = set()
+    if not month:
+        expected |= set(OF_A_MONTH)
+    if not known:
+        expected |= {REGIME, REPORT}
+    assert set(unsold) == expected
     if not known:
         assert unsold[REGIME].startswith("not sold while the market has no label: ")
     if name == "hourly":

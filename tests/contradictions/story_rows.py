@@ -155,8 +155,10 @@ def hour_without_sign(paid: PaidTexts) -> str:
     sentences = _sentences(text)
     is_largest = re.search(r"the hour just over, so|the last hour we have|No other hour has come", text)
     said = sentences[0] if is_largest else sentences[-1]
-    way = _ROSE if moved > 0 else _FELL
-    return "" if re.search(way, said) else f"{'up' if moved > 0 else 'down'} in the last hour: {text}"
+    way, word = (_ROSE, "up") if moved > 0 else (_FELL, "down")
+    if re.search(way, said):
+        return ""
+    return f"{word} in the last hour: {text}"
 
 
 def _free_hour(paid: PaidTexts) -> int:
