@@ -38,6 +38,8 @@ from gateway.wire.notify import READY, STOPPING, notify_supervisor
 from gateway.wire.program import this_program
 
 PAID_PATH: Final = "/api/x402-{name}.php"
+# The first pages are seen within a second of the first vault, and name what is sold.
+VAULT_LOOK_S: Final = 0.2
 log = structlog.get_logger("gateway")
 
 
@@ -149,14 +151,13 @@ def _routes(gateway: GatewayState, free_vote: FreeVote, step: Step, *, preview: 
 
 
 def _loops(gateway: GatewayState, free_vote: FreeVote, connections: Connections) -> Iterator[Coroutine[Any, Any, None]]:
-    async def poll() -> None:
-        await gateway.quotes.encode()
+    async def measure() -> None:
         gateway.readiness.measure()
 
-    yield repeat(poll, "the quotes could not be encoded")
+    yield repeat(measure, "readiness could not be measured")
     yield repeat(gateway.ledger.run_maintenance, "the payments ledger could not be tended")
-    yield repeat(gateway.vault.refresh, "the vault could not be refreshed")
-    yield repeat(gateway.facilitator.refresh, "the offer could not be refreshed")
+    yield repeat(gateway.take_vault, "the vault could not be taken", VAULT_LOOK_S)
+    yield repeat(gateway.take_offer, "the offer could not be taken")
     yield repeat(gateway.reconciler.step, "unknown payments cannot be looked up")
     yield repeat(
         free_vote.forget_closed_rounds, "what was counted of free ballots could not be removed", FORGET_EVERY_S

@@ -76,12 +76,16 @@ class Readiness:
             self._ledger.fault(),
             _overdue(self._ledger.written, "the payments ledger has taken no write"),
             self._vault.fault(),
-            self._quotes.blocked,
+            self._quotes.blocked(),
             self._chain.fault(),
             _overdue(self._facilitator.supported, "the facilitator has given no good answer to /supported"),
             None if self._facilitator.last_offer() else "the facilitator has not offered this network yet",
         )
-        return [reason for reason in faults if reason is not None]
+        reasons = [reason for reason in faults if reason is not None]
+
+        # Why a request for a quote gets none, where it is none of these.
+        no_quote = self._quotes.no_quote_reason()
+        return reasons if reasons or no_quote is None else [no_quote]
 
     async def readyz(self, _request: Request) -> Response:
         """Answer 200 when a sale is possible, else 503 with every reason."""

@@ -50,8 +50,17 @@ class GatewayState:
     problems: Problems
 
     async def refresh(self) -> None:
-        """Take a new vault and a new offer if there are any, and encode the challenges."""
-        await asyncio.gather(self.vault.refresh(), self.facilitator.refresh())
+        """Take a new vault and a new offer if there are any, each with its challenges."""
+        await asyncio.gather(self.take_vault(), self.take_offer())
+
+    async def take_vault(self) -> None:
+        """Take a new vault if there is one, and encode its challenges: only then it is quoted."""
+        await self.vault.refresh()
+        await self.quotes.encode()
+
+    async def take_offer(self) -> None:
+        """Take a new offer of the facilitator if there is one, and encode the challenges with it."""
+        await self.facilitator.refresh()
         await self.quotes.encode()
 
 

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Final
 
 from gateway.clock import STOP_QUOTING_S
@@ -14,8 +15,21 @@ from gateway.vault.folder import LoadedVault, VaultReader
 NO_QUOTES: Final[Mapping[str, Challenge]] = {}
 
 
+@dataclass(frozen=True, slots=True)
+class _Encoded:
+    """What the challenges that are held were made of."""
+
+    vault: LoadedVault
+    offer: FacilitatorOffer
+    challenges: Mapping[str, Challenge]
+
+
 class Quotes:
-    """The challenges of the vault that is held, for the facilitator's offer; none before `encode` was awaited."""
+    """The challenges of the last vault that was encoded, for the facilitator's offer; none before `encode` was awaited.
+
+    The 402, /readyz and the gauge all ask `no_quote_reason`, which speaks of what is encoded and not of what was read:
+    a vault counts once its challenges are there.
+    """
 
     def __init__(
         self, *, settings: GatewaySettings, vault: VaultReader, facilitator: Facilitator, ledger: LedgerThread
@@ -24,43 +38,49 @@ class Quotes:
         self._vault = vault
         self._facilitator = facilitator
         self._ledger = ledger
-        self._challenges: Mapping[str, Challenge] = {}
-        self._encoded_for: tuple[LoadedVault | None, FacilitatorOffer | None] = (None, None)
-        self.blocked: str | None = None
-        """Why the settings allow no quote of what the vault holds."""
+        self._encoded: _Encoded | None = None
+        self._turn = asyncio.Lock()
 
     async def encode(self) -> None:
-        """Encode the challenges in a thread, if vault or offer are others than last time."""
-        vault = self._vault.current()
-        offer = self._facilitator.offer()
-        of_vault, of_offer = self._encoded_for
-        if vault is of_vault and offer is of_offer:
-            return
+        """Encode the challenges in a thread, if vault or offer are others than last time; one caller at a time."""
+        async with self._turn:
+            vault = self._vault.current()
+            offer = self._facilitator.offer()
+            held = self._encoded
+            if vault is None or offer is None or (held and held.vault is vault and held.offer is offer):
+                return
 
-        if vault is None or offer is None:
-            self._challenges = {}
-        else:
-            self._challenges = await asyncio.to_thread(encode_challenges, vault, offer.fee_payer, self._settings)
-        self.blocked = None if vault is None else self._settings.quote_refusal(vault.source_mode)
-        self._encoded_for = (vault, offer)
+            challenges = await asyncio.to_thread(encode_challenges, vault, offer.fee_payer, self._settings)
+            self._encoded = _Encoded(vault, offer, challenges)
 
     def current(self) -> Mapping[str, Challenge]:
         """Return the challenges that may be sent right now, by path; none while quotes are unavailable."""
-        return NO_QUOTES if self.no_quote_reason() else self._challenges
+        if self._encoded is None or self.no_quote_reason() is not None:
+            return NO_QUOTES
+        return self._encoded.challenges
 
     def at(self, path: str) -> Challenge | None:
         """Return the challenge that was last encoded for a path, whether it may be sent or not."""
-        return self._challenges.get(path)
+        return None if self._encoded is None else self._encoded.challenges.get(path)
 
-    def no_quote_reason(self, path: str = "") -> str | None:
-        """Return why quotes are unavailable, all of them or those of a path, None when they are not."""
-        fault = self._vault.fault() or self.blocked
+    def no_quote_reason(self, path: str | None = None) -> str | None:
+        """Return why there is no quote of a path, or of any at all without one; None where there is."""
+        fault = self._vault.fault() or self.blocked()
         if fault is not None:
             return fault
         if self._ledger.fault() is not None or self._ledger.written.age_s() > STOP_QUOTING_S:
             return "the payments ledger cannot be used right now"
-        _, of_offer = self._encoded_for
-        if of_offer is None or self._facilitator.offer() is None:
+        if self._facilitator.offer() is None:
             return "the facilitator gave no good answer lately, or does not offer this network"
+
+        encoded = self._encoded
+        if encoded is None or not self._vault.sells(encoded.vault.generation):
+            return "the quotes of the newest data are being made"
+        if path is not None or encoded.challenges:
+            return encoded.vault.unavailable(path or "")
+        return next(map(encoded.vault.unavailable, encoded.vault.products), "nothing is for sale")
+
+    def blocked(self) -> str | None:
+        """Return why the settings allow no quote of what the vault holds."""
         vault = self._vault.current()
-        return None if vault is None else vault.unavailable(path)
+        return None if vault is None else self._settings.quote_refusal(vault.source_mode)

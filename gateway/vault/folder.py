@@ -260,6 +260,11 @@ class VaultReader:
         """Return whether a new payment may still buy a snapshot."""
         return snapshot.replaced_at is None or self.promised(snapshot)
 
+    def sells(self, generation: str) -> bool:
+        """Return whether a new payment may buy the snapshot of a generation."""
+        snapshot = self._loaded.snapshots.get(generation) if self._loaded else None
+        return snapshot is not None and self.payable(snapshot)
+
     def promised(self, snapshot: Snapshot) -> bool:
         """Return whether a quote that was made of a snapshot holds, whatever happened since, also to the generator."""
         promise = self._promises.get(snapshot.snapshot_id)

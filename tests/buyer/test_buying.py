@@ -217,6 +217,32 @@ def test_the_same_payment_is_sent_again_after_503_429_and_a_broken_answer(
     assert (buyer.seller.answered, len(buyer.seller.handed), buyer.spent()) == (sent, 1, 1)
 
 
+class Starting(Seller):
+    """Has no price at first, as a service that is starting, and says when to ask again."""
+
+    waits: tuple[int, ...] = ()
+
+    def price(self, url: str) -> WebAnswer:
+        if not self.waits:
+            return super().price(url)
+        wait_s, self.waits = self.waits[0], self.waits[1:]
+        return problem(503, "The service has not started yet.", ("retry-after", str(wait_s)))
+
+
+@pytest.mark.parametrize(("waits", "bought"), [((5, 1, 5), True), ((30, 40), False), ((2_000_000,), False)])
+def test_a_service_that_is_starting_is_asked_again_when_it_says(
+    waits: tuple[int, ...], *, bought: bool, devnet: DevnetApp, tmp_path: Path
+) -> None:
+    starting = buyer_of(type("Starting", (Starting,), {"waits": waits}), devnet, tmp_path)
+    before = devnet.clock.monotonic()
+
+    end = starting.buy()
+
+    assert isinstance(end, Bought) == bought
+    assert devnet.clock.monotonic() - before >= (sum(waits) if bought else sum(waits[:-1]))
+    assert isinstance(end, Bought) or "answered 503 instead of a price: The service has not started yet." in end
+
+
 def test_every_payment_carries_an_identifier_also_where_none_is_declared(devnet: DevnetApp, tmp_path: Path) -> None:
     class Silent(Seller):
         def required(self) -> dict[str, Any]:

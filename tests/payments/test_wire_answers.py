@@ -29,6 +29,7 @@ from tests.support.fake_upstream import FakeUpstream
 from tests.support.gateway_app import REGIME, GatewayHarness, gateway_app, in_loop
 from tests.support.gateway_wallet import decode_header
 from tests.support.intents import INTENT
+from tests.support.vaults import write_vault
 
 SETTLED = replace(INTENT, state="settled", network=DEVNET.full)
 PLAY_MONEY = {"money": "play money, worth nothing"}
@@ -255,11 +256,13 @@ async def test_without_a_quote_the_reason_is_a_sentence_and_a_time(tmp_path: Pat
 
 
 @in_loop
-async def test_a_product_whose_challenge_is_not_made_yet_is_503(tmp_path: Path) -> None:
-    async with gateway_app(tmp_path) as home:
-        home.state.quotes._challenges = {}
+async def test_a_vault_whose_challenges_are_not_made_yet_is_503_at_every_door(tmp_path: Path) -> None:
+    async with gateway_app(tmp_path, vault=None) as home:
+        write_vault(tmp_path / "vault")
+        await home.state.vault.refresh()
 
-        answer = await home.get()
+        answer, ready = await home.get(), await home.get("/readyz")
 
     said = (answer.status_code, answer.json()["detail"], answer.headers["retry-after"])
-    assert said == (503, "No quote can be made.", "5")
+    assert said == (503, "The quotes of the newest data are being made.", "5")
+    assert (ready.status_code, ready.json()["reasons"]) == (503, ["the quotes of the newest data are being made"])

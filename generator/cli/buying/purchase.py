@@ -154,10 +154,20 @@ async def _sign(order: Order, context: Context) -> Purchase:
 
 
 async def _ask(order: Order, context: Context) -> WebAnswer:
-    try:
-        answer = await context.web.get(order.url)
-    except Unanswered as problem:
-        raise GeneratorError(f"{order.url} cannot be reached ({problem}); is `emi up` running?") from problem
+    """Ask for the price, and again where the service says when, as one that is starting does."""
+    until = context.monotonic() + order.patience_s
+    while True:
+        try:
+            answer = await context.web.get(order.url)
+        except Unanswered as problem:
+            raise GeneratorError(f"{order.url} cannot be reached ({problem}); is `emi up` running?") from problem
+
+        wait_s = _asked_wait_s(answer) if answer.status == 503 else None
+        if wait_s is None or context.monotonic() + wait_s > until:
+            break
+        _say(f"there is no price yet: {answer.reason()} Asking again in {wait_s:g} s")
+        await context.sleep(wait_s)
+
     if 300 <= answer.status < 400:
         raise OfferRefused(f"{order.url} redirects elsewhere, which is not followed")
     if answer.status != 402:
@@ -223,10 +233,16 @@ async def _send(order: Order, context: Context, signed: Purchase) -> Bought:
 
 
 def _wait_s(answer: WebAnswer) -> float:
+    asked_s = _asked_wait_s(answer)
+    return DEFAULT_WAIT_S if asked_s is None else min(asked_s, LONGEST_WAIT_S)
+
+
+def _asked_wait_s(answer: WebAnswer) -> float | None:
+    """Return the seconds of Retry-After, at least one; None where it says none."""
     asked = (answer.values("retry-after") or [""])[0]
     if not (asked.isascii() and asked.isdigit()):
-        return DEFAULT_WAIT_S
-    return min(max(float(asked), SHORTEST_WAIT_S), LONGEST_WAIT_S)
+        return None
+    return max(float(asked), SHORTEST_WAIT_S)
 
 
 async def _delivered(order: Order, context: Context, signed: Purchase, answer: WebAnswer) -> Bought:
