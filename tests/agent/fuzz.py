@@ -67,7 +67,7 @@ SAME: Final[dict[str, dict[str, tuple[str, ...]]]] = {
 
 def path_of(tool: str, arguments: dict[str, Any]) -> str:
     if tool in {"how_far", "why"}:
-        return reasoning_path(str(arguments.get("asset")))
+        return reasoning_path(str(arguments.get("asset")).upper())
     return {
         "market_now": "/api/market-regime.php",
         "arena_round": "/arena/get_shared_intelligence.php",
@@ -78,16 +78,15 @@ def path_of(tool: str, arguments: dict[str, Any]) -> str:
 
 def is_allowed(tool: str, arguments: dict[str, Any]) -> bool:
     """Say whether arguments are of the form that the tool's text names."""
-    known = {"market_now": {"asset"}, "track_record": {"window"}, "lesson": {"topic"}, "arena_round": set()}
-    if not arguments.keys() <= known.get(tool, {"asset"}):
-        return False
     if tool == "lesson":
-        return all(isinstance(value, str) and len(value) <= 64 for value in arguments.values())
+        topic = arguments.get("topic")
+        return topic is None or (isinstance(topic, str) and len(topic) <= 64)
     if tool == "track_record":
         return arguments.get("window") in ("15m", "1h", "4h", "24h")
-    if tool == "market_now" and not arguments:
+    asset = arguments.get("asset")
+    if tool == "market_now" and asset is None:
         return True
-    return tool == "arena_round" or arguments.get("asset") in ASSETS
+    return tool == "arena_round" or (isinstance(asset, str) and asset.upper() in ASSETS)
 
 
 def in_body(body: Any, names: tuple[str, ...]) -> Any:

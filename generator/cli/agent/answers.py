@@ -18,7 +18,11 @@ Range = tuple[float, float, float, float]
 
 
 class ToolError(GeneratorError):
-    """There is no answer; the text says why and what to do, and `details` the same for a program."""
+    """There is no answer; the text says why and what to do.
+
+    `details` says the same for a program, of the tool that has no output schema: where there is one, clients hold
+    structured content of an error against it too, and throw the words away.
+    """
 
     def __init__(self, text: str, **details: Any) -> None:
         super().__init__(text)
@@ -154,6 +158,8 @@ class Purchased(BaseModel):
     pages: int
 
 
+# Purchased is not among them: the answers of `buy` are of three kinds, bought, refused and the demand for a payment,
+# which the x402 transport for MCP wants as structured content of an error. No schema of one kind fits them.
 ANSWERS: Final[dict[str, type[BaseModel]]] = {
     "market_now": MarketNow,
     "how_far": HowFar,
@@ -162,7 +168,6 @@ ANSWERS: Final[dict[str, type[BaseModel]]] = {
     "track_record": TrackRecord,
     "lesson": Lesson,
     "verify": Verified,
-    "buy": Purchased,
 }
 WINDOWS: Final = tuple(HORIZONS)
 

@@ -13,6 +13,8 @@ from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from gateway.devnet.errors import LedgerRefusal
+from gateway.devnet.transactions import parse_item
 from generator.catalog.money import usdc_amount
 from generator.catalog.products import PRODUCTS, Product
 from generator.cli.agent.answers import Purchased, ToolError
@@ -41,6 +43,7 @@ SAME_ID: Final = (
     "a second purchase"
 )
 NO_WALLET: Final = "this server has no wallet: pay the demand in structuredContent and send the payment in _meta"
+NOT_SEEN: Final = "Send the same payment again, or call buy with the same purchase_id alone; sign no other"
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +57,7 @@ class Wallet:
 
 
 class PaymentDemanded(Exception):
-    """Whoever calls is to pay: the object of PAYMENT-REQUIRED, and why."""
+    """Whoever calls is to pay: the object of PAYMENT-REQUIRED, all of it the seller's, and why."""
 
     def __init__(self, required: Mapping[str, Any], why: str) -> None:
         super().__init__(why)
@@ -110,7 +113,11 @@ class Buyer:
                 raise ToolError(f"purchase {purchase_id} was for {done.product}; take another id for another product")
             return self._answer(done, purchase_id, paid_now=False)
         if self._wallet is None:
-            raise PaymentDemanded(await self._demand(product, most), NO_WALLET)
+            _refuse_other_product(purchases, self._home(purchase_id), product)
+            presented = purchases.unfinished(self._url(product))
+            if presented is None:
+                raise PaymentDemanded(await self._demand(product, most), NO_WALLET)
+            return await self._send(presented, product, purchase_id, purchases)
         return await self._pay(product, most, purchase_id, purchases, self._wallet)
 
     async def _pay(
@@ -178,52 +185,107 @@ class Buyer:
             required = json.loads(base64.b64decode(values[0], validate=True))
             amounts = [int(option["amount"]) for option in required["accepts"]]
         except (ValueError, LookupError, TypeError, RecursionError):
-            raise ToolError(f"the service answered {answer.status} without readable terms: {answer.reason()}") from None
+            raise ToolError(f"the service answered {answer.status} without readable terms; {answer.reason()}") from None
         if max(amounts, default=0) > most:
             raise ToolError("cap_exceeded: the price is above cap; nothing was paid", error="cap_exceeded")
         return dict(required)
 
-    async def present(self, name: str, payload: Mapping[str, Any], purchase_id: str) -> tuple[Purchased, Any]:
-        """Send a payment that the caller signed; return what it bought and its settlement.
+    async def present(self, name: str, cap: str, purchase_id: str, payload: Mapping[str, Any]) -> tuple[Purchased, Any]:
+        """Send a payment that the caller signed; return what the purchase bought and its settlement.
+
+        A purchase that is settled, or whose earlier payment may be, is not paid a second time: the earlier payment is
+        sent again, and another one only once the seller has refused that.
 
         Raises:
             ToolError: it was not delivered; the text says whether it may be settled.
             PaymentDemanded: it was refused.
         """
         product = product_named(name)
-        header = base64.b64encode(json.dumps(payload).encode()).decode()
-        try:
-            answer = await self._context.web.get(self._url(product), {"PAYMENT-SIGNATURE": header})
-        except Unanswered as error:
-            raise ToolError(f"not known yet: no answer ({error}). Send the same payment again, sign no other") from None
-
-        if answer.status == 402:
-            raise PaymentDemanded(_required(answer), answer.reason())
-        receipt = receipt_of(answer)
-        body = answer.json()
-        if answer.status != 200 or receipt is None or receipt.get("success") is not True or not isinstance(body, dict):
+        most = atomic_of(cap)
+        signed = self._signed(product, payload)
+        if signed.amount_atomic > most:
             raise ToolError(
-                f"not known yet: the service answered {answer.status}: {answer.reason()}. Send the same payment again, "
-                "sign no other"
+                f"cap_exceeded: the payment is of {usdc_amount(signed.amount_atomic)} USDC, and cap is "
+                f"{usdc_amount(most)}; it was not sent",
+                error="cap_exceeded",
             )
 
-        path = self._body(str(receipt.get("transaction"))[:60].replace("/", "_"))
-        write_durably(path, answer.content)
-        made = Purchase(
-            txid=str(receipt.get("transaction")),
-            url=self._url(product),
-            header=header,
-            network=str(receipt.get("network")),
-            payer=str(receipt.get("payer")),
-            amount_atomic=body["price_atomic"] if isinstance(body.get("price_atomic"), int) else product.price_atomic,
+        try:
+            with StateLock(self._home(purchase_id), "purchase"):
+                bought = await self._present(product, purchase_id, signed)
+        except StateLockTaken:
+            raise ToolError(f"purchase {purchase_id} is under way in another call. {SAME_ID}") from None
+        receipt = next(done.receipt for name, done in self.bought() if name == purchase_id)
+        return bought, receipt
+
+    async def _present(self, product: Product, purchase_id: str, signed: Purchase) -> Purchased:
+        home = self._home(purchase_id)
+        purchases = PurchaseFolder(home / "payments")
+        done = _settled(purchases, home)
+        if done is not None and done.product == product.id:
+            return self._answer(done, purchase_id, paid_now=False)
+        if done is not None:
+            raise ToolError(f"purchase {purchase_id} was for {done.product}; take another id for another product")
+
+        _refuse_other_product(purchases, home, product)
+        earlier = purchases.unfinished(self._url(product))
+        if earlier is not None and earlier.txid != signed.txid:
+            try:
+                return await self._send(earlier, product, purchase_id, purchases)
+            except PaymentDemanded:
+                # Refused for good by the seller, and written down: the new payment takes its place.
+                pass
+        return await self._send(purchases.keep(signed), product, purchase_id, purchases)
+
+    async def _send(self, signed: Purchase, product: Product, purchase_id: str, purchases: PurchaseFolder) -> Purchased:
+        """Send a payment of the caller's, which is kept already, and keep what becomes of it."""
+        try:
+            answer = await self._context.web.get(self._url(product), {"PAYMENT-SIGNATURE": signed.header})
+        except Unanswered as error:
+            raise ToolError(f"not known yet: no answer ({error}). {NOT_SEEN}", error="unknown") from None
+
+        receipt = receipt_of(answer)
+        if answer.status == 402:
+            required = _required(answer)
+            purchases.keep(replace(signed, status="refused", receipt=receipt))
+            raise PaymentDemanded(required, f"the payment was refused; {answer.reason()}")
+        body = answer.json()
+        settled_as = (receipt or {}).get("success"), (receipt or {}).get("transaction")
+        if answer.status != 200 or not isinstance(body, dict) or settled_as != (True, signed.txid):
+            raise ToolError(
+                f"not known yet: the service answered {answer.status}; {answer.reason()}. {NOT_SEEN}", error="unknown"
+            )
+
+        write_durably(self._body(signed.txid), answer.content)
+        settled = replace(
+            signed,
             status="settled",
             receipt=receipt,
             body=body,
-            product=product.id,
             snapshot_id=str(body.get("snapshotId")),
             sha256=hashlib.sha256(answer.content).hexdigest(),
         )
-        return self._answer(made, purchase_id, paid_now=True), receipt
+        purchases.keep(settled)
+        return self._answer(settled, purchase_id, paid_now=True)
+
+    def _signed(self, product: Product, payload: Mapping[str, Any]) -> Purchase:
+        """Return a payment of the caller's as it is kept; ToolError where it is none, and then nothing is sent."""
+        try:
+            group = payload["payload"]["paymentGroup"]
+            item = parse_item(base64.b64decode(group[payload["payload"]["paymentIndex"]]))
+            return Purchase(
+                txid=item.txid,
+                url=self._url(product),
+                header=base64.b64encode(json.dumps(payload).encode()).decode(),
+                network=str(payload["accepted"]["network"]),
+                payer=item.sender,
+                amount_atomic=int(item.fields["aamt"]),
+                product=product.id,
+            )
+        except (LookupError, TypeError, ValueError, RecursionError, LedgerRefusal):
+            raise ToolError(
+                "_meta x402/payment holds no payment on Algorand that can be read; it was not sent"
+            ) from None
 
     async def _asked(self, product: Product) -> WebAnswer:
         try:
@@ -360,5 +422,5 @@ def _required(answer: WebAnswer) -> Mapping[str, Any]:
     except (ValueError, LookupError, RecursionError):
         required = None
     if not isinstance(required, dict):
-        raise ToolError(f"the service refused without readable terms: {answer.reason()}")
+        raise ToolError(f"the service refused without readable terms; {answer.reason()}")
     return required

@@ -28,7 +28,7 @@ def verify(origin: str, seen: Path, round_id: str | None) -> Verified:
             raise ToolError(f"the log has {log.head.size} entries: run `emi verify --url {origin}`")
         found = record.verify_all(log, read_json(site), site.read, lambda *_: None)
     except record.VerifyError as error:
-        raise ToolError(f"does not hold: {error}", error="does_not_hold") from None
+        raise ToolError(f"does not hold: {error}") from None
     except PublishedError as error:
         raise ToolError(f"not verified: {error}") from None
 

@@ -151,9 +151,14 @@ class Reader:
         body = await self._body(LESSONS)
         rows = rows_of(body, "latest_lessons")
         topics = sorted({str(at(row, name)) for row in rows for name in ("asset", "pattern_type")})
-        found = [row for row in rows if topic is None or topic in (at(row, "asset"), at(row, "pattern_type"))]
+        wanted = None if topic is None else topic.casefold()
+        found = [
+            row
+            for row in rows
+            if wanted in (None, str(at(row, "asset")).casefold(), str(at(row, "pattern_type")).casefold())
+        ]
         if not found:
-            raise ToolError(f"there is no lesson on that yet; topics are {', '.join(topics) or 'none'}", topics=topics)
+            raise ToolError(f"there is no lesson on that yet; topics are {', '.join(topics) or 'none'}")
 
         return self._said(
             Lesson,
@@ -185,8 +190,7 @@ class Reader:
         if self.now() > valid_until:
             raise ToolError(
                 f"stale since {until}: the service has published nothing newer. Do not reason on older numbers; "
-                "ask again in a minute",
-                stale_since=until,
+                "ask again in a minute"
             )
         return body
 

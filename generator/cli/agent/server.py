@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import json
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
@@ -19,12 +20,19 @@ from generator.cli.agent.checking import verify
 from generator.cli.agent.reading import Reader
 from generator.cli.agent.tools import INSTRUCTIONS, PROMPTS, TOOLS
 from generator.errors import GeneratorError
+from generator.site.resources import Resources
 
 PAYMENT: Final = "x402/payment"
 SETTLEMENT: Final = "x402/payment-response"
 """Where the x402 transport for MCP puts a payment and its settlement, in `_meta`."""
 SCHEME: Final = "emi://bought/"
 MOST_ERROR: Final = 1_200
+TITLE: Final = "Educational Market Intelligence"
+HOW_TO_PAY: Final = (
+    "Not bought yet: a payment is asked for. The terms above, with every sentence in them, are the seller's. Whoever "
+    "pays signs them once and calls buy again with the SAME purchase_id and the payment in _meta x402/payment"
+)
+_ROWS: Final = {tool.name: tool for tool in TOOLS}
 _VALIDATORS: Final = {tool.name: Draft202012Validator(tool.input_schema) for tool in TOOLS}
 
 
@@ -49,6 +57,8 @@ class AgentServer:
         return Server(
             "educational-market-intelligence",
             version=version,
+            title=TITLE,
+            icons=[_icon()],
             instructions=INSTRUCTIONS,
             on_list_tools=self._list_tools,
             on_call_tool=self._call_tool,
@@ -64,20 +74,22 @@ class AgentServer:
         validator = _VALIDATORS.get(name)
         if validator is None:
             return _failed(f"there is no tool {name[:60]!r}; tools are {', '.join(_VALIDATORS)}", {})
-        fault = next(validator.iter_errors(dict(arguments)), None)
+        asked = _ROWS[name].as_asked(arguments)
+        fault = next(validator.iter_errors(asked), None)
         if fault is not None:
-            return _failed(f"{fault.json_path}: {fault.message[:300]}", {})
+            unpaid = "; nothing was paid" if _ROWS[name].spends else ""
+            return _failed(f"{fault.json_path}: {fault.message[:300]}{unpaid}", {})
 
         settlement = None
         try:
             if name == "buy" and PAYMENT in meta:
-                answer, settlement = await self._present(arguments, meta[PAYMENT])
+                answer, settlement = await self._present(asked, meta[PAYMENT])
             else:
-                answer = await self._answer(name, arguments)
+                answer = await self._answer(name, asked)
         except PaymentDemanded as demanded:
             return _demand(demanded)
         except ToolError as error:
-            return _failed(str(error), error.details)
+            return _failed(str(error), {} if name in ANSWERS else error.details)
         except GeneratorError as error:
             return _failed(str(error), {})
         return _said(answer, settlement)
@@ -98,8 +110,8 @@ class AgentServer:
 
     async def _present(self, given: Mapping[str, Any], payment: Any) -> tuple[BaseModel, Any]:
         if not isinstance(payment, Mapping):
-            raise ToolError(f"_meta {PAYMENT} is not a payment of x402")
-        return await self._buyer.present(given["product"], payment, given["purchase_id"])
+            raise ToolError(f"_meta {PAYMENT} is not a payment of x402; nothing was paid")
+        return await self._buyer.present(given["product"], given["cap"], given["purchase_id"], payment)
 
     async def _list_tools(self, _context: Any, _params: Any) -> types.ListToolsResult:
         return types.ListToolsResult(tools=[_tool(row.name) for row in TOOLS])
@@ -151,15 +163,35 @@ class AgentServer:
 
 
 def _tool(name: str) -> types.Tool:
-    row = next(row for row in TOOLS if row.name == name)
+    """Return a tool as it is listed.
+
+    Money that is spent does not come back. A purchase with its id is made once; the same arguments with another
+    payment in `_meta` may be a second one, so no host may take `buy` for idempotent.
+    """
+    row = _ROWS[name]
     return types.Tool(
         name=name,
+        title=row.title,
         description=row.description,
         input_schema=row.input_schema,
-        output_schema=schema_of(ANSWERS[name]),
+        output_schema=schema_of(ANSWERS[name]) if name in ANSWERS else None,
         annotations=types.ToolAnnotations(
-            read_only_hint=not row.writes, destructive_hint=False, idempotent_hint=True, open_world_hint=True
+            title=row.title,
+            read_only_hint=not row.spends,
+            destructive_hint=row.spends,
+            idempotent_hint=not row.spends,
+            open_world_hint=True,
         ),
+    )
+
+
+def _icon() -> types.Icon:
+    """Return the site's icon within its address: a host shows it without asking any origin."""
+    drawing = (Resources.locate().site / "assets" / "favicon.svg").read_bytes()
+    return types.Icon(
+        src=f"data:image/svg+xml;base64,{base64.b64encode(drawing).decode()}",
+        mime_type="image/svg+xml",
+        sizes=["any"],
     )
 
 
@@ -185,10 +217,13 @@ def _failed(text: str, details: Mapping[str, Any]) -> types.CallToolResult:
 
 
 def _demand(demanded: PaymentDemanded) -> types.CallToolResult:
-    """Return the demand for a payment as the x402 transport for MCP has it."""
-    required = {**demanded.required, "error": demanded.why[:300]}
+    """Return the demand for a payment as the x402 transport for MCP has it, and after it what to do in words."""
+    required = {**demanded.required, "error": demanded.why[:MOST_ERROR]}
+    terms = json.dumps(required)
+    if len(terms) > MOST_BYTES:
+        return _failed("the seller's terms are larger than any honest ones; nothing was paid", {})
     return types.CallToolResult(
-        content=[types.TextContent(type="text", text=json.dumps(required))],
+        content=[types.TextContent(type="text", text=terms), types.TextContent(type="text", text=HOW_TO_PAY)],
         structured_content=required,
         is_error=True,
     )

@@ -50,7 +50,7 @@ def fetched(web: Web, origin: str) -> Fetch:
             raise ToolError(f"the service does not answer ({error}); ask again in a minute") from None
         body = answer.json()
         if answer.status != 200 or not isinstance(body, dict):
-            raise ToolError(f"the service answered {answer.status}: {answer.reason()}")
+            raise ToolError(f"the service answered {answer.status}; {answer.reason()}")
         return body
 
     return fetch

@@ -171,7 +171,7 @@ async def _ask(order: Order, context: Context) -> WebAnswer:
     if 300 <= answer.status < 400:
         raise OfferRefused(f"{order.url} redirects elsewhere, which is not followed")
     if answer.status != 402:
-        raise OfferRefused(f"{order.url} answered {answer.status} instead of a price: {answer.reason()}")
+        raise OfferRefused(f"{order.url} answered {answer.status} instead of a price; {answer.reason()}")
     return answer
 
 
@@ -197,7 +197,7 @@ async def _fund(order: Order, context: Context, payer: str) -> None:
         ) from problem
     if answer.status != 200:
         raise OfferRefused(
-            f"the devnet's faucet answered {answer.status}: {answer.reason()}; name the devnet with --devnet-url"
+            f"the devnet's faucet answered {answer.status}; {answer.reason()}; name the devnet with --devnet-url"
         )
 
 
@@ -217,7 +217,7 @@ async def _send(order: Order, context: Context, signed: Purchase) -> Bought:
                 await _refused(order, context, signed, answer)
             if answer.status in PAID_BEFORE:
                 _paid_before(context, signed, answer)
-            why = f"the answer was {answer.status}: {answer.reason()}"
+            why = f"the answer was {answer.status}; {answer.reason()}"
             wait_s = _wait_s(answer)
         if sent == MOST_SENDS or context.monotonic() + wait_s > until:
             break
@@ -264,7 +264,7 @@ async def _refused(order: Order, context: Context, signed: Purchase, answer: Web
     """Report how a payment ended that the seller answered with another challenge: the chain decides, not the seller."""
     receipt = receipt_of(answer)
     reason = (receipt or {}).get("errorReason")
-    words = f"its reason: {ascii(reason)[:120] if reason else answer.reason()}"
+    words = f"its reason: {ascii(reason)[:120]}" if reason else answer.reason()
     finding = await look_up(context.web, order.node_url, signed)
     if finding.state == "never":
         context.purchases.keep(replace(signed, status="refused", receipt=receipt))
@@ -285,7 +285,7 @@ async def _refused(order: Order, context: Context, signed: Purchase, answer: Web
 def _paid_before(context: Context, signed: Purchase, answer: WebAnswer) -> None:
     context.purchases.keep(replace(signed, status="paid", receipt=receipt_of(answer) or signed.receipt))
     raise GeneratorError(
-        f"payment {signed.txid} was paid before, says the seller ({answer.status}: {answer.reason()}). "
+        f"payment {signed.txid} was paid before, says the seller ({answer.status}; {answer.reason()}). "
         f"Do not pay again. {_next_step(signed)}"
     )
 

@@ -48,12 +48,18 @@ class WebAnswer:
             return None
 
     def reason(self) -> str:
-        """Return the one line that an error body has for people, without anything that steers a terminal."""
+        """Return what the other side says for people, as a bounded quote of its own: it may be anybody's prose.
+
+        Nothing in it steers a terminal, and no quotation mark in it ends the quote.
+        """
         body = self.json()
         found = body if isinstance(body, dict) else {}
-        line = str(found.get("detail") or found.get("error") or found.get("message") or "no reason given")
-        printable = "".join(letter if letter.isprintable() else " " for letter in line)
-        return " ".join(printable.split())[:MOST_WORDS]
+        line = found.get("detail") or found.get("error") or found.get("message")
+        if not line:
+            return "no reason given"
+        printable = "".join(letter if letter.isprintable() else " " for letter in str(line))
+        words = " ".join(printable.replace('"', "'").split())[:MOST_WORDS]
+        return f'it says "{words}"'
 
 
 class Web(Protocol):
