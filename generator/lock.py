@@ -1,14 +1,46 @@
 """One writer for one state folder: a lock, and the lease made of it."""
 
 import contextlib
-import fcntl
 import os
 from pathlib import Path
-from typing import Self
+from typing import Final, Self
 
 from gateway.wire.space import reason_of
 from generator.errors import GeneratorError, LeadershipLost, LeaseUnreachable
 from generator.lease import NO_HOLDER, Grant
+
+try:
+    import fcntl
+except ImportError:  # Windows, where the commands of readers run
+    import msvcrt
+
+    # No other process can read a byte that is locked there: one far behind the lines that the file holds.
+    LOCKED_BYTE: Final = 1 << 30
+
+    def _change(descriptor: int, mode: int) -> None:
+        os.lseek(descriptor, LOCKED_BYTE, os.SEEK_SET)
+        try:
+            msvcrt.locking(descriptor, mode, 1)  # type: ignore[attr-defined, unused-ignore]
+        finally:
+            os.lseek(descriptor, 0, os.SEEK_SET)
+
+    def _lock(descriptor: int) -> None:
+        _change(descriptor, msvcrt.LK_NBLCK)  # type: ignore[attr-defined, unused-ignore]
+
+    def _try_for_a_moment(descriptor: int) -> None:
+        _lock(descriptor)
+        _change(descriptor, msvcrt.LK_UNLCK)  # type: ignore[attr-defined, unused-ignore]
+
+else:
+
+    def _lock(descriptor: int) -> None:
+        """Take the lock of a file; OSError where another process has it."""
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+    def _try_for_a_moment(descriptor: int) -> None:
+        """Raise OSError where a process has the lock of a file; two may ask at the same time."""
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        fcntl.flock(descriptor, fcntl.LOCK_UN)
 
 
 class StateLockTaken(GeneratorError):
@@ -41,7 +73,7 @@ class StateLock:
             raise GeneratorError(f"state folder {self._path.parent}: cannot write: {reason}") from error
 
         try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            _lock(descriptor)
         except OSError as error:
             pid = os.read(descriptor, 32).decode(errors="replace").partition("\n")[0].strip() or "unknown"
             os.close(descriptor)
@@ -77,10 +109,9 @@ def note_of(state_dir: Path, name: str) -> str | None:
 
 def _is_held(descriptor: int) -> bool:
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        _try_for_a_moment(descriptor)
     except OSError:
         return True
-    fcntl.flock(descriptor, fcntl.LOCK_UN)
     return False
 
 

@@ -66,7 +66,7 @@ def _write_once(path: Path, secret: str) -> None:
     """Put a new key file in place whole, or leave the one that another process just made."""
     draft = path.with_name(f".{path.name}.{os.getpid()}")
     with draft.open("w", encoding="ascii") as file:
-        os.fchmod(file.fileno(), 0o600)
+        draft.chmod(0o600)
         file.write(secret)
         file.flush()
         os.fsync(file.fileno())

@@ -16,7 +16,7 @@ def replace_file(path: Path, content: bytes, mode: int = 0o600) -> None:
     """
     draft = path.with_name(f".{path.name}.{os.getpid()}.new")
     with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode), "wb") as file:
-        os.fchmod(file.fileno(), mode)
+        draft.chmod(mode)
         file.write(content)
         file.flush()
         os.fsync(file.fileno())
@@ -25,7 +25,9 @@ def replace_file(path: Path, content: bytes, mode: int = 0o600) -> None:
 
 
 def sync_folder(folder: Path) -> None:
-    """Put the names in a folder on the disk."""
+    """Put the names in a folder on the disk; Windows opens no folder, and writes names down by itself."""
+    if not hasattr(os, "O_DIRECTORY"):
+        return
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(descriptor)

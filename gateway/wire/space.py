@@ -22,10 +22,13 @@ class FileSystem(Protocol):
 
 
 Ask = Callable[[Path], FileSystem]
+ASK: Final[Ask | None] = getattr(os, "statvfs", None)  # None on Windows, whose file systems have no inodes
 
 
-def has_no_inodes(path: Path, ask: Ask = os.statvfs) -> bool:
+def has_no_inodes(path: Path, ask: Ask | None = ASK) -> bool:
     """Return whether no file can be added where `path` lies, or would lie, because every inode is in use."""
+    if ask is None:
+        return False
     for place in (path, *path.parents):
         try:
             file_system = ask(place)
@@ -37,7 +40,7 @@ def has_no_inodes(path: Path, ask: Ask = os.statvfs) -> bool:
     return False
 
 
-def reason_of(error: OSError, path: Path, ask: Ask = os.statvfs) -> str:
+def reason_of(error: OSError, path: Path, ask: Ask | None = ASK) -> str:
     """Return what went wrong at `path`, in the system's words but for used-up inodes, which it calls a full disk."""
     if error.errno == errno.ENOSPC and has_no_inodes(path, ask):
         return NO_INODES

@@ -3,7 +3,8 @@
 import os
 import sys
 from functools import cache
-from typing import Annotated
+from importlib.util import find_spec
+from typing import Annotated, Final
 
 import typer
 from typer.core import TyperGroup
@@ -11,6 +12,8 @@ from typer.main import get_group
 
 from generator.errors import GeneratorError
 
+# What runs wherever Python does; the service itself locks files and sets rights as only Unix does.
+OF_READERS: Final = ("buy", "doctor", "mcp", "practice", "proof", "read", "verify", "vote")
 HELP = """Educational crypto market context as JSON, with endpoints paid per call.
 
 Start with:  emi up          (everything on this machine, simulated market, play money)
@@ -98,12 +101,17 @@ def command_line() -> TyperGroup:
 
 
 def _options(
+    context: typer.Context,
     *,
-    version: Annotated[
+    _version: Annotated[
         bool, typer.Option("--version", is_eager=True, callback=_show_version, help="Show what runs, and end.")
     ] = False,
 ) -> None:
-    """Take the options that come before a command."""
+    """Take the options that come before a command, and end here with one that this system cannot run."""
+    command = context.invoked_subcommand
+    wants_words = command in {"help", "version"} or "--help" in sys.argv
+    if command not in OF_READERS and not wants_words and find_spec("fcntl") is None:
+        raise GeneratorError(f"emi {command} needs Linux or macOS (on Windows: WSL); here run {', '.join(OF_READERS)}")
 
 
 def main() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import sys
 import time
@@ -98,6 +97,8 @@ def _state_file(state_dir: Path) -> Path:
 
 def _one_look(file: Path, look: Callable[[], Seen], notifier: Notifier, unit: str | None) -> int:
     """Look, tell, and keep the state, one process at a time; return the exit code."""
+    import fcntl
+
     from generator.watch.alerts import AlertState
 
     file.parent.mkdir(parents=True, exist_ok=True)

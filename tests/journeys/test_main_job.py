@@ -19,7 +19,7 @@ from generator.catalog.products import PRODUCTS
 from generator.cli.up import ALARMING
 from tests.journeys.checker import run
 from tests.journeys.checks import CHECKS, ERRORS, PAGE, QUERY, SOLD
-from tests.support.processes import REPOSITORY, Running, emi_here, emi_up, get
+from tests.support.processes import REPOSITORY, Running, emi_here, emi_up, get, without_unix
 
 CHECKED = [one.name for one in CHECKS if one.group in {QUERY, PAGE, ERRORS, SOLD}]
 PRIVATE, SERVED = ("memory", "ledger", "run/emi-state"), {"site": 0o644, "vault": 0o640}
@@ -126,6 +126,16 @@ def test_verify_recomputes_what_is_published(up: Running, tmp_path: Path) -> Non
     verified = emi_here("verify", "--url", up.origin, cwd=tmp_path)
 
     assert verified.returncode == 0, verified.stdout + verified.stderr
+
+
+def test_who_reads_votes_and_buys_needs_nothing_that_only_unix_has(up: Running, tmp_path: Path) -> None:
+    words = ("buy market-regime --json", "vote up", "verify", "doctor", "mcp")
+    commands = [f"{command} --url {up.origin}" for command in words]
+
+    done = without_unix(tmp_path, *commands)
+
+    assert [line for line in done.stderr.splitlines() if line.endswith(": 0")] == [f"{one}: 0" for one in commands]
+    assert '"payment_status": "settled"' in done.stdout
 
 
 def test_a_second_one_on_the_same_state_is_refused_with_the_pid(up: Running) -> None:

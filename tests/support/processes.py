@@ -73,6 +73,25 @@ def emi_here(*arguments: str, cwd: Path, **extra: str) -> subprocess.CompletedPr
     return subprocess.CompletedProcess(arguments, code, out.getvalue(), err.getvalue())
 
 
+def without_unix(folder: Path, *commands: str) -> subprocess.CompletedProcess[str]:
+    """Run `emi` commands, each a text, one after the other in one process that lacks what Windows lacks."""
+    return python(folder, "-m", "tests.support.not_unix", *commands)
+
+
+def python(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run Python to its end, in `folder`, with nothing to read."""
+    return subprocess.run(
+        [sys.executable, *arguments],
+        cwd=folder,
+        env=clean_environment(PYTHONPATH=str(REPOSITORY)),
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=110,
+        check=False,
+    )
+
+
 @dataclass
 class Running:
     """A started `emi` process; its output goes to a file that tests can read."""
