@@ -1,7 +1,7 @@
 """What every measure is: running arrays that a block of bars moves on, and that can be seen as after any bar of it."""
 
 from itertools import pairwise
-from typing import ClassVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -9,6 +9,7 @@ import numpy.typing as npt
 from generator.market.bars import FloatArray
 
 Times = npt.NDArray[np.int64]
+_Rows = TypeVar("_Rows", bound=npt.NDArray[np.floating[Any]])
 
 
 class Part:
@@ -26,7 +27,7 @@ class Part:
         """Take how many axes the columns are: 1, assets; 2, markets and assets."""
         self._columns = columns
         self._block: dict[str, FloatArray] = {}
-        self._windows: dict[str, tuple[FloatArray, Times]] = {}
+        self._windows: dict[str, tuple[npt.NDArray[np.floating[Any]], Times]] = {}
 
     def stand(self, bars: int) -> None:
         """Be the same after each bar of a block in which nothing of this part moves."""
@@ -56,7 +57,7 @@ class Part:
         self.at(-1)
 
 
-def slid(kept: FloatArray, newest: int, numbers: Times) -> tuple[FloatArray, Times]:
+def slid(kept: _Rows, newest: int, numbers: Times) -> tuple[_Rows, Times]:
     """Make room behind kept rows, one for each quarter hour or the like, for those up to the last of `numbers`.
 
     >>> rows, places = slid(np.array([[1.0], [2.0]]), newest=7, numbers=np.array([7, 7, 9]))
@@ -74,7 +75,7 @@ def slid(kept: FloatArray, newest: int, numbers: Times) -> tuple[FloatArray, Tim
     size = len(kept)
     missed = size if newest < 0 else min(int(numbers[0]) - newest, size)
     places = size - 1 + missed + numbers - numbers[0]
-    rows = np.full((int(places[-1]) + 1, *kept.shape[1:]), np.nan)
+    rows: Any = np.full((int(places[-1]) + 1, *kept.shape[1:]), np.nan, dtype=kept.dtype)
     rows[:size] = kept
     return rows, places
 

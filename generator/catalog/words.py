@@ -102,6 +102,8 @@ class MarketSide(Word):
 
     RISING = "rising", "A rising market (risk_on) has been the likely state for half an hour or more."
     FALLING = "falling", "A falling market (risk_off) has been the likely state for half an hour or more."
+    FLAT = "flat", "The last 24 hours moved less than a usual day, and did not swing far."
+    BOTH_WAYS = "both_ways", "The last 24 hours went far in both directions, or have turned by more than half."
     NONE = "none", "Neither is likely enough to be named."
     UNKNOWN = "unknown", "Less than a day of history, or no fresh prices."
 

@@ -1,0 +1,190 @@
+"""How far prices moved: over an hour to a week, the day's line, and how rough the day was.
+
+Of closed bars; a close stands for missing ones after it for 15 minutes. The market is "the average coin": the mean over
+the coins with both ends of a move, at least three; with fewer it is the first coin alone. Unknown is NaN.
+"""
+
+from typing import ClassVar, Final
+
+import numpy as np
+
+from generator.brain.part import Part, Times, slid
+from generator.brain.smoothing import DAY_BARS, HOUR_BARS
+from generator.market.bars import BAR_MS, FloatArray
+
+SPANS: Final = (HOUR_BARS, 3 * HOUR_BARS, 6 * HOUR_BARS, DAY_BARS, 7 * DAY_BARS)  # bars of each move
+HOUR, THREE_HOURS, SIX_HOURS, DAY, WEEK = range(len(SPANS))
+CARRIED: Final = 3  # bars for which a close stands for those missing after it
+FEWEST_COINS: Final = 3  # of which there is a mean
+_KEPT: Final = SPANS[WEEK] + 1 + CARRIED
+_FEWEST_RETURNS: Final = 0.75  # of a day's bars, from which on its realised volatility is known
+_OF_MEAN_SIZE: Final = float(np.pi / 2.0)  # variance of a normal distribution over its squared mean size
+
+
+class Moves(Part):
+    """Closes of the last week, and what they say after each bar; the last of `columns` is the market."""
+
+    STATE: ClassVar[tuple[str, ...]] = ("closes", "bar", "moves", "high", "low", "realised")
+
+    def __init__(self, assets: int) -> None:
+        """Start empty."""
+        super().__init__()
+        self.closes = np.full((_KEPT, assets), np.nan, dtype=np.float32)  # one a bar, oldest first
+        self.bar = np.full(1, -1.0)  # number of the last, since 1970
+        self.moves = np.full((len(SPANS), assets + 1), np.nan)  # over `SPANS`, fractions
+        self.high = np.full(assets + 1, np.nan)  # of the day's line, prices against a day ago, as a fraction
+        self.low = np.full(assets + 1, np.nan)
+        self.realised = np.full(assets + 1, np.nan)  # variance of the day's bars, summed
+
+    def update(self, t_ms: Times, log_close: FloatArray) -> None:
+        """Take a block of bars.
+
+        Args:
+            t_ms: open times, (n,).
+            log_close: natural log of the closes, NaN where unknown, (n, assets).
+        """
+        numbers = t_ms // BAR_MS
+        rows, places = slid(self.closes, int(self.bar[0]), numbers)
+        # Single precision is what is kept, so that a restart cannot differ.
+        rows[places] = np.exp(log_close)
+        known = carried_over(rows.astype(np.float64))
+
+        now = known[places]
+        moves = []
+        for span in SPANS:
+            of_coins = now / known[places - span] - 1.0
+            moves.append(with_market(of_coins))
+        self.moves = np.array(moves)
+        self.high, self.low = self._line(known, places)
+        self.realised = _realised(known, places)
+
+        self._windows = {"closes": (rows, places + 1)}
+        self.bar = numbers.astype(np.float64)[:, None]
+
+    def line(self) -> FloatArray:
+        """Return the day's line of each coin and, last, of the market after the last bar, oldest first, (289, columns).
+
+        The mean of p(s) / p(t - 24 h) - 1 over the coins with both ends; NaN where one of them is missing.
+        """
+        known = carried_over(self.closes.astype(np.float64))[-DAY_BARS - 1 :]
+        of_coins = known / known[0] - 1.0
+        weights = _weights(known[-1:], known[:1])[0]
+        total = np.zeros(len(known))
+        for column in np.flatnonzero(weights):
+            total = total + weights[column] * known[:, column]
+        market = total - 1.0 if weights.any() else np.full(len(known), np.nan)
+        return np.column_stack((of_coins, market))
+
+    @staticmethod
+    def _line(known: FloatArray, places: Times) -> tuple[FloatArray, FloatArray]:
+        """Return the highest and lowest points of the day's line at each place, (n, assets + 1), NaN where unknown."""
+        start = known[places - DAY_BARS]
+        now = known[places]
+        top = _rolling(known, DAY_BARS + 1, np.fmax)[places] / start - 1.0
+        bottom = _rolling(known, DAY_BARS + 1, np.fmin)[places] / start - 1.0
+        whole = np.isfinite(now)
+
+        # The market's line has other weights at each bar: coins count alike a day before it.
+        weights = _weights(now, start)
+        days = np.lib.stride_tricks.sliding_window_view(known, DAY_BARS + 1, axis=0)[places - DAY_BARS]
+        line = np.zeros((len(places), DAY_BARS + 1))
+        for column in range(known.shape[1]):
+            weight = weights[:, column, None]
+            line += np.where(weight > 0.0, weight * days[:, column], 0.0)
+        has_market = (weights > 0.0).any(axis=1, keepdims=True)
+        market = np.where(has_market, line - 1.0, np.nan)
+        return (
+            np.column_stack((np.where(whole, top, np.nan), np.fmax.reduce(market, axis=1))),
+            np.column_stack((np.where(whole, bottom, np.nan), np.fmin.reduce(market, axis=1))),
+        )
+
+
+def with_market(of_coins: FloatArray) -> FloatArray:
+    """Return the coins' values and, last, the market's: the mean of at least three, else the first coin's, (n, k + 1).
+
+    >>> with_market(np.array([[0.01, 0.02, 0.06], [0.01, np.nan, 0.06]])).round(3)[:, -1].tolist()
+    [0.03, 0.01]
+    """
+    known = np.isfinite(of_coins)
+    count = np.add.reduce(known, axis=1)
+    total = np.add.reduce(np.where(known, of_coins, 0.0), axis=1)
+    market = np.where(count >= FEWEST_COINS, total / np.maximum(count, 1), of_coins[:, 0])
+    return np.column_stack((of_coins, market))
+
+
+def carried_over(closes: FloatArray) -> FloatArray:
+    """Return the closes with each standing for those that are missing after it, for 15 minutes at most.
+
+    >>> carried_over(np.array([[5.0], [np.nan], [np.nan], [np.nan], [np.nan]])).ravel().tolist()
+    [5.0, 5.0, 5.0, 5.0, nan]
+    """
+    out = closes.copy()
+    if not np.isnan(out).any():
+        return out
+    for _ in range(CARRIED):
+        out[1:] = np.where(np.isnan(out[1:]), out[:-1], out[1:])
+    return out
+
+
+def _weights(now: FloatArray, start: FloatArray) -> FloatArray:
+    """Return by how much each coin's price counts in the mean of p(s) / p(start), (n, assets); 0 where it does not."""
+    both = np.isfinite(now) & np.isfinite(start)
+    enough = np.add.reduce(both, axis=1, keepdims=True) >= FEWEST_COINS
+    both[:, 1:] &= enough
+    count = np.add.reduce(both, axis=1, keepdims=True)
+    return np.where(both, 1.0 / (np.where(both, start, 1.0) * np.maximum(count, 1)), 0.0)
+
+
+def _rolling(values: FloatArray, size: int, joined: np.ufunc) -> FloatArray:
+    """Return `joined` over the last `size` rows at each row, by doubling: no row's result depends on later ones.
+
+    Rows before `size` have what they can; `joined` is idempotent, as a maximum is.
+    """
+    out = values
+    width = 1
+    while width < size:
+        step = min(width, size - width)
+        shifted = np.concatenate((np.broadcast_to(out[:1], (step, *out.shape[1:])), out[:-step]))
+        out = joined(out, shifted)
+        width += step
+    return out
+
+
+def _summed(values: FloatArray, size: int) -> FloatArray:
+    """Return the sum of the last `size` rows at each row that has as many before it, by doubling."""
+    total = np.zeros_like(values)
+    ahead = 0  # rows already in `total`, the newest of all
+    power, width = values, 1
+    while width <= size:
+        if size & width:
+            total = total + _back(power, ahead)
+            ahead += width
+        power = power + _back(power, width)
+        width *= 2
+    return total
+
+
+def _back(values: FloatArray, rows: int) -> FloatArray:
+    """Return the values moved so many rows later, zeros before."""
+    if not rows:
+        return values
+    return np.concatenate((np.zeros_like(values[:rows]), values[:-rows]))
+
+
+def _realised(known: FloatArray, places: Times) -> FloatArray:
+    """Return the variance of the day's bars of each coin and the market at each place, (n, assets + 1).
+
+    Of a coin the sum of squared log returns; of the market pi / 2 times that of the coins' squared mean size, in which
+    one coin's bad print or jump counts once and not squared. NaN with less than three quarters of the bars.
+    """
+    sizes = np.zeros_like(known)
+    with np.errstate(invalid="ignore"):
+        sizes[1:] = np.abs(np.log(known[1:] / known[:-1]))
+    sizes[0] = np.nan
+    every = with_market(sizes)
+    variance = every**2
+    variance[:, -1] *= _OF_MEAN_SIZE
+    seen = np.isfinite(variance)
+    total = _summed(np.where(seen, variance, 0.0), DAY_BARS)[places]
+    many = _summed(seen.astype(np.float64), DAY_BARS)[places]
+    return np.where(many >= _FEWEST_RETURNS * DAY_BARS, total, np.nan)
