@@ -66,14 +66,6 @@ def pack(value: Mapping[str, Any]) -> bytes:
     return base64.b64decode(encoding.msgpack_encode(dict(value)))
 
 
-def unpack(data: bytes) -> Any:
-    """Return what a msgpack holds; ValueError when it is not one value."""
-    try:
-        return msgpack.unpackb(data)
-    except DECODE_ERRORS as error:
-        raise ValueError("not msgpack") from error
-
-
 def txid_of(message: bytes) -> str:
     """Return the transaction id of signed bytes (prefix and packed transaction)."""
     return _base32(sha512_256(message))

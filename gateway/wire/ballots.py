@@ -16,7 +16,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from gateway.wire.algorand import TRANSACTION_PREFIX, address_of, pack, signature_holds, txid_of, unpack
+from gateway.wire.algorand import TRANSACTION_PREFIX, address_of, pack, signature_holds, txid_of
+from gateway.wire.foreign import ForeignBytesError, read_msgpack
 from gateway.wire.networks import NETWORKS
 from gateway.wire.notes import RoundVote, Vote, read_note
 from gateway.wire.refusals import Refusal, RefusedError
@@ -139,8 +140,8 @@ def _decode(data: bytes) -> tuple[bytes, dict[str, Any]]:
         raise RefusedError(Refusal.NOT_BASE64) from None
 
     try:
-        envelope = unpack(raw)
-    except ValueError:
+        envelope = read_msgpack(raw)
+    except ForeignBytesError:
         raise RefusedError(Refusal.NOT_A_TRANSACTION) from None
     if not isinstance(envelope, dict) or not isinstance(envelope.get("txn"), dict):
         raise RefusedError(Refusal.NOT_A_TRANSACTION)

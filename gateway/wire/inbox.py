@@ -20,6 +20,8 @@ OPEN_DAILY: Final = ".open-daily"
 """Which daily question takes answers, likewise."""
 EARLIER_VOTERS: Final = ".earlier-voters"
 """Whose votes were counted in an earlier round, written when a round was locked or resolved."""
+REJECTED: Final = "rejected"
+"""The folder of ballots with which two ticks failed; for people to look at."""
 READ_WITHIN_MS: Final = 180_000
 MOST_VOTERS: Final = 20_000
 """So many earlier voters are named, those of most rounds first: 640 kB."""

@@ -9,7 +9,8 @@ Of one voter's ballots the latest arrival counts; two at the same millisecond ar
 import base64
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import NamedTuple, Protocol
+from functools import partial
+from typing import NamedTuple, Protocol, TypeVar
 
 from gateway.wire.algorand import key_of
 from gateway.wire.ballots import (
@@ -41,6 +42,8 @@ __all__ = [
     "judge_all",
     "note_of",
 ]
+
+Answer = TypeVar("Answer")
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +136,7 @@ def judge_all(files: Iterable[BallotFile], poll: Poll, known: Callable[[frozense
     receiver = key_of(poll.address)
     genesis = base64.b64decode(poll.genesis_hash)
     ordered = sorted(files, key=lambda file: (file.arrived_ms, file.name))
-    read = [(file, _read(file, receiver, genesis)) for file in ordered]
+    read = [(file, _without_exception(partial(_read, file, receiver, genesis))) for file in ordered]
     counted = set(known(frozenset(signed.txid for _, signed in read if not isinstance(signed, Refusal))))
 
     verdicts: list[BallotVerdict] = []
@@ -145,7 +148,9 @@ def judge_all(files: Iterable[BallotFile], poll: Poll, known: Callable[[frozense
             continue
 
         arrived_ms = min(file.arrived_ms, poll.now_ms)
-        refusal = Refusal.REPEATED if signed.txid in counted else _refusal(signed, file, arrived_ms, poll)
+        refusal: Refusal | None = Refusal.REPEATED
+        if signed.txid not in counted:
+            refusal = _without_exception(partial(_refusal, signed, file, arrived_ms, poll))
         if refusal is not None:
             verdicts.append(BallotVerdict(file.name, refusal.value, signed.txid))
             continue
@@ -164,6 +169,14 @@ def judge_all(files: Iterable[BallotFile], poll: Poll, known: Callable[[frozense
 
 def _in_order(ballot: Ballot | DailyBallot) -> tuple[int, str]:
     return ballot.arrived_ms, ballot.txid
+
+
+def _without_exception(step: Callable[[], Answer]) -> Answer | Refusal:
+    """Return what a step gives of one ballot, which others wrote: whatever it raises refuses that ballot alone."""
+    try:
+        return step()
+    except Exception:  # noqa: BLE001  one file must not keep the others, and the tick, from being played
+        return Refusal.UNREADABLE
 
 
 def _read(file: BallotFile, receiver: bytes, genesis: bytes) -> SignedBallot | Refusal:

@@ -145,7 +145,7 @@ def _examine_origin(url: str | None) -> list[Check]:
 
     if origin != configured and not is_loopback(urlsplit(origin).hostname or ""):
         return examine(origin)
-    kept = check_backups(settings.backup_status_path, datetime.now(UTC))
+    kept = [*check_backups(settings.backup_status_path, datetime.now(UTC)), *check_inbox(settings.inbox_path)]
 
     # A running `emi up` is its own gateway, whatever else listens on the configured port.
     gateways = [local_origin(gateway.host, gateway.port)] if configured == settings.origin else []
@@ -159,6 +159,25 @@ def check_backups(status_file: Path, now: datetime) -> list[Check]:
 
     status = Status.load(status_file)
     return [Check("backup", *status.judge_backup(now)), Check("restore drill", *status.judge_drill(now))]
+
+
+def check_inbox(inbox: Path) -> list[Check]:
+    """Name the ballots that were quarantined, for people to look at; nothing where there are none."""
+    from gateway.wire.inbox import REJECTED
+
+    folder = inbox / REJECTED
+    try:
+        quarantined = sorted(ascii(path.name)[1:-1] for path in folder.iterdir())
+    except FileNotFoundError:
+        return []
+    except OSError as error:
+        return [Check("inbox", None, f"{folder} cannot be read: {error.strerror}")]
+    if not quarantined:
+        return []
+    named = ", ".join(quarantined[:3]) + (" ..." if len(quarantined) > 3 else "")
+    return [
+        Check("inbox", False, f"{len(quarantined)} quarantined in {folder}, for two ticks failed with them: {named}")
+    ]
 
 
 def examine_state() -> list[Check]:

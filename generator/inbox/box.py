@@ -13,7 +13,7 @@ log = structlog.get_logger("emi.arena")
 
 
 class BallotSource(Protocol):
-    """One source of ballots: the folder, the chain. None of its methods raises: what is wrong with it is logged."""
+    """One source of ballots: the folder, the chain. What is wrong with it is logged; one that raises gives nothing."""
 
     async def receive(self, lock_ms: int | None) -> tuple[BallotFile, ...]:
         """Return what has arrived; at a lock, wait a little for what may still be in flight."""
@@ -28,6 +28,10 @@ class BallotSource(Protocol):
 
         Harmless after `acknowledge`.
         """
+        ...
+
+    def quarantine(self, files: Sequence[BallotFile]) -> None:
+        """Never return these again: two ticks failed with them, and not without them. Those of other sources stay."""
         ...
 
 
@@ -47,11 +51,22 @@ class BallotBox:
         self._sources = sources
         self.announce = announce
         self.refused: dict[str, int] = {reason.value: 0 for reason in Refusal}  # since the start, by reason
+        self.quarantined = 0  # since the start: how many were quarantined
+        self._suspects: frozenset[str] = frozenset()  # names of the ballots with which the last tick failed
 
     async def collect(self, lock_ms: int | None) -> tuple[BallotFile, ...]:
         """Return what arrived from every source; `lock_ms` is the wall time of a lock that this tick makes."""
-        received = await asyncio.gather(*(source.receive(lock_ms) for source in self._sources))
-        return tuple(file for files in received for file in files)
+        received = await asyncio.gather(*(source.receive(lock_ms) for source in self._sources), return_exceptions=True)
+
+        files: list[BallotFile] = []
+        for answer in received:
+            if isinstance(answer, Exception):
+                log.error("a source of ballots failed", exc_info=answer)
+            elif isinstance(answer, BaseException):
+                raise answer
+            else:
+                files += answer
+        return tuple(files)
 
     def acknowledge(self, refused: Mapping[str, int]) -> None:
         """Acknowledge what was collected: it is counted, or refused for good.
@@ -71,3 +86,19 @@ class BallotBox:
         """Keep what was collected for the next tick."""
         for source in self._sources:
             source.requeue()
+
+    def suspect(self, files: Sequence[BallotFile]) -> None:
+        """Quarantine those of these ballots with which the last tick failed too; the others get one more tick.
+
+        Args:
+            files: with them the tick failed, and without them it did not.
+        """
+        repeated = [file for file in files if file.name in self._suspects]
+        self._suspects = frozenset(file.name for file in files)
+        if not repeated:
+            return
+
+        self.quarantined += len(repeated)
+        log.error("ballots quarantined: two ticks failed with them", ballots=len(repeated))
+        for source in self._sources:
+            source.quarantine(repeated)

@@ -12,8 +12,7 @@ seconds to reach the lock's time; a ballot that was confirmed in time and is see
 
 import asyncio
 import base64
-import binascii
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -99,6 +98,10 @@ class ChainBallots:
         self._pending = []
         self._from = None
         self._resume = ""
+
+    def quarantine(self, files: Sequence[BallotFile]) -> None:
+        """Pass these transactions over until the next start: the chain keeps them."""
+        self._seen.update(dict.fromkeys(file.name for file in files if file.confirmed))
 
     async def _reach(self, lock_ms: int) -> None:
         """Wait, but not for long, until the indexer's last block is past a moment."""
@@ -191,11 +194,10 @@ def ballot_of(row: Mapping[str, Any]) -> BallotFile:
     try:
         arrived_ms = _whole(row["round-time"]) * 1000
         envelope = _signed_of(row)
-    except (KeyError, TypeError, ValueError, IndexerError, binascii.Error, OverflowError):
+        data = b"" if envelope is None else base64.b64encode(pack(envelope))
+    except Exception:  # noqa: BLE001  whatever a row is: it must not keep the others, and the tick, from being read
         return BallotFile(name, b"", 0, Refusal.NOT_A_TRANSACTION, confirmed=True)
-    if envelope is None:
-        return BallotFile(name, b"", arrived_ms, Refusal.NOT_A_TRANSACTION, confirmed=True)
-    return BallotFile(name, base64.b64encode(pack(envelope)), arrived_ms, confirmed=True)
+    return BallotFile(name, data, arrived_ms, None if data else Refusal.NOT_A_TRANSACTION, confirmed=True)
 
 
 def _signed_of(row: Mapping[str, Any]) -> dict[str, Any] | None:

@@ -16,7 +16,7 @@ from typing import Final
 import structlog
 
 from gateway.wire.algorand import key_of
-from gateway.wire.inbox import EARLIER_VOTERS, OPEN_DAILY, OPEN_ROUND, AnnouncedRound, pack_voters
+from gateway.wire.inbox import EARLIER_VOTERS, OPEN_DAILY, OPEN_ROUND, REJECTED, AnnouncedRound, pack_voters
 from generator.arena.ballots import MAX_FILE_BYTES, BallotFile, Refusal
 
 READ_AT_ONCE: Final = 20_000
@@ -80,6 +80,23 @@ class Inbox:
             with suppress(OSError):
                 (self.folder / file.name).unlink(missing_ok=True)
 
+    def quarantine(self, files: Sequence[BallotFile]) -> None:
+        """Move files to the folder `rejected` for people to look at; where that cannot be, remove them."""
+        folder = self.folder / REJECTED
+        with suppress(OSError):
+            folder.mkdir(mode=0o700, exist_ok=True)
+
+        for name in (file.name for file in files if not file.confirmed):
+            # Whoever may add files may have made a link of that name, or a folder of their own.
+            try:
+                status = folder.lstat()
+                if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.geteuid():
+                    raise NotADirectoryError(folder)
+                (self.folder / name).replace(folder / name)
+            except OSError:
+                with suppress(OSError):
+                    (self.folder / name).unlink(missing_ok=True)
+
     def announce(
         self, taking: AnnouncedRound | None, voters: Sequence[str] = (), question: AnnouncedRound | None = None
     ) -> None:
@@ -128,4 +145,4 @@ def _row(entry: os.DirEntry[str]) -> tuple[str, int, os.stat_result] | None:
         return None
     if stat.S_ISDIR(status.st_mode):
         return None
-    return entry.name, status.st_mtime_ns // 1_000_000, status
+    return entry.name, max(0, status.st_mtime_ns // 1_000_000), status

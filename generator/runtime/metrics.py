@@ -78,6 +78,9 @@ class GeneratorMetrics:
         self.ballots_refused = LabelledCounter(
             "emi_ballots_rejected", "Ballots refused since the start, by reason.", "reason"
         )
+        self.ballots_quarantined = self._counted(
+            "emi_ballots_quarantined", "Ballots quarantined since the start: two ticks failed with them."
+        )
         self.publish_failures = LabelledCounter(
             "emi_publish_failures",
             "Times a file was not made, by its kind (page, picture ...); its last good bytes stay.",

@@ -62,6 +62,7 @@ class Scheduler:
         self.metrics = metrics or GeneratorMetrics()
         self.metrics.running.set_function(self.running_s)
         self.metrics.ballots_refused.counts = lambda: app.record.box.refused
+        self.metrics.ballots_quarantined.counted = lambda: app.record.box.quarantined
         self.metrics.publish_failures.counts = lambda: app.publisher.last_good.failures
         self._timer = AsyncIOScheduler(timezone=UTC)
         self.job = self.every_minute(0, self.on_minute)

@@ -7,6 +7,8 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Final
 
+import structlog
+
 from gateway.wire.inbox import MOST_VOTERS, AnnouncedRound
 from generator.arena import daily
 from generator.arena.ballots import BallotFile, judge_all
@@ -35,6 +37,8 @@ VALID_S: Final = 180
 SPARK_POINTS: Final = 288
 MOVED: Final = "the replay was moved to another market time"
 
+log = structlog.get_logger("emi.tick")
+
 
 async def tick(app: App, at: datetime, sources_s: float = SOURCES_DEADLINE_S) -> Report:
     """Make one release; GeneratorError: the tick failed, and what was published and recorded before is kept."""
@@ -47,7 +51,7 @@ async def tick(app: App, at: datetime, sources_s: float = SOURCES_DEADLINE_S) ->
         reading = app.market.read(observation)
 
         await yield_to_event_loop()
-        arena, number = play_arena(app, observation, reading, at, ballots)
+        arena, number = play_without_bad_ballots(app, observation, reading, at, ballots)
     except BaseException:
         app.record.box.requeue()
         raise
@@ -79,6 +83,27 @@ def _lock_ms(app: App, at: datetime) -> int | None:
     now_ms = to_ms(at)
     since_start_ms = now_ms % (app.record.arena.round_minutes * MINUTE_MS)
     return now_ms - since_start_ms if since_start_ms < MINUTE_MS else None
+
+
+def play_without_bad_ballots(
+    app: App, observation: Observation, reading: BrainReading | None, at: datetime, ballots: Sequence[BallotFile]
+) -> tuple[ArenaView, int]:
+    """Play a live tick, without its ballots where it fails with them: no ballot costs a release.
+
+    A fault in a single one is a refusal by then. This is for what no one foresaw: a ballot with which two ticks failed
+    is quarantined. A failure that was not the ballots' is raised by the second attempt.
+    """
+    try:
+        return play_arena(app, observation, reading, at, ballots)
+    except Exception as error:
+        if not ballots:
+            raise
+        app.record.box.requeue()
+        played = play_arena(app, observation, reading, at)
+        log.exception("the tick failed with the ballots, and not without them", ballots=len(ballots), exc_info=error)
+
+    app.record.box.suspect(ballots)
+    return played
 
 
 def play_arena(

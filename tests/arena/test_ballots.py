@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
-from gateway.wire.algorand import DEMO_ARENA, TRANSACTION_PREFIX, key_of, pack, unpack
+from gateway.wire.algorand import DEMO_ARENA, TRANSACTION_PREFIX, key_of, pack
 from gateway.wire.ballots import CHANGES, FIRST_FORM, WORDS_FORM, lease_of
+from gateway.wire.foreign import read_msgpack
 from gateway.wire.networks import DEVNET, NETWORKS
 from gateway.wire.notes import Chances
 from generator.arena.ballots import BallotFile, Poll, Refusal, judge
@@ -41,7 +42,7 @@ def altered(change: Callable[[dict[str, Any]], object], *, sign: bool = True) ->
     """Change a good ballot's fields, and sign it again unless asked not to."""
     from nacl.signing import SigningKey
 
-    envelope = unpack(base64.b64decode(VOTE.file().data))
+    envelope = read_msgpack(base64.b64decode(VOTE.file().data))
     change(envelope)
     if sign and "txn" in envelope and "sig" in envelope:
         signer = SigningKey(base64.b64decode(voter(0))[:32])

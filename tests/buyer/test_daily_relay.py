@@ -12,7 +12,8 @@ from starlette.testclient import TestClient
 
 from gateway.buyer.free_vote import FreeVote
 from gateway.settings import GatewaySettings
-from gateway.wire.algorand import DEMO_ARENA, TRANSACTION_PREFIX, pack, unpack
+from gateway.wire.algorand import DEMO_ARENA, TRANSACTION_PREFIX, pack
+from gateway.wire.foreign import read_msgpack
 from gateway.wire.inbox import AnnouncedRound
 from gateway.wire.networks import DEVNET
 from generator.arena.ballots import Poll, judge_all
@@ -48,7 +49,7 @@ def signed(browser: TestClient, key: SigningKey, asked: str = ASKED) -> dict[str
     prepared = browser.get(f"/b?voter={bytes(key.verify_key).hex()}&{asked}").json()
     unsigned = base64.b64decode(prepared["transaction"])
     signature = key.sign(TRANSACTION_PREFIX + unsigned).signature
-    return {"X-Ballot": base64.b64encode(pack({"sig": signature, "txn": unpack(unsigned)})).decode()}
+    return {"X-Ballot": base64.b64encode(pack({"sig": signature, "txn": read_msgpack(unsigned)})).decode()}
 
 
 def test_an_answer_that_a_browser_signs_counts_with_its_ranges(inbox: Inbox) -> None:

@@ -20,8 +20,9 @@ from structlog.testing import capture_logs
 from gateway.buyer.free_vote import BallotAnswer, FreeVote, _EarlierVoters, add_file
 from gateway.buyer.places import PER_ADDRESS, PER_ROUND, Claim, Places
 from gateway.settings import GatewaySettings
-from gateway.wire.algorand import DEMO_ARENA, TRANSACTION_PREFIX, address_of, key_of, pack, unpack
+from gateway.wire.algorand import DEMO_ARENA, TRANSACTION_PREFIX, address_of, key_of, pack
 from gateway.wire.ballots import WORDS_FORM, read_ballot
+from gateway.wire.foreign import read_msgpack
 from gateway.wire.inbox import EARLIER_VOTERS, OPEN_ROUND, AnnouncedRound
 from gateway.wire.networks import DEVNET
 from gateway.wire.notes import RoundVote
@@ -90,7 +91,7 @@ def test_a_key_made_in_a_browser_signs_what_was_prepared_and_it_counts(inbox: In
     unsigned = base64.b64decode(browser.get(query).json()["transaction"])
     signature = key.sign(TRANSACTION_PREFIX + unsigned).signature
     answer = browser.get(
-        "/b", headers={"X-Ballot": base64.b64encode(pack({"sig": signature, "txn": unpack(unsigned)})).decode()}
+        "/b", headers={"X-Ballot": base64.b64encode(pack({"sig": signature, "txn": read_msgpack(unsigned)})).decode()}
     )
 
     _, (ballot,) = judge([replace(file, arrived_ms=0) for file in inbox.files()], POLL, none_known)
@@ -322,11 +323,11 @@ def test_chances_are_prepared_taken_and_counted(inbox: Inbox) -> None:
     query = f"/b?voter={bytes(key.verify_key).hex()}&round={OPEN.round_id}&chances=60,25,15"
     unsigned = base64.b64decode(browser.get(query).json()["transaction"])
     signature = key.sign(TRANSACTION_PREFIX + unsigned).signature
-    signed = base64.b64encode(pack({"sig": signature, "txn": unpack(unsigned)})).decode()
+    signed = base64.b64encode(pack({"sig": signature, "txn": read_msgpack(unsigned)})).decode()
     answer = browser.get("/b", headers={"X-Ballot": signed}).json()
 
     _, (ballot,) = judge([replace(file, arrived_ms=0) for file in inbox.files()], POLL, none_known)
-    assert unpack(unsigned)["note"] == b'emi-arena/v2:j{"r":"%s","q":[60,25,15]}' % OPEN.round_id.encode()
+    assert read_msgpack(unsigned)["note"] == b'emi-arena/v2:j{"r":"%s","q":[60,25,15]}' % OPEN.round_id.encode()
     assert (ballot.chances, ballot.choice, ballot.txid) == ((60, 25, 15), Prediction.BULLISH, answer["txid"])
     assert (answer["choice"], answer["chances"]) == ("BULLISH", {"up": 60, "neutral": 25, "down": 15})
 

@@ -34,6 +34,9 @@ class FakeSource:
     def requeue(self) -> None:
         self.calls.append("requeue")
 
+    def quarantine(self, files: Sequence[BallotFile]) -> None:
+        self.calls.append("quarantine")
+
 
 @in_loop
 async def test_every_source_is_read_and_acknowledged() -> None:

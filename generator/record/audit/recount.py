@@ -12,8 +12,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Final, NamedTuple
 
-from gateway.wire.algorand import address_of, unpack
+from gateway.wire.algorand import address_of
 from gateway.wire.daily import is_daily
+from gateway.wire.foreign import read_msgpack
 from generator.arena.ballots import FIRST_FORM, FORM, Ballot, BallotFile, Chances, DailyBallot, Poll, judge
 from generator.arena.daily import ENDS
 from generator.arena.life import schedule_round
@@ -76,7 +77,7 @@ def path_of(round_id: str, part: int = 1) -> str:
 
 def content(sheet: BallotPart) -> bytes:
     """Write a part; the same ballots give the same bytes."""
-    transaction = unpack(sheet.ballots[0].signed)["txn"]
+    transaction = read_msgpack(sheet.ballots[0].signed)["txn"]
     is_daily_question = is_daily(sheet.round_id)
     body = {
         "question_id" if is_daily_question else "round_id": sheet.round_id,
