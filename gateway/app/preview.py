@@ -19,6 +19,9 @@ from gateway.wire.media_types import ENCODINGS, content_type
 REASONING: Final = "/api/reasoning.php"
 DEFAULT_ASSET: Final = "BTC"
 CACHE_CONTROL: Final = "public, max-age=60, stale-while-revalidate=60, stale-if-error=600"
+# The release before the first reading: no answer to keep or to index, for it says that there is none yet.
+START: Final = "000000000000"
+START_HEADERS: Final = {"cache-control": "no-store", "x-robots-tag": "noindex"}
 PINNED_CACHE_CONTROL: Final = "public, max-age=600, immutable"
 ONCE_CACHE_CONTROL: Final = "public, max-age=31536000, immutable"
 ONCE_PREFIXES: Final = ("/log/tile/", "/files/")
@@ -115,6 +118,8 @@ class Preview(StaticFiles):
             "accept-ranges": "none",
             **_page_headers(name),
         }
+        if generation == START and cache_control != ONCE_CACHE_CONTROL:
+            headers |= START_HEADERS
 
         # The smallest variant that there is and that the client takes, else the file itself.
         variant = name

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import structlog
 
@@ -44,6 +44,8 @@ from generator.site.resources import Assets, ShippedMonth
 if TYPE_CHECKING:
     from generator.wings.bucket.site import BucketSite
 
+# Served by no edge: where it lies in the newest release, answers are neither kept nor indexed.
+STARTING: Final = "/.starting"
 log = structlog.get_logger("emi.publish")
 
 
@@ -130,7 +132,8 @@ def bootstrap_files(site: Site, mode: SourceMode, at: datetime, renderer: Pages 
     for name, download in downloads.items():
         files |= last_good.attempt(Kind.DOWNLOAD, download, name) or {}
 
-    return files | {path: encode(body) for path, body in free.items()}
+    bodies = {path: encode(body) for path, body in free.items()}
+    return {**files, **bodies, STARTING: b"No reading has been published yet.\n"}
 
 
 def _context(site: Site, mode: SourceMode, at: datetime) -> TickContext:

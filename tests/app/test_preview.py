@@ -13,7 +13,7 @@ import pytest
 
 from gateway.app import preview as preview_module
 from gateway.app.application import build_app
-from gateway.app.preview import Preview
+from gateway.app.preview import CACHE_CONTROL, START, Preview
 from gateway.errors import GatewayError
 from gateway.settings import GatewaySettings
 from generator.catalog.discovery import ONCE_CACHE_CONTROL, ONCE_PREFIXES, PINNED_CACHE_CONTROL
@@ -59,6 +59,23 @@ def alone(site: Path) -> httpx2.AsyncClient:
     """Return a client of a preview without a gateway around it."""
     transport = httpx2.ASGITransport(app=Preview(site, "project"))
     return httpx2.AsyncClient(transport=transport, base_url="http://localhost", headers={"accept-encoding": "identity"})
+
+
+@pytest.mark.parametrize(("path", "pinned"), [(FREE, False), (f"/g/{START}{FREE}", True)])
+@in_loop
+async def test_the_release_before_the_first_reading_is_neither_kept_nor_indexed(
+    path: str, tmp_path: Path, *, pinned: bool
+) -> None:
+    publish(tmp_path, START, files())
+    async with alone(tmp_path) as client:
+        starting = (await client.get(path)).headers
+        publish(tmp_path, "000000000001", files())
+        started = (await client.get(path)).headers
+
+    assert (starting["cache-control"], starting["x-robots-tag"]) == ("no-store", "noindex")
+    assert (started["cache-control"], started.get("x-robots-tag")) == (
+        ("no-store", "noindex") if pinned else (CACHE_CONTROL, None)
+    )
 
 
 @pytest.mark.parametrize(

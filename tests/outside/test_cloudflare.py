@@ -7,12 +7,16 @@ import socket
 import subprocess
 import time
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
+from gateway.app.preview import CACHE_CONTROL, START
 from gateway.http.answers import CORS_HEADERS, PROBLEMS, SECURITY_HEADERS, SITE_CORS_HEADERS
 from generator.catalog.text.answers import DISCLAIMER
+from generator.runtime.bootstrap import ensure_bootstrap
+from generator.settings import GeneratorSettings
 from tests.journeys.checker import run
 from tests.journeys.checks import PINNED_CACHE
 from tests.journeys.wire import Answer, Origin
@@ -92,6 +96,25 @@ def test_the_contract_holds_but_for_what_is_answered_before_the_worker(
 
     broken = {row.name: row.detail for row in rows if row.verdict != "yes"}
     assert broken.keys() == BEFORE_THE_WORKER, broken
+
+
+def test_what_says_that_nothing_has_started_is_neither_kept_nor_indexed(tmp_path: Path) -> None:
+    ensure_bootstrap(GeneratorSettings(state_dir=tmp_path), datetime.now(UTC))
+    begun = tmp_path / "site" / "releases" / START
+    paths = ("/", FREE, "/llms.txt", f"/g/{START}{FREE}")
+
+    with worker(tmp_path / "edge", GATEWAY_ORIGIN=f"http://127.0.0.1:{free_port()}") as running:
+        running.publish(begun, START)
+        answers = [Origin(running.origin).get(path) for path in paths]
+        mark = Origin(running.origin).get("/.starting")
+        running.publish(begun, FIRST)
+        time.sleep(1.5)  # the pointer is asked once a second
+        started = Origin(running.origin).get(FREE)
+
+    kept = {(answer.status, answer.get("cache-control"), answer.get("x-robots-tag")) for answer in answers}
+    assert kept == {(200, "no-store", "noindex")}
+    assert mark.status == 404
+    assert (started.get("cache-control"), started.get("x-robots-tag")) == (CACHE_CONTROL, "")
 
 
 def test_cloudflares_own_tool_takes_the_recipe_with_every_module_and_binding(tmp_path: Path) -> None:

@@ -9,13 +9,18 @@ import socketserver
 import threading
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
+from gateway.app.preview import CACHE_CONTROL
+from generator.catalog.discovery import ONCE_CACHE_CONTROL
+from generator.runtime.bootstrap import ensure_bootstrap
+from generator.settings import GeneratorSettings
 from tests.blocks import blocks
 from tests.journeys.checker import CANNOT, Row, run
-from tests.journeys.edges import NOWHERE, Edge, caddy, missing, nginx
+from tests.journeys.edges import NOWHERE, Edge, bare_nginx, caddy, missing, nginx
 from tests.journeys.wire import Origin
 from tests.outside.processes import devnet, gateway
 from tests.outside.test_object_store import wait_quote
@@ -26,6 +31,7 @@ from tests.torture import FAULTS, STATUS, Writer, torture
 pytestmark = [pytest.mark.outside, pytest.mark.timeout(300)]
 PAID = "/api/x402-atlas.php"
 ONCE = "/files/checked.json"
+STARTING = ("/", "/status.json", "/api/market-regime.php", "/api/reasoning.php?asset=eth", "/llms.txt", "/index.md")
 ACCOUNT = "A" * 58
 NAMING_AN_ACCOUNT = (
     f"/x402-buyer/prepare?product=human&address={ACCOUNT}",
@@ -96,6 +102,61 @@ def test_an_edge_never_tears_or_mixes_while_releases_come(name: str, known: tupl
 
     assert seen["sets"]
     assert not FAULTS & set(seen)
+
+
+@pytest.mark.parametrize("name", ["nginx", "caddy"])
+def test_what_says_that_nothing_has_started_is_neither_kept_nor_indexed(name: str, tmp_path: Path) -> None:
+    skip_without(name)
+    ensure_bootstrap(GeneratorSettings(state_dir=tmp_path), datetime.now(UTC))
+    paths = [*STARTING, *(f"/g/000000000000{path}" for path in STARTING)]
+
+    with edge(name, tmp_path / "edge", tmp_path / "site", NOWHERE) as whole:
+        starting = [Origin(whole.origin).get(path) for path in paths]
+        mark = Origin(whole.origin).get("/.starting")
+        lasting = Origin(whole.origin).get(practice_file(tmp_path / "site"))
+        Writer(tmp_path / "site").publish()
+        started = Origin(whole.origin).get(STATUS)
+
+    assert {(answer.status, answer.get("cache-control"), answer.get("x-robots-tag")) for answer in starting} == {
+        (200, "no-store", "noindex")
+    }
+    assert (mark.status, lasting.get("cache-control")) == (404, ONCE_CACHE_CONTROL)
+    assert (started.get("cache-control"), started.get("x-robots-tag")) == (CACHE_CONTROL, "")
+
+
+@pytest.mark.parametrize("name", ["nginx", "caddy"])
+def test_no_cache_serves_not_started_after_the_first_release(name: str, tmp_path: Path) -> None:
+    skip_without(name)
+    ensure_bootstrap(GeneratorSettings(state_dir=tmp_path), datetime.now(UTC))
+    site = tmp_path / "site"
+
+    with edge(name, tmp_path / "edge", site, NOWHERE) as whole, cache(tmp_path / "cache", whole) as front:
+        before = [Origin(front.origin).get(STATUS) for _ in range(3)]
+        Writer(site).publish()
+        after = [Origin(front.origin).get(STATUS) for _ in range(3)]
+
+    assert [json.loads(answer.body)["generation"] for answer in before] == ["000000000000"] * 3
+    assert [json.loads(answer.body)["made"] for answer in after] == [1] * 3
+    assert [answer.get("x-cache") for answer in after] == ["MISS", "HIT", "HIT"]  # it is a cache
+
+
+@contextlib.contextmanager
+def cache(folder: Path, edge: Edge) -> Iterator[Edge]:
+    """Run an nginx that keeps the answers of an edge as their headers allow."""
+    port = free_port()
+    http = (
+        f"proxy_cache_path {folder}/kept keys_zone=kept:1m;\n"
+        f"server {{ listen 127.0.0.1:{port}; location / {{ proxy_pass {edge.origin}; proxy_cache kept;\n"
+        "proxy_cache_use_stale error timeout updating http_503; add_header X-Cache $upstream_cache_status always; } }"
+    )
+    with bare_nginx(folder, http, port) as running:
+        yield running
+
+
+def practice_file(site: Path) -> str:
+    """Return the path of a file that never changes, which the pages of a start name."""
+    months = json.loads((site / "current" / "learn/practice/months.json").read_text())["months"]
+    return str(months[0]["items"])
 
 
 @pytest.mark.parametrize("pointer", [None, "releases/000000000001", "/etc", "releases"])

@@ -3,6 +3,8 @@
 export const FREE = "public, max-age=60, stale-while-revalidate=60, stale-if-error=600";
 export const PINNED = "public, max-age=600, immutable";
 export const ONCE = "public, max-age=31536000, immutable";
+// The release before the first reading: no answer to keep or to index, for it says that there is none yet.
+const START = "000000000000";
 export const METHODS = "GET, HEAD, OPTIONS";
 export const PAID_VARY = "PAYMENT-SIGNATURE, X-PAYMENT";
 
@@ -48,13 +50,15 @@ export function fileHeaders(contentType, generation, cacheControl, path = "") {
   const isPage = contentType.startsWith("text/html") || path === "/learn/worker.js";
   const policy = isPage ? { "content-security-policy": PAGE_POLICY } : {};
   const named = generation ? { "x-generation": generation } : {};
+  const starting = generation === START && cacheControl !== ONCE;
   return {
     ...CORS,
     ...SECURITY,
     ...policy,
     ...link(path),
     ...named,
-    "cache-control": cacheControl,
+    ...(starting ? { "x-robots-tag": "noindex" } : {}),
+    "cache-control": starting ? "no-store" : cacheControl,
     vary: "Accept-Encoding",
   };
 }

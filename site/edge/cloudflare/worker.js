@@ -13,6 +13,7 @@ const ONCE_PREFIXES = ["/log/tile/", "/files/"];
 const PINNED_PATH = /^\/g\/([0-9]{12})(\/.*)$/;
 const MAX_HEADER_BYTES = 16 * 1024;
 const MAX_PATH = 512;
+const HIDDEN = /\/\.(?!well-known\/)/;
 const NOTHING = "Nothing is published at this path.";
 // The edge adds these itself; they are not the client's to answer for.
 const ADDED = /^(cf-|cdn-loop$|x-forwarded-|x-real-ip$|true-client-ip$)/;
@@ -92,7 +93,7 @@ function assetPath(path, url) {
 }
 
 async function serve(request, env, where, known) {
-  const row = where.files.get(where.path);
+  const row = HIDDEN.test(where.path) ? undefined : where.files.get(where.path);
   if (row !== undefined) {
     // The edge rewrites Accept-Encoding before the Worker sees it; what the client sent is in `cf`.
     const accepted = request.cf?.clientAcceptEncoding ?? request.headers.get("accept-encoding");
