@@ -27,6 +27,7 @@ from gateway.devnet.settings import DevnetSettings, announced
 from gateway.http.limits import is_foreign, misses_host
 from gateway.settings import DEMO_PAYEE
 from gateway.wire.networks import DEVNET
+from gateway.wire.notify import READY, STOPPING, notify_supervisor
 
 FEE_PAYER_MICRO_ALGOS: Final = 1_000_000_000_000
 HOST: Final = "127.0.0.1"
@@ -79,7 +80,9 @@ def build_devnet(settings: DevnetSettings, *, now: Callable[[], float] = time.ti
     @asynccontextmanager
     async def lifespan(_app: Starlette) -> AsyncIterator[None]:
         async with running([say_alive_forever()]):
+            notify_supervisor(READY)
             yield
+            notify_supervisor(STOPPING)
         ledger.close()
 
     routes = [DevnetFacilitator(ledger, fee_key).routes(), wallet_routes(ledger, page_key), *node_routes(ledger)]

@@ -178,17 +178,21 @@ def _apply(machine: Machine, choice: Choice) -> int:
     journal = Journal.open(machine)
     try:
         journal.remember(asdict(choice))
-        count = apply(plan_of(choice, Resources.locate().site / "edge", machine), machine, journal, print)
+        applied = apply(plan_of(choice, Resources.locate().site / "edge", machine), machine, journal, print)
     except (OSError, SetupError) as error:
         raise SetupError(f"{error}. emi setup --undo removes what was made so far; --apply resumes") from error
     finally:
         journal.close()
 
-    if not count:
+    if not applied.count and not applied.failed:
         print("Nothing changed: all of it was there.")
         return 0
-    print(f"{count} steps done.")
+    print(f"{applied.count} steps done.")
     _print_next(machine, choice, to_be_set(machine))
+    for failure in applied.failed:
+        print(f"failed    {failure}")
+    if applied.failed:
+        raise SetupError(f"{len(applied.failed)} commands failed, the rest is done; --apply runs them again")
     return 0
 
 

@@ -6,7 +6,6 @@ modes here, whatever the umask says.
 
 import ctypes
 import os
-import stat
 from collections.abc import Sequence
 from pathlib import Path
 from typing import BinaryIO, Final, TypeAlias
@@ -110,8 +109,11 @@ class LocalDisk:
 
 
 def _grant(place: Path | int, mode: int) -> None:
-    """Add what the umask took away; a file system without modes is not asked to change any."""
-    found = stat.S_IMODE(os.stat(place).st_mode)  # noqa: PTH116  a path or a descriptor
+    """Add what the umask took away; a file system without modes is not asked to change any.
+
+    A set-group-ID bit that a folder has of the one above it is not asked for: a unit with RestrictSUIDSGID may not.
+    """
+    found = os.stat(place).st_mode & 0o777  # noqa: PTH116  a path or a descriptor
     if found & mode != mode:
         os.chmod(place, found | mode)  # noqa: PTH101  likewise
 

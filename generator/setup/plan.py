@@ -8,9 +8,9 @@ from typing import Final
 
 from generator.errors import SetupError
 from generator.setup.machine import Machine
+from generator.setup.made import MadeUnit
 from generator.setup.settings import (
     ETC,
-    OF_ALARMS,
     OF_BACKUPS,
     SETTINGS_FILES,
     SHARED,
@@ -34,14 +34,15 @@ NEEDED: Final = {
     "/usr/sbin/nginx": "apt-get install nginx",
     "/usr/bin/systemd-sysusers": "apt-get install systemd",
 }
+# In the order of starting: what looks after the machine first, so that a program that does not start is reported.
 ENABLED: Final = (
-    "emi-schedule.service",
-    "emi-gateway.service",
+    "emi-alert.timer",
     "emi-doctor.timer",
     "emi-check.timer",
     "emi-backup.timer",
     "emi-drill.timer",
 )
+PROGRAMS: Final = ("emi-schedule.service", "emi-gateway.service")
 PLAY: Final = {
     "EMI_PLAY": "true",
     "EMI_NETWORK": "devnet",
@@ -50,9 +51,7 @@ PLAY: Final = {
     "EMI_INDEXER_URL": "http://127.0.0.1:8403/indexer",
 }
 """Settings with which play money is sold, from a devnet on this machine."""
-PLAY_UNITS: Final = ("emi-devnet.service", "emi-purchase.timer")
-# Secrets, so they are written into the file by hand; the next apply starts the timer.
-ALARMS: Final = ("EMI_ALERT_CMD", "EMI_PING_URL")
+PLAY_UNITS: Final = ("emi-purchase.timer", "emi-devnet.service")
 DEFAULT_PROJECT: Final = "Educational Market Intelligence"
 _PLAIN_PATH: Final = re.compile(r"(/[\w.@+-]+)+")
 _BY_HAND: Final = re.compile(r"^ *# With a certificate:\n(?: *#.*\n)+", re.MULTILINE)
@@ -127,7 +126,7 @@ def plan_of(choice: Choice, edge: Path, machine: Machine) -> list[Step]:
         *_settings(choice, systemd),
         *_units(systemd),
         *_nginx(choice, edge / "nginx", machine),
-        *_started(choice, machine),
+        *_started(choice, systemd),
     ]
 
 
@@ -238,11 +237,17 @@ def _has_ipv6(machine: Machine) -> bool:
     return bool(machine.read("/proc/net/if_inet6"))
 
 
-def _started(choice: Choice, machine: Machine) -> Iterator[Step]:
-    names = [*ENABLED]
-    if choice.values.get("EMI_PLAY") == "true":
-        names += PLAY_UNITS
-    if any(settings_there(machine).get(OF_ALARMS, {}).get(name) for name in ALARMS):
-        names.append("emi-alert.timer")
+def _started(choice: Choice, systemd: Path) -> Iterator[Step]:
+    """Enable every unit before the first is started: one that does not start keeps no other from coming up."""
+    plays = choice.values.get("EMI_PLAY") == "true"
+    names = (*ENABLED, *(PLAY_UNITS if plays else ()), *PROGRAMS)
+
     for name in names:
-        yield Unit("Started", name)
+        yield Unit("Enabled", name)
+    for name in names:
+        yield Command("Started", ("systemctl", "start", name), follows=MadeUnit(name=name).key)
+
+    # When it is undone: all of them end, and none is left that systemd remembers as failed.
+    ours = tuple(path.name.replace("@.", "@*.") for path in sorted(systemd.glob("*.service")))
+    yield Command("Ended", afterwards=("systemctl", "reset-failed", "emi-*"))
+    yield Command("Ended", afterwards=("systemctl", "stop", *(name for name in names if "timer" in name), *ours))

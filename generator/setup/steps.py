@@ -183,17 +183,17 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """A unit of systemd that is started now and with the machine."""
+    """A unit of systemd that is started with the machine."""
 
     group: str
     name: str
 
     def line(self) -> str:
         """Show the command."""
-        return f"run     systemctl enable --now {self.name}"
+        return f"run     systemctl enable {self.name}"
 
     def is_there(self, machine: Machine) -> bool:
-        """Look whether some target wants it; one that was stopped by hand is not started."""
+        """Look whether some target wants it."""
         targets = machine.at("/etc/systemd/system").glob("*.wants")
         return any((target / self.name).is_symlink() for target in targets)
 
@@ -202,9 +202,8 @@ class Unit:
         return MadeUnit(name=self.name)
 
     def do(self, machine: Machine) -> None:
-        """Enable it, and start it where systemd runs."""
-        start = ["--now"] if machine.is_running else []
-        machine.run(["systemctl", *machine.under_root("--root"), "enable", *start, self.name])
+        """Enable it."""
+        machine.run(["systemctl", *machine.under_root("--root"), "enable", self.name])
 
 
 class Where(Enum):
@@ -216,17 +215,19 @@ class Where(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A command that follows the other steps of its group; it is run again when one of them changed something.
+    """A command that follows other steps; it is run again when one of them changed something.
 
     Args:
         command: empty for none.
         afterwards: what is run once all steps after this one are undone; empty for none.
+        follows: the key of the one step that it follows; empty for all steps of its group.
     """
 
     group: str
     command: tuple[str, ...] = ()
     afterwards: tuple[str, ...] = ()
     where: Where = Where.RUNNING
+    follows: str = ""
 
     def line(self) -> str:
         """Show the command."""

@@ -1,3 +1,4 @@
+import asyncio
 import base64
 import json
 from pathlib import Path
@@ -15,7 +16,9 @@ from gateway.devnet.settings import DevnetSettings
 from gateway.devnet.transactions import Item, parse_item, signed
 from gateway.settings import DEMO_PAYEE
 from gateway.wire.networks import DEVNET, TESTNET
+from gateway.wire.notify import ALIVE, READY, STOPPING
 from tests.support.devnet_app import PRICE, START_ROUND, DevnetApp, devnet_app, pass_rounds
+from tests.support.supervisors import messages, supervisor
 
 
 def payload_of(header: str) -> dict[str, Any]:
@@ -248,3 +251,18 @@ def test_a_port_in_use_is_one_clear_line_and_touches_no_state(tmp_path: Path) ->
         taken.close()
 
     assert list(tmp_path.iterdir()) == []
+
+
+def test_the_devnet_says_that_it_is_ready_and_that_it_stops(tmp_path: Path) -> None:
+    place = str(tmp_path / "notify")
+    app = build_devnet(DevnetSettings(tmp_path / "devnet.sqlite3"))
+
+    async def serve_for_a_moment() -> None:
+        async with app.router.lifespan_context(app):
+            pass
+
+    with supervisor(place, place) as listening:
+        asyncio.run(serve_for_a_moment())
+        heard = [message for message in messages(listening) if message != ALIVE.encode()]
+
+    assert heard == [READY.encode(), STOPPING.encode()]

@@ -107,6 +107,22 @@ def test_a_verified_backup_was_put_back_upgraded_and_audited(
     assert found.lines[-1] == "payments ledger: two payments"
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may give files away")
+def test_a_trial_gives_nothing_away_and_sets_no_bit_that_a_unit_may_not(
+    places: Places, target: FolderTarget, state: Path, tmp_path: Path
+) -> None:
+    os.chown(state / "memory.sqlite3", 54_321, 54_321)
+    os.chown(state / "settings/gateway.env", 54_321, 54_321)
+    (state / "inbox").chmod(0o3730)
+    back_up(places, target)
+
+    verified(target, places, tmp_path / "scratch")
+
+    tried = [path.stat() for path in (tmp_path / "scratch").rglob("*")]
+    assert {found.st_uid for found in tried} == {0}
+    assert not [oct(found.st_mode) for found in tried if found.st_mode & 0o7000]
+
+
 @pytest.mark.parametrize("file", ["memory.sqlite3.gz", "ledger.sqlite3.gz", "once.tar.gz"])
 def test_a_backup_with_one_byte_changed_does_not_verify(
     places: Places, target: FolderTarget, tmp_path: Path, file: str

@@ -421,6 +421,15 @@ def test_readers_may_read_what_is_published_whatever_the_umask_says(
     assert {path.stat().st_mode & 0o777 for path in made if path.is_dir()} == {folder_mode}
 
 
+@pytest.mark.usefixtures("of_the_owner_alone")
+def test_rights_are_added_without_asking_for_the_set_id_bits_that_a_unit_may_not_set(tmp_path: Path) -> None:
+    tmp_path.chmod(0o2750)
+
+    opened(tmp_path).publish("000000000001", FILES, now_s=0)
+
+    assert oct((tmp_path / "releases").stat().st_mode & 0o7777) == "0o755"
+
+
 def test_what_a_crash_left_half_made_is_in_no_one_s_way(tmp_path: Path) -> None:
     (tmp_path / ".site.new").mkdir()
     site = tmp_path / "site"

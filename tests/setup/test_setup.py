@@ -10,7 +10,7 @@ from generator.errors import SetupError
 from generator.setup.apply import apply, shown, undo
 from generator.setup.journal import Journal
 from generator.setup.machine import Machine
-from generator.setup.plan import PLAY, Choice, plan_of
+from generator.setup.plan import ENABLED, PLAY, PROGRAMS, Choice, plan_of
 from generator.setup.settings import to_be_set
 from generator.setup.steps import Command, Folder, Step
 from generator.site.resources import Resources
@@ -23,6 +23,14 @@ CHOICE = Choice("api.test", "/tls/chain.pem", "/tls/key.pem", {"EMI_CONTACT": "o
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
     return debian(tmp_path)
+
+
+class Booted(Machine):
+    """A machine on which systemd runs."""
+
+    @property
+    def is_running(self) -> bool:
+        return True
 
 
 def machine_at(root: Path) -> tuple[Machine, Commands]:
@@ -147,17 +155,87 @@ def test_no_data_is_deleted_while_a_program_cannot_be_stopped(root: Path) -> Non
     assert (root / "var/lib/emi/generator/memory.sqlite3").exists()
 
 
-@pytest.mark.parametrize("fail", ["systemd-sysusers", "systemctl enable emi-gateway"])
-def test_a_command_that_fails_is_named_and_undo_cleans_up_after_it(root: Path, fail: str) -> None:
+def test_accounts_that_cannot_be_made_end_the_apply_and_undo_cleans_up(root: Path) -> None:
     before = everything_in(root)
     machine, commands = machine_at(root)
-    commands.fail = fail
+    commands.fail = "systemd-sysusers"
 
-    with pytest.raises(SetupError, match=fail):
+    with pytest.raises(SetupError, match="systemd-sysusers"):
         set_up(machine)
 
     assert taken_down(machine)[:2] == (0, False)
     assert everything_in(root) == before
+
+
+@pytest.mark.parametrize("running", [False, True])
+def test_a_unit_that_fails_keeps_no_other_from_coming_up(root: Path, running: bool) -> None:
+    commands = Commands(root, fail="systemctl start emi" if running else "systemctl enable emi")
+    machine = Booted(root, commands) if running else Machine(root, commands)
+    journal = Journal.open(machine)
+
+    applied = apply(plan_of(CHOICE, EDGE, machine), machine, journal, lambda _line: None)
+
+    names = (*ENABLED, *PROGRAMS)
+    word = commands.fail.split()[1]
+    assert [line.split(":")[0].split()[2] for line in applied.failed] == list(names)
+    assert [line for line in commands.ran if line.startswith(f"systemctl {word}")] == [
+        f"systemctl {word} {name}" for name in names
+    ]
+
+
+def test_every_unit_is_enabled_before_the_first_starts_and_programs_start_last(root: Path) -> None:
+    commands = Commands(root)
+    set_up(Booted(root, commands), Choice("play.test", "/tls/chain.pem", "/tls/key.pem", PLAY))
+
+    verbs = [line.split()[1:] for line in commands.ran if line.startswith(("systemctl enable", "systemctl start"))]
+
+    assert [verb for verb, _ in verbs] == sorted(verb for verb, _ in verbs)
+    assert [name for verb, name in verbs if verb == "start"][-2:] == list(PROGRAMS)
+
+
+def test_what_failed_to_start_is_started_by_the_next_apply_and_nothing_else(root: Path) -> None:
+    commands = Commands(root, fail="systemctl start emi-gateway")
+    machine = Booted(root, commands)
+    set_up(machine)
+    commands.fail = "-"
+    commands.ran.clear()
+
+    assert set_up(machine) == ["run     systemctl start emi-gateway.service"]
+    assert commands.ran == ["systemctl start emi-gateway.service"]
+
+
+def test_a_unit_of_an_earlier_version_is_stopped_and_removed(tmp_path: Path) -> None:
+    edge = small_edge(tmp_path / "edge")
+    older = edge / "systemd/emi-older.timer"
+    older.write_text("[Timer]\n")
+    root = debian(tmp_path / "root")
+    before = everything_in(root)
+    machine, _ = machine_at(root)
+    set_up(machine, edge=edge)
+    older.unlink()
+
+    lines = set_up(machine, edge=edge)
+
+    assert "earlier removed /etc/systemd/system/emi-older.timer" in lines
+    assert not (root / "etc/systemd/system/emi-older.timer").exists()
+    assert set_up(machine, edge=edge) == []
+    assert taken_down(machine)[:2] == (0, False)
+    assert everything_in(root) == before
+
+
+def test_undo_ends_all_units_and_forgets_those_that_failed(root: Path) -> None:
+    commands = Commands(root)
+    machine = Booted(root, commands)
+    set_up(machine)
+    commands.ran.clear()
+
+    assert taken_down(machine)[:2] == (0, False)
+
+    assert commands.ran[0].startswith("systemctl stop ")
+    assert {path.name for path in EDGE.glob("systemd/*.service") if "@" not in path.name} <= set(
+        commands.ran[0].split()
+    )
+    assert commands.ran[1] == "systemctl reset-failed emi-*"
 
 
 @pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
@@ -221,18 +299,6 @@ def test_a_row_that_was_cut_off_is_as_if_it_was_never_written(root: Path) -> Non
 
     assert set_up(machine) == []
     assert journal.read_bytes() == whole
-
-
-def test_the_alarm_starts_with_the_apply_after_its_settings_and_ends_with_undo(root: Path) -> None:
-    machine, commands = machine_at(root)
-    set_up(machine)
-    (root / "etc/emi/alert.env").write_text("EMI_PING_URL=https://ping.test/a\n")
-
-    lines = set_up(machine)
-
-    assert lines == ["run     systemctl enable --now emi-alert.timer"]
-    taken_down(machine)
-    assert "systemctl disable emi-alert.timer" in commands.ran
 
 
 def test_two_setups_at_once_are_refused(root: Path) -> None:

@@ -1,29 +1,12 @@
 """A supervisor hears that a process is ready and alive, by a path or by a name of the kernel's own."""
 
-import contextlib
 import os
-import socket
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from gateway.wire.notify import ALIVE, READY, notify_supervisor
-
-
-@contextlib.contextmanager
-def supervisor(place: str, address: str) -> Iterator[socket.socket]:
-    before = os.environ.get("NOTIFY_SOCKET")
-    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as listening:
-        listening.settimeout(5)
-        listening.bind(place)
-        os.environ["NOTIFY_SOCKET"] = address
-        try:
-            yield listening
-        finally:
-            del os.environ["NOTIFY_SOCKET"]
-            if before is not None:
-                os.environ["NOTIFY_SOCKET"] = before
+from tests.support.supervisors import supervisor
 
 
 @pytest.mark.parametrize("abstract", [True, False])

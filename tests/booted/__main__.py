@@ -1,0 +1,271 @@
+"""Type docs/howto/operating.md into a booted Debian, and look at what comes of it: `python -m tests.booted`.
+
+Each line that is printed is one thing that an operator relies on. What fails is named with what the machine said, the
+rest is tried all the same; exit code 1 when anything failed. `--log FILE` keeps the machine's console and journal.
+"""
+
+import argparse
+import contextlib
+import json
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+from tests.booted.machine import Failed, Machine, booted
+from tests.booted.root import CACHE, cached_root, why_not
+from tests.support.certificates import self_signed
+from tests.support.processes import REPOSITORY
+
+NAME: Final = "api.booted.test"
+ORIGIN: Final = f"https://{NAME}"
+EMI: Final = "/opt/emi/bin/emi"
+PAIR: Final = "--cert /etc/ssl/booted.pem --key /etc/ssl/booted.key"
+UNITS: Final = REPOSITORY / "site" / "edge" / "systemd"
+WATCHED_S: Final = 100  # longer than the watchdog of any unit
+INSTALL: Final = """
+/opt/emi/bin/pip install -q --no-index --require-hashes -r requirements.lock -r requirements-build.lock
+/opt/emi/bin/pip install -q --no-index --no-deps --no-build-isolation .
+"""
+# Where alarms arrive: a page of this machine, as a pager's would be elsewhere.
+PAGER: Final = """
+import http.server, pathlib
+
+class Pager(http.server.BaseHTTPRequestHandler):
+    def do_POST(self):
+        body = self.rfile.read(int(self.headers["content-length"]))
+        with pathlib.Path("/root/heard.jsonl").open("ab") as file:
+            file.write(body.strip() + b"\\n")
+        self.send_response(204)
+        self.end_headers()
+
+http.server.HTTPServer(("127.0.0.1", 9555), Pager).serve_forever()
+"""
+TELL: Final = "#!/bin/sh\nexec curl -sf --max-time 5 -H 'Content-Type: application/json' --data-binary @- http://127.0.0.1:9555/\n"
+# Written by programs of the system whenever they run.
+NOT_OURS: Final = ("./var/log", "./var/lib/systemd", "./var/lib/nginx", "./root", "./var/backups", "./opt/emi", "./tmp")
+
+
+class Lines:
+    """What was tried, one line each."""
+
+    def __init__(self) -> None:
+        self.failed: list[str] = []
+
+    @contextlib.contextmanager
+    def line(self, what: str) -> Iterator[None]:
+        """Print how one thing went; what it raises ends with it."""
+        began = time.monotonic()
+        try:
+            yield
+        except (Failed, AssertionError, subprocess.SubprocessError, OSError, ValueError, KeyError) as error:
+            self.failed.append(what)
+            print(f"BAD  {what} ({time.monotonic() - began:.0f} s)", flush=True)
+            print("     " + "\n     ".join(str(error).strip().splitlines()[-25:]), flush=True)
+        else:
+            print(f"ok   {what} ({time.monotonic() - began:.0f} s)", flush=True)
+
+
+def prepare(folder: Path) -> None:
+    """Give a root what an operator's machine has before the first line is typed: a name, a certificate, a checkout."""
+    (folder / "etc/hosts").write_text(f"127.0.0.1 localhost {NAME}\n")
+    with tempfile.TemporaryDirectory() as name:
+        certificate, key = self_signed(Path(name), [NAME])
+        shutil.copy(certificate, folder / "etc/ssl/booted.pem")
+        shutil.copy(key, folder / "etc/ssl/booted.key")
+        shutil.copy(certificate, folder / "usr/local/share/ca-certificates/booted.crt")
+    (folder / "usr/local/bin/pager.py").write_text(PAGER)
+    tell = folder / "usr/local/bin/tell-operator"
+    tell.write_text(TELL)
+    tell.chmod(0o755)
+
+
+def check_out(folder: Path, commit: str | None = None) -> None:
+    """Put a checkout below /root/emi: this folder as it is, or one of its commits."""
+    shutil.rmtree(folder / "root/emi", ignore_errors=True)
+    (folder / "root/emi").mkdir()
+    if commit is None:
+        listed = ["git", "-C", str(REPOSITORY), "ls-files", "-z", "-c", "-o", "--exclude-standard"]
+        names = [name for name in subprocess.check_output(listed).decode().split("\0") if (REPOSITORY / name).is_file()]
+        packed = ["tar", "-C", str(REPOSITORY), "-c", "--null", "-T", "-"]
+        archive = subprocess.run(packed, input="\0".join(names).encode(), capture_output=True, check=True).stdout
+    else:
+        archive = subprocess.check_output(["git", "-C", str(REPOSITORY), "archive", commit])
+    subprocess.run(["tar", "-C", str(folder / "root/emi"), "-x"], input=archive, check=True)
+
+
+def status(machine: Machine) -> dict[str, Any]:
+    """Return what readers get as the status, through the edge."""
+    body: dict[str, Any] = json.loads(machine.types(f"curl -sfk {ORIGIN}/status.json"))
+    return body
+
+
+def wait_for_sales(machine: Machine, within_s: float = 150) -> None:
+    """Wait for the first tick of the generator, and until the gateway sells it."""
+    machine.waits(lambda: machine.types("curl -sf http://127.0.0.1:8402/readyz"), "a sale", within_s)
+    machine.waits(lambda: status(machine)["tick_id"], "a tick", within_s)
+
+
+def heard(machine: Machine) -> list[dict[str, str]]:
+    """Return the alarms that have arrived."""
+    return [json.loads(row) for row in machine.types("cat heard.jsonl 2>/dev/null || true").splitlines()]
+
+
+def files_of(machine: Machine) -> str:
+    """Return all files of the machine with owner and mode, but for what its own programs write."""
+    left_out = " -o ".join(f"-path {path}" for path in NOT_OURS)
+    found = f"cd / && find . -xdev \\( {left_out} \\) -prune -o -printf '%p %u:%g %m\\n' | sort"
+    rows = machine.types(found).splitlines()
+    return "\n".join(
+        row for row in rows if not re.match(r"\./(etc/(passwd|group|g?shadow|subuid|subgid)-|etc/\.pwd)", row)
+    )
+
+
+def unit_rows(path: Path) -> dict[str, str]:
+    """Return the settings of a unit's file; of several with one name the last."""
+    return dict(re.findall(r"^(\w+)=(.*)$", path.read_text(), re.MULTILINE))
+
+
+def see_unit(machine: Machine, path: Path) -> None:
+    """See that a unit does what it is there for: it is active, or it ran once with success."""
+    rows = unit_rows(path)
+    name = path.name
+    if path.suffix == ".timer":
+        assert machine.shows(name, "ActiveState") == "active", f"{name} is {machine.shows(name, 'ActiveState')}"
+        assert machine.shows(name, "NextElapseUSecRealtime"), f"{name} never elapses"
+    elif rows["Type"] == "oneshot":
+        instance = name.replace("@.", "@test.")
+        machine.types(f"systemctl start {instance} || {{ journalctl -q -n 12 -u {instance} -o cat; exit 1; }}")
+        assert machine.shows(instance, "Result") == "success"
+    else:
+        stays_up(machine, name)
+
+
+def stays_up(machine: Machine, name: str) -> None:
+    """See that a program has been up for longer than its watchdog waits, and was never started again."""
+
+    def up_s() -> float:
+        since = float(machine.shows(name, "ActiveEnterTimestampMonotonic") or 0) / 1e6
+        assert machine.shows(name, "NRestarts") == "0", machine.types(f"journalctl -q -n 12 -u {name} -o cat")
+        return time.clock_gettime(time.CLOCK_MONOTONIC) - since if since else 0.0
+
+    state = machine.shows(name, "ActiveState")
+    assert state == "active", f"{name} is {state}\n" + machine.types(f"journalctl -q -n 12 -u {name} -o cat")
+    machine.waits(lambda: up_s() > WATCHED_S, f"{name} up for {WATCHED_S} s", WATCHED_S + 20)
+
+
+def set_up(machine: Machine, lines: Lines) -> None:
+    """Install, apply, and wait for what readers and payers get."""
+    with lines.line("the lines of Install"):
+        machine.types(f"cd emi {INSTALL}")
+    with lines.line("emi setup --dry-run, and --apply"):
+        machine.types(f"cd emi; {EMI} setup {NAME} {PAIR} --play --dry-run; {EMI} setup {NAME} {PAIR} --play --apply")
+    with lines.line("alarms are set, and --apply again"):
+        machine.types("systemd-run -q --unit=operator /usr/bin/python3 /usr/local/bin/pager.py")
+        machine.types("echo EMI_ALERT_CMD=/usr/local/bin/tell-operator >> /etc/emi/alert.env")
+        machine.types(f"{EMI} setup --apply")
+    with lines.line("the first release, and a gateway that sells"):
+        wait_for_sales(machine)
+
+
+def keep_backups(machine: Machine, lines: Lines) -> None:
+    """Make a backup and try it, whole and damaged."""
+    with lines.line("a purchase through nginx, and a backup after it"):
+        machine.types("systemctl start emi-purchase; systemctl start emi-backup")
+    with lines.line("the drill succeeds on a good backup"):
+        machine.types("systemctl start emi-drill || { journalctl -q -n 12 -u emi-drill -o cat; exit 1; }")
+    with lines.line("the drill fails on a bad one"):
+        newest = "newest=$(find /var/backups/emi -type f -name 'memory*' | sort | tail -1); test -n \"$newest\";"
+        machine.types(
+            f"{newest} cp -a $newest keep; printf damage | dd of=$newest bs=1 seek=2000 conv=notrunc status=none"
+        )
+        machine.fails("systemctl start emi-drill")
+        machine.types(f"{newest} cp -a keep $newest; systemctl start emi-drill")
+
+
+def see_alarm(machine: Machine, lines: Lines) -> None:
+    """Break something, and see the operator notified."""
+    with lines.line("a generator that was killed is reported to EMI_ALERT_CMD"):
+        machine.types("systemctl kill --kill-who=main -s KILL emi-schedule")
+        machine.waits(lambda: any(message["fault"] == "restarted" for message in heard(machine)), "the alarm", 150)
+
+
+def lose_and_restore(machine: Machine, lines: Lines) -> None:
+    """Lose the machine's data, put the backup back as docs/howto/backups.md does, ask for what was bought before."""
+    with lines.line("lost and restored, the record continues and what was bought before is delivered"):
+        machine.types("systemctl start emi-backup; cp -a /var/lib/emi/generator/keys keys")
+        before = status(machine)
+        machine.types("systemctl stop emi-schedule emi-gateway; rm -rf /var/lib/emi/*/* /srv/emi/site/*")
+        machine.types(
+            "set -a; . /etc/emi/emi.env; . /etc/emi/generator.env; . /etc/emi/gateway.env; set +a\n"
+            f"EMI_STATE_DIR=/var/lib/emi/generator {EMI} restore /var/backups/emi --gateway-state /var/lib/emi/gateway"
+        )
+        machine.types("cp -a keys /var/lib/emi/generator/; systemctl start emi-schedule emi-gateway")
+        wait_for_sales(machine)
+        after = status(machine)
+        assert after["tick_id"] > before["tick_id"], (before["tick_id"], after["tick_id"])
+
+        folder = machine.folder / "var/lib/private/emi-purchase/purchases"
+        bought = [json.loads(path.read_text()) for path in folder.glob("*.json")]
+        assert bought
+        for row in bought:
+            assert row["status"] == "settled"
+            again = machine.types(f"curl -sfk -H 'PAYMENT-SIGNATURE: {row['header']}' '{row['url']}'")
+            assert json.loads(again) == row["body"]
+
+
+def take_down(machine: Machine, lines: Lines, before: str) -> None:
+    """Undo it all, and compare with the machine of before."""
+    with lines.line("--undo --delete-data leaves nothing"):
+        machine.types(f"{EMI} setup --undo --delete-data")
+        machine.types(
+            "systemctl stop pager || true; rm -rf /var/lib/private/emi-* /var/lib/emi-purchase /var/lib/emi-devnet"
+        )
+        left = sorted(set(before.splitlines()) ^ set(files_of(machine).splitlines()))
+        assert not left, "\n".join(left)
+        failed = machine.types("systemctl list-units --failed --no-legend --plain 'emi*'").strip()
+        assert not failed, failed
+
+
+def main() -> int:
+    """Run it; return the exit code."""
+    parser = argparse.ArgumentParser(prog="python -m tests.booted")
+    parser.add_argument("--log", type=Path, default=CACHE / "console.log")
+    options = parser.parse_args()
+    if reason := why_not():
+        print(f"skipped: {reason}")
+        return 0
+
+    began = time.monotonic()
+    root = cached_root()
+    lines = Lines()
+    print(f"     the root is there ({time.monotonic() - began:.0f} s)", flush=True)
+    with booted(root, options.log) as machine:
+        try:
+            prepare(machine.folder)
+            check_out(machine.folder)
+            machine.types("update-ca-certificates")
+            before = files_of(machine)
+            set_up(machine, lines)
+            keep_backups(machine, lines)
+            for path in sorted((*UNITS.glob("*.service"), *UNITS.glob("*.timer"))):
+                with lines.line(f"unit {path.name}"):
+                    see_unit(machine, path)
+            see_alarm(machine, lines)
+            lose_and_restore(machine, lines)
+            take_down(machine, lines, before)
+        finally:
+            with options.log.open("a") as log:
+                log.write(machine.types("journalctl -q --no-pager -o short-monotonic"))
+
+    print(f"{len(lines.failed)} failed, after {time.monotonic() - began:.0f} s: {', '.join(lines.failed) or 'nothing'}")
+    return 1 if lines.failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
