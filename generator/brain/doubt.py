@@ -1,7 +1,8 @@
 """Doubt in the data: which faults an asset shows now, and how far they lower the confidence in it.
 
-The models cannot know that a source is stuck, hung or wrong: most of their inputs look as usual. A fault in one
-field is a reason to trust the others less. How much less is judgement, not a measured chance, and on data without a
+The models cannot know that a source is hung or wrong: most of their inputs look as usual. A fault in one field is a
+reason to trust the others less. Doubt makes no claim surer: it moves each chance towards its base rate and widens each
+range, and from half doubt on nothing is forecast. How much is judgement, not a measured chance, and on data without a
 fault nothing changes, not by a bit: what was measured of the confidence holds for such data.
 """
 
@@ -10,7 +11,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from generator.brain.smoothing import DAY_BARS, HOUR_BARS
-from generator.brain.volatility import IDLE_BARS, STILL_BARS
+from generator.brain.volatility import IDLE_BARS
 from generator.catalog.text import readings
 from generator.market.bars import FloatArray
 
@@ -22,6 +23,8 @@ _IDLE: Final = 0.15
 _WILD: Final = 0.15
 _CAPPED: Final = 0.5  # at the jump, then less and less over a day
 _EVEN: Final = 0.25  # of four regimes
+SILENT: Final = 0.5
+"""The doubt from which on there is no forecast: no chances, ranges, ladder or partition."""
 _NAMED: Final = 3  # assets that are named one by one
 
 
@@ -46,24 +49,24 @@ def doubts(
         bars: closes that counted, (assets,).
         age: bars since the last close, (assets,).
         capped: bars until a capped jump is forgotten, (assets,).
-        idle: bars in a row without a move, and without a trade, (2, assets).
+        idle: 1 where the source is stuck, and bars in a row without a trade, (2, assets).
         odd: 1 where funding may be a fault, (assets,).
     """
-    still, untraded = idle.tolist()
-    columns = zip(bars.tolist(), age.tolist(), capped.tolist(), odd.tolist(), still, untraded, strict=True)
+    stuck, untraded = idle.tolist()
+    columns = zip(bars.tolist(), age.tolist(), capped.tolist(), odd.tolist(), stuck, untraded, strict=True)
     return tuple(_doubt(*faults) if seen else UNSEEN for seen, *faults in columns)
 
 
-def _doubt(age: float, capped: float, odd: float, still: float, idle: float) -> Doubt:
+def _doubt(age: float, capped: float, odd: float, stuck: float, idle: float) -> Doubt:
     """Return the doubt in one asset's data; faults add up as independent chances do: 1 - (1 - a)(1 - b)."""
     faults = []
-    if age:
+    if stuck:
+        faults.append((_FROZEN, readings.FROZEN))
+    elif age:
         reason = readings.LAST_MISSING if age <= HOUR_BARS else readings.STALE
         faults.append((min(_MISSED * age, _GONE), reason))
     if capped:
         faults.append((_CAPPED * capped / DAY_BARS, readings.CAPPED))
-    if still >= STILL_BARS:
-        faults.append((_FROZEN, readings.FROZEN))
     if idle >= IDLE_BARS:
         faults.append((_IDLE, readings.NO_TRADES))
     if odd:
@@ -98,25 +101,34 @@ def doubted_chance(chance: float, share: float) -> float:
     return _EVEN + (chance - _EVEN) * (1.0 - share)
 
 
-def less_sure(chance: FloatArray, share: FloatArray) -> FloatArray:
-    """Return the chances of down, neutral and up, (3, assets); what neutral loses goes to both sides alike.
+def less_sure(chance: FloatArray, base: FloatArray, share: FloatArray) -> FloatArray:
+    """Return chances moved towards their base rates by the doubt in each asset, (..., assets).
 
-    >>> less_sure(np.array([[0.2], [0.5], [0.3]]), np.array([0.4])).T.round(2).tolist()
-    [[0.3, 0.3, 0.4]]
+    >>> less_sure(np.array([0.1, 0.8]), np.array([0.3, 0.4]), np.array([0.25, 0.25])).round(2).tolist()
+    [0.15, 0.7]
     """
     if not np.count_nonzero(share):
         return chance
-    lost = chance[1] * share
-    out: FloatArray = chance + np.array((0.5 * lost, -lost, 0.5 * lost))
+    out: FloatArray = chance + (base - chance) * share
+    return out
+
+
+def wider(reach: FloatArray, share: FloatArray) -> FloatArray:
+    """Return how far ranges reach, wider by the doubt in each asset, (..., assets).
+
+    >>> wider(np.array([0.01, 0.01]), np.array([0.0, 0.25])).tolist()
+    [0.01, 0.0125]
+    """
+    out: FloatArray = reach * (1.0 + share)
     return out
 
 
 def named(every: tuple[Doubt, ...], assets: tuple[str, ...]) -> list[str]:
     """Name for the market which assets have which fault; a missing price is named elsewhere.
 
-    >>> stuck = Doubt(0.6, ("the price has not moved for hours",))
+    >>> stuck = Doubt(0.6, ("the price stands still",))
     >>> named((stuck, NONE, stuck), ("A", "B", "C"))
-    ['A, C: the price has not moved for hours']
+    ['A, C: the price stands still']
     """
     reasons = dict.fromkeys(reason for doubt in every for reason in doubt.reasons)
     reasons.pop(readings.STALE, None)

@@ -7,11 +7,11 @@ from typing import Final, TypeVar
 import numpy as np
 
 from generator.brain.axes import FALLING, RISING, SIDES, UNKNOWN
-from generator.brain.doubt import doubted_chance, named, overall
+from generator.brain.doubt import SILENT, doubted_chance, named, overall
 from generator.brain.evidence import breadth_lean, gather
 from generator.brain.measures import SHOWN_MINUTES, Measures
 from generator.brain.month import Month, month_of
-from generator.brain.outlook import MIN_BARS
+from generator.brain.outlook import MIN_BARS, RANGE_BARS
 from generator.brain.reading import (
     ROUGH,
     AssetReading,
@@ -89,7 +89,8 @@ class _Assembly:
         log_close = np.where(stale, np.nan, measures.returns.log_close)
         moved = self.past.day_change(log_close)
         if day is not None:
-            moved = np.where(np.isfinite(day), day, moved)
+            # Over a jump that was left out the change from outside is none of the market.
+            moved = np.where(np.isfinite(day) & (measures.volatility.capped == 0.0), day, moved)
         self.change = np.round(np.expm1(moved), 4).astype(np.float64)  # as published, NaN where unknown
         self.counts = counts(self.change)
 
@@ -115,7 +116,7 @@ class _Assembly:
         self.sigma: list[list[float]] = sigma.tolist()
         self.ladder = measures.ladders()
         self.partition = measures.partitions()
-        self.reach: list[list[list[float]]] = (sigma[..., None] * measures.ranges.widths()).tolist()
+        self.reach: list[list[list[float]]] = measures.reach().swapaxes(0, 1).tolist()
         self.market_week, self.facts = self.past.facts(t_ms, log_close, measures.closes)
         self.baselines = self.past.baselines(measures.volatility.variance[1])
 
@@ -155,6 +156,7 @@ class _Assembly:
         fresh = self.fresh[column]
         has_hour = fresh and self.seen[column] >= HOUR_BARS
         has_outlook = fresh and self.seen[column] >= MIN_BARS
+        has_range = fresh and self.seen[column] >= RANGE_BARS and self.doubt[column].share < SILENT
 
         forecast = self.forecast[column]
         call = forecast.call if forecast else Call.NONE
@@ -191,10 +193,10 @@ class _Assembly:
             pressure=pressure,
             volatility=volatility,
             outlook=VolatilityOutlook(*self.sigma[column]) if has_outlook else None,
-            ranges=_ranges(self.reach[column]) if has_outlook else None,
-            baselines=self.baselines[column] if has_outlook else None,
-            ladder=self.ladder[column] if has_outlook else None,
-            partition=self.partition[column] if has_outlook else None,
+            ranges=_ranges(self.reach[column]) if has_range else None,
+            baselines=self.baselines[column] if has_range else None,
+            ladder=self.ladder[column] if has_range else None,
+            partition=self.partition[column] if has_range else None,
             change=None if math.isnan(self.change[column]) else float(self.change[column]),
             facts=self.facts[column],
             agreement=agreement,

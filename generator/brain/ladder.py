@@ -2,14 +2,18 @@
 
 All of it follows from the expected sigma of a move and the kept law of moves over their sigma; a normal curve is not
 used. Either side is taken for as likely as the other: which way a move goes is not known. The partition cuts the next
-four hours into three by the same law: up, down, or within the usual move.
+four hours into three by the same law: up, down, or within the usual move. All levels, horizons and assets are read off
+in one interpolation and stay an array until someone asks for a level.
 """
 
+from collections.abc import Iterator, Mapping
+from itertools import pairwise
 from math import isfinite
 from typing import Final, NamedTuple
 
 import numpy as np
 
+from generator.brain.doubt import less_sure
 from generator.brain.forecast import OutcomeChances, in_units
 from generator.brain.outlook import EDGES
 from generator.catalog.horizons import HORIZONS
@@ -56,62 +60,96 @@ class Partition(NamedTuple):
     base_rate: OutcomeChances  # likewise
 
 
-Ladder = dict[str, tuple[LevelChances, ...]]
-"""Levels by horizon, the smallest first."""
+class Ladder(Mapping[str, tuple[LevelChances, ...]]):
+    """One asset's levels by horizon, the smallest first, each made when it is asked for."""
+
+    __slots__ = ("_chances",)
+
+    def __init__(self, chances: FloatArray) -> None:
+        """Take chances before they are rounded, (2 kinds, 3 sides, 4 horizons, 4 levels)."""
+        self._chances = chances
+
+    def __getitem__(self, horizon: str) -> tuple[LevelChances, ...]:
+        """Return the levels of a horizon; KeyError of an unknown one."""
+        levels = HORIZONS[horizon].levels
+        sides = _sides(self._chances[:, :, _PLACES[horizon]])
+        return tuple(LevelChances(level, *kinds) for level, kinds in zip(levels, sides, strict=True))
+
+    def __iter__(self) -> Iterator[str]:
+        """Give the horizons, the shortest first."""
+        return iter(HORIZONS)
+
+    def __len__(self) -> int:
+        """Return how many horizons there are."""
+        return len(HORIZONS)
 
 
-def ladders(sigma: FloatArray, laws: list[MoveLaw]) -> list[Ladder]:
+_PLACES: Final = {name: place for place, name in enumerate(HORIZONS)}
+_LEVELS: Final = np.array([horizon.levels for horizon in HORIZONS.values()]) / 100.0
+_SHARED: Final = tuple(np.nonzero(shorter[:, None] == longer) for shorter, longer in pairwise(_LEVELS))
+"""Places of the levels that a horizon shares with the shorter one: in the shorter one's, then in its own."""
+
+
+def ladders(
+    sigma: FloatArray, laws: list[MoveLaw], usual: FloatArray | None = None, doubt: FloatArray | None = None
+) -> list[Ladder]:
     """Return the ladder of each asset.
 
     Args:
         sigma: expected of log moves over the horizons, (4, assets).
         laws: of the horizons.
+        usual: sigma of the last week, to which doubt moves the chances, (4, assets); None: there is no doubt.
+        doubt: share of it in each asset, (assets,).
 
     >>> size = EDGES / EDGES[-1]
     >>> [first] = ladders(np.full((4, 1), 0.01), [MoveLaw(size, size, size)] * 4)
     >>> first["24h"][-1].end  # ten percent is about ten sigmas of twelve
     SideChances(above=0.1029, below=0.061, either=0.1639, at_most=False, at_least=False)
     """
-    every = [_levels(horizon.levels, *each) for horizon, *each in zip(HORIZONS.values(), sigma, laws, strict=True)]
-    assets = range(sigma.shape[1])
-    return [dict(zip(HORIZONS, (levels[asset] for levels in every), strict=True)) for asset in assets]
+    chances = ladder_chances(sigma, laws)
+    if usual is not None and doubt is not None and np.count_nonzero(doubt):
+        chances = less_sure(chances, ladder_chances(usual, laws), doubt)
+    return [Ladder(of_asset) for of_asset in np.moveaxis(chances, -1, 0)]
 
 
-def _levels(levels: tuple[float, ...], sigma: FloatArray, law: MoveLaw) -> list[tuple[LevelChances, ...]]:
-    """Return the levels of one horizon for each asset; arguments as for `ladders`, of the horizon."""
-    chances = level_chances(np.array(levels)[:, None] / 100.0, sigma, law)
-    return [
-        tuple(LevelChances(level, *sides) for level, sides in zip(levels, of_asset, strict=True))
-        for of_asset in _sides(chances)
-    ]
+def ladder_chances(sigma: FloatArray, laws: list[MoveLaw]) -> FloatArray:
+    """Return the chances of every level, before they are rounded; arguments as for `ladders`.
+
+    A level is touched over a horizon no less likely than over the shorter one.
+
+    Returns:
+        Of the end and of the way to it: above, below and either, (2, 3, 4 horizons, 4 levels, assets).
+    """
+    chances = level_chances(_LEVELS[..., None], sigma[:, None], laws)
+    touch = chances[1]
+    for horizon, (shorter, here) in enumerate(_SHARED, 1):
+        touch[:, horizon, here] = np.maximum(touch[:, horizon, here], touch[:, horizon - 1, shorter])
+    return chances
 
 
-def level_chances(move: FloatArray, sigma: FloatArray, law: MoveLaw) -> FloatArray:
+def level_chances(move: FloatArray, sigma: FloatArray, laws: list[MoveLaw]) -> FloatArray:
     """Return the chances of a move beyond some levels, before they are rounded.
 
     Args:
-        move: the levels as fractions, to broadcast with `sigma`.
-        sigma: expected of the log move.
-        law: of moves over their sigma.
+        move: the levels as fractions, (horizons, ...), to broadcast with `sigma`.
+        sigma: expected of the log move, (horizons, ...).
+        laws: of moves over their sigma, of the horizons.
 
     Returns:
-        Of the end and of the way to it: up, down and either, (2, 3, ...).
+        Of the end and of the way to it: up, down and either, (2, 3, horizons, ...).
     """
-    up = np.log1p(move) / sigma
-    down = -np.log1p(-move) / sigma
+    sizes = np.array((np.log1p(move) / sigma, -np.log1p(-move) / sigma))
+    end, far, near = _beyond(np.array(laws).swapaxes(0, 1), sizes)
+    out = np.empty((2, 3, *end.shape[1:]))
 
-    end_up = 0.5 * _beyond(law.end, up)
-    end_down = 0.5 * _beyond(law.end, down)
-    end = np.array((end_up, end_down, end_up + end_down))
+    np.multiply(end, 0.5, out=out[0, :2])
+    np.add(out[0, 0], out[0, 1], out=out[0, 2])
 
     # What ends beyond a level has touched it, though the two laws are learned apart.
-    far_up = _beyond(law.farther, up)
-    far_down = _beyond(law.farther, down)
-    touch_up = 0.5 * (far_up + _beyond(law.nearer, up))
-    touch_down = 0.5 * (far_down + _beyond(law.nearer, down))
-    either = np.maximum(0.5 * (far_up + far_down), np.maximum(touch_up, touch_down))
-    touch = np.maximum(np.array((touch_up, touch_down, either)), end)
-    return np.array((end, touch))
+    np.multiply(far + near, 0.5, out=out[1, :2])
+    np.maximum(0.5 * (far[0] + far[1]), np.maximum(out[1, 0], out[1, 1]), out=out[1, 2])
+    np.maximum(out[1], out[0], out=out[1])
+    return out
 
 
 def partition_chances(band: FloatArray, sigma: FloatArray, law: MoveLaw) -> FloatArray:
@@ -126,18 +164,27 @@ def partition_chances(band: FloatArray, sigma: FloatArray, law: MoveLaw) -> Floa
     >>> partition_chances(np.array([0.03]), np.array([0.01]), MoveLaw(size, size, size)).ravel().tolist()
     [373.0, 250.0, 377.0]
     """
-    up, down, either = level_chances(band, sigma, law)[0]
-    return in_units(np.array((down, 1.0 - either, up)), PARTS)
+    return in_units(_thirds(band, sigma, law), PARTS)
 
 
-def partitions(band: FloatArray, sigma: FloatArray, law: MoveLaw, base_rate: FloatArray) -> list[Partition | None]:
+def _thirds(band: FloatArray, sigma: FloatArray, law: MoveLaw) -> FloatArray:
+    """Return what `partition_chances` does before it is rounded."""
+    up, down, either = level_chances(band[None], sigma[None], [law])[0, :, 0]
+    return np.array((down, 1.0 - either, up))
+
+
+def partitions(
+    band: FloatArray, sigma: FloatArray, law: MoveLaw, base_rate: FloatArray, doubt: FloatArray | None = None
+) -> list[Partition | None]:
     """Return the partition of each asset, None where its band is unknown.
 
     Args:
         band, sigma, law: as for `partition_chances`, of the assets.
         base_rate: of down, within the band and up, (3, assets).
+        doubt: share of it in each asset, (assets,); None: there is none.
     """
-    chances = partition_chances(band, sigma, law) / PARTS
+    thirds = _thirds(band, sigma, law)
+    chances = in_units(thirds if doubt is None else less_sure(thirds, base_rate, doubt), PARTS) / PARTS
     usual = in_units(base_rate, PARTS) / PARTS
     found: list[Partition | None] = []
     for width, said, base in zip(band.tolist(), chances.T.tolist(), usual.T.tolist(), strict=True):
@@ -146,19 +193,35 @@ def partitions(band: FloatArray, sigma: FloatArray, law: MoveLaw, base_rate: Flo
     return found
 
 
-def _beyond(law: FloatArray, sizes: FloatArray) -> FloatArray:
-    """Return the chance that what a law is of comes out larger than so many sigmas."""
-    return np.asarray(1.0 - np.interp(sizes, EDGES, law))
+def _beyond(laws: FloatArray, sizes: FloatArray) -> FloatArray:
+    """Return the chance that what each law is of comes out larger than so many sigmas, (3 kinds, 2, horizons, ...).
+
+    It is one minus what `np.interp` gives, with the places in `EDGES` looked up once for all laws.
+
+    Args:
+        laws: (3 kinds, horizons, edges).
+        sizes: in sigmas, up and down, (2, horizons, ...).
+    """
+    left = np.searchsorted(EDGES, sizes.ravel(), side="right").reshape(sizes.shape)
+    left -= 1
+    np.minimum(left, len(EDGES) - 2, out=left)
+    share = np.minimum((sizes - EDGES[left]) / (EDGES[left + 1] - EDGES[left]), 1.0)
+
+    places = left + len(EDGES) * np.arange(sizes.shape[1]).reshape(-1, *(1,) * (sizes.ndim - 2))
+    flat = laws.reshape(len(laws), -1)
+    low = np.take(flat, places, axis=1)
+    out: FloatArray = np.take(flat, places + 1, axis=1)
+    out -= low
+    out *= share
+    out += low
+    return np.subtract(1.0, out, out=out)
 
 
-def _sides(chances: FloatArray) -> list[list[list[SideChances]]]:
-    """Return chances as they are published, (assets, levels, 2), from (2, 3, levels, assets)."""
+def _sides(chances: FloatArray) -> list[list[SideChances]]:
+    """Return chances as they are published, (levels, 2), from (2, 3, levels)."""
     held = np.round(np.clip(chances, LEAST, 1.0 - LEAST), _DECIMALS)
     at_most = chances.min(axis=1) < LEAST
     at_least = chances.max(axis=1) > 1.0 - LEAST
     columns = (*held.swapaxes(0, 1), at_most, at_least)
-    by_asset = zip(*(column.transpose(2, 1, 0).tolist() for column in columns), strict=True)
-    return [
-        [[SideChances(*side) for side in zip(*level, strict=True)] for level in zip(*asset, strict=True)]
-        for asset in by_asset
-    ]
+    by_level = zip(*(column.T.tolist() for column in columns), strict=True)
+    return [[SideChances(*side) for side in zip(*level, strict=True)] for level in by_level]

@@ -16,7 +16,7 @@ from generator.brain.bars import CleanBars, clean
 from generator.brain.closes import Closes
 from generator.brain.derivatives import Derivatives
 from generator.brain.direction import HORIZON_MINUTES, HORIZON_QUARTERS, MIN_BARS, DirectionModel, direction_inputs
-from generator.brain.doubt import Doubt, doubted_chance, doubts, less_sure, overall
+from generator.brain.doubt import SILENT, Doubt, doubted_chance, doubts, less_sure, overall, wider
 from generator.brain.facts import Past, median_bands, usual_days
 from generator.brain.features import REGIME_INPUTS, Features
 from generator.brain.forecast import CALLS, Calls, Forecast, OutcomeChances, SideRule, follow, in_units
@@ -33,6 +33,7 @@ from generator.brain.smoothing import DAY_BARS, HOUR_BARS
 from generator.brain.spells import Spells
 from generator.brain.stress import Stress, market_of
 from generator.brain.structure import Structure
+from generator.brain.stuck import Stuck
 from generator.brain.volatility import Volatility, bar_variance
 from generator.brain.week import DAY, QuarterEnds, Week, last_closed
 from generator.brain.weights import Weights
@@ -47,7 +48,7 @@ _HORIZONS: Final = range(len(HORIZON_MINUTES))  # of direction
 _HOUR: Final = HORIZON_MINUTES.index(SHOWN_MINUTES)
 _BAND_QUARTERS: Final = (*HORIZON_QUARTERS, PARTITION_QUARTERS)
 _PARTITION: Final = QUARTERS.index(PARTITION_QUARTERS)
-_STATE_FORMAT: Final = 10
+_STATE_FORMAT: Final = 11
 _BLOCK: Final = 7 * DAY_BARS  # most bars that are read together, which bounds the memory
 _NEVER_MS: Final = 1 << 62
 _LONGEST_GAP: Final = HOUR_BARS  # bars that never came; a longer gap ends a block
@@ -81,6 +82,7 @@ class Measures:
         self.counters = Counters()
 
         n = len(assets)
+        self.stuck = Stuck(n)
         self.returns = Returns(n)
         self.volatility = Volatility((n,))
         self.features = Features((n,))
@@ -102,6 +104,7 @@ class Measures:
         """What opens a side to a call; None: none is open. Set by whoever knows the record; no part of the state."""
 
         self._parts: tuple[Part, ...] = (
+            self.stuck,
             self.returns,
             self.volatility,
             self.features,
@@ -193,14 +196,25 @@ class Measures:
 
     def _measure(self, t_ms: Times, bars: CleanBars, rows: Times, steps: Times) -> None:
         """Let every part take a block, in the order in which they need each other."""
-        log_close = bars.log_close[rows]
-        range_variance = bars.range_variance[rows]
         extra = {name: values[rows] for name, values in bars.extra.items()}
         passed = steps.astype(np.float64)
 
-        # Volatility first: everything else is measured in units of it.
+        # What a source repeats is taken for missing.
+        log_close, top, bottom, range_variance = self._moving(bars, rows)
+        extra["volume"] = np.where(np.isfinite(log_close), extra["volume"], np.nan)
+
+        # Volatility next: everything else is measured in units of it. A jump that is no move is taken out of prices.
         returns = self.returns.update(log_close, passed)
-        self.volatility.update(returns, range_variance, extra["volume"], passed)
+        joined = self.returns.waited <= JOIN_BARS
+        self.volatility.update(returns, range_variance, extra["volume"], passed, joined)
+        jumps = self.volatility.jumps
+        is_jump = jumps != 0.0
+        shift = self.returns.take_out(jumps * np.sqrt(self.returns.waited))
+        log_close = log_close - shift
+        top, bottom, range_variance = (
+            np.where(is_jump, np.nan, values) for values in (top - shift, bottom - shift, range_variance)
+        )
+        returns = np.where(joined & ~is_jump, returns, np.nan)
         self.features.update(returns, self.volatility)
 
         # What the assets' own data say.
@@ -211,8 +225,8 @@ class Measures:
         self.structure.update(self.features)
         has_range = np.where(np.isfinite(range_variance), 1.0, np.nan)
         summed_up = np.array((extra["volume"], bar_variance(returns, range_variance), has_range))
-        self.week.update(t_ms, log_close, bars.top[rows], bars.bottom[rows], summed_up)
-        self.closes.update(t_ms, log_close, bars.top[rows], bars.bottom[rows])
+        self.week.update(t_ms, log_close, top, bottom, summed_up)
+        self.closes.update(t_ms, log_close, top, bottom)
 
         # How far prices may move.
         self.outlook.update(t_ms, self.volatility)
@@ -221,8 +235,7 @@ class Measures:
         self.stress.update(t_ms, log_volatility, fresh)
 
         # The regime, to which all of that is evidence.
-        informative = fresh * self.volatility.moving()
-        support = self.features.count * np.concatenate((informative, informative.max(axis=-1, keepdims=True)), axis=-1)
+        support = self.features.count * np.concatenate((fresh, fresh.max(axis=-1, keepdims=True)), axis=-1)
         inputs = self.features.current[: len(REGIME_INPUTS)]
         weeks = self._weeks(t_ms)
         self.filter.update(t_ms, inputs, support, self._facts(weeks), steps)
@@ -248,6 +261,15 @@ class Measures:
 
         for part in self._parts:
             part.keep()
+
+    def _moving(self, bars: CleanBars, rows: Times) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+        """Return log close, high and low and the range's variance of a block, NaN where the source is stuck."""
+        values = (bars.log_close[rows], bars.top[rows], bars.bottom[rows], bars.range_variance[rows])
+        stuck = self.stuck.update(*values[:3])
+        if not np.count_nonzero(stuck):
+            return values
+        close, top, bottom, variance = (np.where(stuck, np.nan, column) for column in values)
+        return close, top, bottom, variance
 
     def facts(self) -> RegimeFacts:
         """Return the facts of the day that bear on the regimes after the last bar."""
@@ -302,26 +324,32 @@ class Measures:
     def ladders(self) -> list[Ladder]:
         """Return each asset's chances of moves beyond the levels of the horizons after the last bar."""
         laws = [self.ranges.move_law(horizon) for horizon in range(len(HORIZONS))]
-        return ladders(self.sigma(), laws)
+        usual = self.outlook.usual(self.volatility)
+        return ladders(self.sigma(), laws, usual, self.doubt_shares())
+
+    def reach(self) -> FloatArray:
+        """Return how far half and nine tenths of the moves reach, as log moves, (4, assets, 2).
+
+        Doubt widens them, and each horizon's is at least the shorter one's: a longer one ends nowhere that is sure.
+        """
+        reach = self.sigma()[..., None] * self.ranges.widths()[:, None]
+        return np.maximum.accumulate(wider(reach, self.doubt_shares()[:, None]))
 
     def partitions(self) -> list[Partition | None]:
         """Return what the next four hours of each asset may bring; None where its usual move is unknown."""
-        band = np.where(self.volatility.moving() > 0.0, self.past().band(PARTITION_MINUTES), np.nan)
+        band = self.past().band(PARTITION_MINUTES)
         law = self.ranges.move_law(_PARTITION)
-        return partitions(band, self.sigma()[_PARTITION], law, self.partition_base.rates())
+        return partitions(band, self.sigma()[_PARTITION], law, self.partition_base.rates(), self.doubt_shares())
 
     def _within(self, horizon: int, band: FloatArray, sigma: FloatArray, minutes: int | None = None) -> FloatArray:
         """Return the chance by the outlook that a move stays within a band, (..., assets).
-
-        NaN where the price has stood for hours: that says nothing about the next one.
 
         Args:
             horizon, minutes: as for `round`.
             band: as a fraction, (..., assets).
             sigma: as published, (4, ..., assets).
         """
-        within = self.ranges.within(horizon, band / sigma_over(minutes or HORIZON_MINUTES[horizon], sigma))
-        return np.where(self.volatility.moving() > 0.0, within, np.nan)
+        return self.ranges.within(horizon, band / sigma_over(minutes or HORIZON_MINUTES[horizon], sigma))
 
     def _mixed(self, horizon: int, inputs: FloatArray, within: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return chances and base rates after the last bar, both (3, assets)."""
@@ -336,8 +364,16 @@ class Measures:
         """Return how far each asset's data is in doubt now, and why."""
         volatility = self.volatility
         return doubts(
-            self.features.count[:-1], self.returns.age, volatility.capped, volatility.still, self.derivatives.odd
+            self.features.count[:-1],
+            self.returns.age,
+            volatility.capped,
+            np.array((self.stuck.is_stuck, volatility.idle)),
+            self.derivatives.odd,
         )
+
+    def doubt_shares(self) -> FloatArray:
+        """Return how far each asset's data is in doubt now, 0 to 1, (assets,)."""
+        return np.array([doubt.share for doubt in self.doubts()])
 
     def market_label(self) -> RegimeLabel:
         """Return the label of the market's regime after the last bar."""
@@ -375,14 +411,14 @@ class Measures:
             chance = (1.0 - share) * near_chance + share * chance
             base = (1.0 - share) * near_base + share * base
 
-        # What is published decides the call; data in doubt names no side.
-        doubt = np.array([doubt.share for doubt in self.doubts()])
-        chance = less_sure(chance, doubt)
+        # What is published decides the call; data in doubt names no side, and no chance that is surer than usual.
+        doubt = self.doubt_shares()
+        chance = less_sure(chance, base, doubt)
         held = self.calls.held if horizon_minutes == SHOWN_MINUTES else np.zeros(len(self.assets))
         units = in_units(chance)[:, None]
         call = np.where(doubt > 0.0, follow(held, units, None), follow(held, units, self.sides))[0]
 
-        sound = self.ready() & np.isfinite(band)
+        sound = self.ready() & np.isfinite(band) & (doubt < SILENT)
         forecasts: list[Forecast | None] = []
         for column, asset in enumerate(self.assets):
             if not sound[column]:

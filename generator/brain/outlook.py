@@ -27,6 +27,7 @@ EDGES: Final = np.concatenate((_FINE, _COARSE, [3.0, 3.5, 4.0, 5.0, 6.0, 8.0, 12
 BINS: Final = len(EDGES) - 1
 MIDDLES: Final = 0.5 * (EDGES[1:] + EDGES[:-1])
 MIN_BARS: Final = 3 * HOUR_BARS
+RANGE_BARS: Final = 12 * HOUR_BARS  # in the hours before, ranges of a fresh start hold too seldom
 OUTLOOK_FORMAT: Final = "emi-brain-outlook"
 SEASONS: Final = {"quarter": DAY, "weekday": 7, "weekend": 24}
 """The parts of the time of the week and how many numbers each has."""
@@ -127,3 +128,8 @@ class Outlook(Part):
         """Take a block of bars, opened at `t_ms`, (n,), that `volatility` has taken."""
         self.level = clipped(self._frozen.expected(volatility, t_ms), -_FURTHEST, _FURTHEST)
         self.sigma = volatility.slow_sigma() * np.exp(self.level + self._width)
+
+    def usual(self, volatility: Volatility) -> FloatArray:
+        """Return the sigma of a move over each horizon at the volatility of the last week, (4, ..., assets)."""
+        out: FloatArray = volatility.slow_sigma() * np.exp(self._width.reshape(-1, *(1,) * (volatility.age.ndim)))
+        return out

@@ -22,13 +22,16 @@ from generator.market.bars import FloatArray
 
 HALF_LIVES: Final = (6, 24, 72, 216, 3, 12)  # 30 minutes, 2, 6 and 18 hours, 15 minutes, 1 hour
 VOLUME_HALF_LIVES: Final = (HOUR_BARS, 3)
-STILL_BARS: Final = 2 * HOUR_BARS  # without a move: the source may be stuck
 IDLE_BARS: Final = HOUR_BARS  # without a trade: volume is taken as unknown
 SLOW_HALF_LIVES: Final = (7 * DAY_BARS, 30 * DAY_BARS)
 _FLOOR: Final = 1e-12  # variance of a bar; constant prices must not give log 0
-_CAP: Final = 10.0  # usual sigmas: a larger bar counts as this until it is confirmed. Lower, real hours lose theirs
+_LARGE: Final = 10.0  # usual sigmas: a larger bar is held back until it is confirmed. Lower, real hours lose theirs
+_FEW: Final = 2  # assets: more that have a large bar at once are the market
+_MOST_WAITS: Final = 2  # bars in which a jump may go back
+_UNIT: Final = 30.0  # usual sigmas of an hour: a larger jump of one asset alone is a change of unit or a bad print
+_FEWEST: Final = 3  # assets with a bar: of fewer no one is alone
 _LEAST_USUAL: Final = 1e-8  # variance, a sigma of 0.01%: a price that moves in single ticks has no bad bars below 0.1%
-_RETURNED: Final = 0.5  # of a jump: the next bar that goes back so far does not confirm it
+_RETURNED: Final = 0.5  # of a jump: one that goes back so far is not confirmed
 _WICK: Final = 3.0  # bodies: a larger bar's range counts for at most these and a usual bar's
 _JOINED: Final = 3  # bars: after a longer gap no one can say whether a jump came back
 _LARGEST: Final = 1.0  # variance of a bar, a sigma of 100%: more is garbage
@@ -43,6 +46,7 @@ class _Bars(NamedTuple):
     returns: FloatArray  # log returns, 0 where unseen
     range_variance: FloatArray  # Parkinson's
     seen: Flags
+    known: Flags  # also those after a gap, which are no measure of volatility
     waited: FloatArray  # bars since the return before
     young: Flags  # with too few bars before it to know what is usual
 
@@ -58,9 +62,11 @@ class Volatility(Part):
         "count",
         "capped",
         "age",
-        "still",
+        "idle",
         "jump",
+        "gone",
         "held",
+        "waits",
     )
 
     def __init__(self, shape: tuple[int, ...]) -> None:
@@ -73,9 +79,12 @@ class Volatility(Part):
         self.count = np.zeros((2, *shape))  # returns seen, volumes seen
         self.capped = np.zeros(shape)  # bars until a jump that was not confirmed is forgotten
         self.age = np.full(shape, 1e6)  # bars since the last return
-        self.still = np.zeros((2, *shape))  # bars in a row without a move, and without a trade
-        self.jump = np.zeros(shape)  # return of a capped bar that waits for the next one, else 0
-        self.held = np.zeros(shape)  # variance that the cap took from it
+        self.idle = np.zeros(shape)  # bars in a row without a trade
+        self.jump = np.zeros(shape)  # of a jump that waits to be confirmed: the farthest move since before it
+        self.gone = np.zeros(shape)  # and the move since before it
+        self.held = np.zeros(shape)  # variance that is held back
+        self.waits = np.zeros(shape)  # bars that it has waited, with its own; 0 where none waits
+        self.jumps = np.zeros((1, *shape))  # of a block: log returns that are none of the market, else 0
 
         self._bar = np.zeros(shape)  # log volatility of the last bar
         dimensions = len(shape) + 1
@@ -84,7 +93,14 @@ class Volatility(Part):
         self._alpha_volume = rates(VOLUME_HALF_LIVES, dimensions)
         self._alpha_volume_slow = rates((3 * DAY_BARS,), dimensions)
 
-    def update(self, returns: FloatArray, range_variance: FloatArray, volume: FloatArray, steps: FloatArray) -> None:
+    def update(
+        self,
+        returns: FloatArray,
+        range_variance: FloatArray,
+        volume: FloatArray,
+        steps: FloatArray,
+        joined: Flags | None = None,
+    ) -> None:
         """Take a block of bars; NaN returns or volumes leave the asset as it was.
 
         Args:
@@ -92,8 +108,10 @@ class Volatility(Part):
             range_variance: Parkinson's variance of the bar, likewise.
             volume: in the asset's own unit, likewise.
             steps: bars from each to the one before, (n,).
+            joined: False for returns over a gap that is too long for them to be a measure, likewise; None: all are one.
         """
-        seen = np.isfinite(returns)
+        known = np.isfinite(returns)
+        seen = known if joined is None else known & joined
         traded = np.isfinite(volume)
         returns_seen = counted(self.count[0], seen)
         young = before(self.count[0], returns_seen) < HOUR_BARS
@@ -101,37 +119,35 @@ class Volatility(Part):
         waited = before(self.age, age) + (steps - 1.0).reshape((-1,) + (1,) * (age.ndim - 1))
 
         pace = Pace(returns_seen, seen.astype(np.float64))
-        returns = np.where(seen, returns, 0.0)
-        raw, value = self._follow_variance(_Bars(returns, range_variance, seen, waited, young), pace)
+        returns = np.where(known, returns, 0.0)
+        value = self._follow_variance(_Bars(returns, range_variance, seen, known, waited, young), pace)
         slow = self.slow[0]
         self._bar = 0.5 * (slow + clipped(np.log(value) - slow, -_BAR_SPAN, _BAR_SPAN))
 
-        still = runs(self.still[0], seen & (raw <= _FLOOR), seen & (raw > _FLOOR))
-        idle = runs(self.still[1], traded & (volume == 0.0), traded & (volume != 0.0))
+        idle = runs(self.idle, traded & (volume == 0.0), traded & (volume != 0.0))
         traded &= idle < IDLE_BARS
         volumes_seen = counted(self.count[1], traded)
         self.age = age
-        self.still = np.array((still, idle))
+        self.idle = idle
         self.count = np.array((returns_seen, volumes_seen))
 
         pace = Pace(volumes_seen, traded.astype(np.float64))
-        volumes = series(len(VOLUME_HALF_LIVES), raw)
+        volumes = series(len(VOLUME_HALF_LIVES), value)
         volumes[:] = np.where(traded, volume, 0.0)
         self.volume = pace.follow(self.volume, volumes, self._alpha_volume)
         self.volume_slow = pace.follow(self.volume_slow, np.log(self.volume[:1] + 1e-9), self._alpha_volume_slow)
 
-    def _follow_variance(self, bars: _Bars, pace: Pace) -> tuple[FloatArray, FloatArray]:
-        """Move the means of the variance; return that of each bar as it came and as it counts, (n, ..., assets).
+    def _follow_variance(self, bars: _Bars, pace: Pace) -> FloatArray:
+        """Move the means of the variance; return that of each bar as it counts, (n, ..., assets).
 
         It goes bar by bar, as how much of a bar counts follows from those before.
         """
-        raw = np.minimum(bar_variance(bars.returns, bars.range_variance), _LARGEST)
-        value = raw.copy()
-        variances = series(len(self.variance), raw)
-        slows = series(len(self.slow), raw)
-        jumps = np.zeros_like(raw)
-        helds = np.zeros_like(raw)
-        cappeds = np.empty_like(raw)
+        value = np.minimum(bar_variance(bars.returns, bars.range_variance), _LARGEST)
+        variances = series(len(self.variance), value)
+        slows = series(len(self.slow), value)
+        self.jumps = np.zeros_like(value)
+        waiting = {name: np.zeros_like(value) for name in ("jump", "gone", "held", "waits")}
+        cappeds = np.empty_like(value)
 
         weights = zip(
             pace.weights(self._alpha).swapaxes(0, 1), pace.weights(self._alpha_slow).swapaxes(0, 1), strict=True
@@ -139,11 +155,14 @@ class Volatility(Part):
         for bar, (weight, slow_weight) in enumerate(weights):
             # The larger of two levels is usual: a market that wakes up is not held down.
             usual = np.maximum(np.maximum(np.exp(self.slow[0]), self.variance[1]), _LEAST_USUAL)
-            limit = np.where(bars.young[bar], np.inf, _CAP**2 * usual)
-            if np.count_nonzero(self.held) or np.count_nonzero(raw[bar] > limit):
-                raw[bar], value[bar] = self._believed(_Bars(*(values[bar] for values in bars)), usual, limit)
-                jumps[bar] = self.jump
-                helds[bar] = self.held
+            limit = np.where(bars.young[bar], np.inf, _LARGE**2 * usual)
+            if np.count_nonzero(self.waits) or np.count_nonzero(value[bar] > limit):
+                value[bar], counts, is_unit = self._believed(_Bars(*(values[bar] for values in bars)), usual, limit)
+                np.multiply(weight, counts, out=weight)
+                np.multiply(slow_weight, counts, out=slow_weight)
+                self.jumps[bar] = np.where(is_unit, bars.returns[bar], 0.0)
+                for name, values in waiting.items():
+                    values[bar] = getattr(self, name)
             else:
                 self.capped = np.maximum(self.capped - 1.0, 0.0)
 
@@ -155,47 +174,58 @@ class Volatility(Part):
 
         self.variance = variances
         self.slow = slows
-        self.jump = jumps
-        self.held = helds
         self.capped = cappeds
-        return raw, value
+        for name, values in waiting.items():
+            setattr(self, name, values)
+        return value
 
-    def _believed(self, bar: _Bars, usual: FloatArray, limit: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return the variance of a bar as it came and as it counts, (..., assets).
+    def _believed(self, bar: _Bars, usual: FloatArray, limit: FloatArray) -> tuple[FloatArray, Flags, Flags]:
+        """Return the variance of a bar as it counts, whether it counts, and whether it is no move of the market.
 
         One bad bar must not rule the volatility of hours, and a crash must. A bar far beyond the usual counts whole if
-        another asset has one too. Alone, its wick is cut, and what is still too large waits for the next bar: one that
-        goes half-way back or more is counted by the net of the two, any other brings what was held back.
+        more than two assets have one. Else its wick is cut, and what is still too large is held back for up to two
+        bars: if the price goes half-way back or more in them, what is left of the move counts; if it does not, or the
+        others follow, all that was held back counts. A jump beyond any hour of one asset alone is a change of unit (a
+        split, another quotation) or a bad print, and counts for nothing; so does the way back.
 
         Args:
             bar: one bar.
             usual: variance of a usual bar.
             limit: of a variance that may be true.
         """
-        waits = bar.seen & (self.held > 0.0)
-        in_time = waits & (bar.waited < _JOINED)
-        goes_back = (bar.returns * self.jump < 0.0) & (np.abs(bar.returns) >= _RETURNED * np.abs(self.jump))
-        is_back = in_time & goes_back
-        is_confirmed = in_time & ~is_back
+        waits = self.waits > 0.0
+        in_time = waits & bar.seen & (bar.waited < _JOINED)
+        gone = self.gone + np.where(bar.seen, bar.returns, 0.0)
+        is_back = in_time & (np.abs(gone) <= _RETURNED * np.abs(self.jump))
 
         # The way back has a range as long as the jump's, which is no more real than the jump.
-        net = np.where(is_back, bar.returns + self.jump, bar.returns)
+        net = np.where(is_back, gone, bar.returns)
         raw = np.minimum(bar_variance(net, np.where(is_back, np.nan, bar.range_variance)), _LARGEST)
-        is_large = bar.seen & (raw > limit)
-        is_alone = is_large & (np.add.reduce(is_large, axis=-1, keepdims=True) < 2)
+        is_large = bar.known & (raw > limit)
+        many = np.add.reduce(is_large, axis=-1, keepdims=True)
+        is_far = is_large & (net**2 > _UNIT**2 * HOUR_BARS * usual)
+        is_unit = is_far & (many == 1) & (np.add.reduce(bar.known, axis=-1, keepdims=True) >= _FEWEST)
+        is_few = is_large & bar.seen & (many <= _FEW) & ~is_unit
 
         # A wick that does not close beyond its body: Parkinson's sigma of a range is the range over 2 (log 2)^0.5.
         widest = (_WICK * np.abs(net) / _PARKINSON_ROOT + np.sqrt(usual)) ** 2
-        cut = np.where(is_alone, bar_variance(net, np.minimum(bar.range_variance, widest)), raw)
-        capped = np.where(is_alone, np.minimum(cut, limit), cut)
-        value = capped + np.where(is_confirmed, self.held, 0.0)
+        cut = np.where(is_few, bar_variance(net, np.minimum(bar.range_variance, widest)), raw)
 
-        is_capped = is_alone & (cut > capped)
-        self.held = np.where(bar.seen, np.where(is_capped, cut - capped, 0.0), self.held)
-        self.jump = np.where(bar.seen, np.where(is_capped, net, 0.0), self.jump)
+        is_confirmed = in_time & ~is_back & ~is_unit & ((self.waits > _MOST_WAITS - 1.0) | (many > _FEW))
+        goes_on = waits & ~is_back & ~is_confirmed & ~is_unit & (in_time | ~bar.seen)
+        is_held = is_few & (cut > limit) & ~is_confirmed
+        value = cut + np.where(is_confirmed, self.held, 0.0)
+
+        begins = is_held & ~goes_on
+        self.held = np.where(goes_on, self.held, 0.0) + np.where(is_held, cut, 0.0)
+        self.waits = np.where(begins, 1.0, np.where(goes_on, self.waits + bar.seen, 0.0))
+        farthest = np.where(np.abs(gone) > np.abs(self.jump), gone, self.jump)
+        self.jump = np.where(begins, net, np.where(goes_on, farthest, 0.0))
+        self.gone = np.where(begins, net, np.where(goes_on, gone, 0.0))
+
         doubted = np.where(is_confirmed, 0.0, np.maximum(self.capped - 1.0, 0.0))
-        self.capped = np.where(is_capped, float(DAY_BARS), doubted)
-        return raw, value
+        self.capped = np.where(is_held | is_unit, float(DAY_BARS), doubted)
+        return value, ~(is_held | is_unit), is_unit
 
     def slow_sigma(self) -> FloatArray:
         """Return the geometric-mean sigma of a 5-minute bar over about a week, as a fraction."""
@@ -221,15 +251,10 @@ class Volatility(Part):
         """Return 1.0 where the asset had a return in the last hour, else 0.0."""
         return (self.age <= HOUR_BARS).astype(np.float64)
 
-    def moving(self) -> FloatArray:
-        """Return 0.0 where the price has stood for hours, as of a source that repeats itself, else 1.0."""
-        out: FloatArray = (self.still[0] < STILL_BARS).astype(np.float64)
-        return out
-
     def volume_levels(self) -> FloatArray:
         """Return the log of the volume of an hour and of a quarter of one against three days; 0 while unknown."""
         level = np.log(self.volume + 1e-9) - self.volume_slow
-        known = (self.count[1] > 0.0) & (self.still[1] < IDLE_BARS)
+        known = (self.count[1] > 0.0) & (self.idle < IDLE_BARS)
         out: FloatArray = clipped(level, -_LOG_VOLUME_SPAN, _LOG_VOLUME_SPAN) * known
         return out
 

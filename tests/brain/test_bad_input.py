@@ -34,7 +34,7 @@ class Case:
         spoil: changes bars in place; bars: how many it lasts; heals: how many until its reason is gone.
         observed: after how many the reading is compared, if not at its last.
         reason: in the limitations of every asset that has it; only: the column that has it, None for all.
-        keeps: whether prices can still be read, so that a regime and a forecast are still given.
+        keeps: whether prices can still be read, so that a regime is still given; forecasts: and a forecast.
     """
 
     spoil: Callable[[BarFrame, slice], None]
@@ -44,6 +44,7 @@ class Case:
     only: int | None = None
     observed: int | None = None
     keeps: bool = True
+    forecasts: bool = True
 
     @property
     def compared_at(self) -> int:
@@ -93,12 +94,14 @@ CASES = {
     "prices that are NaN": Case(_prices(np.nan), 2, readings.LAST_MISSING),
     "prices of zero": Case(_prices(0.0), 2, readings.LAST_MISSING),
     "negative prices": Case(_times(-1.0), 2, readings.LAST_MISSING),
-    "no prices for two hours": Case(_prices(np.nan), 24, readings.STALE, keeps=False),
+    "no prices for two hours": Case(_prices(np.nan), 24, readings.STALE, keeps=False, forecasts=False),
     "an asset that vanishes for a day": Case(
-        _prices(np.nan, 1), DAY_BARS, readings.STALE, only=1, observed=30, keeps=False
+        _prices(np.nan, 1), DAY_BARS, readings.STALE, only=1, observed=30, keeps=False, forecasts=False
     ),
-    "a close that is 60 % too low in one bar": Case(_false_close, 1, readings.CAPPED, heals=DAY_BARS + 1, only=2),
-    "constant prices": Case(_frozen, 40, readings.FROZEN),
+    "a close that is 60 % too low in one bar": Case(
+        _false_close, 1, readings.CAPPED, heals=DAY_BARS + 1, only=2, forecasts=False
+    ),
+    "constant prices": Case(_frozen, 8, readings.FROZEN, forecasts=False),
     "volumes of zero": Case(_filled("volume", 0.0), 30, readings.NO_TRADES),
     "funding of 5 %": Case(_filled("funding", 0.05), 1, readings.WILD_FUNDING),
 }
@@ -119,9 +122,15 @@ def sure(asset: AssetReading) -> float:
     return asset.regime_confidence or 0.0
 
 
-def chance(reading: AssetReading) -> float:
-    """Return the chance of a small move, 0 where nothing is forecast."""
-    return reading.forecast.probabilities.neutral if reading.forecast else 0.0
+def claim(reading: AssetReading) -> float:
+    """Return how far the chance of a small move is from its base rate, 0 where nothing is forecast."""
+    forecast = reading.forecast
+    return abs(forecast.probabilities.neutral - forecast.base_rate.neutral) if forecast else 0.0
+
+
+def width(reading: AssetReading) -> float:
+    """Return how far the hour's wide range reaches, without end where there is none."""
+    return reading.ranges["1h"].high_90 if reading.ranges else np.inf
 
 
 @pytest.fixture(scope="module")
@@ -162,8 +171,10 @@ def test_confidence_falls_with_a_named_reason_and_comes_back(
         assert case.reason not in other.limitations
         if bad:
             assert sure(said) < sure(other)
-            assert chance(said) < chance(other)
-            assert (said.forecast is not None, said.regime is not RegimeLabel.UNKNOWN) == (case.keeps, case.keeps)
+            assert claim(said) <= claim(other)
+            assert width(said) > width(other)
+            assert (said.forecast is not None) == (said.ranges is not None) == case.forecasts
+            assert (said.regime is not RegimeLabel.UNKNOWN) == case.keeps
     assert now.regime.confidence < before.regime.confidence
     assert set(now.limitations) > set(before.limitations)
 
@@ -198,12 +209,12 @@ def test_a_stream_that_starts_with_ten_bars_is_less_sure_than_one_with_a_past(sh
     assert readings.SHORT_REGIME in now.limitations
     for asset in ASSETS:
         assert sure(now.assets[asset]) < sure(before.assets[asset])
-        assert chance(now.assets[asset]) == 0.0
+        assert now.assets[asset].forecast is None
         assert readings.SHORT in now.assets[asset].limitations
         assert later.assets[asset].limitations == ()
     assert later.limitations == ()
     assert later.regime.confidence > now.regime.confidence
-    assert all(chance(later.assets[asset]) > 0.0 for asset in ASSETS)
+    assert all(later.assets[asset].forecast for asset in ASSETS)
 
 
 def test_a_day_without_volume_does_not_rule_the_outlook_after_it(shown: tuple[BarFrame, bytes]) -> None:

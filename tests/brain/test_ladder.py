@@ -38,7 +38,7 @@ def test_a_chance_is_read_from_the_law_at_the_level_over_sigma() -> None:
     law = frozen()[2]
     sigma = 0.0123
 
-    level = ladders(np.full((4, 1), sigma), frozen())[0]["4h"][1]
+    level = ladders(sigma * np.array([[0.2], [0.5], [1.0], [2.0]]), frozen())[0]["4h"][1]
 
     sizes = math.log(1.01) / sigma, -math.log(0.99) / sigma
     up, down = (0.5 * (1.0 - float(np.interp(size, EDGES, law.end))) for size in sizes)

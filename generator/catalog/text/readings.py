@@ -8,10 +8,8 @@ SHORT: Final = "less than half a day of history, so there is no forecast yet"
 SHORT_REGIME: Final = "less than two days of history, so the regime is a first guess"
 NO_BOOK: Final = "no order book, so liquidity is unknown"
 LAST_MISSING: Final = "the last price bar is missing or cannot be true, so it was left out"
-CAPPED: Final = (
-    "a price jump in the last day was confirmed neither by the next bar nor by another asset, so it was capped"
-)
-FROZEN: Final = "the price has not moved for hours, so the source may be stuck and the regime counts for less"
+CAPPED: Final = "a price jump in the last day came alone or went back within ten minutes, so it was left out"
+FROZEN: Final = "the price stands still for longer than it ever does, so its source may be stuck: no range yet"
 NO_TRADES: Final = "no trades were reported for an hour or more, so volume is ignored"
 WILD_FUNDING: Final = "the fee on futures is far from its usual size and may be a fault of the data"
 NOTHING_FRESH: Final = "no asset has a fresh price bar"

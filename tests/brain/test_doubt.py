@@ -1,0 +1,182 @@
+"""Doubt in the data makes no claim surer: a table of claims by faults, on one market read with and without each."""
+
+import dataclasses
+from collections.abc import Callable, Iterator
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from generator.brain.doubt import SILENT, doubts
+from generator.brain.engine import Engine
+from generator.brain.outlook import RANGE_BARS
+from generator.brain.reading import AssetReading
+from generator.brain.weights import Weights
+from generator.catalog.horizons import HORIZONS
+from generator.catalog.text import readings
+from generator.market.bars import BarFrame
+from tests.support.markets import market
+
+WEIGHTS = Weights.load()
+NAMES = ("BTC", "ETH", "XRP", "SOL")
+WARM = 900
+AFTER = (1, 2, 4, 13, 26)
+PRICES = ("open", "high", "low", "close")
+
+
+def _frozen(frame: BarFrame) -> None:
+    for name in PRICES:
+        frame.fields[name][WARM:, 0] = frame.fields["close"][WARM - 1, 0]
+
+
+def _capped(frame: BarFrame) -> None:
+    for name in PRICES:
+        frame.fields[name][WARM, 0] *= 1.1
+
+
+def _split(frame: BarFrame) -> None:
+    for name in PRICES:
+        frame.fields[name][WARM:, 0] /= 10.0
+
+
+def _missing(frame: BarFrame) -> None:
+    for name in PRICES:
+        frame.fields[name][WARM:, 0] = np.nan
+
+
+def _untraded(frame: BarFrame) -> None:
+    frame.fields["volume"][WARM:, 0] = 0.0
+
+
+FAULTS: dict[str, Callable[[BarFrame], None]] = {
+    "frozen": _frozen,
+    "capped jump": _capped,
+    "split": _split,
+    "missing bars": _missing,
+    "no trades": _untraded,
+}
+SURELY = {"frozen", "capped jump", "split", "missing bars"}  # silent at some of the moments
+
+
+def claims(read: AssetReading) -> Iterator[tuple[str, float]]:
+    """Give how sure each claim of a forecast is: how far a chance is from its base rate, how narrow a range."""
+    if read.forecast:
+        said, usual = read.forecast.probabilities, read.forecast.base_rate
+        yield "up", abs(said.up - usual.up)
+        yield "small move", abs(said.neutral - usual.neutral)
+        yield "down", abs(said.down - usual.down)
+    for horizon, edges in (read.ranges or {}).items():
+        yield f"half of {horizon}", -edges.high_50
+        yield f"nine tenths of {horizon}", -edges.high_90
+    if read.partition:
+        yield "partition", abs(read.partition.chances.neutral - read.partition.base_rate.neutral)
+
+
+@pytest.fixture(scope="module")
+def warm() -> tuple[BarFrame, bytes]:
+    frame = market(WARM + 60, assets=NAMES)
+    engine = Engine(WEIGHTS, NAMES)
+    engine.advance(frame.rows(0, WARM))
+    return frame, engine.dump()
+
+
+def read_at(frame: BarFrame, state: bytes) -> list[AssetReading]:
+    """Return what is read of the first asset at each of the moments after the fault."""
+    engine = Engine.load(WEIGHTS, NAMES, state)
+    found = []
+    for begin, end in pairwise((0, *AFTER)):
+        reading = engine.update(frame.rows(WARM + begin, WARM + end))
+        assert reading is not None
+        found.append(reading.assets[NAMES[0]])
+    return found
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_no_claim_gets_surer_by_a_fault(warm: tuple[BarFrame, bytes], name: str) -> None:
+    frame, state = warm
+    spoilt = dataclasses.replace(frame, fields={field: values.copy() for field, values in frame.fields.items()})
+    FAULTS[name](spoilt)
+
+    sound, faulty = read_at(frame, state), read_at(spoilt, state)
+
+    assert any(read.forecast is None for read in faulty) == (name in SURELY)
+    for usual, now in zip(sound, faulty, strict=True):
+        if now.limitations == usual.limitations:
+            continue
+        assert (now.forecast is None) == (now.ranges is None) == (now.ladder is None) == (now.partition is None)
+        before = dict(claims(usual))
+        assert before
+        for claim, sure in claims(now):
+            assert sure <= before[claim] + 0.01, claim
+
+
+def test_the_chances_to_move_beyond_a_level_go_to_those_of_the_week() -> None:
+    engine = Engine(WEIGHTS, NAMES)
+    engine.advance(market(WARM, assets=NAMES))
+    sound = engine.ladders()[0]["1h"][1].end.either
+
+    engine.volatility.idle = np.full(4, 50.0)
+    doubted = engine.ladders()[0]["1h"][1].end.either
+    engine.outlook.sigma = engine.outlook.usual(engine.volatility) / engine.ranges.correction()
+    engine.volatility.idle = np.zeros(4)
+    usual = engine.ladders()[0]["1h"][1].end.either
+
+    assert doubted == pytest.approx(sound + 0.15 * (usual - sound), abs=0.005)
+
+
+def test_half_a_doubt_is_silent_and_less_is_not() -> None:
+    frame = market(RANGE_BARS + 10, assets=NAMES)
+    engine = Engine(WEIGHTS, NAMES)
+    engine.advance(frame)
+    for capped, speaks in ((288.0, False), (287.0, True)):
+        engine.volatility.capped = np.array([capped, 0.0, 0.0, 0.0])
+
+        reading = engine.reading()
+
+        assert reading is not None
+        assert [asset.ranges is not None for asset in reading.assets.values()] == [speaks, True, True, True]
+        assert [asset.forecast is not None for asset in reading.assets.values()] == [speaks, True, True, True]
+
+
+def test_faults_add_up_as_chances_do_and_a_stuck_source_is_not_also_missing() -> None:
+    [stuck, idle] = doubts(
+        np.ones(2), np.array([9.0, 1.0]), np.zeros(2), np.array([[1.0, 0.0], [0.0, 99.0]]), np.zeros(2)
+    )
+
+    assert (stuck.reasons, idle.reasons) == ((readings.FROZEN,), (readings.LAST_MISSING, readings.NO_TRADES))
+    assert (stuck.share, idle.share) == pytest.approx((0.6, 1.0 - 0.85**2))
+    assert stuck.share >= SILENT > idle.share
+
+
+def test_ranges_begin_after_half_a_day_and_each_holds_the_shorter_ones() -> None:
+    frame = market(RANGE_BARS + 30, assets=NAMES)
+    engine = Engine(WEIGHTS, NAMES)
+
+    early, late = engine.update(frame.rows(0, RANGE_BARS)), engine.update(frame.rows(RANGE_BARS, RANGE_BARS + 1))
+
+    assert early is not None
+    assert late is not None
+    for asset in early.assets.values():
+        assert (asset.ranges, asset.ladder, asset.partition) == (None, None, None)
+    assert all(asset.outlook for asset in early.assets.values())
+    assert all(asset.ranges and asset.ladder for asset in late.assets.values())
+
+
+def test_a_longer_horizon_is_never_narrower_nor_less_likely_to_touch_a_level() -> None:
+    engine = Engine(WEIGHTS, NAMES)
+    engine.advance(market(RANGE_BARS + 30, assets=NAMES))
+    engine.outlook.sigma = engine.outlook.sigma * np.array([[4.0], [3.0], [2.0], [0.5]])
+
+    reading = engine.reading()
+
+    assert reading is not None
+    for asset in reading.assets.values():
+        assert asset.ranges is not None
+        assert asset.ladder is not None
+        for shorter, longer in pairwise(HORIZONS):
+            assert asset.ranges[shorter].high_90 <= asset.ranges[longer].high_90
+            assert asset.ranges[shorter].low_50 >= asset.ranges[longer].low_50
+            touched = {level.level: level.touch for level in asset.ladder[shorter]}
+            for level in asset.ladder[longer]:
+                if level.level in touched:
+                    assert all(a <= b for a, b in zip(touched[level.level][:3], level.touch[:3], strict=True))
