@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from gateway.settings import GatewaySettings
     from generator.catalog.products import Product
     from generator.cli.buying.purchase import Bought, Order
@@ -29,7 +31,10 @@ def buy(  # noqa: PLR0917
     ] = None,
     accept_payee: Annotated[
         str | None,
-        typer.Option(help="Address of the payee to accept from now on; without it, the one first paid stays."),
+        typer.Option(
+            help="Payee to accept from now on, an address. Default: the one of before; at first that of the settings, "
+            "and of another one you are asked."
+        ),
     ] = None,
     abandon: Annotated[
         str | None,
@@ -67,6 +72,7 @@ def buy(  # noqa: PLR0917
         key=load_or_make(settings.state_dir / "keys" / "buyer.key"),
         max_amount_atomic=wanted.price_atomic if max_price is None else max_price,
         accept_payee=_payee(accept_payee),
+        own_payee=settings.payee,
     )
     asyncio.run(_buy(order, settings.state_dir, abandon, save, json_only=json_only))
 
@@ -85,7 +91,7 @@ async def _buy(order: Order, state_dir: Path, abandon_txid: str | None, save: Pa
             if abandon_txid is not None:
                 abandon(purchases, abandon_txid)
             async with open_web() as web:
-                bought = await purchase(order, Context(web, purchases))
+                bought = await purchase(order, Context(web, purchases, agree=_asker()))
             _show(bought, save, json_only=json_only)
             purchases.keep(bought.purchase)
     except StateLockTaken as taken:
@@ -123,6 +129,15 @@ def _print(done: Purchase, *, json_only: bool) -> None:
     except BrokenPipeError:
         # Whoever reads has what it wanted, as `| head` does; nothing more is to be written at the end of the process.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _asker() -> Callable[[str], bool] | None:
+    """Return what asks the person at the terminal, None where there is none: what runs by itself agrees to nothing."""
+    import sys
+
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        return None
+    return lambda question: typer.confirm(question, err=True)
 
 
 def _payee(given: str | None) -> str | None:

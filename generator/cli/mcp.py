@@ -24,7 +24,7 @@ def mcp(  # noqa: PLR0917  typer passes by name
     cap_day: Annotated[str, typer.Option(help="The most that is spent on a UTC day, in USDC.")] = "1",
     cap_life: Annotated[str, typer.Option(help="The most that is ever spent with this state, in USDC.")] = "10",
     payee: Annotated[
-        str | None, typer.Option(help="Address that may be paid. Default: the one that the first offer names.")
+        str | None, typer.Option(help="The only address that may be paid. Default: the one of the settings here.")
     ] = None,
     node: Annotated[
         str | None, typer.Option(help="Origin of the devnet: node, indexer, faucet. Default: detected.")
@@ -56,11 +56,11 @@ def mcp(  # noqa: PLR0917  typer passes by name
         from generator.cli.buy import devnet_origin
 
         devnet = devnet_origin(origin_of(node) if node else None, origin, settings)
-        pays = _wallet(wallet, folder, caps, devnet, payee)
+        pays = _wallet(wallet, folder, caps, devnet, payee or settings.payee)
     asyncio.run(_serve(origin, folder, pays))
 
 
-def _wallet(file: Path, folder: Path, caps: Caps, devnet: str, payee: str | None) -> Wallet:
+def _wallet(file: Path, folder: Path, caps: Caps, devnet: str, payee: str) -> Wallet:
     from gateway.devnet.keys import load_or_make
     from generator.cli.agent.buying import Wallet
     from generator.cli.agent.spending import Spending

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from gateway.devnet.keys import Key
+from gateway.settings import DEMO_PAYEE
 from generator.catalog.links import reasoning_path
 from generator.cli.agent.buying import Wallet
 from generator.cli.agent.spending import Caps, Spending
@@ -81,7 +82,7 @@ def shopping(web: WebOfTheTest, folder: Path, key: Key | None, life: int = LIFE)
     from generator.cli.agent.service import agent_server
 
     clock = web.devnet.clock
-    wallet = None if key is None else Wallet(key, DEVNET, Spending(folder, Caps(PRICE, life, life)))
+    wallet = None if key is None else Wallet(key, DEVNET, Spending(folder, Caps(PRICE, life, life)), DEMO_PAYEE)
     between = Interleaved(web)
     context = Context(between, PurchaseFolder(folder), clock.sleep, clock.monotonic)
     return agent_server(between, ORIGIN, folder, wallet, now=clock.now, context=context)

@@ -16,6 +16,7 @@ from typing import Final
 from mcp.server.stdio import stdio_server
 
 from gateway.devnet.keys import load_or_make
+from gateway.settings import DEMO_PAYEE
 from generator.cli.agent.buying import Buyer, Wallet
 from generator.cli.agent.reading import Reader
 from generator.cli.agent.server import AgentServer
@@ -72,7 +73,7 @@ async def serve(state: str, folder: Path, record: str) -> None:
         life = PRICE - 1 if state == "above the cap" else 100 * PRICE
         key = load_or_make(folder / "buyer.key")
         devnet.fund(key.address)
-        wallet = Wallet(key, DEVNET, Spending(folder, Caps(10 * PRICE, life, life)))
+        wallet = Wallet(key, DEVNET, Spending(folder, Caps(10 * PRICE, life, life)), DEMO_PAYEE)
         buyer = Buyer(ORIGIN, folder, context, None if state == "unpaid" else wallet, clock.now)
         now = STALE if state == "stale" else FRESH
         reader = Reader(fetched(web, ORIGIN), lambda: now)

@@ -46,6 +46,7 @@ class Buyer:
     folder: Path
     key: Key
     shown: set[str] = field(default_factory=set)
+    agree: Callable[[str], bool] | None = None
 
     @property
     def purchases(self) -> PurchaseFolder:
@@ -55,8 +56,8 @@ class Buyer:
         """Run it once; gives what was bought or the line that says why not."""
         clock = self.devnet.clock
         web = WebOfTheTest(self.seller, self.devnet, random.Random(0))
-        order = Order(ORIGIN + PATH, PRODUCT, DEVNET, DEVNET, self.key, PRICE)
-        context = Context(web, self.purchases, clock.sleep, clock.monotonic)
+        order = Order(ORIGIN + PATH, PRODUCT, DEVNET, DEVNET, self.key, PRICE, own_payee=DEMO_PAYEE)
+        context = Context(web, self.purchases, clock.sleep, clock.monotonic, self.agree)
         try:
             bought = asyncio.run(purchase(replace(order, **changes), context))
             self.shown.add(bought.purchase.txid)  # as it is printed, before the purchase is closed
@@ -189,6 +190,23 @@ def test_the_payee_of_the_first_payment_stays_until_another_is_accepted(devnet: 
     assert [isinstance(one, Bought) for one in (first, third, fourth)] == [True, True, True]
 
 
+@pytest.mark.parametrize(("answer", "bought"), [(None, False), (False, False), (True, True)])
+def test_a_payee_that_nobody_here_named_is_paid_only_once_a_person_agreed(
+    devnet: DevnetApp, tmp_path: Path, *, answer: bool | None, bought: bool
+) -> None:
+    questions: list[str] = []
+    buyer = buyer_of(Seller, devnet, tmp_path)
+    if answer is not None:
+        buyer.agree = lambda question: (questions.append(question), answer)[1]
+
+    first, second = buyer.buy(own_payee=new_key().address), buyer.buy(own_payee=new_key().address)
+
+    assert [isinstance(end, Bought) for end in (first, second)] == [bought, bought]
+    assert buyer.spent() == (2 if bought else 0)
+    assert len(questions) == {None: 0, False: 2, True: 1}[answer]
+    assert bought or DEMO_PAYEE in str(first)
+
+
 @pytest.mark.parametrize("name", ["localhost", "127.0.0.1", "[::1]"])
 def test_a_payee_is_the_same_under_every_name_of_this_machine(tmp_path: Path, name: str) -> None:
     PurchaseFolder(tmp_path / "purchases").pin_payee("http://127.0.0.1:8402/a", DEMO_PAYEE)
@@ -263,7 +281,7 @@ def test_every_payment_carries_an_identifier_also_where_none_is_declared(devnet:
     ("changes", "words"),
     [
         ({"amount": "-5"}, "malformed"),
-        ({"payTo": "SOMEONE"}, "malformed"),
+        ({"payTo": "SOMEONE"}, "never paid from here"),
         ({"asset": "7"}, "asset 7"),
         ({"amount": str(PRICE + 1)}, "above the limit"),
     ],

@@ -135,7 +135,7 @@ def run_command(web: WebOfTheTest, key: Key, folder: Path, result: Play) -> None
     """Run `emi buy` once."""
     clock = web.devnet.clock
     context = Context(web, PurchaseFolder(folder / "purchases"), clock.sleep, clock.monotonic)
-    order = Order(ORIGIN + PATH, PRODUCT, DEVNET, DEVNET, key, PRICE)
+    order = Order(ORIGIN + PATH, PRODUCT, DEVNET, DEVNET, key, PRICE, own_payee=DEMO_PAYEE)
     with contextlib.redirect_stderr(io.StringIO()):
         try:
             bought = asyncio.run(purchase(order, context))

@@ -18,9 +18,8 @@ from gateway.devnet.transactions import parse_item
 from generator.catalog.money import usdc_amount
 from generator.catalog.products import PRODUCTS, Product
 from generator.cli.agent.answers import Purchased, ToolError
-from generator.cli.agent.spending import Spending, held, write_durably
-from generator.cli.buying.chain import identity
-from generator.cli.buying.offer import origin_key, read_terms
+from generator.cli.agent.spending import Spending, write_durably
+from generator.cli.buying.offer import origin_key
 from generator.cli.buying.proof import receipt_of
 from generator.cli.buying.purchase import Context, Order, purchase
 from generator.cli.buying.purchases import OPEN, Purchase, PurchaseFolder
@@ -48,12 +47,12 @@ NOT_SEEN: Final = "Send the same payment again, or call buy with the same purcha
 
 @dataclass(frozen=True, slots=True)
 class Wallet:
-    """With what this server pays: a key, the node of its network, and the payee if the operator named one."""
+    """With what this server pays: a key, the node of its network, and the only payee."""
 
     key: Key
     node_url: str
     spending: Spending
-    payee: str | None = None
+    payee: str
 
 
 class PaymentDemanded(Exception):
@@ -144,7 +143,7 @@ class Buyer:
                 devnet_url=wallet.node_url,
                 key=wallet.key,
                 max_amount_atomic=limit,
-                accept_payee=await self._payee(product, wallet),
+                accept_payee=wallet.payee,
                 patience_s=PATIENCE_S,
             )
             bought = await purchase(order, replace(self._context, purchases=purchases))
@@ -158,24 +157,6 @@ class Buyer:
         write_durably(self._body(bought.purchase.txid), bought.content)
         purchases.keep(bought.purchase)
         return self._answer(bought.purchase, purchase_id, paid_now=not is_open)
-
-    async def _payee(self, product: Product, wallet: Wallet) -> str:
-        """Return whom this origin is paid to: as the operator said, else whoever its first offer named."""
-        if wallet.payee is not None:
-            return wallet.payee
-        path = self._place / "payee"
-        with held(self._place, "payee-file"):
-            if path.exists():
-                return path.read_text(encoding="ascii")
-
-        network, _ = await identity(self._context.web, wallet.node_url)
-        answer = await self._asked(product)
-        payee = read_terms(answer, self._url(product), network).payee
-        with held(self._place, "payee-file"):
-            # Of two that ask at once the first counts.
-            if not path.exists():
-                write_durably(path, payee.encode("ascii", "replace"))
-            return path.read_text(encoding="ascii")
 
     async def _demand(self, product: Product, most: int) -> Mapping[str, Any]:
         """Return what PAYMENT-REQUIRED asks for a product."""

@@ -46,6 +46,7 @@ class Order:
         key: the throwaway wallet's.
         max_amount_atomic: the most that is paid, atomic units.
         accept_payee: the payee that the buyer agrees to, None for the one of before.
+        own_payee: the payee that the settings here name, taken without a question where none was paid before.
         patience_s: seconds to keep asking while the outcome is not known.
     """
 
@@ -56,6 +57,7 @@ class Order:
     key: Key
     max_amount_atomic: int
     accept_payee: str | None = None
+    own_payee: str | None = None
     patience_s: float = PATIENCE_S
 
 
@@ -81,12 +83,14 @@ class Context:
         purchases: keeps what was signed.
         sleep: waits some seconds.
         monotonic: seconds that never go back.
+        agree: asks a person whether to go on; None where no person can be asked.
     """
 
     web: Web
     purchases: PurchaseFolder
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
     monotonic: Callable[[], float] = time.monotonic
+    agree: Callable[[str], bool] | None = None
 
 
 async def purchase(order: Order, context: Context) -> Bought:
@@ -131,7 +135,7 @@ async def _sign(order: Order, context: Context) -> Purchase:
     answer = await _ask(order, context)
     network, last_round = await identity(context.web, order.node_url)
     terms = read_terms(answer, order.url, network)
-    _check_payee(order, context.purchases, terms.payee)
+    _check_payee(order, context, terms.payee)
     try:
         made = pay(terms.header, order.key, network, last_round, order.max_amount_atomic, VALID_ROUNDS)
     except WalletError as refusal:
@@ -175,16 +179,33 @@ async def _ask(order: Order, context: Context) -> WebAnswer:
     return answer
 
 
-def _check_payee(order: Order, purchases: PurchaseFolder, payee: str) -> None:
-    expected = order.accept_payee or purchases.payee_of(order.url)
-    if expected is None or expected == payee:
+def _check_payee(order: Order, context: Context, payee: str) -> None:
+    """Refuse a payee that is not known here: offers are unsigned, so who answers could name himself."""
+    before = context.purchases.payee_of(order.url)
+    expected = order.accept_payee or before or order.own_payee
+    if expected == payee:
+        if before is None:
+            _say(f"{payee} is paid at this origin from now on")
         return
     if order.accept_payee is not None:
-        raise OfferRefused(f"the payee is {payee!a}, not the {expected} of --accept-payee")
+        raise OfferRefused(f"the payee is {payee!a}, not {expected}, the only one accepted")
+    if before is None:
+        _agree(order, context, payee)
+        return
+
     raise OfferRefused(
-        f"the payee of this service was {expected} and is now {payee!a}; "
+        f"the payee of this service was {before} and is now {payee!a}; "
         "if its operator confirms the new one, add --accept-payee with that address"
     )
+
+
+def _agree(order: Order, context: Context, payee: str) -> None:
+    """Ask a person about a payee that is new here."""
+    shown = f"{order.url} asks for a payment to {payee!a}, which was never paid from here"
+    if context.agree is None:
+        raise OfferRefused(f"{shown}; if its operator confirms that address, add --accept-payee with it")
+    if not context.agree(f"{shown}. Pay it, now and from now on?"):
+        raise OfferRefused(f"{payee!a} was not agreed to")
 
 
 async def _fund(order: Order, context: Context, payer: str) -> None:
