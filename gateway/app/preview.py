@@ -19,7 +19,7 @@ from gateway.wire.media_types import ENCODINGS, content_type
 REASONING: Final = "/api/reasoning.php"
 DEFAULT_ASSET: Final = "BTC"
 CACHE_CONTROL: Final = "public, max-age=60, stale-while-revalidate=60, stale-if-error=600"
-# The release before the first reading: no answer to keep or to index, for it says that there is none yet.
+# The release before the first reading must be neither kept nor indexed: it says that there is none yet.
 START: Final = "000000000000"
 START_HEADERS: Final = {"cache-control": "no-store", "x-robots-tag": "noindex"}
 PINNED_CACHE_CONTROL: Final = "public, max-age=600, immutable"

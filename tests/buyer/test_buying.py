@@ -191,13 +191,18 @@ def test_the_payee_of_the_first_payment_stays_until_another_is_accepted(devnet: 
 
 
 @pytest.mark.parametrize(("answer", "bought"), [(None, False), (False, False), (True, True)])
-def test_a_payee_that_nobody_here_named_is_paid_only_once_a_person_agreed(
+def test_a_payee_that_is_new_here_is_paid_only_once_a_person_agreed(
     devnet: DevnetApp, tmp_path: Path, *, answer: bool | None, bought: bool
 ) -> None:
     questions: list[str] = []
     buyer = buyer_of(Seller, devnet, tmp_path)
+
+    def agree(question: str) -> bool:
+        questions.append(question)
+        return bool(answer)
+
     if answer is not None:
-        buyer.agree = lambda question: (questions.append(question), answer)[1]
+        buyer.agree = agree
 
     first, second = buyer.buy(own_payee=new_key().address), buyer.buy(own_payee=new_key().address)
 
@@ -258,7 +263,7 @@ def test_a_service_that_is_starting_is_asked_again_when_it_says(
 
     assert isinstance(end, Bought) == bought
     assert devnet.clock.monotonic() - before >= (sum(waits) if bought else sum(waits[:-1]))
-    assert isinstance(end, Bought) or "answered 503 instead of a price: The service has not started yet." in end
+    assert isinstance(end, Bought) or "answered 503 instead of a price" in end
 
 
 def test_every_payment_carries_an_identifier_also_where_none_is_declared(devnet: DevnetApp, tmp_path: Path) -> None:

@@ -130,10 +130,10 @@ def test_no_cache_serves_not_started_after_the_first_release(name: str, tmp_path
     ensure_bootstrap(GeneratorSettings(state_dir=tmp_path), datetime.now(UTC))
     site = tmp_path / "site"
 
-    with edge(name, tmp_path / "edge", site, NOWHERE) as whole, cache(tmp_path / "cache", whole) as front:
-        before = [Origin(front.origin).get(STATUS) for _ in range(3)]
+    with edge(name, tmp_path / "edge", site, NOWHERE) as whole, cache(tmp_path / "cache", whole) as kept:
+        before = [Origin(kept.origin).get(STATUS) for _ in range(3)]
         Writer(site).publish()
-        after = [Origin(front.origin).get(STATUS) for _ in range(3)]
+        after = [Origin(kept.origin).get(STATUS) for _ in range(3)]
 
     assert [json.loads(answer.body)["generation"] for answer in before] == ["000000000000"] * 3
     assert [json.loads(answer.body)["made"] for answer in after] == [1] * 3

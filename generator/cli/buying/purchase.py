@@ -83,7 +83,7 @@ class Context:
         purchases: keeps what was signed.
         sleep: waits some seconds.
         monotonic: seconds that never go back.
-        agree: asks a person whether to go on; None where no person can be asked.
+        agree: asks a person to agree to a payee; None where no person can be asked.
     """
 
     web: Web

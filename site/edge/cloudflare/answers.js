@@ -3,7 +3,7 @@
 export const FREE = "public, max-age=60, stale-while-revalidate=60, stale-if-error=600";
 export const PINNED = "public, max-age=600, immutable";
 export const ONCE = "public, max-age=31536000, immutable";
-// The release before the first reading: no answer to keep or to index, for it says that there is none yet.
+// The release before the first reading must be neither kept nor indexed: it says that there is none yet.
 const START = "000000000000";
 export const METHODS = "GET, HEAD, OPTIONS";
 export const PAID_VARY = "PAYMENT-SIGNATURE, X-PAYMENT";
