@@ -66,22 +66,23 @@ class Moves(Part):
 
         The mean of p(s) / p(t - 24 h) - 1 over the coins with both ends; NaN where one of them is missing.
         """
-        known = carried_over(self.closes.astype(np.float64))[-DAY_BARS - 1 :]
-        of_coins = known / known[0] - 1.0
-        weights = _weights(known[-1:], known[:1])[0]
-        total = np.zeros(len(known))
-        for column in np.flatnonzero(weights):
-            total = total + weights[column] * known[:, column]
-        market = total - 1.0 if weights.any() else np.full(len(known), np.nan)
-        return np.column_stack((of_coins, market))
+        return line_of(carried_over(self.closes.astype(np.float64))[-DAY_BARS - 1 :])
+
+    def closes_at(self) -> tuple[FloatArray, Times]:
+        """Return, while a block is read, the closes of it and of the week before, and for each bar the row after it.
+
+        Each stands for those missing after it for 15 minutes; (rows, assets), NaN where unknown.
+        """
+        rows, ends = self._windows["closes"]
+        return carried_over(rows.astype(np.float64)), ends
 
     @staticmethod
     def _line(known: FloatArray, places: Times) -> tuple[FloatArray, FloatArray]:
         """Return the highest and lowest points of the day's line at each place, (n, assets + 1), NaN where unknown."""
         start = known[places - DAY_BARS]
         now = known[places]
-        top = _rolling(known, DAY_BARS + 1, np.fmax)[places] / start - 1.0
-        bottom = _rolling(known, DAY_BARS + 1, np.fmin)[places] / start - 1.0
+        top = rolling(known, DAY_BARS + 1, np.fmax)[places] / start - 1.0
+        bottom = rolling(known, DAY_BARS + 1, np.fmin)[places] / start - 1.0
         whole = np.isfinite(now)
 
         # The market's line has other weights at each bar: coins count alike a day before it.
@@ -97,6 +98,17 @@ class Moves(Part):
             np.column_stack((np.where(whole, top, np.nan), np.fmax.reduce(market, axis=1))),
             np.column_stack((np.where(whole, bottom, np.nan), np.fmin.reduce(market, axis=1))),
         )
+
+
+def line_of(known: FloatArray) -> FloatArray:
+    """Return the line of each coin and, last, of the market from a day's closes, (289, columns); see `Moves.line`."""
+    of_coins = known / known[0] - 1.0
+    weights = _weights(known[-1:], known[:1])[0]
+    total = np.zeros(len(known))
+    for column in np.flatnonzero(weights):
+        total = total + weights[column] * known[:, column]
+    market = total - 1.0 if weights.any() else np.full(len(known), np.nan)
+    return np.column_stack((of_coins, market))
 
 
 def with_market(of_coins: FloatArray) -> FloatArray:
@@ -135,7 +147,7 @@ def _weights(now: FloatArray, start: FloatArray) -> FloatArray:
     return np.where(both, 1.0 / (np.where(both, start, 1.0) * np.maximum(count, 1)), 0.0)
 
 
-def _rolling(values: FloatArray, size: int, joined: np.ufunc) -> FloatArray:
+def rolling(values: FloatArray, size: int, joined: np.ufunc) -> FloatArray:
     """Return `joined` over the last `size` rows at each row, by doubling: no row's result depends on later ones.
 
     Rows before `size` have what they can; `joined` is idempotent, as a maximum is.

@@ -1,0 +1,191 @@
+"""The largest hour of the day, Bitcoin's range of it, and what no earlier hour or day on record has beaten.
+
+The market is "the average coin", see `moves`; Bitcoin is the first asset. A record is compared with windows that ended
+before the present one began, for up to a year, at every bar: a superlative that one earlier window beats is not one.
+"""
+
+from typing import ClassVar, Final
+
+import numpy as np
+
+from generator.brain.moves import DAY, HOUR, Moves, rolling
+from generator.brain.part import Part, Times, slid
+from generator.brain.record import HOURS
+from generator.brain.smoothing import DAY_BARS, HOUR_BARS
+from generator.catalog.durations import HOUR_MS
+from generator.market.bars import BAR_MS, FloatArray
+
+_DAY_MS: Final = 24 * HOUR_MS
+_DAYS: Final = 365
+HOUR_MOVED, DAY_MOVED, RANGE = range(3)
+_FIELDS: Final = 3
+SIGMA: Final = 1  # beside the range, in the record by the hour
+FALL_OF_HOUR, RISE_OF_HOUR, FALL_OF_DAY, RISE_OF_DAY, NARROWEST_DAY = range(5)
+_OF_FIELD: Final = (HOUR_MOVED, HOUR_MOVED, DAY_MOVED, DAY_MOVED, RANGE)
+_SIGN: Final = np.array([1.0, -1.0, 1.0, -1.0, 1.0])  # a record is the smallest of these
+_WHOLE_HOURS: Final = DAY_BARS - HOUR_BARS + 1  # hours, by the bar, that lie inside a day
+_NONE: Final = np.inf
+
+
+class Highlights(Part):
+    """What stands out of the day and of the record, after each bar."""
+
+    STATE: ClassVar[tuple[str, ...]] = (
+        "recent",
+        "edges",
+        "bar",
+        "days",
+        "day",
+        "today",
+        "largest",
+        "largest_ago",
+        "records",
+        "hours",
+        "hour",
+        "sigma",
+    )
+
+    def __init__(self, assets: int) -> None:
+        """Start empty."""
+        super().__init__()
+        self.recent = np.full((DAY_BARS + HOUR_BARS, _FIELDS), np.nan)  # one a bar, oldest first
+        self.edges = np.full((DAY_BARS, 2, assets), np.nan, dtype=np.float32)  # highs and lows, likewise
+        self.bar = np.full(1, -1.0)  # number of the last, since 1970
+        self.days = np.full((_DAYS, len(_SIGN)), _NONE)  # the smallest of each day that is over, signed
+        self.day = np.full(1, -1.0)  # number of the present one, a day ago
+        self.today = np.full(len(_SIGN), _NONE)  # of that one so far
+        self.largest = np.full(1, np.nan)  # the market's largest hour of the day, a fraction
+        self.largest_ago = np.full(1, np.nan)  # bars since it ended
+        self.records = np.full(len(_SIGN), _NONE)  # the smallest before the present window, signed
+        self.hours = np.full(
+            (HOURS, 2), np.nan, dtype=np.float16
+        )  # at full hours: Bitcoin's range, its next hour's sigma
+        self.hour = np.full(1, -1.0)  # number of the last, since 1970
+        self.sigma = np.full(1, np.nan)  # of Bitcoin's next hour
+
+    def update(self, t_ms: Times, moves: Moves, high: FloatArray, low: FloatArray, sigma: FloatArray) -> None:
+        """Take a block of bars that `moves` has taken.
+
+        Args:
+            t_ms: open times, (n,).
+            high, low: prices, NaN where unknown, (n, assets).
+            sigma: expected of Bitcoin's next hour, NaN where unknown, (n,).
+        """
+        self._windows = {}
+        numbers = t_ms // BAR_MS
+        edges, edge_places = slid(self.edges, int(self.bar[0]), numbers)
+        edges[edge_places] = np.stack((high, low), axis=1)
+        first = edges[:, :, 0].astype(np.float64)
+        top = rolling(first[:, 0], DAY_BARS, np.fmax)[edge_places]
+        bottom = rolling(first[:, 1], DAY_BARS, np.fmin)[edge_places]
+
+        rows, places = slid(self.recent, int(self.bar[0]), numbers)
+        market = moves.moves[:, :, -1]
+        wide = np.where(np.isfinite(moves.moves[DAY][:, 0]), top / bottom - 1.0, np.nan)
+        rows[places] = np.column_stack((market[HOUR], market[DAY], wide))
+        self._largest(rows, places)
+        self._records(rows, places, t_ms)
+        self._keep(wide, sigma, t_ms)
+
+        self._windows["recent"] = (rows, places + 1)
+        self._windows["edges"] = (edges, edge_places + 1)
+        self.bar = numbers.astype(np.float64)[:, None]
+
+    def is_record(self, record: int) -> bool:
+        """Say whether the last bar's window beats every earlier one on record."""
+        now = float(self.recent[-1, _OF_FIELD[record]]) * float(_SIGN[record])
+        return now < float(self.records[record])
+
+    def edge(self, *, top: bool) -> tuple[FloatArray, FloatArray]:
+        """Return each asset's highest, or lowest, price of the day, and how many bars ago it was, (assets,) each.
+
+        NaN where no bar of the day is known.
+        """
+        prices = self.edges[::-1, 0 if top else 1].astype(np.float64)
+        sign = 1.0 if top else -1.0
+        ordered = np.where(np.isfinite(prices), sign * prices, -np.inf)
+        at = ordered.argmax(axis=0)
+        edge = sign * ordered.max(axis=0)
+        known = np.isfinite(edge)
+        return np.where(known, edge, np.nan), np.where(known, at.astype(np.float64), np.nan)
+
+    def range_ranks(self, bars: Times) -> FloatArray:
+        """Return, while a block is read, the share of full hours on record with a narrower day of Bitcoin, (m,)."""
+        rows, ends = self._windows["hours"]
+        recent, recent_ends = self._windows["recent"]
+        out = np.full(len(bars), np.nan)
+        for place, bar in enumerate(bars.tolist()):
+            kept = rows[ends[bar] - HOURS : ends[bar], 0]
+            known = kept[np.isfinite(kept)].astype(np.float64)
+            if len(known):
+                out[place] = np.count_nonzero(known < recent[recent_ends[bar] - 1, RANGE]) / len(known)
+        return out
+
+    def _largest(self, rows: FloatArray, places: Times) -> None:
+        """Find the largest hour of each day, the first of equal ones."""
+        moved = np.lib.stride_tricks.sliding_window_view(rows[:, HOUR_MOVED], _WHOLE_HOURS)[places - _WHOLE_HOURS + 1]
+        size = np.where(np.isfinite(moved), np.abs(moved), -1.0)
+        at = size.argmax(axis=1)
+        largest = moved[np.arange(len(at)), at]
+        self.largest = largest[:, None]
+        self.largest_ago = (_WHOLE_HOURS - 1 - at).astype(np.float64)[:, None]
+
+    def _records(self, rows: FloatArray, places: Times, t_ms: Times) -> None:
+        """Find what no earlier window has beaten: values join the days on record when they are a day old."""
+        signed = np.where(np.isfinite(rows[:, _OF_FIELD]), rows[:, _OF_FIELD] * _SIGN, _NONE)
+        joining = signed[places - DAY_BARS]
+        numbers = (t_ms - _DAY_MS) // _DAY_MS
+        days, day_places = slid(self.days, int(self.day[0]), numbers)
+        days[np.isnan(days)] = _NONE
+
+        records = np.empty_like(joining)
+        today = np.empty_like(joining)
+        so_far = self.today
+        firsts = np.flatnonzero(np.diff(numbers, prepend=int(self.day[0])))
+        for begin, end in zip(_begins(firsts), [*firsts[firsts > 0].tolist(), len(numbers)], strict=True):
+            place = int(day_places[begin])
+            if begin in firsts:
+                # The day before is over: what was the smallest of it stays.
+                before = place - int(numbers[begin] - (numbers[begin - 1] if begin else self.day[0]))
+                if before >= 0:
+                    days[before] = so_far
+                so_far = np.full(len(_SIGN), _NONE)
+            of_day = np.minimum.accumulate(np.vstack((so_far, joining[begin:end])))[1:]
+            on_record = days[max(place - _DAYS + 1, 0) : place].min(axis=0, initial=_NONE)
+            records[begin:end] = np.minimum(of_day, on_record)
+            today[begin:end] = of_day
+            so_far = of_day[-1]
+
+        # Hours of the last day that ended before the present one began.
+        hours = np.lib.stride_tricks.sliding_window_view(signed[:, :2], DAY_BARS - HOUR_BARS, axis=0)
+        lately = hours[places - DAY_BARS + 1].min(axis=-1)
+        records[:, :2] = np.minimum(records[:, :2], lately)
+
+        self.records, self.today = records, today
+        self._windows["days"] = (days, day_places + 1)
+        self.day = numbers.astype(np.float64)[:, None]
+
+    def width(self) -> float | None:
+        """Return the sigma of Bitcoin's next hour over the median of the record's, None where unknown."""
+        kept = self.hours[:, SIGMA]
+        known = kept[np.isfinite(kept)].astype(np.float64)
+        now = float(self.sigma[0])
+        if not len(known) or not np.isfinite(now):
+            return None
+        return now / float(np.median(known))
+
+    def _keep(self, wide: FloatArray, sigma: FloatArray, t_ms: Times) -> None:
+        """Keep Bitcoin's range of the day, and what is expected of its next hour, at full hours."""
+        closes_ms = t_ms + BAR_MS
+        numbers = closes_ms // HOUR_MS
+        rows, places = slid(self.hours, int(self.hour[0]), numbers)
+        full = np.flatnonzero(closes_ms % HOUR_MS == 0)
+        rows[places[full]] = np.column_stack((wide, sigma))[full]
+        self._windows["hours"] = (rows, places + 1)
+        self.sigma = sigma[:, None]
+        self.hour = numbers.astype(np.float64)[:, None]
+
+
+def _begins(firsts: Times) -> list[int]:
+    """Return where each stretch of one day begins in a block, the block's own start among them."""
+    return sorted({0, *firsts.tolist()})

@@ -1,0 +1,365 @@
+"""Which of eleven situations the market is in: the first rule that holds, each with a limit to enter and one to stay.
+
+The first three take over at once; the others wait two hours of bars, unless the one shown no longer holds. All sizes
+are against the record: an hour, a day and a week in usual ones (U1, U24, U7, see `record`). The market is the average
+coin.
+"""
+
+from typing import ClassVar, Final, NamedTuple
+
+import numpy as np
+
+from generator.brain import side as sides
+from generator.brain import swings
+from generator.brain.highlights import Highlights
+from generator.brain.moves import DAY, HOUR, WEEK, Moves, line_of, with_market
+from generator.brain.part import Part
+from generator.brain.record import EXPECTED, Record
+from generator.brain.smoothing import DAY_BARS, HOUR_BARS, Flags
+from generator.catalog.text.happened import Situation
+from generator.catalog.thresholds import BROAD_SHARE, FLAT_PERCENT
+from generator.market.bars import FloatArray
+
+_AT_ONCE: Final = (Situation.SHOCK, Situation.GREAT_DAY, Situation.AFTERMATH)
+_WAIT: Final = 2 * HOUR_BARS
+YOUNG_DAYS: Final = 3.0  # on record, below which nothing is told but prices
+_FLAT: Final = FLAT_PERCENT / 100
+_ROW_DAYS: Final = 7  # windows of 24 hours looked back at for days in a row
+_OF_ROW: Final = 0.2  # usual days that each of them moved at least
+FEWEST_IN_A_ROW: Final = 3
+
+# To enter, to stay; sizes in usual hours, days and weeks unless a percentage.
+_SHOCK_HOURS: Final = (8.0, 6.0)
+_SHOCK_SIZE: Final = (0.015, 0.011)
+_SHOCK_OF_LARGEST: Final = (0.75, 0.7)
+_SHOCK_OF_DAY: Final = (0.5, 0.4)
+_LATE_BARS: Final = 3 * HOUR_BARS  # a largest hour that old no longer makes a new one small
+_GREAT_DAYS: Final = (2.5, 2.0)
+_GREAT_MEDIAN: Final = (1.5, 1.2)
+_AFTER_HOURS: Final = 8.0
+_AFTER_SIZE: Final = 0.015
+_AFTER_BARS: Final = 12 * HOUR_BARS
+_AFTER_FRESH_BARS: Final = 0.95 * HOUR_BARS
+_AFTER_OF_LARGEST: Final = (0.75, 0.8)
+_ALONE_SIZE: Final = 0.06
+_ALONE_DAYS: Final = 4.0
+_ALONE_SPREAD: Final = 1.5  # of the others, from lowest to highest
+_ALONE_OTHERS: Final = (2.0, 2.3)
+_FRESH_LEG_BARS: Final = 9  # three quarters of an hour, from which on a leg counts
+LEG_DAYS: Final = (0.75, 0.5)
+_IN_A_ROW: Final = (1.4, 1.0)  # times the root of the days
+_WEEKS: Final = (1.75, 1.4)
+_WEEK_DAYS: Final = (0.7, 1.0)
+_SPLIT_DAYS: Final = (3.5, 2.8)
+_MOVE_DAYS: Final = (1.3, 0.9)
+_CALM_DAYS: Final = (0.7, 1.0)
+_CALM_FIRST: Final = (0.5, 0.7)
+_CALM_RANGE: Final = (0.35, 0.5)
+_FEWEST_OF_SPLIT: Final = 2
+_MANY: Final = 0.5
+_FEWEST_OF_SPREAD: Final = 2
+_ENTER, _STAY = range(2)
+
+
+class LegBars(NamedTuple):
+    """A day in two legs: their moves as fractions, and how many bars ago the first ended."""
+
+    first: float
+    second: float
+    turned_ago: int
+    is_over: bool  # a third leg has followed, and counts
+
+
+def legs_of(line: FloatArray, least: float) -> LegBars | None:
+    """Split a day's line into two legs of at least `least`, as fractions; None where it has none.
+
+    Either the first ends at the later of the line's two extremes and the second lasts until now, or the second ends
+    there.
+
+    >>> rise_and_fall = np.concatenate((np.linspace(0.0, 0.04, 150), np.linspace(0.04, 0.01, 139)))
+    >>> legs = legs_of(rise_and_fall, least=0.02)
+    >>> round(legs.first, 3), round(legs.second, 3), legs.turned_ago, legs.is_over
+    (0.04, -0.029, 139, False)
+    """
+    if not np.isfinite(line).all():
+        return None
+    top = int(line.argmax())
+    bottom = int(line.argmin())
+    later = max(top, bottom)
+    now = len(line) - 1
+    second = (1.0 + line[now]) / (1.0 + line[later]) - 1.0
+    if abs(second) >= least and now - later >= _FRESH_LEG_BARS:
+        until = line[: later + 1]
+        start = until.min() if top > bottom else until.max()
+        first = (1.0 + line[later]) / (1.0 + start) - 1.0
+        if abs(first) >= least:
+            return LegBars(float(first), float(second), now - later, is_over=False)
+
+    earlier = min(top, bottom)
+    first = line[earlier]
+    second = (1.0 + line[later]) / (1.0 + line[earlier]) - 1.0
+    if abs(first) >= least and abs(second) >= least:
+        return LegBars(float(first), float(second), now - earlier, is_over=True)
+    return None
+
+
+class Situations(Part):
+    """The situation shown, and what of it must be counted day by day."""
+
+    STATE: ClassVar[tuple[str, ...]] = ("shown", "waited", "in_a_row", "row_moved", "row_first", "alone")
+
+    def __init__(self) -> None:
+        """Start knowing none."""
+        super().__init__()
+        self.shown = np.full(1, float(Situation.UNKNOWN))
+        self.waited = np.zeros(1)  # bars for which another one has been the candidate
+        self.in_a_row = np.zeros(1)  # windows of 24 hours back from now that moved to one side
+        self.row_moved = np.full(1, np.nan)  # what the market moved over them
+        self.row_first = np.full(1, np.nan)  # and Bitcoin
+        self.alone = np.full(1, -1.0)  # the coin that stands out, as a column; -1: none
+
+    def update(self, moves: Moves, record: Record, highlights: Highlights, side: FloatArray, word: FloatArray) -> None:
+        """Take a block of bars that all the others have taken.
+
+        Args:
+            side: the market's, as indices of `side.SIDES`, (n,).
+            word: the market's volatility, as indices of `swings.WORDS`, (n,).
+        """
+        with np.errstate(invalid="ignore", divide="ignore"):
+            self._count_days(moves, record)
+            self._find_alone(moves, record)
+            enters, stays = self._rules(moves, record, highlights, side, word)
+        known = np.isfinite(moves.moves[HOUR][:, -1] + moves.moves[DAY][:, -1])
+        self._follow(enters, stays, known & (record.count[EXPECTED][:, -1] >= 24 * YOUNG_DAYS))
+
+    def _count_days(self, moves: Moves, record: Record) -> None:
+        """Count the windows of 24 hours, back from now, that moved one way, each a fifth of a usual day or more."""
+        rows, ends = moves.closes_at()
+        marks = rows[(ends - 1)[None] - DAY_BARS * np.arange(_ROW_DAYS + 1)[:, None]]
+        of_coins = marks[:-1] / marks[1:] - 1.0  # (7, n, assets), the newest first
+        bars, assets = of_coins.shape[1:]
+        market = with_market(of_coins.reshape(-1, assets))[:, -1].reshape(_ROW_DAYS, bars)
+
+        same = (np.sign(market) == np.sign(market[0])) & (np.abs(market) >= _OF_ROW * record.usual[1][:, -1])
+        in_a_row = np.logical_and.accumulate(same, axis=0).sum(axis=0)
+        over = marks[0] / marks[in_a_row, np.arange(bars)] - 1.0
+        over_all = with_market(over)
+        self.in_a_row = in_a_row.astype(np.float64)[:, None]
+        self.row_moved = over_all[:, -1:]
+        self.row_first = over_all[:, :1]
+
+    def _find_alone(self, moves: Moves, record: Record) -> None:
+        """Find the coin that is farther from the others' median than they are from each other."""
+        day = moves.moves[DAY][:, :-1]
+        limit = np.maximum(_ALONE_SIZE, _ALONE_DAYS * record.usual[1][:, -1])
+        farthest = np.zeros(len(day))
+        alone = np.full(len(day), -1.0)
+
+        for column in range(day.shape[1]):
+            low, middle, high = _lowest_middle_highest(np.delete(day, column, axis=1))
+            off = np.abs(day[:, column] - middle)
+            is_alone = (off > limit) & (off > _ALONE_SPREAD * (high - low)) & (off > farthest)
+            alone = np.where(is_alone, column, alone)
+            farthest = np.where(is_alone, off, farthest)
+        self.alone = alone[:, None]
+
+    def _rules(
+        self, moves: Moves, record: Record, highlights: Highlights, side: FloatArray, word: FloatArray
+    ) -> tuple[Flags, Flags]:
+        """Return which situations each bar may enter and which it may stay in, (11, n) each."""
+        bars = _bars(moves, record, highlights, side)
+        others = _middle_of_others(moves.moves[DAY][:, :-1], self.alone[:, 0])
+        in_a_row = self.in_a_row[:, 0]
+        over_row = np.abs(self.row_moved[:, 0])
+        is_row = (in_a_row >= FEWEST_IN_A_ROW) & (over_row > np.abs(bars.day)) & bars.is_many
+        is_row &= (bars.day * bars.first > 0.0) & (bars.day * self.row_first[:, 0] > 0.0) & (side != sides.BOTH_WAYS)
+        row_usual = bars.usual_day * np.sqrt(in_a_row)
+
+        legs = self._have_legs(moves, record, side)
+
+        stays: list[Flags] = []
+        enters: list[Flags] = []
+        for level, rules in ((_STAY, stays), (_ENTER, enters)):
+            great = _great_day(bars, level)
+            # A shock inside a great day has the headline only where it stands out of that day, shown or not.
+            shock = _shock(bars, level, stays[0] if stays else great)
+            calm = (word == swings.CALM) & bars.is_flat & (bars.days < _CALM_DAYS[level])
+            calm &= np.abs(bars.first) < _CALM_FIRST[level] * bars.usual_day
+            at = np.flatnonzero(calm)
+            calm[at] = highlights.range_ranks(at) < _CALM_RANGE[level]
+
+            rules += [
+                great,
+                shock,
+                _aftermath(bars, level),
+                (self.alone[:, 0] >= 0.0) & (np.abs(others) < _ALONE_OTHERS[level] * bars.usual_day),
+                legs[level],
+                is_row & (over_row >= _IN_A_ROW[level] * row_usual),
+                (bars.weeks >= _WEEKS[level]) & (bars.days < _WEEK_DAYS[level]) & bars.is_flat,
+                _split(bars, level),
+                bars.has_side & (bars.days >= _MOVE_DAYS[level]) & bars.is_many,
+                calm,
+                np.ones_like(calm),
+            ]
+        # By urgency: the shock comes first.
+        order = [1, 0, *range(2, len(stays))]
+        return np.array(enters)[order], np.array(stays)[order]
+
+    @staticmethod
+    def _have_legs(moves: Moves, record: Record, side: FloatArray) -> Flags:
+        """Say where the day went both ways in two legs large enough to enter, and to stay, (2, n)."""
+        out = np.zeros((len(LEG_DAYS), len(side)), dtype=np.bool_)
+        closes, ends = moves.closes_at()
+        for bar in np.flatnonzero(side == sides.BOTH_WAYS).tolist():
+            end = int(ends[bar])
+            line = line_of(closes[end - DAY_BARS - 1 : end])[:, -1]
+            usual_day = float(record.usual[1][bar, -1])
+            for level, days in enumerate(LEG_DAYS):
+                out[level, bar] = legs_of(line, days * usual_day) is not None
+        return out
+
+    def _follow(self, enters: Flags, stays: Flags, known: Flags) -> None:
+        """Move from one situation to the next."""
+        shown = int(self.shown[0])
+        waited = int(self.waited[0])
+        first = enters.argmax(axis=0).tolist()
+        may_stay = stays.T.tolist()
+        situations = np.empty(len(known))
+        waits = np.empty(len(known))
+        for bar, is_known in enumerate(known.tolist()):
+            if not is_known:
+                shown = int(Situation.UNKNOWN)
+                waited = 0
+            elif shown == Situation.UNKNOWN:
+                shown = first[bar]
+                waited = 0
+            else:
+                other = min(first[bar], shown) if may_stay[bar][shown] else first[bar]
+                if other == shown:
+                    waited = 0
+                else:
+                    waited += 1
+                    if (other < shown and other in _AT_ONCE) or not may_stay[bar][shown] or waited >= _WAIT:
+                        shown = other
+                        waited = 0
+            situations[bar] = shown
+            waits[bar] = waited
+        self.shown = situations[:, None]
+        self.waited = waits[:, None]
+
+
+class _Bars(NamedTuple):
+    """What the rules ask of each bar, (n,); sizes in usual hours, days and weeks are without sign."""
+
+    hour: FloatArray  # moves of the market, fractions
+    day: FloatArray
+    first: FloatArray  # Bitcoin's day
+    middle: FloatArray  # the median coin's day
+    apart: FloatArray  # from the lowest coin's day to the highest
+    hours: FloatArray
+    days: FloatArray
+    weeks: FloatArray
+    usual_hour: FloatArray
+    usual_day: FloatArray
+    largest: FloatArray  # hour of the day
+    largest_ago: FloatArray  # bars since it ended
+    fewer: FloatArray  # how many coins are on the side of the fewer, up or down
+    is_broad: Flags
+    is_many: Flags
+    is_flat: Flags
+    has_side: Flags
+
+
+def _bars(moves: Moves, record: Record, highlights: Highlights, side: FloatArray) -> _Bars:
+    """Return what the rules ask, from what the parts say."""
+    hour = moves.moves[HOUR][:, -1]
+    day = moves.moves[DAY][:, -1]
+    week = moves.moves[WEEK][:, -1]
+    usual_hour = record.usual[0][:, -1]
+    usual_day = record.usual[1][:, -1]
+
+    coins = moves.moves[DAY][:, :-1]
+    low, middle, high = _lowest_middle_highest(coins)
+    known = np.isfinite(coins).sum(axis=1)
+    up = (coins > _FLAT).sum(axis=1)
+    down = (coins < -_FLAT).sum(axis=1)
+    most = np.maximum(up, down)
+
+    return _Bars(
+        hour=hour,
+        day=day,
+        first=moves.moves[DAY][:, 0],
+        middle=middle,
+        apart=high - low,
+        hours=np.abs(hour) / usual_hour,
+        days=np.abs(day) / usual_day,
+        weeks=np.abs(week) / record.usual[2][:, -1],
+        usual_hour=usual_hour,
+        usual_day=usual_day,
+        largest=highlights.largest[:, 0],
+        largest_ago=highlights.largest_ago[:, 0],
+        fewer=np.minimum(up, down),
+        is_broad=(most >= BROAD_SHARE * known) & ((up > down) == (day > 0.0)),
+        is_many=np.where(day > 0.0, up, down) >= _MANY * known,
+        is_flat=side == sides.FLAT,
+        has_side=(side == sides.RISING) | (side == sides.FALLING),
+    )
+
+
+def _great_day(bars: _Bars, level: int) -> Flags:
+    """Say where the day is far beyond a usual one, for most coins and for the one in the middle."""
+    middle_too = (bars.middle * bars.day > 0.0) & (np.abs(bars.middle) >= _GREAT_MEDIAN[level] * bars.usual_day)
+    return (bars.days >= _GREAT_DAYS[level]) & bars.is_broad & middle_too
+
+
+def _shock(bars: _Bars, level: int, great: Flags) -> Flags:
+    """Say where the hour is far beyond a usual one; in a great day only where it goes on with half of that."""
+    size = np.abs(bars.hour)
+    is_large = (bars.hours >= _SHOCK_HOURS[level]) & (size >= _SHOCK_SIZE[level])
+    of_largest = (size >= _SHOCK_OF_LARGEST[level] * np.abs(bars.largest)) | (bars.largest_ago >= _LATE_BARS)
+    is_part = (bars.day * bars.hour < 0.0) | (size < _SHOCK_OF_DAY[level] * np.abs(bars.day))
+    return is_large & of_largest & ~(great & is_part)
+
+
+def _aftermath(bars: _Bars, level: int) -> Flags:
+    """Say where an hour far beyond a usual one lies a short while back."""
+    size = np.abs(bars.largest)
+    was_large = (size >= _AFTER_HOURS * bars.usual_hour) & (size >= _AFTER_SIZE)
+    is_over = (bars.largest_ago >= _AFTER_FRESH_BARS) | (np.abs(bars.hour) < _AFTER_OF_LARGEST[level] * size)
+    return was_large & is_over & (bars.largest_ago <= _AFTER_BARS)
+
+
+def _split(bars: _Bars, level: int) -> Flags:
+    """Say where coins went far apart, at least two of them each way."""
+    parted = ~bars.is_broad & (bars.fewer >= _FEWEST_OF_SPLIT)
+    return parted & (bars.apart >= _SPLIT_DAYS[level] * bars.usual_day)
+
+
+def _lowest_middle_highest(coins: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return the lowest, median and highest of the known values of each row, NaN where fewer than two are known.
+
+    >>> [values.tolist() for values in _lowest_middle_highest(np.array([[3.0, np.nan, 1.0, 2.0]]))]
+    [[1.0], [2.0], [3.0]]
+    """
+    in_order = np.sort(coins, axis=1)  # what is unknown comes last
+    known = np.isfinite(in_order).sum(axis=1)
+    rows = np.arange(len(coins))
+    last = np.maximum(known - 1, 0)
+    lower_middle = in_order[rows, last // 2]
+    upper_middle = in_order[rows, (last + 1) // 2]
+
+    enough = known >= _FEWEST_OF_SPREAD
+    return (
+        np.where(enough, in_order[rows, 0], np.nan),
+        np.where(enough, (lower_middle + upper_middle) / 2.0, np.nan),
+        np.where(enough, in_order[rows, last], np.nan),
+    )
+
+
+def _middle_of_others(coins: FloatArray, alone: FloatArray) -> FloatArray:
+    """Return the median of all coins but one, (n,); the one of each bar as a column, -1: none, for which it is NaN."""
+    others = coins.copy()
+    rows = np.flatnonzero(alone >= 0.0)
+    others[rows, alone[rows].astype(np.int64)] = np.nan
+    middle = _lowest_middle_highest(others)[1]
+    return np.where(alone >= 0.0, middle, np.nan)

@@ -1,0 +1,1 @@
+"""What is told of the market, held against the raw closes."""
