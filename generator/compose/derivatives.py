@@ -32,7 +32,7 @@ from generator.market.observation import AssetObservation
 
 
 class Funding(Body):
-    """Perpetual funding, mean over venues."""
+    """Perpetual funding, median over venues."""
 
     rate_8h_percent: float = Field(description="Paid by longs to shorts every 8 hours, percent, four decimals.")
     annualised_percent: float = Field(description="The same over a year without compounding, percent, two decimals.")
@@ -46,12 +46,12 @@ class Funding(Body):
     cost_per_1000_usd_day: float = Field(
         description="US dollars that a long of 1,000 dollars pays shorts in a day at this rate; negative: it is paid."
     )
-    venues: tuple[str, ...] = Field(description="Venues behind the mean.")
+    venues: tuple[str, ...] = Field(description="Venues behind the rate; one far from the median is left out.")
     as_of: str = Field(description="Market time of the newest rate, ISO 8601 UTC.")
 
 
 class OpenInterest(Body):
-    """Perpetual open interest, summed over venues."""
+    """Perpetual open interest of one venue, the median where several report it."""
 
     contracts: Significant = Field(
         description="Open contracts, counted in coins, 6 significant digits. Each has one long and one short."
@@ -64,7 +64,7 @@ class OpenInterest(Body):
     change_24h_percent: Change24h = Field(
         description="Change of the dollar value over 24 hours, percent, two decimals; it moves with the price as well."
     )
-    venues: tuple[str, ...] = Field(description="Venues in the sum.")
+    venues: tuple[str, ...] = Field(description="Venues behind the figures; one far from the median is left out.")
     as_of: str = Field(description="Market time of the newest datum, ISO 8601 UTC.")
 
 

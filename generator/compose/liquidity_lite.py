@@ -26,7 +26,10 @@ class LiquidityLiteAsset(Called, Quoted):
         description="The call in three words, FLAT for small_move and none; null without a forecast."
     )
     spread_bps: float | None = Field(description="Gap between best bid and best ask, basis points of the mid.")
-    depth_1pct_usd: float | None = Field(description="Resting within 1% of the mid, both sides, US dollars.")
+    depth_1pct_usd: float | None = Field(
+        description="Resting within 1% of the mid at one venue, the median where several report it, both "
+        "sides, US dollars."
+    )
     imbalance_percent: float | None = Field(
         description="At this moment, within 1% of the mid: -100 (asks only) .. 100 (bids only). The note on bids and "
         "asks is about the last half hour."

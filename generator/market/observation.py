@@ -14,7 +14,7 @@ from generator.market.bars import BAR_MS, BarFrame, FloatArray
 
 @dataclass(frozen=True, slots=True)
 class OrderBook:
-    """Order-book context near the mid, over the venues that agree."""
+    """Order-book context near the mid, each measure the median over the venues that agree."""
 
     spread_bps: float
     depth_1pct_usd: float
@@ -24,7 +24,7 @@ class OrderBook:
 
 @dataclass(frozen=True, slots=True)
 class FundingRate:
-    """Perpetual funding, mean over venues."""
+    """Perpetual funding, median over venues."""
 
     rate_8h: float  # fraction per 8 hours
     venues: tuple[str, ...]
@@ -33,7 +33,7 @@ class FundingRate:
 
 @dataclass(frozen=True, slots=True)
 class OpenInterestSum:
-    """Perpetual open interest, summed over venues."""
+    """Perpetual open interest of the median venue."""
 
     contracts: float | None  # counted in coins: the part of it that only positions move, not the price
     contracts_change_24h_percent: float | None

@@ -125,7 +125,7 @@ def test_all_venues_together_give_every_asset_everything(seen: Observation) -> N
     for asset, read in seen.assets.items():
         assert read.price == pytest.approx(PRICES[asset])
         assert read.venues == ("binance", "bybit", "coinbase", "kraken", "okx")
-        assert read.limitations == ()
+        assert read.limitations == ("liquidations: gate alone publishes them",)
     assert {row.status for row in seen.sources} == {SourceStatus.OK}
     assert {row.kind for row in seen.sources} == {"spot", "book", "candles", "funding", "open_interest", "liquidations"}
 
@@ -142,35 +142,37 @@ def test_day_change_is_the_median_of_venues_that_count_24_hours(seen: Observatio
     assert seen.assets["ETH"].change_24h_percent == pytest.approx(2.25)
 
 
-def test_book_depth_is_summed_over_venues_within_one_percent(seen: Observation) -> None:
+def test_book_is_of_the_median_venue_within_one_percent(seen: Observation) -> None:
     book = seen.assets["SOL"].book
     assert book is not None
-    # 20 levels a side lie within 1%, of 15,000 and 10,000 USD, at five venues
-    assert book.depth_1pct_usd == pytest.approx(5 * 20 * 25_000)
+    # 20 levels a side lie within 1%, of 15,000 and 10,000 USD
+    assert book.depth_1pct_usd == pytest.approx(20 * 25_000)
     assert book.imbalance_percent == pytest.approx(20)
     assert book.spread_bps == pytest.approx(5)
+    assert book.venues == ("binance", "bybit", "coinbase", "kraken", "okx")
 
 
-def test_funding_is_normalised_to_eight_hours_by_each_venues_interval(seen: Observation) -> None:
+def test_funding_is_the_median_of_rates_for_eight_hours_by_each_venues_interval(seen: Observation) -> None:
     # per 8 h: okx 0.005% of 4 h -> 1e-4; bybit 2e-4; gate 3e-4; binance 1e-4, and 2e-4 for ALGO, which pays each 4 h
     btc, algo = seen.assets["BTC"].funding, seen.assets["ALGO"].funding
     assert btc is not None
     assert algo is not None
-    assert btc.rate_8h == pytest.approx((1e-4 + 2e-4 + 3e-4 + 1e-4) / 4)
-    assert algo.rate_8h == pytest.approx((1e-4 + 2e-4 + 3e-4 + 2e-4) / 4)
+    assert btc.rate_8h == pytest.approx(1.5e-4)
+    assert algo.rate_8h == pytest.approx(2e-4)
 
 
-def test_open_interest_is_summed_and_compared_with_the_same_venues_a_day_ago(seen: Observation) -> None:
+def test_open_interest_is_the_median_and_each_venue_is_compared_with_a_day_ago(seen: Observation) -> None:
     (gate,) = watch((NOW, SINCE), venues=("kraken", "gate"))
 
-    both, alone = seen.assets["XRP"].open_interest, gate.assets["XRP"].open_interest
-    assert both is not None
+    agreed, alone = seen.assets["XRP"].open_interest, gate.assets["XRP"].open_interest
+    assert agreed is not None
     assert alone is not None
-    assert both.usd == pytest.approx(2e6 + 1e6 + 4e6 + 3e6)  # okx, bybit, gate, binance
-    assert both.change_24h_percent == pytest.approx(100 * ((3e6 + 4e6) / (2e6 + 5e6) - 1), abs=1e-9)
-    assert (alone.contracts, alone.usd) == (40, 4e6)
+    assert agreed.usd == pytest.approx(2.5e6)  # of okx 2, bybit 1, gate 4, binance 3
+    assert agreed.change_24h_percent == pytest.approx(100 * (3.0 / 3.3 - 1))  # binance; bybit -2%, gate -20%
+    assert alone.contracts == pytest.approx(8e6)
+    assert alone.usd == pytest.approx(4e6)
     assert alone.change_24h_percent == pytest.approx(-20)
-    assert alone.contracts_change_24h_percent == pytest.approx(100 * (40 / 44 - 1))
+    assert alone.contracts_change_24h_percent == pytest.approx(100 * (1 / 1.1 - 1))
 
 
 def test_liquidations_are_the_last_day_of_the_venue_that_publishes_them(seen: Observation) -> None:
@@ -233,6 +235,20 @@ def test_requests_of_a_quiet_minute_stay_within_the_table_of_the_docs() -> None:
     assert counters[1] == {**once, "okx": 2 * n + 2, "bybit": 2 * n + 1}
 
 
+def test_requests_of_a_minute_with_a_new_bar_stay_within_the_table_of_the_docs() -> None:
+    counters: list[Counter[str]] = []
+
+    def before(venues: Venues, _: int) -> None:
+        venues.asked = Counter()
+        counters.append(venues.asked)
+
+    watch((NOW, SINCE), (NOW + BAR, NOW - BAR), before=before)
+
+    n = len(ASSETS)
+    once = {"kraken": n + 1, "coinbase": n + 2, "okx": 2 * n + 2, "binanceusdm": n + 1}
+    assert counters[1] == {**once, "binance": 2 * n + 1, "bybit": 3 * n + 1, "gate": 3 * n}
+
+
 def test_bar_carries_what_was_known_while_it_was_open_and_nothing_later() -> None:
     def before(venues: Venues, number: int) -> None:
         venues.market.prices["BTC"] = 60_000.0 if number < 2 else 90_000.0
@@ -242,10 +258,10 @@ def test_bar_carries_what_was_known_while_it_was_open_and_nothing_later() -> Non
 
     fields = closed.new_bars.fields
     assert list(closed.new_bars.t) == [NOW]
-    assert fields["depth_usd"][0, 0] == pytest.approx(2_500_000)
+    assert fields["depth_usd"][0, 0] == pytest.approx(500_000)
     assert fields["imbalance"][0, 0] == pytest.approx(0.2)
-    assert fields["funding"][0, 0] == pytest.approx(1.75e-4)
-    assert fields["open_interest"][0, 0] == pytest.approx(100 + 10 + 50 + 40)  # okx, bybit, binance, gate, in coins
+    assert fields["funding"][0, 0] == pytest.approx(1.5e-4)
+    assert fields["open_interest"][0, 0] == pytest.approx(2.5e6 / 60_000)  # of okx 2, bybit 1, binance 3, gate 4
     assert (fields["liq_long_usd"][0, 0], fields["liq_short_usd"][0, 0]) == (1000, 500)
 
 

@@ -232,10 +232,10 @@ def test_stand_in_that_failed_once_is_not_held_against_the_source_for_ever() -> 
         )
 
     ticks = [(NOW, NOW - 2 * BAR), *((NOW + n * BAR, NOW + (n - 2) * BAR) for n in (1, 2, 3))]
-    first, *_, last = watch(*ticks, before=before, venues=("binance", "okx"))
+    first, *_, last = watch(*ticks, before=before, venues=("binance", "bybit", "okx"))
 
     assert row(first, "okx", "candles").status is SourceStatus.FAILED
-    assert [one.name for one in last.sources if one.kind == "candles"] == ["binance"]
+    assert [one.name for one in last.sources if one.kind == "candles"] == ["binance", "bybit"]
     assert {one.status for one in last.sources} == {SourceStatus.OK}
 
 

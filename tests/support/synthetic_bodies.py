@@ -191,9 +191,14 @@ def okx(path: str, query: Query, market: SyntheticMarket) -> Any:
     elif call == "public/funding-rate":
         data = [_okx_funding(asset, market) for asset in market.prices]
     elif call == "public/open-interest":
-        interest = {"instType": "SWAP", "oi": "1000", "oiCcy": "100", "oiUsd": "2000000", "ts": stamp}
-        data = [{"instId": f"{asset}-USDT-SWAP", **interest} for asset in market.prices]
+        data = [_okx_interest(asset, market, stamp) for asset in market.prices]
     return None if data is None else {"code": "0", "msg": "", "data": data}
+
+
+def _okx_interest(asset: str, market: SyntheticMarket, stamp: str) -> dict[str, Any]:
+    coins = 2_000_000 / market.prices[asset]
+    held = {"oi": text(10 * coins), "oiCcy": text(coins), "oiUsd": "2000000"}
+    return {"instId": f"{asset}-USDT-SWAP", "instType": "SWAP", **held, "ts": stamp}
 
 
 def _okx_instrument(asset: str, kind: str) -> dict[str, Any]:
@@ -269,7 +274,8 @@ def binanceusdm(path: str, query: Query, market: SyntheticMarket) -> Any:
     if path == "/futures/data/openInterestHist":
         hour = stamp // 3_600_000 * 3_600_000
         times = [hour - back * 3_600_000 for back in range(int(one(query, "limit", "30")))]
-        usd = {"sumOpenInterest": "55", "sumOpenInterestValue": "2000000", "symbol": f"{asset}USDT"}
+        contracts = text(3_300_000 / market.prices[asset])
+        usd = {"sumOpenInterest": contracts, "sumOpenInterestValue": "3300000", "symbol": f"{asset}USDT"}
         return [{**usd, "timestamp": t} for t in reversed(times)]
     return None
 
@@ -302,6 +308,11 @@ def bybit(path: str, query: Query, market: SyntheticMarket) -> Any:
         rows = rows[-limit:]  # the newest of the span
         candles = [[str(row[0]), *map(text, row[1:]), "1"] for row in rows[::-1]]
         result = {"category": kind, "symbol": f"{asset}USDT", "list": candles}
+    elif call == "open-interest":
+        coins = text(1_000_000 / market.prices[asset])  # as now
+        times = [stamp // 3_600_000 * 3_600_000 - back * 3_600_000 for back in range(int(one(query, "limit")))]
+        held = [{"openInterest": coins, "timestamp": str(t)} for t in times]
+        result = {"category": kind, "symbol": f"{asset}USDT", "list": held}
     return None if result is None else {"retCode": 0, "retMsg": "OK", "result": result, "retExtInfo": {}, "time": stamp}
 
 
@@ -320,7 +331,8 @@ def _bybit_ticker(asset: str, kind: str, market: SyntheticMarket) -> dict[str, A
     if kind == "spot":
         return {"symbol": f"{asset}USDT", **prices}
     derivative = {"fundingRate": "0.0002", "nextFundingTime": str(market.stamp("bybit") + 1000)}
-    interest = {"openInterest": "10", "openInterestValue": "1000000", "markPrice": bid, "indexPrice": bid}
+    held = {"openInterest": text(1_000_000 / market.prices[asset]), "openInterestValue": "1000000"}
+    interest = {**held, "markPrice": bid, "indexPrice": bid}
     return {"symbol": f"{asset}USDT", **prices, **derivative, **interest}
 
 
@@ -334,8 +346,10 @@ def gate(path: str, query: Query, market: SyntheticMarket) -> Any:
         span = {"5m": BAR, "1h": 3_600_000}[one(query, "interval")]
         last = market.stamp("gate") // span * span
         times = [last - back * span for back in range(int(one(query, "limit", "30")))]
-        # Four million of open interest now, five a day ago; contracts of it fell from 44 to 40.
-        return [_gate_statistics(t, *((44, 5e6) if last - t >= 86_000_000 else (40, 4e6))) for t in reversed(times)]
+        # Four million of open interest now, five a day ago; contracts of it fell by an eleventh.
+        coins = 4_000_000 / market.prices[one(query, "contract").removesuffix("_USDT")]
+        before, now = (1.1 * coins, 5e6), (coins, 4e6)
+        return [_gate_statistics(t, *(before if last - t >= 86_000_000 else now)) for t in reversed(times)]
     return None
 
 
@@ -346,8 +360,8 @@ def gate_contract(asset: str, market: SyntheticMarket) -> dict[str, Any]:
     return {"name": f"{asset}_USDT", "type": "direct", "in_delisting": False, **precision, **funding, **prices}
 
 
-def _gate_statistics(t: int, contracts: int, usd: float) -> dict[str, Any]:
-    held = {"open_interest": str(contracts), "open_interest_usd": usd}
+def _gate_statistics(t: int, contracts: float, usd: float) -> dict[str, Any]:
+    held = {"open_interest": text(contracts), "open_interest_usd": usd}
     return {"time": t // 1000, **held, "long_liq_usd": 1000.0, "short_liq_usd": 500.0}
 
 

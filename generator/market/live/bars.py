@@ -10,9 +10,10 @@ import numpy as np
 
 from generator.catalog.durations import DAY_MS, MINUTE_MS
 from generator.market.bars import BAR_FIELDS, BAR_MS, BarFrame
+from generator.market.consensus import BAR_TOLERANCE, VenueBar, agree_bar, bars_differ, is_other_unit
 from generator.market.live.client import VenueClient
-from generator.market.live.readings import CandleReading, Collector, Job, LiquidationReading
-from generator.market.live.venues import CANDLE_ORDER
+from generator.market.live.readings import CandleReading, Job, LiquidationReading
+from generator.market.live.venues import CANDLE_ORDER, STABLECOIN
 from generator.market.observation import AssetObservation
 from generator.market.source import Progress
 
@@ -21,6 +22,7 @@ Extras = dict[str, float]  # bar field -> value
 _FIELDS: Final = ("open", "high", "low", "close", "volume")
 # A bar that some asset still lacks waits this long after its close: venues publish bars seconds late.
 HOLD_MS: Final = MINUTE_MS
+AT_CLOSE_MS: Final = MINUTE_MS // 2  # after it a price says nothing of the bar's close
 _KEPT_BARS: Final = 24
 TRIES: Final = 3
 
@@ -69,7 +71,8 @@ def _reading(client: VenueClient, asset: str, now_ms: int, rows: Iterable[Row], 
     by_time = {row[0]: row for row in rows}
     ordered = tuple(by_time[t] for t in sorted(by_time))
     as_of_ms = ordered[-1][0] + BAR_MS if ordered else now_ms
-    return CandleReading(client.spec.name, asset, as_of_ms, ordered, due - len(ordered))
+    currency = client.spot[asset].partition("/")[2]
+    return CandleReading(client.spec.name, asset, as_of_ms, ordered, due - len(ordered), currency)
 
 
 def _row(row: list[Any]) -> Row:
@@ -117,16 +120,17 @@ def frame_of(
 
 
 class BarKeeper:
-    """Choose the venue of each asset's bars and keep to it.
+    """Choose the venues of each asset's bars, compare what they send, and keep to one for the volume.
 
-    Volume is comparable only within one venue: the first that gives an asset's bars is its reference, and bars
-    of a stand-in have no volume.
+    Two venues are asked for each bar, a third where they differ; `agree_bar` says what is taken. Volume is comparable
+    only within one venue: the first that gives an asset's bars is its reference, and bars without it have no volume.
     """
 
     def __init__(self, assets: tuple[str, ...]) -> None:
         self.assets = assets
         self._reference: dict[str, str] = {}
         self._known: dict[int, dict[str, Extras]] = {}  # bar open -> asset
+        self._doubts: dict[str, tuple[str, ...]] = {}  # asset -> what is wrong with its last bars, until the next
         self.dropped = 0  # impossible bars since last reported
 
     def order(self, clients: Iterable[VenueClient], asset: str) -> list[VenueClient]:
@@ -153,12 +157,25 @@ class BarKeeper:
                 chosen.setdefault(name, []).append(asset)
         return chosen
 
-    def lacking(self, collector: Collector, now_ms: int) -> list[str]:
-        """Return the assets whose last bar no venue asked so far has given."""
+    def wanting(self, candles: Sequence[CandleReading], now_ms: int, usd_per_coin: float) -> list[str]:
+        """Return the assets of which a further venue is to be asked: two give no last bar, or do not agree on some."""
         newest = last_closed(now_ms)
-        candles = collector.of(CandleReading)
-        have = {reading.asset for reading in candles if reading.rows and reading.rows[-1][0] == newest}
-        return [asset for asset in self.assets if asset not in have]
+        by_asset: dict[str, list[CandleReading]] = {}
+        for reading in candles:
+            if reading.rows and reading.rows[-1][0] == newest:
+                by_asset.setdefault(reading.asset, []).append(reading)
+
+        wanting = []
+        for asset in self.assets:
+            given = by_asset.get(asset, [])
+            bars = _by_time(given, usd_per_coin)
+            if len(given) < 2 or (len(given) == 2 and any(bars_differ(same) for same in bars.values())):
+                wanting.append(asset)
+        return wanting
+
+    def doubts(self, asset: str) -> tuple[str, ...]:
+        """Say who was left out of an asset's last bars, and why."""
+        return self._doubts.get(asset, ())
 
     def note(
         self, now_ms: int, assets: Mapping[str, AssetObservation], liquidated: Sequence[LiquidationReading]
@@ -178,37 +195,114 @@ class BarKeeper:
     def _slot(self, t: int, asset: str) -> Extras:
         return self._known.setdefault(t, {}).setdefault(asset, {})
 
-    def take(self, readings: Sequence[CandleReading], now_ms: int, since_ms: int, listed: set[str]) -> BarFrame:
-        """Return the bars that opened after `since_ms`, by the earlier of two readings.
+    def take(
+        self,
+        readings: Sequence[CandleReading],
+        now_ms: int,
+        since_ms: int,
+        listed: set[str],
+        *,
+        prices: Mapping[str, float],
+        usd_per_coin: float,
+    ) -> BarFrame:
+        """Return the bars that opened after `since_ms`, as the venues agree on them.
 
         The newest waits while an asset lacks it that is `listed`, which is: whose bars some venue gives.
-        """
-        bars = self.merge(readings)
 
+        Args:
+            prices: asset -> USD at `now_ms`, of those on whose price two venues agree.
+            usd_per_coin: USD for one unit of the stablecoin.
+        """
         newest = last_closed(now_ms)
-        whole = all(newest in bars.get(asset, {}) for asset in listed)
         waited_ms = now_ms - (newest + BAR_MS)
+        at_close = {newest: prices} if waited_ms <= AT_CLOSE_MS else {}
+        bars = self.merge(readings, at_close, usd_per_coin)
+
+        given = {(reading.asset, row[0]) for reading in readings for row in reading.rows}
+        whole = all((asset, newest) in given for asset in listed)
         if not whole and waited_ms < HOLD_MS:
             newest -= BAR_MS
 
         due = {asset: {t: row for t, row in rows.items() if since_ms < t <= newest} for asset, rows in bars.items()}
         return frame_of(self.assets, due, self._known)
 
-    def merge(self, readings: Sequence[CandleReading]) -> dict[str, dict[int, Row]]:
-        """Merge readings, the earlier first; bars of a venue that is not the asset's reference lose their volume."""
-        bars: dict[str, dict[int, Row]] = {}
+    def merge(
+        self,
+        readings: Sequence[CandleReading],
+        at_close: Mapping[int, Mapping[str, float]] = MappingProxyType({}),
+        usd_per_coin: float = 1.0,
+    ) -> dict[str, dict[int, Row]]:
+        """Agree on each bar of each asset; without its reference's part a bar has no volume.
+
+        Args:
+            readings: of each venue and asset, in any order.
+            at_close: bar open -> asset -> agreed price at its close, USD.
+            usd_per_coin: USD for one unit of the stablecoin.
+        """
+        by_asset: dict[str, list[CandleReading]] = {}
         for reading in readings:
             self.dropped += reading.dropped
-            if not reading.rows:
-                continue
+            if reading.rows:
+                by_asset.setdefault(reading.asset, []).append(reading)
 
-            reference = self._reference.setdefault(reading.asset, reading.venue)
-            rows = {row[0]: row for row in reading.rows}
-            if reading.venue != reference:
-                rows = {t: (*row[:5], math.nan) for t, row in rows.items()}
-            bars[reading.asset] = rows | bars.get(reading.asset, {})
-
+        bars: dict[str, dict[int, Row]] = {}
+        for asset, given in by_asset.items():
+            given.sort(key=lambda reading: self._rank(asset, reading.venue))
+            doubts: list[str] = []
+            rows: dict[int, Row] = {}
+            rate = _rate(given[0], usd_per_coin)
+            for t, same in sorted(_by_time(given, usd_per_coin).items()):
+                usd = at_close.get(t, {}).get(asset)
+                row = self._agreed(asset, t, same, None if usd is None else usd / rate, doubts)
+                if row is not None:
+                    rows[t] = row
+            bars[asset] = rows
+            self._doubts[asset] = tuple(dict.fromkeys(doubts))
         return bars
+
+    def _agreed(
+        self, asset: str, t: int, bars: Sequence[VenueBar], price: float | None, doubts: list[str]
+    ) -> Row | None:
+        """Return the agreed bar of one time, None where there is none; add to the doubts."""
+        agreed = agree_bar(bars, price)
+        doubts += [f"{venue} left out of the bars: {reason}" for venue, reason in agreed.left_out.items()]
+        if agreed.doubt is not None:
+            doubts.append(f"bars: {agreed.doubt}")
+        if agreed.prices is None:
+            return None
+
+        close = agreed.prices[3]
+        counted = [bar for bar in bars if abs(bar.prices[3] / close - 1) <= BAR_TOLERANCE]
+        reference = self._reference.setdefault(asset, counted[0].venue)  # the median is some venue's close
+        volume = next((bar.volume for bar in counted if bar.venue == reference), math.nan)
+        if is_other_unit(volume, [bar.volume for bar in bars if bar.venue != reference]):
+            doubts.append(f"{reference} left out of the volume: far beyond the other venues'")
+            volume = math.nan
+        return t, *agreed.prices, volume
+
+    def _rank(self, asset: str, venue: str) -> tuple[bool, int]:
+        """Return what sorts the venues of an asset's bars, the best first."""
+        order = CANDLE_ORDER.index(venue) if venue in CANDLE_ORDER else len(CANDLE_ORDER)
+        return venue != self._reference.get(asset), order
+
+
+def _rate(reading: CandleReading, usd_per_coin: float) -> float:
+    return usd_per_coin if reading.currency == STABLECOIN else 1.0
+
+
+def _by_time(readings: Sequence[CandleReading], usd_per_coin: float) -> dict[int, list[VenueBar]]:
+    """Return open time -> the bars of that time in the first reading's currency, one of each venue in their order."""
+    bars: dict[int, list[VenueBar]] = {}
+    for reading in readings:
+        factor = _rate(reading, usd_per_coin) / _rate(readings[0], usd_per_coin)
+        for t, opened, high, low, closed, volume in reading.rows:
+            prices = (opened * factor, high * factor, low * factor, closed * factor)
+            bars.setdefault(t, []).append(VenueBar(reading.venue, prices, volume))
+    return bars
+
+
+def _differ(histories: Sequence[CandleReading]) -> bool:
+    return any(bars_differ(same) for same in _by_time(histories, usd_per_coin=1.0).values())
 
 
 def _extras(seen: AssetObservation) -> Extras:
@@ -243,27 +337,35 @@ class Backfill:
         self._done = dict.fromkeys(keeper.assets, 0)
 
     async def run(self, clients: Sequence[VenueClient]) -> BarFrame:
-        """Return each asset's bars from the first venue that sends them all."""
+        """Return each asset's bars, as the first two venues that send them all agree; a third decides where not."""
         able = [client for client in clients if client.spec.candle_page]
         refused = await asyncio.gather(*(client.load(self._now_ms) for client in able))
         ready = [client for client, reason in zip(able, refused, strict=True) if reason is None]
 
         keeper = self._keeper
         histories = await asyncio.gather(*(self._asset(keeper.order(ready, asset), asset) for asset in keeper.assets))
-        readings = [history for history in histories if history is not None]
-        return frame_of(keeper.assets, keeper.merge(readings))
+        return frame_of(keeper.assets, keeper.merge([history for found in histories for history in found]))
 
-    async def _asset(self, clients: Sequence[VenueClient], asset: str) -> CandleReading | None:
-        """Return the history of the first venue that sends all its pages, else the longest that was begun."""
+    async def _asset(self, clients: Sequence[VenueClient], asset: str) -> list[CandleReading]:
+        """Return the histories of two venues that send all their pages, of a third too where these differ.
+
+        What a venue began and did not end counts as well.
+        """
         begun: list[CandleReading] = []
+        whole_ones: list[CandleReading] = []
         for client in clients:
+            if len(whole_ones) == 2 and not _differ(whole_ones):
+                break
             whole, history = await self._history(client, asset)
-            begun.append(history)
+            if history.rows:
+                begun.append(history)
             if whole and history.rows:
+                whole_ones.append(history)
+            if len(whole_ones) == 3:
                 break
 
         self._report(asset, self._days, asset)
-        return max(begun, key=lambda history: len(history.rows), default=None)
+        return begun
 
     async def _history(self, client: VenueClient, asset: str) -> tuple[bool, CandleReading]:
         """Return whether all pages came, and the bars of those that did."""

@@ -36,7 +36,7 @@ def derivative_jobs(client: VenueClient, now_ms: int, intervals: dict[str, float
         return []
 
     jobs: list[Job] = []
-    if _hourly(client, "intervals", now_ms):
+    if client.spec.intervals and _hourly(client, "intervals", now_ms):
         jobs.append(Job(("intervals",), partial(_intervals, client, now_ms, intervals), may_be_empty=True))
 
     if client.spec.funding == "all":
@@ -55,21 +55,22 @@ def _interest_jobs(client: VenueClient, now_ms: int) -> list[Job]:
     def each(kinds: tuple[str, ...], ask: Callable[[VenueClient, str, int], Awaitable[list[Reading]]]) -> list[Job]:
         return [Job(kinds, partial(ask, client, asset, now_ms)) for asset in client.perpetual]
 
+    jobs: list[Job] = []
     match client.spec.open_interest:
         case "all":
-            return [Job(("open_interest",), partial(_all_interest, client, now_ms))]
+            jobs.append(Job(("open_interest",), partial(_all_interest, client, now_ms)))
         case "each":
-            jobs = each(("open_interest",), _one_interest)
-            if _hourly(client, "open_interest_history", now_ms):
-                jobs += each(("open_interest_history",), _history)
-            return jobs
+            jobs += each(("open_interest",), _one_interest)
         case "statistics" if client.asked_at.get("statistics", -BAR_MS) // BAR_MS != now_ms // BAR_MS:
-            return each(("open_interest", "liquidations"), _statistics)
-    return []
+            jobs += each(("open_interest", "liquidations"), _statistics)
+
+    if client.spec.day_ago and _hourly(client, "open_interest_history", now_ms):
+        jobs += each(("open_interest_history",), _history)
+    return jobs
 
 
 def _hourly(client: VenueClient, kind: str, now_ms: int) -> bool:
-    return client.spec.intervals and now_ms - client.asked_at.get(kind, -HOUR_MS) >= HOUR_MS
+    return now_ms - client.asked_at.get(kind, -HOUR_MS) >= HOUR_MS
 
 
 async def _all_funding(client: VenueClient, now_ms: int, intervals: dict[str, float]) -> list[Reading]:

@@ -111,6 +111,7 @@ class CandleReading(Reading):
     kind: ClassVar[str] = "candles"
     rows: tuple[tuple[int, float, float, float, float, float], ...]
     dropped: int = 0
+    currency: str = ""  # of the prices
 
 
 R = TypeVar("R", bound=Reading)

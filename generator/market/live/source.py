@@ -3,13 +3,15 @@
 import asyncio
 import contextlib
 from collections.abc import Coroutine, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 from generator.catalog.assets import ASSETS
+from generator.catalog.durations import HOUR_MS
 from generator.catalog.words import SourceMode
 from generator.errors import SourceError
 from generator.market.bars import BarFrame
-from generator.market.live.assets import BASIS_UNKNOWN, LiveSnapshot, basis, observe_asset
+from generator.market.live.assets import BASIS_DISPUTED, BASIS_KEPT, BASIS_UNKNOWN, LiveSnapshot, basis, observe_asset
 from generator.market.live.bars import Backfill, BarKeeper, candle_job, last_closed
 from generator.market.live.client import ExchangeFactory, VenueClient, open_exchange
 from generator.market.live.derivatives import derivative_jobs
@@ -27,7 +29,7 @@ from generator.market.live.readings import (
 )
 from generator.market.live.spot import spot_jobs
 from generator.market.live.venues import VENUES, VenueSpec, choose
-from generator.market.observation import Observation
+from generator.market.observation import AssetObservation, Observation
 from generator.market.source import Progress
 
 VENUES_NEEDED: Final = 2
@@ -70,6 +72,7 @@ class LiveSource:
         self._bars = BarKeeper(assets)
         self._health = HealthBook()
         self._carried: dict[tuple[str, str, str], Reading] = {}  # (kind, venue, asset)
+        self._last_basis = (0, 1.0)  # when the venues agreed on it, UTC ms, and USD for one unit of the stablecoin
         self._intervals: dict[str, dict[str, float]] = {}  # venue -> asset -> hours between fundings
 
     async def backfill(self, now_ms: int, days: int, progress: Progress) -> BarFrame:
@@ -87,7 +90,7 @@ class LiveSource:
         due = last_closed(now_ms) > since_ms
 
         tried: set[tuple[str, str]] = set()
-        chosen = self._bars.choose(self._clients, self._assets if due else (), tried)
+        chosen = self._choose_two(tried) if due else {}
 
         def bar_jobs(client: VenueClient) -> list[Job]:
             assets = chosen.get(client.spec.name, ())
@@ -100,29 +103,56 @@ class LiveSource:
 
         await _until(ends, [client.work(plan, now_ms, collector) for client in self._clients])
 
-        # Bars that a venue did not give are asked of the next best, until each was asked.
-        while due and (chosen := self._bars.choose(self._clients, self._bars.lacking(collector, now_ms), tried)):
+        # Bars that two venues did not give, or in which they differ, are asked of the next best, until each was asked.
+        while due and (chosen := self._bars.choose(self._clients, self._wanting(collector, now_ms), tried)):
             await _until(ends, [client.run(bar_jobs(client), collector) for client in self._clients])
 
         collector.give_up(f"no answer within {self._deadline_s:g} s")
         return self._compose(collector, now_ms, since_ms)
 
+    def _choose_two(self, tried: set[tuple[str, str]]) -> dict[str, list[str]]:
+        """Return venue -> assets to ask it for, of each asset the two best venues."""
+        best = self._bars.choose(self._clients, self._assets, tried)
+        next_best = self._bars.choose(self._clients, self._assets, tried)
+        return {name: [*best.get(name, ()), *next_best.get(name, ())] for name in {**best, **next_best}}
+
+    def _wanting(self, collector: Collector, now_ms: int) -> list[str]:
+        usd_per_coin, _ = self._basis(collector.readings, now_ms)
+        return self._bars.wanting(collector.of(CandleReading), now_ms, usd_per_coin)
+
+    def _basis(self, readings: Sequence[Reading], now_ms: int) -> tuple[float, tuple[str, ...]]:
+        """Return USD for one unit of the stablecoin, and what limits it; what was agreed last stands for an hour."""
+        agreed = basis(readings, now_ms)
+        if agreed.price is not None:
+            self._last_basis = (now_ms, agreed.price)
+            return agreed.price, ()
+
+        at_ms, last = self._last_basis
+        if agreed.left_out and 0 <= now_ms - at_ms <= HOUR_MS:
+            return last, (BASIS_KEPT,)
+        return 1.0, (BASIS_DISPUTED if agreed.left_out else BASIS_UNKNOWN,)
+
     def _compose(self, collector: Collector, now_ms: int, since_ms: int) -> Observation:
         self._carry(collector, now_ms)
-        rate = basis(collector.readings, now_ms)
+        usd_per_coin, limits = self._basis(collector.readings, now_ms)
         readings: list[Reading] = [*self._current(collector, now_ms), *self._carried.values()]
         readings.sort(key=lambda reading: reading.venue)  # equal answers give equal bytes, whoever answered first
         snapshot = LiveSnapshot(
             tuple(readings),
             now_ms,
-            usd_per_coin=rate if rate is not None else 1.0,
+            usd_per_coin,
             liquidations_asked=any(client.spec.open_interest == "statistics" for client in self._clients),
         )
         assets = {asset: observe_asset(asset, snapshot) for asset in self._assets}
 
         self._bars.note(now_ms, assets, collector.of(LiquidationReading))
         listed = {asset for client in self._clients if client.spec.candle_page for asset in client.spot}
-        bars = self._bars.take(collector.of(CandleReading), now_ms, since_ms, listed & set(self._assets))
+        prices = {asset: seen.price for asset, seen in assets.items() if seen.price and len(seen.venues) >= 2}
+        candles = collector.of(CandleReading)
+        bars = self._bars.take(
+            candles, now_ms, since_ms, listed & set(self._assets), prices=prices, usd_per_coin=usd_per_coin
+        )
+        assets = {asset: _with_doubts(seen, self._bars.doubts(asset)) for asset, seen in assets.items()}
         dropped = self._bars.dropped
         self._bars.dropped = 0
 
@@ -134,7 +164,7 @@ class LiveSource:
             bars,
             venues_needed=VENUES_NEEDED,
             dropped_bars=dropped,
-            limitations=() if rate is not None else (BASIS_UNKNOWN,),
+            limitations=limits,
         )
 
     def _current(self, collector: Collector, now_ms: int) -> list[Reading]:
@@ -152,6 +182,10 @@ class LiveSource:
     async def aclose(self) -> None:
         """Close every venue's connections."""
         await asyncio.gather(*(client.aclose() for client in self._clients))
+
+
+def _with_doubts(seen: AssetObservation, doubts: tuple[str, ...]) -> AssetObservation:
+    return replace(seen, limitations=(*seen.limitations, *doubts))
 
 
 def _counts(reading: Reading, now_ms: int) -> bool:

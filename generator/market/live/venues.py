@@ -28,6 +28,7 @@ class VenueSpec:
     funding: Literal["all", "each", "none"] = "none"  # one request for all contracts, one for each asset, or none
     # `with_funding`: the funding answer carries it; `statistics`: contract statistics do, with liquidations.
     open_interest: Literal["all", "each", "with_funding", "statistics", "none"] = "none"
+    day_ago: bool = False  # it is asked once an hour for the open interest of a day ago (statistics have it)
     # It publishes funding intervals apart from the rates; contracts it does not list pay each 8 hours.
     intervals: bool = False
     # Load only the markets of these assets (the venue can filter); its full list is large.
@@ -105,6 +106,7 @@ _TABLE: Final = (
         candle_until=True,
         funding="all",
         open_interest="with_funding",
+        day_ago=True,
     ),
     VenueSpec(
         "binanceusdm",
@@ -112,6 +114,7 @@ _TABLE: Final = (
         options={"fetchMarkets": {"types": ["linear"]}},
         funding="all",
         open_interest="each",
+        day_ago=True,
         intervals=True,
     ),
     VenueSpec(
@@ -128,8 +131,9 @@ _TABLE: Final = (
 )
 VENUES: Final[dict[str, VenueSpec]] = {spec.name: spec for spec in _TABLE}
 
-# Bars come from the venue with the most trades; the others stand in for it, in this order.
-CANDLE_ORDER: Final[tuple[str, ...]] = ("binance", "okx", "bybit", "coinbase", "kraken")
+# Bars come from the venue with the most trades, and are compared with those of the next, whose pages are as long; the
+# others stand in for one of them or decide between them, in this order.
+CANDLE_ORDER: Final[tuple[str, ...]] = ("binance", "bybit", "okx", "coinbase", "kraken")
 
 _ALSO: Final[dict[str, tuple[str, ...]]] = {"binance": ("binance", "binanceusdm")}
 
