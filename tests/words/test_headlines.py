@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from generator.catalog.assets import ASSET_NAMES
-from generator.catalog.text import sentences
 from generator.catalog.text.happened import MarketFacts, Situation
-from generator.catalog.text.sentences import SLOTS, TABLE, first_screen, headline, regime_summary
+from generator.catalog.text.headline import LONGEST, MOST_NUMBERS
+from generator.catalog.text.now import BOOK, first_screen, headline, regime_summary
 from tests.words.markets import DAY, Market, Reader, eventful, told
 from tests.words.oracles import History, Raw, complaints
 
@@ -92,8 +92,8 @@ def test_a_headline_has_at_most_110_characters_and_three_numbers(
     longest = max(len(text) for _, _, text in texts)
     most = max(len(re.findall(r"\d+(?:[.,]\d+)*", text)) for _, _, text in texts)
 
-    assert longest <= sentences.LONGEST_HEADLINE
-    assert most <= sentences.MOST_NUMBERS
+    assert longest <= LONGEST
+    assert most <= MOST_NUMBERS
 
 
 def test_no_text_forecasts_a_direction_or_says_trend(texts: list[tuple[int, MarketFacts, str]]) -> None:
@@ -124,18 +124,18 @@ def test_situations_do_not_change_more_than_six_times_a_day(
 def test_every_place_of_a_sentence_is_filled_by_the_table() -> None:
     places = Counter(
         name
-        for group in TABLE.values()
+        for group in BOOK.groups.values()
         for sentence in group
         for _, name, _, _ in string.Formatter().parse(sentence.text)
         if name
     )
 
-    assert {name for name in places if name not in SLOTS and name not in TABLE} == set()
-    assert {name for name in SLOTS if name not in places} == set()
+    assert {name for name in places if name not in BOOK.slots and name not in BOOK.groups} == set()
+    assert {name for name in BOOK.slots if name not in places} == set()
 
 
 def test_no_case_has_two_wordings_and_no_wording_two_cases_in_a_group() -> None:
-    for group, rows in TABLE.items():
+    for group, rows in BOOK.groups.items():
         if group != "headline":
             texts = [sentence.text for sentence in rows]
             assert len(set(texts)) == len(texts), group
