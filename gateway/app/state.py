@@ -25,6 +25,7 @@ from gateway.upstream.http_client import Http
 from gateway.vault.bucket import VaultFiles
 from gateway.vault.folder import VaultReader
 from gateway.wire.receipts import ReceiptError, ReceiptKey, read_key
+from gateway.wire.restoring import unfinished_restore
 
 START_S: Final = 10.0
 
@@ -80,8 +81,10 @@ async def open_state(
 
     Raises:
         LedgerUnreadable: the payments ledger cannot be opened.
-        GatewayError: the receipt key cannot be used.
+        GatewayError: the receipt key cannot be used, or a restore did not come to its end.
     """
+    if complaint := unfinished_restore(settings.state_dir):
+        raise GatewayError(complaint)
     key = _receipt_key(settings)
     opened = await asyncio.to_thread(Ledger, settings.ledger_where)
     vault = VaultReader(files, clock, settings.vault_max_age_seconds)

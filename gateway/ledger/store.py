@@ -35,7 +35,11 @@ PROBE_BYTES: Final = 32_768
 LANDED_AFTER_REFUSAL: Final = "landed_after_refusal"
 """The reason that a payment keeps which was refused and then settled."""
 DEADLOCK: Final = "40P01"
-GONE: Final = "the payments ledger file was removed or replaced: quoting has stopped; restart the gateway"
+GONE: Final = (
+    "the payments ledger file was removed or replaced: quoting has stopped; stop the gateway gently, never by kill -9, "
+    "then see that the file is there, and emi payments adopt"
+)
+"""What was sold lately may stand in this process alone, which writes it into the file when it is stopped."""
 DAMAGED: Final = "the payments ledger is damaged: quoting has stopped; restore its backup and restart the gateway"
 # No payment has it: a txid is 52 characters.
 PROBE_TXID: Final = "PROBE"

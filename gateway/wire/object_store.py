@@ -68,7 +68,7 @@ def is_bucket(url: str) -> bool:
     return urlsplit(url).scheme in SCHEMES
 
 
-def open_store(url: str, request_s: float = REQUEST_S, retries: int = RETRIES) -> Any:
+def open_store(url: str, request_s: float = REQUEST_S, retries: int = RETRIES, retry_for_s: float = RETRY_FOR_S) -> Any:
     """Make an obstore store of a bucket's URL; nothing is requested of it yet.
 
     One of `store_errors` is raised where the environment lacks what it needs.
@@ -77,6 +77,7 @@ def open_store(url: str, request_s: float = REQUEST_S, retries: int = RETRIES) -
         url: as `BucketUrl` writes it.
         request_s: seconds that one try may take.
         retries: further tries of a request that failed.
+        retry_for_s: seconds after which a request is not tried again.
     """
     from obstore.store import from_url  # noqa: PLC0415  only who has an object store pays for it
 
@@ -86,7 +87,7 @@ def open_store(url: str, request_s: float = REQUEST_S, retries: int = RETRIES) -
         "allow_http": endpoint_is_loopback(os.environ),
     }
     backoff = {"init_backoff": timedelta(milliseconds=100), "max_backoff": timedelta(seconds=1), "base": 2}
-    retry = {"max_retries": retries, "retry_timeout": timedelta(seconds=RETRY_FOR_S), "backoff": backoff}
+    retry = {"max_retries": retries, "retry_timeout": timedelta(seconds=retry_for_s), "backoff": backoff}
     return from_url(str(BucketUrl.parse(url)), client_options=client, retry_config=retry)  # type: ignore[call-overload]
 
 

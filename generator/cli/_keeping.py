@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 LOCK_FILES: Final = ("generator.lock", "up.lock")
 LOG_KEY: Final = "log.key"
 RECEIPT_KEY: Final = "receipt.key"
+SETTINGS_FOLDER: Final = Path("/etc/emi")
+"""Where `emi setup` puts the settings of the units."""
 
 
 def places_of(gateway_state: Path | None, settings_paths: Sequence[Path] = ()) -> Places:
@@ -35,18 +37,15 @@ def places_of(gateway_state: Path | None, settings_paths: Sequence[Path] = ()) -
     ours = generator_settings()
     gateway = gateway_settings(state_dir=gateway_state)
     ledger = gateway.ledger_where
-    missing = [path for path in settings_paths if not path.exists()]
-    if missing:
-        raise BackupError(f"--settings {missing[0]}: there is nothing")
-
     return Places(
         memory=Database(ours.memory),
         ledger=Database.at(ledger) if isinstance(ledger, Path) else _ledger(ledger),
         inbox=ours.inbox_path,
         site=ours.site_path if ours.site_url is None else None,
         exports=gateway.state_dir,
-        settings=(*settings_paths, *(path for path in [Path(FILE)] if path.exists())),
+        settings=(*settings_paths, Path(FILE)),
         keys={LOG_KEY: ours.log_key_path, RECEIPT_KEY: gateway.receipt_key_path},
+        states={"memory": ours.state_dir, "ledger": gateway.state_dir},
     )
 
 
@@ -103,6 +102,15 @@ def programs() -> dict[str, Program]:
         "memory": Program("memory", known.memory, memory, upgrade_memory),
         "ledger": Program("payments ledger", known.ledger, ledger, lambda path: open_engine(path).dispose()),
     }
+
+
+def own_signer() -> str | None:
+    """Return the public half of the key that signs this machine's backups; None where it has made none yet."""
+    from generator.cli._settings import generator_settings
+    from generator.keep.signing import KEY_FILE, own_key, public_text
+
+    path = generator_settings().backup_status_path.with_name(KEY_FILE)
+    return public_text(own_key(path)) if path.exists() else None
 
 
 @contextmanager

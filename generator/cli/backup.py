@@ -12,14 +12,17 @@ from typer.core import TyperGroup
 from generator.cli._keeping import (
     LOCK_FILES,
     LOG_KEY,
+    SETTINGS_FOLDER,
     audited_ledger,
     known_schemas,
+    own_signer,
     places_of,
     scratch_folder,
 )
-from generator.errors import GeneratorError
+from generator.errors import BackupError, GeneratorError
 
 if TYPE_CHECKING:
+    from generator.keep.figures import Figures
     from generator.keep.manifest import Manifest
     from generator.keep.places import Places
     from generator.keep.status import Kind
@@ -57,6 +60,20 @@ Scratch: TypeAlias = Annotated[
 SettingsPaths: TypeAlias = Annotated[
     list[Path] | None, typer.Option("--settings", help="File of settings, or a folder of them. May be repeated.")
 ]
+SettingsBack: TypeAlias = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--settings", help="File or folder in which settings may be put back. Default: /etc/emi and ./emi.yaml."
+    ),
+]
+Signer: TypeAlias = Annotated[
+    str | None,
+    typer.Option(help="Public key that the backup must be signed by. Default: this machine's, where it has one."),
+]
+Unsigned: TypeAlias = Annotated[bool, typer.Option("--unsigned", help="Do not ask who made the backup.")]
+Smaller: TypeAlias = Annotated[
+    bool, typer.Option("--smaller", help="It may hold less than one before it: an older backup was restored.")
+]
 
 
 @backup_app.command("make")
@@ -67,31 +84,49 @@ def make(
     keys: Annotated[
         str | None, typer.Option(help="Public key of age (age1…) for which log.key and receipt.key are added.")
     ] = None,
+    without: Annotated[
+        list[str] | None, typer.Option(help="Part that is left out: memory, ledger, inbox, once, settings, exports.")
+    ] = None,
+    *,
+    smaller: Smaller = False,
     scratch: Scratch = None,
 ) -> None:
     """Copy memory, ledger, ballots, settings and what was published once, while both programs run.
 
-    Of the backups in TARGET stay the newest of each of the last 48 hours, 30 days and 12 months that have one.
+    What the newest backup in TARGET has and this one would lack is an error, and so is a memory or a ledger that holds
+    less. The backup is signed by a key of this machine, whose public half is printed: keep that elsewhere.
+
+    Of the backups in TARGET stay, for each part, the newest of each of the last 48 hours, 30 days and 12 months that
+    have one with it.
 
     Example: emi backup /mnt/backups/emi --gateway-state /var/lib/emi/gateway --settings /etc/emi
     """
     from importlib.metadata import version
 
+    from generator.cli._settings import generator_settings
     from generator.clock import SystemClock
-    from generator.keep.backup import make_backup
+    from generator.keep.backup import Meant, make_backup
+    from generator.keep.signing import KEY_FILE, own_key, public_text
     from generator.keep.targets import open_target
 
-    places = places_of(gateway_state, settings or ())
+    program = version("educational-market-intelligence")
     try:
+        if missing := [path for path in settings or () if not path.exists()]:
+            raise BackupError(f"--settings {missing[0]}: there is nothing")
+        places = places_of(gateway_state, settings or ())
+
         with scratch_folder(scratch) as folder:
             opened = open_target(target, folder)
-            made = make_backup(places, opened, SystemClock().now, version("educational-market-intelligence"), keys)
+            key = own_key(generator_settings().backup_status_path.with_name(KEY_FILE))
+            meant = Meant(keys, tuple(without or ()), smaller, key)
+            made = make_backup(places, opened, SystemClock().now, program, meant)
     except GeneratorError as error:
         _note("backup", fault=str(error))
         raise
 
     _note("backup", found=f"{made.manifest.name}, {made.manifest.total_bytes / 1e6:.1f} MB")
     _show(made.manifest)
+    print(f"signed by {public_text(key)}")
     if made.removed:
         print(f"removed   {len(made.removed)} older: {', '.join(made.removed)}")
 
@@ -102,15 +137,16 @@ def list_backups(target: Where) -> None:
 
     Example: emi backup list s3://my-backups/emi
     """
-    from generator.keep.manifest import Manifest
-    from generator.keep.targets import open_target
+    from generator.keep.targets import manifests, open_target
 
     with scratch_folder(None) as folder:
-        opened = open_target(target, folder)
-        for name in opened.names():
-            manifest = Manifest.of(opened.manifest(name))
+        for name, manifest in manifests(open_target(target, folder)).items():
+            if manifest is None:
+                print(f"{name}  cannot be read: emi backup verify {target} --name {name}")
+                continue
+            holds = ", ".join(part.holds for part in manifest.parts)
             schemas = f"schemas {manifest.schemas.memory or '-'}, {manifest.schemas.ledger or '-'}"
-            print(f"{name}  cut {manifest.cut}  {manifest.total_bytes / 1e6:.1f} MB  {schemas}")
+            print(f"{name}  cut {manifest.cut}  {manifest.total_bytes / 1e6:.1f} MB  {schemas}  {holds}")
 
 
 @backup_app.command("verify")
@@ -118,33 +154,48 @@ def verify_backup(
     target: Where,
     name: Name = None,
     gateway_state: GatewayState = None,
+    settings: SettingsBack = None,
+    signer: Signer = None,
+    *,
+    unsigned: Unsigned = False,
+    smaller: Smaller = False,
     drill: Annotated[bool, typer.Option("--drill", help="Note the result for the doctor: a restore drill.")] = False,
     scratch: Scratch = None,
 ) -> None:
     """Put a backup back into a scratch folder, upgrade and audit it there; exit code 1 when it does not hold.
 
+    It must hold memory and ledger, and no less than what the last drill found.
+
     Example: emi backup verify /mnt/backups/emi
     """
+    from generator.cli._settings import generator_settings
     from generator.clock import SystemClock
     from generator.keep.restore import newest
+    from generator.keep.status import Status
     from generator.keep.targets import open_target
-    from generator.keep.verify import verify
+    from generator.keep.verify import NOTHING, verify
 
-    places = places_of(gateway_state)
     now = SystemClock().now()
     try:
+        places = places_of(gateway_state, settings or (SETTINGS_FOLDER,))
+        least = NOTHING if smaller else Status.load(generator_settings().backup_status_path).drilled
+        asked = None if unsigned else signer or own_signer()
+
         with scratch_folder(scratch) as folder:
             opened = open_target(target, folder)
             chosen = newest(opened, name)
-            verified = verify(opened, chosen, folder, known_schemas(), audited_ledger, places, now)
+            verified = verify(
+                opened, chosen, folder, known_schemas(), audited_ledger, places, now, signer=asked, least=least
+            )
     except GeneratorError as error:
         if drill:
             _note("drill", fault=str(error))
         raise
 
     print("\n".join(verified.lines))
+    print(f"signed by {asked}" if asked else "who made it was not asked: --signer KEY, as `emi backup` printed it")
     if drill:
-        _note("drill", found=f"{chosen} was put back and audited")
+        _note("drill", found=f"{chosen} was put back and audited", drilled=verified.manifest.figures)
 
 
 @backup_app.command("keygen")
@@ -158,38 +209,43 @@ def keygen(path: Annotated[Path, typer.Argument(help="New file for the private k
     print(f"private key  {path} (mode 0600): move it off this machine\npublic key   {make_identity(path)}")
 
 
-def restore(
+def restore(  # noqa: PLR0917
     target: Where,
     name: Name = None,
     gateway_state: GatewayState = None,
     identity: Annotated[
         Path | None, typer.Option(help="File with the private key of age, to put log.key and receipt.key back.")
     ] = None,
+    settings: SettingsBack = None,
+    signer: Signer = None,
+    *,
+    unsigned: Unsigned = False,
     scratch: Scratch = None,
 ) -> None:
-    """Put a backup back where the settings say; both programs must be stopped. Nothing is overwritten.
+    """Put a backup back where the settings say; both programs must be stopped. All of it is put back, or nothing.
 
     Databases that are there are renamed. Settings, keys and ballots of a name that is there stay as they are, and
-    so does a published site.
+    so does a published site. A restore that was cut off is marked, and neither program starts before it is run again.
 
-    Example: emi restore /mnt/backups/emi --gateway-state /var/lib/emi/gateway
+    Example: emi restore /mnt/backups/emi --gateway-state /var/lib/emi/gateway --signer KEY
     """
     from generator.cli._settings import generator_settings
     from generator.clock import SystemClock
     from generator.keep.restore import Restore, fetch, newest, refuse_if_in_use
     from generator.keep.targets import open_target
 
-    places = places_of(gateway_state)
+    places = places_of(gateway_state, settings or (SETTINGS_FOLDER,))
     folder = generator_settings().state_dir
     now = SystemClock().now()
+    asked = None if unsigned else signer or own_signer()
+    if asked is None and not unsigned:
+        raise BackupError("who made the backup is not known: name its key with --signer, or take it with --unsigned")
+
     with scratch_folder(scratch) as fetched_into:
         opened = open_target(target, fetched_into)
         refuse_if_in_use(places, tuple(folder / lock for lock in LOCK_FILES))
-
-        fetched = fetch(opened, newest(opened, name), fetched_into, known_schemas())
-        work = Restore(fetched, places, print, now, identity=identity)
-        work.run()
-        work.skip_generations(now)
+        fetched = fetch(opened, newest(opened, name), fetched_into, known_schemas(), asked)
+        Restore(fetched, places, print, now, identity=identity).run()
 
     print(_next_steps(fetched.manifest, places))
 
@@ -210,6 +266,7 @@ def _next_steps(manifest: Manifest, places: Places) -> str:
             f"- what was paid after the cut: emi payments adopt --since {since} --dry-run, as the gateway's user"
         )
     steps.append(f"- {_log_notice(manifest, places)}")
+    steps.append("- the first backup into a target that has newer ones than this: emi backup TARGET --smaller")
     return "\n".join(steps)
 
 
@@ -255,7 +312,7 @@ def _show(manifest: Manifest) -> None:
         print(f"left out  {line}")
 
 
-def _note(kind: Kind, found: str = "", fault: str | None = None) -> None:
+def _note(kind: Kind, found: str = "", fault: str | None = None, drilled: Figures | None = None) -> None:
     """Note the result for the doctor; a file that cannot be written does not fail the command."""
     from generator.cli._settings import generator_settings
     from generator.clock import SystemClock
@@ -263,6 +320,6 @@ def _note(kind: Kind, found: str = "", fault: str | None = None) -> None:
 
     path = generator_settings().backup_status_path
     try:
-        note(path, kind, SystemClock().now(), found, fault)
+        note(path, kind, SystemClock().now(), found, fault, drilled)
     except OSError as error:
         typer.echo(f"the result could not be noted in {path}: {error.strerror}", err=True)

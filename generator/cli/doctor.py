@@ -1,6 +1,7 @@
 """`emi doctor`: is the service alive and fresh?"""
 
 import json
+import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
@@ -29,6 +30,7 @@ ALARMS: Final = (
     ("emi_payments_refused_but_landed_total", 0, "refused, and found on the chain all the same"),
 )
 FAILURES: Final = ("emi_facilitator_failures_total", "emi_chain_failures_total", "emi_ledger_failures_total")
+WAL_RESET_MENDED: Final = (3, 51, 3)
 RESTORE: Final = "stop its program and restore the backup"
 
 
@@ -146,6 +148,8 @@ def _examine_origin(url: str | None) -> list[Check]:
     if origin != configured and not is_loopback(urlsplit(origin).hostname or ""):
         return examine(origin)
     kept = [*check_backups(settings.backup_status_path, datetime.now(UTC)), *check_inbox(settings.inbox_path)]
+    if any(is_sqlite(where) for where in (settings.memory, gateway.ledger_where)):
+        kept += check_sqlite()
 
     # A running `emi up` is its own gateway, whatever else listens on the configured port.
     gateways = [local_origin(gateway.host, gateway.port)] if configured == settings.origin else []
@@ -180,17 +184,40 @@ def check_inbox(inbox: Path) -> list[Check]:
     ]
 
 
+def is_sqlite(where: str | Path) -> bool:
+    """Return whether a database lies in a file."""
+    from gateway.ledger.engine import SQLITE
+
+    return isinstance(where, Path) or where.startswith(SQLITE)
+
+
+def check_sqlite(version: str = sqlite3.sqlite_version) -> list[Check]:
+    """Note an SQLite that may damage a file, which nothing here can see before it happened; none for a newer one.
+
+    >>> check_sqlite("3.51.3")
+    []
+    """
+    if tuple(map(int, version.split("."))) >= WAL_RESET_MENDED:
+        return []
+    mended = ".".join(map(str, WAL_RESET_MENDED))
+    found = (
+        f"before {mended}, unless your system mended it, two processes that write to a database in the same instant "
+        "may in very rare cases damage it (its WAL-reset fault); each backup and emi doctor --state would notice"
+    )
+    return [Check(f"SQLite {version}", None, found)]
+
+
 def examine_state() -> list[Check]:
     """Read the databases of STATE_DIR to their end; GeneratorError where there is none."""
     from gateway.ledger.damage import check_file
-    from gateway.ledger.engine import SQLITE, sqlite_path
+    from gateway.ledger.engine import sqlite_path
     from generator.cli._settings import gateway_settings, generator_settings
 
     settings = gateway_settings()
     databases = {"payments ledger": settings.ledger_where, "memory": generator_settings().memory}
     checks: list[Check] = []
     for name, where in databases.items():
-        if isinstance(where, str) and not where.startswith(SQLITE):
+        if not is_sqlite(where):
             checks.append(Check(name, None, "not a file; PostgreSQL checks its own, see pg_amcheck"))
             continue
 

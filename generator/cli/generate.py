@@ -72,6 +72,7 @@ def bootstrap() -> None:
     from generator.runtime.bootstrap import ensure_bootstrap
 
     settings = generator_settings()
+    refuse_half_a_state(settings)
     if settings.site_url is not None:
         raise GeneratorError(f"in {settings.site_url} the generator that leads first publishes it, at its start")
 
@@ -80,6 +81,15 @@ def bootstrap() -> None:
         print(f"bootstrap release published: {where}")
     else:
         print(f"nothing to do: {where} is published")
+
+
+def refuse_half_a_state(settings: GeneratorSettings) -> None:
+    """Raise GeneratorError where a restore into STATE_DIR did not come to its end."""
+    from gateway.wire.restoring import unfinished_restore
+    from generator.errors import GeneratorError
+
+    if complaint := unfinished_restore(settings.state_dir):
+        raise GeneratorError(complaint)
 
 
 def _prepared(
@@ -91,6 +101,7 @@ def _prepared(
     from generator.cli._settings import generator_settings, replay_start
 
     settings = generator_settings(source=source, data_dir=tuple(data) if data else None)
+    refuse_half_a_state(settings)
     begin = replay_start(settings, at, loop=loop)
 
     from generator.runtime.bootstrap import ensure_bootstrap  # takes a second, so errors of the settings come first

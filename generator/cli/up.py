@@ -24,7 +24,7 @@ from generator.catalog.endpoints import ENDPOINTS
 from generator.catalog.links import QUICKSTART
 from generator.catalog.products import PRODUCTS
 from generator.cli._published import fetch, local_origin
-from generator.cli.generate import Folders, Loop, MarketTime, SourceName
+from generator.cli.generate import Folders, Loop, MarketTime, SourceName, refuse_half_a_state
 from generator.errors import GeneratorError
 from generator.release.values import FIRST_GENERATION
 
@@ -174,6 +174,7 @@ def up(
 
     folders = tuple(data) if data else None
     settings = generator_settings(source=source, data_dir=folders, port=port, network=as_network)
+    refuse_half_a_state(settings)
     replay_start(settings, at, loop=loop)
     if settings.site_url:
         raise GeneratorError("emi up shows the site from its folder: EMI_SITE_URL must not be set")

@@ -20,13 +20,18 @@ import sqlalchemy as sa
 from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 
 from generator.errors import BackupError
-from generator.keep.files import PRIVATE, compress, decompress, give, owner_of
+from generator.keep.files import PRIVATE, compress, create, decompress, owner_of
 from generator.record.memory import tables as t
 
 SQLITE: Final = ".sqlite3.gz"
 POSTGRES: Final = ".pgdump"
 BUSY_S: Final = 30.0
 WHOLE: Final = "ok"
+SETTLED: Final = (
+    ("payments", "SELECT count(*) FROM payments WHERE state = 'settled'"),
+    ("settled_old", "SELECT count(*) FROM settled_old"),
+)
+"""In the ledger, of any schema: a payment that settled stays in one of these tables for good."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +41,16 @@ class Facts:
     schema: str
     generation: int = 0
     log_size: int = 0
+    payments: int = 0  # settled, those of long ago too
+
+
+@dataclass(frozen=True, slots=True)
+class Copy:
+    """A copy of a database."""
+
+    file: Path
+    facts: Facts
+    plain: int  # bytes once unpacked
 
 
 class Database:
@@ -99,40 +114,77 @@ class Database:
         return owner_of(self.path) if self.is_file else ("", "", PRIVATE)
 
 
-def copy(database: Database, folder: Path, name: str) -> tuple[Path, Facts]:
-    """Copy a database into a folder under a name; return the file, and what it is a copy of.
+def copy(database: Database, folder: Path, name: str) -> Copy:
+    """Copy a database into a folder under a name.
 
     Raises:
-        BackupError: it cannot be read, is damaged, or the program that copies it is not there.
+        BackupError: it cannot be read, is damaged or another program's, or the program that copies it is not there.
     """
     if not database.is_file:
-        return _dump(database, folder / f"{name}{POSTGRES}")
+        copied = _dump(database, folder / f"{name}{POSTGRES}")
+    else:
+        plain = folder / f"{name}.sqlite3"
+        target = folder / f"{name}{SQLITE}"
+        facts = _copy_file(database.path, plain)
+        copied = Copy(target, facts, compress(plain, target))
+        plain.unlink()
 
-    plain = folder / f"{name}.sqlite3"
-    target = folder / f"{name}{SQLITE}"
-    facts = _copy_file(database.path, plain)
-    compress(plain, target)
-    plain.unlink()
-    return target, facts
+    if not copied.facts.schema:
+        raise BackupError(f"{database.shown} holds none of our tables: no backup is made of it")
+    return copied
 
 
-def put_back(source: Path, database: Database, owner: tuple[str, str, int]) -> None:
-    """Make a database of its copy; there must be none yet.
+def unpack(source: Path, draft: Path, most_bytes: int) -> Facts:
+    """Make a database's file of its copy, under another name than its own, and read it to its end.
+
+    Args:
+        source: what `copy` wrote.
+        draft: a file that is not there.
+        most_bytes: of the file.
 
     Raises:
-        BackupError: the copy is of the other kind, or something is there.
+        BackupError: it is not whole, too large, or no database of ours.
+    """
+    with source.open("rb") as packed, create(draft) as file:
+        decompress(packed, file, most_bytes, source.name)
+        file.flush()
+        os.fsync(file.fileno())
+    try:
+        with contextlib.closing(sqlite3.connect(draft)) as made:
+            verdict = made.execute("PRAGMA quick_check(1)").fetchone()[0]
+    except sqlite3.Error as error:
+        raise BackupError(f"{source.name} is not a database: {error}") from error
+    if verdict != WHOLE:
+        raise BackupError(f"{source.name} is damaged: {' '.join(str(verdict).split())}"[:200])
+
+    with Database.at(draft).connected() as connection:
+        return facts_of(connection)
+
+
+def check_loadable(source: Path, database: Database) -> None:
+    """Raise BackupError where a copy cannot be put into a database: it is of the other kind, or the other is not empty.
+
+    Args:
+        source: what `copy` wrote.
+        database: where it is to go.
     """
     is_file = source.name.endswith(SQLITE)
     if is_file != database.is_file:
         kinds = ("PostgreSQL", "SQLite") if database.is_file else ("SQLite", "PostgreSQL")
         raise BackupError(f"{source.name} is of {kinds[0]}, {database.shown} is of {kinds[1]}")
     if is_file:
-        decompress(source, database.path)
-        give(database.path, *owner)
         return
 
     if database.is_there():
         raise BackupError(f"{database.shown} has tables already: make an empty database, or drop what is in it")
+    program = _program("pg_restore", _major(database))
+    listed = subprocess.run([program, "--list", str(source)], capture_output=True, text=True, check=False)  # noqa: S603
+    if listed.returncode != 0:
+        raise BackupError(f"{source.name} is not a dump: {' '.join(listed.stderr.split())}"[:200])
+
+
+def load(source: Path, database: Database) -> None:
+    """Put a dump into an empty database of PostgreSQL, in one transaction; BackupError where that fails."""
     program = _program("pg_restore", _major(database))
     _run(database, [program, "--exit-on-error", "--single-transaction", "--no-owner", "--no-acl"], str(source))
 
@@ -163,10 +215,18 @@ def facts_of(connection: sa.Connection) -> Facts:
     if t.meta.name in names:
         noted = {key: value for key, value in connection.execute(sa.select(t.meta.c.key, t.meta.c.value))}  # noqa: C416  typed
         log_size = connection.execute(sa.select(sa.func.max(t.log_entries.c.id))).scalar()
-        return Facts(noted.get(t.SCHEMA_KEY, ""), int(noted.get(t.GENERATION_KEY, 0)), int(log_size or 0))
-    if "alembic_version" in names:
-        return Facts(str(connection.exec_driver_sql("SELECT version_num FROM alembic_version").scalar() or ""))
+        generation = str(noted.get(t.GENERATION_KEY, 0))
+        if not generation.isdecimal():
+            raise BackupError("the memory names no number of its last release")
+        return Facts(str(noted.get(t.SCHEMA_KEY, "")), int(generation), int(log_size or 0))
+    if "alembic_version" in names and "payments" in names:
+        schema = str(connection.exec_driver_sql("SELECT version_num FROM alembic_version").scalar() or "")
+        return Facts(schema, payments=sum(_count(connection, query) for table, query in SETTLED if table in names))
     return Facts("")
+
+
+def _count(connection: sa.Connection, query: str) -> int:
+    return int(connection.exec_driver_sql(query).scalar() or 0)
 
 
 def raise_generation(database: Database, by: int) -> None:
@@ -177,14 +237,14 @@ def raise_generation(database: Database, by: int) -> None:
         connection.execute(value)
 
 
-def _dump(database: Database, target: Path) -> tuple[Path, Facts]:
+def _dump(database: Database, target: Path) -> Copy:
     program = _program("pg_dump", _major(database))
     with database.connected() as connection:
         facts = facts_of(connection)
         snapshot = connection.exec_driver_sql("SELECT pg_export_snapshot()").scalar_one()
         os.close(os.open(target, os.O_CREAT | os.O_EXCL, PRIVATE))
         _run(database, [program, "--format=custom", f"--snapshot={snapshot}", f"--file={target}"])
-    return target, facts
+    return Copy(target, facts, target.stat().st_size)
 
 
 def _major(database: Database) -> int:

@@ -1,16 +1,15 @@
-"""Files on this machine: written for their owner alone and durably, packed, compressed, digested, given back."""
+"""Files on this machine: written for their owner alone and durably, compressed, digested, given back."""
 
 import gzip
 import hashlib
-import io
 import os
 import pwd
 import shutil
 import stat
-import tarfile
-from collections.abc import Iterable, Iterator
-from grp import getgrgid
-from pathlib import Path, PurePosixPath
+import zlib
+from collections.abc import Iterable
+from grp import getgrgid, getgrnam
+from pathlib import Path
 from typing import IO, Final
 
 from generator.errors import BackupError
@@ -49,21 +48,35 @@ def digest_of(path: Path) -> tuple[int, str]:
         return file.tell(), digest.hexdigest()
 
 
-def compress(source: Path, target: Path) -> None:
-    """Write a file's bytes compressed into a new file."""
+def compress(source: Path, target: Path) -> int:
+    """Write a file's bytes compressed into a new file; return how many they were."""
     with source.open("rb") as plain, create(target) as file, gzip.GzipFile("", "wb", LEVEL, file, mtime=0) as packed:
         shutil.copyfileobj(plain, packed, CHUNK)
+        return plain.tell()
 
 
-def decompress(source: Path, target: Path) -> None:
-    """Write what `compress` wrote into a new file; BackupError where it is not whole."""
+def decompress(source: IO[bytes], target: IO[bytes], most_bytes: int, what: str) -> None:
+    """Write what was compressed into another file, and stop where it becomes more than it was said to be.
+
+    Args:
+        source: what `compress` wrote.
+        target: gets the plain bytes.
+        most_bytes: how many they are at most.
+        what: names it in an error.
+
+    Raises:
+        BackupError: it is not whole, or larger.
+    """
+    left = most_bytes
     try:
-        with gzip.open(source, "rb") as packed, create(target) as file:
-            shutil.copyfileobj(packed, file, CHUNK)
-            file.flush()
-            os.fsync(file.fileno())
-    except (EOFError, gzip.BadGzipFile) as error:
-        raise BackupError(f"{source.name} is not whole: {error}") from error
+        with gzip.GzipFile("", "rb", fileobj=source) as packed:
+            while chunk := packed.read(CHUNK):
+                left -= len(chunk)
+                if left < 0:
+                    raise BackupError(f"{what} is larger, once unpacked, than the {most_bytes} bytes that it may be")
+                target.write(chunk)
+    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+        raise BackupError(f"{what} is not whole: {error}") from error
 
 
 def names_below(folder: Path) -> list[str]:
@@ -73,63 +86,6 @@ def names_below(folder: Path) -> list[str]:
         inside = Path(at).relative_to(folder)
         found += [(inside / name).as_posix() for name in names]
     return sorted(found)
-
-
-def pack(target: Path, files: Iterable[tuple[Path, str]]) -> int:
-    """Pack files under their names into a new archive; return how many.
-
-    One that is gone meanwhile is left out, and so is whatever is not a plain file: a link could lead anywhere.
-    """
-    with create(target) as file:
-        return _pack(file, files)
-
-
-def packed(files: Iterable[tuple[Path, str]]) -> bytes:
-    """Return the archive that `pack` writes."""
-    file = io.BytesIO()
-    _pack(file, files)
-    return file.getvalue()
-
-
-def _pack(file: IO[bytes], files: Iterable[tuple[Path, str]]) -> int:
-    count = 0
-    with tarfile.open(fileobj=file, mode="w:gz", compresslevel=LEVEL) as archive:
-        for path, name in files:
-            try:
-                descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
-            except (FileNotFoundError, NotADirectoryError):
-                continue
-            except OSError:
-                if path.is_symlink():
-                    continue
-                raise
-
-            with os.fdopen(descriptor, "rb") as content:
-                if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-                    continue
-                member = archive.gettarinfo(arcname=name, fileobj=content)
-                # A file that grows or shrinks meanwhile must not spoil the archive: its size is that of what was read.
-                data = content.read()
-                member.type = tarfile.REGTYPE
-                member.linkname = ""
-                member.size = len(data)
-                archive.addfile(member, io.BytesIO(data))
-                count += 1
-    return count
-
-
-def members(archive: IO[bytes]) -> Iterator[tuple[tarfile.TarInfo, bytes]]:
-    """Yield the plain files of an archive; BackupError where it is not whole, or a name leads out of its folder."""
-    try:
-        with tarfile.open(fileobj=archive, mode="r:gz") as opened:
-            for member in opened:
-                name = PurePosixPath(member.name)
-                content = opened.extractfile(member)
-                if content is None or name.is_absolute() or ".." in name.parts:
-                    raise BackupError(f"the archive holds {member.name!r}, which cannot be put back")
-                yield member, content.read()
-    except (tarfile.TarError, EOFError, gzip.BadGzipFile) as error:
-        raise BackupError(f"an archive is not whole: {error}") from error
 
 
 def owner_of(path: Path) -> tuple[str, str, int]:
@@ -156,6 +112,17 @@ def give(path: Path, owner: str, group: str, mode: int) -> None:
     except LookupError as error:
         raise BackupError(f"{path} belongs to {owner}:{group}, unknown on this machine: make them first") from error
     path.chmod(mode)  # a change of owner takes some bits away
+
+
+def check_owner(owner: str, group: str) -> None:
+    """Raise BackupError where `give` would: this process may change owners, and there is no such user here."""
+    if os.geteuid() != 0 or not owner:
+        return
+    try:
+        _ = owner.isdecimal() or pwd.getpwnam(owner)
+        _ = group.isdecimal() or getgrnam(group)
+    except KeyError as error:
+        raise BackupError(f"files belong to {owner}:{group}, unknown on this machine: make them first") from error
 
 
 def _known(name: str) -> str | int:

@@ -26,8 +26,9 @@ class Places:
     inbox: Path
     site: Path | None  # None where it lies in an object store
     exports: Path | None = None  # folder of the monthly files of payments that left the ledger
-    settings: tuple[Path, ...] = ()  # files, or folders of files
+    settings: tuple[Path, ...] = ()  # files, or folders of files; there or not
     keys: Mapping[str, Path] = field(default_factory=dict)  # by the name in a backup
+    states: Mapping[str, Path] = field(default_factory=dict)  # STATE_DIR of each program, by its database's name
 
     @property
     def once(self) -> Path | None:
@@ -41,12 +42,12 @@ class Places:
 
 
 def settings_files(places: Places) -> list[Path]:
-    """Return the files of the settings, by absolute paths."""
+    """Return the files of the settings that are there, by absolute paths."""
     found: list[Path] = []
     for path in places.settings:
         if path.is_dir():
             found += [path.absolute() / name for name in names_below(path)]
-        else:
+        elif path.exists():
             found.append(path.absolute())
     return found
 
@@ -57,5 +58,14 @@ def exports_in(folder: Path) -> list[str]:
 
 
 def ballots_in(inbox: Path) -> list[str]:
-    """Return the names of ballots in an inbox: neither what is still being written, nor what the generator says."""
-    return [name for name in names_below(inbox) if "/" not in name and not name.startswith(".") and name[-4:] != ".tmp"]
+    """Return the names of ballots in an inbox."""
+    return [name for name in names_below(inbox) if is_ballot(name)]
+
+
+def is_ballot(name: str) -> bool:
+    """Return whether a file of an inbox is a ballot: neither what is still being written, nor what the generator says.
+
+    >>> [is_ballot(name) for name in ("A.ballot", ".open-round", "A.tmp", "folder/A.ballot")]
+    [True, False, False, False]
+    """
+    return "/" not in name and not name.startswith(".") and name[-4:] != ".tmp"

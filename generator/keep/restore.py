@@ -1,26 +1,51 @@
-"""Put a backup back where it was taken from. Nothing that is there is overwritten: it is renamed, or it stays."""
+"""Put a backup back where it was taken from: all of it, or nothing.
 
+First everything is fetched, unpacked, checked and decrypted, and both databases are made under other names than their
+own, with their numbers of releases raised. Until then nothing is where a program would find it. Then a mark says that a
+restore is under way, on which neither program starts; everything gets its name; and the mark goes. Nothing that is
+there is overwritten: it is renamed, or it stays.
+"""
+
+import contextlib
+import hashlib
 import io
 import os
+import re
+import shutil
 import tarfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Final
+from typing import IO, Final
 
+from gateway.wire.durable import replace_file
+from gateway.wire.restoring import MARK
 from gateway.wire.space import reason_of
 from generator.errors import BackupError
 from generator.keep import keys
-from generator.keep.databases import Database, put_back, raise_generation
-from generator.keep.files import digest_of, give, members, processes_with, write_private
+from generator.keep.archives import check, members
+from generator.keep.databases import Database, Facts, check_loadable, facts_of, load, raise_generation, unpack
+from generator.keep.files import check_owner, create, decompress, give, processes_with, sync_file
 from generator.keep.manifest import Manifest, Part, Schemas
-from generator.keep.places import EXPORTS, INBOX, KEYS, LEDGER, MEMORY, ONCE, SETTINGS, Places
-from generator.keep.targets import Target
+from generator.keep.places import EXPORTS, INBOX, KEYS, LEDGER, MEMORY, ONCE, SETTINGS, Places, is_ballot
+from generator.keep.signing import check_signature
+from generator.keep.targets import Target, manifest_of
 
 COMPANIONS: Final = ("", "-wal", "-shm", "-journal", "-damaged")
 """What lies next to a database of SQLite."""
+DRAFT: Final = ".restoring"
+LOOSEST: Final = 200
+SMALL: Final = 1 << 26
+"""Of a backup whose manifest does not say how large a part is once unpacked, it is taken for so many times its size at
+most, or for 64 MiB."""
+LARGEST_KEYS: Final = 1 << 20
+PUBLIC: Final = 0o644
+CLOSED: Final = 0o640
+KEY: Final = 0o600
+_EXPORT: Final = re.compile(r"settled-[0-9]{4}-[0-9]{2}\.csv")
 Say = Callable[[str], None]
+Refusal = Callable[[str], str | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,32 +56,45 @@ class Fetched:
     files: dict[str, Path]  # by what they hold
 
 
-def fetch(target: Target, name: str, folder: Path, known: Schemas) -> Fetched:
+def fetch(target: Target, name: str, folder: Path, known: Schemas, signer: str | None = None) -> Fetched:
     """Bring a backup to this machine and compare it with its manifest.
 
     Args:
         target: where backups lie.
         name: of the backup.
-        folder: for what does not lie on this machine.
+        folder: for its files.
         known: the newest schemas that this program knows.
+        signer: public key of the machine that made it; None does not ask who did.
 
     Raises:
-        BackupError: it is not whole, or a newer program made it.
+        BackupError: it is not whole, not that machine's, or a newer program made it.
     """
-    manifest = Manifest.of(target.manifest(name))
+    manifest = manifest_of(target, name)
+    if signer is not None:
+        check_signature(manifest, signer)
     manifest.check_known(known)
-    files: dict[str, Path] = {}
-    for part in manifest.parts:
-        path = target.fetch(name, part.file, folder)
-        try:
-            found = digest_of(path)
-        except OSError as error:
-            raise BackupError(f"backup {name}: {part.file} cannot be read: {error.strerror}") from error
-        if found != (part.bytes, part.sha256):
-            raise BackupError(f"backup {name}: {part.file} is not what its manifest says: choose another backup")
-        kind = part.holds
-        files[kind] = path
-    return Fetched(manifest, files)
+
+    needed = manifest.total_bytes + sum(_most_plain(part) for part in manifest.parts if part.plain is not None)
+    if needed > shutil.disk_usage(folder).free:
+        raise BackupError(f"backup {name} takes {needed / 1e6:.0f} MB unpacked, for which {folder} has no room")
+    return Fetched(manifest, {str(part.holds): _fetch(target, name, part, folder) for part in manifest.parts})
+
+
+def _fetch(target: Target, name: str, part: Part, folder: Path) -> Path:
+    path = folder / part.file
+    digest = hashlib.sha256()
+    with create(path) as file:
+        for chunk in target.read(name, part.file, part.bytes):
+            digest.update(chunk)
+            file.write(chunk)
+        size = file.tell()
+    if (size, digest.hexdigest()) != (part.bytes, part.sha256):
+        raise BackupError(f"backup {name}: {part.file} is not what its manifest says: choose another backup")
+    return path
+
+
+def _most_plain(part: Part) -> int:
+    return max(SMALL, LOOSEST * part.bytes) if part.plain is None else part.plain
 
 
 def newest(target: Target, name: str | None) -> str:
@@ -84,10 +122,12 @@ class Restore:
 
     Args:
         fetched: the backup.
-        places: of this machine.
+        places: of this machine; settings are put back below those that it names, and nowhere else.
         say: called with each thing that is done.
-        now: the wall time, in the names of what is renamed.
+        now: the wall time, in the names of what is renamed; as many numbers of releases are left out as there are
+            seconds since the copy, for readers may have seen as many.
         root: below which files with absolute names are put; another one for a trial.
+        is_trial: all of it stays this process's own, which may have no right to give files away.
         identity: file with the private key for the backup's keys; None leaves them out.
     """
 
@@ -100,35 +140,172 @@ class Restore:
         *,
         root: Path = Path("/"),
         identity: Path | None = None,
+        is_trial: bool = False,
     ) -> None:
         self._fetched = fetched
         self._places = places
         self._say = say
         self._suffix = f".before-{now:%Y%m%dT%H%M%SZ}"
         self._root = root
-        self._is_trial = root != Path("/")
         self._identity = identity
+        self._is_trial = is_trial
+        since = now - datetime.fromisoformat(fetched.manifest.began)
+        self._skipped = max(0, int(since.total_seconds())) + 1
+        self._at = Path()  # what is being written, for an error that does not name it
 
     def run(self) -> None:
-        """Put everything back; BackupError names what was not, and what was renamed keeps that name."""
-        try:
-            self._database(MEMORY, self._places.memory)
-            self._database(LEDGER, self._places.ledger)
-            self._folder(INBOX, self._places.inbox)
-            if self._places.exports is not None:
-                self._folder(EXPORTS, self._places.exports)
-            self._once()
-            self._files(SETTINGS)
-            self._keys()
-        except OSError as error:
-            place = Path(error.filename or ".")
-            raise BackupError(f"{place} was not put back: {reason_of(error, place)}") from error
+        """Put everything back; BackupError where nothing was, or where the mark of the restore is left to say so."""
+        with contextlib.ExitStack() as drafts:
+            archives, keyring = self._check(drafts)
+            try:
+                self._mark()
+            except OSError as error:
+                with contextlib.suppress(OSError):
+                    self._unmark()
+                raise BackupError(self._reason(error)) from error
 
-    def skip_generations(self, now: datetime) -> None:
-        """Leave out as many numbers of releases as there may have been since the copy of the memory: one a second."""
-        if self._fetched.manifest.part(MEMORY) is not None:
-            since = now - datetime.fromisoformat(self._fetched.manifest.began)
-            raise_generation(self._places.memory, max(0, int(since.total_seconds())) + 1)
+            try:
+                self._put(archives, keyring)
+                self._unmark()
+            except (OSError, BackupError) as error:
+                text = str(error) if isinstance(error, BackupError) else self._reason(error)
+                again = "the restore is not over, and neither program starts until it was run again"
+                raise BackupError(f"{text}: {again}") from error
+
+    def _reason(self, error: OSError) -> str:
+        place = Path(error.filename) if isinstance(error.filename, str) else self._at
+        return f"{place} was not put back: {reason_of(error, place)}"
+
+    # Before anything is put back.
+
+    def _check(self, drafts: contextlib.ExitStack) -> tuple[dict[str, Path], io.BytesIO | None]:
+        """Read all of it; return the unpacked archives, and the one of the keys."""
+        try:
+            archives = {
+                holds: self._unpacked(*found, refusal)
+                for holds, refusal in self._refusals().items()
+                if (found := self._part(holds))
+            }
+            keyring = self._decrypted()
+            for holds, database in self._databases():
+                self._draft(holds, database, drafts)
+        except OSError as error:
+            raise BackupError(self._reason(error)) from error
+        return archives, keyring
+
+    def _refusals(self) -> dict[str, Refusal]:
+        """Return for each archive why a name does not belong into it."""
+        return {
+            INBOX: lambda name: None if is_ballot(name) else "is not a ballot",
+            EXPORTS: lambda name: None if _EXPORT.fullmatch(name) else "is not a month of payments",
+            ONCE: lambda _name: None,
+            SETTINGS: self._refuse_setting,
+        }
+
+    def _refuse_setting(self, name: str) -> str | None:
+        """Refuse what lies elsewhere than the settings of this machine, also by a link among them."""
+        place = Path("/") / name
+        for allowed in self._places.settings:
+            inside = allowed.absolute()
+            # A folder that is there may hold a link that leads out of it.
+            if place.is_relative_to(inside) and place.resolve().is_relative_to(inside.resolve()):
+                return None
+        shown = ", ".join(str(path.absolute()) for path in self._places.settings) or "no folder of settings"
+        return f"is not below {shown}: if it is yours, name it with --settings {place}"
+
+    def _unpacked(self, part: Part, source: Path, refusal: Refusal) -> Path:
+        self._at = plain = source.with_suffix("")
+        with source.open("rb") as packed, create(plain) as archive:
+            decompress(packed, archive, _most_plain(part), source.name)
+        with plain.open("rb") as archive:
+            check(archive, source.name, refusal)
+            for member, _ in members(archive):
+                check_owner(*self._owner(member))
+        return plain
+
+    def _decrypted(self) -> io.BytesIO | None:
+        found = self._part(KEYS)
+        if found is None or self._identity is None:
+            return None
+
+        part, source = found
+        archive = io.BytesIO()
+        packed = io.BytesIO(keys.decrypt(source.read_bytes(), self._identity))
+        decompress(packed, archive, min(_most_plain(part), LARGEST_KEYS), source.name)
+        archive.seek(0)
+        check(archive, source.name, lambda name: None if name in self._places.keys else "is not a key of this service")
+        return archive
+
+    def _databases(self) -> Iterator[tuple[str, Database]]:
+        yield from ((MEMORY, self._places.memory), (LEDGER, self._places.ledger))
+
+    def _draft(self, holds: str, database: Database, drafts: contextlib.ExitStack) -> None:
+        """Make a database under the name of a draft, which goes with the block unless it got its own name."""
+        found = self._part(holds)
+        if found is None:
+            return
+
+        part, source = found
+        if not self._is_trial:
+            check_owner(part.owner, part.group)
+        check_loadable(source, database)
+        if not database.is_file:
+            return
+
+        made = self._make_parents(database.path, part)
+        for folder in made:
+            drafts.callback(_remove_if_empty, folder)
+        self._at = draft = _draft_of(database.path)
+        for suffix in COMPANIONS:
+            drafts.callback(draft.with_name(draft.name + suffix).unlink, missing_ok=True)
+        draft.unlink(missing_ok=True)
+
+        self._compare(holds, unpack(source, draft, _most_plain(part)))
+        if holds == MEMORY:
+            raise_generation(Database.at(draft), self._skipped)
+        give(draft, *self._rights(part.owner, part.group, part.mode))
+        sync_file(draft)
+
+    def _compare(self, holds: str, facts: Facts) -> None:
+        """Raise BackupError where a database does not match the manifest."""
+        manifest = self._fetched.manifest
+        said = Facts(manifest.schemas.memory, manifest.generation, manifest.log_size)
+        if holds == LEDGER:
+            # Format 1 did not count payments.
+            payments = facts.payments if manifest.format == 1 else manifest.payments
+            said = Facts(manifest.schemas.ledger, payments=payments)
+        if facts != said:
+            raise BackupError(f"backup {manifest.name}: the {holds} in it does not match its manifest")
+
+    # From here on with the mark.
+
+    def _marks(self) -> list[Path]:
+        return [folder / MARK for folder in dict.fromkeys(self._places.states.values())]
+
+    def _mark(self) -> None:
+        for holds, folder in self._places.states.items():
+            found = self._part(holds) or self._part(INBOX)
+            if found is not None:
+                self._make_parents(folder / MARK, found[0])
+        for mark in self._marks():
+            mark.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            replace_file(mark, f"{self._fetched.manifest.name}\n".encode(), PUBLIC)
+
+    def _unmark(self) -> None:
+        for mark in self._marks():
+            if mark.exists():
+                mark.unlink()
+                sync_file(mark.parent)
+
+    def _put(self, archives: dict[str, Path], keyring: io.BytesIO | None) -> None:
+        for holds, database in self._databases():
+            self._database(holds, database)
+        self._folder(INBOX, self._places.inbox, archives, CLOSED)
+        if self._places.exports is not None:
+            self._folder(EXPORTS, self._places.exports, archives, CLOSED)
+        self._once(archives)
+        self._settings(archives)
+        self._keys(keyring)
 
     def _part(self, holds: str) -> tuple[Part, Path] | None:
         part = self._fetched.manifest.part(holds)
@@ -139,29 +316,35 @@ class Restore:
         if found is None:
             return
 
-        part, source = found
         if database.is_file:
-            self._make_parents(database.path, part)
             for suffix in COMPANIONS:
                 self._rename(database.path.with_name(database.path.name + suffix))
-        put_back(source, database, self._rights(part.owner, part.group, part.mode))
+            _draft_of(database.path).rename(database.path)
+            sync_file(database.path.parent)
+        else:
+            load(found[1], database)
+            with database.connected() as connection:
+                self._compare(holds, facts_of(connection))
+            if holds == MEMORY:
+                raise_generation(database, self._skipped)
         self._say(f"{holds}: {database.shown}")
 
-    def _folder(self, holds: str, folder: Path) -> None:
+    def _folder(self, holds: str, folder: Path, archives: dict[str, Path], rights: int) -> None:
         """Add files to a folder; one of a name that is there stays."""
         found = self._part(holds)
         if found is None:
             return
 
-        part, source = found
+        part, _ = found
+        self._at = folder
         if not folder.is_dir():
             self._make_parents(folder, part)
             folder.mkdir(0o700)
             give(folder, *self._rights(part.owner, part.group, part.mode))
-        count = self._unpack(source, folder)
+        count = self._unpack(archives[holds], folder, rights)
         self._say(f"{holds}: {count} files in {folder}")
 
-    def _once(self) -> None:
+    def _once(self, archives: dict[str, Path]) -> None:
         """Put back what was published once, unless readers have a release: then the site is newer, and stays."""
         once = self._places.once
         if once is None or self._part(ONCE) is None:
@@ -170,64 +353,81 @@ class Restore:
             self._say(f"{ONCE}: {once} stays as it is, since readers have a release there")
             return
         self._rename(once)
-        self._folder(ONCE, once)
+        self._folder(ONCE, once, archives, PUBLIC)
 
-    def _files(self, holds: str) -> None:
-        found = self._part(holds)
-        if found is not None:
-            count = self._unpack(found[1], self._root)
-            self._say(f"{holds}: {count} files; those that were there stay as they are")
+    def _settings(self, archives: dict[str, Path]) -> None:
+        if SETTINGS in archives:
+            count = self._unpack(archives[SETTINGS], self._root, CLOSED)
+            self._say(f"{SETTINGS}: {count} files; those that were there stay as they are")
 
-    def _keys(self) -> None:
-        found = self._part(KEYS)
-        if found is None:
+    def _keys(self, keyring: io.BytesIO | None) -> None:
+        if keyring is None:
+            if self._part(KEYS) is not None:
+                self._say(f"{KEYS}: left out; add --identity FILE, the private key for which they are encrypted")
             return
-        if self._identity is None:
-            self._say(f"{KEYS}: left out; add --identity FILE, the private key for which they are encrypted")
-            return
-        archive = io.BytesIO(keys.decrypt(found[1].read_bytes(), self._identity))
-        for member, data in members(archive):
-            place = self._places.keys.get(member.name)
-            if place is not None:
-                kept = "put back" if self._write_member(place, member, data) else "is there, and stays"
-                self._say(f"{KEYS}: {place} {kept}")
+        for member, content in members(keyring):
+            place = self._places.keys[member.name]
+            kept = "put back" if self._write(place, member, content, KEY) else "is there, and stays"
+            self._say(f"{KEYS}: {place} {kept}")
 
-    def _unpack(self, source: Path, folder: Path) -> int:
+    def _unpack(self, source: Path, folder: Path, rights: int) -> int:
         """Write the files of an archive that are not there; return how many."""
         with source.open("rb") as archive:
-            return sum(self._write_member(folder / member.name, member, data) for member, data in members(archive))
+            files = members(archive)
+            return sum(self._write(folder / member.name, member, content, rights) for member, content in files)
 
-    def _write_member(self, path: Path, member: tarfile.TarInfo, data: bytes) -> bool:
-        """Write a file of an archive with its owner, mode and time; one that is there stays, and False is returned."""
+    def _write(self, path: Path, member: tarfile.TarInfo, content: IO[bytes], rights: int) -> bool:
+        """Write a file with its owner, mode and time; one that is there stays, and False is returned."""
+        self._at = path
         if path.exists():
             return False
 
-        owner = member.uname or str(member.uid)
-        group = member.gname or str(member.gid)
         # Whoever may read the file may enter its folders.
-        readers = member.mode & 0o044
+        readers = member.mode & rights & 0o044
         missing = [folder for folder in path.parents if not folder.exists()]
         for folder in reversed(missing):
             folder.mkdir(0o700)
-            give(folder, *self._rights(owner, group, 0o700 | readers | readers >> 2))
+            give(folder, *self._rights(*self._owner(member), 0o700 | readers | readers >> 2))
 
-        write_private(path, data)
-        give(path, *self._rights(owner, group, member.mode))
-        os.utime(path, (member.mtime, member.mtime))
+        draft = path.with_name(f".{path.name}"[:200] + DRAFT)
+        draft.unlink(missing_ok=True)
+        with create(draft) as file:
+            shutil.copyfileobj(content, file)
+            file.flush()
+            os.fsync(file.fileno())
+        give(draft, *self._rights(*self._owner(member), member.mode & rights))
+        os.utime(draft, (member.mtime, member.mtime))
+        draft.rename(path)
         return True
+
+    def _owner(self, member: tarfile.TarInfo) -> tuple[str, str]:
+        if self._is_trial:
+            return "", ""
+        return member.uname or str(member.uid), member.gname or str(member.gid)
 
     def _rights(self, owner: str, group: str, mode: int) -> tuple[str, str, int]:
         """Return whose something is to be, and its mode; in a trial this process's own, which may not give it away."""
         return ("", "", mode & 0o700) if self._is_trial else (owner, group, mode)
 
-    def _make_parents(self, path: Path, part: Part) -> None:
+    def _make_parents(self, path: Path, part: Part) -> list[Path]:
+        """Make the folders above a path that are missing, and return them, the innermost first."""
         missing = [folder for folder in path.parents if not folder.exists()]
         for folder in reversed(missing):
             folder.mkdir(0o700)
         if missing:
             give(missing[0], *self._rights(part.owner, part.group, 0o700))
+        return missing
 
     def _rename(self, path: Path) -> None:
         if path.exists():
             renamed = path.rename(path.with_name(path.name + self._suffix))
             self._say(f"{path} is now {renamed.name}")
+
+
+def _draft_of(path: Path) -> Path:
+    return path.with_name(path.name + DRAFT)
+
+
+def _remove_if_empty(folder: Path) -> None:
+    with contextlib.suppress(OSError):
+        folder.rmdir()

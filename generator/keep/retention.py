@@ -1,10 +1,10 @@
-"""How a backup is named, and which backups stay: the newest of each of the last hours, days and months that have one.
+"""How a backup is named, and which stay: of each part the newest of each of the last hours, days and months with one.
 
 A name is the second at which the backup began, so names sort by time, and the first letters of a name are its month,
 its day, its hour.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Final
 
@@ -34,17 +34,25 @@ def is_name(text: str) -> bool:
         return False
 
 
-def kept(names: Iterable[str]) -> frozenset[str]:
-    """Return which backups stay.
+def kept(backups: Mapping[str, Iterable[str]]) -> frozenset[str]:
+    """Return which backups stay: for each part by itself, the newest of the spans that have one with that part.
 
-    >>> sorted(kept(["20261125T200409Z", "20261125T203000Z", "20261125T210000Z"]))
+    So no backup takes the place of another that holds what it lacks.
+
+    >>> sorted(kept({"20261125T200409Z": ["ledger"], "20261125T203000Z": ["ledger"], "20261125T210000Z": ["ledger"]}))
     ['20261125T203000Z', '20261125T210000Z']
+    >>> sorted(kept({"20261125T200409Z": ["ledger", "keys"], "20261125T203000Z": ["ledger"]}))
+    ['20261125T200409Z', '20261125T203000Z']
+
+    Args:
+        backups: what each holds, by its name.
     """
-    newest_first = sorted(names, reverse=True)
     staying: set[str] = set()
-    for letters, most in SPANS:
-        newest: dict[str, str] = {}
-        for name in newest_first:
-            newest.setdefault(name[:letters], name)
-        staying.update(list(newest.values())[:most])
+    for part in {part for parts in backups.values() for part in parts}:
+        newest_first = sorted((name for name, parts in backups.items() if part in parts), reverse=True)
+        for letters, most in SPANS:
+            newest: dict[str, str] = {}
+            for name in newest_first:
+                newest.setdefault(name[:letters], name)
+            staying.update(list(newest.values())[:most])
     return frozenset(staying)

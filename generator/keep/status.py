@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Final, Literal, Self
 
 from gateway.wire.durable import replace_file
+from generator.keep.figures import Figures
 
 OLDEST_BACKUP: Final = timedelta(hours=26)
 OLDEST_DRILL: Final = timedelta(days=45)
@@ -41,13 +42,16 @@ class Status:
 
     backup: Result = field(default_factory=Result)
     drill: Result = field(default_factory=Result)
+    drilled: Figures = field(default_factory=Figures)  # what the last good drill found in its backup
 
     @classmethod
     def load(cls, path: Path) -> Self:
         """Read it; nothing was tried where there is no file, or none that can be read."""
         try:
             values = json.loads(path.read_bytes())
-            return cls(Result(**values["backup"]), Result(**values["drill"]))
+            # A note of an earlier version has no figures.
+            figures = Figures(**values.get("drilled", {}))
+            return cls(Result(**values["backup"]), Result(**values["drill"]), figures)
         except (OSError, ValueError, TypeError, KeyError):
             return cls()
 
@@ -60,8 +64,15 @@ class Status:
         return self.drill.judge("restore drill", now, OLDEST_DRILL)
 
 
-def note(path: Path, kind: Kind, at: datetime, found: str = "", fault: str | None = None) -> None:
-    """Note what a backup or a drill came to, whole or not at all."""
+def note(  # noqa: PLR0917
+    path: Path,
+    kind: Kind,
+    at: datetime,
+    found: str = "",
+    fault: str | None = None,
+    drilled: Figures | None = None,
+) -> None:
+    """Note what a backup or a drill came to, whole or not at all; `drilled` is what a drill found in its backup."""
     before = Status.load(path)
     result: Result = getattr(before, kind)
     seconds = at.timestamp()
@@ -69,6 +80,8 @@ def note(path: Path, kind: Kind, at: datetime, found: str = "", fault: str | Non
     if fault is None:
         changed = replace(changed, good_at=seconds)
     status = replace(before, backup=changed) if kind == "backup" else replace(before, drill=changed)
+    if drilled is not None:
+        status = replace(status, drilled=drilled)
 
     path.parent.mkdir(parents=True, exist_ok=True)
     replace_file(path, json.dumps(asdict(status)).encode(), READABLE)

@@ -8,6 +8,7 @@ import contextlib
 import fcntl
 import os
 import shutil
+import stat
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final, Protocol
@@ -16,10 +17,16 @@ from gateway.wire.object_store import BucketUrl, is_bucket, open_store, plain_er
 from gateway.wire.space import reason_of
 from generator.errors import BackupError
 from generator.keep import manifest
-from generator.keep.files import create, sync_file
+from generator.keep.files import CHUNK, sync_file
+from generator.keep.manifest import Manifest
 from generator.keep.retention import is_name
 
 REQUEST_S: Final = 120.0
+RETRIES: Final = 5
+RETRY_FOR_S: Final = REQUEST_S * RETRIES
+STEP_BYTES: Final = 5 << 20
+"""What one request sends or gets, the least that S3 takes in parts. One at a time: each has `REQUEST_S` for itself, so
+that a line of 45 kB/s is enough, however large a backup is."""
 DRAFT: Final = "."
 
 
@@ -34,17 +41,29 @@ class Target(Protocol):
         """Give a folder to fill; at the end of the block it is there as a backup, after an exception it is not."""
         ...
 
-    def manifest(self, name: str) -> bytes:
-        """Return the manifest of a backup."""
-        ...
-
-    def fetch(self, name: str, file: str, into: Path) -> Path:
-        """Return a file of a backup on this machine, `into` a folder where it does not lie here already."""
+    def read(self, name: str, file: str, most_bytes: int) -> Iterator[bytes]:
+        """Yield a file of a backup; refused at once is one that is longer, or anything but a regular file."""
         ...
 
     def remove(self, name: str) -> None:
         """Remove a backup."""
         ...
+
+
+def manifest_of(target: Target, name: str) -> Manifest:
+    """Read the manifest of a backup; BackupError where it cannot be read, or cannot be right."""
+    return Manifest.of(b"".join(target.read(name, manifest.FILE, manifest.MOST_BYTES)), name)
+
+
+def manifests(target: Target) -> dict[str, Manifest | None]:
+    """Return the manifest of each backup that is there, oldest first; None for one that cannot be read."""
+    found: dict[str, Manifest | None] = {}
+    for name in target.names():
+        try:
+            found[name] = manifest_of(target, name)
+        except BackupError:
+            found[name] = None
+    return found
 
 
 def open_target(where: str, scratch: Path) -> Target:
@@ -54,6 +73,8 @@ def open_target(where: str, scratch: Path) -> Target:
         where: a folder, made if absent, or `s3://bucket/prefix`, `gs://…`, `az://…`.
         scratch: folder in which a backup for an object store is made first.
     """
+    if not where.strip():
+        raise BackupError("the target is empty: name a folder, or s3://, gs:// or az:// (is BACKUP_TARGET set?)")
     if is_bucket(where):
         return BucketTarget(where, scratch)
     if "://" in where:
@@ -94,14 +115,18 @@ class FolderTarget:
             finally:
                 shutil.rmtree(draft, ignore_errors=True)
 
-    def manifest(self, name: str) -> bytes:
-        """See `Target`."""
-        with self._named():
-            return (self._folder / name / manifest.FILE).read_bytes()
-
-    def fetch(self, name: str, file: str, into: Path) -> Path:
-        """See `Target`."""
-        return self._folder / name / file
+    def read(self, name: str, file: str, most_bytes: int) -> Iterator[bytes]:
+        """See `Target`; a link is not followed, and nothing is waited for that a device or a pipe may say."""
+        try:
+            descriptor = os.open(self._folder / name / file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+            with os.fdopen(descriptor, "rb") as content:
+                status = os.fstat(descriptor)
+                if not stat.S_ISREG(status.st_mode) or status.st_size > most_bytes:
+                    raise BackupError(f"backup {name}: {file} is not a regular file, or larger than it may be")
+                while chunk := content.read(CHUNK):
+                    yield chunk
+        except OSError as error:
+            raise BackupError(f"backup {name}: {file} cannot be read: {error.strerror}") from error
 
     def remove(self, name: str) -> None:
         """Remove a backup; renamed first, so that no half of one keeps its name."""
@@ -142,7 +167,7 @@ class BucketTarget:
         self._scratch = scratch
         try:
             self._name = str(BucketUrl.parse(url))
-            self._store = store or open_store(self._name, REQUEST_S)
+            self._store = store or open_store(self._name, REQUEST_S, RETRIES, RETRY_FOR_S)
         except store_errors() as error:
             raise BackupError(f"{url.partition('?')[0]} cannot be used: {plain_error(error)}") from None
 
@@ -167,26 +192,23 @@ class BucketTarget:
             with self._named():
                 # The manifest last: without it the others are no backup.
                 for path in sorted(folder.iterdir(), key=lambda path: path.name == manifest.FILE):
-                    obstore.put(self._store, f"{name}/{path.name}", path)
+                    place = f"{name}/{path.name}"
+                    obstore.put(self._store, place, path, chunk_size=STEP_BYTES, max_concurrency=1)
         finally:
             shutil.rmtree(folder, ignore_errors=True)
 
-    def manifest(self, name: str) -> bytes:
-        """See `Target`."""
+    def read(self, name: str, file: str, most_bytes: int) -> Iterator[bytes]:
+        """See `Target`; in steps, since a request has to end in time as a whole."""
         import obstore  # noqa: PLC0415  as above
 
+        place = f"{name}/{file}"
         with self._named():
-            return bytes(obstore.get(self._store, f"{name}/{manifest.FILE}").bytes())
-
-    def fetch(self, name: str, file: str, into: Path) -> Path:
-        """See `Target`."""
-        import obstore  # noqa: PLC0415  as above
-
-        path = into / file
-        with self._named(), create(path) as target:
-            for chunk in obstore.get(self._store, f"{name}/{file}").stream():
-                target.write(chunk)
-        return path
+            size = int(obstore.head(self._store, place)["size"])
+            if size > most_bytes:
+                raise BackupError(f"backup {name}: {file} is larger than it may be")
+            for start in range(0, size, STEP_BYTES):
+                end = min(start + STEP_BYTES, size)
+                yield bytes(obstore.get_range(self._store, place, start=start, end=end))
 
     def remove(self, name: str) -> None:
         """See `Target`."""

@@ -6,8 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from generator.keep.databases import Database, copy, facts_of
-from generator.keep.files import decompress
+from generator.keep.databases import Database, copy, facts_of, unpack
 
 Monotonic = Callable[[], float]
 
@@ -62,17 +61,17 @@ def rehearse(database: Database, program: Program, scratch: Path, monotonic: Mon
             before = facts_of(connection).schema
         return Rehearsal(program.what, before, program.schema, steps_after(program.migrations, before))
 
-    packed, facts = copy(database, scratch, "rehearsal")
+    copied = copy(database, scratch, "rehearsal")
     path = scratch / "copy.sqlite3"
-    decompress(packed, path)
-    size = path.stat().st_size
+    facts = unpack(copied.file, path, copied.plain)
+    size = copied.plain
 
     began_s = monotonic()
     program.upgrade(path)
     seconds = monotonic() - began_s
 
     grown = sum(file.stat().st_size for file in scratch.glob("copy.sqlite3*")) - size
-    packed.unlink()
+    copied.file.unlink()
     path.unlink()
     steps = steps_after(program.migrations, facts.schema)
     return Rehearsal(program.what, facts.schema, program.schema, steps, size, seconds, grown)

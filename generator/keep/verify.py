@@ -5,15 +5,18 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+from typing import Final
 
 from generator.errors import BackupError
 from generator.keep.audit import MemoryFigures, audit_memory
 from generator.keep.databases import Database, scratch_database
+from generator.keep.figures import Figures
 from generator.keep.manifest import Manifest, Schemas
 from generator.keep.places import LEDGER, MEMORY, ONCE, Places
 from generator.keep.restore import Fetched, Restore, fetch
 from generator.keep.targets import Target
 
+NOTHING: Final = Figures()
 AuditLedger = Callable[[Path | str], str]
 """Upgrades and reads the payments ledger in a file or at a URL; returns what it holds, or raises BackupError."""
 
@@ -43,7 +46,16 @@ class Verified:
 
 
 def verify(  # noqa: PLR0917
-    target: Target, name: str, scratch: Path, known: Schemas, audit_ledger: AuditLedger, places: Places, now: datetime
+    target: Target,
+    name: str,
+    scratch: Path,
+    known: Schemas,
+    audit_ledger: AuditLedger,
+    places: Places,
+    now: datetime,
+    *,
+    signer: str | None = None,
+    least: Figures = NOTHING,
 ) -> Verified:
     """Put a backup back into a scratch folder, upgrade and audit it there.
 
@@ -53,8 +65,10 @@ def verify(  # noqa: PLR0917
         scratch: an empty folder with room for all of it.
         known: the newest schemas that this program knows.
         audit_ledger: for the payments ledger.
-        places: of this machine; only for the servers of databases that are no files.
+        places: of this machine: for the servers of databases that are no files, and where its settings lie.
         now: the wall time.
+        signer: public key of the machine that made it; None does not ask who did.
+        least: what an earlier backup was found to hold; this one must hold as much.
 
     Raises:
         BackupError: it does not hold; the text names the first thing.
@@ -63,11 +77,14 @@ def verify(  # noqa: PLR0917
     archive.mkdir(mode=0o700)
     files = scratch / "files"
     files.mkdir(mode=0o700)
-    fetched = fetch(target, name, archive, known)
+    fetched = fetch(target, name, archive, known, signer)
     manifest = fetched.manifest
+    manifest.check_whole()
+    if less := manifest.figures.less_than(least, manifest.without):
+        raise BackupError(f"backup {name} holds less than was found to be there before: {less}")
 
     with _trial_places(scratch / "state", fetched, places) as trial:
-        Restore(fetched, trial, lambda _text: None, now, root=files).run()
+        Restore(fetched, trial, lambda _text: None, now, root=files, is_trial=True).run()
         memory, ledger = None, None
         if manifest.part(MEMORY) is not None:
             memory = audit_memory(_url(trial.memory), trial.once if manifest.part(ONCE) else None)
@@ -90,7 +107,13 @@ def _trial_places(folder: Path, fetched: Fetched, places: Places) -> Iterator[Pl
                 databases[holds] = Database.at(folder / f"{holds}.sqlite3")
             else:
                 databases[holds] = stack.enter_context(scratch_database(like, holds))
-        yield Places(databases[MEMORY], databases[LEDGER], folder / "inbox", folder / "site")
+        yield Places(
+            memory=databases[MEMORY],
+            ledger=databases[LEDGER],
+            inbox=folder / "inbox",
+            site=folder / "site",
+            settings=places.settings,
+        )
 
 
 def _url(database: Database) -> str:

@@ -81,8 +81,12 @@ class Choice:
 
 
 def check_domain(domain: str) -> str:
-    """Return a host name in lower case; SetupError where it is none."""
-    name = domain.lower().rstrip(".")
+    """Return a host name in lower case and without the dot of the root at its end; SetupError where it is none.
+
+    >>> check_domain("API.example.org.")
+    'api.example.org'
+    """
+    name = domain.lower().removesuffix(".")
     if not _NAME.fullmatch(name) or len(name) > 253 or name.replace(".", "").isdecimal():
         raise SetupError(f"{domain!r} is not a host name such as api.example.org")
     return name

@@ -4,13 +4,16 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import pytest
 from structlog.testing import capture_logs
 
 from gateway.clock import STARTING_S
+from gateway.errors import GatewayError
 from gateway.upstream.chain import Chain
 from gateway.upstream.facilitator import Facilitator
 from gateway.vault.bucket import Folder
 from gateway.vault.folder import VaultReader
+from gateway.wire.restoring import MARK
 from tests.support.clock import ManualClock
 from tests.support.gateway_app import gateway_app, in_loop
 from tests.support.ports import free_port
@@ -48,3 +51,14 @@ async def test_a_vault_that_is_not_there_yet_raises_no_warning_and_a_broken_one_
         await vault.refresh()
 
     assert [line["log_level"] for line in logs] == ["info", "warning"]
+
+
+@in_loop
+async def test_no_gateway_opens_a_ledger_that_is_half_restored(tmp_path: Path) -> None:
+    (tmp_path / MARK).write_text("20261125T200409Z")
+
+    with pytest.raises(GatewayError, match="did not come to its end: run emi restore again"):
+        async with gateway_app(tmp_path):
+            pass
+
+    assert not (tmp_path / "payments.sqlite3").exists()

@@ -166,7 +166,8 @@ def drill(folder: Path, seconds: float) -> int:
     before = [purchase for purchase in buyers.bought if purchase.answered_s < cut]
     after = [purchase for purchase in buyers.bought if purchase.answered_s >= cut]
 
-    put_back = emi("restore", backup, "--identity", str(folder / "identity"), cwd=fresh)
+    signer = re.findall(r"signed by (\S+)", copied.stdout)[0]
+    put_back = emi("restore", backup, "--identity", str(folder / "identity"), "--signer", signer, cwd=fresh)
     assert put_back.returncode == 0, put_back.stderr
     since = re.findall(r"--since (\d+)", put_back.stdout)[0]
     carry_the_chain(lost / "emi-state", fresh / "emi-state")

@@ -12,7 +12,7 @@ from prometheus_client import generate_latest
 
 from gateway.http.metrics import Metrics
 from gateway.ledger.store import Ledger
-from generator.cli.doctor import Check, examine
+from generator.cli.doctor import Check, check_sqlite, examine, verdict
 from generator.record.memory.database import open_database
 from tests.ledger.test_damaged_ledger import damage, fill
 from tests.support import local_servers
@@ -138,6 +138,17 @@ def test_whole_databases_are_called_whole_while_a_gateway_writes(tmp_path: Path)
     *lines, last = done.stdout.splitlines()
     assert [line.split()[-1] for line in lines] == ["whole", "whole"]
     assert last == "All well: 2 checked."
+
+
+@pytest.mark.parametrize(
+    ("version", "noted"), [("3.40.1", True), ("3.51.2", True), ("3.51.3", False), ("3.53.0", False)]
+)
+def test_an_sqlite_with_its_wal_reset_fault_is_noted_and_no_reason_to_fail(version: str, noted: bool) -> None:
+    checks = check_sqlite(version)
+
+    assert [check.good for check in checks] == [None] * noted
+    assert all(f"SQLite {version}" == check.what and "before 3.51.3" in check.found for check in checks)
+    assert not verdict(checks).startswith("BAD")
 
 
 @pytest.mark.parametrize("harm", [damage, lambda path: path.write_text("no database at all" * 99)])

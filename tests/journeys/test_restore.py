@@ -28,6 +28,7 @@ def lost(tmp_path_factory: pytest.TempPathFactory) -> Path:
     recipient = make_identity(state.parent / "identity")
     made = emi_here("backup", "kept", "--keys", recipient, cwd=state.parent, EMI_STATE_DIR="state")
     assert made.returncode == 0, made.stderr
+    (state.parent / "signer").write_text(made.stdout.split("signed by ")[1].strip())
     return state
 
 
@@ -38,7 +39,10 @@ def restored(lost: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder.mkdir()
     for name in ("kept", "identity"):
         (folder / name).symlink_to(lost.parent / name)
-    put_back = emi_here("restore", "kept", "--identity", "identity", cwd=folder, EMI_STATE_DIR="state")
+    signer = (lost.parent / "signer").read_text()
+    put_back = emi_here(
+        "restore", "kept", "--identity", "identity", "--signer", signer, cwd=folder, EMI_STATE_DIR="state"
+    )
     assert put_back.returncode == 0, put_back.stderr
     remember_the_visit(lost, folder / "state")
     asyncio.run(tick_in(folder / "state"))

@@ -14,13 +14,13 @@ import pytest
 from obstore.store import MemoryStore
 
 from generator.errors import BackupError
-from generator.keep.backup import Made, make_backup
+from generator.keep.backup import Made, Meant, make_backup
 from generator.keep.databases import Database
 from generator.keep.keys import make_identity
-from generator.keep.manifest import FILE, Manifest, Schemas
+from generator.keep.manifest import FILE, Schemas
 from generator.keep.places import Places
 from generator.keep.restore import Restore, fetch, newest, refuse_if_in_use
-from generator.keep.targets import BucketTarget, FolderTarget, Target
+from generator.keep.targets import BucketTarget, FolderTarget, Target, manifest_of
 from generator.keep.verify import Verified, verify
 from tests.backups.instants import KNOWN, Instants
 from tests.backups.load import sell, start
@@ -35,7 +35,7 @@ def audited(_: Path | str) -> str:
 
 
 def back_up(places: Places, target: Target, recipient: str | None = None, at: datetime = AT) -> Made:
-    return make_backup(places, target, lambda: at, "0.1.0", recipient)
+    return make_backup(places, target, lambda: at, "0.1.0", Meant(recipient))
 
 
 def verified(target: Target, places: Places, scratch: Path) -> Verified:
@@ -92,7 +92,7 @@ def test_a_backup_is_for_its_owner_alone_and_names_what_it_holds(
     assert [part.holds for part in made.manifest.parts] == ["inbox", "memory", "once", "settings", "ledger"]
     assert made.manifest.schemas == Schemas(memory="7", ledger="0006")
     assert made.manifest.log_size == 15
-    assert Manifest.of(target.manifest(NAME)) == made.manifest
+    assert manifest_of(target, NAME) == made.manifest
 
 
 def test_a_verified_backup_was_put_back_upgraded_and_audited(
@@ -179,7 +179,7 @@ def test_a_restore_brings_back_every_row_file_owner_and_mode(
     places: Places, target: FolderTarget, tmp_path: Path
 ) -> None:
     made = back_up(places, target, make_identity_in(tmp_path))
-    fresh = places_in(tmp_path / "fresh")
+    fresh = replace(places_in(tmp_path / "fresh"), settings=places.settings)
 
     fetched = fetch(target, NAME, tmp_path, KNOWN)
     Restore(fetched, fresh, print, AT, root=tmp_path / "root", identity=tmp_path / "identity").run()
@@ -213,10 +213,9 @@ def test_a_restore_overwrites_nothing_that_is_there(places: Places, target: Fold
 
 def test_numbers_of_releases_since_the_copy_are_left_out(places: Places, target: FolderTarget, tmp_path: Path) -> None:
     made = back_up(places, target)
-    restore = Restore(fetch(target, NAME, tmp_path, KNOWN), places, print, AT, root=tmp_path / "root")
-    restore.run()
+    fetched = fetch(target, NAME, tmp_path, KNOWN)
 
-    restore.skip_generations(AT.replace(hour=21))
+    Restore(fetched, places, print, AT.replace(hour=21), root=tmp_path / "root").run()
 
     noted = {str(key): value for key, value in rows(places.memory, "meta")}
     assert noted["generation"] == str(made.manifest.generation + 3601)
@@ -297,8 +296,10 @@ def test_keys_need_their_private_half(places: Places, target: FolderTarget, tmp_
     make_identity(tmp_path / "another")
     fetched = fetch(target, NAME, tmp_path, KNOWN)
 
+    fresh = replace(places_in(tmp_path / "fresh"), settings=places.settings)
     with pytest.raises(BackupError, match="cannot be decrypted with"):
-        Restore(fetched, places, print, AT, root=tmp_path / "root", identity=tmp_path / "another").run()
+        Restore(fetched, fresh, print, AT, root=tmp_path / "root", identity=tmp_path / "another").run()
+    assert not (tmp_path / "fresh").exists()
     assert places.keys["log.key"].read_bytes() not in fetched.files["keys"].read_bytes()
 
 

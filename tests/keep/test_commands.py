@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from gateway.ledger.tables import REVISION
+from gateway.wire.restoring import MARK
 from generator.cli.doctor import check_backups
 from generator.keep.status import note
 from generator.record.memory.tables import SCHEMA_VERSION
@@ -40,6 +41,7 @@ def test_a_drill_verifies_the_newest_backup_and_notes_it(folder: Path) -> None:
     noted = json.loads((folder / "state" / "backups.json").read_text())
     assert (drilled.returncode, drilled.stderr) == (0, "")
     assert "payments ledger: 2 settled; 2 bodies, each of its digest" in drilled.stdout
+    assert noted["drilled"] == {"generation": 7, "log_size": 13, "payments": 2}
     assert noted["drill"]["fault"] is None
     assert noted["drill"]["good_at"] >= noted["backup"]["good_at"] > 0
 
@@ -53,13 +55,47 @@ def test_a_drill_that_fails_says_why_in_one_line_and_in_the_note(folder: Path) -
 
 
 def test_a_restore_prints_what_comes_next_and_brings_the_payments_back(folder: Path) -> None:
-    restored = emi_here("restore", "kept", cwd=folder, EMI_STATE_DIR="fresh")
+    signer = (emi_here("backup", "verify", "kept", cwd=folder, EMI_STATE_DIR="state").stdout.splitlines())[-1].split()[
+        -1
+    ]
+    restored = emi_here("restore", "kept", "--signer", signer, cwd=folder, EMI_STATE_DIR="fresh")
 
     assert restored.returncode == 0, restored.stderr
     assert payments(folder / "fresh" / "payments.sqlite3") == payments(folder / "state" / "payments.sqlite3")
     assert "put the log's key back at fresh/keys/log.key" in restored.stdout
     assert "emi payments adopt --since " in restored.stdout
     assert "`emi verify` reports removed entries" in restored.stdout
+
+
+def test_a_restore_asks_who_made_the_backup(folder: Path) -> None:
+    unknown = emi_here("restore", "kept", cwd=folder, EMI_STATE_DIR="unknown")
+    other = emi_here("restore", "kept", "--signer", "A" * 43 + "=", cwd=folder, EMI_STATE_DIR="unknown")
+    broken = emi_here("restore", "kept", "--signer", "mine", cwd=folder, EMI_STATE_DIR="unknown")
+
+    assert "who made the backup is not known: name its key with --signer" in unknown.stderr
+    assert "is not signed by AAAA" in other.stderr
+    assert broken.stderr == "emi: 'mine' is not the public key of a machine that makes backups\n"
+    assert not (folder / "unknown").exists()
+
+
+@pytest.mark.parametrize("command", [["backup"], ["backup", "list"], ["backup", "verify"], ["restore", "--unsigned"]])
+def test_an_empty_target_is_an_error_and_not_the_working_folder(tmp_path: Path, command: list[str]) -> None:
+    refused = emi_here(*command, "", cwd=tmp_path, EMI_STATE_DIR="state")
+
+    assert refused.returncode == 1
+    assert refused.stderr.startswith("emi: the target is empty: name a folder")
+
+
+@pytest.mark.parametrize("command", [["tick"], ["schedule"], ["up"], ["bootstrap"]])
+def test_no_release_is_made_of_a_state_that_is_half_restored(tmp_path: Path, command: list[str]) -> None:
+    (tmp_path / "state").mkdir()
+    (tmp_path / "state" / MARK).write_text("20261125T200409Z")
+
+    refused = emi_here(*command, cwd=tmp_path, EMI_STATE_DIR="state")
+
+    assert refused.returncode == 1
+    assert "did not come to its end: run emi restore again" in refused.stderr
+    assert not (tmp_path / "state" / "site").exists()
 
 
 def test_a_key_for_the_keys_is_made_once(folder: Path) -> None:
@@ -89,7 +125,7 @@ def test_root_leaves_no_file_of_its_own_next_to_a_database(tmp_path: Path) -> No
         os.chown(path, 4321, 4322)
 
     assert emi_here("backup", "kept", cwd=tmp_path, EMI_STATE_DIR="state").returncode == 0
-    assert emi_here("restore", "kept", cwd=tmp_path, EMI_STATE_DIR="fresh").returncode == 0
+    assert emi_here("restore", "kept", "--unsigned", cwd=tmp_path, EMI_STATE_DIR="fresh").returncode == 0
 
     fresh = [tmp_path / "fresh" / name for name in ("memory.sqlite3", "payments.sqlite3", "site/once", "inbox")]
     databases = list(state.glob("*.sqlite3*"))

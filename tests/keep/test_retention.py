@@ -11,13 +11,14 @@ from generator.keep.retention import SPANS, kept, name_at
 from generator.keep.status import Status, note
 
 BEGIN = datetime(2025, 1, 1, tzinfo=UTC)
+PARTS = ("memory", "ledger")
 
 
 @given(st.lists(st.integers(0, 2 * 365 * 24 * 60), min_size=1, max_size=60, unique=True))
 def test_a_backup_stays_exactly_where_it_is_the_newest_of_a_kept_span(minutes: list[int]) -> None:
     times = {name_at(time): time for time in (BEGIN + timedelta(minutes=minute) for minute in minutes)}
 
-    staying = kept(times)
+    staying = kept(dict.fromkeys(times, PARTS))
 
     for name, time in times.items():
         wanted = False
@@ -30,10 +31,19 @@ def test_a_backup_stays_exactly_where_it_is_the_newest_of_a_kept_span(minutes: l
 def test_backups_of_two_years_become_at_most_ninety() -> None:
     staying: frozenset[str] = frozenset()
     for hour in range(0, 2 * 365 * 24, 12):
-        staying = kept({*staying, name_at(BEGIN + timedelta(hours=hour))})
+        staying = kept(dict.fromkeys({*staying, name_at(BEGIN + timedelta(hours=hour))}, PARTS))
 
     assert len(staying) <= sum(most for _, most in SPANS)
     assert len({name[:6] for name in staying}) == 12
+
+
+@given(st.dictionaries(st.integers(0, 90 * 24 * 60), st.sets(st.sampled_from("abc")), min_size=1, max_size=40))
+def test_what_stays_of_each_part_is_what_would_stay_if_there_were_no_other(held: dict[int, set[str]]) -> None:
+    backups = {name_at(BEGIN + timedelta(minutes=minute)): parts for minute, parts in held.items()}
+
+    alone = [kept({name: {part} for name, parts in backups.items() if part in parts}) for part in "abc"]
+
+    assert kept(backups) == frozenset().union(*alone)
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,12 @@
 """The payments ledger's file is removed or replaced under a running gateway."""
 
 import asyncio
+import contextlib
 import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -97,3 +102,34 @@ def test_a_folder_that_is_moved_away_is_noticed_and_a_link_to_the_file_is_follow
 
     with pytest.raises(LedgerUnavailable):
         ledger.check_file()
+
+
+@pytest.mark.parametrize(("stopped", "kept"), [("gently", 60), ("killed", 0)])
+def test_rows_of_a_removed_log_are_kept_by_a_gentle_stop_alone(tmp_path: Path, stopped: str, kept: int) -> None:
+    """What the advice of /readyz rests on: only the process has the log's rows, and writes them as it closes."""
+    Ledger(tmp_path / NAME).close()
+    seller = subprocess.run([sys.executable, "-c", SELLER, str(tmp_path), stopped], check=False)
+    assert seller.returncode == (0 if stopped == "gently" else -signal.SIGKILL)
+
+    with contextlib.closing(sqlite3.connect(tmp_path / NAME)) as ledger:
+        assert ledger.execute("SELECT count(*) FROM payments").fetchone() == (kept,)
+    assert "stop the gateway gently, never by kill -9" in GONE
+    assert "emi payments adopt" in GONE
+
+
+SELLER = """
+import os, signal, sys
+from dataclasses import replace
+from pathlib import Path
+from gateway.ledger.store import Ledger
+from tests.support.intents import INTENT
+
+folder = Path(sys.argv[1])
+ledger = Ledger(folder / "payments.sqlite3")
+for number in range(60):
+    ledger.write_intent(replace(INTENT, txid=str(number).ljust(52, "A"), identifier=None))
+(folder / "payments.sqlite3-wal").unlink()
+if sys.argv[2] == "killed":
+    os.kill(os.getpid(), signal.SIGKILL)
+ledger.close()
+"""

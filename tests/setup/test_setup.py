@@ -10,7 +10,7 @@ from generator.errors import SetupError
 from generator.setup.apply import apply, shown, undo
 from generator.setup.journal import Journal
 from generator.setup.machine import Machine
-from generator.setup.plan import ENABLED, PLAY, PROGRAMS, Choice, plan_of
+from generator.setup.plan import ENABLED, PLAY, PROGRAMS, Choice, check_domain, plan_of
 from generator.setup.settings import to_be_set
 from generator.setup.steps import Command, Folder, Step
 from generator.site.resources import Resources
@@ -367,3 +367,12 @@ def test_play_money_starts_the_devnet_and_a_purchase_an_hour(root: Path) -> None
     assert "\nEMI_PLAY=true\n" in (root / "etc/emi/emi.env").read_text()
     assert "EMI_FACILITATOR_URL=http://127.0.0.1:8403/facilitator\n" in (root / "etc/emi/gateway.env").read_text()
     assert to_be_set(machine) == []
+
+
+@pytest.mark.parametrize(
+    ("domain", "name"), [("api.example.org.", "api.example.org"), ("API.example.org", "api.example.org")]
+)
+def test_a_name_is_taken_without_the_dot_of_the_root(domain: str, name: str) -> None:
+    assert check_domain(domain) == name
+    with pytest.raises(SetupError, match="is not a host name"):
+        check_domain(f"{name}..")

@@ -20,7 +20,7 @@ from gateway.wire.networks import DEVNET
 from generator.arena.timetable import Slot, asset_of, round_id_of
 from generator.catalog.durations import HOUR_MS
 from generator.catalog.products import PRODUCTS
-from generator.keep.backup import make_backup
+from generator.keep.backup import Meant, make_backup
 from generator.keep.databases import Database
 from generator.keep.keys import make_identity
 from generator.keep.manifest import Schemas
@@ -340,7 +340,7 @@ class Year:
     def _back_up(self) -> None:
         """Make the backup that is restored two hours later, while both programs run."""
         target = FolderTarget(self.machine.folder / "backups")
-        make_backup(self.machine.places, target, self.clock.now, "test", self._recipient)
+        make_backup(self.machine.places, target, self.clock.now, "test", Meant(self._recipient))
         self.journal.gaps.append(Gap(RESTORED, self.clock.true(), self.clock.true()))
 
     def restore(self) -> None:
@@ -355,9 +355,7 @@ class Year:
         known = Schemas(SCHEMA_VERSION, REVISION)
         fetched = fetch(target, newest(target, None), machine.folder / "scratch", known)
         identity = machine.folder / "identity"
-        back = Restore(fetched, machine.places, lambda _text: None, self.clock.now(), identity=identity)
-        back.run()
-        back.skip_generations(self.clock.now())
+        Restore(fetched, machine.places, lambda _text: None, self.clock.now(), identity=identity).run()
 
         machine.start_generator()
         machine.start_gateway()
