@@ -102,7 +102,8 @@ class _Assembly:
         self.doubt = measures.doubts()
 
         # What each measure says.
-        self.forecast = measures.forecasts(SHOWN_MINUTES)
+        now = measures.now()
+        self.forecast = measures.forecasts(SHOWN_MINUTES, now)
         self.pressure = measures.derivatives.readings()
         self.context, self.lean = measures.liquidity.reading()
         self.trend, self.structure = measures.structure.reading(t_ms, log_close, self.past, self.change)
@@ -112,11 +113,10 @@ class _Assembly:
         self.confidence = measures.filter.confidence().tolist()
 
         # How far prices may move, and what happened.
-        sigma = measures.sigma().T
-        self.sigma: list[list[float]] = sigma.tolist()
-        self.ladder = measures.ladders()
-        self.partition = measures.partitions()
-        self.reach: list[list[list[float]]] = measures.reach().swapaxes(0, 1).tolist()
+        self.sigma: list[list[float]] = now.sigma.T.tolist()
+        self.ladder = measures.ladders(now)
+        self.partition = measures.partitions(now)
+        self.reach: list[list[list[float]]] = measures.reach(now).swapaxes(0, 1).tolist()
         self.market_week, self.facts = self.past.facts(t_ms, log_close, measures.closes)
         self.baselines = self.past.baselines(measures.volatility.variance[1])
 
@@ -125,7 +125,7 @@ class _Assembly:
         assets = {name: self._asset(name, column) for column, name in enumerate(self.measures.assets)}
         forecasts = [asset.forecast for asset in assets.values() if asset.forecast]
         agreements = [asset.agreement for asset in assets.values() if asset.agreement is not None]
-        learned = int(self.measures.direction.resolved.sum())
+        learned = int(self.measures.outcomes.resolved[0, 0])
 
         return BrainReading(
             t_ms=self.t_ms,

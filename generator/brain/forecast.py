@@ -28,7 +28,6 @@ class SideRule(NamedTuple):
 
 
 EARNED: Final = SideRule(0.05, 0.03)  # where the live record has shown that such leads come true
-SIMULATED: Final = SideRule(0.10, 0.06)  # in a simulated market, which is made with a drift
 
 
 @dataclass(frozen=True, slots=True)

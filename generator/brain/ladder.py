@@ -6,7 +6,7 @@ four hours into three by the same law: up, down, or within the usual move. All l
 in one interpolation and stay an array until someone asks for a level.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from math import isfinite
 from typing import Final, NamedTuple
@@ -21,17 +21,23 @@ from generator.market.bars import FloatArray
 
 LEAST: Final = 0.001
 """The smallest chance that is published: a smaller one is at most this, and one of more than 0.999 at least that."""
-PARTITION_HORIZON: Final = "4h"
 PARTS: Final = 1000  # a chance of the partition is a whole number of these: percent with one decimal
 _DECIMALS: Final = 4
 
 
 class MoveLaw(NamedTuple):
-    """How moves over one horizon come out against their sigma: chances to stay below each of `EDGES`, (bins + 1,)."""
+    """How moves over one horizon come out against their sigma: chances to stay below each of `EDGES`, (bins + 1,).
+
+    An array of them, (3, bins + 1), says the same.
+    """
 
     end: FloatArray  # of the size of the move
     farther: FloatArray  # of how far the price went on the way, to the side to which it went farther
     nearer: FloatArray  # to the other side
+
+
+Laws = FloatArray | Sequence[MoveLaw]
+"""Of the horizons, as an array (horizons, 3, bins + 1)."""
 
 
 class SideChances(NamedTuple):
@@ -91,7 +97,7 @@ _SHARED: Final = tuple(np.nonzero(shorter[:, None] == longer) for shorter, longe
 
 
 def ladders(
-    sigma: FloatArray, laws: list[MoveLaw], usual: FloatArray | None = None, doubt: FloatArray | None = None
+    sigma: FloatArray, laws: Laws, usual: FloatArray | None = None, doubt: FloatArray | None = None
 ) -> list[Ladder]:
     """Return the ladder of each asset.
 
@@ -112,7 +118,7 @@ def ladders(
     return [Ladder(of_asset) for of_asset in np.moveaxis(chances, -1, 0)]
 
 
-def ladder_chances(sigma: FloatArray, laws: list[MoveLaw]) -> FloatArray:
+def ladder_chances(sigma: FloatArray, laws: Laws) -> FloatArray:
     """Return the chances of every level, before they are rounded; arguments as for `ladders`.
 
     A level is touched over a horizon no less likely than over the shorter one.
@@ -127,7 +133,7 @@ def ladder_chances(sigma: FloatArray, laws: list[MoveLaw]) -> FloatArray:
     return chances
 
 
-def level_chances(move: FloatArray, sigma: FloatArray, laws: list[MoveLaw]) -> FloatArray:
+def level_chances(move: FloatArray, sigma: FloatArray, laws: Laws) -> FloatArray:
     """Return the chances of a move beyond some levels, before they are rounded.
 
     Args:
@@ -139,7 +145,7 @@ def level_chances(move: FloatArray, sigma: FloatArray, laws: list[MoveLaw]) -> F
         Of the end and of the way to it: up, down and either, (2, 3, horizons, ...).
     """
     sizes = np.array((np.log1p(move) / sigma, -np.log1p(-move) / sigma))
-    end, far, near = _beyond(np.array(laws).swapaxes(0, 1), sizes)
+    end, far, near = _beyond(np.asarray(laws).swapaxes(0, 1), sizes)
     out = np.empty((2, 3, *end.shape[1:]))
 
     np.multiply(end, 0.5, out=out[0, :2])
@@ -152,7 +158,7 @@ def level_chances(move: FloatArray, sigma: FloatArray, laws: list[MoveLaw]) -> F
     return out
 
 
-def partition_chances(band: FloatArray, sigma: FloatArray, law: MoveLaw) -> FloatArray:
+def partition_chances(band: FloatArray, sigma: FloatArray, law: MoveLaw | FloatArray) -> FloatArray:
     """Return the chances of down, within the band and up at the end of a horizon, in whole thousandths, (3, ...).
 
     Args:
@@ -167,14 +173,18 @@ def partition_chances(band: FloatArray, sigma: FloatArray, law: MoveLaw) -> Floa
     return in_units(_thirds(band, sigma, law), PARTS)
 
 
-def _thirds(band: FloatArray, sigma: FloatArray, law: MoveLaw) -> FloatArray:
+def _thirds(band: FloatArray, sigma: FloatArray, law: MoveLaw | FloatArray) -> FloatArray:
     """Return what `partition_chances` does before it is rounded."""
-    up, down, either = level_chances(band[None], sigma[None], [law])[0, :, 0]
+    up, down, either = level_chances(band[None], sigma[None], np.array(law)[None])[0, :, 0]
     return np.array((down, 1.0 - either, up))
 
 
 def partitions(
-    band: FloatArray, sigma: FloatArray, law: MoveLaw, base_rate: FloatArray, doubt: FloatArray | None = None
+    band: FloatArray,
+    sigma: FloatArray,
+    law: MoveLaw | FloatArray,
+    base_rate: FloatArray,
+    doubt: FloatArray | None = None,
 ) -> list[Partition | None]:
     """Return the partition of each asset, None where its band is unknown.
 

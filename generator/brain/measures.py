@@ -15,18 +15,17 @@ from generator.brain.axes import MarketAxes
 from generator.brain.bars import CleanBars, clean
 from generator.brain.closes import Closes
 from generator.brain.derivatives import Derivatives
-from generator.brain.direction import HORIZON_MINUTES, HORIZON_QUARTERS, MIN_BARS, DirectionModel, direction_inputs
 from generator.brain.doubt import SILENT, Doubt, doubted_chance, doubts, less_sure, overall, wider
 from generator.brain.facts import Past, median_bands, usual_days
 from generator.brain.features import REGIME_INPUTS, Features
 from generator.brain.forecast import CALLS, Calls, Forecast, OutcomeChances, SideRule, follow, in_units
 from generator.brain.ladder import Ladder, Partition, ladders, partitions
 from generator.brain.liquidity import Liquidity
-from generator.brain.outlook import QUARTERS, Outlook
+from generator.brain.outcomes import HORIZON_MINUTES, HORIZON_QUARTERS, Outcomes, split
+from generator.brain.outlook import EDGES, QUARTERS, RANGE_BARS, Outlook
 from generator.brain.part import Part, Times
-from generator.brain.partition import PARTITION_MINUTES, PARTITION_QUARTERS, PartitionBase
 from generator.brain.profile import REALISED_QUARTERS
-from generator.brain.ranges import RangeModel
+from generator.brain.ranges import RangeModel, widths_of
 from generator.brain.regime import LABELS, REGIMES, RegimeFacts, RegimeFilter, facts_of
 from generator.brain.returns import JOIN_BARS, Returns
 from generator.brain.smoothing import DAY_BARS, HOUR_BARS
@@ -44,10 +43,9 @@ from generator.market.bars import BAR_MS, BarFrame, FloatArray
 SHOWN_MINUTES: Final = 60  # horizon of the forecasts in a reading
 _LOG_MINUTES: Final = np.log([float(horizon.minutes) for horizon in HORIZONS.values()])
 _STRESS_HORIZON: Final = 2  # four hours
-_HORIZONS: Final = range(len(HORIZON_MINUTES))  # of direction
-_HOUR: Final = HORIZON_MINUTES.index(SHOWN_MINUTES)
-_BAND_QUARTERS: Final = (*HORIZON_QUARTERS, PARTITION_QUARTERS)
-_PARTITION: Final = QUARTERS.index(PARTITION_QUARTERS)
+_NEAR, _HOUR, _PARTITION = range(len(HORIZON_MINUTES))
+_ROOTS: Final = tuple(math.sqrt(HORIZON_MINUTES[horizon]) for horizon in (_NEAR, _HOUR))
+PARTITION_MINUTES: Final = HORIZON_MINUTES[_PARTITION]
 _STATE_FORMAT: Final = 11
 _BLOCK: Final = 7 * DAY_BARS  # most bars that are read together, which bounds the memory
 _NEVER_MS: Final = 1 << 62
@@ -69,7 +67,15 @@ class _Weeks(NamedTuple):
 
     day_before: FloatArray  # closes of a day before it, (n, assets)
     usual: FloatArray  # size of a usual day's move, (n, assets + 1)
-    bands: FloatArray  # neutral bands of the horizons of direction and of the partition, (3, n, assets)
+    bands: FloatArray  # neutral bands of the horizons of outcomes, (3, n, assets)
+
+
+class Said(NamedTuple):
+    """What the forecasts after one bar are made from."""
+
+    sigma: FloatArray  # expected of log moves over the horizons, (4, assets)
+    laws: FloatArray  # see `RangeModel.laws`
+    doubt: FloatArray  # share of it in each asset's data, (assets,)
 
 
 class Measures:
@@ -87,7 +93,6 @@ class Measures:
         self.volatility = Volatility((n,))
         self.features = Features((n,))
         self.filter = RegimeFilter(n, (weights.asset, weights.market), weights.calibrations)
-        self.direction = DirectionModel(n, weights.direction)
         self.liquidity = Liquidity(n)
         self.derivatives = Derivatives(n)
         self.structure = Structure(n)
@@ -95,7 +100,7 @@ class Measures:
         self.closes = Closes(n)
         self.outlook = Outlook(n, weights.outlook)
         self.ranges = RangeModel(n, weights.outlook)
-        self.partition_base = PartitionBase(n)
+        self.outcomes = Outcomes(n)
         self.stress = Stress(n)
         self.axes = MarketAxes()
         self.spells = Spells()
@@ -118,16 +123,15 @@ class Measures:
             self.filter,
             self.axes,
             self.spells,
-            self.direction,
             self.ranges,
             self.ranges.profile,
-            self.partition_base,
+            self.outcomes,
             self.calls,
         )
         self._t: int | None = None
         self._past = Past(self.week, 0)
         # Number of a quarter hour, and usual days and bands at its end.
-        self._kept = (-1, np.full((1, n + 1), np.nan), np.full((len(_BAND_QUARTERS), 1, n), np.nan))
+        self._kept = (-1, np.full((1, n + 1), np.nan), np.full((len(HORIZON_QUARTERS), 1, n), np.nan))
 
     @property
     def t_ms(self) -> int | None:
@@ -251,13 +255,10 @@ class Measures:
         realised = self.week.realised(ends.last_bars, REALISED_QUARTERS)
         reached = self.week.reached(ends.last_bars, QUARTERS)
         self.ranges.update(ends, log_close, self.outlook.sigma, ready, realised, reached)
+        self.outcomes.update(ends, log_close, weeks.bands, ready)
         sigma = self.ranges.sigma(t_ms, self.outlook.sigma)
-        within = np.array([self._within(horizon, weeks.bands[horizon], sigma) for horizon in _HORIZONS])
-        inputs = self.inputs()
-        self.direction.update(ends, log_close, inputs, weeks.bands[: len(_HORIZONS)], within, ready)
-        self.partition_base.update(ends, log_close, weeks.bands[-1], ready)
-        chance, _ = self.direction.mixed(_HOUR, inputs, within[_HOUR])
-        self.calls.update(in_units(chance), self.sides)
+        within = self.ranges.within(_HOUR, weeks.bands[_HOUR] / sigma[_HOUR])
+        self.calls.update(in_units(split(within, self.outcomes.rates(_HOUR))), self.sides)
 
         for part in self._parts:
             part.keep()
@@ -289,7 +290,7 @@ class Measures:
         if ends[0] != ends[-1] or closed != last_closed(int(t_ms[-1])):
             quarters, quarter_of_bar = np.unique(ends, return_inverse=True)
             usual = usual_days(closes, quarters)
-            bands = np.array([median_bands(closes, quarters, each) for each in _BAND_QUARTERS])
+            bands = np.array([median_bands(closes, quarters, each) for each in HORIZON_QUARTERS])
             self._kept = (last_closed(int(t_ms[-1])), usual[-1:], bands[:, -1:])
         return _Weeks(closes[ends - DAY], usual[quarter_of_bar], bands[:, quarter_of_bar])
 
@@ -311,54 +312,30 @@ class Measures:
         """Return the expected sigma of log returns over 15 minutes, 1, 4 and 24 hours, as a fraction, (4, assets)."""
         return self.ranges.sigma(self._t or 0, self.outlook.sigma)
 
-    def round(self, horizon: int, minutes: int | None = None) -> tuple[FloatArray, FloatArray]:
-        """Return the neutral band, as a fraction, and the outlook's chance that a move stays within it, (assets,).
+    def now(self) -> Said:
+        """Return what all forecasts after the last bar are made from; whoever asks for several hands it on."""
+        doubt = np.array([doubt.share for doubt in self.doubts()])
+        return Said(self.sigma(), self.ranges.laws(), doubt)
 
-        Args:
-            horizon: 0 for the law of moves over 15 minutes, 1 for that of an hour.
-            minutes: of the round; None: as long as those moves.
-        """
-        band = self.past().band(minutes or HORIZON_MINUTES[horizon])
-        return band, self._within(horizon, band, self.sigma(), minutes)
-
-    def ladders(self) -> list[Ladder]:
-        """Return each asset's chances of moves beyond the levels of the horizons after the last bar."""
-        laws = [self.ranges.move_law(horizon) for horizon in range(len(HORIZONS))]
-        usual = self.outlook.usual(self.volatility)
-        return ladders(self.sigma(), laws, usual, self.doubt_shares())
-
-    def reach(self) -> FloatArray:
+    def reach(self, now: Said | None = None) -> FloatArray:
         """Return how far half and nine tenths of the moves reach, as log moves, (4, assets, 2).
 
         Doubt widens them, and each horizon's is at least the shorter one's: a longer one ends nowhere that is sure.
         """
-        reach = self.sigma()[..., None] * self.ranges.widths()[:, None]
-        return np.maximum.accumulate(wider(reach, self.doubt_shares()[:, None]))
+        sigma, laws, doubt = now or self.now()
+        reach = sigma[..., None] * widths_of(laws)[:, None]
+        return np.maximum.accumulate(wider(reach, doubt[:, None]))
 
-    def partitions(self) -> list[Partition | None]:
+    def ladders(self, now: Said | None = None) -> list[Ladder]:
+        """Return each asset's chances of moves beyond the levels of the horizons after the last bar."""
+        sigma, laws, doubt = now or self.now()
+        return ladders(sigma, laws, self.outlook.usual(self.volatility), doubt)
+
+    def partitions(self, now: Said | None = None) -> list[Partition | None]:
         """Return what the next four hours of each asset may bring; None where its usual move is unknown."""
+        sigma, laws, doubt = now or self.now()
         band = self.past().band(PARTITION_MINUTES)
-        law = self.ranges.move_law(_PARTITION)
-        return partitions(band, self.sigma()[_PARTITION], law, self.partition_base.rates(), self.doubt_shares())
-
-    def _within(self, horizon: int, band: FloatArray, sigma: FloatArray, minutes: int | None = None) -> FloatArray:
-        """Return the chance by the outlook that a move stays within a band, (..., assets).
-
-        Args:
-            horizon, minutes: as for `round`.
-            band: as a fraction, (..., assets).
-            sigma: as published, (4, ..., assets).
-        """
-        return self.ranges.within(horizon, band / sigma_over(minutes or HORIZON_MINUTES[horizon], sigma))
-
-    def _mixed(self, horizon: int, inputs: FloatArray, within: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return chances and base rates after the last bar, both (3, assets)."""
-        chance, base = self.direction.mixed(horizon, inputs[:, None], within[None])
-        return chance[:, 0], base[:, 0]
-
-    def inputs(self) -> FloatArray:
-        """Return the inputs of the direction models now."""
-        return direction_inputs(self.features, self.filter.tilt(), self.liquidity.known_imbalance())
+        return partitions(band, sigma[_PARTITION], laws[_PARTITION], self.outcomes.rates(_PARTITION), doubt)
 
     def doubts(self) -> tuple[Doubt, ...]:
         """Return how far each asset's data is in doubt now, and why."""
@@ -370,10 +347,6 @@ class Measures:
             np.array((self.stuck.is_stuck, volatility.idle)),
             self.derivatives.odd,
         )
-
-    def doubt_shares(self) -> FloatArray:
-        """Return how far each asset's data is in doubt now, 0 to 1, (assets,)."""
-        return np.array([doubt.share for doubt in self.doubts()])
 
     def market_label(self) -> RegimeLabel:
         """Return the label of the market's regime after the last bar."""
@@ -387,33 +360,34 @@ class Measures:
 
     def ready(self) -> np.ndarray:
         """Say which assets have enough recent history for a forecast, (..., assets)."""
-        return (self.features.count[..., :-1] >= MIN_BARS) & (self.returns.age <= JOIN_BARS)
+        return (self.features.count[..., :-1] >= RANGE_BARS) & (self.returns.age <= JOIN_BARS)
 
     def forecast(self, asset: str, horizon_minutes: int) -> Forecast | None:
         """Forecast one asset from the close of the last bar; None with too little or too old history."""
         return self.forecasts(horizon_minutes)[self.assets.index(asset)]
 
-    def forecasts(self, horizon_minutes: int) -> list[Forecast | None]:
+    def forecasts(self, horizon_minutes: int, now: Said | None = None) -> list[Forecast | None]:
         """Forecast every asset.
 
         Args:
-            horizon_minutes: 15 to 90; learned at 15 and 60, between them interpolated on the square root of time.
+            horizon_minutes: 15 to 90; laws and base rates are kept of 15 and 60, between them interpolated on the
+                square root of time.
+            now: what `now` gives.
         """
-        inputs = self.inputs()
-        band, within = self.round(1, horizon_minutes)
-        chance, base = self._mixed(1, inputs, within)
-
-        near_root, far_root = (math.sqrt(minutes) for minutes in HORIZON_MINUTES)
+        sigma, laws, doubt = now or self.now()
+        band = self.past().band(horizon_minutes)
+        sizes = band / sigma_over(horizon_minutes, sigma)
+        near_root, far_root = _ROOTS
         share = min(1.0, (math.sqrt(horizon_minutes) - near_root) / (far_root - near_root))
+
+        within = share * np.interp(sizes, EDGES, laws[_HOUR, 0])
+        base = share * self.outcomes.rates(_HOUR)
         if share < 1.0:
-            _, near_within = self.round(0, horizon_minutes)
-            near_chance, near_base = self._mixed(0, inputs, near_within)
-            chance = (1.0 - share) * near_chance + share * chance
-            base = (1.0 - share) * near_base + share * base
+            within += (1.0 - share) * np.interp(sizes, EDGES, laws[_NEAR, 0])
+            base += (1.0 - share) * self.outcomes.rates(_NEAR)
 
         # What is published decides the call; data in doubt names no side, and no chance that is surer than usual.
-        doubt = self.doubt_shares()
-        chance = less_sure(chance, base, doubt)
+        chance = less_sure(split(within, base), base, doubt)
         held = self.calls.held if horizon_minutes == SHOWN_MINUTES else np.zeros(len(self.assets))
         units = in_units(chance)[:, None]
         call = np.where(doubt > 0.0, follow(held, units, None), follow(held, units, self.sides))[0]

@@ -55,7 +55,7 @@ class RangeModel(Part):
 
         self.profile = DayProfile()
         self._law = frozen.law
-        self._touch = frozen.touch
+        self._frozen = _FROZEN_LAW[:, None] * np.concatenate((frozen.law[:, None], frozen.touch), axis=1)
         self._usual = (frozen.law @ np.minimum(MIDDLES, _LARGEST) ** 2)[:, None]
         self._share = min(_TOGETHER, assets) / assets
 
@@ -86,14 +86,21 @@ class RangeModel(Part):
         """Return the chances that a move over a horizon stays below each edge, in sigmas, (..., bins + 1)."""
         return _summed(_FROZEN_LAW[horizon] * self._law[horizon] + self.counts[horizon])
 
+    def laws(self) -> FloatArray:
+        """Return how moves come out after one bar: chances to stay below each of `EDGES`, (4, 3, bins + 1).
+
+        By horizon, then of the size of the move, of the way to the farther side and to the nearer: see `MoveLaw`.
+        """
+        counts = np.concatenate((self.counts[:, None], self.touched), axis=1)
+        return _summed(self._frozen + counts)
+
     def move_law(self, horizon: int) -> MoveLaw:
         """Return how moves over a horizon come out, at its end and on the way, after one bar."""
-        farther, nearer = _summed(_FROZEN_LAW[horizon] * self._touch[horizon] + self.touched[horizon])
-        return MoveLaw(self.law(horizon), farther, nearer)
+        return MoveLaw(*self.laws()[horizon])
 
     def widths(self) -> FloatArray:
         """Return how many sigmas half and nine tenths of the moves stay within (`LEVELS`), (4, 2)."""
-        return np.array([np.interp(LEVELS, self.law(horizon), EDGES) for horizon in range(len(HORIZONS))])
+        return widths_of(self.laws())
 
     def within(self, horizon: int, sigmas: FloatArray) -> FloatArray:
         """Return the chance that a move over a horizon stays within so many sigmas, (..., assets)."""
@@ -188,6 +195,11 @@ class RangeModel(Part):
         horizons = np.arange(len(HORIZONS))[:, None]
         np.add.at(counted, (moments, horizons, bins), known * (_WORTH * self._share))
         return counted
+
+
+def widths_of(laws: FloatArray) -> FloatArray:
+    """Return how many sigmas half and nine tenths of the moves stay within, (4, 2); `laws` as `RangeModel.laws`."""
+    return np.array([np.interp(LEVELS, law, EDGES) for law in laws[:, 0]])
 
 
 def _summed(shares: FloatArray) -> FloatArray:

@@ -12,7 +12,6 @@ from typing import Any, Final
 import numpy as np
 
 from generator.brain.calibration import Calibration
-from generator.brain.direction import INPUTS
 from generator.brain.features import REGIME_INPUTS
 from generator.brain.outlook import OUTLOOK_FORMAT, OutlookWeights, outlook_of
 from generator.brain.recurrent import Recurrent
@@ -42,7 +41,6 @@ class Weights:
 
     market: Recurrent  # network of the market's regime
     asset: Recurrent  # network of an asset's, of the same size
-    direction: FloatArray  # frozen logits for 15 and 60 minutes, (2, 11)
     calibrations: tuple[Calibration, Calibration]  # of an asset's chances and of the market's
     outlook: OutlookWeights  # how far prices may move
     digest: str  # SHA-256 hex of the digests of both files
@@ -86,7 +84,6 @@ class Weights:
         return cls(
             market=_network(body["market"], units),
             asset=_network(body["asset"], units),
-            direction=_array(body["direction"], (2, INPUTS)),
             calibrations=(_calibration(calibration["asset"]), _calibration(calibration["market"])),
             outlook=outlook,
             digest=digest,

@@ -7,7 +7,6 @@ import numpy as np
 import numpy.typing as npt
 
 from generator.brain.bars import clean_fields
-from generator.brain.direction import direction_inputs, outcomes_of
 from generator.brain.features import REGIME_INPUTS, Features
 from generator.brain.regime import STEP_BARS
 from generator.brain.volatility import Volatility
@@ -16,7 +15,6 @@ from generator.lab.progress import tracked
 from generator.lab.simulator import LabelledMarket, simulate
 
 SKIP_DAYS = 8
-BAND = 0.4307  # of a slow sigma: about the neutral band of a week
 _BATCH = 32  # markets streamed at once
 _LAST = 12  # bars at the end whose outcome is not known
 
@@ -29,8 +27,6 @@ class Dataset:
     asset: Numbers  # regime inputs of the asset, (n, width, g)
     truth: npt.NDArray[np.int64]  # true regime, (n, g)
     scored: npt.NDArray[np.bool_]  # outside transition windows, (n, g)
-    direction: Numbers  # direction inputs of the asset, its tilt still 0, (n, inputs, g)
-    outcome: npt.NDArray[np.int64]  # 0 down, 1 neutral, 2 up over 15 and 60 minutes, (n, 2, g)
 
 
 def build(jobs: Sequence[tuple[str, int]], days: int = 60) -> Dataset:
@@ -49,10 +45,7 @@ def _stream(markets: Sequence[LabelledMarket]) -> Dataset:
     returns = np.diff(close, axis=0, prepend=np.nan)
     shape = close.shape[1:]
     which = (np.arange(shape[0]), np.arange(shape[0]) % shape[1])  # one asset of each market
-    no_tilt = np.zeros((shape[0], shape[1] + 1))
-    no_imbalance = np.zeros(shape)
     no_gaps = np.ones(STEP_BARS)
-    root_bars = np.sqrt(np.array([3.0, 12.0]))[:, None, None]
 
     volatility = Volatility(shape)
     features = Features(shape)
@@ -65,22 +58,13 @@ def _stream(markets: Sequence[LabelledMarket]) -> Dataset:
         features.settle()
 
         now = features.current[: len(REGIME_INPUTS)].astype(np.float32)
-        inputs = direction_inputs(features, no_tilt, no_imbalance).astype(np.float32)
-        band = BAND * root_bars * volatility.slow_sigma()
-        of_market = now[..., -1]
-        of_asset = now[:, *which]
-        rows.append((of_market, of_asset, inputs[:, *which], band[:, *which]))
-    market, asset, direction, band = (np.stack(column) for column in zip(*rows, strict=True))
+        rows.append((now[..., -1], now[:, *which]))
+    market, asset = (np.stack(column) for column in zip(*rows, strict=True))
 
     kept = np.arange(STEP_BARS - 1, len(close) - _LAST, STEP_BARS)
-    after_15_minutes = close[kept + 3] - close[kept]
-    after_an_hour = close[kept + 12] - close[kept]
-    moves = np.stack((after_15_minutes[:, *which], after_an_hour[:, *which]), axis=1)
     return Dataset(
         market=market,
         asset=asset,
         truth=np.stack([labelled.regime for labelled in markets], axis=1)[kept],
         scored=~np.stack([labelled.moving for labelled in markets], axis=1)[kept],
-        direction=direction,
-        outcome=outcomes_of(moves, band),
     )

@@ -6,9 +6,9 @@ from typing import Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from generator.brain.direction import outcomes_of
 from generator.brain.engine import Engine
 from generator.brain.forecast import Forecast
+from generator.brain.outcomes import outcomes_of
 from generator.brain.weights import Weights
 from generator.lab.scores import Outcomes
 from generator.market.bars import BarFrame, FloatArray

@@ -9,7 +9,6 @@ import numpy as np
 import numpy.typing as npt
 
 from generator.brain.calibration import KEEP, USUAL, Calibration, softmax, temperature, tempered
-from generator.brain.direction import HORIZON_MINUTES, INPUTS, ODD, tilted
 from generator.brain.features import REGIME_INPUTS
 from generator.brain.recurrent import Recurrent
 from generator.brain.regime import REGIMES
@@ -20,7 +19,6 @@ from generator.lab.network import Hyperparameters, Numbers, TrainingSet, fit_rec
 from generator.lab.progress import tracked
 from generator.lab.scores import balanced
 from generator.lab.simulator import DRIFTLESS
-from generator.market.bars import FloatArray
 
 SEEDS: Final = {
     "base": range(1000, 1200),
@@ -58,8 +56,6 @@ _ON, _OFF, _RANGE, _HIGH = (
     REGIMES.index(label)
     for label in (RegimeLabel.RISK_ON, RegimeLabel.RISK_OFF, RegimeLabel.RANGE, RegimeLabel.HIGH_VOLATILITY)
 )
-_TILT: Final = 6  # place among the direction's inputs of what the regime leans to
-_UNUSED: Final = (7,)  # book imbalance, which the simulator does not have
 _HALF_HOURS_A_DAY: Final = 48
 _STEPS: Final = (0.2, 2.0)  # first steps of level and slope
 _HALVINGS: Final = 10
@@ -88,7 +84,6 @@ def train(out: Path) -> dict[str, Any]:
         "features": list(REGIME_INPUTS),
         "market": _plain(market),
         "asset": _plain(asset),
-        "direction": _direction(data, posterior, ~still, first),
         "calibration": _calibrations(market, asset),
         "recipe": _recipe(),
         "figures": _figures(data, posterior, ~still, first),
@@ -154,7 +149,6 @@ def _recipe() -> dict[str, Any]:
         "further": {name: asdict(hyper) for name, hyper in FURTHER.items()},
         "days": 60,
         "skipped_days": SKIP_DAYS,
-        "horizon_minutes": list(HORIZON_MINUTES),
         "network": asdict(HYPERPARAMETERS),
         "calibration": {
             "families": list(CALIBRATED_ON[0]),
@@ -163,7 +157,6 @@ def _recipe() -> dict[str, Any]:
         },
         "driftless": {"weight": STILL_WEIGHT, "lively": _LIVELY, "calm": _CALM, "trend": _TREND},
         "regime": "gated recurrent network on half hours, log loss, Adam on random windows",
-        "direction": "lean and stillness over the base rate, gradient ascent",
     }
 
 
@@ -178,22 +171,6 @@ def _figures(data: Dataset, posterior: Numbers, used: npt.NDArray[np.bool_], fir
     }
 
 
-def _direction(data: Dataset, posterior: Numbers, used_markets: npt.NDArray[np.bool_], first: int) -> list[list[float]]:
-    """Fit both frozen logits on every third half hour of the markets with regimes."""
-    used = np.ones(INPUTS, dtype=bool)
-    used[list(_UNUSED)] = False
-
-    inputs = data.direction[first::3][..., used_markets].astype(np.float64)
-    tilt = posterior[:, _ON] - posterior[:, _OFF]
-    inputs[:, _TILT] = tilt[first::3][..., used_markets]
-    rows = inputs.transpose(0, 2, 1).reshape(-1, INPUTS)
-    outcome = data.outcome[first::3][..., used_markets]
-
-    fitted = [fit_direction(rows, outcome[:, h].ravel(), used) for h in range(len(HORIZON_MINUTES))]
-    plain: list[list[float]] = np.array(fitted, dtype=np.float32).tolist()
-    return plain
-
-
 def _rounded(network: Recurrent) -> Recurrent:
     """Return the network in single precision, in which it learns.
 
@@ -205,29 +182,6 @@ def _rounded(network: Recurrent) -> Recurrent:
 
 def _plain(network: Recurrent) -> dict[str, Any]:
     return {key: getattr(network, name).tolist() for name, key in NETWORK_KEYS.items()}
-
-
-def fit_direction(inputs: FloatArray, outcome: npt.NDArray[np.int64], used: npt.NDArray[np.bool_]) -> FloatArray:
-    """Fit lean and stillness over the base rate by gradient ascent; inputs not `used` keep weight 0.
-
-    Args:
-        inputs: (n, 11).
-        outcome: 0 down, 1 neutral, 2 up, (n,).
-        used: which inputs the simulator is realistic for, (11,).
-    """
-    hit = np.eye(3)[outcome].T
-    base = np.repeat(hit.mean(axis=1, keepdims=True), len(inputs), axis=1)
-    base[[0, 2]] = base[[0, 2]].mean(axis=0)  # up and down are alike before the evidence
-
-    weights = np.zeros(INPUTS)
-    for _ in range(300):
-        lean = inputs[:, :ODD] @ weights[:ODD]
-        still = inputs[:, ODD:] @ weights[ODD:]
-        error = hit - tilted(base, lean, still)
-        odd = (error[2] - error[0]) @ inputs[:, :ODD]
-        gradient = np.concatenate((odd, error[1] @ inputs[:, ODD:])) / len(inputs)
-        weights += np.where(used, gradient - 1e-3 * weights, 0.0)
-    return weights
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,6 @@ from gateway.wire.networks import MAINNET, NETWORKS
 from gateway.wire.program import UNNAMED, Program
 from generator.arena.play import ArenaConfig
 from generator.brain.engine import Engine
-from generator.brain.forecast import SIMULATED
 from generator.brain.weights import Weights
 from generator.catalog.assets import ASSETS
 from generator.catalog.words import SourceMode
@@ -173,8 +172,7 @@ def _market(
 ) -> MarketReader:
     weights = Weights.load(None)
     source = _source(settings, memory, at, seed, loop=loop)
-    sides = SIMULATED if settings.mode is SourceMode.SIMULATED else None
-    return MarketReader(source, weights, Engine(weights, ASSETS), History(ASSETS), days, sides)
+    return MarketReader(source, weights, Engine(weights, ASSETS), History(ASSETS), days)
 
 
 def _record(settings: GeneratorSettings, memory: Memory, seed: int, indexer: Indexer | None) -> RecordKeeper:

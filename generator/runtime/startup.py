@@ -12,8 +12,8 @@ from typing import Final
 import structlog
 
 from generator.arena.values import Hour
-from generator.brain.direction import MIN_BARS
 from generator.brain.engine import Engine
+from generator.brain.outlook import RANGE_BARS
 from generator.catalog.assets import ASSETS
 from generator.catalog.durations import DAY_MS, HOUR_MS
 from generator.catalog.formats import price, probabilities
@@ -85,7 +85,7 @@ async def backtest_hours(app: App, at: datetime) -> int:
     bars = await app.market.source.backfill(to_ms(at), app.market.days, no_progress)  # it says when the replay is
     if bars.interval_ms != BAR_MS:
         return 0  # the brain forecasts from 5-minute bars alone
-    span_ms = BAR_MS * max(0, len(bars) - MIN_BARS)
+    span_ms = BAR_MS * max(0, len(bars) - RANGE_BARS)
     return min(BACKTEST_HOURS, span_ms // HOUR_MS)
 
 

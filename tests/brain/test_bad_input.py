@@ -9,6 +9,8 @@ import pytest
 
 from generator.brain.bars import clean
 from generator.brain.engine import Engine
+from generator.brain.outcomes import split
+from generator.brain.outlook import EDGES
 from generator.brain.reading import AssetReading, BrainReading
 from generator.brain.smoothing import DAY_BARS
 from generator.brain.weights import Weights
@@ -251,7 +253,9 @@ def test_data_without_a_fault_is_published_as_the_models_say_it(shown: tuple[Bar
 
         assert reading.regime.confidence == engine.filter.confidence()[-1]
         assert list(reading.regime.posterior.values()) == engine.filter.chances[:, -1].tolist()
-        chances = engine.direction.mixed(1, engine.inputs()[:, None], engine.round(1)[1][None])[0][:, 0].T.tolist()
+        sigma, laws, _ = engine.now()
+        within = np.interp(engine.past().band(60) / sigma[1], EDGES, laws[1, 0])
+        chances = split(within, engine.outcomes.rates(1)).T.tolist()
         for asset, expected in zip(reading.assets.values(), chances, strict=True):
             assert asset.forecast is not None
             said = asset.forecast.probabilities

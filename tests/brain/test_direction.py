@@ -1,13 +1,14 @@
-"""Direction: it learns only from what has happened, and does no harm where there is nothing to learn."""
+"""Up, small move, down: chances from the law and the record of what came, which is counted a second time here."""
 
 import math
 
 import numpy as np
 import pytest
 
-from generator.brain.direction import INPUTS, DirectionModel
 from generator.brain.engine import Engine
 from generator.brain.forecast import Forecast
+from generator.brain.outcomes import HORIZON_QUARTERS, Outcomes, base_rates, split
+from generator.brain.outlook import EDGES
 from generator.brain.weights import Weights
 from generator.catalog.words import Bias, Call
 from generator.lab.simulator import DAY, simulate
@@ -16,11 +17,10 @@ from tests.support.learning import ends_of
 from tests.support.markets import ASSETS, market
 
 QUARTER = 900_000
-STEPS = 3000
 LEARNED = 800  # bars
 
 
-def test_on_a_driftless_market_the_mixture_is_hardly_worse_than_the_base_rate() -> None:
+def test_on_a_driftless_market_the_chances_are_hardly_worse_than_the_base_rate() -> None:
     frame = simulate("null", 60002, days=4).frame
 
     seen = trace(ours(Weights.load(), frame, 2 * DAY), 2 * DAY)
@@ -28,29 +28,51 @@ def test_on_a_driftless_market_the_mixture_is_hardly_worse_than_the_base_rate() 
     assert outcomes(frame, seen).skill() > -0.5
 
 
-def test_an_edge_that_exists_is_found() -> None:
-    frozen = np.zeros((2, INPUTS))
-    frozen[:, 0] = 1.0
-    direction = DirectionModel(2, frozen)
-    rng = np.random.default_rng(3)
-    inputs = np.zeros((INPUTS, STEPS, 2))
-    inputs[0] = np.sign(rng.normal(size=(STEPS, 2)))
-    moves = 0.01 * (0.5 * inputs[0] + rng.normal(size=(STEPS, 2)))
-    close = np.cumsum(moves, axis=0) - moves
-    bands = np.full((2, STEPS, 2), 0.0043)
-    thirds = np.full((2, STEPS, 2), 1.0 / 3.0)
+def test_the_chances_are_the_laws_and_up_and_down_share_what_is_left(engine: Engine) -> None:
+    sigma, laws, _ = engine.now()
+    for column, asset in enumerate(ASSETS):
+        forecast = engine.forecast(asset, 60)
+        assert forecast is not None
+        said, usual = forecast.probabilities, forecast.base_rate
 
-    direction.update(ends_of(1, STEPS), close, inputs, bands, thirds, np.ones((STEPS, 2), dtype=bool))
-    direction.settle()
+        within = np.interp(forecast.band_bps / 1e4 / sigma[1, column], EDGES, laws[1, 0])
 
-    up = np.zeros((INPUTS, 1, 2))
-    up[0] = 1.0
-    chances, bases = direction.mixed(0, up, thirds[0, :1])
-    chance = chances[:, 0]
-    base = bases[:, 0]
+        assert said.neutral == pytest.approx(within)
+        assert said.up / (said.up + said.down) == pytest.approx(usual.up / (usual.up + usual.down))
 
-    assert (chance[2] > base[2] + 0.05).all()
-    assert np.exp(direction.mixture[0])[0] < 0.1
+
+def test_an_unknown_chance_is_the_base_rate_and_none_is_certain() -> None:
+    base = np.array([[0.3, 0.3, 0.3], [0.4, 0.4, 0.4], [0.3, 0.3, 0.3]])
+
+    chances = split(np.array([np.nan, 0.0, 1.0]), base)
+
+    assert chances[1].tolist() == [0.4, 0.01, 0.99]
+    assert chances.sum(axis=0).tolist() == pytest.approx([1.0, 1.0, 1.0])
+
+
+def test_the_base_rate_counts_what_came_of_each_horizon() -> None:
+    close = np.cumsum(np.random.default_rng(4).normal(size=(200, 2)), axis=0)
+    bands = np.abs(np.random.default_rng(5).normal(2.0, 0.3, size=(3, 200, 2)))
+    bands[:, :20, 1] = np.nan
+    record = Outcomes(2)
+
+    record.update(ends_of(1, 200), close, bands, np.ones_like(close, dtype=bool))
+    record.settle()
+
+    resolved = 0
+    for horizon, quarters in enumerate(HORIZON_QUARTERS):
+        counts = np.zeros((3, 2))
+        for quarter in range(quarters, 200):
+            move = close[quarter] - close[quarter - quarters]
+            width = bands[horizon, quarter - quarters]
+            counts *= 0.5 ** (1.0 / (30 * 96))
+            for asset in range(2):
+                if math.isfinite(width[asset]):
+                    came = 1 + int(move[asset] > width[asset]) - int(move[asset] < -width[asset])
+                    counts[came, asset] += 1.0 / quarters
+                    resolved += 1
+        assert record.rates(horizon).ravel().tolist() == pytest.approx(base_rates(counts).ravel().tolist())
+    assert record.resolved[0, 0] == resolved
 
 
 def test_nothing_is_learned_before_the_horizon_has_passed() -> None:
@@ -58,24 +80,24 @@ def test_nothing_is_learned_before_the_horizon_has_passed() -> None:
     engine = Engine(Weights.load(), ASSETS)
     start = next(i for i in range(146, 150) if (int(frame.t[i]) + 300_000) % QUARTER == 0)
     engine.advance(frame.rows(0, start + 1))
-    before = engine.direction.resolved.copy()
+    before = engine.outcomes.resolved.copy()
 
     engine.advance(frame.rows(start + 1, start + 3))
-    assert np.array_equal(engine.direction.resolved, before)
+    assert np.array_equal(engine.outcomes.resolved, before)
 
     engine.advance(frame.rows(start + 3, start + 4))
-    assert engine.direction.resolved[0] == before[0] + 3
+    assert engine.outcomes.resolved[0, 0] == before[0, 0] + 3
 
 
 def test_a_horizon_that_ends_in_a_gap_is_not_learned_from() -> None:
     frame = market(400)
     engine = Engine(Weights.load(), ASSETS)
     engine.advance(frame.rows(0, 201))
-    before = engine.direction.resolved.copy()
+    before = engine.outcomes.resolved.copy()
 
     engine.advance(frame.rows(240, 241))
 
-    assert np.array_equal(engine.direction.resolved, before)
+    assert np.array_equal(engine.outcomes.resolved, before)
 
 
 @pytest.fixture(scope="module")

@@ -9,8 +9,9 @@ import pytest
 
 from generator.brain.doubt import SILENT, doubts
 from generator.brain.engine import Engine
+from generator.brain.ladder import ladders
+from generator.brain.measures import Said
 from generator.brain.outlook import RANGE_BARS
-from generator.brain.reading import AssetReading
 from generator.brain.weights import Weights
 from generator.catalog.horizons import HORIZONS
 from generator.catalog.text import readings
@@ -55,21 +56,31 @@ FAULTS: dict[str, Callable[[BarFrame], None]] = {
     "missing bars": _missing,
     "no trades": _untraded,
 }
-SURELY = {"frozen", "capped jump", "split", "missing bars"}  # silent at some of the moments
+SILENCED = {"frozen", "capped jump", "split", "missing bars"}  # at some of the moments
+DOUBTED = {"capped jump", "split", "missing bars", "no trades"}
 
 
-def claims(read: AssetReading) -> Iterator[tuple[str, float]]:
-    """Give how sure each claim of a forecast is: how far a chance is from its base rate, how narrow a range."""
-    if read.forecast:
-        said, usual = read.forecast.probabilities, read.forecast.base_rate
-        yield "up", abs(said.up - usual.up)
-        yield "small move", abs(said.neutral - usual.neutral)
-        yield "down", abs(said.down - usual.down)
-    for horizon, edges in (read.ranges or {}).items():
-        yield f"half of {horizon}", -edges.high_50
-        yield f"nine tenths of {horizon}", -edges.high_90
-    if read.partition:
-        yield "partition", abs(read.partition.chances.neutral - read.partition.base_rate.neutral)
+def claims(engine: Engine, now: Said) -> Iterator[tuple[str, float]]:
+    """Give how sure each claim of the first asset is: how far a chance is from its base rate, how narrow a range."""
+    forecast = engine.forecasts(60, now)[0]
+    assert forecast is not None
+    said, usual = forecast.probabilities, forecast.base_rate
+    yield "up", abs(said.up - usual.up)
+    yield "small move", abs(said.neutral - usual.neutral)
+    yield "down", abs(said.down - usual.down)
+
+    part = engine.partitions(now)[0]
+    assert part is not None
+    yield "partition", abs(part.chances.neutral - part.base_rate.neutral)
+    for horizon, (half, most) in zip(HORIZONS, engine.reach(now)[:, 0].tolist(), strict=True):
+        yield f"half of {horizon}", -half
+        yield f"nine tenths of {horizon}", -most
+
+    week = ladders(engine.outlook.usual(engine.volatility), engine.ranges.laws())[0]
+    for horizon, levels in engine.ladders(now)[0].items():
+        for level, of_week in zip(levels, week[horizon], strict=True):
+            yield f"beyond {level.level} in {horizon}", abs(level.end.either - of_week.end.either)
+            yield f"touch of {level.level} in {horizon}", abs(level.touch.either - of_week.touch.either)
 
 
 @pytest.fixture(scope="module")
@@ -80,34 +91,46 @@ def warm() -> tuple[BarFrame, bytes]:
     return frame, engine.dump()
 
 
-def read_at(frame: BarFrame, state: bytes) -> list[AssetReading]:
-    """Return what is read of the first asset at each of the moments after the fault."""
-    engine = Engine.load(WEIGHTS, NAMES, state)
-    found = []
-    for begin, end in pairwise((0, *AFTER)):
-        reading = engine.update(frame.rows(WARM + begin, WARM + end))
-        assert reading is not None
-        found.append(reading.assets[NAMES[0]])
-    return found
-
-
 @pytest.mark.parametrize("name", FAULTS)
 def test_no_claim_gets_surer_by_a_fault(warm: tuple[BarFrame, bytes], name: str) -> None:
     frame, state = warm
     spoilt = dataclasses.replace(frame, fields={field: values.copy() for field, values in frame.fields.items()})
     FAULTS[name](spoilt)
+    engine = Engine.load(WEIGHTS, NAMES, state)
+    silent = doubtful = 0
 
-    sound, faulty = read_at(frame, state), read_at(spoilt, state)
-
-    assert any(read.forecast is None for read in faulty) == (name in SURELY)
-    for usual, now in zip(sound, faulty, strict=True):
-        if now.limitations == usual.limitations:
+    for begin, end in pairwise((0, *AFTER)):
+        reading = engine.update(spoilt.rows(WARM + begin, WARM + end))
+        assert reading is not None
+        read, now = reading.assets[NAMES[0]], engine.now()
+        assert len({read.forecast is None, read.ranges is None, read.ladder is None, read.partition is None}) == 1
+        if read.forecast is None:
+            silent += 1
             continue
-        assert (now.forecast is None) == (now.ranges is None) == (now.ladder is None) == (now.partition is None)
-        before = dict(claims(usual))
-        assert before
-        for claim, sure in claims(now):
-            assert sure <= before[claim] + 0.01, claim
+        plain = dict(claims(engine, now._replace(doubt=np.zeros(len(NAMES)))))
+        doubtful += bool(now.doubt[0])
+        assert now.doubt[0] < SILENT
+        for claim, sure in claims(engine, now):
+            assert sure <= plain[claim] + 2e-4, claim
+
+    assert (silent > 0) == (name in SILENCED)
+    assert (doubtful > 0) == (name in DOUBTED)
+
+
+def test_a_frozen_price_makes_no_move_likelier(warm: tuple[BarFrame, bytes]) -> None:
+    frame, state = warm
+    spoilt = dataclasses.replace(frame, fields={field: values.copy() for field, values in frame.fields.items()})
+    _frozen(spoilt)
+    engine = Engine.load(WEIGHTS, NAMES, state)
+    said = []
+
+    for bar in range(WARM, WARM + 40):
+        reading = engine.update(spoilt.rows(bar, bar + 1))
+        assert reading is not None
+        said.append(reading.assets[NAMES[0]].forecast)
+
+    assert said[0] is not None
+    assert said[3:] == [None] * 37
 
 
 def test_the_chances_to_move_beyond_a_level_go_to_those_of_the_week() -> None:

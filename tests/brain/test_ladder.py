@@ -6,17 +6,16 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from generator.brain.direction import base_rates
 from generator.brain.engine import Engine
 from generator.brain.ladder import LEAST, Ladder, MoveLaw, ladders, partition_chances, partitions
+from generator.brain.measures import PARTITION_MINUTES
 from generator.brain.outlook import EDGES, QUARTERS
-from generator.brain.partition import PARTITION_MINUTES, PARTITION_QUARTERS, PartitionBase
 from generator.brain.ranges import RangeModel
 from generator.brain.week import DAY, Week
 from generator.brain.weights import Weights
 from generator.catalog.horizons import HORIZONS
 from generator.market.bars import BAR_MS, FloatArray
-from tests.support.learning import ends_of, teach
+from tests.support.learning import teach
 from tests.support.markets import market
 
 WEIGHTS = Weights.load()
@@ -152,28 +151,6 @@ def test_the_way_is_unknown_where_a_bar_is_missing_and_else_that_of_the_bars() -
             assert highest[quarter, 1, asset] == np.float32(top[span, asset].max())
             assert lowest[quarter, 1, asset] == np.float32(bottom[span, asset].min())
     assert np.isnan(highest[:, 0]).sum() == 1
-
-
-def test_the_base_rate_counts_what_came_of_each_four_hours() -> None:
-    close = np.cumsum(np.random.default_rng(4).normal(size=(200, 2)), axis=0)
-    band = np.abs(np.random.default_rng(5).normal(2.0, 0.3, size=(200, 2)))
-    band[:20, 1] = np.nan
-    base = PartitionBase(2)
-
-    base.update(ends_of(1, 200), close, band, np.ones_like(close, dtype=bool))
-    base.settle()
-
-    counts = np.zeros((3, 2))
-    for quarter in range(PARTITION_QUARTERS, 200):
-        move = close[quarter] - close[quarter - PARTITION_QUARTERS]
-        width = band[quarter - PARTITION_QUARTERS]
-        counts *= 0.5 ** (1.0 / (30 * DAY))
-        for asset in range(2):
-            if math.isfinite(width[asset]):
-                came = 1 + int(move[asset] > width[asset]) - int(move[asset] < -width[asset])
-                counts[came, asset] += 1.0 / PARTITION_QUARTERS
-    assert base.counts.tolist() == [pytest.approx(row) for row in counts.tolist()]
-    assert base.rates().tolist() == base_rates(base.counts).tolist()
 
 
 def test_a_reading_has_ladder_and_partition_of_the_assets_that_have_a_range() -> None:

@@ -49,7 +49,7 @@ def test_only_training_seeds_were_used_and_the_held_out_family_was_not() -> None
         (lambda content: content["features"].__setitem__(1, "something_else"), "features"),
         (lambda content: content["asset"]["carry"].pop(), "shape"),
         (lambda content: content["market"].pop("direct"), "parts"),
-        (lambda content: content["direction"][0].__setitem__(0, float("nan")), "finite"),
+        (lambda content: content["asset"]["rest"].__setitem__(0, float("nan")), "finite"),
     ],
 )
 def test_a_wrong_file_is_refused(tmp_path: Path, spoil: Callable[[dict[str, Any]], None], reason: str) -> None:

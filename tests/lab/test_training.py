@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from generator.brain.calibration import PLAIN
-from generator.brain.direction import INPUTS
 from generator.brain.features import REGIME_INPUTS
 from generator.brain.regime import STEP_BARS
 from generator.brain.weights import PACKAGED, digest_of
@@ -30,7 +29,6 @@ from generator.lab.train import (
     _rounded,
     after_warm_up,
     calibrate,
-    fit_direction,
     loss,
     posteriors,
     save,
@@ -142,7 +140,7 @@ def test_a_market_without_drift_teaches_what_the_path_did() -> None:
     inputs[0, at("trend_8h")] = inputs[0, at("trend_20h")] = [2.0, -2.0, 0.0, 2.0, 0.1]
     inputs[0, at("volatility_scaled")] = [0.0, 0.0, -1.0, 3.0, 0.5]
     truth = np.full((1, 5), 3)
-    data = Dataset(inputs, inputs, truth, np.ones((1, 5), dtype=bool), inputs, truth)
+    data = Dataset(inputs, inputs, truth, np.ones((1, 5), dtype=bool))
 
     driftless = training_set(inputs, data, np.ones(5, dtype=bool), 0)
     drifting = training_set(inputs, data, np.zeros(5, dtype=bool), 0)
@@ -151,20 +149,6 @@ def test_a_market_without_drift_teaches_what_the_path_did() -> None:
     assert driftless.weight[0].tolist() == [0.25, 0.25, 0.25, 0.25, 0.0]
     assert (drifting.label == 3).all()
     assert (drifting.weight == 1.0).all()
-
-
-def test_the_direction_fit_finds_a_lean_and_leaves_the_unused_alone() -> None:
-    rng = np.random.default_rng(9)
-    inputs = rng.normal(size=(6000, INPUTS))
-    moves = 0.5 * inputs[:, 0] + 0.5 * inputs[:, 6] + rng.normal(size=6000)
-    used = np.ones(INPUTS, dtype=bool)
-    used[6] = False
-
-    weights = fit_direction(inputs, 1 + (moves > 0.43).astype(np.int64) - (moves < -0.43).astype(np.int64), used)
-
-    assert weights[0] > 0.2
-    assert weights[6] == 0.0
-    assert np.abs(weights[1:6]).max() < 0.1
 
 
 def test_a_small_training_gives_the_same_digest_twice(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""What opens a side to a call: the live record alone, or a market that is made with a drift."""
+"""What opens a side to a call: the live record alone."""
 
 from dataclasses import replace
 from datetime import timedelta
@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from generator.arena.values import PredictionMade
-from generator.brain.forecast import EARNED, SIMULATED, SideRule
+from generator.brain.forecast import EARNED, SideRule
 from generator.catalog.words import Call, Prediction, SourceMode
 from generator.market.bars import BarFrame
 from generator.market.observation import Observation
@@ -105,10 +105,14 @@ def test_the_backtest_earns_nothing(tmp_path: Path) -> None:
     run(work)
 
 
-def test_a_simulated_market_opens_sides_by_a_larger_lead(tmp_path: Path) -> None:
+def test_a_simulated_market_opens_no_side_whatever_its_record_holds(tmp_path: Path) -> None:
+    before = to_ms(NOON) // (24 * 3_600_000) - 200
+
     async def work() -> None:
         async with opened(tmp_path, ManualClock()) as app:
+            filled_memory.fill(app.record.memory, days_of_leads(before, 60, Prediction.BULLISH), [])
             await tick(app, NOON)
-            assert app.market.engine.sides == SIMULATED
+            assert app.market.engine.sides is None
+            assert called_sides(app) == set()
 
     run(work)
