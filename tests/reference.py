@@ -46,6 +46,7 @@ from generator.catalog.links import (
     reasoning_path,
 )
 from generator.catalog.products import PRODUCTS
+from generator.catalog.text.now import BOOK
 from generator.cli import command_line
 from generator.runtime.metrics import GeneratorMetrics
 from generator.settings import GeneratorSettings
@@ -183,6 +184,13 @@ def refusals() -> Rows:
     return sorted((f"`{code}`", "; ".join(dict.fromkeys(texts))) for code, texts in found.items())
 
 
+def sentences() -> Rows:
+    """Return every sentence of the book with its place and its case."""
+    for group, rows in BOOK.groups.items():
+        for row in rows:
+            yield f"`{group}`", row.case, f"`{row.text}`" if row.text else "nothing"
+
+
 def sentence(text: ast.Constant | ast.JoinedStr) -> str:
     parts = text.values if isinstance(text, ast.JoinedStr) else [text]
     return "".join(str(part.value) if isinstance(part, ast.Constant) else "…" for part in parts)
@@ -205,6 +213,7 @@ TABLES: Final[dict[str, Callable[[], str]]] = {
     "refusals": lambda: table("code, why the payment is refused", refusals()),
     "generator": lambda: table("metric, type, meaning", metrics(GeneratorMetrics())),
     "gateway": lambda: table("metric, type, meaning", metrics(GatewayMetrics())),
+    "sentences": lambda: table("place, case, wording", sentences()),
     "ballots": lambda: table("reason", ((str(one),) for one in Refusal)),
 }
 

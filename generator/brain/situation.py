@@ -22,7 +22,7 @@ from generator.market.bars import FloatArray
 
 _AT_ONCE: Final = (Situation.SHOCK, Situation.GREAT_DAY, Situation.AFTERMATH)
 _WAIT: Final = 2 * HOUR_BARS
-YOUNG_DAYS: Final = 3.0  # on record, below which nothing is told but prices
+YOUNG_DAYS: Final = 3.0  # on record, below which only prices are given
 _FLAT: Final = FLAT_PERCENT / 100
 _ROW_DAYS: Final = 7  # windows of 24 hours looked back at for days in a row
 _OF_ROW: Final = 0.2  # usual days that each of them moved at least
@@ -313,7 +313,7 @@ def _great_day(bars: _Bars, level: int) -> Flags:
 
 
 def _shock(bars: _Bars, level: int, great: Flags) -> Flags:
-    """Say where the hour is far beyond a usual one; in a great day only where it goes on with half of that."""
+    """Say where the hour is far beyond a usual one; in a great day only where it adds half of that or more."""
     size = np.abs(bars.hour)
     is_large = (bars.hours >= _SHOCK_HOURS[level]) & (size >= _SHOCK_SIZE[level])
     of_largest = (size >= _SHOCK_OF_LARGEST[level] * np.abs(bars.largest)) | (bars.largest_ago >= _LATE_BARS)

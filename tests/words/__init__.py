@@ -1,1 +1,1 @@
-"""What is told of the market, held against the raw closes."""
+"""Sentences about the market, held against the raw closes."""

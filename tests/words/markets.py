@@ -7,13 +7,13 @@ import numpy as np
 import numpy.typing as npt
 
 from generator.brain.highlights import Highlights
+from generator.brain.market_facts import Followed, market_facts
 from generator.brain.moves import Moves
 from generator.brain.part import Part
 from generator.brain.record import Record
 from generator.brain.side import SIDES, Side
 from generator.brain.situation import Situations
 from generator.brain.swings import WORDS, Swings
-from generator.brain.told import Followed, market_facts
 from generator.catalog.assets import ASSETS
 from generator.catalog.text.happened import MarketFacts
 from generator.market.bars import BAR_MS
@@ -102,21 +102,21 @@ class Reader:
             part.at(bar)
 
     def facts(self, t_ms: int) -> MarketFacts:
-        """Return what is told after the bar opened at `t_ms`, where the parts stand."""
+        """Return the facts after the bar opened at `t_ms`, the last that the parts have taken."""
         followed = Followed(self.moves, self.record, self.highlights, self.situations)
         side, word = int(self.side.side[-1]), int(self.swings.word[-1])
         return market_facts(ASSETS, t_ms, followed, SIDES[side], WORDS[word])
 
 
-def told(market: Market, every: int, block: int = 1000) -> Iterator[tuple[int, MarketFacts]]:
-    """Yield each so manieth bar with what is told of it."""
+def read_every(market: Market, n: int, block: int = 1000) -> Iterator[tuple[int, MarketFacts]]:
+    """Yield every n-th bar with its facts."""
     reader = Reader()
     bars = len(market.t_ms)
     for begin in range(0, bars, block):
         end = min(begin + block, bars)
         reader.read(market, begin, end)
         for bar in range(begin, end):
-            if bar % every == 0:
+            if bar % n == 0:
                 reader.at(bar - begin)
                 yield bar, reader.facts(int(market.t_ms[bar]))
         reader.at(-1)

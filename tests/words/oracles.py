@@ -1,7 +1,7 @@
 """Two oracles that read a headline and know nothing of how it was made: *figure* and *sense*.
 
 They take the text apart into claims, leave no character of it unread, and hold each claim against raw closes with code
-of their own. A complaint is a sentence; none means that the headline is true of the line drawn beside it.
+of their own. A complaint is a sentence; none means that the headline is true of the line that is drawn under it.
 """
 
 import re
@@ -436,7 +436,7 @@ def _legs(match: re.Match[str], raw: Raw) -> list[str]:
     return out
 
 
-def _now_stands(match: re.Match[str], raw: Raw) -> list[str]:
+def _is_now(match: re.Match[str], raw: Raw) -> list[str]:
     out = _off(match.group(1), raw.market(DAY), "the day")
     if (match.group(2) == "higher") != (raw.market(DAY) > 0):
         out.append(f"said {match.group(2)}, was {raw.market(DAY):.2f}%")
@@ -571,8 +571,8 @@ CLAIMS: Final[tuple[tuple[str, Check], ...]] = (
     (rf"^are (up|down) ([\d.]+) to {SIZE}", _others_one_way),
     (rf"^Crypto (fell|rose) {SIZE} until {AGO} and has (risen|fallen) {SIZE} since", _until),
     (rf"^Crypto (fell|rose) {SIZE}, (fell|rose) {SIZE}", _legs),
-    (rf"^ and now stands {SIZE} (higher|lower) than a day ago", _now_stands),
-    (r"^(?: and now stands where it was a day ago|Crypto stands where it stood a day ago)", _no_change),
+    (rf"^ and is now {SIZE} (higher|lower) than a day ago", _is_now),
+    (r"^(?: and is now|Crypto is) where it was a day ago", _no_change),
     (rf"^Crypto has (fallen|risen) ([a-z]+) days in a row: {MOVED} in all, {SIZE} in the last day", _days_in_a_row),
     (rf"^Crypto is {MOVED} in ([a-z]+) days", _row_turned),
     (rf"^Little changed in a day, but crypto is {SIZE} (higher|lower) than a week ago", _week),
@@ -608,10 +608,10 @@ def complaints(headline: str, raw: Raw) -> list[str]:
         else:
             out.append(f"not read: {rest!r}")
             break
-    return out + told(headline, raw)
+    return out + omissions(headline, raw)
 
 
-def told(headline: str, raw: Raw) -> list[str]:
+def omissions(headline: str, raw: Raw) -> list[str]:
     """Complain where the headline leaves out what everyone sees: a day of three usual ones, an hour of nine."""
     days = raw.moves(DAY)
     usual = raw.usual(DAY)
@@ -621,8 +621,8 @@ def told(headline: str, raw: Raw) -> list[str]:
     if one_way and abs(np.median(days)) >= 3 * usual and abs(market) >= 3 * usual:
         way = r"\b(down|fallen|fell)\b" if market < 0 else r"\b(up|risen|rose)\b"
         if not re.search(way, headline):
-            out.append(f"a day of {market:.1f}% is not told")
+            out.append(f"a day of {market:.1f}% is left out")
     hour = raw.market(HOUR)
     if abs(hour) >= max(9 * raw.usual(HOUR), 1.7) and "hour" not in headline and "after being" not in headline:
-        out.append(f"an hour of {hour:.1f}% is not told")
+        out.append(f"an hour of {hour:.1f}% is left out")
     return out

@@ -13,7 +13,7 @@ from generator.catalog.assets import ASSET_NAMES
 from generator.catalog.text.happened import MarketFacts, Situation
 from generator.catalog.text.headline import LONGEST, MOST_NUMBERS
 from generator.catalog.text.now import BOOK, first_screen, headline, regime_summary
-from tests.words.markets import DAY, Market, Reader, eventful, told
+from tests.words.markets import DAY, Market, Reader, eventful, read_every
 from tests.words.oracles import History, Raw, complaints
 
 EVERY = 7
@@ -28,7 +28,7 @@ def market() -> Market:
 @pytest.fixture(scope="module")
 def texts(market: Market) -> list[tuple[int, MarketFacts, str]]:
     """Each seventh bar of three days or more on record, with its facts and its headline."""
-    named = ((bar, replace(facts, names=ASSET_NAMES)) for bar, facts in told(market, EVERY))
+    named = ((bar, replace(facts, names=ASSET_NAMES)) for bar, facts in read_every(market, EVERY))
     return [(bar, facts, headline(facts)) for bar, facts in named if facts.situation is not Situation.UNKNOWN]
 
 
@@ -97,12 +97,12 @@ def test_a_headline_has_at_most_110_characters_and_three_numbers(
 
 
 def test_no_text_forecasts_a_direction_or_says_trend(texts: list[tuple[int, MarketFacts, str]]) -> None:
-    told_texts = [f"{text}. {first_screen(facts)} {regime_summary(facts)}" for _, facts, text in texts]
+    every_text = [f"{text}. {first_screen(facts)} {regime_summary(facts)}" for _, facts, text in texts]
 
-    assert not [text for text in told_texts if re.search(r"\b(trend|will rise|will fall|buy|sell|because)\b", text)]
+    assert not [text for text in every_text if re.search(r"\b(trend|will rise|will fall|buy|sell|because)\b", text)]
 
 
-def test_the_first_screen_names_the_price_and_says_that_nobody_knows(
+def test_the_first_screen_names_the_price_and_says_that_no_one_knows(
     texts: list[tuple[int, MarketFacts, str]],
 ) -> None:
     for _, facts, _ in texts[::50]:
@@ -163,7 +163,7 @@ def test_a_block_bars_alone_and_a_restart_tell_the_same(market: Market) -> None:
     assert block.facts(t_ms) == alone.facts(t_ms) == restarted.facts(t_ms)
 
 
-def test_what_comes_later_changes_nothing_that_was_told(market: Market) -> None:
+def test_what_comes_later_changes_nothing_that_was_said(market: Market) -> None:
     bars = 5 * DAY
     changed = market._replace(closes=market.closes.copy(), high=market.high * 1.5)
     changed.closes[bars:] *= 0.5

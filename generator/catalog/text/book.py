@@ -42,7 +42,7 @@ class Book(Generic[Facts]):
         return ""
 
     def place(self, name: str, facts: Facts) -> str:
-        """Return what stands in a place."""
+        """Return the text of a place."""
         return self.say(name, facts) if name in self.groups else self.slots[name](facts)
 
 

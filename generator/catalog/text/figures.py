@@ -109,8 +109,8 @@ def span(days: float) -> str:
 
 def last(days: float) -> str:
     """Say `the last year`, `the last five weeks`."""
-    told = span(days)
-    return "the last year" if told == "a year" else f"the last {told}"
+    length = span(days)
+    return "the last year" if length == "a year" else f"the last {length}"
 
 
 def of_100(percent: float) -> str:

@@ -117,7 +117,7 @@ class Coin(NamedTuple):
 
 @dataclass(frozen=True)
 class MarketFacts:
-    """What is told of the market at one tick."""
+    """The market at one tick."""
 
     now_ms: int
     situation: Situation = Situation.UNKNOWN

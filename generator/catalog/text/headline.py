@@ -31,7 +31,7 @@ def _is_far(facts: MarketFacts) -> bool:
     return facts.off_extreme >= 0.3 * abs(facts.extreme.percent) and facts.off_extreme >= 0.75 * facts.usual_day
 
 
-def _goes_on(facts: MarketFacts) -> bool:
+def _continues(facts: MarketFacts) -> bool:
     if (facts.hour or 0.0) * (facts.day or 0.0) <= 0 or _is_far(facts):
         return False
     large = abs(facts.z_hour) >= 6 and abs(facts.hour or 0.0) >= 0.2 * abs(facts.day or 0.0)
@@ -138,7 +138,7 @@ HEADLINE: Final[tuple[Sentence[MarketFacts], ...]] = (
     Sentence(
         "{Crypto} is {day_moved} in a day{day_leader} and {hour} in the last hour",
         "a great day, and the last hour went on with it",
-        _both(_in(Situation.GREAT_DAY), _goes_on),
+        _both(_in(Situation.GREAT_DAY), _continues),
     ),
     Sentence(
         "{Crypto} is {day_moved} in a day{day_leader}, its largest {fall_day} in {record}",
@@ -245,7 +245,7 @@ HEADLINE: Final[tuple[Sentence[MarketFacts], ...]] = (
     ),
     # Row 5: a day in two legs.
     Sentence(
-        "{Crypto} {fell_first} {first_leg}, {fell_second} {second_leg} and now stands where it was a day ago",
+        "{Crypto} {fell_first} {first_leg}, {fell_second} {second_leg} and is now where it was a day ago",
         "two legs that are over, and no change",
         _both(
             _in(Situation.REVERSAL),
@@ -254,7 +254,7 @@ HEADLINE: Final[tuple[Sentence[MarketFacts], ...]] = (
         ),
     ),
     Sentence(
-        "{Crypto} {fell_first} {first_leg}, {fell_second} {second_leg} and now stands {day} {higher} than a day ago",
+        "{Crypto} {fell_first} {first_leg}, {fell_second} {second_leg} and is now {day} {higher} than a day ago",
         "two legs that are over",
         _both(_in(Situation.REVERSAL), lambda facts: facts.legs is not None and facts.legs.is_over),
     ),
@@ -316,7 +316,7 @@ HEADLINE: Final[tuple[Sentence[MarketFacts], ...]] = (
     ),
     # Row 11: the rest.
     Sentence(
-        "{Crypto} stands where it stood a day ago",
+        "{Crypto} is where it was a day ago",
         "no change at all",
         lambda facts: is_unchanged(facts.day or 0.0) and is_unchanged(facts.bitcoin_day or 0.0),
     ),

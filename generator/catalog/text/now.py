@@ -1,4 +1,4 @@
-"""Short texts about now: what stands below the headline, the market's state, a coin in a line, its next hour."""
+"""Short texts about now: what follows the headline, the market's state, a coin in a line, its next hour."""
 
 from dataclasses import replace
 from typing import Final
@@ -41,7 +41,7 @@ def _all_one_way(facts: MarketFacts) -> bool:
     return max(facts.up, facts.down) == len(facts.days)
 
 
-def _told(facts: MarketFacts) -> bool:
+def _gives_day(facts: MarketFacts) -> bool:
     """Whether the headline gives the day's move."""
     return facts.situation in {Situation.GREAT_DAY, Situation.MOVE, Situation.PLAIN, Situation.DAYS_IN_A_ROW}
 
@@ -89,13 +89,13 @@ NOW_GROUPS: Final[Groups[MarketFacts]] = {
         Sentence("", "fewer than three coins, or a young record", lambda facts: not _counts_coins(facts)),
         Sentence(
             "All {known} coins are {higher_coins} than a day ago.",
-            "all of them, after a price touched or where the headline tells the day",
-            lambda facts: _all_one_way(facts) and _told(facts) and (_any_touched(facts) or facts.week is None),
+            "all of them, after a price touched or where the headline gives the day",
+            lambda facts: _all_one_way(facts) and _gives_day(facts) and (_any_touched(facts) or facts.week is None),
         ),
         Sentence(
             "All {known} coins are {higher_coins} than a day ago; over a week the average is {week_moved}.",
-            "all of them, where the headline tells the day",
-            lambda facts: _all_one_way(facts) and _told(facts),
+            "all of them, where the headline gives the day",
+            lambda facts: _all_one_way(facts) and _gives_day(facts),
         ),
         Sentence(
             "All {known} coins are {higher_coins} than a day ago, by {day} on average.",
@@ -109,8 +109,8 @@ NOW_GROUPS: Final[Groups[MarketFacts]] = {
         ),
         Sentence(
             "{Most_coins} than a day ago; over a week the average is {week_moved}.",
-            "where the headline tells the day",
-            lambda facts: _told(facts) and facts.week is not None,
+            "where the headline gives the day",
+            lambda facts: _gives_day(facts) and facts.week is not None,
         ),
         Sentence("{Most_coins} than a day ago; the average is {day_moved}.", "else", always),
     ),
@@ -214,14 +214,14 @@ def headline(facts: MarketFacts) -> str:
 
 
 def first_screen(facts: MarketFacts) -> str:
-    """Return what stands below the headline: the price, the next hour, that no direction is known, the coins."""
-    nobody = "Which way? Nobody knows, nor do we." if facts.bitcoin is not None else ""
+    """Return what follows the headline: the price, the next hour, that no direction is known, the coins."""
+    direction = "Which way? Nobody knows, nor do we." if facts.bitcoin is not None else ""
     return joined(
         [
             BOOK.say("first_price", facts),
             BOOK.say("first_touched", facts),
             BOOK.say("first_range", facts),
-            nobody,
+            direction,
             BOOK.say("first_coins", facts),
         ]
     )

@@ -1,4 +1,4 @@
-"""What is told of the market after the last bar, in percent and times: the values that sentences are made of."""
+"""The market after the last bar, in percent and times: the values that sentences are made of."""
 
 import math
 from typing import Final, NamedTuple
