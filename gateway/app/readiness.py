@@ -1,6 +1,6 @@
 """Whether a sale is possible: every reason why not, in metrics, in the log and at /readyz."""
 
-from typing import Any, Final
+from typing import Any
 
 import structlog
 from starlette.requests import Request
@@ -10,12 +10,11 @@ from gateway.clock import NOT_READY_S, LastSuccess
 from gateway.http.answers import Problems
 from gateway.http.metrics import Metrics
 from gateway.ledger.thread import LedgerThread
-from gateway.payments.quotes import Quotes
+from gateway.payments.quotes import RETRY_S, Quotes
 from gateway.upstream.chain import Chain
 from gateway.upstream.facilitator import Facilitator
 from gateway.vault.folder import VaultReader
 
-RETRY_S: Final = 5
 log = structlog.get_logger("gateway")
 
 
@@ -53,7 +52,7 @@ class Readiness:
         metrics.chain_failing.set(self._chain.failing_s())
         metrics.ledger_age.set(self._ledger.written.age_s())
         metrics.ledger_fault.set(self._ledger.fault() is not None)
-        metrics.quoting.set(self._quotes.no_quote_reason() is None)
+        metrics.quoting.set(self._quotes.absence() is None)
         self._log_changes()
 
     def _log_changes(self) -> None:
@@ -84,8 +83,8 @@ class Readiness:
         reasons = [reason for reason in faults if reason is not None]
 
         # Why a request for a quote gets none, where it is none of these.
-        no_quote = self._quotes.no_quote_reason()
-        return reasons if reasons or no_quote is None else [no_quote]
+        absence = self._quotes.absence()
+        return reasons if reasons or absence is None else [absence.reason]
 
     async def readyz(self, _request: Request) -> Response:
         """Answer 200 when a sale is possible, else 503 with every reason."""
@@ -104,8 +103,10 @@ class Readiness:
         reasons = self._reasons()
         if not reasons:
             return JSONResponse({"status": "ready", **facts}, headers={"cache-control": "no-store"})
+        absence = self._quotes.absence()
+        retry_s = RETRY_S if absence is None else absence.retry_s
         detail = "No sale is possible right now."
-        return self._problems.make("/readyz", 503, detail, retry_s=RETRY_S, reasons=reasons, **facts)
+        return self._problems.make("/readyz", 503, detail, retry_s=retry_s, reasons=reasons, **facts)
 
     async def healthz(self, _request: Request) -> Response:
         """Answer 200 while the process runs, with the generation that it holds."""

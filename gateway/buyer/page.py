@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import gzip
 import stat
-from http import HTTPStatus
 from pathlib import Path
 from typing import Any, Final
 
@@ -22,13 +21,14 @@ from gateway.buyer.signer import SIGN_PATH, DevnetSigner, devnet_wallet
 from gateway.clock import Clock
 from gateway.http.answers import Problems, preflight
 from gateway.http.limits import Clients
-from gateway.payments.quotes import Quotes
+from gateway.payments.quotes import Absence, Quotes
 from gateway.settings import GatewaySettings
 from gateway.upstream.chain import Chain
 from gateway.upstream.http_client import Http
 from gateway.vault.folder import LoadedVault, VaultProduct, VaultReader
 
 PAGE: Final = "/x402-buyer/"
+PAGE_RETRY_S: Final = 30
 PLAY_WORDS: Final = "a devnet of this service's own"
 LENT_WORDS: Final = "devnet on this machine, under the test network's name"
 NETWORK_WORDS: Final[dict[str, str]] = {
@@ -130,10 +130,11 @@ class _Page:
         vault = self._vault.current()
         on_sale = vault.products.values() if vault else ()
         product = next((product for product in on_sale if product.id == flow.product), None)
-        reason = self._quotes.no_quote_reason(product.path if product else "")
-        if vault is None or product is None or reason is not None:
-            why = {"reason": reason or "this product is not in what was last published"}
-            return self._render(request, "unavailable.html", self._common(vault, flow) | why, 503)
+        absence = self._quotes.absence(product.path if product else "")
+        if vault is None or product is None or absence is not None:
+            absence = absence or Absence("this product is not in what was last published", PAGE_RETRY_S)
+            values = self._common(vault, flow) | {"reason": absence.reason, "lasts": absence.lasts}
+            return self._render(request, "unavailable.html", values, 503, max(PAGE_RETRY_S, absence.retry_s))
 
         return self._render(request, "page.html", self._common(vault, flow) | self._terms(vault, product), 200)
 
@@ -187,11 +188,13 @@ class _Page:
             "sample_path": f"/samples/{product.id.removeprefix('x402-')}.json",
         }
 
-    def _render(self, request: Request, name: str, values: dict[str, Any], status: int) -> Response:
+    def _render(
+        self, request: Request, name: str, values: dict[str, Any], status: int, retry_s: int | None = None
+    ) -> Response:
         policy = POLICY_WITH_BUNDLE if self._bundle.version() else POLICY
         headers = PAGE_HEADERS | {"content-security-policy": policy, "vary": "Accept-Encoding"}
-        if status == HTTPStatus.SERVICE_UNAVAILABLE:
-            headers["retry-after"] = "30"
+        if retry_s is not None:
+            headers["retry-after"] = str(retry_s)
 
         content = self._templates.get_template(name).render(values).encode()
         if "gzip" in request.headers.get("accept-encoding", ""):

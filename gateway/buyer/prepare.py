@@ -23,7 +23,7 @@ from gateway.clock import Clock
 from gateway.http.answers import Problems, preflight
 from gateway.http.limits import Clients, RateLimit
 from gateway.payments.challenge import Challenge
-from gateway.payments.quotes import Quotes
+from gateway.payments.quotes import Absence, Quotes
 from gateway.settings import GatewaySettings
 from gateway.upstream.chain import Chain
 from gateway.wire.algorand import VALID_ROUNDS
@@ -80,7 +80,9 @@ class Prepare:
         quotes = self._quotes.current().values()
         quote = next((quote for quote in quotes if quote.product.id == product), None)
         if quote is None:
-            return self._problems.make(request.url.path, 503, "Quotes are temporarily unavailable.", retry_s=RETRY_S)
+            absence = self._quotes.absence(f"/api/{product}.php") or Absence("this product is not for sale")
+            text = f"There is no quote now: {absence.reason}."
+            return self._problems.make(request.url.path, 503, text, retry_s=absence.retry_s)
         return await self._prepared(request, quote, payer, _lease(product, payer, attempt))
 
     async def _prepared(self, request: Request, quote: Challenge, payer: str, lease: bytes | None) -> Response:

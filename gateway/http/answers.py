@@ -20,7 +20,7 @@ PROBLEMS: Final[dict[int, tuple[str, str]]] = {
     429: ("rate-limited", "Too many payment attempts"),
     431: ("headers-too-large", "The request headers are larger than 16 KiB"),
     500: ("internal", "Something failed on our side"),
-    503: ("unavailable", "Temporarily unavailable"),
+    503: ("unavailable", "Not available now"),
 }
 # Used while no vault was ever read; afterwards the vault's own sentence is used.
 FALLBACK_DISCLAIMER: Final = (

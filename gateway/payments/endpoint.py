@@ -30,17 +30,17 @@ from gateway.payments.decide import (
 from gateway.payments.known_headers import KnownHeaders
 from gateway.payments.parse import read_payment
 from gateway.payments.purchase import Purchases, Step
-from gateway.payments.quotes import Quotes
+from gateway.payments.quotes import RETRY_S, Absence, Quotes
 from gateway.payments.receipts import extension_of
 from gateway.payments.transfers import find_transfers
 from gateway.settings import GatewaySettings
 from gateway.values import Transfer
 from gateway.vault.folder import VaultReader
 from gateway.wire.networks import MAINNET
+from gateway.wire.refusals import NOT_FOR_SALE
 
 SIGNATURE: Final = b"payment-signature"
 SIGNATURE_OF_V1: Final = b"x-payment"
-RETRY_S: Final = 5
 NO_PRODUCT: Final = "No product is sold at this path."
 LIMITED: Final = "Too many payment attempts from this address."
 UNKNOWN: Final = "The outcome of this payment is not known yet. Send the same payment again; do not sign another."
@@ -123,14 +123,16 @@ class PaidEndpoint:
         return challenge.answer if isinstance(challenge, Challenge) else challenge
 
     def _challenge(self, scope: Scope) -> Challenge | ASGIApp:
-        reason = self._quotes.no_quote_reason(scope["path"])
+        absence = self._quotes.absence(scope["path"])
         challenge = self._quotes.at(scope["path"])
-        if reason is None and challenge is not None:
+        if absence is None and challenge is not None:
             return challenge
 
         if not self._is_product(scope["path"]):
             return self._problem(scope, 404, NO_PRODUCT)
-        return self._unavailable(scope, reason or "no quote can be made", RETRY_S)
+        absence = absence or Absence("no quote can be made")
+        members = {"reason": NOT_FOR_SALE} if absence.lasts else {}
+        return self._unavailable(scope, absence.reason, absence.retry_s, **members)
 
     def _is_product(self, path: str) -> bool:
         vault = self._vault.current()
@@ -239,9 +241,9 @@ class PaidEndpoint:
         receipt = _receipt(outcome.network, "", outcome.payer, outcome.code)
         return challenge.failed(error, _as_bytes(receipt))
 
-    def _unavailable(self, scope: Scope, reason: str, retry_s: int) -> ASGIApp:
-        detail = f"{reason[:1].upper()}{reason[1:]}."
-        return self._problem(scope, 503, detail, {"retry-after": str(retry_s)})
+    def _unavailable(self, scope: Scope, why: str, retry_s: int, **members: str) -> ASGIApp:
+        detail = f"{why[:1].upper()}{why[1:]}."
+        return self._problem(scope, 503, detail, {"retry-after": str(retry_s)}, **members)
 
     def _problem(
         self, scope: Scope, status: int, detail: str, headers: dict[str, str] | None = None, **members: Any

@@ -98,7 +98,7 @@ class Orders:
             return Refused("quote_expired", "the time for which this quote was good is over")
 
         if body.unavailable is not None:
-            return Unavailable(body.unavailable, retry_after_s=60)
+            return Unavailable(body.unavailable, self._vault.wait_s(body))
         if payment.amount_atomic != body.price_atomic:
             return Refused("amount_mismatch", f"the price is exactly {body.price_atomic} atomic units")
         return PricedSnapshot(product, snapshot, body)

@@ -12,7 +12,17 @@ from gateway.settings import GatewaySettings
 from gateway.upstream.facilitator import Facilitator, FacilitatorOffer
 from gateway.vault.folder import LoadedVault, VaultReader
 
+RETRY_S: Final = 5
 NO_QUOTES: Final[Mapping[str, Challenge]] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class Absence:
+    """Why there is no quote now."""
+
+    reason: str
+    retry_s: int = RETRY_S  # until it is worth asking again
+    lasts: bool = False  # what is sold lacks its data: no fault that ends by itself in a moment
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +37,7 @@ class _Encoded:
 class Quotes:
     """The challenges of the last vault that was encoded, for the facilitator's offer; none before `encode` was awaited.
 
-    The 402, /readyz and the gauge all ask `no_quote_reason`, which speaks of what is encoded and not of what was read:
+    The 402, /readyz and the gauge all ask `absence`, which speaks of what is encoded and not of what was read:
     a vault counts once its challenges are there.
     """
 
@@ -55,7 +65,7 @@ class Quotes:
 
     def current(self) -> Mapping[str, Challenge]:
         """Return the challenges that may be sent right now, by path; none while quotes are unavailable."""
-        if self._encoded is None or self.no_quote_reason() is not None:
+        if self._encoded is None or self.absence() is not None:
             return NO_QUOTES
         return self._encoded.challenges
 
@@ -63,22 +73,33 @@ class Quotes:
         """Return the challenge that was last encoded for a path, whether it may be sent or not."""
         return None if self._encoded is None else self._encoded.challenges.get(path)
 
-    def no_quote_reason(self, path: str | None = None) -> str | None:
+    def absence(self, path: str | None = None) -> Absence | None:
         """Return why there is no quote of a path, or of any at all without one; None where there is."""
         fault = self._vault.fault() or self.blocked()
         if fault is not None:
-            return fault
+            return Absence(fault)
         if self._ledger.fault() is not None or self._ledger.written.age_s() > STOP_QUOTING_S:
-            return "the payments ledger cannot be used right now"
+            return Absence("the payments ledger cannot be used right now")
         if self._facilitator.offer() is None:
-            return "the facilitator gave no good answer lately, or does not offer this network"
+            return Absence("the facilitator gave no good answer lately, or does not offer this network")
 
         encoded = self._encoded
         if encoded is None or not self._vault.sells(encoded.vault.generation):
-            return "the quotes of the newest data are being made"
+            return Absence("the quotes of the newest data are being made")
         if path is not None or encoded.challenges:
-            return encoded.vault.unavailable(path or "")
-        return next(map(encoded.vault.unavailable, encoded.vault.products), "nothing is for sale")
+            return self._lacking(encoded.vault, path or "")
+        return min(
+            filter(None, (self._lacking(encoded.vault, path) for path in encoded.vault.products)),
+            key=lambda absence: absence.retry_s,
+            default=Absence("nothing is for sale"),
+        )
+
+    def _lacking(self, vault: LoadedVault, path: str) -> Absence | None:
+        """Return what a body lacks to be sold; None where it lacks nothing."""
+        body = vault.unavailable(path)
+        if body is None or body.unavailable is None:
+            return None
+        return Absence(body.unavailable, self._vault.wait_s(body), lasts=True)
 
     def blocked(self) -> str | None:
         """Return why the settings allow no quote of what the vault holds."""

@@ -3,6 +3,7 @@
 import asyncio
 import hashlib
 import json
+import math
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime, timedelta
@@ -24,6 +25,9 @@ FUTURE_S: Final = 60.0
 # A vault that wants more of the memory is refused whole; a generator stays below half of it.
 MAX_VAULT_BYTES: Final = 64 * 1024 * 1024
 POLL_S: Final = 1.0
+# Until what is not for sale is asked for again: at the earliest with the next release; once a day where it is unknown.
+LEAST_WAIT_S: Final = 60
+UNKNOWN_WAIT_S: Final = 86_400
 FETCH_S: Final = 20.0
 FETCHED_AT_ONCE: Final = 8
 log = structlog.get_logger("gateway.vault")
@@ -37,6 +41,7 @@ class VaultBody:
     sha256: str
     price_atomic: int
     unavailable: str | None = None  # why it is not for sale, None where it is
+    available_at: datetime | None = None  # when it may be for sale at the earliest; None where that is not known
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,10 +95,11 @@ class LoadedVault:
         """The snapshot that new quotes name."""
         return self.snapshots[self.generation]
 
-    def unavailable(self, path: str) -> str | None:
-        """Return why the newest body of a path is not for sale, None where it is or nothing ever is at that path."""
+    def unavailable(self, path: str) -> VaultBody | None:
+        """Return the newest body of a path that is not for sale, None where it is or nothing ever is at that path."""
         product = self.products.get(path)
-        return None if product is None else self.newest.bodies[product.id].unavailable
+        body = None if product is None else self.newest.bodies[product.id]
+        return None if body is None or body.unavailable is None else body
 
     def age_s(self, now: datetime) -> float:
         """Return seconds since the vault was written."""
@@ -188,7 +194,13 @@ async def load_vault(files: VaultFiles, manifest: Mapping[str, Any], held: dict[
 
 def _snapshot(row: Mapping[str, Any], contents: Mapping[str, bytes]) -> Snapshot:
     bodies = {
-        name: VaultBody(contents[body["sha256"]], body["sha256"], body["price_atomic"], body.get("unavailable"))
+        name: VaultBody(
+            contents[body["sha256"]],
+            body["sha256"],
+            body["price_atomic"],
+            body.get("unavailable"),
+            _time(body["available_at"]) if "available_at" in body else None,
+        )
         for name, body in row["bodies"].items()
     }
     replaced, valid_until = (_time(row[name]) if row.get(name) else None for name in ("replaced_at", "valid_until"))
@@ -259,6 +271,12 @@ class VaultReader:
     def payable(self, snapshot: Snapshot) -> bool:
         """Return whether a new payment may still buy a snapshot."""
         return snapshot.replaced_at is None or self.promised(snapshot)
+
+    def wait_s(self, body: VaultBody) -> int:
+        """Return seconds until a body that is not for sale may be; a day where the generator could not say."""
+        if body.available_at is None:
+            return UNKNOWN_WAIT_S
+        return max(LEAST_WAIT_S, math.ceil((body.available_at - self._clock.now()).total_seconds()))
 
     def sells(self, generation: str) -> bool:
         """Return whether a new payment may buy the snapshot of a generation."""

@@ -1,6 +1,10 @@
-"""Why a ballot does not count."""
+"""Why a ballot does not count, and why a product is not sold."""
 
 from enum import StrEnum
+from typing import Final
+
+NOT_FOR_SALE: Final = "not_for_sale"
+"""The `reason` of a 503 for what lacks its data: it does not end by itself in seconds."""
 
 
 class Refusal(StrEnum):

@@ -276,6 +276,8 @@ def _challenge(origin: str, product: Product) -> Check:
 
     if status == HTTPStatus.PAYMENT_REQUIRED and amounts == [str(product.price_atomic)] * 2:
         return Check(product.path, True, f"{status}, {product.price_display}")
+    if status == HTTPStatus.SERVICE_UNAVAILABLE and isinstance(body, dict):
+        return Check(product.path, False, f"{status}, {body.get('detail')}")
     if amounts:
         return Check(product.path, False, f"{status}, asks {' or '.join(map(str, amounts))} atomic units")
     return Check(product.path, False, f"{status}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import json
 import os
 import re
 import shutil
@@ -20,6 +21,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from gateway.wire.loopback import is_loopback
+from gateway.wire.refusals import NOT_FOR_SALE
 from generator.catalog.endpoints import ENDPOINTS
 from generator.catalog.links import QUICKSTART
 from generator.catalog.products import PRODUCTS
@@ -251,6 +253,7 @@ def _supervise(settings: GeneratorSettings, market: list[str], devnet: int | Non
 
         if _wait_ready(settings, before, children, stopping):
             _welcome(settings, market[1], devnet)
+            _warn_unsold(settings)
         return _watch(children, stopping)
     finally:
         for child in children:  # the schedule first: its tick drains
@@ -264,17 +267,43 @@ def _published(settings: GeneratorSettings) -> str | None:
 
 
 def _wait_ready(settings: GeneratorSettings, before: str | None, children: list[Child], stopping: list[int]) -> bool:
-    """Wait for a release of this start, an answer and a quote; False when a child ended or a signal came first."""
+    """Wait for a release of this start, an answer, and a gateway that quotes it or says what it lacks to be sold.
+
+    False when a child ended or a signal came first.
+    """
     origin = local_origin(settings.host, settings.port)
-    wanted = {origin + ENDPOINTS[0].path: 200, origin + PRODUCTS[0].path: 402}
     until = time.monotonic() + READY_TIMEOUT_S
     while time.monotonic() < until and not stopping and all(child.exit_code() is None for child in children):
         if _published(settings) not in {before, FIRST_GENERATION}:
             with suppress(OSError):
-                if all(fetch(url, 2)[0] == status for url, status in wanted.items()):
+                if fetch(origin + ENDPOINTS[0].path, 2)[0] == 200 and _is_settled(origin):
                     return True
         time.sleep(POLL_S)
     return False
+
+
+def _is_settled(origin: str) -> bool:
+    """Return whether each product has a quote, or lacks its data, which no wait of seconds would change."""
+    answers = [fetch(origin + product.path, 2) for product in PRODUCTS]
+    return all(status == 402 or _lacks(status, content) is not None for status, content in answers)
+
+
+def _lacks(status: int, content: bytes) -> str | None:
+    """Return what a product lacks to be sold, None where its answer says nothing of the kind."""
+    if status != 503:
+        return None
+    body = json.loads(content)
+    return str(body["detail"]) if body.get("reason") == NOT_FOR_SALE else None
+
+
+def _unsold(origin: str) -> dict[str, list[str]]:
+    """Return the names of the products that are not for sale, by what they lack."""
+    unsold: dict[str, list[str]] = {}
+    for product in PRODUCTS:
+        lacking = _lacks(*fetch(origin + product.path, 2))
+        if lacking is not None:
+            unsold.setdefault(lacking, []).append(product.buy_name)
+    return unsold
 
 
 def _watch(children: list[Child], stopping: list[int]) -> int:
@@ -328,6 +357,13 @@ def _welcome(settings: GeneratorSettings, source: str, devnet: int | None) -> No
 """,
         flush=True,
     )
+
+
+def _warn_unsold(settings: GeneratorSettings) -> None:
+    """Say what is not for sale in this start, and why."""
+    with suppress(OSError):
+        for lacking, names in _unsold(local_origin(settings.host, settings.port)).items():
+            print(f"emi: not for sale now: {', '.join(names)}. {lacking}", file=sys.stderr, flush=True)
 
 
 def _own_name() -> str:

@@ -8,7 +8,7 @@ from generator.catalog.endpoints import ENDPOINT_BY_ID
 from generator.catalog.links import STATUS_JSON, reasoning_path
 from generator.catalog.products import PRODUCTS
 from generator.compose.body import Body, DictionaryResponse, Problem
-from generator.compose.challenge import X402PaymentRequiredResponse, bazaar, challenge, unavailable
+from generator.compose.challenge import NotForSale, X402PaymentRequiredResponse, bazaar, challenge, unavailable
 from generator.compose.context import TickContext
 from generator.compose.derivatives import derivatives
 from generator.compose.envelope import PaidResponse, status
@@ -48,7 +48,7 @@ class Composed(NamedTuple):
     paid: dict[str, PaidResponse]
     challenges: dict[str, dict[str, Any]]  # by product: the 402 body but for what the gateway adds and `quote.sha256`
     bazaar: dict[str, dict[str, Any]]  # by product: the bazaar extension's declaration
-    unavailable: dict[str, str]  # by product: why it is not for sale now
+    unavailable: dict[str, NotForSale]  # by product: why it is not for sale now
 
 
 def compose(ctx: TickContext) -> Composed:

@@ -1,12 +1,13 @@
 """What the generator knows of the 402 answer: text, quote, a preview of what is free anyway, and the bazaar entry."""
 
 import hashlib
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, NamedTuple
 
 from pydantic import Field
 
 from gateway.wire.networks import MAINNET
 from generator.catalog.assets import ASSETS, DEFAULT_ASSET
+from generator.catalog.durations import MINUTE_MS
 from generator.catalog.endpoints import ENDPOINTS
 from generator.catalog.formats import iso
 from generator.catalog.links import BUYER_PAGES, DOCS, LLMS_TXT, OPENAPI_JSON
@@ -20,9 +21,10 @@ from generator.compose.body import Body, absent, encode
 from generator.compose.coins import RANGES, MoveRange, ranges
 from generator.compose.context import TickContext
 from generator.compose.facts import headline
-from generator.compose.inputs import missing_reason, reading_of, verified, without_a_month
+from generator.compose.inputs import missing_reason, reading_of, until_a_month_ms, verified, without_a_month
 from generator.compose.paid_human_report import X402HumanReportPaidResponse
 from generator.compose.regime import BreadthCounts, RegimeChances, regime
+from generator.market.bars import BAR_MS
 
 
 class PaymentResource(Body):
@@ -250,15 +252,28 @@ def sections(body: envelope.PaidResponse) -> tuple[str, ...]:
     return tuple(name for name in type(body).model_fields if name not in envelope.PaidResponse.model_fields)
 
 
-def unavailable(ctx: TickContext) -> dict[str, str]:
+class NotForSale(NamedTuple):
+    """Why a product is not for sale now, and when it may be at the earliest: None where that cannot be said."""
+
+    reason: str
+    until_ms: int | None
+
+
+def unavailable(ctx: TickContext) -> dict[str, NotForSale]:
     """Return why products are not for sale now: one without the month it is made from, or without a label."""
-    reasons = {}
+    now_ms = ctx.freshness.generated_ms
+    unsold = {}
     if ctx.reading is None or ctx.reading.regime.label is RegimeLabel.UNKNOWN:
-        reasons = dict.fromkeys(OF_A_LABEL, NO_LABEL.format(reason=missing_reason(ctx)))
+        lasts = ctx.observation.ended or ctx.observation.bar_interval_ms != BAR_MS
+        no_label = NO_LABEL.format(reason=missing_reason(ctx))
+        unsold = dict.fromkeys(OF_A_LABEL, NotForSale(no_label, None if lasts else now_ms + MINUTE_MS))
+
     too_short = without_a_month(ctx)
     if too_short is not None:
-        reasons |= dict.fromkeys(OF_A_MONTH, too_short)
-    return reasons
+        wait_ms = until_a_month_ms(ctx)
+        month = NotForSale(too_short, None if wait_ms is None else now_ms + wait_ms)
+        unsold |= dict.fromkeys(OF_A_MONTH, month)
+    return unsold
 
 
 def preview(ctx: TickContext, body: envelope.PaidResponse) -> QuotePreview:

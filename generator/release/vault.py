@@ -46,6 +46,7 @@ class Offer:
     challenges: Mapping[str, Mapping[str, Any]]
     bazaar: Mapping[str, Mapping[str, Any]]
     unavailable: Mapping[str, str] = field(default_factory=dict)  # product id -> why it is not for sale
+    available_at: Mapping[str, str] = field(default_factory=dict)  # of these: when it may be, where that can be said
 
 
 def has_room(offer: Offer, before: Sequence[Row]) -> bool:
@@ -110,6 +111,8 @@ def _snapshot(offer: Offer, path: Callable[[Offer, Product], str]) -> dict[str, 
         }
         if product.id in offer.unavailable:
             bodies[product.id]["unavailable"] = offer.unavailable[product.id]
+        if product.id in offer.available_at:
+            bodies[product.id]["available_at"] = offer.available_at[product.id]
 
     # The last word of any of its quotes, which holds however soon it is replaced.
     valid_until = max(challenge["quote"]["valid_until"] for challenge in offer.challenges.values())

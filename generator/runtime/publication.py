@@ -259,7 +259,10 @@ def _offer(app: App, context: TickContext, composed: Composed, paid: PaidJson, r
         bodies={product: encode(body) for product, body in paid.items()},
         challenges=composed.challenges,
         bazaar=composed.bazaar,
-        unavailable=composed.unavailable,
+        unavailable={name: row.reason for name, row in composed.unavailable.items()},
+        available_at={
+            name: iso(row.until_ms) for name, row in composed.unavailable.items() if row.until_ms is not None
+        },
     )
 
 

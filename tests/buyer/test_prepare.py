@@ -220,7 +220,7 @@ def test_one_address_prepares_thirty_a_minute_and_learns_when_it_may_again() -> 
     after = client.get(QUESTION)
 
     assert {(answer.status_code, answer.headers["retry-after"]) for answer in (*before, after)} == {(503, "5")}
-    assert "Quotes are temporarily unavailable" in after.json()["detail"]
+    assert "There is no quote now" in after.json()["detail"]
     assert (refused.status_code, refused.headers["retry-after"]) == (429, "2")
 
 

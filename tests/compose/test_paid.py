@@ -14,8 +14,9 @@ from generator.catalog.products import OF_A_MONTH, PRODUCT_BY_ID, PRODUCTS
 from generator.catalog.words import Call
 from generator.compose.body import encode
 from generator.compose.paid_human_report import report
+from generator.market.bars import BAR_MS
 from tests.support.bodies import composed, free, paid
-from tests.support.builders import CONTEXTS, full_context, rate, record
+from tests.support.builders import CONTEXTS, NOW_MS, full_context, rate, record
 from tests.support.walk import leaves, strings
 
 TRADES = re.compile(
@@ -168,11 +169,13 @@ def test_what_lacks_its_month_or_its_label_is_not_for_sale_and_all_else_is(name:
         expected |= {REGIME, REPORT}
     assert set(unsold) == expected
     if not known:
-        assert unsold[REGIME].startswith("not sold while the market has no label: ")
+        assert unsold[REGIME].reason.startswith("not sold while the market has no label: ")
     if name == "hourly":
-        assert unsold["x402-atlas"].endswith("this market has bars of 60 minutes")
+        assert unsold["x402-atlas"].reason.endswith("this market has bars of 60 minutes")
+        assert unsold["x402-atlas"].until_ms is None
     if name == "everything_missing":
-        assert unsold["x402-main-brain"].endswith("it has 0.0")
+        assert unsold["x402-main-brain"].reason.endswith("it has 0.0")
+        assert unsold["x402-main-brain"].until_ms == NOW_MS + 8_208 * BAR_MS  # 28.5 days of bars
 
 
 def test_depth_and_funding_that_are_missing_are_null_and_limited_and_all_is_sold() -> None:

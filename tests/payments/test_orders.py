@@ -60,7 +60,7 @@ async def test_what_an_operator_or_the_generator_must_change_is_worth_a_wait_of_
         assert real_money.quote_refusal("simulated")
         assert await order_of(home, settings=real_money) == Unavailable(real_money.quote_refusal("simulated") or "", 60)
         assert await order_of(home, "/nowhere.php") == Unavailable("nothing is for sale at this path", 60)
-        assert await order_of(home) == Unavailable(WITHHELD, 60)
+        assert await order_of(home) == Unavailable(WITHHELD, 86_400)
 
 
 @in_loop

@@ -2,7 +2,7 @@
 
 import json
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -10,10 +10,11 @@ import pytest
 import gateway
 from gateway.errors import VaultUnreadable
 from gateway.vault.folder import MAX_VAULT_BYTES, QUOTE_GRACE
+from gateway.wire.refusals import NOT_FOR_SALE
 from generator.catalog.products import QUOTE_GRACE_S, VAULT_MOST_BYTES, VAULT_MOST_SNAPSHOTS
 from generator.release.vault import Offer, VaultFolder
 from tests.release.test_vault_store import Unsynced
-from tests.support.gateway_app import BRAIN, gateway_app, in_loop
+from tests.support.gateway_app import BRAIN, REGIME, gateway_app, in_loop
 from tests.support.vaults import PRICES, START, body_of, stamp, write_manifest, write_vault
 from tests.vault.test_vault import load
 
@@ -83,6 +84,34 @@ async def test_what_is_withheld_is_not_quoted_and_what_was_quoted_before_is_deli
     assert (refused.status_code, refused.json()["detail"]) == (503, "It has no verdict.")
     assert (other.status_code, paid.status_code, paid.content) == (402, 200, body_of("x402-market-regime", FIRST))
     assert (unquoted.status_code, len(home.upstream.transfers)) == (503, 1)
+
+
+@pytest.mark.parametrize(("at", "wait_s"), [(START + timedelta(days=26), 26 * 86_400), (START, 60), (None, 86_400)])
+@in_loop
+async def test_what_lacks_its_data_says_how_long_at_every_door(
+    at: datetime | None, wait_s: int, tmp_path: Path
+) -> None:
+    unavailable = dict.fromkeys(PRICES, "needs 30 days, it has 4.0")
+    available_at = {} if at is None else dict.fromkeys(PRICES, stamp(at))
+    async with gateway_app(tmp_path, vault=None) as home:
+        vault = VaultFolder(tmp_path / "vault", Unsynced())
+        vault.open()
+        vault.publish(replace(offer(1, 0), unavailable=unavailable, available_at=available_at))
+        await home.refresh()
+
+        refused, ready, page = [await home.get(path) for path in (REGIME, "/readyz", "/x402-buyer/")]
+        unquoted = await home.send(home.buyer.pay(snapshot=FIRST))
+        home.state.readiness.measure()
+
+    answers = (refused, ready, page, unquoted)
+    assert [answer.status_code for answer in answers] == [503] * 4
+    assert [answer.headers["retry-after"] for answer in answers] == [str(wait_s)] * 4
+    assert (refused.json()["reason"], refused.json()["title"]) == (NOT_FOR_SALE, "Not available now")
+    assert ready.json()["reasons"] == ["needs 30 days, it has 4.0"]
+    assert "Not for sale yet" in page.text
+    assert "temporarily" not in (refused.text + page.text).lower()
+    assert home.state.metrics.registry.get_sample_value("emi_quoting") == 0
+    assert not home.upstream.transfers
 
 
 @in_loop

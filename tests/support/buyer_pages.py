@@ -15,6 +15,7 @@ from gateway.clock import Clock
 from gateway.http.answers import Problems
 from gateway.http.limits import Clients
 from gateway.payments.challenge import Challenge
+from gateway.payments.quotes import Absence
 from gateway.settings import GatewaySettings
 from gateway.upstream.chain import Presence
 from gateway.upstream.http_client import JsonAnswer
@@ -36,8 +37,8 @@ class FakeQuotes:
     def current(self) -> Mapping[str, Challenge]:
         return self.challenges
 
-    def no_quote_reason(self, _path: str = "") -> str | None:
-        return self.refusal
+    def absence(self, _path: str | None = None) -> Absence | None:
+        return None if self.refusal is None else Absence(self.refusal)
 
 
 def ballot_desk(settings: GatewaySettings | None = None, clock: Clock | None = None, chain: Any = None) -> BallotDesk:

@@ -31,7 +31,7 @@ const PROBLEMS = {
   413: ["body-refused", "Requests carry no body here"],
   431: ["headers-too-large", "The request headers are larger than 16 KiB"],
   500: ["internal", "Something failed on our side"],
-  503: ["unavailable", "Temporarily unavailable"],
+  503: ["unavailable", "Not available now"],
 };
 
 /** A page names its Markdown twin, and the twin its page (RFC 8288); other files name nothing. */
