@@ -214,7 +214,8 @@ def restore(  # noqa: PLR0917
     name: Name = None,
     gateway_state: GatewayState = None,
     identity: Annotated[
-        Path | None, typer.Option(help="File with the private key of age, to put log.key and receipt.key back.")
+        Path | None,
+        typer.Option(help="File with the private key of age: log.key and receipt.key of the newest backup with keys."),
     ] = None,
     settings: SettingsBack = None,
     signer: Signer = None,
@@ -244,7 +245,8 @@ def restore(  # noqa: PLR0917
     with scratch_folder(scratch) as fetched_into:
         opened = open_target(target, fetched_into)
         refuse_if_in_use(places, tuple(folder / lock for lock in LOCK_FILES))
-        fetched = fetch(opened, newest(opened, name), fetched_into, known_schemas(), asked)
+        chosen = newest(opened, name)
+        fetched = fetch(opened, chosen, fetched_into, known_schemas(), asked, with_keys=identity is not None)
         Restore(fetched, places, print, now, identity=identity).run()
 
     print(_next_steps(fetched.manifest, places))

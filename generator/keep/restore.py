@@ -29,8 +29,8 @@ from generator.keep.databases import Database, Facts, check_loadable, facts_of, 
 from generator.keep.files import check_owner, create, decompress, give, processes_with, sync_file
 from generator.keep.manifest import Manifest, Part, Schemas
 from generator.keep.places import EXPORTS, INBOX, KEYS, LEDGER, MEMORY, ONCE, SETTINGS, Places, is_ballot
-from generator.keep.signing import check_signature
-from generator.keep.targets import Target, manifest_of
+from generator.keep.signing import check_signature, is_signed
+from generator.keep.targets import Target, manifest_of, manifests
 
 COMPANIONS: Final = ("", "-wal", "-shm", "-journal", "-damaged")
 """What lies next to a database of SQLite."""
@@ -54,9 +54,12 @@ class Fetched:
 
     manifest: Manifest
     files: dict[str, Path]  # by what they hold
+    keyring: Part | None = None  # the keys; of an older backup where this one was made without
 
 
-def fetch(target: Target, name: str, folder: Path, known: Schemas, signer: str | None = None) -> Fetched:
+def fetch(
+    target: Target, name: str, folder: Path, known: Schemas, signer: str | None = None, *, with_keys: bool = False
+) -> Fetched:
     """Bring a backup to this machine and compare it with its manifest.
 
     Args:
@@ -65,6 +68,7 @@ def fetch(target: Target, name: str, folder: Path, known: Schemas, signer: str |
         folder: for its files.
         known: the newest schemas that this program knows.
         signer: public key of the machine that made it; None does not ask who did.
+        with_keys: bring the keys as well; they are in few backups, and come from the newest that has them.
 
     Raises:
         BackupError: it is not whole, not that machine's, or a newer program made it.
@@ -77,7 +81,21 @@ def fetch(target: Target, name: str, folder: Path, known: Schemas, signer: str |
     needed = manifest.total_bytes + sum(_most_plain(part) for part in manifest.parts if part.plain is not None)
     if needed > shutil.disk_usage(folder).free:
         raise BackupError(f"backup {name} takes {needed / 1e6:.0f} MB unpacked, for which {folder} has no room")
-    return Fetched(manifest, {str(part.holds): _fetch(target, name, part, folder) for part in manifest.parts})
+    files: dict[str, Path] = {part.holds: _fetch(target, name, part, folder) for part in manifest.parts}
+
+    keyring = manifest.part(KEYS)
+    if keyring is None and with_keys:
+        for older in _newest_first(target, signer):
+            if keyring := older.part(KEYS):
+                files[KEYS] = _fetch(target, older.name, keyring, folder)
+                break
+    return Fetched(manifest, files, keyring)
+
+
+def _newest_first(target: Target, signer: str | None) -> list[Manifest]:
+    """Return the manifests that can be read and, where that is asked, are signed."""
+    readable = [manifest for manifest in manifests(target).values() if manifest is not None]
+    return [manifest for manifest in reversed(readable) if signer is None or is_signed(manifest, signer)]
 
 
 def _fetch(target: Target, name: str, part: Part, folder: Path) -> Path:
@@ -224,11 +242,11 @@ class Restore:
         return plain
 
     def _decrypted(self) -> io.BytesIO | None:
-        found = self._part(KEYS)
-        if found is None or self._identity is None:
+        part = self._fetched.keyring
+        if part is None or self._identity is None:
             return None
 
-        part, source = found
+        source = self._fetched.files[KEYS]
         archive = io.BytesIO()
         packed = io.BytesIO(keys.decrypt(source.read_bytes(), self._identity))
         decompress(packed, archive, min(_most_plain(part), LARGEST_KEYS), source.name)
@@ -362,7 +380,7 @@ class Restore:
 
     def _keys(self, keyring: io.BytesIO | None) -> None:
         if keyring is None:
-            if self._part(KEYS) is not None:
+            if self._fetched.keyring is not None:
                 self._say(f"{KEYS}: left out; add --identity FILE, the private key for which they are encrypted")
             return
         for member, content in members(keyring):

@@ -48,6 +48,7 @@ http.server.HTTPServer(("127.0.0.1", 9555), Pager).serve_forever()
 """
 TELL: Final = "#!/bin/sh\nexec curl -sf --max-time 5 -H 'Content-Type: application/json' --data-binary @- http://127.0.0.1:9555/\n"
 # Written by programs of the system whenever they run.
+SOURCED: Final = "set -a; . /etc/emi/emi.env; . /etc/emi/generator.env; . /etc/emi/gateway.env; set +a"
 NOT_OURS: Final = ("./var/log", "./var/lib/systemd", "./var/lib/nginx", "./root", "./var/backups", "./opt/emi", "./tmp")
 
 
@@ -198,14 +199,23 @@ def see_alarm(machine: Machine, lines: Lines) -> None:
 def lose_and_restore(machine: Machine, lines: Lines) -> None:
     """Lose the machine's data, put the backup back as docs/howto/backups.md does, ask for what was bought before."""
     with lines.line("lost and restored, the record continues and what was bought before is delivered"):
-        machine.types("systemctl start emi-backup; cp -a /var/lib/emi/generator/keys keys")
-        before = status(machine)
-        machine.types("systemctl stop emi-schedule emi-gateway; rm -rf /var/lib/emi/*/* /srv/emi/site/*")
         machine.types(
-            "set -a; . /etc/emi/emi.env; . /etc/emi/generator.env; . /etc/emi/gateway.env; set +a\n"
-            f"EMI_STATE_DIR=/var/lib/emi/generator {EMI} restore /var/backups/emi --gateway-state /var/lib/emi/gateway"
+            f"{SOURCED}; {EMI} backup keygen identity.txt; EMI_STATE_DIR=/var/lib/emi/generator {EMI} backup "
+            "/var/backups/emi --gateway-state /var/lib/emi/gateway --settings /etc/emi "
+            "--keys \"$(sed -n 's/^# public key: //p' identity.txt)\""
         )
-        machine.types("cp -a keys /var/lib/emi/generator/; systemctl start emi-schedule emi-gateway")
+        machine.types("systemctl start emi-backup")
+        signer = machine.types("journalctl -q -u emi-backup -o cat | sed -n 's/^signed by //p' | tail -1").strip()
+        before = status(machine)
+
+        # All is lost that is not in the backups or in the operator's hands: the identity, and who signs.
+        everything = "/var/lib/emi/*/* /srv/emi/site/* /var/lib/emi-backup/*"
+        machine.types(f"systemctl stop emi-schedule emi-gateway; rm -rf {everything}")
+        machine.types(
+            f"{SOURCED}\nEMI_STATE_DIR=/var/lib/emi/generator {EMI} restore /var/backups/emi "
+            f"--gateway-state /var/lib/emi/gateway --identity identity.txt --signer {signer}"
+        )
+        machine.types("systemctl start emi-schedule emi-gateway")
         wait_for_sales(machine)
         after = status(machine)
         assert after["tick_id"] > before["tick_id"], (before["tick_id"], after["tick_id"])

@@ -15,6 +15,7 @@ from gateway.wire.restoring import MARK, unfinished_restore
 from generator.errors import BackupError
 from generator.keep.places import Places
 from generator.keep.restore import Fetched, Restore, fetch
+from generator.keep.targets import FolderTarget
 from tests.backups.instants import KNOWN
 from tests.backups.machine import AT, NAME, Machine, places_in
 
@@ -125,6 +126,22 @@ def test_what_cannot_be_written_is_named_and_leaves_the_mark(machine: Machine, t
     with pytest.raises(BackupError, match=r"inbox was not put back: .*: the restore is not over, and neither program"):
         put_back(machine, tmp_path)
     assert (state / MARK).read_text() == f"{NAME}\n"
+
+
+def test_the_keys_come_from_the_newest_backup_that_has_them(machine: Machine, tmp_path: Path) -> None:
+    hourly = replace(machine, folder=tmp_path / "machine", target=FolderTarget(tmp_path / "kept"))
+    shutil.copytree(machine.folder / "kept", tmp_path / "kept")
+    name = hourly.back_up(places=machine.places).manifest.name
+    for folder in ("scratch", "scratch-with-keys"):
+        (tmp_path / folder).mkdir()
+
+    without = fetch(hourly.target, name, tmp_path / "scratch", KNOWN, machine.signer)
+    fetched = fetch(hourly.target, name, tmp_path / "scratch-with-keys", KNOWN, machine.signer, with_keys=True)
+    identity = machine.folder / "identity"
+    Restore(fetched, places_for(machine, tmp_path / "state"), print, LATER, root=tmp_path, identity=identity).run()
+
+    assert without.keyring is None
+    assert (tmp_path / "state/keys/log.key").read_bytes() == machine.places.keys["log.key"].read_bytes()
 
 
 def test_settings_behind_a_link_of_the_machine_are_refused(machine: Machine, tmp_path: Path) -> None:
