@@ -19,7 +19,7 @@ _DAY_MS: Final = 24 * HOUR_MS
 _DAYS: Final = 365
 HOUR_MOVED, DAY_MOVED, RANGE = range(3)
 _FIELDS: Final = 3
-SIGMA: Final = 1  # after the range, in the record by the hour
+WIDE, SIGMA, HOUR_MARK, DAY_MARK, WORD = range(5)  # of the record by the hour
 FALL_OF_HOUR, RISE_OF_HOUR, FALL_OF_DAY, RISE_OF_DAY, NARROWEST_DAY = range(5)
 _OF_FIELD: Final = (HOUR_MOVED, HOUR_MOVED, DAY_MOVED, DAY_MOVED, RANGE)
 _SIGN: Final = np.array([1.0, -1.0, 1.0, -1.0, 1.0])  # a record is the smallest of these
@@ -57,25 +57,26 @@ class Highlights(Part):
         self.largest = np.full(1, np.nan)  # the market's largest hour of the day, a fraction
         self.largest_ago = np.full(1, np.nan)  # bars since it ended
         self.records = np.full(len(_SIGN), _NONE)  # the smallest before the present window, signed
-        self.hours = np.full(
-            (HOURS, 2), np.nan, dtype=np.float16
-        )  # at full hours: Bitcoin's range, its next hour's sigma
+        # At full hours, oldest first: Bitcoin's range of the day and sigma of the next hour; the market's moves over
+        # an hour and a day, and its word of volatility.
+        self.hours = np.full((HOURS, 5), np.nan, dtype=np.float16)
         self.hour = np.full(1, -1.0)  # number of the last, since 1970
         self.sigma = np.full(1, np.nan)  # of Bitcoin's next hour
 
-    def update(self, t_ms: Times, moves: Moves, high: FloatArray, low: FloatArray, sigma: FloatArray) -> None:
+    def update(self, t_ms: Times, moves: Moves, edges: FloatArray, sigma: FloatArray, word: FloatArray) -> None:
         """Take a block of bars that `moves` has taken.
 
         Args:
             t_ms: open times, (n,).
-            high, low: prices, NaN where unknown, (n, assets).
+            edges: high and low prices, NaN where unknown, (n, 2, assets).
             sigma: expected of Bitcoin's next hour, NaN where unknown, (n,).
+            word: the market's volatility, as indices of `swings.WORDS`, (n,).
         """
         self._windows = {}
         numbers = t_ms // BAR_MS
-        edges, edge_places = slid(self.edges, int(self.bar[0]), numbers)
-        edges[edge_places] = np.stack((high, low), axis=1)
-        first = edges[:, :, 0].astype(np.float64)
+        kept_edges, edge_places = slid(self.edges, int(self.bar[0]), numbers)
+        kept_edges[edge_places] = edges
+        first = kept_edges[:, :, 0].astype(np.float64)
         top = rolling(first[:, 0], DAY_BARS, np.fmax)[edge_places]
         bottom = rolling(first[:, 1], DAY_BARS, np.fmin)[edge_places]
 
@@ -85,10 +86,11 @@ class Highlights(Part):
         rows[places] = np.column_stack((market[HOUR], market[DAY], wide))
         self._largest(rows, places)
         self._records(rows, places, t_ms)
-        self._keep(wide, sigma, t_ms)
+        self._keep(t_ms, np.column_stack((wide, sigma, market[HOUR], market[DAY], word)))
+        self.sigma = sigma[:, None]
 
         self._windows["recent"] = (rows, places + 1)
-        self._windows["edges"] = (edges, edge_places + 1)
+        self._windows["edges"] = (kept_edges, edge_places + 1)
         self.bar = numbers.astype(np.float64)[:, None]
 
     def is_record(self, record: int) -> bool:
@@ -115,7 +117,7 @@ class Highlights(Part):
         recent, recent_ends = self._windows["recent"]
         out = np.full(len(bars), np.nan)
         for place, bar in enumerate(bars.tolist()):
-            kept = rows[ends[bar] - HOURS : ends[bar], 0]
+            kept = rows[ends[bar] - HOURS : ends[bar], WIDE]
             known = kept[np.isfinite(kept)].astype(np.float64)
             if len(known):
                 out[place] = np.count_nonzero(known < recent[recent_ends[bar] - 1, RANGE]) / len(known)
@@ -174,15 +176,14 @@ class Highlights(Part):
             return None
         return now / float(np.median(known))
 
-    def _keep(self, wide: FloatArray, sigma: FloatArray, t_ms: Times) -> None:
-        """Keep Bitcoin's range of the day, and what is expected of its next hour, at full hours."""
+    def _keep(self, t_ms: Times, marks: FloatArray) -> None:
+        """Keep what is to be compared with later at full hours, (n, 5)."""
         closes_ms = t_ms + BAR_MS
         numbers = closes_ms // HOUR_MS
         rows, places = slid(self.hours, int(self.hour[0]), numbers)
         full = np.flatnonzero(closes_ms % HOUR_MS == 0)
-        rows[places[full]] = np.column_stack((wide, sigma))[full]
+        rows[places[full]] = marks[full]
         self._windows["hours"] = (rows, places + 1)
-        self.sigma = sigma[:, None]
         self.hour = numbers.astype(np.float64)[:, None]
 
 

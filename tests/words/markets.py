@@ -89,7 +89,8 @@ class Reader:
         self.record.update(t_ms, self.moves, expected)
         self.swings.update(self.moves, self.record, steps)
         self.side.update(self.moves, self.record.usual[1])
-        self.highlights.update(t_ms, self.moves, market.high[rows], market.low[rows], expected[:, 0])
+        edges = np.stack((market.high[rows], market.low[rows]), axis=1)
+        self.highlights.update(t_ms, self.moves, edges, expected[:, 0], self.swings.word[:, -1])
         followed = (self.moves, self.record, self.highlights)
         self.situations.update(*followed, self.side.side[:, -1], self.swings.word[:, -1])
         for part in self.parts:

@@ -3,22 +3,22 @@
 from collections.abc import Callable, Iterator, Mapping
 from typing import Generic, NamedTuple, TypeVar
 
-Facts = TypeVar("Facts")
-Slot = Callable[[Facts], str]
+Facts_contra = TypeVar("Facts_contra", contravariant=True)
+Slot = Callable[[Facts_contra], str]
 
 
-class Sentence(NamedTuple, Generic[Facts]):
+class Sentence(NamedTuple, Generic[Facts_contra]):
     """One wording."""
 
     text: str  # with places to fill in braces
     case: str  # when it is said, for people
-    when: Callable[[Facts], bool]
+    when: Callable[[Facts_contra], bool]
 
 
-Groups = Mapping[str, tuple[Sentence[Facts], ...]]
+Groups = Mapping[str, tuple[Sentence[Facts_contra], ...]]
 
 
-class Book(Generic[Facts]):
+class Book(Generic[Facts_contra]):
     """Groups of sentences about some facts, and the figures of those facts in words.
 
     A group is one place of a page or a body. The places of a sentence are filled by slots, or by other groups: one
@@ -29,27 +29,34 @@ class Book(Generic[Facts]):
     'Up.'
     """
 
-    def __init__(self, groups: Groups[Facts], slots: Mapping[str, Slot[Facts]]) -> None:
-        """Take the sentences by group, and what fills their places by name."""
+    def __init__(self, groups: Groups[Facts_contra], slots: Mapping[str, Slot[Facts_contra]]) -> None:
+        """Take the sentences by group, and what fills their places by name.
+
+        Raises:
+            ValueError: a name is both a group and a slot.
+        """
+        both = groups.keys() & slots.keys()
+        if both:
+            raise ValueError(f"both groups and slots: {', '.join(sorted(both))}")
         self.groups = groups
         self.slots = slots
 
-    def say(self, group: str, facts: Facts) -> str:
+    def say(self, group: str, facts: Facts_contra) -> str:
         """Return the first sentence of a group whose case holds; empty where none does."""
         for sentence in self.groups[group]:
             if sentence.when(facts):
                 return sentence.text.format_map(_Places(self, facts))
         return ""
 
-    def place(self, name: str, facts: Facts) -> str:
+    def place(self, name: str, facts: Facts_contra) -> str:
         """Return the text of a place."""
         return self.say(name, facts) if name in self.groups else self.slots[name](facts)
 
 
-class _Places(Mapping[str, str], Generic[Facts]):
+class _Places(Mapping[str, str], Generic[Facts_contra]):
     """The places of a sentence, each worked out when it is asked for."""
 
-    def __init__(self, book: Book[Facts], facts: Facts) -> None:
+    def __init__(self, book: Book[Facts_contra], facts: Facts_contra) -> None:
         self._book = book
         self._facts = facts
 

@@ -1,0 +1,1 @@
+"""The report: its facts, its figures in words, its sentences."""

@@ -1,0 +1,491 @@
+"""The report's sentences: what happened, how rough it is, how far prices may go, what followed such days, an idea.
+
+The title is the headline. A sentence whose figures are not known is left out, and nothing is said to fill a page.
+Shares are given from 30 cases on, with an interval.
+"""
+
+from enum import StrEnum
+from typing import Final
+
+from generator.catalog.text.book import Book, Groups, Sentence, always, joined
+from generator.catalog.text.happened import WEEK_YARDSTICK_DAYS, Situation, is_unchanged
+from generator.catalog.text.headline import HEADLINE_GROUPS
+from generator.catalog.text.now import NOW_GROUPS
+from generator.catalog.text.report.facts import FEWEST, ReportFacts, Share
+from generator.catalog.text.report.slots import REPORT_SLOTS
+from generator.catalog.text.slots import SLOTS
+from generator.catalog.words import VolatilityWord
+
+_HELD_FEW: Final = 19  # of a day's 24 ranges
+_HELD_ALL: Final = 24
+
+
+class Part(StrEnum):
+    """The parts of a report, in order, by their headings."""
+
+    HAPPENED = "What happened"
+    ROUGH = "How rough it is"
+    FAR = "How far from here"
+    AFTER = "What came after such days"
+    LONG = "How long it lasts"
+    YESTERDAY = "What we said yesterday"
+    IDEA = "An idea to keep"
+    QUESTION = "A question"
+
+
+PARTS: Final[dict[Part, tuple[str, ...]]] = {
+    Part.HAPPENED: (
+        *("day_and_coins", "day_by_usual", "largest_hour", "largest_share", "best_and_worst_point"),
+        *("bitcoin_traded", "best_and_worst_coin", "together", "trading", "over_a_week"),
+    ),
+    Part.ROUGH: ("called_rough", "swung"),
+    Part.FAR: ("hour_and_four", "a_day_on", "call", "widest_and_narrowest", "no_direction", "held"),
+    Part.AFTER: ("like_days", "like_days_rose", "like_days_luck", "like_days_size"),
+    Part.LONG: ("spell",),
+    Part.YESTERDAY: ("yesterday", "day_of_ranges", "day_of_ranges_means"),
+    Part.IDEA: ("idea",),
+    Part.QUESTION: ("question",),
+}
+
+
+def _enough(share: Share | None) -> bool:
+    return share is not None and share.n >= FEWEST
+
+
+def _has_day(facts: ReportFacts) -> bool:
+    return facts.day is not None and bool(facts.days)
+
+
+def _way_was_large(facts: ReportFacts) -> bool:
+    wide = facts.line_range is not None and bool(facts.usual_day) and facts.line_range >= 2.5 * (facts.usual_day or 0.0)
+    return abs(facts.z_largest) >= 5 or wide
+
+
+def _is_luck(facts: ReportFacts) -> bool:
+    like = facts.like_days
+    return like is not None and like.rose is not None and like.rose.low <= like.any_rose <= like.rose.high
+
+
+def _livelier(facts: ReportFacts) -> int:
+    """Return 1 where the next days were livelier than most, -1 where quieter, 0 where that is not shown."""
+    like = facts.like_days
+    if like is None or like.moved_more is None:
+        return 0
+    if like.moved_more.low > like.any_moved_more:
+        return 1
+    return -1 if like.moved_more.high < like.any_moved_more else 0
+
+
+def _after_a_shock(facts: ReportFacts) -> bool:
+    return facts.situation in {Situation.SHOCK, Situation.GREAT_DAY, Situation.AFTERMATH}
+
+
+def _points(facts: ReportFacts) -> tuple[bool, bool]:
+    """Say whether the day's line went above and below where it began by .15% or more."""
+    high = facts.line_high is not None and facts.line_high.percent >= 0.15
+    low = facts.line_low is not None and facts.line_low.percent <= -0.15
+    return high, low
+
+
+def _unranked(facts: ReportFacts) -> bool:
+    return facts.volatility is VolatilityWord.UNKNOWN or facts.outlook_rank is None
+
+
+def _held_share(facts: ReportFacts) -> float | None:
+    """Return the share of the day's ranges that held; None unless all 24 are known."""
+    day = facts.yesterday
+    return None if day is None or day.hours_held is None or day.hours < _HELD_ALL else day.hours_held / day.hours
+
+
+def _is_usual_day(facts: ReportFacts) -> bool:
+    return 0.75 <= abs(facts.z_day) < 1.3 and facts.last_days is not None and facts.record_days > 30
+
+
+REPORT_GROUPS: Final[Groups[ReportFacts]] = {
+    "day_and_coins": (
+        Sentence("", "no day known", lambda facts: not _has_day(facts)),
+        Sentence(
+            "In the 24 hours to {now} the average coin came back to where it was, and {most_coins}.",
+            "no change",
+            lambda facts: is_unchanged(facts.day or 0.0),
+        ),
+        Sentence("In the 24 hours to {now} {average} {fell_day} {day}, and {most_coins}.", "else", always),
+    ),
+    "day_by_usual": (
+        Sentence("", "a record of under 14 days", lambda facts: not facts.has_yardstick or not _has_day(facts)),
+        Sentence(
+            "A usual day moves {usual_day} up or down (half of all days on record move more), so the net change is "
+            "{small_or_ordinary}, though the way there was not.",
+            "a small or an ordinary day with a large way",
+            lambda facts: abs(facts.z_day) < 1.3 and _way_was_large(facts),
+        ),
+        Sentence(
+            "A usual day moves {usual_day} up or down (half of all days on record move more), so this was "
+            "{kind_of_day}.",
+            "else",
+            always,
+        ),
+    ),
+    "largest_hour": (
+        Sentence(
+            "The largest hour ended at {largest_clock}: {average} {fell_largest} {largest}, about {largest_usual} "
+            "times a usual hour.",
+            "an hour of four usual ones",
+            lambda facts: abs(facts.z_largest) >= 4,
+        ),
+    ),
+    "largest_share": (
+        Sentence("", "no such hour", lambda facts: abs(facts.z_largest) < 4),
+        Sentence(
+            "That one hour made {largest_part} of the day's {fall_day}.",
+            "a quarter to all of the day",
+            lambda facts: 0.25 <= facts.largest_of_day <= 1 and abs(facts.day or 0.0) > 0.2,
+        ),
+        Sentence(
+            "The other 23 hours, taken together, {added_rest}.", "else", lambda facts: abs(facts.rest_of_day) >= 0.2
+        ),
+    ),
+    "best_and_worst_point": (
+        Sentence(
+            "Seen from a day ago, it was {line_high} higher at best ({line_high_clock}) and {line_low} lower at worst "
+            "({line_low_clock}).",
+            "above and below where it began",
+            lambda facts: all(_points(facts)),
+        ),
+        Sentence(
+            "Seen from a day ago, it was hardly lower at any time and {line_high} higher at best ({line_high_clock}).",
+            "above it alone",
+            lambda facts: _points(facts)[0],
+        ),
+        Sentence(
+            "Seen from a day ago, it was hardly higher at any time and {line_low} lower at worst ({line_low_clock}).",
+            "below it alone",
+            lambda facts: _points(facts)[1],
+        ),
+    ),
+    "bitcoin_traded": (
+        Sentence(
+            "Bitcoin traded between {bitcoin_low} and {bitcoin_high} and is at {bitcoin_price}.",
+            "its day is known",
+            lambda facts: facts.bitcoin_range is not None,
+        ),
+    ),
+    "best_and_worst_coin": (
+        Sentence(
+            "Of the {known}, {best} did best, {best_moved}, and {worst} worst, {worst_moved}.",
+            "three coins or more",
+            lambda facts: facts.is_average,
+        ),
+    ),
+    "together": (
+        Sentence("", "not known", lambda facts: facts.correlation is None or not facts.is_average),
+        Sentence(
+            "Hour by hour the coins moved almost as one (correlation {correlation}; 1 would be in step), so holding "
+            "all {known} instead of one spread little of the risk.",
+            "a correlation of .8 or more",
+            lambda facts: (facts.correlation or 0.0) >= 0.8,
+        ),
+        Sentence(
+            "Hour by hour the coins moved mostly together (correlation {correlation}; 1 would be in step), so holding "
+            "all {known} instead of one spread some of the risk.",
+            "of .5 or more",
+            lambda facts: (facts.correlation or 0.0) >= 0.5,
+        ),
+        Sentence(
+            "Hour by hour the coins went largely their own ways (correlation {correlation}; 1 would be in step), so "
+            "holding all {known} instead of one spread much of the risk.",
+            "else",
+            always,
+        ),
+    ),
+    "trading": (
+        Sentence("", "not known, or a young record", lambda facts: facts.trading is None or facts.trading.days < 14),
+        Sentence(
+            "Trading was busier than {busier} in {trading_days}: {traded} of these coins changed hands.",
+            "in the top tenth",
+            lambda facts: facts.trading is not None and facts.trading.rank >= 90,
+        ),
+        Sentence(
+            "Trading was quieter than {quieter} in {trading_days}: {traded} of these coins changed hands.",
+            "in the lowest tenth",
+            lambda facts: facts.trading is not None and facts.trading.rank <= 10,
+        ),
+    ),
+    "over_a_week": (
+        Sentence("", "no week known", lambda facts: facts.week is None),
+        Sentence(
+            "Over seven days {average} is {week_moved}; a usual week moves {usual_week}.",
+            "a record of 30 days",
+            lambda facts: facts.record_days >= WEEK_YARDSTICK_DAYS,
+        ),
+        Sentence("Over seven days {average} is {week_moved}.", "else", always),
+    ),
+    "called_rough": (
+        Sentence("", "unknown", _unranked),
+        Sentence(
+            "We call this market {volatility}: the next four hours look rougher than {rougher} hours of "
+            "{record_last} did.",
+            "above the middle",
+            lambda facts: (facts.outlook_rank or 0.0) >= 50,
+        ),
+        Sentence(
+            "We call this market {volatility}: the next four hours look quieter than {calmer} hours of "
+            "{record_last} did.",
+            "below it",
+            always,
+        ),
+    ),
+    "swung": (
+        Sentence("", "unknown", lambda facts: _unranked(facts) or facts.day_rank is None),
+        Sentence(
+            "The last 24 hours, as they came, swung more than {swung_more} days of it.",
+            "above the middle",
+            lambda facts: (facts.day_rank or 0.0) >= 50,
+        ),
+        Sentence("The last 24 hours, as they came, swung less than {swung_less} days of it.", "below it", always),
+    ),
+    "hour_and_four": (
+        Sentence(
+            "Nine times in ten Bitcoin should end the next hour between {hour_low} and {hour_high}, and the next four "
+            "hours between {four_low} and {four_high}.",
+            "ranges are known",
+            lambda facts: {"1h", "4h"} <= facts.spans.keys(),
+        ),
+    ),
+    "a_day_on": (
+        Sentence(
+            "A day from now the same range is {day_low} to {day_high}; one time in two it should be {day_inner_low} to "
+            "{day_inner_high}.",
+            "ranges are known",
+            lambda facts: "24h" in facts.spans,
+        ),
+    ),
+    "widest_and_narrowest": (
+        Sentence(
+            "For the hour {widest} has the widest range, {widest_width} either way, and {narrowest} the narrowest, "
+            "{narrowest_width}.",
+            "three coins or more",
+            lambda facts: len(facts.widths) > 2,
+        ),
+    ),
+    "no_direction": (
+        Sentence(
+            "Which way it will go we do not say: nothing we have scored shows that anyone here knows.",
+            "ranges are known",
+            lambda facts: bool(facts.spans),
+        ),
+    ),
+    "held": (
+        Sentence("", "fewer than 30 scored", lambda facts: not _enough(facts.held)),
+        Sentence(
+            "Of the last {held_n} such ranges for an hour{in_backtest} {held_hits} held, {held_percent} in 100 "
+            "({held_low} to {held_high} allowing for luck), where 90 are promised: {as_promised}.",
+            "else",
+            always,
+        ),
+    ),
+    "like_days": (
+        Sentence("", "no day known", lambda facts: not _has_day(facts)),
+        Sentence(
+            "Our record, {record} long, is too short to say what usually follows such a day, and we do not guess.",
+            "a record of under 30 days",
+            lambda facts: facts.record_days < WEEK_YARDSTICK_DAYS or facts.like_days is None,
+        ),
+        Sentence(
+            "On record are {like_n} separate days like this one: {like_kind}.",
+            "30 days or more",
+            lambda facts: facts.like_days is not None and facts.like_days.n >= FEWEST,
+        ),
+        Sentence(
+            "On record {is_like} {like_n_words} like this one ({like_kind}): too few to say what usually follows, "
+            "and we do not guess.",
+            "fewer",
+            always,
+        ),
+    ),
+    "like_days_rose": (
+        Sentence(
+            "A day later the average coin was higher after {rose} of them, {rose_percent} in 100 ({rose_low} to "
+            "{rose_high} allowing for luck), against {any_rose} after any day.",
+            "30 days or more",
+            lambda facts: facts.like_days is not None and _enough(facts.like_days.rose),
+        ),
+    ),
+    "like_days_luck": (
+        Sentence("", "too few", lambda facts: facts.like_days is None or not _enough(facts.like_days.rose)),
+        Sentence(
+            "That difference may well be luck, so it says nothing about tomorrow.", "within the interval", _is_luck
+        ),
+        Sentence(
+            "That is more than luck easily gives; but of twenty such counts one looks so by luck alone, and we do not "
+            "build on it.",
+            "else",
+            always,
+        ),
+    ),
+    "like_days_size": (
+        Sentence("", "too few", lambda facts: facts.like_days is None or not _enough(facts.like_days.moved_more)),
+        Sentence(
+            "What did carry over is size: {moved_more} of those next days, {moved_more_percent} in 100 "
+            "({moved_more_low} to {moved_more_high}), moved more than a usual day, so they were livelier than most.",
+            "livelier than most",
+            lambda facts: _livelier(facts) > 0,
+        ),
+        Sentence(
+            "What did carry over is size: {moved_more} of those next days, {moved_more_percent} in 100 "
+            "({moved_more_low} to {moved_more_high}), moved more than a usual day, so they were quieter than most.",
+            "quieter than most",
+            lambda facts: _livelier(facts) < 0,
+        ),
+        Sentence(
+            "Nor was the next day clearly livelier or quieter: {moved_more} of them, {moved_more_percent} in 100 "
+            "({moved_more_low} to {moved_more_high}), moved more than a usual day.",
+            "else",
+            always,
+        ),
+    ),
+    "spell": (
+        Sentence("", "unknown", lambda facts: facts.spell is None or _unranked(facts)),
+        Sentence(
+            "The market has been {volatility} for {spell_age}; of {spell_as_old} {volatility} spells that got as far, "
+            "{spell_more} lasted twelve hours more, {spell_more_percent} in 100 ({spell_more_low} to "
+            "{spell_more_high}).",
+            "30 spells as old",
+            lambda facts: facts.spell is not None and _enough(facts.spell.twelve_more),
+        ),
+        Sentence(
+            "The market has been {volatility} for {spell_age}, longer than all but {spell_as_old_words} of the "
+            "{spell_n} {volatility} spells on record; too few to say how much longer.",
+            "30 spells, most of them shorter",
+            lambda facts: facts.spell is not None and facts.spell.n >= FEWEST,
+        ),
+        Sentence(
+            "The market has been {volatility} for {spell_age}; how long that lasts we cannot say before 30 such spells "
+            "are on record, and there {spell_count}.",
+            "fewer",
+            always,
+        ),
+    ),
+    "yesterday": (
+        Sentence(
+            "At this hour yesterday we gave Bitcoin {then_low} to {then_high} for now, nine times in ten; it is at "
+            "{bitcoin_price}, {then_place}.",
+            "a range for now was published",
+            lambda facts: (
+                facts.yesterday is not None and facts.yesterday.day_range is not None and facts.bitcoin is not None
+            ),
+        ),
+    ),
+    "day_of_ranges": (
+        Sentence(
+            "Of the day's {held_of} ranges for an hour {held_of_day} held; about {should_hold} should.",
+            "the day's ranges are known",
+            lambda facts: facts.yesterday is not None and facts.yesterday.hours_held is not None,
+        ),
+    ),
+    "day_of_ranges_means": (
+        Sentence(
+            "Too few: a range knows how wild the market has been, not what is about to happen.",
+            "19 of 24 or fewer",
+            lambda facts: _held_share(facts) is not None and (_held_share(facts) or 0.0) <= _HELD_FEW / _HELD_ALL,
+        ),
+        Sentence(
+            "All of them is hardly a triumph: on a quiet day wide ranges look good too.",
+            "all of a whole day",
+            lambda facts: _held_share(facts) == 1.0,
+        ),
+    ),
+    "idea": (
+        Sentence(
+            "Big hours come in groups: after an hour of four usual hours or more, the next was again larger than usual "
+            "{large_hours} times of {large_hours_n}, {large_hours_percent} in 100 ({large_hours_low} to "
+            "{large_hours_high}, on {large_hours_days} days); after any hour it is 50, by the meaning of 'usual'.",
+            "a shock, a great day or the hours after, and 30 such hours",
+            lambda facts: _after_a_shock(facts) and _enough(facts.large_hours),
+        ),
+        Sentence(
+            "The change of a day hides its path: hour by hour the average coin travelled {travelled} in all, and ended "
+            "{day} from where it began.",
+            "a day in two legs",
+            lambda facts: facts.situation is Situation.REVERSAL and facts.travelled is not None,
+        ),
+        Sentence(
+            "Calm is how things are, not what comes: of the {largest_hours} largest hours on record (each on another "
+            "day) {from_calm} began while we called the market calm or normal.",
+            "calm",
+            lambda facts: facts.situation is Situation.CALM and facts.largest_from_calm is not None,
+        ),
+        Sentence(
+            "An average can be one coin: without {apart} the other {others_count} are {without}, with it all {known} "
+            "are {day_moved}.",
+            "one coin, or coins that part ways",
+            lambda facts: facts.situation in {Situation.ONE_COIN, Situation.SPLIT} and facts.is_average,
+        ),
+        Sentence(
+            "A row of days proves little: if each day were the toss of a coin, three in a row would go the same way "
+            "one time in four.",
+            "days in a row, a week",
+            lambda facts: facts.situation in {Situation.DAYS_IN_A_ROW, Situation.WEEK},
+        ),
+        Sentence(
+            "Usual is the middle, not the rule: of the last 30 days only {usual_days} moved within a quarter of the "
+            "usual {usual_day}; {smaller_days} moved less and {larger_days} more.",
+            "a day of .75 to 1.3 usual ones, fewer than 15 such days of 30",
+            lambda facts: _is_usual_day(facts) and (facts.last_days or (30, 0, 0))[0] < 15,
+        ),
+        Sentence(
+            "Usual is the middle, not the rule: of the last 30 days {usual_days} moved within a quarter of the usual "
+            "{usual_day}.",
+            "a day of .75 to 1.3 usual ones",
+            _is_usual_day,
+        ),
+        Sentence(
+            "{Known} coins are not {known} bets: hour by hour the average of all {known} swung {average_swing} as "
+            "much as one coin alone, so mixing them took away {mixed_away} of the roughness.",
+            "a correlation of .8 or more",
+            lambda facts: (facts.correlation or 0.0) >= 0.8 and facts.average_swing is not None,
+        ),
+        Sentence(
+            "Time does not stretch a range evenly: four hours go about twice as far as one, not four times. Today "
+            "that is {hour_width} either way for the hour and {four_width} for four.",
+            "ranges are known",
+            lambda facts: {"1h", "4h"} <= facts.spans.keys() and facts.bitcoin is not None,
+        ),
+    ),
+    "question": (
+        Sentence(
+            "If your own range for each of these hours had held, how wide would it have been on a quiet day?",
+            "a shock, a great day, or the hours after",
+            _after_a_shock,
+        ),
+        Sentence(
+            "If you had looked at the price only once a day, what would you have seen of this one?",
+            "a day in two legs",
+            lambda facts: facts.situation is Situation.REVERSAL,
+        ),
+        Sentence(
+            "How could you tell, before it ends, that a calm is about to end?",
+            "calm",
+            lambda facts: facts.situation is Situation.CALM,
+        ),
+        Sentence(
+            "Which would you rather be given: the average, the middle coin, or the one that moved most?",
+            "one coin, or coins that part ways",
+            lambda facts: facts.situation in {Situation.ONE_COIN, Situation.SPLIT},
+        ),
+        Sentence(
+            "How many days in a row would you need before calling it more than luck, and did you choose that number "
+            "before you looked?",
+            "days in a row, a week",
+            lambda facts: facts.situation in {Situation.DAYS_IN_A_ROW, Situation.WEEK},
+        ),
+        Sentence("Ten of your 90% ranges in a row have held: were they good, or too wide?", "else", always),
+    ),
+}
+REPORT: Final[Book[ReportFacts]] = Book({**HEADLINE_GROUPS, **NOW_GROUPS, **REPORT_GROUPS}, {**SLOTS, **REPORT_SLOTS})
+
+
+def report(facts: ReportFacts) -> dict[Part, str]:
+    """Return the parts that have something to say, in order."""
+    texts = {part: joined([REPORT.say(group, facts) for group in groups]) for part, groups in PARTS.items()}
+    return {part: text for part, text in texts.items() if text}

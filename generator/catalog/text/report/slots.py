@@ -1,0 +1,261 @@
+"""Figures of a report's facts in words, by the names of the places that they fill."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Final
+
+from generator.catalog.counts import in_words
+from generator.catalog.text import figures
+from generator.catalog.text.book import Slot
+from generator.catalog.text.report.facts import SMALL_DAYS, LikeDays, ReportFacts, Share, SpellSoFar, Trading, Yesterday
+from generator.catalog.text.slots import VOLATILITY
+
+
+def _known(value: float | None) -> float:
+    if value is None:
+        raise LookupError("a sentence was chosen without its figure")
+    return value
+
+
+def _share(share: Share | None) -> Share:
+    if share is None:
+        raise LookupError("a sentence was chosen without its share")
+    return share
+
+
+def _like(facts: ReportFacts) -> LikeDays:
+    if facts.like_days is None:
+        raise LookupError("no days like this one are known")
+    return facts.like_days
+
+
+def _spell(facts: ReportFacts) -> SpellSoFar:
+    if facts.spell is None:
+        raise LookupError("no spell is known")
+    return facts.spell
+
+
+def _day_before(facts: ReportFacts) -> Yesterday:
+    if facts.yesterday is None:
+        raise LookupError("nothing of yesterday is known")
+    return facts.yesterday
+
+
+def _trading(facts: ReportFacts) -> Trading:
+    if facts.trading is None:
+        raise LookupError("what was traded is not known")
+    return facts.trading
+
+
+def _clock(at_ms: int, now_ms: int) -> str:
+    """Write a time of the last day, e.g. `14:05 UTC yesterday`."""
+    at = datetime.fromtimestamp(at_ms / 1000, UTC)
+    is_today = at.date() == datetime.fromtimestamp(now_ms / 1000, UTC).date()
+    return f"{at:%H:%M} UTC {'today' if is_today else 'yesterday'}"
+
+
+def _now(facts: ReportFacts) -> str:
+    now = datetime.fromtimestamp(facts.now_ms / 1000, UTC)
+    return f"{now:%H:%M} UTC on {now.day} {now:%B}"
+
+
+def _most_coins(facts: ReportFacts) -> str:
+    count, higher = (facts.up, "higher") if facts.up >= facts.down else (facts.down, "lower")
+    known = len(facts.days)
+    if count == known:
+        return f"all {in_words(known)} coins are {higher}"
+    return f"{in_words(count)} of {in_words(known)} coins {'is' if count == 1 else 'are'} {higher}"
+
+
+def _kind_of_day(facts: ReportFacts) -> str:
+    days = abs(facts.z_day)
+    if days < 0.5:
+        return "a small one"
+    if days < 1.3:
+        return "an ordinary one"
+    if days < 1.75:
+        return "about one and a half usual days in one"
+    return f"about {in_words(int(days + 0.5))} usual days in one"
+
+
+def _part_of_day(facts: ReportFacts) -> str:
+    for limit, words in _PARTS_IN_WORDS:
+        if facts.largest_of_day < limit:
+            return words
+    return "all"
+
+
+_PARTS_IN_WORDS: Final = (
+    (0.29, "a quarter"),
+    (0.38, "a third"),
+    (0.45, "two fifths"),
+    (0.55, "half"),
+    (0.63, "three fifths"),
+    (0.70, "two thirds"),
+    (0.78, "three quarters"),
+    (0.90, "most"),
+    (1.001, "nearly all"),
+)
+
+
+def _like_kind(facts: ReportFacts) -> str:
+    like = _like(facts)
+    if abs(facts.z_day) < SMALL_DAYS:
+        return f"moves of less than {figures.size(like.largest)} either way"
+    rises = "rises" if (facts.day or 0.0) > 0 else "falls"
+    return f"{rises} between {figures.size(like.smallest)} and {figures.size(like.largest)}"
+
+
+def _age(hours: float) -> str:
+    if hours < 1:
+        return "less than an hour"
+    if hours < 36:
+        whole = int(hours + 0.5)
+        return f"about {in_words(whole)} hour{'' if whole == 1 else 's'}"
+    return f"about {in_words(int(hours / 24 + 0.5))} days"
+
+
+def _promised(share: Share) -> str:
+    if share.high < 90:
+        return "too narrow"
+    return "as promised" if share.low <= 90 else "too wide"
+
+
+def _inside(facts: ReportFacts) -> str:
+    low, high = _day_before(facts).day_range or (0.0, 0.0)
+    price = facts.bitcoin.price if facts.bitcoin else 0.0
+    if price > high:
+        return "above it"
+    return "inside" if price >= low else "below it"
+
+
+def _added(facts: ReportFacts) -> str:
+    rest = facts.rest_of_day
+    return f"added {figures.size(rest)}" if rest > 0 else f"took {figures.size(rest)} away"
+
+
+def _half(facts: ReportFacts, horizon: str) -> str:
+    price = facts.bitcoin.price if facts.bitcoin else 1.0
+    return figures.size(100 * (facts.spans[horizon].high_90 / price - 1))
+
+
+def _busier(percent: float) -> str:
+    return "at any time" if round(percent) >= 100 else f"{percent:.0f} in 100 times"
+
+
+def _billions(amount: float) -> str:
+    return f"${amount / 1e9:.1f} billion" if amount >= 1e9 else f"${amount / 1e6:.0f} million"
+
+
+def _is_few(count: int) -> str:
+    return f"{'is' if count == 1 else 'are'} {in_words(count)}"
+
+
+def _count(count: int) -> str:
+    return in_words(count)
+
+
+def _separate(count: int) -> str:
+    return f"{in_words(count)} separate day{'' if count == 1 else 's'}"
+
+
+_FIGURES: Final[dict[str, Slot[ReportFacts]]] = {
+    "now": _now,
+    "average": lambda facts: "the average coin" if facts.is_average else "Bitcoin",
+    "most_coins": _most_coins,
+    "Known": lambda facts: in_words(len(facts.days)).capitalize(),
+    "usual_day": lambda facts: figures.size(_known(facts.usual_day)),
+    "usual_week": lambda facts: figures.size(_known(facts.usual_week)),
+    "small_or_ordinary": lambda facts: "small" if abs(facts.z_day) < 0.5 else "ordinary",
+    "kind_of_day": _kind_of_day,
+    "largest_clock": lambda facts: _clock(facts.largest.at_ms if facts.largest else 0, facts.now_ms),
+    "largest_usual": lambda facts: in_words(int(abs(facts.z_largest) + 0.5)),
+    "largest_part": _part_of_day,
+    "added_rest": _added,
+    "line_high": lambda facts: figures.size(facts.line_high.percent if facts.line_high else 0.0),
+    "line_high_clock": lambda facts: _clock(facts.line_high.at_ms if facts.line_high else 0, facts.now_ms),
+    "line_low": lambda facts: figures.size(facts.line_low.percent if facts.line_low else 0.0),
+    "line_low_clock": lambda facts: _clock(facts.line_low.at_ms if facts.line_low else 0, facts.now_ms),
+    "best_moved": lambda facts: figures.moved(facts.days[facts.best]),
+    "worst_moved": lambda facts: figures.moved(facts.days[facts.worst]),
+    "correlation": lambda facts: f"{_known(facts.correlation):.2f}",
+    "busier": lambda facts: _busier(_trading(facts).rank),
+    "quieter": lambda facts: _busier(100 - _trading(facts).rank),
+    "trading_days": lambda facts: (
+        "the last 30 days" if _trading(facts).days >= 30 else figures.last(_trading(facts).days)
+    ),
+    "traded": lambda facts: _billions(_trading(facts).dollars),
+    "volatility": lambda facts: VOLATILITY[facts.volatility],
+    "swung_more": lambda facts: figures.of_100(_known(facts.day_rank)),
+    "swung_less": lambda facts: figures.of_100(100 - _known(facts.day_rank)),
+    "hour_low": lambda facts: figures.dollars(facts.spans["1h"].low_90),
+    "hour_high": lambda facts: figures.dollars(facts.spans["1h"].high_90),
+    "four_low": lambda facts: figures.dollars(facts.spans["4h"].low_90),
+    "four_high": lambda facts: figures.dollars(facts.spans["4h"].high_90),
+    "day_low": lambda facts: figures.dollars(facts.spans["24h"].low_90),
+    "day_high": lambda facts: figures.dollars(facts.spans["24h"].high_90),
+    "day_inner_low": lambda facts: figures.dollars(facts.spans["24h"].low_50),
+    "day_inner_high": lambda facts: figures.dollars(facts.spans["24h"].high_50),
+    "hour_width": lambda facts: _half(facts, "1h"),
+    "four_width": lambda facts: _half(facts, "4h"),
+    "widest": lambda facts: facts.name(max(facts.widths, key=facts.widths.__getitem__)),
+    "widest_width": lambda facts: figures.size(max(facts.widths.values())),
+    "narrowest": lambda facts: facts.name(min(facts.widths, key=facts.widths.__getitem__)),
+    "narrowest_width": lambda facts: figures.size(min(facts.widths.values())),
+    "in_backtest": lambda facts: " of a backtest" if facts.held_in_backtest else "",
+    "held_n": lambda facts: str(_share(facts.held).n),
+    "held_hits": lambda facts: str(_share(facts.held).hits),
+    "as_promised": lambda facts: _promised(_share(facts.held)),
+    "like_n": lambda facts: str(_like(facts).n),
+    "like_n_words": lambda facts: _separate(_like(facts).n),
+    "is_like": lambda facts: "is" if _like(facts).n == 1 else "are",
+    "like_kind": _like_kind,
+    "rose": lambda facts: str(_share(_like(facts).rose).hits),
+    "any_rose": lambda facts: f"{_like(facts).any_rose:.0f}",
+    "moved_more": lambda facts: str(_share(_like(facts).moved_more).hits),
+    "spell_age": lambda facts: _age(_spell(facts).hours),
+    "spell_as_old": lambda facts: str(_spell(facts).as_old),
+    "spell_as_old_words": lambda facts: _count(_spell(facts).as_old),
+    "spell_n": lambda facts: str(_spell(facts).n),
+    "spell_count": lambda facts: _is_few(_spell(facts).n),
+    "spell_more": lambda facts: str(_share(_spell(facts).twelve_more).hits),
+    "then_low": lambda facts: figures.dollars((_day_before(facts).day_range or (0.0, 0.0))[0]),
+    "then_high": lambda facts: figures.dollars((_day_before(facts).day_range or (0.0, 0.0))[1]),
+    "then_place": _inside,
+    "held_of": lambda facts: str(_day_before(facts).hours),
+    "held_of_day": lambda facts: _count(_day_before(facts).hours_held or 0),
+    "should_hold": lambda facts: f"{0.9 * _day_before(facts).hours:.0f}",
+    "large_hours": lambda facts: str(_share(facts.large_hours).hits),
+    "large_hours_n": lambda facts: str(_share(facts.large_hours).n),
+    "large_hours_days": lambda facts: str(facts.large_hours_days),
+    "travelled": lambda facts: figures.size(_known(facts.travelled)),
+    "largest_hours": lambda facts: _count((facts.largest_from_calm or (0, 0))[1]),
+    "from_calm": lambda facts: _count((facts.largest_from_calm or (0, 0))[0]),
+    "apart": lambda facts: facts.name(facts.apart),
+    "others_count": lambda facts: in_words(len(facts.days) - 1),
+    "without": lambda facts: figures.moved(facts.without),
+    "usual_days": lambda facts: _count((facts.last_days or (0, 0, 0))[0]),
+    "smaller_days": lambda facts: _count((facts.last_days or (0, 0, 0))[1]),
+    "larger_days": lambda facts: _count((facts.last_days or (0, 0, 0))[2]),
+    "average_swing": lambda facts: f"{_known(facts.average_swing):.0f}%",
+    "mixed_away": lambda facts: f"{100 - round(_known(facts.average_swing))}%",
+}
+
+
+def _share_slots(name: str, share_of: Callable[[ReportFacts], Share]) -> dict[str, Slot[ReportFacts]]:
+    """Return the slots of a share's percent and of the ends of its interval."""
+    return {
+        f"{name}_percent": lambda facts: f"{share_of(facts).percent:.0f}",
+        f"{name}_low": lambda facts: f"{share_of(facts).low:.0f}",
+        f"{name}_high": lambda facts: f"{share_of(facts).high:.0f}",
+    }
+
+
+_SHARES: Final[dict[str, Slot[ReportFacts]]] = {
+    **_share_slots("held", lambda facts: _share(facts.held)),
+    **_share_slots("rose", lambda facts: _share(_like(facts).rose)),
+    **_share_slots("moved_more", lambda facts: _share(_like(facts).moved_more)),
+    **_share_slots("spell_more", lambda facts: _share(_spell(facts).twelve_more)),
+    **_share_slots("large_hours", lambda facts: _share(facts.large_hours)),
+}
+REPORT_SLOTS: Final[dict[str, Slot[ReportFacts]]] = {**_FIGURES, **_SHARES}
