@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any, Final, TypeAlias
 
 import structlog
@@ -23,9 +23,23 @@ MISFIRE_GRACE_S: Final = 30
 CHECK_CLOCK_EVERY_S: Final = 1.0
 MINUTE_S: Final = 60.0
 
+_SHORTEST: Final = timedelta(microseconds=1)
+
 OnReport: TypeAlias = Callable[[Report, float], None]
 
 log = structlog.get_logger("emi.schedule")
+
+
+class NextMinute(CronTrigger):
+    """A second of every minute, never of one that is past.
+
+    APScheduler asks for every time since the last, which are millions after a clock that began in 1970 was set.
+    """
+
+    def get_next_fire_time(self, previous_fire_time: Any, now: Any) -> Any:
+        """Return the next time after now, whatever the last one was."""
+        after = now if previous_fire_time is None else now + _SHORTEST
+        return super().get_next_fire_time(None, after)  # type: ignore[no-untyped-call]
 
 
 class Scheduler:
@@ -71,7 +85,7 @@ class Scheduler:
         """Run `work` at a second of every minute, one at a time."""
         return self._timer.add_job(
             work,
-            CronTrigger(second=second, timezone=UTC),
+            NextMinute(second=second, timezone=UTC),  # type: ignore[no-untyped-call]
             max_instances=1,
             coalesce=True,
             misfire_grace_time=MISFIRE_GRACE_S,
@@ -190,6 +204,7 @@ class Scheduler:
         forward = jump_s > 0
         self.metrics.jumps_by_direction["forward" if forward else "back"].inc()
         log.warning("the clock was set", by_seconds=round(jump_s, 1))
-        self.job.reschedule(CronTrigger(second=0, timezone=UTC))
+        for job in self._timer.get_jobs():
+            job.reschedule(job.trigger)
         if forward:  # what is published may have expired meanwhile
             await self.on_minute()

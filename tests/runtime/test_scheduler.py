@@ -2,6 +2,7 @@
 
 import asyncio
 import time
+import tracemalloc
 import urllib.request
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime, timedelta
@@ -201,6 +202,42 @@ def test_after_a_jump_back_the_scheduler_keeps_full_minutes() -> None:
         await scheduler.drain()
 
     run(work)
+
+
+def test_every_job_keeps_time_after_a_jump_back() -> None:
+    async def work() -> None:
+        clock = ManualClock()
+        scheduler = Idle(clock)
+        second = scheduler.every_minute(25, scheduler.fire)
+        scheduler.start()
+        second.modify(next_run_time=datetime.now(UTC) + timedelta(hours=1))
+        clock.set_wall(-timedelta(hours=1))
+        await scheduler.check_clock()
+        assert second.next_run_time - datetime.now(UTC) <= MINUTE
+        assert second.next_run_time.second == 25
+        await scheduler.drain()
+
+    run(work)
+
+
+def test_a_clock_set_far_ahead_costs_one_step_of_the_timer_and_no_memory() -> None:
+    async def work() -> int:
+        scheduler = Idle(ManualClock())
+        scheduler.start()
+        await asyncio.sleep(0)
+        tracemalloc.start()
+        # What APScheduler is left with after the machine's clock was set ahead by a month.
+        scheduler.job.modify(next_run_time=datetime.now(UTC) - timedelta(days=30))
+        await asyncio.sleep(0.05)
+        assert scheduler.job.next_run_time > datetime.now(UTC)
+        await scheduler.drain()
+        assert scheduler.made == []  # it was missed: the jump itself makes the tick
+        return tracemalloc.get_traced_memory()[1]
+
+    try:
+        assert asyncio.run(work()) < 1_000_000
+    finally:
+        tracemalloc.stop()
 
 
 def test_the_job_keeps_full_minutes_one_at_a_time_and_forgives_half_a_minute() -> None:
