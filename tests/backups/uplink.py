@@ -1,12 +1,27 @@
-"""A slow line to a server of this machine: whatever is sent through it shares so many bytes a second."""
+"""Back up over a slow line: `python -m tests.backups.uplink [--megabytes 60] [--rate 200000]`.
 
+Whatever is sent to an S3 of this machine shares so many bytes a second; 60 MB at 200 kB/s take five minutes. The exit
+code is 1 where the backup does not end.
+"""
+
+import argparse
 import contextlib
+import os
 import socket
+import sys
+import tempfile
 import threading
 import time
 from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
 
-PIECE = 16_384
+from generator.errors import BackupError
+from generator.keep.targets import BucketTarget
+from tests.support.servers import make_bucket, s3
+
+PIECE: Final = 16_384
+NAME: Final = "20261125T200409Z"
 
 
 class Uplink:
@@ -60,3 +75,35 @@ def uplink(server_port: int, bytes_per_s: float) -> Iterator[Uplink]:
         yield line
     finally:
         line.close()
+
+
+def main() -> int:
+    """Send a backup of random bytes, and print how long that took."""
+    options = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    options.add_argument("--megabytes", type=int, default=60)
+    options.add_argument("--rate", type=float, default=200_000, help="bytes a second")
+    chosen = options.parse_args()
+
+    with tempfile.TemporaryDirectory(prefix="uplink-") as name, s3(Path(name) / "s3") as (environment, _):
+        make_bucket(environment, "kept")
+        server_port = int(environment["AWS_ENDPOINT_URL"].rpartition(":")[2])
+        with uplink(server_port, chosen.rate) as line:
+            os.environ.update(environment, AWS_ENDPOINT_URL=f"http://127.0.0.1:{line.port}")
+            return _send(BucketTarget("s3://kept/emi", Path(name)), chosen.megabytes)
+
+
+def _send(target: BucketTarget, megabytes: int) -> int:
+    began_s = time.monotonic()
+    try:
+        with target.adding(NAME) as folder:
+            (folder / "memory.sqlite3.gz").write_bytes(os.urandom(megabytes << 20))
+            (folder / "manifest.json").write_bytes(b"{}")
+    except BackupError as error:
+        print(f"failed after {time.monotonic() - began_s:.0f} s: {error}")
+        return 1
+    print(f"{megabytes} MB after {time.monotonic() - began_s:.0f} s: {target.names()}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
