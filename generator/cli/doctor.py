@@ -14,6 +14,7 @@ import typer
 
 from generator.catalog.endpoints import ENDPOINTS
 from generator.catalog.products import PRODUCTS, Product
+from generator.catalog.venues import OTHER_REGION
 from generator.cli._published import fetch, local_origin, service_origin
 from generator.cli._urls import origin_of
 from generator.errors import GeneratorError
@@ -250,7 +251,7 @@ def examine(origin: str, gateways: Sequence[str] = (), metrics: str | None = Non
     if isinstance(status, str):
         return [Check(origin, False, f"{status}; is it running?")]
 
-    checks = [_fresh(status, body)]
+    checks = [_fresh(status, body), *_other_regions(body)]
 
     for endpoint in ENDPOINTS:
         status, body = _get(origin + endpoint.path)
@@ -321,6 +322,17 @@ def _written(name: str, labels: Mapping[str, str]) -> str:
     """Return a metric as the page of metrics writes it: `name{label="value"}`."""
     inside = ",".join(f'{label}="{value}"' for label, value in labels.items())
     return f"{name}{{{inside}}}" if inside else name
+
+
+def _other_regions(body: Any) -> list[Check]:
+    """Note each venue that refuses to serve the region of the generator; it will not change by waiting."""
+    rows = body.get("sources") if isinstance(body, dict) else None
+    reasons: dict[str, str] = {}
+    for row in rows if isinstance(rows, list) else ():
+        if isinstance(row, dict) and OTHER_REGION in str(row.get("reason")):
+            reasons[str(row.get("name"))] = str(row["reason"]).removeprefix("markets: ")
+    step = "the service runs without it; leave it out of EMI_VENUES, or ask from elsewhere"
+    return [Check(f"venue {name}", None, f"{reason}; {step}") for name, reason in sorted(reasons.items())]
 
 
 def _fresh(status: int, body: Any) -> Check:

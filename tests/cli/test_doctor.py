@@ -115,6 +115,19 @@ def test_metrics_in_order_are_one_good_line_and_unreachable_ones_are_said() -> N
     assert (quiet.what, quiet.good, gone.what, gone.good) == ("metrics", True, "metrics", None)
 
 
+def test_a_venue_that_does_not_serve_this_region_is_noted_once_with_the_step() -> None:
+    reason = "markets: does not serve this region (451)"
+    rows = [{"name": "binance", "kind": kind, "status": "failed", "reason": reason} for kind in ("spot", "book")]
+    well = {"name": "kraken", "kind": "spot", "status": "ok", "reason": None}
+
+    with answering(status_json=(200, json.dumps({"sources": [*rows, well]}))) as origin:
+        venues = [check for check in examine(origin) if check.what.startswith("venue")]
+
+    assert [(check.what, check.good) for check in venues] == [("venue binance", None)]
+    assert venues[0].found.startswith("does not serve this region (451); ")
+    assert "EMI_VENUES" in venues[0].found
+
+
 def test_an_origin_without_any_answer_is_one_line() -> None:
     checks = examine(f"http://127.0.0.1:{free_port()}")
 

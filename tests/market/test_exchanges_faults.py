@@ -1,5 +1,6 @@
 """A venue that fails is marked and left out; the tick continues, also by a clock of ours that is wrong."""
 
+from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
 
@@ -9,7 +10,7 @@ from generator.catalog.words import SourceStatus
 from generator.market.observation import Observation, SourceHealth
 from tests.market.test_exchanges import MINUTE, NOW, SINCE, having, watch
 from tests.support.exchange_server import Ask, Venues
-from tests.support.synthetic_bodies import BAR, SyntheticMarket, binance
+from tests.support.synthetic_bodies import BAR, SyntheticMarket, binance, okx
 
 DAY = 288 * BAR
 REST = ("binance", "bybit", "coinbase", "kraken")  # without okx
@@ -94,6 +95,95 @@ def test_venue_that_asks_to_slow_down_is_left_alone_for_a_while(status: int) -> 
     assert row(paused, "okx", "spot").reason == "left alone after asking us to slow down (429)"
     assert counts[1] == counts[2]  # nothing was asked while paused
     assert row(back, "okx", "spot").status is SourceStatus.OK
+
+
+HOUR = 60 * MINUTE
+BLOCKED = "The Amazon CloudFront distribution is configured to block access from your country."
+
+
+@pytest.mark.parametrize(("venue", "status", "text"), [("binance", 451, "{}"), ("bybit", 403, BLOCKED)])
+def test_venue_that_does_not_serve_a_region_is_named_and_left_alone_for_hours(
+    venue: str, status: int, text: str
+) -> None:
+    counts: list[int] = []
+
+    def before(venues: Venues, number: int) -> None:
+        counts.append(venues.asked[venue])
+        venues.status = {venue: status} if number < 2 else {}
+        venues.garbage = {venue: text} if number < 2 else {}
+
+    ticks = [(at_ms, at_ms) for at_ms in (NOW, NOW + MINUTE, NOW + 6 * HOUR - 1, NOW + 6 * HOUR)]
+    first, paused, _, back = watch(*ticks, before=before, venues=("kraken", venue))
+
+    assert row(first, venue, "spot").reason == f"markets: does not serve this region ({status})"
+    assert row(paused, venue, "spot").reason == f"does not serve this region ({status})"
+    assert counts[1] == counts[3]
+    assert row(back, venue, "spot").status is SourceStatus.OK
+
+
+def test_a_403_that_names_no_region_is_one_for_asking_too_often() -> None:
+    def before(venues: Venues, number: int) -> None:
+        venues.status = {"okx": 403} if number == 0 else {}
+
+    refused, back = watch((NOW, NOW), (NOW + MINUTE, NOW + MINUTE), before=before, venues=("kraken", "okx"))
+
+    assert row(refused, "okx", "spot").reason == "markets: refuses access from here (403)"
+    assert row(back, "okx", "spot").status is SourceStatus.OK
+
+
+def okx_with(change: Callable[[dict[str, Any]], None]) -> Callable[[Ask], Any]:
+    """Return an override in which OKX lists its markets with a change of each."""
+
+    def changed(ask: Ask) -> Any:
+        if not ask.path.endswith("/instruments"):
+            return None
+        body = okx(ask.path, ask.query, SyntheticMarket(NOW))
+        for market in body["data"]:
+            change(market)
+        return body
+
+    return changed
+
+
+def test_markets_are_read_again_after_a_day_with_their_contract_sizes() -> None:
+    def before(venues: Venues, number: int) -> None:
+        venues.override = okx_with(lambda market: market.update(ctVal="1")) if number else None
+
+    ticks = [(at_ms, at_ms) for at_ms in (NOW, NOW + 23 * HOUR, NOW + 25 * HOUR)]
+    first, same, later = watch(*ticks, before=before, venues=("okx",))
+
+    coins = [seen.assets["BTC"].open_interest for seen in (first, same, later)]
+    assert [held and held.contracts for held in coins] == pytest.approx([2e6 / 60_000, 2e6 / 60_000, 2e7 / 60_000])
+
+
+def test_markets_that_cannot_be_read_again_serve_on() -> None:
+    def before(venues: Venues, number: int) -> None:
+        venues.override = (lambda ask: {} if ask.path.endswith("/instruments") else None) if number else None
+
+    _, later = watch((NOW, NOW), (NOW + 25 * HOUR, NOW + 25 * HOUR), before=before, venues=("okx",))
+
+    assert row(later, "okx", "spot").status is SourceStatus.OK
+
+
+def test_a_market_that_went_is_dropped_after_the_first_answer_that_says_so() -> None:
+    def gone(ask: Ask) -> Any:
+        if ask.venue != "binance":
+            return None
+        if "HBARUSDT" in str(ask.query):
+            return {"code": -1121, "msg": "Invalid symbol."}
+        body = SyntheticMarket(NOW)
+        body.prices.pop("HBAR")
+        return binance(ask.path, {}, body) if ask.path.endswith("/exchangeInfo") else None
+
+    def before(venues: Venues, number: int) -> None:
+        venues.override = gone if number else None
+
+    ticks = [(at_ms, at_ms) for at_ms in (NOW, NOW + HOUR, NOW + HOUR + MINUTE)]
+    _, refused, back = watch(*ticks, before=before, venues=("kraken", "binance"))
+
+    assert row(refused, "binance", "spot").reason == "unknown market"
+    assert row(back, "binance", "spot").status is SourceStatus.OK
+    assert back.assets["HBAR"].venues == ("kraken",)
 
 
 def test_venue_is_left_alone_as_long_as_it_asks_for() -> None:

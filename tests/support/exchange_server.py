@@ -70,6 +70,8 @@ class Venues:
         await asyncio.sleep(wait_s)
         if venue in self.status:
             wait = {"Retry-After": self.retry_after} if self.retry_after else None
+            if venue in self.garbage:
+                return web.Response(text=self.garbage[venue], content_type="text/html", status=self.status[venue])
             return web.json_response({"error": ["slow down"]}, status=self.status[venue], headers=wait)
         if venue in self.garbage:
             return web.Response(text=self.garbage[venue], content_type="text/html")

@@ -9,7 +9,8 @@ from contextvars import ContextVar
 from email.utils import parsedate_to_datetime
 from typing import Any, Final
 
-from generator.catalog.durations import MINUTE_MS
+from generator.catalog.durations import DAY_MS, HOUR_MS, MINUTE_MS
+from generator.catalog.venues import OTHER_REGION
 from generator.market.live.readings import Collector, Job, Unusable
 from generator.market.live.venues import STABLECOIN, VenueSpec
 
@@ -18,7 +19,13 @@ ExchangeFactory = Callable[[str, dict[str, Any]], Any]
 IN_FLIGHT: Final = 4  # requests to one venue at once; ccxt's own limiter spaces them
 FIRST_PAUSE_MS: Final = MINUTE_MS
 LONGEST_PAUSE_MS: Final = 900_000
+OTHER_REGION_PAUSE_MS: Final = 6 * HOUR_MS
+MARKETS_AGE_MS: Final = DAY_MS  # then they are read again: contract sizes change, markets are renamed and go
+RELOAD_PAUSE_MS: Final = 10 * MINUTE_MS
 SLOW_DOWN: Final = "asked to slow down (429)"
+REFUSED: Final = "refuses access from here (403)"
+# Words of a 403 that is about where we are; without one it is a venue's way to say that we ask too often.
+_OF_REGIONS: Final = ("country", "region", "location", "jurisdiction", "territor")
 
 # Requests run concurrently, each in a task of its own: an answer's time must not be taken for another's.
 _VENUE_MS: Final[ContextVar[int | None]] = ContextVar("venue_ms", default=None)
@@ -30,8 +37,8 @@ _REASONS: Final[dict[str, str]] = {
     "OnMaintenance": "under maintenance",
     "BadSymbol": "unknown market",
     "AuthenticationError": "requires an API key",
-    "PermissionDenied": "not available in this region",
-    "RestrictedLocation": "not available in this region",
+    "PermissionDenied": OTHER_REGION,
+    "RestrictedLocation": OTHER_REGION,
 }
 
 
@@ -54,9 +61,12 @@ class VenueClient:
         self._factory = factory
         self._timeout_s = timeout_s
         self._exchange: Any = None
-        self._loaded = False
+        self._loaded_ms: int | None = None  # when the markets were read
+        self._reload_ms = 0  # when they are read again
         self._now_ms = 0
         self._paused_until_ms = 0
+        self._pause_ms = 0  # how long the last pause was meant to be
+        self._pause_reasons = ("", "")  # of the pause: of the request that brought it, and of those left out
         self._strikes = 0
 
     @property
@@ -74,7 +84,7 @@ class VenueClient:
         return self._exchange
 
     async def work(self, plan: Callable[[VenueClient], list[Job]], now_ms: int, collector: Collector) -> None:
-        """Load the markets once, then run every job of `plan`; each outcome goes to the collector."""
+        """Load the markets where they are due, then run every job of `plan`; each outcome goes to the collector."""
         owed = [(self.spec.name, kind) for kind in self.spec.kinds]
         collector.expected.update(owed)
         reason = await self.load(now_ms)
@@ -112,24 +122,35 @@ class VenueClient:
         return readings
 
     async def load(self, now_ms: int) -> str | None:
-        """Load the markets unless they are; return why the venue cannot be asked, or None."""
+        """Load the markets unless they are, or are old; return why the venue cannot be asked, or None.
+
+        Old ones serve on while newer ones do not come.
+        """
         self._now_ms = now_ms
         # After our clock was set back: what was noted while it was ahead would keep us waiting until then.
         self.asked_at = {kind: at_ms for kind, at_ms in self.asked_at.items() if at_ms <= now_ms}
-        if self._paused_until_ms > now_ms + LONGEST_PAUSE_MS:
+        if self._paused_until_ms > now_ms + self._pause_ms:
             self._paused_until_ms = 0
+        if self._reload_ms > now_ms + 2 * MARKETS_AGE_MS:
+            self._reload_ms = now_ms
 
         paused = self._pause_reason()
-        if paused is not None or self._loaded:
+        if paused is not None or (self._loaded_ms is not None and now_ms < self._reload_ms):
             return paused
 
+        self._reload_ms = now_ms + RELOAD_PAUSE_MS
         try:
             await self._load_markets()
-        except Exception as error:  # noqa: BLE001 - as above; the next tick tries again
-            return "markets: " + self._explain(error)
+        except Exception as error:  # noqa: BLE001 - as above; a later tick tries again
+            reason = self._explain(error)
+            return None if self._loaded_ms is not None and not self._pause_reason() else f"markets: {reason}"
         if not self.spot and not self.perpetual:
+            self._loaded_ms = None
             return "markets: lists none of the assets"
-        self._loaded = True
+
+        self._loaded_ms = now_ms
+        # Not those of every venue in the same minute.
+        self._reload_ms = now_ms + MARKETS_AGE_MS + sum(map(ord, self.spec.name)) % 60 * MINUTE_MS
         return None
 
     async def _load_markets(self) -> None:
@@ -156,25 +177,33 @@ class VenueClient:
         """Name the failure in words that may be published (never a URL or a body)."""
         names = [kind.__name__ for kind in type(error).__mro__]
         if names[0] in {"RateLimitExceeded", "DDoSProtection"}:
-            self._pause(0)
+            self._slow_down(0)
         if self._pause_reason():
-            return SLOW_DOWN
+            return self._pause_reasons[0]
         if isinstance(error, Unusable):
             return str(error)
+        if "BadSymbol" in names and self._loaded_ms is not None:
+            self._reload_ms = max(self._now_ms, self._loaded_ms + RELOAD_PAUSE_MS)
         unknown = "refused the request" if "BaseError" in names else "answered in an unreadable form"
         return next((_REASONS[name] for name in names if name in _REASONS), unknown)
 
     def _pause_reason(self) -> str | None:
         """Say why the venue is left alone; None when it may be asked."""
-        if self._now_ms >= self._paused_until_ms:
-            return None
-        return "left alone after asking us to slow down (429)"
+        return None if self._now_ms >= self._paused_until_ms else self._pause_reasons[1]
 
-    def _pause(self, asked_ms: int) -> None:
+    def _pause(self, pause_ms: int, reason: str, meanwhile: str) -> None:
         if self._pause_reason():
-            return  # several requests were in flight: one strike
-        pause_ms = max(asked_ms, FIRST_PAUSE_MS * 2**self._strikes)
-        self._paused_until_ms = self._now_ms + min(LONGEST_PAUSE_MS, pause_ms)
+            return  # several requests were in flight: the first counts
+        self._pause_ms = pause_ms
+        self._paused_until_ms = self._now_ms + pause_ms
+        self._pause_reasons = (reason, meanwhile)
+
+    def _slow_down(self, asked_ms: int, reason: str = SLOW_DOWN) -> None:
+        """Pause for as long as it asks, else for a minute, which doubles while it keeps refusing."""
+        if self._pause_reason():
+            return  # one strike
+        meanwhile = "left alone after asking us to slow down (429)" if reason == SLOW_DOWN else reason
+        self._pause(min(LONGEST_PAUSE_MS, max(asked_ms, FIRST_PAUSE_MS * 2**self._strikes)), reason, meanwhile)
         self._strikes = min(self._strikes + 1, 10)
 
     def _listen(self, code: int, *answer: Any) -> str:
@@ -185,11 +214,17 @@ class VenueClient:
             answer: reason, URL, method, headers, body, as ccxt's hook gives them, and then the request's.
         """
         headers = {name.lower(): value for name, value in answer[3].items()}
+        body = str(answer[4]).strip()
         _VENUE_MS.set(_date_ms(headers.get("date", "")))
         if code in {418, 429}:
             wait = headers.get("retry-after", "")
-            self._pause(1000 * int(wait) if wait.isdecimal() and len(wait) < 6 else 0)
-        return str(answer[4]).strip()
+            self._slow_down(1000 * int(wait) if wait.isdecimal() and len(wait) < 6 else 0)
+        elif code == 451 or (code == 403 and any(word in body.lower() for word in _OF_REGIONS)):
+            region = f"{OTHER_REGION} ({code})"
+            self._pause(OTHER_REGION_PAUSE_MS, region, region)
+        elif code == 403:
+            self._slow_down(0, REFUSED)
+        return body
 
     @staticmethod
     def venue_ms() -> int | None:
