@@ -7,7 +7,6 @@ group ids, another network, closing, rekeying) is a failed simulation here.
 """
 
 import base64
-import json
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
@@ -23,6 +22,7 @@ from gateway.devnet.ledger import DevnetLedger
 from gateway.devnet.node import mounted
 from gateway.devnet.transactions import Item, parse_item, signed
 from gateway.wire.algorand import MAX_GROUP
+from gateway.wire.foreign import read_json
 
 SCHEME: Final = "exact"
 MAX_FEE: Final = 16_000
@@ -66,8 +66,8 @@ class DevnetFacilitator:
 
     async def _judge(self, request: Request) -> Response:
         try:
-            asked = _Asked.model_validate(json.loads(await request.body()))
-        except (ValidationError, ValueError, RecursionError) as problem:
+            asked = _Asked.model_validate(read_json(await request.body()))
+        except (ValidationError, ValueError) as problem:
             return JSONResponse({"error": "invalid_request", "message": str(problem)[:500]}, status_code=400)
         if asked.x402Version != 2:
             return JSONResponse({"error": "invalid_x402_version"}, status_code=400)

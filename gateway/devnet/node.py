@@ -19,6 +19,7 @@ from gateway.wire.algorand import (
     MIN_FEE,
     pack,
 )
+from gateway.wire.foreign import read_msgpack
 
 MEMORY_ROUNDS: Final = 1_000
 """A node forgets a transaction after this many rounds; the indexer keeps it."""
@@ -90,7 +91,7 @@ class _Node:
 
     async def simulate(self, request: Request) -> Response:
         try:
-            transactions = msgpack.unpackb(await request.body(), raw=False)["txn-groups"][0]["txns"]
+            transactions = read_msgpack(await request.body())["txn-groups"][0]["txns"]
             items = [parse_item(pack(transaction)) for transaction in transactions]
         except (ValueError, TypeError, LookupError, AttributeError, Malformed) as problem:
             return refusal(400, f"failed to decode the simulate request: {problem}")
@@ -133,7 +134,7 @@ class _Node:
 def _shown(request: Request, item: Item) -> Any:
     """Return a transaction as a node shows it: as it was signed, or in JSON with byte fields as addresses or base64."""
     if _packed(request):
-        return msgpack.unpackb(item.wire, raw=False)
+        return read_msgpack(item.wire)
 
     fields = {}
     for key, value in item.fields.items():

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from gateway.wire.foreign import read_json
 from gateway.wire.networks import DEVNET, TESTNET, Network
 
 IDENTITIES: Final[dict[str, Network]] = {network.name: network for network in (DEVNET, TESTNET)}
@@ -47,6 +48,6 @@ def announced(state_dir: Path, origin: str) -> Iterator[None]:
 def running_devnet(state_dir: Path) -> str | None:
     """Return the origin that the last devnet of this state announced, None when there is none."""
     try:
-        return str(json.loads((state_dir / FILE).read_text(encoding="utf-8"))["url"])
+        return str(read_json((state_dir / FILE).read_text(encoding="utf-8"))["url"])
     except (OSError, ValueError, KeyError, TypeError):
         return None

@@ -80,7 +80,8 @@ def parse_group(raw: bytes) -> list[Item]:
         Malformed: not msgpack, not canonical, an unknown type, field or value.
     """
     try:
-        decoded = list(msgpack.Unpacker(io.BytesIO(raw), raw=False, strict_map_key=True))
+        # Several values, one after the other; what is not canonical is refused below.
+        decoded = list(msgpack.Unpacker(io.BytesIO(raw), raw=False, strict_map_key=True))  # noqa: TID251
         items = [_to_item(value) for value in decoded]
         canonical = b"".join(pack(value) for value in decoded)
     except (*DECODE_ERRORS, KeyError) as problem:

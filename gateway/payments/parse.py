@@ -97,7 +97,8 @@ def _bytes(item: str) -> bytes:
 
 def _unpack(raw: bytes) -> dict[Any, Any]:
     try:
-        value = msgpack.unpackb(raw, raw=False, strict_map_key=False)
+        # Whatever msgpack reads: what is no transaction has refusals of its own below.
+        value = msgpack.unpackb(raw, raw=False, strict_map_key=False)  # noqa: TID251
     except DECODE_ERRORS:
         _refuse("transaction_not_msgpack", "an item of payload.paymentGroup is not msgpack")
     if not isinstance(value, dict):
@@ -257,7 +258,8 @@ def _no_constant(_name: str) -> NoReturn:
     raise ValueError("not JSON")
 
 
-_DECODER: Final = json.JSONDecoder(parse_constant=_no_constant, parse_float=_finite)
+# Not read_json: each fault of a payer's header has an error code of its own.
+_DECODER: Final = json.JSONDecoder(parse_constant=_no_constant, parse_float=_finite)  # noqa: TID251
 
 
 def _read_payload(sent: Any, networks: tuple[str, str]) -> tuple[PaymentRequirements, tuple[str, ...], int]:

@@ -98,8 +98,8 @@ def _texts(text: str) -> Iterator[str]:
     forms = (_decoded(text).decode("utf-8", "replace"), text)
     for form in forms:
         try:
-            # As pairs, so that a member which is there twice hides nothing.
-            value = json.loads(form, object_pairs_hook=list)
+            # As pairs, so that a member which is there twice hides nothing; read_json would refuse it.
+            value = json.loads(form, object_pairs_hook=list)  # noqa: TID251
         except (ValueError, RecursionError):
             continue
         yield from (part for part in _texts_in(value) if len(part) >= SHORTEST)
@@ -120,7 +120,7 @@ def _texts_in(value: Any) -> Iterator[str]:
 
 def _item(text: str) -> Any:
     try:
-        return msgpack.unpackb(_decoded(text), raw=False, strict_map_key=False)
+        return msgpack.unpackb(_decoded(text), raw=False, strict_map_key=False)  # noqa: TID251  likewise
     except DECODE_ERRORS:
         return None
 

@@ -24,6 +24,7 @@ from gateway.wire.algorand import (
     TRANSACTION_PREFIX,
     txid_of,
 )
+from gateway.wire.foreign import read_msgpack
 
 TIMEOUT_S: Final = 4.0
 # A buyer waits for the answer: a node that takes longer is as good as down.
@@ -336,7 +337,7 @@ class Chain:
 def _shown(raw: bytes, txid: str) -> Mapping[str, Any] | None:
     """Read algod's answer in msgpack; None unless it holds the very transaction of a txid."""
     try:
-        content: Mapping[str, Any] = msgpack.unpackb(raw, raw=False)
+        content: Mapping[str, Any] = read_msgpack(raw)
         packed = msgpack.packb(content["txn"]["txn"], use_bin_type=True)
     except (*DECODE_ERRORS, LookupError, TypeError, AttributeError, OverflowError):
         return None

@@ -16,6 +16,7 @@ from gateway.http.metrics import Metrics
 from gateway.settings import GatewaySettings
 from gateway.upstream.http_client import Http, JsonAnswer, RemoteError, call, describe
 from gateway.values import Payment
+from gateway.wire.foreign import read_json
 
 # Often enough that one lost answer is not taken for an outage.
 SUPPORTED_TTL_S: Final = 20.0
@@ -249,8 +250,8 @@ def decoded_responses(given: str) -> str:
     'bazaar=ok'
     """
     try:
-        text = json.dumps(json.loads(b64decode(given, validate=True)), ensure_ascii=True)
-    except (ValueError, RecursionError):
+        text = json.dumps(read_json(b64decode(given, validate=True)), ensure_ascii=True)
+    except ValueError:
         text = given
     line = text[:LONGEST_RESPONSES]
     return "".join(char if char.isprintable() else "?" for char in line)

@@ -6,7 +6,6 @@ proves by itself that it is the answer.
 """
 
 import asyncio
-import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
@@ -18,6 +17,8 @@ from typing import Any, Final, Self
 import aiohttp
 from aiohttp.abc import AbstractResolver
 from yarl import URL
+
+from gateway.wire.foreign import read_json
 
 DISTRIBUTION: Final = "educational-market-intelligence"
 # Recommended by RFC 8305 before the next address is tried as well.
@@ -167,8 +168,8 @@ async def call(
         # Whatever it was: the request may have arrived, and the caller must hear of nothing but that.
         raise RemoteError(f"{method} {url}: {type(error).__name__}: {_excerpt(str(error), headers)}") from error
     try:
-        content = json.loads(raw)
-    except (ValueError, RecursionError) as error:
+        content = read_json(raw)
+    except ValueError as error:
         if status == HTTPStatus.OK:
             raise RemoteError(describe(method, url, headers, JsonAnswer(status, None, raw))) from error
         content = None

@@ -2,7 +2,6 @@
 
 import asyncio
 import hashlib
-import json
 import math
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, fields
@@ -18,6 +17,7 @@ from jsonschema.exceptions import best_match
 from gateway.clock import Clock
 from gateway.errors import VaultUnreadable
 from gateway.vault.bucket import VaultFiles
+from gateway.wire.foreign import read_json
 
 QUOTE_GRACE: Final = timedelta(minutes=15)
 # How far ahead of ours the generator's clock may be: beyond it one of the two is wrong.
@@ -110,14 +110,14 @@ class LoadedVault:
 def manifest_validator() -> Draft202012Validator:
     """Return the validator of `manifest.schema.json`, the reader's own schema."""
     text = resources.files("gateway.vault").joinpath("manifest.schema.json").read_text(encoding="utf-8")
-    return Draft202012Validator(json.loads(text))
+    return Draft202012Validator(read_json(text))
 
 
 def read_manifest(data: bytes) -> dict[str, Any]:
     """Parse a manifest; raise VaultUnreadable when it is not JSON, or not what the schema says."""
     try:
-        manifest: dict[str, Any] = json.loads(data)
-    except (ValueError, RecursionError) as error:
+        manifest: dict[str, Any] = read_json(data)
+    except ValueError as error:
         raise VaultUnreadable(f"the manifest cannot be read: {error}") from error
     fault = best_match(manifest_validator().iter_errors(manifest))
     if fault is not None:

@@ -41,7 +41,10 @@ def closes_at(question_id: str) -> datetime:
     name = _NAME.fullmatch(question_id)
     if name is None:
         raise ValueError(f"{question_id} names no daily question")
-    return datetime.strptime(name[1], "%Y%m%d").replace(tzinfo=UTC) + ASKED_AT + CLOSES_AFTER
+    try:
+        return datetime.strptime(name[1], "%Y%m%d").replace(tzinfo=UTC) + ASKED_AT + CLOSES_AFTER
+    except OverflowError:  # the last day that a date can have ends before its question closes
+        raise ValueError(f"{question_id} names no daily question") from None
 
 
 def is_sound(ends: Sequence[int]) -> bool:

@@ -1,8 +1,9 @@
 r"""Read JSON and msgpack that others wrote: one set of bounds, and one error for whatever does not keep them.
 
 What is read is I-JSON (RFC 7493), or the msgpack of the same values and of bytes: UTF-8 without lone surrogates, no NaN
-and no Infinity, no key twice in an object, every key text, whole numbers of at most 64 bits, and not nested deeper than
-`MAX_DEPTH`. Two readers of such bytes read the same, and each value of them can be encoded, stored and compared.
+and no Infinity, no number beyond the largest double, no key twice in an object, every key text, and not nested deeper
+than `MAX_DEPTH`. Two readers of such bytes read the same, and each value can be encoded and compared. A number may
+still be far larger than its field allows, and a text may hold anything: that is for the field's own reader.
 
 The standard library reads everything else too: `json.loads` takes UTF-16, `NaN` and `"\ud800"`, gives the last of two
 equal keys, and ends in RecursionError, which is not a ValueError, on deep nesting.
@@ -11,7 +12,6 @@ equal keys, and ends in RecursionError, which is not a ValueError, on deep nesti
 import json
 import math
 from collections.abc import Sequence
-from itertools import chain
 from typing import Any, Final
 
 import msgpack
@@ -20,9 +20,9 @@ MAX_BYTES: Final = 16 * 1024 * 1024
 """Read where a caller names no other limit."""
 MAX_DEPTH: Final = 64
 """So many objects and arrays may stand inside each other."""
-_LARGEST: Final = 2**64 - 1
-_SMALLEST: Final = -(2**63)
-_SURROGATE_ESCAPE: Final = b"\\ud"
+_BEYOND_DOUBLES: Final = 2**1024
+_ESCAPE: Final = "\\u"
+_SURROGATE_ESCAPE: Final = "\\ud"
 _BOUNDLESS: Final = frozenset({str, bytes, bool, type(None)})
 
 
@@ -49,10 +49,11 @@ def read_json(data: bytes | str, most_bytes: int = MAX_BYTES) -> Any:
     try:
         raw = data.encode() if isinstance(data, str) else data
         _check_size(raw, most_bytes)
-        value = _DECODER.decode(raw.decode("utf-8-sig"))
+        text = raw.decode("utf-8-sig")
+        value = _DECODER.decode(text)
 
         # Half of a pair comes as an escape alone: its own bytes are not UTF-8.
-        if _SURROGATE_ESCAPE in raw.lower():
+        if _ESCAPE in text and _SURROGATE_ESCAPE in text.lower():
             json.dumps(value, ensure_ascii=False).encode()
     except ForeignBytesError:
         raise
@@ -80,7 +81,7 @@ def read_msgpack(data: bytes, most_bytes: int = MAX_BYTES) -> Any:
     """
     _check_size(data, most_bytes)
     try:
-        value = msgpack.unpackb(data, object_pairs_hook=_map_of, ext_hook=_refuse_extension)
+        value = msgpack.unpackb(data, object_pairs_hook=_map_of, ext_hook=_refuse_extension)  # noqa: TID251
     except ForeignBytesError:
         raise
     except (ValueError, TypeError, OverflowError, RecursionError, msgpack.UnpackException):
@@ -114,23 +115,26 @@ def _refuse_extension(code: int, _data: bytes) -> None:
     raise ForeignBytesError(f"extension type {code}")
 
 
-_DECODER: Final = json.JSONDecoder(object_pairs_hook=_object_of, parse_constant=_refuse_constant)
+_DECODER: Final = json.JSONDecoder(  # noqa: TID251
+    object_pairs_hook=_object_of, parse_constant=_refuse_constant
+)
 
 
 def _checked(value: Any) -> Any:
     """Return a value that keeps the bounds of numbers, types and depth; by levels, so that no depth is too deep."""
     containers: list[Any] = [[value]]
     for _ in range(MAX_DEPTH + 1):
-        items = chain.from_iterable(held.values() if isinstance(held, dict) else held for held in containers)
-        containers = []
-        for item in items:
-            kind = type(item)
-            if kind is dict or kind is list:
-                containers.append(item)
-            elif kind not in _BOUNDLESS:
-                _check_number(item)
-        if not containers:
+        inner: list[Any] = []
+        for held in containers:
+            for item in held.values() if type(held) is dict else held:
+                kind = type(item)
+                if kind is dict or kind is list:
+                    inner.append(item)
+                elif kind not in _BOUNDLESS:
+                    _check_number(item)
+        if not inner:
             return value
+        containers = inner
     raise ForeignBytesError("nested too deeply")
 
 
@@ -140,5 +144,5 @@ def _check_number(item: Any) -> None:
             raise ForeignBytesError("a number that is not finite")
     elif not isinstance(item, int):  # msgpack has times too
         raise ForeignBytesError(f"a value of type {type(item).__name__}")
-    elif not _SMALLEST <= item <= _LARGEST:
-        raise ForeignBytesError("a whole number of more than 64 bits")
+    elif not -_BEYOND_DOUBLES < item < _BEYOND_DOUBLES:
+        raise ForeignBytesError("a whole number beyond all doubles")

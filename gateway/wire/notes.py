@@ -12,6 +12,7 @@ from typing import Any, Final, NamedTuple, Self
 
 from gateway.wire.daily import KEYS as DAILY_KEYS
 from gateway.wire.daily import DailyAnswer
+from gateway.wire.foreign import ForeignBytesError, read_json
 from gateway.wire.refusals import Refusal, RefusedError
 
 ANY_PREFIX: Final = b"emi-arena/v"
@@ -120,16 +121,13 @@ def read_note(note: object) -> Vote:
         raise RefusedError(Refusal.NOTE_FORM)
 
     prefix = note[: len(WORD_PREFIX)]
-    # As pairs, so that a key which is there twice is seen.
     try:
-        pairs = json.loads(note[len(prefix) :], object_pairs_hook=list)
-        fields = dict(pairs)
-    except (ValueError, TypeError, RecursionError):
+        fields = read_json(note[len(prefix) :])
+    except ForeignBytesError:
         raise RefusedError(Refusal.NOTE_FORM) from None
 
-    keys = frozenset(fields)
-    read = _OF_KEYS.get((prefix, keys))
-    if read is None or len(pairs) != len(keys):
+    read = _OF_KEYS.get((prefix, frozenset(fields))) if isinstance(fields, dict) else None
+    if read is None:
         raise RefusedError(Refusal.NOTE_FORM)
     return read(fields)
 

@@ -15,6 +15,7 @@ from nacl.exceptions import BadSignatureError
 from nacl.signing import SigningKey, VerifyKey
 
 from gateway.wire.durable import replace_file
+from gateway.wire.foreign import read_json
 
 EXTENSION: Final = "offer-receipt"
 VERSION: Final = 1
@@ -158,7 +159,10 @@ def keys_of(document: Any) -> dict[str, PublicKey]:
     for method in methods:
         jwk = method.get("publicKeyJwk") if isinstance(method, dict) else None
         if isinstance(jwk, dict) and (jwk.get("kty"), jwk.get("crv")) == ("OKP", "Ed25519"):
-            keys[str(method.get("id"))] = PublicKey(_key_bytes(jwk.get("x")), until=method.get("revoked"))
+            until = method.get("revoked")
+            if not isinstance(until, str | None):
+                raise ReceiptError("a key of the DID document is revoked at no time")
+            keys[str(method.get("id"))] = PublicKey(_key_bytes(jwk.get("x")), until=until)
     return keys
 
 
@@ -168,7 +172,7 @@ def read_key(path: Path) -> ReceiptKey | None:
         mode = stat.S_IMODE(path.stat().st_mode)
         if mode & FOR_OTHERS:
             raise ReceiptError(f"receipt key {path} can be read by others (mode {mode:04o}): chmod 600 it")
-        jwk = json.loads(path.read_text(encoding="utf-8"))
+        jwk = read_json(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         return None
     except OSError as error:
@@ -243,8 +247,8 @@ def _key_bytes(text: Any) -> bytes:
 
 def _object(part: str) -> dict[str, Any]:
     try:
-        value = json.loads(unb64(part))
-    except (ValueError, RecursionError):
+        value = read_json(unb64(part))
+    except ValueError:
         raise ReceiptError("the receipt is not a JWS of JSON") from None
     if not isinstance(value, dict):
         raise ReceiptError("the receipt is not a JWS of JSON objects")

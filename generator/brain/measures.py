@@ -11,6 +11,7 @@ from typing import Any, Final, NamedTuple, Self
 
 import numpy as np
 
+from gateway.wire.foreign import read_json
 from generator.brain.axes import MarketAxes
 from generator.brain.bars import CleanBars, clean
 from generator.brain.closes import Closes
@@ -439,7 +440,7 @@ class Measures:
         """
         try:
             head, body = zlib.decompress(data).split(b"\n", 1)
-            header: dict[str, Any] = json.loads(head)
+            header: dict[str, Any] = read_json(head)
             values = np.frombuffer(body, dtype="<f8")
         except (zlib.error, ValueError) as error:
             raise ValueError(f"not a brain state: {error}") from error

@@ -11,6 +11,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from gateway.wire.foreign import read_json
 from generator.brain.calibration import Calibration
 from generator.brain.features import REGIME_INPUTS
 from generator.brain.outlook import OUTLOOK_FORMAT, OutlookWeights, outlook_of
@@ -99,7 +100,7 @@ def _packaged() -> Weights:
 def _read(where: Path, form: str, version: int | None) -> dict[str, Any]:
     """Return the body of a file that names its format and carries its digest; raise WeightsError if it does not."""
     try:
-        body = json.loads(where.read_bytes())
+        body = read_json(where.read_bytes())
     except (OSError, ValueError) as error:
         raise WeightsError(f"cannot read the weights {where}: {error}") from error
     if not isinstance(body, dict) or body.get("format") != form or body.get("version") != version:

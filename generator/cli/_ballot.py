@@ -1,7 +1,6 @@
 """Parts of `emi vote`: the open round as published, the voter's key, a signed ballot, a drop into the inbox."""
 
 import http.client
-import json
 import urllib.error
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -20,11 +19,12 @@ from gateway.devnet.keys import load_or_make
 from gateway.wire.algorand import key_of
 from gateway.wire.ballots import CHANGES, lease_of
 from gateway.wire.daily import DailyAnswer, closes_at, is_daily
+from gateway.wire.foreign import read_json
 from gateway.wire.inbox import OPEN_DAILY, OPEN_ROUND, AnnouncedRound
 from gateway.wire.notes import TAPPED, Chances, RoundVote, Vote
 from generator.catalog.links import DAILY_JSON
 from generator.catalog.words import Prediction
-from generator.cli._published import Published, fetch, read_json, unreachable
+from generator.cli._published import Published, fetch, published_json, unreachable
 from generator.errors import GeneratorError
 
 # What people and the answers of the API call the three outcomes.
@@ -81,7 +81,7 @@ def find_open_round(origin: str | None, site: Path, wanted: str | None) -> tuple
     Raises:
         GeneratorError: nothing is published, no round is open, or it is another than the wanted one.
     """
-    body = read_json(Published(origin or site), "/api/human-consensus.php")
+    body = published_json(Published(origin or site), "/api/human-consensus.php")
     open_round = body.get("open_round") if isinstance(body, dict) else None
     if not isinstance(open_round, dict) or not isinstance(open_round.get("round_id"), str):
         raise GeneratorError(
@@ -112,7 +112,7 @@ def find_open_question(origin: str | None, site: Path) -> tuple[str, str]:
     Raises:
         GeneratorError: nothing is published, or no question takes answers.
     """
-    body = read_json(Published(origin or site), DAILY_JSON)
+    body = published_json(Published(origin or site), DAILY_JSON)
     questions = body.get("questions") if isinstance(body, dict) else None
     for question in questions if isinstance(questions, list) else ():
         name = (
@@ -237,7 +237,7 @@ def _ask(url: str, headers: Mapping[str, str] | None = None) -> Any:
     """Return what the path for ballots answers."""
     try:
         status, body = fetch(url, headers=headers)
-        answer = json.loads(body)
+        answer = read_json(body)
     except urllib.error.URLError as error:
         raise GeneratorError(unreachable(url.partition("?")[0], error)) from None
     except (OSError, ValueError, http.client.HTTPException) as error:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 import time
 from collections.abc import Iterator, Mapping
@@ -15,6 +14,7 @@ from urllib.parse import urlsplit
 
 from gateway.settings import DEMO_PAYEE
 from gateway.wire.algorand import ROUND_S
+from gateway.wire.foreign import read_json
 from gateway.wire.loopback import is_loopback
 from gateway.wire.receipts import DID_PATH, ReceiptError, keys_of, read_key
 from generator.cli._looking import certificate_of
@@ -280,7 +280,7 @@ def _ask(url: str, headers: Mapping[str, str] | None = None) -> Answer:
     except (OSError, ValueError, HTTPException) as error:
         return Answer(0, {}, f"no answer ({getattr(error, 'reason', error)})")
     try:
-        body = json.loads(data)
+        body = read_json(data)
     except ValueError:
         body = None
     return Answer(status, body if isinstance(body, dict) else {})

@@ -1,6 +1,5 @@
 """One look at the service from the machine that runs it, each part within its time: what hangs is a finding."""
 
-import json
 import ssl
 import subprocess
 import sys
@@ -15,6 +14,7 @@ from socket import create_connection
 from typing import Any, Final, TypeVar
 from urllib.parse import urlsplit
 
+from gateway.wire.foreign import read_json
 from generator.cli._published import fetch
 from generator.keep.status import Status
 from generator.watch.seen import Backup, Certificate, Drill, Folder, Gateway, Release, Seen, Unit
@@ -162,7 +162,7 @@ class _Disk:
         """Return what it found."""
         try:
             text, _ = self._process.communicate(timeout=within_s)
-            found = json.loads(text)
+            found = read_json(text)
         except subprocess.TimeoutExpired:
             self._leave()
             return Folder(str(self._path), hung=True)
@@ -192,7 +192,7 @@ def _release(status: str | None) -> tuple[Release | None, str | None]:
     if status is None:
         return None, "the site publishes no status.json"
     try:
-        body = json.loads(status)
+        body = read_json(status)
         rows = body["sources"]
         asked = {row["name"] for row in rows}
         well = {row["name"] for row in rows if row["status"] == "ok"}
@@ -207,7 +207,7 @@ def _release(status: str | None) -> tuple[Release | None, str | None]:
 def _gateway(origin: str, within_s: float) -> Gateway:
     """Ask the gateway itself; 503 is an answer too."""
     _, body = fetch(f"{origin}/readyz", within_s)
-    facts = json.loads(body)
+    facts = read_json(body)
     return Gateway(
         vault_age_s=facts["vault_age_seconds"],
         ledger_fault=facts["ledger_fault"],

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import http.client
-import json
 import urllib.error
 import urllib.request
 from collections.abc import Mapping
@@ -11,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+from gateway.wire.foreign import read_json
 from generator.catalog.discovery import ONCE_PREFIXES
 from generator.errors import GeneratorError
 from generator.lock import note_of
@@ -41,7 +41,7 @@ class Published:
         """
         if isinstance(self.where, str):
             try:
-                status = json.loads(_fetch(f"{self.where.rstrip('/')}/status.json") or b"{}")
+                status = read_json(_fetch(f"{self.where.rstrip('/')}/status.json") or b"{}")
                 number = str(status["generation"])
             except (OSError, ValueError, KeyError, TypeError, http.client.HTTPException):
                 return
@@ -78,7 +78,7 @@ class Published:
         return None
 
 
-def read_json(site: Published, path: str = "/arena/rounds.json") -> Any:
+def published_json(site: Published, path: str = "/arena/rounds.json") -> Any:
     """Read JSON that is published; raise PublishedError when it cannot be read or is not JSON."""
     data = site.read(path)
     if data is None:
@@ -86,8 +86,8 @@ def read_json(site: Published, path: str = "/arena/rounds.json") -> Any:
             f"{site.where}{path} does not exist: start the service with `emi up`, or name an origin with --url"
         )
     try:
-        return json.loads(data)
-    except (ValueError, RecursionError) as error:
+        return read_json(data)
+    except ValueError as error:
         raise PublishedError(f"{site.where}{path} cannot be read: {error}") from None
 
 

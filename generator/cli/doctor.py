@@ -12,6 +12,7 @@ from typing import Annotated, Any, Final
 
 import typer
 
+from gateway.wire.foreign import read_json
 from generator.catalog.endpoints import ENDPOINTS
 from generator.catalog.products import PRODUCTS, Product
 from generator.catalog.venues import OTHER_REGION
@@ -359,6 +360,6 @@ def _get(url: str) -> tuple[int | str, Any]:
     except (OSError, ValueError, HTTPException) as error:
         return f"no answer ({getattr(error, 'reason', error)})", None
     try:
-        return status, json.loads(data)
+        return status, read_json(data)
     except ValueError:
         return status, None

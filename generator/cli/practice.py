@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
+
+from gateway.wire.foreign import read_json
 
 if TYPE_CHECKING:
     from generator.practice.record import Checked, Practised
@@ -59,7 +60,7 @@ def _read(file: Path) -> dict[str, Any]:
             raise GeneratorError(
                 f"{file} is larger than {MOST_BYTES // 1_000_000} MB: it does not hold a record of practice"
             )
-        record = json.loads(file.read_bytes())
+        record = read_json(file.read_bytes())
     except (OSError, ValueError) as error:
         raise GeneratorError(f"{file} cannot be read: {error}") from None
     if not isinstance(record, dict):
@@ -101,7 +102,7 @@ def _from_log(path: str, read: Read, read_log: Read) -> Practised:
     if month is None or month.items_path != path:
         raise VerifyError(f"{path} does not follow from the log {log.head.origin}")
     compare(month.files, read, log.head.origin)
-    return Practised.of(items, json.loads(month.truths))
+    return Practised.of(items, read_json(month.truths))
 
 
 def compare(follows: Mapping[str, bytes], read: Read, origin: str) -> None:
@@ -124,7 +125,7 @@ def _json(path: str, data: bytes | None) -> Mapping[str, Any]:
     if data is None:
         raise VerifyError(f"{path}: nothing is published there")
     try:
-        found = json.loads(data)
+        found = read_json(data)
     except ValueError as error:
         raise VerifyError(f"{path} is not JSON: {error}") from None
     if not isinstance(found, dict):

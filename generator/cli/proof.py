@@ -19,7 +19,7 @@ def proof(
     Example: emi proof BTC-20261124-130000 --policy witnesses.txt --url http://127.0.0.1:8402
     """
     from generator.catalog.formats import iso
-    from generator.cli._published import Published, read_json
+    from generator.cli._published import Published, published_json
     from generator.cli._settings import generator_settings
     from generator.cli._urls import origin_of
     from generator.record.proof import prove
@@ -29,7 +29,7 @@ def proof(
     site = Published(origin_of(url) if url else generator_settings().site_path)
     site.pin()
     try:
-        made = prove(site.read, read_json(site), round_id, policy_of(policy), open_log(site.read).keys)
+        made = prove(site.read, published_json(site), round_id, policy_of(policy), open_log(site.read).keys)
     except (VerifyError, ValueError) as error:
         typer.echo(f"emi: {error}", err=True)
         raise typer.Exit(1) from None

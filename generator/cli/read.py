@@ -6,6 +6,8 @@ from typing import Annotated
 
 import typer
 
+from gateway.wire.foreign import read_json
+
 
 def read(
     weights: Annotated[str | None, typer.Option(help="Weights file; default: the packaged one.")] = None,
@@ -39,7 +41,7 @@ def read(
         if not line.strip():
             continue
         try:
-            answer = brain.answer(json.loads(line))
-        except (ValueError, RecursionError) as error:
+            answer = brain.answer(read_json(line))
+        except ValueError as error:
             raise GeneratorError(f"line {number}: {error}") from None
         print(json.dumps(answer, separators=(",", ":"), allow_nan=False), flush=True)

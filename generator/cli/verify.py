@@ -37,7 +37,7 @@ def verify(  # noqa: PLR0917  typer passes by name
     """
     from generator.catalog.links import STATUS_JSON
     from generator.cli._console import progress_bar
-    from generator.cli._published import Published, read_json
+    from generator.cli._published import Published, published_json
     from generator.cli._settings import generator_settings
     from generator.cli._urls import origin_of
     from generator.clock import SystemClock
@@ -73,7 +73,7 @@ def verify(  # noqa: PLR0917  typer passes by name
             now = SystemClock().now().timestamp()
             witnessed = record.newest_witnessed(site.read, log, policy_of(policy), now, 3600 * max_age)
         with progress_bar() as progress:
-            found = record.verify_all(log, read_json(site), site.read, progress, witnessed)
+            found = record.verify_all(log, published_json(site), site.read, progress, witnessed)
     except record.VerifyError as error:
         typer.echo(f"emi: {error}", err=True)
         raise typer.Exit(1) from None

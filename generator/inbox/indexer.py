@@ -1,11 +1,11 @@
 """Asking an Algorand indexer over HTTP, with a limit on everything."""
 
-import json
 from collections.abc import Mapping
 from typing import Any, Final
 
 import aiohttp
 
+from gateway.wire.foreign import read_json
 from generator.inbox.chain import IndexerError
 
 TIMEOUT_S: Final = 4.0
@@ -35,8 +35,8 @@ class Indexer:
             async with self._session.get(self._url + path, params=dict(query), allow_redirects=False) as answer:
                 if answer.status != 200:
                     raise IndexerError(f"the indexer answered {answer.status}")
-                return json.loads(await _body(answer))
-        except (aiohttp.ClientError, TimeoutError, OSError, ValueError, RecursionError) as error:
+                return read_json(await _body(answer))
+        except (aiohttp.ClientError, TimeoutError, OSError, ValueError) as error:
             raise IndexerError(f"the indexer did not answer ({type(error).__name__})") from error
 
     async def aclose(self) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Final, Literal, Self
 
 from gateway.wire.durable import replace_file
+from gateway.wire.foreign import read_json
 from generator.keep.figures import Figures
 
 OLDEST_BACKUP: Final = timedelta(hours=26)
@@ -48,7 +49,7 @@ class Status:
     def load(cls, path: Path) -> Self:
         """Read it; nothing was tried where there is no file, or none that can be read."""
         try:
-            values = json.loads(path.read_bytes())
+            values = read_json(path.read_bytes())
             # A note of an earlier version has no figures.
             figures = Figures(**values.get("drilled", {}))
             return cls(Result(**values["backup"]), Result(**values["drill"]), figures)

@@ -8,6 +8,7 @@ import threading
 from collections.abc import Iterator
 from typing import Any, Final
 
+from gateway.wire.foreign import read_json
 from generator.brain.json_lines import SHORT
 from generator.brain.regime import LABELS, REGIMES
 from generator.errors import GeneratorError
@@ -70,7 +71,7 @@ def _exchanged(process: subprocess.Popen[bytes], bar: BarFrame, within_s: float,
     if not answer:
         raise EntrantError(f"{line} did not come within {within_s:g} s: the program ended with code {process.wait()}")
     try:
-        return json.loads(answer)
+        return read_json(answer)
     except ValueError as error:
         raise EntrantError(f"{line} is not JSON: {answer[:60]!r}") from error
 

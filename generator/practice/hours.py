@@ -1,10 +1,10 @@
 """Hours as a log holds them: start price, sealed forecast, end price."""
 
-import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from gateway.wire.foreign import read_json
 from generator.catalog.formats import ms_of
 from generator.catalog.horizons import HOUR
 
@@ -59,7 +59,7 @@ def logged_hours(entries: Iterable[bytes]) -> LoggedHours:
     ended: list[LoggedHour] = []
     try:
         for data in entries:
-            entry = json.loads(data)
+            entry = read_json(data)
             kind = entry["kind"]
             if kind == STARTED:
                 for asset, shown in entry["assets"].items():

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from gateway.wire.foreign import read_json
 from generator.arena.published import digest_of
 from generator.catalog.formats import ms_of
 from generator.record.audit.compare import Row, rows_of
@@ -87,7 +88,7 @@ def _entry(read: Read, index: int, size: int) -> bytes:
 def _check(entry: bytes, row: Row) -> None:
     """Raise VerifyError where an entry is not the seal of a round's forecast."""
     try:
-        sealed: Any = json.loads(entry)
+        sealed: Any = read_json(entry)
     except ValueError:
         sealed = {}
     named = (sealed.get("kind"), sealed.get("round_id")) if isinstance(sealed, dict) else ()

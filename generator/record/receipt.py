@@ -2,18 +2,19 @@
 
 import base64
 import hashlib
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 from urllib.parse import urlsplit
 
+from gateway.wire.foreign import read_json
 from gateway.wire.receipts import DID_PATH, EXTENSION, PublicKey, ReceiptError, SignedReceipt, did_of, keys_of
 from generator.catalog.formats import iso
 from generator.record.log.note import Checkpoint, NoteError, base64_bytes
 from generator.record.verify import Read, SignedLog, VerifyError, entries, filled
 
 HEADER: Final = "payment-response:"
+YEAR_10000_S: Final = 253_402_300_800
 TEXTS: Final = ("network", "resourceUrl", "payer", "transaction", "bodySha256", "snapshotId")
 
 
@@ -109,8 +110,8 @@ def _decoded(value: str) -> str:
 
 def _in_json(text: str) -> str | None:
     try:
-        answer: Any = json.loads(text)
-    except (ValueError, RecursionError):
+        answer: Any = read_json(text)
+    except ValueError:
         return None
     if isinstance(answer, dict) and isinstance(answer.get("receipt"), dict):
         answer = answer["receipt"]
@@ -122,7 +123,8 @@ def _in_json(text: str) -> str | None:
 
 def _check_claims(claims: Mapping[str, Any]) -> None:
     missing = [name for name in TEXTS if not isinstance(claims.get(name), str)]
-    if type(claims.get("issuedAt")) is not int:
+    issued = claims.get("issuedAt")
+    if type(issued) is not int or not 0 <= issued < YEAR_10000_S:
         missing.append("issuedAt")
     if missing:
         raise ReceiptError(f"the receipt does not say {', '.join(missing)}")
@@ -133,14 +135,17 @@ def _published_keys(read: Read) -> dict[str, PublicKey]:
     if document is None:
         raise VerifyError(f"{DID_PATH}: nothing is published there, so no key of receipts is known")
     try:
-        return keys_of(json.loads(document))
+        return keys_of(read_json(document))
     except ValueError as error:
         raise VerifyError(f"{DID_PATH}: {error}") from None
 
 
 def _check_key(receipt: SignedReceipt, key: PublicKey | None) -> None:
-    url = urlsplit(receipt.claims["resourceUrl"])
-    did = did_of(f"{url.scheme}://{url.netloc}")
+    try:
+        url = urlsplit(receipt.claims["resourceUrl"])
+        did = did_of(f"{url.scheme}://{url.netloc}")
+    except ValueError:
+        raise VerifyError("the receipt's resourceUrl is not a URL") from None
     if not receipt.key_id.startswith(f"{did}#"):
         raise VerifyError(f"the receipt is for {url.netloc}, and its key is of {receipt.key_id}")
     if key is None:
@@ -156,8 +161,8 @@ def _checked_body(claims: Mapping[str, Any], body: bytes) -> int:
     if hashlib.sha256(body).hexdigest() != claims["bodySha256"]:
         raise VerifyError("the body is not the one of the receipt: its SHA-256 is another")
     try:
-        answer = json.loads(body)
-    except (ValueError, RecursionError):
+        answer = read_json(body)
+    except ValueError:
         answer = None
     if not isinstance(answer, dict) or answer.get("snapshotId") != claims["snapshotId"]:
         raise VerifyError("the body names another snapshot than the receipt")

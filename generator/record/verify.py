@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from gateway.wire.durable import replace_file
+from gateway.wire.foreign import read_json
 from gateway.wire.space import reason_of
 from generator.catalog.counts import quantity
 from generator.catalog.formats import iso
@@ -58,7 +59,7 @@ class SeenFile:
     def load(self) -> Seen | None:
         """Return what was seen, None on the first visit; a file that cannot be used is never discarded silently."""
         try:
-            noted = json.loads(self.path.read_bytes())
+            noted = read_json(self.path.read_bytes())
             keys = tuple(Verifier.parse(key) for key in noted["keys"])
             return Seen(keys, Checkpoint.open(noted["checkpoint"].encode(), keys))
         except FileNotFoundError:

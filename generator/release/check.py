@@ -1,9 +1,9 @@
 """The last look at the bytes of a release, before any of them is written."""
 
-import json
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any, Final
 
+from gateway.wire.foreign import read_json
 from generator.catalog.discovery import JSON_FILES, LASTING_JSON, is_voters_file
 from generator.catalog.endpoints import ENDPOINTS
 from generator.catalog.links import STATUS_JSON
@@ -92,7 +92,7 @@ def _outside(path: str, content: bytes, max_bytes: int) -> str | None:
 
 def _json_fault(path: str, content: bytes, generation: str) -> str | None:
     try:
-        body: Any = json.loads(content)
+        body: Any = read_json(content)
     except ValueError as error:
         return f"not JSON: {error}"
     if not isinstance(body, dict):

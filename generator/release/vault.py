@@ -12,6 +12,7 @@ from typing import Any, Final
 
 import structlog
 
+from gateway.wire.foreign import read_json
 from gateway.wire.space import reason_of
 from generator.catalog.products import (
     PRODUCTS,
@@ -198,7 +199,7 @@ class VaultFolder:
         """
         where = self._folder / MANIFEST
         try:
-            self._snapshots = list(json.loads(where.read_bytes())["snapshots"])
+            self._snapshots = list(read_json(where.read_bytes())["snapshots"])
         except FileNotFoundError:
             self._snapshots = []
         except (ValueError, KeyError, TypeError) as error:

@@ -9,6 +9,7 @@ from typing import Any, Final, Self
 
 from pydantic import TypeAdapter, ValidationError
 
+from gateway.wire.foreign import read_json
 from generator.errors import SetupError
 from generator.setup.machine import Machine, sync_folder
 from generator.setup.made import Made, sha256_of
@@ -152,6 +153,6 @@ def _rows(descriptor: int) -> list[dict[str, Any]]:
         os.ftruncate(descriptor, len(whole))
         os.fsync(descriptor)
     try:
-        return [json.loads(line) for line in whole.splitlines()]
+        return [read_json(line) for line in whole.splitlines()]
     except ValueError as error:
         raise SetupError(f"{FOLDER}/journal.jsonl cannot be read") from error

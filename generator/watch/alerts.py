@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any, Final
 
+from gateway.wire.foreign import read_json
 from generator.watch.judge import FAULTS, Anchors, Found
 
 QUIET_S: Final = 3_600.0
@@ -106,7 +107,7 @@ class AlertState:
     def of(cls, data: bytes) -> "AlertState":
         """Read it; a text that is none begins a new one, so that a torn file never silences anybody."""
         try:
-            values: dict[str, Any] = json.loads(data)
+            values: dict[str, Any] = read_json(data)
             rows = [dict(row) for row in values["faults"]]
             alerts = {(row.pop("fault"), row.pop("subject")): Alert(**row) for row in rows}
             return cls(Anchors(**values["anchors"]), alerts, float(values["pinged_of"]))

@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 from nacl.signing import SigningKey
 
-from gateway.wire.algorand import TRANSACTION_PREFIX, pack, unpack
+from gateway.wire.algorand import TRANSACTION_PREFIX, pack
+from gateway.wire.foreign import read_msgpack
 from generator.arena.ballots import FORM, BallotFile, Chances, Poll, Refusal, judge
 from generator.arena.life import schedule_round
 from generator.arena.published import canonical_json
@@ -92,7 +93,7 @@ def test_the_last_ballot_of_each_voter_is_published_as_it_was_signed(record: Rec
     assert [row["txid"] for row in ballots] == sorted(row["txid"] for row in ballots)
     for row in ballots:
         assert set(row) == {"txid", "voter", "choice", "arrived_ms", "signed"}
-        transaction = unpack(base64.b64decode(row["signed"]))["txn"]
+        transaction = read_msgpack(base64.b64decode(row["signed"]))["txn"]
         assert row["choice"].encode() in transaction["note"]
 
 
@@ -290,7 +291,7 @@ def test_a_round_that_never_locked_publishes_no_ballots(tmp_path: Path) -> None:
 def with_lease(vote: Vote) -> BallotFile:
     """Sign a ballot as versions before the second form did: with 32 random bytes as its lease."""
     signer = SigningKey(base64.b64decode(voter(vote.by))[:32])
-    transaction = {**unpack(base64.b64decode(vote.file().data))["txn"], "lx": bytes(range(32)), "gen": "ANY TEXT"}
+    transaction = {**read_msgpack(base64.b64decode(vote.file().data))["txn"], "lx": bytes(range(32)), "gen": "ANY TEXT"}
     signature = signer.sign(TRANSACTION_PREFIX + pack(transaction)).signature
     return BallotFile("old", base64.b64encode(pack({"sig": signature, "txn": transaction})), vote.at_ms)
 

@@ -43,9 +43,8 @@ REFUSED_JSON: dict[str, bytes | str] = {
     "Infinity": b"[Infinity]",
     "minus Infinity": b"-Infinity",
     "beyond a double": b"[1e999]",
-    "beyond 64 bits": b"18446744073709551616",
-    "far beyond 64 bits": b"1" * 5_000,
-    "below 64 bits": b"-9223372036854775809",
+    "a whole number beyond a double": b"-1" + b"0" * 309,
+    "a whole number of too many digits": b"1" * 5_000,
     "duplicate key": b'{"payer": "A", "payer": "B"}',
     "duplicate key inside": b'[{"a": {"b": 1, "\\u0062": 1}}]',
     "line break in a string": b'"a\nb"',
@@ -102,7 +101,7 @@ def test_what_lies_on_the_bounds_is_read() -> None:
 
     assert read_json(deepest)
     assert read_msgpack(b"\x91" * MAX_DEPTH + b"\x01")
-    assert read_json(b"[18446744073709551615, -9223372036854775808, 1e-999, -0.0]") == [2**64 - 1, -(2**63), 0.0, -0.0]
+    assert read_json(b"[1%s, 1e308, 1e-999, -0.0]" % (b"0" * 308)) == [10**308, 1e308, 0.0, -0.0]
     assert read_json(b'"\\ud83d\\ude00"') == "\N{GRINNING FACE}"
     assert read_json(b"\xef\xbb\xbf{}") == {}
 

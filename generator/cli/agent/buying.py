@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from gateway.devnet.errors import LedgerRefusal
 from gateway.devnet.transactions import parse_item
+from gateway.wire.foreign import read_json
 from generator.catalog.money import usdc_amount
 from generator.catalog.products import PRODUCTS, Product
 from generator.cli.agent.answers import Purchased, ToolError
@@ -163,9 +164,9 @@ class Buyer:
         answer = await self._asked(product)
         values = answer.values("payment-required")
         try:
-            required = json.loads(base64.b64decode(values[0], validate=True))
+            required = read_json(base64.b64decode(values[0], validate=True))
             amounts = [int(option["amount"]) for option in required["accepts"]]
-        except (ValueError, LookupError, TypeError, RecursionError):
+        except (ValueError, LookupError, TypeError):
             raise ToolError(f"the service answered {answer.status} without readable terms; {answer.reason()}") from None
         if max(amounts, default=0) > most:
             raise ToolError("cap_exceeded: the price is above cap; nothing was paid", error="cap_exceeded")
@@ -263,7 +264,7 @@ class Buyer:
                 amount_atomic=int(item.fields["aamt"]),
                 product=product.id,
             )
-        except (LookupError, TypeError, ValueError, RecursionError, LedgerRefusal):
+        except (LookupError, TypeError, ValueError, LedgerRefusal):
             raise ToolError(
                 "_meta x402/payment holds no payment on Algorand that can be read; it was not sent"
             ) from None
@@ -399,8 +400,8 @@ def _refuse_other_product(purchases: PurchaseFolder, home: Path, product: Produc
 def _required(answer: WebAnswer) -> Mapping[str, Any]:
     values = answer.values("payment-required")
     try:
-        required = json.loads(base64.b64decode(values[0], validate=True))
-    except (ValueError, LookupError, RecursionError):
+        required = read_json(base64.b64decode(values[0], validate=True))
+    except (ValueError, LookupError):
         required = None
     if not isinstance(required, dict):
         raise ToolError(f"the service refused without readable terms; {answer.reason()}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
-from generator.cli._published import Published, PublishedError, read_json
+from generator.cli._published import Published, PublishedError, published_json
 from generator.cli.agent.answers import ToolError, Verified
 from generator.record import verify as record
 
@@ -26,7 +26,7 @@ def verify(origin: str, seen: Path, round_id: str | None) -> Verified:
         log = record.open_log(site.read, file.load())
         if log.head.size > MOST_ENTRIES:
             raise ToolError(f"the log has {log.head.size} entries: run `emi verify --url {origin}`")
-        found = record.verify_all(log, read_json(site), site.read, lambda *_: None)
+        found = record.verify_all(log, published_json(site), site.read, lambda *_: None)
     except record.VerifyError as error:
         raise ToolError(f"does not hold: {error}") from None
     except PublishedError as error:

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from gateway.wire.durable import replace_file
+from gateway.wire.foreign import read_json
 from generator.catalog.money import usdc_amount
 from generator.cli.agent.answers import ToolError
 from generator.errors import GeneratorError
@@ -100,7 +101,7 @@ class Spending:
     def _read(self) -> dict[str, Reservation]:
         path = self._folder / FILE
         try:
-            rows: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+            rows: dict[str, Any] = read_json(path.read_text(encoding="utf-8"))
             known = {key: Reservation(**row) for key, row in rows.items()}
         except FileNotFoundError:
             return {}

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import base64
-import json
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
+from gateway.wire.foreign import read_json
 from gateway.wire.loopback import is_loopback
 from generator.errors import GeneratorError
 
@@ -89,8 +89,8 @@ def read_terms(answer: WebAnswer, url: str, network: Network) -> Terms:
 
 def _decoded(header: str) -> dict[str, Any]:
     try:
-        required = json.loads(base64.b64decode(header, validate=True))
-    except (ValueError, RecursionError) as problem:
+        required = read_json(base64.b64decode(header, validate=True))
+    except ValueError as problem:
         raise OfferRefused("the 402 answer carries no readable PAYMENT-REQUIRED header") from problem
     if not isinstance(required, dict):
         raise OfferRefused("the 402 answer carries no readable PAYMENT-REQUIRED header")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import json
 from typing import TYPE_CHECKING, Any, Final
 
+from gateway.wire.foreign import read_json
 from gateway.wire.networks import NETWORKS
 
 if TYPE_CHECKING:
@@ -22,8 +22,8 @@ def receipt_of(answer: WebAnswer) -> dict[str, Any] | None:
     if len(headers) != 1:
         return None
     try:
-        receipt = json.loads(base64.b64decode(headers[0], validate=True))
-    except (ValueError, RecursionError):
+        receipt = read_json(base64.b64decode(headers[0], validate=True))
+    except ValueError:
         return None
     return receipt if isinstance(receipt, dict) else None
 
@@ -43,7 +43,7 @@ def _of_the_receipt(purchase: Purchase, receipt: dict[str, Any] | None) -> list[
         found.append("the receipt is for another transaction")
     if receipt.get("network") not in _forms(purchase.network):
         found.append("the receipt is for another network")
-    if receipt.get("payer") not in {None, "", purchase.payer}:
+    if receipt.get("payer") not in (None, "", purchase.payer):
         found.append("the receipt is for another payer")
     return found
 

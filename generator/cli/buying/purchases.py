@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 from gateway.devnet.errors import LedgerRefusal
 from gateway.devnet.transactions import parse_item
 from gateway.wire.durable import replace_file, sync_folder
+from gateway.wire.foreign import read_json
 from generator.cli.buying.offer import origin_key
 from generator.errors import GeneratorError
 
@@ -61,7 +62,7 @@ class Purchase:
     @property
     def last_valid(self) -> int:
         """Return the round after which it can no longer commit, read from what was signed."""
-        payload = json.loads(base64.b64decode(self.header))["payload"]
+        payload = read_json(base64.b64decode(self.header))["payload"]
         item = parse_item(base64.b64decode(payload["paymentGroup"][payload["paymentIndex"]]))
         return int(item.fields["lv"])
 
@@ -125,7 +126,7 @@ class PurchaseFolder:
 
     def _known_payees(self) -> dict[str, str]:
         try:
-            payees = json.loads(self._payees.read_text(encoding="utf-8"))
+            payees = read_json(self._payees.read_text(encoding="utf-8"))
         except FileNotFoundError:
             return {}
         except (OSError, ValueError) as problem:
@@ -142,7 +143,7 @@ def _place(url: str) -> tuple[str, str]:
 def _read(path: Path) -> Purchase:
     """Return the purchase of a file; one that cannot be read is an error, since it may have been paid."""
     try:
-        fields = json.loads(path.read_text(encoding="utf-8"))
+        fields = read_json(path.read_text(encoding="utf-8"))
         purchase = Purchase(**fields | {"failed": tuple(fields.get("failed", ()))})
         if purchase.status in OPEN:
             _ = purchase.last_valid

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
 import aiohttp
+
+from gateway.wire.foreign import read_json
 
 ANSWER_TIMEOUT_S: Final = 30.0
 CONNECT_TIMEOUT_S: Final = 5.0
@@ -43,8 +44,8 @@ class WebAnswer:
     def json(self) -> Any:
         """Return the body as JSON, None when it is none."""
         try:
-            return json.loads(self.content)
-        except (ValueError, RecursionError):
+            return read_json(self.content)
+        except ValueError:
             return None
 
     def reason(self) -> str:

@@ -6,12 +6,12 @@ lessons and scores follow from the logged prices, votes and bands; an hourly pre
 stood before its hour, and the moves of its ranges follow from the logged prices.
 """
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final
 
+from gateway.wire.foreign import read_json
 from generator.arena.ballots import FIRST_FORM
 from generator.arena.crowd import CrowdSums
 from generator.arena.outcome import change_bps, outcome_of
@@ -80,7 +80,7 @@ class Audit:
     def take(self, data: bytes) -> None:
         """Read the next entry; raise AuditError where it is not of its form or does not follow from those before it."""
         try:
-            entry = json.loads(data)
+            entry = read_json(data)
             kind = str(entry["kind"])
             self._clock(kind, entry["at"])
 
@@ -90,7 +90,7 @@ class Audit:
         except (AuditError, DailyError, LadderError) as fault:
             about = entry.get("round_id") or entry.get("question_id") or entry.get("start") or entry.get("day") or ""
             raise AuditError(f"entry {self._index}, {kind} {about}: {fault}") from None
-        except (KeyError, TypeError, ValueError, AttributeError, RecursionError, ZeroDivisionError) as error:
+        except (KeyError, TypeError, ValueError, AttributeError, ZeroDivisionError) as error:
             raise AuditError(f"entry {self._index}: not of its form ({type(error).__name__}: {error})") from error
 
         if "round_id" in entry:

@@ -1,10 +1,10 @@
 """Published rounds, ranges and daily questions compared with the log; rounds from before it are recomputed alone."""
 
-import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any, Final
 
+from gateway.wire.foreign import read_json
 from generator.arena import daily
 from generator.arena.published import complaint_of
 from generator.arena.ranges import move_percent
@@ -104,7 +104,7 @@ def ranges_complaint(data: bytes | None, audit: Audit) -> str | None:
     if data is None:
         return "the log has ranges and /track-record/ranges.jsonl is not published" if audit.ranges else None
     try:
-        rows: list[Row] = [json.loads(line) for line in data.splitlines() if line.strip()]
+        rows: list[Row] = [read_json(line) for line in data.splitlines() if line.strip()]
         until = max((end for row in rows for end in _ends(row, known=True)), default="")
         found = (_range_complaint(row, until, audit) for row in rows)
         return next((said for said in found if said), None) or _ranges_left_out(rows, until, audit)
@@ -169,7 +169,7 @@ def daily_complaint(data: bytes | None, log: DailyLog, last_at: str | None) -> s
     if data is None:
         return f"the log has daily questions and {DAILY_JSON} is not published" if log.rows else None
     try:
-        rows: list[Row] = json.loads(data)["questions"]
+        rows: list[Row] = read_json(data)["questions"]
         found = (_daily_row_complaint(row, log, last_at or "") for row in rows)
         if complaint := next((said for said in found if said), None):
             return complaint

@@ -1,13 +1,13 @@
 """The ladders of a log, and of the files that reveal them: each hour opens to what was sealed before it."""
 
 import hashlib
-import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import pairwise
 from typing import Any, Final, NamedTuple
 
+from gateway.wire.foreign import read_json
 from generator.arena.ladders import LadderHour, short_scores, sums_of
 from generator.arena.published import digest_of
 from generator.arena.values import Move
@@ -100,7 +100,7 @@ def hours_in(data: bytes) -> list[LadderHour]:
             came=hour["came"],
             void_reason=hour["void_reason"],
         )
-        for hour in json.loads(data)["hours"]
+        for hour in read_json(data)["hours"]
     ]
 
 
@@ -114,7 +114,7 @@ def file_complaint(log: LadderLog, day: str, data: bytes, move_of: MoveOf) -> st
     if hashlib.sha256(data).hexdigest() != revealed.sha256:
         return "it is not the file whose digest is in the log"
     try:
-        complaint = _sealed_complaint(log.made[day], json.loads(data)["hours"])
+        complaint = _sealed_complaint(log.made[day], read_json(data)["hours"])
         if complaint is not None:
             return complaint
         hours = hours_in(data)

@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 
 from gateway.wire.algorand import address_of
 from gateway.wire.daily import is_daily
-from gateway.wire.foreign import read_msgpack
+from gateway.wire.foreign import read_json, read_msgpack
 from generator.arena.ballots import FIRST_FORM, FORM, Ballot, BallotFile, Chances, DailyBallot, Poll, judge
 from generator.arena.daily import ENDS
 from generator.arena.life import schedule_round
@@ -121,7 +121,7 @@ def recount(round_id: str, logged: Mapping[str, Any], read: Callable[[str], byte
         rows, address, genesis_hash = all_parts(round_id, first, read)
         files, stated = zip(*map(_file, rows), strict=True) if rows else ((), ())
         found = _judged(files, round_id, logged, address, genesis_hash)
-    except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
         if isinstance(error, RecountError):
             raise
         raise RecountError(f"not of the form of ballots ({type(error).__name__}: {error})") from error
@@ -145,7 +145,7 @@ def all_parts(
     round_id: str, first: bytes, read: Callable[[str], bytes | None]
 ) -> tuple[list[Mapping[str, Any]], str, str]:
     """Return the rows of all parts, and the address and network that they were signed for."""
-    body = json.loads(first)
+    body = read_json(first)
     parts = int(body["parts"])
     if not 1 <= parts <= MOST_PARTS:
         raise RecountError(f"invalid part count: {parts}")
@@ -155,7 +155,7 @@ def all_parts(
         data = read(path_of(round_id, part))
         if data is None:
             raise RecountError(f"part {part} of {parts} is not published")
-        rows += json.loads(data)["ballots"]
+        rows += read_json(data)["ballots"]
     return rows, str(body["address"]), str(body["genesis_hash"])
 
 

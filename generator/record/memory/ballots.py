@@ -12,6 +12,7 @@ from typing import Any, Final
 from sqlalchemy import Connection, bindparam, delete, func, insert, select, union, update
 
 from gateway.wire.daily import is_daily
+from gateway.wire.foreign import read_json
 from generator.arena.ballots import Ballot, Chances, Refusal
 from generator.arena.play import Lock, PlayResult
 from generator.arena.values import (
@@ -281,7 +282,7 @@ def crowd_of(connection: Connection, round_id: str) -> LockedCrowd | None:
     if text is None:
         return None
 
-    stored = json.loads(text)
+    stored = read_json(text)
     by_record_then = stored["by_record"]
     said = Tally(**{word: by_record_then.get("said", {}).get(word, 0) for word in Tally().votes})
     by_record_then.pop("said", None)

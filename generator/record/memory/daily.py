@@ -12,6 +12,7 @@ from typing import Any, Final
 from sqlalchemy import Connection, bindparam, delete, insert, select, update
 
 from gateway.wire.daily import Ends
+from gateway.wire.foreign import read_json
 from generator.arena.ballots import DailyBallot
 from generator.arena.daily import (
     DailyChange,
@@ -185,5 +186,5 @@ def _question(row: Mapping[Any, Any]) -> DailyQuestion:
 
 
 def _ends(text: str) -> Ends:
-    low_90, low_50, high_50, high_90 = json.loads(text)
+    low_90, low_50, high_50, high_90 = read_json(text)
     return (low_90, low_50, high_50, high_90)

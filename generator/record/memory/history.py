@@ -7,6 +7,7 @@ from typing import Any
 
 from sqlalchemy import Column, Connection, Select, bindparam, distinct, func, select
 
+from gateway.wire.foreign import read_json
 from generator.arena.state import KnownState, RegimeRow
 from generator.arena.values import Hour
 from generator.catalog.durations import DAY_MS, HOUR_MS, MINUTE_MS
@@ -189,8 +190,8 @@ def hours(connection: Connection, since_ms: int, until_ms: int) -> tuple[Hour, .
 
 
 def _hour(row: Mapping[Any, Any]) -> Hour:
-    chances = json.loads(row["chances"])
-    return Hour(**{**row, "chances": chances and tuple(chances), "prices": json.loads(row["prices"])})
+    chances = read_json(row["chances"])
+    return Hour(**{**row, "chances": chances and tuple(chances), "prices": read_json(row["prices"])})
 
 
 def last_published_ms(connection: Connection) -> int:

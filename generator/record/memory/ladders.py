@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from sqlalchemy import ColumnElement, Connection, delete, func, insert, select, update
 
+from gateway.wire.foreign import read_json
 from generator.arena.ladders import (
     LadderHour,
     LadderSums,
@@ -48,7 +49,7 @@ _PARTS: Final = ("said", "base", "prices", "came")
 def totals(connection: Connection) -> LadderTotals:
     """Return the sums of the whole record."""
     text = get_meta(connection, TOTALS_KEY)
-    return LadderTotals() if text is None else LadderTotals.of_json(json.loads(text))
+    return LadderTotals() if text is None else LadderTotals.of_json(read_json(text))
 
 
 def store(connection: Connection, sums: LadderTotals) -> None:
@@ -219,7 +220,7 @@ def _store_hour(connection: Connection, hour: LadderHour) -> None:
 
 
 def _hour(row: Mapping[Any, Any]) -> LadderHour:
-    parts = {name: json.loads(row[name]) for name in _PARTS}
+    parts = {name: read_json(row[name]) for name in _PARTS}
     return LadderHour(
         start_ms=row["start_ms"],
         made_ms=row["made_ms"],

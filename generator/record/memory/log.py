@@ -6,13 +6,13 @@ next release catches up. Every function takes the connection of the transaction.
 
 import hashlib
 import hmac
-import json
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Final
 
 from sqlalchemy import Connection, func, insert, select
 
+from gateway.wire.foreign import read_json
 from generator.arena.ballots import FIRST_FORM
 from generator.arena.play import PlayResult
 from generator.arena.scores import track_record
@@ -169,7 +169,7 @@ def keys(connection: Connection) -> tuple[str, list[str]]:
     """Return the log's origin and the keys noted in it, oldest first."""
     e = t.log_entries.c
     query = select(e.data).where(e.kind.in_(("log.opened", "log.key"))).order_by(e.id)
-    named = [json.loads(data) for data in connection.execute(query).scalars()]
+    named = [read_json(data) for data in connection.execute(query).scalars()]
     origin = named[0]["origin"] if named else ""
     return origin, [item["key"] for item in named]
 
@@ -186,7 +186,7 @@ def newest(connection: Connection, kind: str | None = None) -> dict[str, Any] | 
     e = t.log_entries.c
     query = select(e.data).order_by(e.id.desc()).limit(1)
     data = connection.execute(query if kind is None else query.where(e.kind == kind)).scalar()
-    return None if data is None else dict(json.loads(data))
+    return None if data is None else dict(read_json(data))
 
 
 def ballots_sha256(connection: Connection, round_id: str) -> str:
@@ -202,7 +202,7 @@ def ballot_forms(connection: Connection, round_ids: Iterable[str]) -> dict[str, 
     e = t.log_entries.c
     query = select(e.subject, e.data).where(e.kind == "round.sealed")
     rows = where_in(connection, query, e.subject, round_ids)
-    return {subject: json.loads(data).get("ballot_form", FIRST_FORM) for subject, data in rows}
+    return {subject: read_json(data).get("ballot_form", FIRST_FORM) for subject, data in rows}
 
 
 def _hashes(connection: Connection, level: int, begin: int, end: int) -> list[bytes]:

@@ -7,6 +7,7 @@ from typing import Any
 
 from sqlalchemy import BindParameter, Connection, Table, and_, bindparam, case, func, or_, select, union
 
+from gateway.wire.foreign import read_json
 from generator.arena.earned import LEAST_LEAD, PER_CHANCE, LeadDay
 from generator.arena.life import ROUND_OPENED
 from generator.arena.play import PlayInputs, PlayResult, PlayState
@@ -79,7 +80,7 @@ def load_state(connection: Connection, inputs: PlayInputs, published_ms: int | N
     pending = _PENDING if inputs.interrupted is None else _EVER_PENDING
 
     return PlayState(
-        timetable=None if stored is None else Timetable(**json.loads(stored)),
+        timetable=None if stored is None else Timetable(**read_json(stored)),
         last_start_ms=connection.execute(_LATEST_START).scalar(),
         taken=frozenset(connection.execute(_LATER_STARTS, now).scalars()),
         active=active,
@@ -187,8 +188,8 @@ def week_of_ranges(connection: Connection, now_ms: int) -> dict[tuple[str, str],
 
     found: dict[tuple[str, str], RangeWeek] = {}
     for asset, warm_up, ranges, moves in connection.execute(query):
-        said = json.loads(ranges)
-        for horizon, came in json.loads(moves).items():
+        said = read_json(ranges)
+        for horizon, came in read_json(moves).items():
             if came["move"] is None:
                 continue
             forecast = said[horizon]

@@ -23,6 +23,7 @@ from sqlalchemy import (
     update,
 )
 
+from gateway.wire.foreign import read_json
 from generator.arena.ranges import due_ms
 from generator.arena.values import Event, Lesson, Move, PredictionMade, RangeForecast, Round
 from generator.catalog.words import Call, Concept, Consensus, PatternType, Prediction, RoundPhase
@@ -89,7 +90,7 @@ def value_of(kind: type[Stored], row: Mapping[Any, Any]) -> Stored:
 def _by_horizon(kind: type[RangeForecast | Move], text: str | None) -> dict[str, Any] | None:
     if text is None:
         return {} if kind is Move else None
-    return {horizon: kind(**part) for horizon, part in json.loads(text).items()}
+    return {horizon: kind(**part) for horizon, part in read_json(text).items()}
 
 
 def values_in(

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 from sqlalchemy import Connection, Engine, select
 
+from gateway.wire.foreign import read_json
 from generator.arena.ballots import FORM, BallotFile, Judged, Poll
 from generator.arena.earned import Earned, look
 from generator.arena.ladders import LadderTotals, scores_of
@@ -363,7 +364,7 @@ class Memory:
         """Return whether the live record has earned that sides are called; it is looked at once a UTC day."""
         today = now_ms // DAY_MS
         kept = self.meta(EARNED_KEY)
-        last = None if kept is None else Earned(**json.loads(kept))
+        last = None if kept is None else Earned(**read_json(kept))
         if last is not None and today <= last.day:
             return last
 

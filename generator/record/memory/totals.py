@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from sqlalchemy import Connection, bindparam, func, select
 
+from gateway.wire.foreign import read_json
 from generator.arena.blocks import Cell, Ratio
 from generator.arena.crowd import CrowdSums
 from generator.arena.moves import MoveSums
@@ -103,9 +104,9 @@ def ranges_of_block(connection: Connection, warm_up: bool, horizon: str, block: 
 def _counts(moved: Iterable[Any], horizon: str) -> Iterator[Counts]:
     """Count one horizon of forecasts, from their ranges and moves as they are stored; nothing else of them is read."""
     for said, came in moved:
-        moves = json.loads(came)
+        moves = read_json(came)
         if said is not None and horizon in moves:
-            yield counts_of(RangeForecast(**json.loads(said)[horizon]), Move(**moves[horizon]))
+            yield counts_of(RangeForecast(**read_json(said)[horizon]), Move(**moves[horizon]))
 
 
 def _newest(connection: Connection) -> dict[str, int]:
@@ -126,7 +127,7 @@ def _fields_of(sums: Any) -> dict[str, Any]:
 
 def from_text(text: str) -> RunningTotals:
     """Read totals, equal to those that were written."""
-    stored = json.loads(text)
+    stored = read_json(text)
     return RunningTotals(live=_scored(stored["live"]), backtest=_scored(stored["backtest"]))
 
 

@@ -12,6 +12,7 @@ from dataclasses import asdict, dataclass, field, fields
 from datetime import UTC, datetime
 from typing import Any, Final
 
+from gateway.wire.foreign import read_json
 from generator.arena.published import called
 from generator.arena.values import Move, PredictionMade, RangeForecast
 from generator.catalog.downloads import (
@@ -83,7 +84,7 @@ def downloads(exports: Exports, mode: SourceMode, at: datetime, max_bytes: int =
         PublishError: a file would be larger than `max_bytes`.
     """
     months_noted = exports.notes().items()
-    noted = {month: [RecordFile(**row) for row in json.loads(text)] for month, text in sorted(months_noted)}
+    noted = {month: [RecordFile(**row) for row in read_json(text)] for month, text in sorted(months_noted)}
     current = month_of(at)
     months_over = _months_until(exports.first_ms(), current)
     unfinished = [month for month in months_over if not _is_complete(exports, noted, month)]

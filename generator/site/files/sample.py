@@ -11,6 +11,7 @@ from datetime import date, datetime
 from importlib import resources
 from typing import Any, Final, NamedTuple, Protocol
 
+from gateway.wire.foreign import read_json
 from generator.catalog.links import SAMPLE_REPORT
 from generator.catalog.products import HUMAN_REPORT, PRODUCT_BY_ID, PRODUCTS, Product
 from generator.catalog.words import SourceMode
@@ -107,7 +108,7 @@ class Sample:
 
     def _read(self, key: str) -> Sold | None:
         try:
-            noted = json.loads(self._notes.meta(key) or "null")
+            noted = read_json(self._notes.meta(key) or "null")
             if noted is None:
                 return None
             return Sold(date.fromisoformat(noted["day"]), noted["body"])
@@ -127,7 +128,7 @@ def bundled(product: Product = PRODUCT_BY_ID[HUMAN_REPORT]) -> dict[str, Any]:
     """Return the sample that comes with the program: one answer of a simulated market."""
     file = resources.files("generator.site.files").joinpath(BUNDLED, f"{product.buy_name}.json")
     note = f"A bundled sample of a chosen simulated day. {SIMULATED}"
-    return _marked(json.loads(file.read_text(encoding="utf-8")), product, "bundled", note, None)
+    return _marked(read_json(file.read_text(encoding="utf-8")), product, "bundled", note, None)
 
 
 def bundled_files() -> dict[str, bytes]:

@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from gateway.wire.foreign import read_json
 from gateway.wire.networks import NETWORKS
 from generator.catalog.contact import contact_of
 from generator.catalog.counts import ENDPOINTS_IN_WORDS, PRODUCTS_IN_WORDS
@@ -63,7 +64,7 @@ def openapi(*, base_url: str, project: str, contact: str, network: str) -> dict[
 
 def openapi_yaml(document: Mapping[str, Any]) -> bytes:
     """Write a document as YAML in blocks; keys and scalars are JSON, which readers of YAML 1.1 and 1.2 take alike."""
-    lines = _block(json.loads(encode(document)))
+    lines = _block(read_json(encode(document)))
     return "".join(f"{line}\n" for line in lines).encode()
 
 

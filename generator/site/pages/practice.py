@@ -4,6 +4,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
+from gateway.wire.foreign import read_json
 from generator.catalog.downloads import PRACTICE_ITEMS, PRACTICE_TRUTHS, RecordFile
 from generator.catalog.formats import ms_of
 from generator.site.charts.plot import Chart
@@ -53,8 +54,8 @@ def practice_view(month: ShippedMonth, own: Sequence[PracticeFiles], mode: str) 
         own: further months, of this site's record.
         mode: what market this site's record is of.
     """
-    items = json.loads(month.items)
-    truths = {truth["item"]: truth for truth in json.loads(month.truths)["truths"]}
+    items = read_json(month.items)
+    truths = {truth["item"]: truth for truth in read_json(month.truths)["truths"]}
     shown = items["items"]
     shipped = {**month.month._asdict(), "simulated": items["source_mode"] == "simulated"}
     listed = [shipped, *_listed(own, mode)]
@@ -99,8 +100,8 @@ def class_view(month: ShippedMonth, own: Sequence[PracticeFiles], mode: str) -> 
 
     The same of a month of this site's own record is made in the browser: the page knows its files.
     """
-    truths = {truth["item"]: truth for truth in json.loads(month.truths)["truths"]}
-    items = json.loads(month.items)["items"][-EXAMPLES - ON_SHEET : -EXAMPLES]
+    truths = {truth["item"]: truth for truth in read_json(month.truths)["truths"]}
+    items = read_json(month.items)["items"][-EXAMPLES - ON_SHEET : -EXAMPLES]
 
     rows = []
     for number, item in enumerate(items):

@@ -13,6 +13,7 @@ from typing import Any, Final
 
 import structlog
 
+from gateway.wire.foreign import read_json
 from generator.errors import LeadershipLost, PublishError
 from generator.lease import Fence
 from generator.wings.bucket.objects import Objects
@@ -152,13 +153,13 @@ class Pointer:
             return None, {}
 
         try:
-            body = json.loads(stored.data)
+            body = read_json(stored.data)
             # What every reader of it takes for granted.
             int(body["generation"])
             int(body.get("epoch", 0))
             for row in body[self._rows]:
                 dict(row)
-        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise PublishError(f"{self._path} is not one of our pointers; move it away to start again") from error
         return stored, dict(body)
 

@@ -17,6 +17,7 @@ from typing import Any, Final
 
 import structlog
 
+from gateway.wire.foreign import read_json
 from gateway.wire.media_types import ENCODINGS, content_type
 from generator.catalog.discovery import ONCE_CACHE_CONTROL, PARTIAL_TILES_KEPT_S, full_tile
 from generator.catalog.links import STATUS_JSON
@@ -115,7 +116,7 @@ class BucketSite(NumberedStore):
                 )
                 return {}
 
-            self._manifests[digest] = json.loads(stored.data)["files"]
+            self._manifests[digest] = read_json(stored.data)["files"]
         return self._manifests[digest]
 
     def _places(self, paths: Iterable[str], pointer: Mapping[str, Any]) -> dict[str, str]:
@@ -238,7 +239,7 @@ def _objects_of(digest: str, manifest: Manifest) -> set[str]:
 
 def _head(files: Mapping[str, bytes]) -> dict[str, Any]:
     """Return the tick's times as the release itself states them."""
-    status = json.loads(files[STATUS_JSON]) if STATUS_JSON in files else {}
+    status = read_json(files[STATUS_JSON]) if STATUS_JSON in files else {}
     return {name: status.get(name) for name in HEAD}
 
 
