@@ -205,8 +205,9 @@ class GeneratorSettings(BaseSettings):
     )
     ping_url: SecretStr | None = Field(
         None,
-        description="URL that `emi alert` asks after each published tick while all is well, and with `/fail` behind it "
-        "for a fault: a service that says when nothing comes any more.",
+        description="URL that `emi alert` asks after each published tick while all is well, and with `/fail` behind "
+        "its path for a fault (where its query says status=up, as status=down): a service that says when nothing comes "
+        "any more.",
     )
     backup_status: Path | None = Field(
         None,

@@ -97,7 +97,7 @@ def _bytes(item: str) -> bytes:
 
 def _unpack(raw: bytes) -> dict[Any, Any]:
     try:
-        # Whatever msgpack reads: what is no transaction has refusals of its own below.
+        # Whatever msgpack reads: what is not a transaction has refusals of its own below.
         value = msgpack.unpackb(raw, raw=False, strict_map_key=False)  # noqa: TID251
     except DECODE_ERRORS:
         _refuse("transaction_not_msgpack", "an item of payload.paymentGroup is not msgpack")

@@ -303,7 +303,7 @@ def _read_settle(answer: JsonAnswer) -> SettleAnswer | None:
     if success:
         return SettleAnswer(SettleKind.SUCCESS, "")
 
-    names_transaction = content.get("transaction") not in {"", None}
+    names_transaction = content.get("transaction") not in ("", None)  # of any type: it need not be hashable
     return SettleAnswer(SettleKind.FAILURE, _text(content.get("errorReason")), names_transaction)
 
 

@@ -16,7 +16,7 @@ from typing import Any, Final
 
 import msgpack
 
-MAX_BYTES: Final = 16 * 1024 * 1024
+MAX_BYTES: Final = 64 * 1024 * 1024
 """Read where a caller names no other limit."""
 MAX_DEPTH: Final = 64
 """So many objects and arrays may stand inside each other."""

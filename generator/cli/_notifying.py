@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from http.client import HTTPException
 from typing import Final
+from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from generator.watch.alerts import Message
 
@@ -27,7 +28,7 @@ class Notifier:
 
     Args:
         command: run with the message on its standard input, without a shell; empty for none.
-        ping_url: asked as it is while all is well, with `/fail` behind it for a fault; None for none.
+        ping_url: asked as it is while all is well, and as `fault_url` for a fault; None for none.
         within_s: how long either may take; then the command is killed. What took too long is not tried again: several
             faults that begin together must not add up to more than a look has.
     """
@@ -50,7 +51,7 @@ class Notifier:
         if self._command:
             problems.append(self._too_slow.get(COMMAND) or self._run(content))
         if self._ping_url and message.event != "end":
-            problems.append(self._ask(f"{self._ping_url.rstrip('/')}/fail", content))
+            problems.append(self._ask(fault_url(self._ping_url), content))
         return [problem for problem in problems if problem]
 
     def ping(self) -> str | None:
@@ -90,6 +91,23 @@ class Notifier:
             return found[0]
         self._too_slow[URL] = f"{URL} does not answer within {self._within_s:g} s"
         return self._too_slow[URL]
+
+
+def fault_url(ping_url: str) -> str:
+    """Return where a fault is reported: `/fail` behind the path; where the query says `status=up`, `status=down` in it.
+
+    >>> fault_url("https://hc.example/ping/abc?rid=5")
+    'https://hc.example/ping/abc/fail?rid=5'
+    >>> fault_url("https://kuma.example/api/push/abc?status=up&msg=OK&ping=")
+    'https://kuma.example/api/push/abc?status=down&msg=fault&ping='
+    """
+    parts = urlsplit(ping_url)
+    pairs = parse_qsl(parts.query, keep_blank_values=True)
+    if ("status", "up") not in pairs:
+        return parts._replace(path=parts.path.rstrip("/") + "/fail").geturl()
+
+    said = {"status": "down", "msg": "fault"}
+    return parts._replace(query=urlencode([(name, said.get(name, value)) for name, value in pairs])).geturl()
 
 
 def _request(url: str, content: bytes | None, timeout_s: float) -> str | None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import http.client
+import threading
+import time
 import urllib.error
 import urllib.request
 from collections.abc import Mapping
@@ -20,6 +22,11 @@ if TYPE_CHECKING:
     from generator.settings import GeneratorSettings
 
 TIMEOUT_S = 10
+WHOLE_S = 60.0
+"""For one answer, however it drips."""
+SITE_S = 1_800.0
+"""For all that one command reads of an origin."""
+PIECE_BYTES = 65_536
 MAX_BODY_BYTES = 50_000_000
 
 
@@ -28,11 +35,18 @@ class PublishedError(GeneratorError):
 
 
 class Published:
-    """A published site: an origin (`http://…`, `https://…`), a site folder of the generator, or a copy of a site."""
+    """A published site: an origin (`http://…`, `https://…`), a site folder of the generator, or a copy of a site.
 
-    def __init__(self, where: str | Path) -> None:
+    Args:
+        where: it is.
+        within_s: for everything that is read of an origin; what is asked later is not read.
+    """
+
+    def __init__(self, where: str | Path, within_s: float = SITE_S) -> None:
         self.where = where
         self._release = ""
+        self._within_s = within_s
+        self._until = time.monotonic() + within_s
 
     def pin(self) -> None:
         """Read everything of one release from now on, where the origin serves releases by number.
@@ -41,7 +55,7 @@ class Published:
         """
         if isinstance(self.where, str):
             try:
-                status = read_json(_fetch(f"{self.where.rstrip('/')}/status.json") or b"{}")
+                status = read_json(self._fetch(f"{self.where.rstrip('/')}/status.json") or b"{}")
                 number = str(status["generation"])
             except (OSError, ValueError, KeyError, TypeError, http.client.HTTPException):
                 return
@@ -63,8 +77,20 @@ class Published:
 
     def _found(self, path: str) -> bytes | None:
         if isinstance(self.where, str):
-            return _fetch(self.where.rstrip("/") + path)
+            return self._fetch(self.where.rstrip("/") + path)
         return self._open(self.where, path)
+
+    def _fetch(self, url: str) -> bytes | None:
+        """Return the body of a 200, None for a 404."""
+        if urlsplit(url).scheme not in {"http", "https"}:
+            raise PublishedError(f"{url!r} is not a valid origin; write e.g. http://127.0.0.1:8402")
+        left_s = self._until - time.monotonic()
+        if left_s <= 0:
+            raise TimeoutError(f"what was read before took {self._within_s:g} s, which is all it may")
+        status, body = fetch(url, whole_s=min(left_s, WHOLE_S))
+        if status not in {200, 404}:
+            raise OSError(f"HTTP Error {status}")
+        return body if status == 200 else None
 
     @staticmethod
     def _open(folder: Path, path: str) -> bytes | None:
@@ -91,16 +117,6 @@ def published_json(site: Published, path: str = "/arena/rounds.json") -> Any:
         raise PublishedError(f"{site.where}{path} cannot be read: {error}") from None
 
 
-def _fetch(url: str) -> bytes | None:
-    """Return the body of a 200, None for a 404."""
-    if urlsplit(url).scheme not in {"http", "https"}:
-        raise PublishedError(f"{url!r} is not a valid origin; write e.g. http://127.0.0.1:8402")
-    status, body = fetch(url)
-    if status not in {200, 404}:
-        raise OSError(f"HTTP Error {status}")
-    return body if status == 200 else None
-
-
 def service_origin(settings: GeneratorSettings | GatewaySettings) -> str:
     """Return where the service of a state answers: BASE_URL, else the `emi up` that runs on it, else the default."""
     return settings.base_url or note_of(settings.state_dir, "up") or settings.origin
@@ -120,17 +136,55 @@ def unreachable(url: str, error: urllib.error.URLError) -> str:
     return f"{url} cannot be reached ({reason[:1].lower()}{reason[1:]}); is `emi up` running?"
 
 
-def fetch(url: str, timeout_s: float = TIMEOUT_S, headers: Mapping[str, str] | None = None) -> tuple[int, bytes]:
+def fetch(
+    url: str, timeout_s: float = TIMEOUT_S, headers: Mapping[str, str] | None = None, whole_s: float = WHOLE_S
+) -> tuple[int, bytes]:
     """Return status and body of a GET, whatever the status.
+
+    Args:
+        url: http or https.
+        timeout_s: of each silence.
+        headers: of the request.
+        whole_s: for everything.
 
     Raises:
         OSError, ValueError, http.client.HTTPException: there is no answer, or it is none of HTTP.
     """
     asked = {"User-Agent": "emi", **(headers or {})}
     request = urllib.request.Request(url, headers=asked)  # noqa: S310  an origin that the operator names
+    until = time.monotonic() + whole_s
+
+    # In a thread that is not waited for past its time: each byte of a head that drips begins the timeout again.
+    answers: list[tuple[int, bytes] | Exception] = []
+    asking = threading.Thread(target=lambda: answers.append(_answer(request, timeout_s, until)), daemon=True)
+    asking.start()
+    asking.join(whole_s)
+    answer = answers[0] if answers else TimeoutError(f"no whole answer within {whole_s:g} s")
+    if isinstance(answer, Exception):
+        raise answer
+    return answer
+
+
+def _answer(request: urllib.request.Request, timeout_s: float, until: float) -> tuple[int, bytes] | Exception:
+    """Return status and body, or what was raised instead."""
     try:
-        with urllib.request.urlopen(request, timeout=timeout_s) as answer:  # noqa: S310
-            return answer.status, answer.read(MAX_BODY_BYTES)
-    except urllib.error.HTTPError as error:
-        with error:
-            return error.code, error.read(MAX_BODY_BYTES)
+        try:
+            with urllib.request.urlopen(request, timeout=timeout_s) as answer:  # noqa: S310  as above
+                return answer.status, _read(answer, until)
+        except urllib.error.HTTPError as error:
+            with error:
+                return error.code, _read(error, until)
+    except Exception as error:  # noqa: BLE001  raised again where it was asked
+        return error
+
+
+def _read(answer: Any, until: float) -> bytes:
+    """Read a body in pieces, until a moment of the monotonic clock at most."""
+    body = bytearray()
+    while len(body) < MAX_BODY_BYTES and (piece := answer.read1(PIECE_BYTES)):
+        body += piece
+        if time.monotonic() > until:
+            raise TimeoutError("the answer drips")
+    if answer.length and len(body) < MAX_BODY_BYTES:
+        raise http.client.IncompleteRead(bytes(body), answer.length)
+    return bytes(body[:MAX_BODY_BYTES])

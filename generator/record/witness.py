@@ -142,7 +142,7 @@ class Witnesses:
         url = f"{witness.url.rstrip('/')}/add-checkpoint"
 
         async with session.post(url, data=body, allow_redirects=False) as answer:
-            text = await answer.content.read(LARGEST_ANSWER)
+            text = await _read(answer)
             if answer.status == HTTPStatus.CONFLICT and answer.content_type == SIZE_TYPE:
                 raise BehindError(_size_of(text))
             if answer.status != HTTPStatus.OK:
@@ -165,6 +165,16 @@ class Witnesses:
 
         kept = other_lines(head + text, "").splitlines(keepends=True)[len(before) :]
         return b"".join(line for line in kept if line.decode().split(" ")[1] == witness.key_name)
+
+
+async def _read(answer: aiohttp.ClientResponse) -> bytes:
+    """Read an answer to its end, in however many pieces it comes."""
+    text = bytearray()
+    async for piece in answer.content.iter_any():
+        text += piece
+        if len(text) > LARGEST_ANSWER:
+            raise WitnessError("its answer is too large")
+    return bytes(text)
 
 
 def _size_of(text: bytes) -> int:

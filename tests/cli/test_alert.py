@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from generator.cli._looking import Places, look
-from generator.cli._notifying import Notifier
+from generator.cli._notifying import Notifier, fault_url
 from generator.watch.alerts import Message
 from generator.watch.judge import Anchors, judge
 from generator.watch.seen import Seen
@@ -190,6 +190,14 @@ def test_a_command_that_hangs_is_killed_with_what_it_started(tmp_path: Path) -> 
 )
 def test_a_command_that_fails_has_reported_nothing(command: str, said: str) -> None:
     assert said in Notifier(command, None).send(FAULT)[0]
+
+
+def test_a_push_url_with_a_query_hears_of_a_fault_as_a_fault() -> None:
+    kuma = "https://kuma.example/api/push/abc?status=up&msg=OK&ping="
+
+    assert fault_url(kuma) == "https://kuma.example/api/push/abc?status=down&msg=fault&ping="
+    assert fault_url("https://hc.example/ping/abc/?rid=5") == "https://hc.example/ping/abc/fail?rid=5"
+    assert fault_url("https://hc.example/abc") == "https://hc.example/abc/fail"
 
 
 def test_a_url_hears_of_faults_behind_fail_and_of_all_else_as_it_is() -> None:

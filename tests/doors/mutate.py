@@ -28,6 +28,12 @@ HOSTILE_MSGPACK: Final = (
 )
 """Likewise of msgpack: keys that are bytes, numbers or nothing, lengths without their bytes, extension types."""
 
+HOSTILE_CSV: Final = (
+    *(b"nan", b"inf", b"-inf", b"1e999", b"1e308", b"-1", b"0x10", b"1_000", b"", b" ", b"\xff", b"\x00", b'"', b'"",'),
+    *(b",", b",,,,,,,,", b"\n", b"\r\n", b"\r", b"\xef\xbb\xbf", b"9" * 400, b"1" * 19, b"ts", b"'", b"\xed\xa0\x80"),
+)
+"""Likewise of tables: numbers that are none, quotes that never end, and lines of other lengths."""
+
 
 class Mutator:
     """Draws hostile bytes from good ones.

@@ -71,6 +71,17 @@ async def ask(record: Record, asked: Policy, timeout_s: float = 5.0) -> None:
 
 
 @in_loop
+async def test_a_signature_that_comes_in_two_pieces_counts(record: Record) -> None:
+    async with witnesses_of(record, "one.example") as (one,):
+        one.in_pieces = True
+        await ask(record, policy(one))
+    record.publish()
+
+    note = (record.site / witnessed_path(record.log_size).lstrip("/")).read_text()
+    assert [line.split(" ")[1] for line in note.splitlines()[4:]] == ["example.org/log", "one.example"]
+
+
+@in_loop
 async def test_a_head_is_signed_by_each_witness_and_comes_with_the_next_release(record: Record) -> None:
     async with witnesses_of(record, "one.example", "two.example") as (one, two):
         await ask(record, policy(one, two))

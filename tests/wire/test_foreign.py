@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.wire.foreign import MAX_BYTES, MAX_DEPTH, ForeignBytesError, read_json, read_msgpack
+from gateway.wire.foreign import MAX_DEPTH, ForeignBytesError, read_json, read_msgpack
 
 SCALARS = (
     st.none()
@@ -48,7 +48,6 @@ REFUSED_JSON: dict[str, bytes | str] = {
     "duplicate key": b'{"payer": "A", "payer": "B"}',
     "duplicate key inside": b'[{"a": {"b": 1, "\\u0062": 1}}]',
     "line break in a string": b'"a\nb"',
-    "too long": b" " * MAX_BYTES + b"1",
 }
 REFUSED_MSGPACK = {
     "nothing": b"",

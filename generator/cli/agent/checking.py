@@ -10,6 +10,7 @@ from generator.cli.agent.answers import ToolError, Verified
 from generator.record import verify as record
 
 MOST_LINES: Final = 8
+WITHIN_S: Final = 60.0
 MOST_ENTRIES: Final = 50_000
 """Of a log that is read for one answer: some seconds; `emi verify` reads longer ones."""
 
@@ -19,7 +20,7 @@ def verify(origin: str, seen: Path, round_id: str | None) -> Verified:
 
     Blocking. ToolError names the first thing that does not hold.
     """
-    site = Published(origin)
+    site = Published(origin, WITHIN_S)
     site.pin()
     file = record.SeenFile(seen, origin)
     try:
