@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import json
 import os
 import re
 import shutil
@@ -20,6 +19,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
+from gateway.wire.foreign import read_json
 from gateway.wire.loopback import is_loopback
 from gateway.wire.refusals import NOT_FOR_SALE
 from generator.catalog.endpoints import ENDPOINTS
@@ -292,7 +292,7 @@ def _lacks(status: int, content: bytes) -> str | None:
     """Return what a product lacks to be sold, None where its answer says nothing of the kind."""
     if status != 503:
         return None
-    body = json.loads(content)
+    body = read_json(content)
     return str(body["detail"]) if body.get("reason") == NOT_FOR_SALE else None
 
 

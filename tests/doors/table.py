@@ -25,7 +25,7 @@ from gateway.wire.algorand import TRANSACTION_PREFIX, pack, txid_of
 from gateway.wire.daily import closes_at
 from gateway.wire.foreign import ForeignBytesError, read_json, read_msgpack
 from gateway.wire.networks import DEVNET
-from gateway.wire.receipts import DID_PATH, ReceiptError, ReceiptKey, b64, did_document, did_of, keys_of
+from gateway.wire.receipts import DID_PATH, EXTENSION, ReceiptError, ReceiptKey, b64, did_document, did_of, keys_of
 from generator.arena.ballots import BallotFile, Chances, Refusal, judge_all
 from generator.catalog.links import DAILY_JSON, RANGES_JSONL
 from generator.errors import BackupError
@@ -61,7 +61,7 @@ class Door:
     read: Read
     hostile: tuple[bytes, ...]
     refusals: tuple[type[Exception], ...] = ()  # none: whatever is wrong is answered, and nothing is raised
-    is_slow: bool = False  # takes milliseconds a case
+    is_slow: bool = False  # takes more than a tenth of a millisecond a case
 
 
 def _json(*values: Any) -> tuple[bytes, ...]:
@@ -172,9 +172,14 @@ def _recorded(data: bytes) -> None:
     read_rows(path)
 
 
+def _backup(data: bytes) -> None:
+    Manifest.of(data, BACKUP_NAME)
+
+
+BACKUP_NAME: Final = "20261128T055134Z"
 _BEGAN: Final = "2026-11-28T05:51:34+00:00"
 _PARTS: Final = (Part("memory", "memory.sqlite3.gz", 10, "0" * 64, "/state/memory.sqlite3"),)
-BACKUP: Final = Manifest("20261128T055134Z", "1.0", Schemas("1", "1"), _BEGAN, _BEGAN, 7, 9, _PARTS).content()
+BACKUP: Final = Manifest(BACKUP_NAME, "1.0", Schemas("1", "1"), _BEGAN, _BEGAN, 7, 9, _PARTS).content()
 CANDLES: Final = b"ts,open,high,low,close,volume\n" + b"".join(
     b"%d,1.5,2,1,1.75,100\n" % (NOON + number * 300_000) for number in range(5)
 )
@@ -264,6 +269,7 @@ def _published(path: str) -> bytes:
 
 
 DOCUMENT: Final = _json(did_document(ORIGIN, [KEY.public]))
+RECEIPT_FILE: Final = {"extensions": {EXTENSION: {"info": {"receipt": {"signature": "a.b.c"}}}}}
 CLAIMS: Final = {
     "version": 1,
     "network": "algorand:x",
@@ -279,18 +285,18 @@ CLAIMS: Final = {
 DOORS: Final[Mapping[str, Callable[[], Door]]] = {
     "JSON": lambda: Door(ROWS, read_json, HOSTILE_JSON, (ForeignBytesError,)),
     "msgpack": lambda: Door(GOOD, read_msgpack, HOSTILE_MSGPACK, (ForeignBytesError,)),
-    "ballot": lambda: Door(GOOD, _ballot, HOSTILE_MSGPACK),
-    "row of an indexer": lambda: Door(ROWS, _row, HOSTILE_JSON, (ForeignBytesError,)),
+    "ballot": lambda: Door(GOOD, _ballot, HOSTILE_MSGPACK, is_slow=True),
+    "row of an indexer": lambda: Door(ROWS, _row, HOSTILE_JSON, (ForeignBytesError,), is_slow=True),
     "daily question": lambda: Door(
         (b"BTC-DAILY-20261124", b"BTC-DAILY-99991225"), _question, HOSTILE_CSV, (ValueError,)
     ),
     "answer of a facilitator": lambda: Door(VERDICTS, _facilitator, HOSTILE_JSON, (RemoteError,)),
     "answer of a node": lambda: Door((msgpack.packb(SHOWN),), _node, HOSTILE_MSGPACK),
-    "payment": lambda: Door(_json(Buyer().pay().value), _payment, HOSTILE_JSON, (PaymentInvalid,)),
+    "payment": lambda: Door(_json(Buyer().pay().value), _payment, HOSTILE_JSON, (PaymentInvalid,), is_slow=True),
     "manifest of the vault": lambda: Door(
         (vault_manifest(),), read_manifest, HOSTILE_JSON, (VaultUnreadable,), is_slow=True
     ),
-    "manifest of a backup": lambda: Door((BACKUP,), Manifest.of, HOSTILE_JSON, (BackupError,)),
+    "manifest of a backup": lambda: Door((BACKUP,), _backup, HOSTILE_JSON, (BackupError,)),
     "recorded candles": lambda: Door((CANDLES,), _recorded, HOSTILE_CSV, (UnreadableFileError,), is_slow=True),
     "entry of the log": lambda: Door(
         tuple(entry for _, entry in _audits()[1].values()), _entry, HOSTILE_JSON, (AuditError,)
@@ -300,8 +306,8 @@ DOORS: Final[Mapping[str, Callable[[], Door]]] = {
     "published ballots": lambda: Door(
         (_published(path_of(VOTED)),), _ballots, HOSTILE_JSON, (RecountError,), is_slow=True
     ),
-    "receipt": lambda: Door(_json(CLAIMS), _receipt, HOSTILE_JSON, (VerifyError,)),
-    "file of a receipt": lambda: Door(_json({"receipt": {}}), _receipt_file, HOSTILE_JSON, (VerifyError,)),
+    "receipt": lambda: Door(_json(CLAIMS), _receipt, HOSTILE_JSON, (VerifyError,), is_slow=True),
+    "file of a receipt": lambda: Door(_json(RECEIPT_FILE), _receipt_file, HOSTILE_JSON, (VerifyError,)),
     "did.json": lambda: Door(
         _json(did_document(ORIGIN, [KEY.public])), _document, HOSTILE_JSON, (ForeignBytesError, ReceiptError)
     ),

@@ -6,7 +6,7 @@ from tests.doors.fuzz import fuzz
 from tests.doors.table import DOORS
 
 CASES = 10_000
-SLOW_CASES = 500
+SLOW_CASES = 1_000
 SEED = 20261128
 
 
