@@ -13,7 +13,7 @@ from starlette.responses import FileResponse, RedirectResponse, Response
 from starlette.staticfiles import StaticFiles
 from starlette.types import Scope
 
-from gateway.http.answers import ALLOWED_METHODS, SECURITY_HEADERS, SITE_CORS_HEADERS, preflight, problem
+from gateway.http.answers import ALLOWED_METHODS, CORS_HEADERS, SECURITY_HEADERS, preflight, problem
 from gateway.wire.media_types import ENCODINGS, content_type
 
 REASONING: Final = "/api/reasoning.php"
@@ -36,6 +36,7 @@ PAGE_POLICY: Final = (
 OF_THE_BODY: Final = {"content-type", "content-length", "content-encoding"}
 NOT_FOUND: Final = "/not-found/index.html"
 WORKER: Final = "/learn/worker.js"  # a service worker fetches under the policy that it came with
+CATALOG: Final = "/.well-known/api-catalog"
 NOTHING: Final = "Nothing is published at this path."
 
 
@@ -104,7 +105,7 @@ class Preview(StaticFiles):
         if HIDDEN.search(path) or is_variant:
             return self._problem(scope, 404, NOTHING)
 
-        common = {"x-generation": generation, **SITE_CORS_HEADERS, **SECURITY_HEADERS}
+        common = {"x-generation": generation, **CORS_HEADERS, **SECURITY_HEADERS}
         if self._found(folder, name) is None:
             if self._found(folder, f"{path}/index.html"):
                 return RedirectResponse(f"{scope['path']}/", status_code=308, headers=common)
@@ -165,7 +166,9 @@ class Preview(StaticFiles):
 
 
 def _page_headers(name: str) -> dict[str, str]:
-    """Return what a page says of its Markdown version, and that version of the page (RFC 8288)."""
+    """Return the link between a page and its Markdown version (RFC 8288), and that of the catalog (RFC 9727)."""
+    if name == CATALOG:
+        return {"link": f'<{CATALOG}>; rel="api-catalog"'}
     folder, _, file = name.rpartition("/")
     if file == "index.md":
         return {"link": f'<{folder}/>; rel="canonical"'}

@@ -43,6 +43,7 @@ PAGE_HEADERS: Final[dict[str, str]] = {
     # Lute signs in a window of its own, which must be able to answer the page that opened it.
     "cross-origin-opener-policy": "same-origin-allow-popups",
 }
+SHARE_PICTURE: Final = "/share/general.png"  # of the published site
 FOLDER: Final = "buyer-wallets"
 SCRIPT: Final = "wallets.js.gz"
 BUNDLE_PATH: Final = "/x402-buyer/wallets.js"
@@ -147,6 +148,8 @@ class _Page:
             "stale_minutes": self._stale_minutes(vault),
             "flow": flow,
             "here": PAGE,
+            "canonical": settings.origin + _address(flow),
+            "share_picture": settings.origin + SHARE_PICTURE,
             "menu": vault.menu if vault and vault.menu else (("Home", "/"),),
             "links": [(_address(flow), flow) for flow in FLOWS],
             "version": f"?v={vault.assets_version}" if vault and vault.assets_version else "",

@@ -34,13 +34,11 @@ SECURITY_HEADERS: Final[dict[str, str]] = {
 }
 CORS_HEADERS: Final[dict[str, str]] = {
     "access-control-allow-origin": "*",
-    "access-control-expose-headers": "PAYMENT-REQUIRED, PAYMENT-RESPONSE, Retry-After",
+    "access-control-expose-headers": (
+        "PAYMENT-REQUIRED, PAYMENT-RESPONSE, Retry-After, ETag, Date, Link, X-Request-Id, X-Generation"
+    ),
 }
-SITE_CORS_HEADERS: Final[dict[str, str]] = {
-    **CORS_HEADERS,
-    "access-control-expose-headers": "PAYMENT-REQUIRED, PAYMENT-RESPONSE, Retry-After, X-Generation",
-}
-"""Of published files: a page elsewhere may read which release an answer is of."""
+"""A page elsewhere may read what the docs speak of: terms, when to ask again, which version and release, the id."""
 ALLOWED_METHODS: Final = "GET, HEAD, OPTIONS"
 VARY: Final = b"PAYMENT-SIGNATURE, X-PAYMENT"
 PAID_HEADERS: Final[tuple[tuple[bytes, bytes], ...]] = (
@@ -166,7 +164,10 @@ def preflight() -> Response:
         headers={
             **CORS_HEADERS,
             "access-control-allow-methods": ALLOWED_METHODS,
-            "access-control-allow-headers": "PAYMENT-SIGNATURE, X-PAYMENT, Content-Type, Access-Control-Expose-Headers",
+            "access-control-allow-headers": (
+                "PAYMENT-SIGNATURE, X-PAYMENT, Content-Type, If-None-Match, Cache-Control, Idempotency-Key, "
+                "Access-Control-Expose-Headers"
+            ),
             "access-control-max-age": "86400",
             "allow": ALLOWED_METHODS,
             **SECURITY_HEADERS,

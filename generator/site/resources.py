@@ -44,7 +44,7 @@ class Resources:
 
 @dataclass(frozen=True, slots=True)
 class Assets:
-    """The hand-written files: `/assets/*`, `/favicon.svg` and `/learn/worker.js`.
+    """The hand-written files: `/assets/*`, `/favicon.svg`, its picture `/favicon.ico` and `/learn/worker.js`.
 
     Args:
         version: a short digest of them all. It is in the address of every script and style sheet, so that a new page
@@ -65,7 +65,9 @@ class Assets:
         files = {}
         for name, data in read.items():
             files[name] = _IMPORT.sub(versioned_import, data) if name.endswith(".js") else data
-        files["/favicon.svg"] = files.pop("/assets/favicon.svg")
+        # The second for readers that ask for this address without looking at the page.
+        for icon in ("favicon.svg", "favicon.ico"):
+            files[f"/{icon}"] = files.pop(f"/assets/{icon}")
         files[LEARN_WORKER] = files.pop("/assets/learn-worker.js")  # its place is its scope
         return cls(files, version)
 

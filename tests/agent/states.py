@@ -31,7 +31,7 @@ from tests.sellers.seller import ORIGIN, PRICE, Seller
 
 STATES: Final = ("fresh", "stale", "down", "unpaid", "above the cap", "lost answer")
 NOWHERE: Final = "http://127.0.0.1:1"
-LOST: Final = 10
+LOST: Final = 12
 
 
 class LosesAnswers(Seller):

@@ -185,8 +185,19 @@ def test_the_policy_allows_own_files_only_and_the_page_has_nothing_inline(shown:
     assert "unsafe" not in policy
     assert not re.search(r"<style|\sstyle=|\son[a-z]+=|javascript:", answer.text)
     assert re.findall(r"<script[^>]*>[^<]", answer.text) == []
-    loaded = re.findall(r'(?:src|<link[^>]* href)="([^"#]*)"', answer.text)
+    loaded = re.findall(r'(?:src|<link(?! rel="canonical")[^>]* href)="([^"#]*)"', answer.text)
     assert all(url.startswith("/") for url in loaded)
+
+
+@pytest.mark.parametrize("query", ["", "?product=market-regime"])
+def test_the_page_names_its_own_address_and_a_picture_where_it_is_shared(shown: TestClient, query: str) -> None:
+    text = shown.get(f"/x402-buyer/{query}").text
+
+    address = f"http://127.0.0.1:8402/x402-buyer/{query}"
+    assert f'<link rel="canonical" href="{address}">' in text
+    assert f'<meta property="og:url" content="{address}">' in text
+    assert '<meta property="og:image" content="http://127.0.0.1:8402/share/general.png">' in text
+    assert re.findall(r"<(?:button|input)(?![^>]* type=)", text) == []
 
 
 def test_every_asset_that_the_page_names_is_in_the_repository(shown: TestClient) -> None:

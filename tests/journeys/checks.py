@@ -32,10 +32,13 @@ ONE: Final = FREE[0]
 RELEASE_CACHE: Final = "public, max-age=60, stale-while-revalidate=60, stale-if-error=600"
 PINNED_CACHE: Final = "public, max-age=600, immutable"
 ONCE_CACHE: Final = "public, max-age=31536000, immutable"
-EXPOSED: Final = frozenset({"payment-required", "payment-response", "retry-after"})
+EXPOSED: Final = frozenset(
+    {"payment-required", "payment-response", "retry-after", "etag", "date", "link", "x-request-id", "x-generation"}
+)
 METHODS: Final = frozenset({"get", "head", "options"})
 PREFLIGHT_HEADERS: Final = frozenset(
     {"payment-signature", "x-payment", "content-type", "access-control-expose-headers"}
+    | {"if-none-match", "cache-control", "idempotency-key"}
 )
 PROBLEM_MEMBERS: Final = ("type", "title", "status", "detail", "instance", "project", "disclaimer")
 ENCODINGS: Final = ("identity", "gzip", "br")
@@ -152,10 +155,9 @@ def same_file(answer: Answer, plain: Answer, what: str) -> Iterator[str]:
 
 
 def open_to_all(answer: Answer, what: str) -> Iterator[str]:
-    """Say whether another origin's script may not read the answer, or misses the payment headers."""
+    """Say whether another origin's script may not read the answer, or misses what the docs speak of."""
     yield from header_is(answer, "access-control-allow-origin", "*", what)
-    wanted = EXPOSED | ({"x-generation"} if answer.get("x-generation") else set())
-    if not tokens(answer.get("access-control-expose-headers")) >= wanted:
+    if not tokens(answer.get("access-control-expose-headers")) >= EXPOSED:
         yield f"{what}: Access-Control-Expose-Headers {answer.get('access-control-expose-headers')!r}"
 
 

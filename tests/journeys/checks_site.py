@@ -87,6 +87,16 @@ def pinned(site: Site) -> Iterator[str]:
         yield from open_to_all(site.origin.get(f"/g/{generation}{path}"), path)
 
 
+@check(PINNED, "the catalog names itself, to a HEAD too (RFC 9727)")
+def catalog(site: Site) -> Iterator[str]:
+    for prefix in ("", f"/g/{site.generation()}"):
+        path = f"{prefix}/.well-known/api-catalog"
+        for method in ("GET", "HEAD"):
+            answer = site.origin.ask(method, path)
+            yield from status_is(answer, 200, f"{method} {path}")
+            yield from header_is(answer, "link", '</.well-known/api-catalog>; rel="api-catalog"', f"{method} {path}")
+
+
 @check(PINNED, "conditions, HEAD, OPTIONS and ?asset= work there too")
 def pinned_requests(site: Site) -> Iterator[str]:
     prefix = f"/g/{site.generation()}"

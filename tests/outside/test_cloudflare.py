@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from gateway.app.preview import CACHE_CONTROL, START
-from gateway.http.answers import CORS_HEADERS, PROBLEMS, SECURITY_HEADERS, SITE_CORS_HEADERS
+from gateway.http.answers import CORS_HEADERS, PROBLEMS, SECURITY_HEADERS
 from generator.catalog.text.answers import DISCLAIMER
 from generator.runtime.bootstrap import ensure_bootstrap
 from generator.settings import GeneratorSettings
@@ -80,7 +80,7 @@ def assert_problem(answer: Answer, status: int, path: str) -> None:
     assert (body["project"], body["instance"]) == ("Educational Market Intelligence", path)
     sent = {name: answer.get(name) for name in (*CORS_HEADERS, *SECURITY_HEADERS)}
     # The Worker's own, or the gateway's, which is of no release.
-    assert sent in (SITE_CORS_HEADERS | SECURITY_HEADERS, CORS_HEADERS | SECURITY_HEADERS)
+    assert sent == CORS_HEADERS | SECURITY_HEADERS
 
 
 def test_the_contract_holds_but_for_what_is_answered_before_the_worker(

@@ -64,7 +64,9 @@ def test_what_agents_may_search_for_is_named_as_ard_asks(files: dict[str, bytes]
         assert "url" in entry
         assert "data" not in entry
         assert 2 <= len(entry["representativeQueries"]) <= 5
-    assert [entry["url"] for entry in manifest["entries"]] == [f"{BASE}/SKILL.md", f"{BASE}/openapi.json"]
+    assert [(entry["url"], entry["type"]) for entry in manifest["entries"]] == [
+        (f"{BASE}/SKILL.md", 'text/markdown; profile="urn:air:agent-skills"')
+    ]
 
 
 def test_every_twin_that_the_guide_names_is_published(files: dict[str, bytes]) -> None:
@@ -82,7 +84,16 @@ def test_llms_has_its_known_form(files: dict[str, bytes], name: str) -> None:
     assert lines[2].startswith("> ")
     assert sum(line.startswith("# ") for line in lines) == 1
     chapters = [line for line in lines if line.startswith("## ")]
-    assert chapters[:3] == ["## How to read an answer", "## Free endpoints", "## Paid endpoints (x402)"]
+    assert chapters[:2] == ["## Free endpoints", "## Paid endpoints (x402)"]
+
+
+def test_below_every_heading_of_the_guide_stand_links_alone(files: dict[str, bytes]) -> None:
+    prose, *sections = re.split(r"^## .*$", files["/llms.txt"].decode(), flags=re.MULTILINE)
+
+    lines = [line for section in sections for line in section.splitlines() if line]
+    assert [line for line in lines if not re.fullmatch(r"- \[[^]]+\]\([^)\s]+\): .+", line)] == []
+    assert len(sections) == 3
+    assert "Never sign a second one." in prose
 
 
 def test_llms_lists_every_endpoint_and_every_price(files: dict[str, bytes]) -> None:

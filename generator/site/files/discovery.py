@@ -152,7 +152,11 @@ def api_catalog(base: str) -> dict[str, Any]:
 
 
 def ard(site: Site) -> dict[str, Any]:
-    """Return what agents may search for here, as Agentic Resource Discovery (draft 0.91) has it: the skill, the API."""
+    """Return what agents may search for here, as Agentic Resource Discovery (draft 0.9) has it: the skill.
+
+    Its types are those of cards, skills, registries and catalogs: an OpenAPI document is none of them, and is found
+    through the skill and through the catalog of RFC 9727.
+    """
     publisher = f"urn:air:{urlsplit(site.base_url).hostname}"
     skill = {
         "identifier": f"{publisher}:skills:market-intelligence",
@@ -160,28 +164,17 @@ def ard(site: Site) -> dict[str, Any]:
         "type": _SKILL_TYPE,
         "url": site.base_url + SKILL,
         "description": PURPOSE_NOTICE,
-        "tags": ["crypto", "education", "market-data", "volatility"],
+        "tags": ["crypto", "education", "market-data", "volatility", "openapi", "x402", "algorand"],
         "representativeQueries": [
             "what kind of market is the crypto market in now",
             "how far may Bitcoin move in the next hour",
             "how often were this service's forecasts right",
-            "how volatile is Ethereum compared with its last week",
-        ],
-    }
-    api = {
-        "identifier": f"{publisher}:api:market-intelligence",
-        "displayName": f"{site.project} API",
-        "type": "application/openapi+json",
-        "url": site.base_url + OPENAPI_JSON,
-        "description": "Free JSON renewed each minute, and deeper answers paid per call by x402 in USDC on Algorand.",
-        "tags": ["openapi", "x402", "algorand"],
-        "representativeQueries": [
             "free API for crypto market regime and expected ranges",
             "x402 paid market report in USDC on Algorand",
         ],
     }
     host = {"displayName": site.project, "documentationUrl": site.base_url + DOCS}
-    return {"specVersion": "1.0", "host": host, "entries": [skill, api]}
+    return {"specVersion": "1.0", "host": host, "entries": [skill]}
 
 
 def x402_resources(site: Site) -> dict[str, Any]:

@@ -10,7 +10,8 @@ export const PAID_VARY = "PAYMENT-SIGNATURE, X-PAYMENT";
 
 const CORS = {
   "access-control-allow-origin": "*",
-  "access-control-expose-headers": "PAYMENT-REQUIRED, PAYMENT-RESPONSE, Retry-After, X-Generation",
+  "access-control-expose-headers":
+    "PAYMENT-REQUIRED, PAYMENT-RESPONSE, Retry-After, ETag, Date, Link, X-Request-Id, X-Generation",
 };
 const SECURITY = {
   "x-content-type-options": "nosniff",
@@ -34,8 +35,9 @@ const PROBLEMS = {
   503: ["unavailable", "Not available now"],
 };
 
-/** A page names its Markdown twin, and the twin its page (RFC 8288); other files name nothing. */
+/** A page names its Markdown twin, and the twin its page (RFC 8288), the catalog itself (RFC 9727), others nothing. */
 function link(path) {
+  if (path === "/.well-known/api-catalog") return { link: '</.well-known/api-catalog>; rel="api-catalog"' };
   const parts = /^(\/(?:[a-z0-9-]+\/)*)index\.(html|md)$/.exec(path);
   if (parts === null) return {};
   const [, folder, kind] = parts;
@@ -100,7 +102,9 @@ export function preflight(paid) {
       ...SECURITY,
       ...(paid ? { vary: PAID_VARY } : {}),
       "access-control-allow-methods": METHODS,
-      "access-control-allow-headers": "PAYMENT-SIGNATURE, X-PAYMENT, Content-Type, Access-Control-Expose-Headers",
+      "access-control-allow-headers":
+        "PAYMENT-SIGNATURE, X-PAYMENT, Content-Type, If-None-Match, Cache-Control, Idempotency-Key, " +
+        "Access-Control-Expose-Headers",
       "access-control-max-age": "86400",
       allow: METHODS,
     },

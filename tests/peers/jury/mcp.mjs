@@ -1,5 +1,5 @@
 // Call tools of a server over standard input and output with an official TypeScript client, unmodified.
-// Usage: node calls.mjs PACKAGE, {command, args, env, calls: [{name, arguments, _meta}]} on standard input;
+// Usage: node mcp.mjs PACKAGE, {command, args, env, calls: [{name, arguments, _meta}]} on standard input;
 // one JSON array comes out: for each call what the caller of the client gets, or what the client threw.
 import { readFileSync } from "node:fs";
 
