@@ -123,12 +123,14 @@ class _Page:
         self._templates = load_templates()
 
     async def show(self, request: Request) -> Response:
-        """Show the product of `?product=`, or say why nothing can be sold now."""
+        """Show the product of `?product=`, or say why it cannot be sold now; 404 where there is none of that name."""
         if request.method == "OPTIONS":
             return preflight()
 
-        flow = FLOW_BY_NAME.get(request.query_params.get("product", DEFAULT), FLOW_BY_NAME[DEFAULT])
         vault = self._vault.current()
+        flow = FLOW_BY_NAME.get(request.query_params.get("product", DEFAULT))
+        if flow is None:
+            return self._render(request, "unknown.html", self._common(vault, FLOW_BY_NAME[DEFAULT]), 404)
         on_sale = vault.products.values() if vault else ()
         product = next((product for product in on_sale if product.id == flow.product), None)
         absence = self._quotes.absence(product.path if product else "")

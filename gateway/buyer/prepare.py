@@ -18,7 +18,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from gateway.buyer.account import Account, NodeUnusable, Params, look_up
-from gateway.buyer.products import FLOW_BY_NAME
+from gateway.buyer.products import FLOW_BY_NAME, FLOWS
 from gateway.clock import Clock
 from gateway.http.answers import Problems, preflight
 from gateway.http.limits import Clients, RateLimit
@@ -107,7 +107,7 @@ class Prepare:
 
 def _complaint(flow: str, payer: str, attempt: str) -> str:
     if flow not in FLOW_BY_NAME:
-        return f"product: one of {', '.join(FLOW_BY_NAME)}."
+        return f"product: one of {', '.join(row.name for row in FLOWS)}."
     if not is_valid_address(payer):
         return "address: the 58 characters of an Algorand address."
     if not ATTEMPT.fullmatch(attempt):

@@ -2,7 +2,7 @@
 
 from typing import Final, NamedTuple
 
-DEFAULT: Final = "human"
+DEFAULT: Final = "atlas-human-report"
 
 
 class ProductPart(NamedTuple):
@@ -23,7 +23,7 @@ class Flow(NamedTuple):
     """One way through the page.
 
     Args:
-        name: the value of `?product=`.
+        name: the product's one name, as in `emi buy NAME`; also the value of `?product=`.
         product: id of what it sells.
         link: its word in the page's navigation.
         parts: what is in it.
@@ -73,7 +73,7 @@ FLOWS: Final[tuple[Flow, ...]] = (
         ),
     ),
     Flow(
-        "agent",
+        "atlas",
         "x402-atlas",
         "ATLAS for programs",
         (
@@ -117,4 +117,7 @@ FLOWS: Final[tuple[Flow, ...]] = (
         ),
     ),
 )
+_OLDER_NAMES: Final = {"agent": "atlas", "human": DEFAULT}
+"""In links of the published service and of earlier pages; they open the same."""
 FLOW_BY_NAME: Final = {flow.name: flow for flow in FLOWS}
+FLOW_BY_NAME.update({older: FLOW_BY_NAME[name] for older, name in _OLDER_NAMES.items()})

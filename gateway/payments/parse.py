@@ -33,6 +33,7 @@ from gateway.wire.algorand import (
 from gateway.wire.networks import Network
 
 MAX_NESTING: Final = 64
+_STANDARD: Final = str.maketrans("-_", "+/")
 IDENTIFIER: Final = re.compile(r"[A-Za-z0-9_-]{16,128}")
 SCALARS: Final = frozenset({int, str, bytes, bool})
 SIGNATURE_KINDS: Final = ("sig", "msig", "lsig")
@@ -54,7 +55,9 @@ def read_payment(header: str, network: Network, payee: str) -> Payment:
         PaymentInvalid: it is malformed, or pays something else than we sell.
     """
     sent = _parse(header)
-    accepted, group, index = _read_payload(sent, network.forms)
+    accepted, sent_group, index = _read_payload(sent, network.forms)
+    # As facilitators read it, whichever alphabet the client has.
+    group = tuple(map(_standard, sent_group))
     items = [_bytes(item) for item in group]
     decoded = [_unpack(item) for item in items]
 
@@ -86,6 +89,15 @@ def read_payment(header: str, network: Network, payee: str) -> Payment:
 
 def _refuse(code: str, text: str) -> NoReturn:
     raise PaymentInvalid(code, text)
+
+
+def _standard(text: str) -> str:
+    """Return base64 of either alphabet (RFC 4648 sections 4 and 5), padded or not, in the standard one, padded.
+
+    >>> _standard("-_-_YQ"), _standard("YQ==")
+    ('+/+/YQ==', 'YQ==')
+    """
+    return text.translate(_STANDARD) + "=" * (-len(text) % 4)
 
 
 def _bytes(item: str) -> bytes:
@@ -209,9 +221,9 @@ def _pack(canonical: dict[str, Any]) -> bytes:
 
 def _parse(header: str) -> Any:
     try:
-        raw = binascii.a2b_base64(header.encode("latin-1"), strict_mode=True)
+        raw = binascii.a2b_base64(_standard(header).encode("latin-1"), strict_mode=True)
     except ValueError:
-        _refuse("payment_not_base64", "the PAYMENT-SIGNATURE header is not standard padded base64")
+        _refuse("payment_not_base64", "the PAYMENT-SIGNATURE header is not base64")
 
     try:
         text = raw.decode("utf-8")

@@ -23,6 +23,7 @@ from gateway.http.metrics import Metrics
 from gateway.ledger.owner import Leases, make_owner
 from gateway.ledger.record import KEEP_ROUNDS, Record
 from gateway.ledger.thread import LedgerThread
+from gateway.payments.advice import advice_on
 from gateway.payments.decide import (
     Action,
     Fate,
@@ -275,7 +276,7 @@ class Purchases:
 
         if decision.action is Action.ASK_CHAIN:
             await self._wait_without_slot(AFTER_VERDICT_S)
-            refusal = Refused(decision.reason, "the facilitator refused it", payment.network, payment.payer)
+            refusal = Refused(decision.reason, advice_on(verdict.message), payment.network, payment.payer)
             return await self._refuse_new(order.priced.product.path, payment, refusal, admit)
 
         # Another process may have taken it meanwhile.

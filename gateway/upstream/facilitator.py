@@ -22,6 +22,7 @@ from gateway.wire.foreign import read_json
 SUPPORTED_TTL_S: Final = 20.0
 SUPPORTED_RETRY_S: Final = 2.0
 EXTENSION_RESPONSES: Final = "EXTENSION-RESPONSES"
+LONGEST_MESSAGE: Final = 1_000
 LONGEST_RESPONSES: Final = 500
 T = TypeVar("T")
 log = structlog.get_logger("gateway.facilitator")
@@ -43,6 +44,7 @@ class Verdict:
 
     valid: bool
     reason: str
+    message: str = ""  # in the words of the node, for people
 
 
 class SettleKind(Enum):
@@ -287,7 +289,9 @@ def _read_verdict(answer: JsonAnswer) -> Verdict | None:
         or (valid and answer.status != HTTPStatus.OK)
     ):
         return None
-    return Verdict(valid, _text(answer.fields.get("invalidReason")) or "invalid_payload")
+    message = answer.fields.get("invalidMessage")
+    reason = _text(answer.fields.get("invalidReason")) or "invalid_payload"
+    return Verdict(valid, reason, message[:LONGEST_MESSAGE] if isinstance(message, str) else "")
 
 
 def _read_settle(answer: JsonAnswer) -> SettleAnswer | None:

@@ -51,11 +51,11 @@ EMBED: Final = "/embed/"
 BADGE: Final = "/badge.svg"
 HISTORY_CSV: Final = f"{HISTORY}hours.csv"
 BUYER: Final = "/x402-buyer/"
-BUYER_AGENT: Final = "/x402-buyer/?product=agent"
+BUYER_AGENT: Final = "/x402-buyer/?product=agent"  # as the service was first described; it opens what `atlas` does
 BUYER_PAGES: Final[dict[str, str]] = {
     "x402-market-regime": "/x402-buyer/?product=market-regime",
     "x402-main-brain": "/x402-buyer/?product=main-brain",
-    "x402-atlas": BUYER_AGENT,
+    "x402-atlas": "/x402-buyer/?product=atlas",
     "x402-atlas-human-report": BUYER,
 }
 """Where a person can buy each product, by its id."""

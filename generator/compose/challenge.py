@@ -5,7 +5,7 @@ from typing import Any, Final, Literal, NamedTuple
 
 from pydantic import Field
 
-from gateway.wire.networks import MAINNET
+from gateway.wire.networks import DEVNET, MAINNET
 from generator.catalog.assets import ASSETS, DEFAULT_ASSET
 from generator.catalog.durations import MINUTE_MS
 from generator.catalog.endpoints import ENDPOINTS
@@ -13,7 +13,14 @@ from generator.catalog.formats import iso
 from generator.catalog.links import BUYER_PAGES, DOCS, LLMS_TXT, OPENAPI_JSON
 from generator.catalog.money import us_cents
 from generator.catalog.products import HUMAN_REPORT, OF_A_LABEL, OF_A_MONTH, QUOTE_GRACE_S, Product
-from generator.catalog.text.answers import DISCLAIMER, ECOSYSTEM, NO_LABEL, PAYMENT_NEEDED, WHAT_THIS_IS_NOT
+from generator.catalog.text.answers import (
+    DEVNET_NOTICE,
+    DISCLAIMER,
+    ECOSYSTEM,
+    NO_LABEL,
+    PAYMENT_NEEDED,
+    WHAT_THIS_IS_NOT,
+)
 from generator.catalog.text.market import LONGEST_HEADLINE
 from generator.catalog.words import MarketState, RegimeLabel, SourceMode, Status, VolatilityWord
 from generator.compose import envelope
@@ -194,7 +201,7 @@ def challenge(ctx: TickContext, product: Product, body: envelope.PaidResponse) -
         endpoint=product.id,
         type=product.type,
         product_id=product.product_id,
-        message=PAYMENT_NEEDED,
+        message=payment_needed(ctx.site.network),
         what_this_is=product.what_this_is,
         what_this_is_not=WHAT_THIS_IS_NOT,
         related_pages=related_pages(ctx, product),
@@ -223,6 +230,11 @@ def worth(body: envelope.PaidResponse) -> Worth:
 
     paragraph = body.report.together.text if isinstance(body, X402HumanReportPaidResponse) else None
     return Worth(fields=tuple(sold), sha256=hashlib.sha256(encode(sold)).hexdigest(), paragraph=paragraph)
+
+
+def payment_needed(network: str) -> str:
+    """Say how to pay, and on a network that no official client knows, how that service is started for them."""
+    return f"{PAYMENT_NEEDED} {DEVNET_NOTICE}" if network == DEVNET.name else PAYMENT_NEEDED
 
 
 def price_in_words(product: Product, network: str) -> str:

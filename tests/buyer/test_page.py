@@ -28,6 +28,7 @@ from generator.catalog.links import BUYER_PAGES
 from generator.catalog.money import usdc_amount
 from generator.catalog.products import PRODUCT_BY_ID, PRODUCTS, Product
 from generator.catalog.text.answers import DISCLAIMER
+from generator.cli.agent.tools import TOOLS
 from generator.compose.envelope import PaidResponse
 from generator.compose.main_brain import X402MainBrainPaidResponse
 from generator.compose.paid_atlas import IntelligenceLayer, X402AtlasPaidResponse
@@ -108,10 +109,10 @@ def test_the_page_states_price_network_payee_fee_and_quote_before_it_asks(tmp_pa
         assert found in text
 
 
-def test_product_agent_shows_the_structured_atlas_and_anything_else_the_report(shown: TestClient) -> None:
+def test_product_agent_shows_the_structured_atlas_and_no_name_the_report(shown: TestClient) -> None:
     assert PRODUCT_BY_ID["x402-atlas"].price_display in shown.get("/x402-buyer/?product=agent").text
     assert "SVC-X402-002" in shown.get("/x402-buyer/?product=agent").text
-    assert PRODUCT_BY_ID["x402-atlas-human-report"].price_display in shown.get("/x402-buyer/?product=nonsense").text
+    assert PRODUCT_BY_ID["x402-atlas-human-report"].price_display in shown.get("/x402-buyer/").text
 
 
 @pytest.mark.parametrize("product", PRODUCTS, ids=lambda product: product.id)
@@ -128,8 +129,8 @@ def test_the_page_to_which_a_product_points_sells_that_product_at_its_price(
 
 # What no visitor asks for by name: ids, titles, times, and numbers that stand in another part too.
 UNNAMED = {
-    "human": {"title", "as_of", "receipt"},
-    "agent": {"schema_version", "intelligence_layer", "summary"},
+    "atlas-human-report": {"title", "as_of", "receipt"},
+    "atlas": {"schema_version", "intelligence_layer", "summary"},
     "main-brain": set(),
     "market-regime": {
         "confidence_kind",
@@ -142,8 +143,8 @@ UNNAMED = {
     },
 }
 MODELS: dict[str, tuple[type[Any], ...]] = {
-    "human": (HumanReport,),
-    "agent": (X402AtlasPaidResponse, IntelligenceLayer),
+    "atlas-human-report": (HumanReport,),
+    "atlas": (X402AtlasPaidResponse, IntelligenceLayer),
     "main-brain": (X402MainBrainPaidResponse,),
     "market-regime": (X402PaidResponse,),
 }
@@ -187,6 +188,34 @@ def test_the_policy_allows_own_files_only_and_the_page_has_nothing_inline(shown:
     assert re.findall(r"<script[^>]*>[^<]", answer.text) == []
     loaded = re.findall(r'(?:src|<link(?! rel="canonical")[^>]* href)="([^"#]*)"', answer.text)
     assert all(url.startswith("/") for url in loaded)
+
+
+@pytest.mark.parametrize("older", ["agent", "human"])
+def test_an_older_name_opens_the_same_product(shown: TestClient, older: str) -> None:
+    name = {"agent": "atlas", "human": "atlas-human-report"}[older]
+
+    assert shown.get(f"/x402-buyer/?product={older}").text == shown.get(f"/x402-buyer/?product={name}").text
+
+
+@pytest.mark.parametrize("name", ["nothing", "", "ATLAS", "x402-atlas"])
+def test_a_product_that_does_not_exist_is_404_and_never_the_dearest(shown: TestClient, name: str) -> None:
+    answer = shown.get("/x402-buyer/", params={"product": name})
+
+    assert answer.status_code == 404
+    assert 'id="pay"' not in answer.text
+    assert [flow.name for flow in FLOWS] == ["atlas-human-report", "atlas", "main-brain", "market-regime"]
+    assert all(f'href="{path}"' in answer.text for path in BUYER_PAGES.values())
+
+
+def test_a_product_has_one_name_in_shell_page_samples_and_tools() -> None:
+    names = {product.id: product.buy_name for product in PRODUCT_BY_ID.values()}
+
+    assert {flow.product: flow.name for flow in FLOWS} == names
+    assert {product.sample for product in PRODUCT_BY_ID.values()} == {
+        f"/samples/{name}.json" for name in names.values()
+    }
+    buys = next(row for row in TOOLS if row.name == "buy")
+    assert buys.properties["product"]["enum"] == list(names.values())
 
 
 @pytest.mark.parametrize("query", ["", "?product=market-regime"])

@@ -7,7 +7,7 @@ import pytest
 from gateway.wire.networks import NETWORKS
 from generator.catalog.money import us_cents, usdc_amount
 from generator.catalog.products import PRODUCTS
-from generator.compose.challenge import price_in_words
+from generator.compose.challenge import payment_needed, price_in_words
 from generator.site.openapi.paths import _payment_info
 
 SPELT = [
@@ -33,3 +33,11 @@ def test_a_price_of_part_of_a_cent_reads_alike_everywhere() -> None:
     assert price_in_words(product, "mainnet") == "0.015 USDC, about 1.5 US cents, once for this one answer"
     assert price_in_words(product, "testnet") == "0.015 USDC, play money, worth nothing, once for this one answer"
     assert _payment_info(product, NETWORKS["devnet"])["price"]["amount"] == "0.015"
+
+
+@pytest.mark.parametrize(("network", "names"), [("devnet", True), ("testnet", False), ("mainnet", False)])
+def test_the_402_of_a_plain_devnet_names_the_start_for_official_clients(network: str, names: bool) -> None:
+    said = payment_needed(network)
+
+    assert ("emi up --as testnet" in said) is names
+    assert said.startswith("This resource is paid for per request.")

@@ -14,6 +14,7 @@ from gateway.devnet.errors import DevnetError
 from gateway.devnet.keys import load_or_make, new_key
 from gateway.devnet.settings import DevnetSettings
 from gateway.devnet.transactions import Item, parse_item, signed
+from gateway.payments.advice import REFUSED, advice_on
 from gateway.settings import DEMO_PAYEE
 from gateway.wire.networks import DEVNET, TESTNET
 from gateway.wire.notify import ALIVE, READY, STOPPING
@@ -158,6 +159,7 @@ def test_an_unfunded_or_expired_payment_fails_its_simulation(tmp_path: Path) -> 
             assert (answer["success"], answer["transaction"]) == (False, "")
             assert answer["errorReason"] == "transaction_simulation_failed"
             assert words in answer["errorMessage"]
+            assert advice_on(answer["errorMessage"]) != REFUSED
 
 
 @pytest.mark.parametrize("body", [b"", b"[]", b"{}", b"nope", b'{"x402Version":2}', b"[" * 100_000])

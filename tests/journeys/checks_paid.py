@@ -208,6 +208,9 @@ def buyer(site: Site) -> Iterator[str]:
         yield from guarded(answer, what)
     if human.body == agent.body:
         yield "?product=agent shows the same"
+    if agent.body != site.origin.get(f"{BUYER}?product=atlas").body:
+        yield "?product=agent shows something else than ?product=atlas"
+    yield from status_is(site.origin.get(f"{BUYER}?product=nothing"), 404, "?product=nothing")
     answer = site.origin.get(BUYER.rstrip("/"))
     yield from status_is(answer, {301, 302, 307, 308}, "without its slash")
     if answer.get("location") not in {BUYER, site.origin.url + BUYER}:

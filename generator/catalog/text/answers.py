@@ -79,6 +79,10 @@ PAYMENT_NEEDED: Final = (
     "This resource is paid for per request. Sign the exact payment in accepts, send it in the "
     "PAYMENT-SIGNATURE header, and the quoted body is returned once the payment is settled."
 )
+DEVNET_NOTICE: Final = (
+    "This network is a devnet of the service's own, with play money: official clients know public networks alone. "
+    "Started as `emi up --as testnet`, it lends them the test network's ids."
+)
 WHAT_THIS_IS_NOT: Final = (
     "Not financial, investment or trading advice, not a signal, and not a promise of any outcome. "
     "It gives no prices at which to act."
