@@ -18,7 +18,7 @@ _ADVICE: Final = (
     ("txn dead", "it is valid in other rounds than now: sign again"),
     (
         "less than the minimum",
-        "nobody pays the fee of one of its transactions: leave that out or pay it, then sign again",
+        "the fee of one of its transactions is not paid: leave that one out or pay it, then sign again",
     ),
     ("overlapping lease", "its lease is in use by another transaction: wait for that one's last round"),
 )

@@ -235,7 +235,7 @@ async def test_every_answer_on_a_paid_path_exposes_its_headers_and_varies(tmp_pa
     for answer in answers:
         assert answer.headers["Vary"] == "PAYMENT-SIGNATURE, X-PAYMENT"
         exposed = answer.headers["Access-Control-Expose-Headers"]
-            assert {"PAYMENT-RESPONSE", "ETag", "Date", "Link", "X-Request-Id"} <= set(exposed.split(", "))
+        assert {"PAYMENT-RESPONSE", "ETag", "Date", "Link", "X-Request-Id"} <= set(exposed.split(", "))
 
 
 @pytest.mark.parametrize(
