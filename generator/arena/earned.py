@@ -13,9 +13,10 @@ from dataclasses import dataclass
 from math import sqrt
 from typing import Final, NamedTuple
 
-from generator.brain.forecast import EARNED, UNITS
+from generator.brain.forecast import CHANCES_KIND, EARNED, UNITS
 
 CASES: Final = 300
+KIND: Final = CHANCES_KIND  # of the chances that count: another kind begins at no case
 DAYS: Final = 60
 Z_995: Final = 2.575829
 PER_CHANCE: Final = UNITS  # chances are compared in ten-thousandths, as they are published

@@ -12,7 +12,7 @@ from generator.arena import ranges as range_rules
 from generator.arena.outcome import PricePoint, change_bps, fix_price, outcome_of
 from generator.arena.scores import published_triple
 from generator.arena.values import PredictionMade, RangeForecast
-from generator.brain.forecast import Forecast
+from generator.brain.forecast import CHANCES_KIND, Forecast
 from generator.catalog.durations import HOUR_MS, MINUTE_MS
 from generator.catalog.formats import basis_points
 from generator.catalog.words import Prediction
@@ -52,6 +52,7 @@ def predict(
         previous=previous,
         ranges=ranges,
         call=forecast.call,
+        chances_kind=CHANCES_KIND,
     )
 
 

@@ -15,7 +15,7 @@ from generator.arena.scores import confidence_percent, published_triple
 from generator.arena.state import KnownState
 from generator.arena.timetable import Slot, asset_of, round_id_of
 from generator.arena.values import Event, Round
-from generator.brain.forecast import Forecast
+from generator.brain.forecast import CHANCES_KIND, Forecast
 from generator.catalog.formats import basis_points, iso
 from generator.catalog.text.labels import REGIME
 from generator.catalog.text.state import state_words
@@ -64,6 +64,7 @@ def open_round(
         previous=previous,
         simulated_crowd=simulated_crowd,
         call=forecast.call,
+        chances_kind=CHANCES_KIND,
     )
     return replace(filled, sealed_digest=digest_of(forecast_of(filled), salt))
 

@@ -68,11 +68,15 @@ def forecast_of(sealed: Round) -> dict[str, Any]:
 
 
 def called(sealed: Round | PredictionMade) -> dict[str, Any]:
-    """Return what is sealed of a call; nothing of a forecast from before calls, whose digest had none."""
+    """Return what is sealed of a call and of the kind of its chances.
+
+    Nothing of a forecast from before calls or kinds, whose digest had none.
+    """
     move = sealed.move
     if sealed.call is None or move is None:
         return {}
-    return {"call": str(sealed.call), "move": {"chance": move.chance, "base_rate": move.base_rate}}
+    kind = {} if sealed.chances_kind is None else {"chances_kind": sealed.chances_kind}
+    return {"call": str(sealed.call), "move": {"chance": move.chance, "base_rate": move.base_rate}, **kind}
 
 
 def _named(chances: tuple[float, float, float]) -> dict[str, float]:
@@ -278,6 +282,7 @@ def round_of_row(row: Mapping[str, Any]) -> Round:
         outcome=Prediction(row["outcome"]),
         warm_up=bool(row["warm_up"]),
         call=call_of(forecast),
+        chances_kind=forecast.get("chances_kind"),
     )
 
 

@@ -8,8 +8,9 @@ They are computed from numbers as published, so a reader gets the same.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from math import log
 from typing import Final
 
@@ -18,6 +19,7 @@ from generator.arena.moves import LOG_CLAMP, MoveSums, mean
 from generator.arena.rates import rate
 from generator.arena.values import (
     BeforeCalls,
+    EarlierChances,
     ForecastScores,
     PredictionMade,
     Proportion,
@@ -178,16 +180,44 @@ class Sums:
     calls: HitSums = field(default_factory=HitSums)
     before: HitSums = field(default_factory=HitSums)  # of forecasts from before calls, by the word they had
     move: MoveSums = field(default_factory=MoveSums)
+    kind: str | None = None  # of the chances; another kind starts at nothing, and what was before is `earlier`
+    earlier: Sums | None = None
+
+    def of_kind(self, kind: str | None, change: Callable[[Sums], Sums]) -> Sums:
+        """Change the sums of a kind of chances: these, those of an earlier kind, or new ones before which these are."""
+        if kind == self.kind:
+            return change(self)
+        if not (self.predictions or self.resolved or self.earlier):
+            return change(replace(self, kind=kind))
+        if kind is None or (self.earlier is not None and self.earlier.has(kind)):
+            return replace(self, earlier=(self.earlier or Sums()).of_kind(kind, change))
+        return change(Sums(kind=kind, earlier=self))
+
+    def has(self, kind: str) -> bool:
+        """Return whether these sums, or earlier ones, are of a kind."""
+        return self.kind == kind or (self.earlier is not None and self.earlier.has(kind))
 
     def counted(self, case: Case, sign: int = 1) -> Sums:
         """Count a forecast that is there (sign 1), or is no more as it was (sign -1); one without chances is none."""
         if case.probabilities is None:
             return self
+        return self.of_kind(case.chances_kind, partial(Sums._counted, case=case, sign=sign))
+
+    def _counted(self, case: Case, sign: int) -> Sums:
         is_void = case.outcome is None and case.void_reason is not None
         return replace(self, predictions=self.predictions + sign, void=self.void + (sign if is_void else 0))
 
     def ended(self, cases: Iterable[Case]) -> Sums:
         """Score forecasts that came due together, in one tick; those of one hour move together."""
+        sums = self
+        by_kind: dict[str | None, list[Case]] = {}
+        for case in cases:
+            by_kind.setdefault(case.chances_kind, []).append(case)
+        for kind, of_kind in by_kind.items():
+            sums = sums.of_kind(kind, partial(Sums._ended, cases=of_kind))
+        return sums
+
+    def _ended(self, cases: Iterable[Case]) -> Sums:
         scored = [
             (case, case.outcome, case.probabilities, case.base_rate)
             for case in cases
@@ -264,7 +294,25 @@ def track_record(kind: str, sums: Sums, *, warm_up: int = 0, backtest: bool = Fa
         bins=bins_of(BIN_EDGES, calls.bins, backtest=backtest),
         move=sums.move.scores(backtest=backtest),
         before_calls=_before_calls(sums.before, backtest=backtest),
+        chances_kind=sums.kind,
+        earlier=tuple(_earlier(sums.earlier, backtest=backtest)),
     )
+
+
+def _earlier(sums: Sums | None, *, backtest: bool) -> Iterator[EarlierChances]:
+    while sums is not None:
+        score = mean(sums.brier_e8, _E8, sums.resolved)
+        usual = mean(sums.base_rate_e8, _E8, sums.resolved)
+        yield EarlierChances(
+            kind=sums.kind,
+            predictions=sums.predictions,
+            resolved=sums.resolved,
+            brier=score,
+            base_rate_brier=usual,
+            skill_percent=skill_percent(score, usual),
+            hit=sums.calls.total.rate(backtest=backtest),
+        )
+        sums = sums.earlier
 
 
 def _by_call(hits: HitSums, *, backtest: bool) -> dict[Call, Proportion]:

@@ -56,6 +56,7 @@ class Round:
     base_rate: tuple[float, float, float] | None = None  # the forecast's causal base rates; as published, 4 decimals
     previous: Prediction | None = None  # the asset's last outcome known when the forecast was sealed (persistence)
     call: Call | None = None  # None without a forecast, and where it was sealed before calls existed
+    chances_kind: str | None = None  # None without a forecast, and where it was sealed before kinds existed
 
     @property
     def move(self) -> MoveChance | None:
@@ -335,6 +336,19 @@ class BeforeCalls:
 
 
 @dataclass(frozen=True, slots=True)
+class EarlierChances:
+    """Forecasts whose chances were made in another way than today's: they stay in the record, and are scored apart."""
+
+    kind: str | None  # None: from before kinds were stored
+    predictions: int
+    resolved: int
+    brier: float | None  # three-class, 0..2
+    base_rate_brier: float | None
+    skill_percent: float | None
+    hit: Proportion  # of all calls
+
+
+@dataclass(frozen=True, slots=True)
 class ForecastScores:
     """Scores of resolved forecasts of one kind (`hourly`: one per asset an hour; `arena`: the rounds).
 
@@ -358,6 +372,8 @@ class ForecastScores:
     no_calls: int = 0  # resolved without a call: neither right nor wrong
     move: MoveScores = field(default_factory=MoveScores)
     before_calls: BeforeCalls | None = None  # None where there are none
+    chances_kind: str | None = None  # of all that is scored here
+    earlier: tuple[EarlierChances, ...] = ()  # what was scored before, by kind, the newest first
 
 
 @dataclass(frozen=True, slots=True)
@@ -382,6 +398,7 @@ class PredictionMade:
     ranges: Mapping[str, RangeForecast] | None = None  # by horizon, from the same start price
     moves: Mapping[str, Move] = field(default_factory=dict)  # of the horizons that ended
     call: Call | None = None  # None where it was stored before calls existed
+    chances_kind: str | None = None  # how its chances were made; None where it was stored before kinds existed
 
     @property
     def move(self) -> MoveChance | None:

@@ -10,6 +10,11 @@ from generator.brain.smoothing import latched
 from generator.catalog.words import PREDICTION_OF_CALL, Call, Prediction
 from generator.market.bars import FloatArray
 
+CHANCES_KIND: Final = "law"
+"""How the chances of a forecast are made: from the kept law of moves. It is stored and sealed with them.
+
+Another kind is scored apart; forecasts from before kinds have none.
+"""
 UNITS: Final = 10_000  # a published chance is a whole number of these
 ENTER_SMALL: Final = 5_000  # the band's chance from which a small move is called
 KEEP_SMALL: Final = 4_500  # and to which that call is kept

@@ -21,7 +21,8 @@ KEPT: Final = 256  # changes of each state: months of them
 HOURS: Final = 720  # of expected volatility
 UNRATED: Final = 2  # the step of volatility while it is not known
 NEVER_UNKNOWN: Final = -1  # a label is always one of five
-FEWEST_SPELLS: Final = 10  # of which a share is given
+FEWEST_SPELLS: Final = 30  # of which a share is given
+_TAIL: Final = 0.025  # on either side of an interval of 95%
 FEWEST_DAYS: Final = 7  # on which they began
 _NORMAL_95: Final = 1.959964
 
@@ -124,7 +125,8 @@ def survival(spells: Sequence[Spell], hours: float) -> Share | None:
     """Return the share of spells that lasts longer than so many hours; None where none was watched for so long.
 
     The product of 1 - ended / still there over the lengths at which some ended (Kaplan and Meier, 1958), with the
-    interval of Greenwood (1926) on the scale of log(-log).
+    interval of Greenwood (1926) on the scale of log(-log). Where none or all ended the limits are exact (Clopper and
+    Pearson, 1934), of the spells that were watched for so long.
 
     >>> ended = [Spell(0, 0, hours * HOUR_MS, 1) for hours in (1, 2, 3, 4)]
     >>> survival(ended, 2).value
@@ -149,12 +151,17 @@ def survival(spells: Sequence[Spell], hours: float) -> Share | None:
 
     if share > 0.0 and hours > seen[-1]:
         return None
-    return _with_interval(share, spread)
+    watched = len(seen) - bisect_left(seen, hours) if share == 1.0 else len(seen)
+    return _with_interval(share, spread, watched)
 
 
-def _with_interval(share: float, spread: float) -> Share:
-    if not 0.0 < share < 1.0:
-        return Share(share, share, share)
+def _with_interval(share: float, spread: float, watched: int) -> Share:
+    """Return a share with its interval; `watched` spells say so where none or all ended."""
+    rarest = _TAIL ** (1.0 / watched)
+    if share >= 1.0:
+        return Share(1.0, rarest, 1.0)
+    if share <= 0.0:
+        return Share(0.0, 0.0, 1.0 - rarest)
     width = _NORMAL_95 * math.sqrt(spread) / abs(math.log(share))
     return Share(share, share ** math.exp(width), share ** math.exp(-width))
 

@@ -148,6 +148,18 @@ class BeforeCallsRecord(Body):
     chance_percent: Percent = Field(description="Hit rate of always naming the outcome most frequent before, percent.")
 
 
+class EarlierChancesRecord(Body):
+    """Forecasts whose chances were made in another way than today's, scored apart."""
+
+    kind: str | None = Field(description="How the chances were made; null: before that was stored.")
+    predictions: int = Field(description="Forecasts made.")
+    resolved: int = Field(description="Forecasts whose outcome is known.")
+    brier: Score = Field(description="Three-class Brier score, 0..2, lower is better.")
+    brier_baseline: Score = Field(description="Brier score of the base rate over the same forecasts.")
+    skill_percent: Percent = Field(description="1 - brier / brier_baseline, in percent.")
+    hit: Rate = Field(description="How often calls came true.")
+
+
 class TrackRecord(Body):
     """Scores of resolved forecasts of one kind."""
 
@@ -177,6 +189,13 @@ class TrackRecord(Body):
     move: MoveRecord = Field(description="Whether prices moved: all forecasts, scored.")
     before_calls: BeforeCallsRecord | None = Field(
         description="Forecasts from before calls existed, as scored then; null where there are none."
+    )
+    chances_kind: str | None = Field(
+        description="How the chances of all that is scored here were made: law, from the kept law of moves over their "
+        "expected size; null where none was made since that is stored."
+    )
+    earlier_chances: tuple[EarlierChancesRecord, ...] = Field(
+        description="What was made in another way before, the newest first; it stays in the record."
     )
     statement: str = Field(description="What the record shows, in one plain sentence.")
 
@@ -263,6 +282,8 @@ def track_record(record: values.ForecastScores, *, simulated: bool) -> TrackReco
         calibration=tuple(map(calibration_bin, record.bins)),
         move=move_record(record.move),
         before_calls=_before_calls(record.before_calls),
+        chances_kind=record.chances_kind,
+        earlier_chances=tuple(map(_earlier, record.earlier)),
         statement=statement(record, simulated=simulated),
     )
 
@@ -279,6 +300,18 @@ def _before_calls(before: values.BeforeCalls | None) -> BeforeCallsRecord | None
         hit=published_rate(before.hit),
         by_word=_by_call(before.by_word),
         chance_percent=before.chance.percent,
+    )
+
+
+def _earlier(chances: values.EarlierChances) -> EarlierChancesRecord:
+    return EarlierChancesRecord(
+        kind=chances.kind,
+        predictions=chances.predictions,
+        resolved=chances.resolved,
+        brier=chances.brier,
+        brier_baseline=chances.base_rate_brier,
+        skill_percent=chances.skill_percent,
+        hit=published_rate(chances.hit),
     )
 
 

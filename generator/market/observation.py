@@ -4,12 +4,25 @@ Times are integer UTC milliseconds on the market clock, except where a name says
 """
 
 import math
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
 from generator.catalog.words import SourceMode, SourceStatus
 from generator.market.bars import BAR_MS, BarFrame, FloatArray
+
+
+def disagreement_bps(prices: Sequence[float]) -> float | None:
+    """Return how far prices of venues lie apart, in basis points of the lowest; None of fewer than two.
+
+    >>> disagreement_bps([100.0, 100.1, 100.05]), disagreement_bps([100.0])
+    (10.0, None)
+    """
+    if len(prices) < 2:
+        return None
+    return round(1e4 * (max(prices) / min(prices) - 1.0), 4)
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +42,7 @@ class FundingRate:
     rate_8h: float  # fraction per 8 hours
     venues: tuple[str, ...]
     as_of_ms: int
+    by_venue: Mapping[str, float] = field(default_factory=dict)  # what each said, also one that is left out
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +80,22 @@ class AssetObservation:
     open_interest: OpenInterestSum | None = None
     liquidations: LiquidationSums | None = None
     limitations: tuple[str, ...] = ()
+    disagreement_bps: float | None = None  # highest less lowest price of the venues that agree; None of fewer than two
+
+    @property
+    def of_venues(self) -> dict[str, Any]:
+        """What venues say of the book and of futures, as the memory keeps it; None where unknown."""
+        book = self.book
+        funding = self.funding
+        interest = self.open_interest
+        return {
+            "funding": dict(funding.by_venue) if funding else None,
+            "contracts": interest.contracts if interest else None,
+            "interest_usd": interest.usd if interest else None,
+            "depth_usd": book.depth_1pct_usd if book else None,
+            "spread_bps": book.spread_bps if book else None,
+            "disagreement_bps": self.disagreement_bps,
+        }
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,6 +29,7 @@ from generator.compose.context import DayBefore, TickContext, Ticks, TickTimes
 from generator.compose.regime import changes, tracked_facts
 from generator.market.observation import Observation
 from generator.record.memory.store import TickTransaction
+from generator.record.memory.venues import VenueFacts
 from generator.runtime.app import MOVED_KEY, OFFSET_KEY, App
 from generator.runtime.market import SOURCES_DEADLINE_S, to_ms
 from generator.runtime.publication import Report, publish
@@ -123,6 +124,8 @@ def play_arena(
     with app.record.memory.tick() as transaction:
         arena = play_tick(transaction, inputs, brain_state, published_ms)
         _note_replay(transaction, observation, inputs)
+        of_venues = {asset: seen.of_venues for asset, seen in observation.assets.items()}
+        transaction.keep_venues(VenueFacts(inputs.now_ms, observation.market_ms, of_venues))
         number = transaction.reserve_generation(newest)
 
     app.record.box.acknowledge(arena.refused)  # only now: what is counted is on disk

@@ -82,6 +82,7 @@ def test_a_round_is_published_field_by_field() -> None:
             "confidence": played.confidence_percent,
             "regime_mode": "NEUTRAL",
             "call": str(played.call),
+            "chances_kind": "law",
             "move": {
                 "chance": round(1 - played.probabilities[1], 4),
                 "base_rate": round(1 - played.base_rate[1], 4),

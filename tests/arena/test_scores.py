@@ -13,6 +13,7 @@ from generator.arena.scores import BIN_EDGES, ORDER, Sums, log_score, published_
 from generator.arena.values import PredictionMade
 from generator.brain.forecast import OutcomeChances
 from generator.catalog.words import PREDICTION_OF_CALL, Call, Prediction
+from tests.support import filled_memory
 
 WORDS = st.sampled_from(list(Prediction))
 UNITS = st.tuples(st.integers(0, 10_000), st.integers(0, 10_000)).map(sorted)
@@ -105,3 +106,44 @@ def test_a_bin_below_thirty_cases_gives_no_rate() -> None:
 def test_an_invalid_distribution_is_refused(wrong: tuple[float, float, float]) -> None:
     with pytest.raises(ValueError, match="not probabilities"):
         published_triple(OutcomeChances(*wrong))
+
+
+def of_kind(kind: str | None, hour: int, outcome: Prediction | None = Prediction.BULLISH) -> PredictionMade:
+    return replace(filled_memory.prediction("BTC", hour * 3_600_000, ended=False), chances_kind=kind, outcome=outcome)
+
+
+def scored(sums: Sums, *cases: PredictionMade) -> Sums:
+    for case in cases:
+        sums = sums.counted(case).ended([case])
+    return sums
+
+
+def test_another_kind_of_chances_begins_at_nothing_and_the_one_before_stays() -> None:
+    before = scored(Sums(), *(of_kind(None, hour) for hour in range(5)))
+
+    after = scored(before, of_kind("law", 5), of_kind("law", 6))
+
+    record = track_record("hourly", after)
+    assert (record.chances_kind, record.predictions, record.resolved) == ("law", 2, 2)
+    [earlier] = record.earlier
+    assert (earlier.kind, earlier.predictions, earlier.resolved) == (None, 5, 5)
+    assert earlier.brier == track_record("hourly", before).brier
+    assert track_record("hourly", before).earlier == ()
+
+
+def test_a_forecast_of_an_earlier_kind_that_comes_due_late_counts_there() -> None:
+    pending = of_kind(None, 1, None)
+    sums = Sums().counted(pending)
+    sums = scored(sums, of_kind("law", 2))
+
+    late = sums.ended([replace(pending, outcome=Prediction.BEARISH), of_kind("law", 3)])
+
+    assert (late.kind, late.predictions, late.resolved) == ("law", 1, 2)
+    assert late.earlier is not None
+    assert (late.earlier.kind, late.earlier.predictions, late.earlier.resolved) == (None, 1, 1)
+
+
+def test_what_has_no_kind_is_the_earliest_in_whichever_order_it_is_counted() -> None:
+    cases = [of_kind("law", 1), of_kind(None, 2), of_kind("law", 3), of_kind(None, 4)]
+
+    assert scored(Sums(), *cases) == scored(Sums(), *sorted(cases, key=lambda case: case.chances_kind or ""))

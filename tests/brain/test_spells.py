@@ -78,13 +78,24 @@ def test_greenwoods_interval_is_the_published_one() -> None:
     assert found.high == pytest.approx(0.753 ** math.exp(-width), abs=2e-3)
 
 
-def test_a_figure_needs_ten_spells_on_seven_days() -> None:
+def test_the_limits_are_exact_where_none_or_all_ended() -> None:
+    ended = [Spell(0, 0, 5 * HOUR_MS, 1) for _ in range(30)]
+
+    none, every = survival(ended, 4), survival(ended, 5)
+
+    assert none is not None
+    assert every is not None
+    assert (none.value, none.high, every.value, every.low) == (1.0, 1.0, 0.0, 0.0)
+    assert (none.low, every.high) == pytest.approx((0.884, 0.116), abs=5e-4)  # Clopper and Pearson, 30 of 30
+
+
+def test_a_figure_needs_thirty_spells_on_seven_days() -> None:
     def begun(days: list[int]) -> list[Spell]:
         return [Spell(0, day * DAY_MS, day * DAY_MS + HOUR_MS, 1) for day in days]
 
-    assert enough(begun([*range(7), 0, 0, 0]))
-    assert not enough(begun([*range(7), 0, 0]))
-    assert not enough(begun([*range(6), 0, 0, 0, 0]))
+    assert enough(begun([*range(7), *[0] * 23]))
+    assert not enough(begun([*range(7), *[0] * 22]))
+    assert not enough(begun([*range(6), *[0] * 24]))
 
 
 def test_an_unseen_beginning_leaves_a_spell_out_and_an_unseen_end_censors_it() -> None:

@@ -21,9 +21,14 @@ from tests.support.arena_inputs import HOUR, MINUTE, NOON, hours, inputs_at, pla
 from tests.support.databases import url_in
 
 RANGES = ("ranges", "moves", "due_ms")
-LATER_COLUMNS = (*RANGES, "call")
+LATER_COLUMNS = (*RANGES, "call", "chances_kind")
 # What takes a memory from each schema to the one before.
 UNDONE = {
+    "15": (
+        "DROP TABLE venues",
+        "ALTER TABLE rounds DROP COLUMN chances_kind",
+        "ALTER TABLE predictions DROP COLUMN chances_kind",
+    ),
     "14": ("DROP TABLE daily_questions", "DROP TABLE daily_answers"),
     "13": (
         *(f"ALTER TABLE ballots DROP COLUMN {name}" for name in ("q_up", "q_neutral", "q_down")),

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from generator.arena.values import PredictionMade
-from generator.brain.forecast import EARNED, SideRule
+from generator.brain.forecast import CHANCES_KIND, EARNED, SideRule
 from generator.catalog.words import Call, Prediction, SourceMode
 from generator.market.bars import BarFrame
 from generator.market.observation import Observation
@@ -44,7 +44,9 @@ class Live(Replaced):
     mode = SourceMode.LIVE
 
 
-def days_of_leads(first_day: int, days: int, outcome: Prediction) -> list[PredictionMade]:
+def days_of_leads(
+    first_day: int, days: int, outcome: Prediction, kind: str | None = CHANCES_KIND
+) -> list[PredictionMade]:
     """Return five forecasts a day in which up led, all with one outcome."""
     day_ms = 24 * 3_600_000
     return [
@@ -54,6 +56,7 @@ def days_of_leads(first_day: int, days: int, outcome: Prediction) -> list[Predic
             ranges=None,
             outcome=outcome,
             call=Call.NONE,
+            chances_kind=kind,
         )
         for day in range(days)
         for hour in range(5)
@@ -90,6 +93,18 @@ def test_a_live_market_calls_a_side_only_while_its_own_record_earns_it(tmp_path:
     run(work)
 
     assert seen == [None, None, EARNED, EARNED, None]
+
+
+def test_what_another_kind_of_chances_led_earns_nothing(tmp_path: Path) -> None:
+    before = to_ms(NOON) // (24 * 3_600_000) - 200
+
+    async def work() -> None:
+        async with opened(tmp_path, ManualClock(), wrap=Live) as app:
+            filled_memory.fill(app.record.memory, days_of_leads(before, 60, Prediction.BULLISH, None), [])
+            await tick(app, NOON)
+            assert app.market.engine.sides is None
+
+    run(work)
 
 
 def test_the_backtest_earns_nothing(tmp_path: Path) -> None:

@@ -17,7 +17,14 @@ from generator.market.live.readings import (
     Reading,
 )
 from generator.market.live.venues import STABLECOIN
-from generator.market.observation import AssetObservation, FundingRate, LiquidationSums, OpenInterestSum, OrderBook
+from generator.market.observation import (
+    AssetObservation,
+    FundingRate,
+    LiquidationSums,
+    OpenInterestSum,
+    OrderBook,
+    disagreement_bps,
+)
 
 # What is possible, and what is named as far from the other venues'.
 _BASIS: Final = Bounds(0.5, 2.0)  # USD
@@ -91,6 +98,7 @@ def observe_asset(asset: str, snapshot: LiveSnapshot) -> AssetObservation:
         funding=funding,
         open_interest=interest,
         liquidations=liquidations,
+        disagreement_bps=disagreement_bps([quote.mid for quote in in_usd if quote.venue in agreed.venues]),
         limitations=(
             *_price_limits(agreed),
             *change_limits,
@@ -178,7 +186,7 @@ def _funding(rates: Sequence[FundingReading], now_ms: int) -> tuple[FundingRate 
     if assumed:
         limits.append(f"funding: 8 h between payments is assumed for {', '.join(assumed)}")
     as_of_ms = min([now_ms, *(rate.as_of_ms for rate in counted)])
-    return FundingRate(agreed.value, agreed.venues, as_of_ms), limits
+    return FundingRate(agreed.value, agreed.venues, as_of_ms, {rate.venue: rate.rate_8h for rate in rates}), limits
 
 
 def _interest(

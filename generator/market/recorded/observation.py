@@ -110,7 +110,8 @@ def _funding(recording: Recording, asset: str, market_ms: int, limits: list[str]
     known = _row(recording, RecordedKind.FUNDING, asset, market_ms, limits)
     if known is None:
         return None
-    return FundingRate(known[1][0], (recording.origins[RecordedKind.FUNDING].venue,), known[0])
+    venue = recording.origins[RecordedKind.FUNDING].venue
+    return FundingRate(known[1][0], (venue,), known[0], {venue: known[1][0]})
 
 
 def _open_interest(recording: Recording, asset: str, market_ms: int, limits: list[str]) -> OpenInterestSum | None:

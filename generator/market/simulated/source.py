@@ -17,6 +17,7 @@ from generator.market.observation import (
     OpenInterestSum,
     OrderBook,
     SourceHealth,
+    disagreement_bps,
 )
 from generator.market.simulated.market import SimulatedMarket
 from generator.market.simulated.random import Draws, Stream
@@ -105,11 +106,12 @@ class SimulatedSource:
             venues=VENUES,
             change_24h_percent=change,
             book=OrderBook(row["spread_bps"], row["depth_usd"], 100.0 * row["imbalance"], VENUES),
-            funding=FundingRate(row["funding"], VENUES, bar_closed_ms),
+            funding=FundingRate(row["funding"], VENUES, bar_closed_ms, dict.fromkeys(VENUES, row["funding"])),
             open_interest=OpenInterestSum(
                 float(contracts[-1]), _change(contracts), float(usd[-1]), _change(usd), VENUES, bar_closed_ms
             ),
             liquidations=LiquidationSums(float(longs.sum()), float(shorts.sum()), VENUES),
+            disagreement_bps=disagreement_bps(list(mids.values())),
         )
 
 

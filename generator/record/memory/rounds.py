@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import BindParameter, Connection, Table, and_, bindparam, case, func, or_, select, union
 
 from gateway.wire.foreign import read_json
-from generator.arena.earned import LEAST_LEAD, PER_CHANCE, LeadDay
+from generator.arena.earned import KIND, LEAST_LEAD, PER_CHANCE, LeadDay
 from generator.arena.life import ROUND_OPENED
 from generator.arena.play import PlayInputs, PlayResult, PlayState
 from generator.arena.teacher import PredictionChange, RoundChange
@@ -225,6 +225,8 @@ def last_miss(connection: Connection, now_ms: int) -> RangeMiss | None:
 def lead_days(connection: Connection) -> tuple[LeadDay, ...]:
     """Count by UTC day the live hourly forecasts in which a side led, and which side came; days without are left out.
 
+    Only of today's kind of chances: what another kind earned says nothing of this one.
+
     Chances are compared as the whole ten-thousandths that they are published in.
     """
     c = t.predictions.c
@@ -235,7 +237,7 @@ def lead_days(connection: Connection) -> tuple[LeadDay, ...]:
     rose = case((c.outcome == str(Prediction.BULLISH), 1), (c.outcome == str(Prediction.BEARISH), -1), else_=0)
     query = (
         select(func.count(c.id), func.sum(case((up_leads, rose), else_=-rose)))
-        .where(c.warm_up.is_(False), c.outcome.is_not(None), or_(up_leads, down_leads))
+        .where(c.warm_up.is_(False), c.outcome.is_not(None), c.chances_kind == KIND, or_(up_leads, down_leads))
         .group_by(c.start_ms // DAY_MS)
         .order_by(c.start_ms // DAY_MS)
     )

@@ -13,7 +13,7 @@ from sqlalchemy import Connection, Engine, select
 
 from gateway.wire.foreign import read_json
 from generator.arena.ballots import FORM, BallotFile, Judged, Poll
-from generator.arena.earned import Earned, look
+from generator.arena.earned import KIND, Earned, look
 from generator.arena.ladders import LadderTotals, scores_of
 from generator.arena.life import shown_at
 from generator.arena.play import PlayInputs, PlayResult, PlayState
@@ -23,16 +23,17 @@ from generator.catalog.durations import DAY_MS, HOUR_MS
 from generator.catalog.words import RoundPhase
 from generator.lease import Fence, no_fence
 from generator.record.audit.recount import BallotPart
-from generator.record.memory import ballots, daily, database, history, ladders, log, rounds
+from generator.record.memory import ballots, daily, database, history, ladders, log, rounds, venues
 from generator.record.memory import tables as t
 from generator.record.memory import totals as kept_totals
 from generator.record.memory.database import name_of, open_database, translated
 from generator.record.memory.exports import NOTE_PREFIX, Exports, published_rows
 from generator.record.memory.rows import get_meta, put_meta, upsert
 from generator.record.memory.totals import ranges_of_block
+from generator.record.memory.venues import VenueFacts
 
 LESSONS_SHOWN = 20
-EARNED_KEY = "arena.sides"
+EARNED_KEY = f"arena.sides.{KIND}"
 EVENTS_SHOWN = 10
 Value = TypeVar("Value")
 
@@ -459,6 +460,10 @@ class TickTransaction:
             history.store_regime(connection, now_ms, inputs.regime, warm_up=inputs.warm_up)
         if brain_state is not None:
             upsert(connection, t.brain_state, {"id": 1}, {"at_ms": now_ms, "state": brain_state})
+
+    def keep_venues(self, facts: VenueFacts) -> None:
+        """Keep what venues said of books and futures, as it was first in each 5 minutes and each hour."""
+        venues.store(self._connection, facts)
 
     def _store_counted(self, result: PlayResult) -> None:
         """Store what changed, and the running totals after it."""

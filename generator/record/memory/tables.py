@@ -4,7 +4,7 @@ from typing import Any, Final
 
 import sqlalchemy as sa
 
-SCHEMA_VERSION: Final = "14"
+SCHEMA_VERSION: Final = "15"
 """The newest migration; a memory of this schema needs no Alembic to start."""
 SCHEMA_KEY: Final = "schema_version"
 FENCE_KEY: Final = "fence"
@@ -63,6 +63,7 @@ rounds = sa.Table(
     *_maybe(
         sa.String(16), "regime_mode", "call"
     ),  # call: NULL without a forecast, and where it was sealed before calls
+    *_maybe(sa.String(16), "chances_kind"),  # NULL without a forecast, and where it was sealed before kinds existed
     *_maybe(sa.String(32), "price_basis"),
     *_maybe(sa.String(64), "sealed_digest"),
     *_maybe(sa.String(128), "salt"),
@@ -113,6 +114,7 @@ predictions = sa.Table(
     *_maybe(sa.String(8), "previous", "outcome"),
     *_maybe(sa.Text, "void_reason", "ranges", "moves"),  # the last two JSON, by horizon
     *_maybe(sa.String(16), "call"),  # NULL: made before calls existed
+    *_maybe(sa.String(16), "chances_kind"),  # how the chances were made; NULL: before kinds existed
     sa.UniqueConstraint("asset", "start_ms"),
     sa.Index("predictions_by_due", "due_ms"),
     sa.Index("predictions_by_state", "settled", "start_ms"),
@@ -168,6 +170,17 @@ hours = sa.Table(
     *_given(sa.String(24), "label"),
     *_given(sa.Text, "chances", "headline", "prices"),  # JSON: of the four regimes or null; prices JSON, by asset
     *_given(sa.Boolean, "warm_up"),
+)
+
+# What venues said of books and futures, as it was first in each 5 minutes (a day of them) and in each hour.
+venues = sa.Table(
+    "venues",
+    metadata,
+    _id(),
+    *_given(sa.Integer, "minutes"),  # 5 or 60
+    *_given(sa.BigInteger, "at_ms", "market_ms"),  # wall time of the tick, and its market time
+    *_given(sa.Text, "assets"),  # JSON: by asset funding by venue, interest, depth, spread, disagreement; null: unknown
+    sa.Index("venues_by_time", "minutes", "at_ms"),
 )
 
 # The transparency log: entries in order, and the roots of its full tiles (`index` counts tiles of a level).

@@ -164,7 +164,8 @@ def _ranges(stored: Mapping[str, Any]) -> RangeSums:
 
 def _sums(stored: Mapping[str, Any]) -> Sums:
     parts = {"calls": _hits(stored["calls"]), "before": _hits(stored["before"]), "move": _move(stored["move"])}
-    return Sums(**{**stored, **parts})
+    earlier = stored["earlier"]
+    return Sums(**{**stored, **parts, "earlier": None if earlier is None else _sums(earlier)})
 
 
 def _hits(stored: Mapping[str, Any]) -> HitSums:
