@@ -246,10 +246,13 @@ def restore(  # noqa: PLR0917
         opened = open_target(target, fetched_into)
         refuse_if_in_use(places, tuple(folder / lock for lock in LOCK_FILES))
         chosen = newest(opened, name)
+        is_newest = chosen == newest(opened, None)
         fetched = fetch(opened, chosen, fetched_into, known_schemas(), asked, with_keys=identity is not None)
         Restore(fetched, places, print, now, identity=identity).run()
 
     print(_next_steps(fetched.manifest, places))
+    if not is_newest:
+        print("- the first backup into a target that has newer ones than this: emi backup TARGET --smaller")
 
 
 def _next_steps(manifest: Manifest, places: Places) -> str:
@@ -268,7 +271,6 @@ def _next_steps(manifest: Manifest, places: Places) -> str:
             f"- what was paid after the cut: emi payments adopt --since {since} --dry-run, as the gateway's user"
         )
     steps.append(f"- {_log_notice(manifest, places)}")
-    steps.append("- the first backup into a target that has newer ones than this: emi backup TARGET --smaller")
     return "\n".join(steps)
 
 

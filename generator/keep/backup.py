@@ -112,7 +112,9 @@ def make_backup(places: Places, target: Target, now: Now, version: str, meant: M
     except OSError as error:
         raise BackupError(f"no backup was made: {reason_of(error, Path(error.filename or '.'))}") from error
 
-    removed = tuple(sorted(_aged_out(ours | {name: manifest}) | _aged_out(others)))
+    ours[name] = manifest
+    # Those of an earlier version, or of another machine, make room for ours in time; ours never for them.
+    removed = tuple(sorted(_aged_out(ours) | (_aged_out(ours | others) & others.keys())))
     for old in removed:
         target.remove(old)
     return Made(manifest, removed)

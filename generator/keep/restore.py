@@ -34,6 +34,7 @@ from generator.keep.targets import Target, manifest_of, manifests
 
 COMPANIONS: Final = ("", "-wal", "-shm", "-journal", "-damaged")
 """What lies next to a database of SQLite."""
+DATABASES: Final = (MEMORY, LEDGER)
 DRAFT: Final = ".restoring"
 LOOSEST: Final = 200
 SMALL: Final = 1 << 26
@@ -78,9 +79,8 @@ def fetch(
         check_signature(manifest, signer)
     manifest.check_known(known)
 
-    needed = manifest.total_bytes + sum(_most_plain(part) for part in manifest.parts if part.plain is not None)
-    if needed > shutil.disk_usage(folder).free:
-        raise BackupError(f"backup {name} takes {needed / 1e6:.0f} MB unpacked, for which {folder} has no room")
+    archives = [part for part in manifest.parts if part.holds not in DATABASES]
+    _check_room(folder, manifest.total_bytes + sum(part.plain or 0 for part in archives), f"backup {name}")
     files: dict[str, Path] = {part.holds: _fetch(target, name, part, folder) for part in manifest.parts}
 
     keyring = manifest.part(KEYS)
@@ -109,6 +109,11 @@ def _fetch(target: Target, name: str, part: Part, folder: Path) -> Path:
     if (size, digest.hexdigest()) != (part.bytes, part.sha256):
         raise BackupError(f"backup {name}: {part.file} is not what its manifest says: choose another backup")
     return path
+
+
+def _check_room(folder: Path, needed: int, what: str) -> None:
+    if needed > shutil.disk_usage(folder).free:
+        raise BackupError(f"{what} takes {needed / 1e6:.0f} MB in {folder}, which has no room for it")
 
 
 def _most_plain(part: Part) -> int:
@@ -273,6 +278,7 @@ class Restore:
         made = self._make_parents(database.path, part)
         for folder in made:
             drafts.callback(_remove_if_empty, folder)
+        _check_room(database.path.parent, part.plain or 0, source.name)
         self._at = draft = _draft_of(database.path)
         for suffix in COMPANIONS:
             drafts.callback(draft.with_name(draft.name + suffix).unlink, missing_ok=True)
@@ -310,10 +316,12 @@ class Restore:
             replace_file(mark, f"{self._fetched.manifest.name}\n".encode(), PUBLIC)
 
     def _unmark(self) -> None:
-        for mark in self._marks():
-            if mark.exists():
-                mark.unlink()
-                sync_file(mark.parent)
+        marks = [mark for mark in self._marks() if mark.exists()]
+        if marks:
+            os.sync()  # everything else is on the disk before a mark goes, names as well
+        for mark in marks:
+            mark.unlink()
+            sync_file(mark.parent)
 
     def _put(self, archives: dict[str, Path], keyring: io.BytesIO | None) -> None:
         for holds, database in self._databases():

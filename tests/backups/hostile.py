@@ -280,6 +280,7 @@ CASES: Final[dict[str, Callable[[Attacked], None]]] = {
     # Databases.
     "memory: not a database": lambda it: it.put("memory", gzip.compress(b"x" * 8192), 8192),
     "memory: 30 MB of zeros": lambda it: bomb(it, "memory", None),
+    "memory: 30 MB of zeros, claimed to be a petabyte": lambda it: bomb(it, "memory", 10**15),
     "memory: the payments ledger": lambda it: in_place_of(it, "memory", "ledger"),
     "memory: not what the manifest says": lambda it: change_database(it, "memory", GENERATION),
     "memory: an invalid number of releases": lambda it: change_database(

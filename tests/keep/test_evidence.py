@@ -1,5 +1,6 @@
 """What is tampered with is refused, what is lost is missed, and docs/proof/backups.md has each row of both."""
 
+import json
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
@@ -88,9 +89,19 @@ def test_a_backup_that_another_wrote_takes_the_place_of_none(machine: Machine) -
     manifest.write_text(manifest.read_text().replace(NAME, FORGED).replace('"log_size": 15', '"log_size": 99'))
 
     made = machine.back_up(LATER.replace(hour=21))
+    later = [machine.back_up(LATER.replace(day=26 + day)).manifest.name for day in (0, 1)]
 
     assert made.removed == ()
-    assert machine.target.names() == [NAME, FORGED, made.manifest.name]
+    assert machine.target.names() == [NAME, FORGED, made.manifest.name, *later]
+
+
+def test_a_backup_of_an_earlier_version_makes_room_for_newer_ones(machine: Machine) -> None:
+    machine.reset(kept(machine))
+    unsigned = machine.back_up(LATER).manifest.name
+    manifest = machine.folder / "kept" / unsigned / "manifest.json"
+    manifest.write_text(json.dumps(json.loads(manifest.read_text()) | {"signature": "", "format": 1}))
+
+    assert machine.back_up(LATER.replace(minute=45)).removed == (unsigned,)
 
 
 def test_an_older_record_is_backed_up_where_that_is_meant(machine: Machine) -> None:
