@@ -19,6 +19,7 @@ from aiohttp.abc import AbstractResolver
 from yarl import URL
 
 from gateway.wire.foreign import read_json
+from gateway.wire.outgoing import proxy_for
 
 DISTRIBUTION: Final = "educational-market-intelligence"
 # Recommended by RFC 8305 before the next address is tried as well.
@@ -39,7 +40,7 @@ class RemoteError(Exception):
 class Http:
     """Send requests, each once over a connection of its own; used as an async context manager.
 
-    Redirects are not followed, cookies and proxies of the environment are ignored, TLS is verified.
+    Redirects are not followed, cookies are ignored, TLS is verified. The environment names a proxy, but for loopback.
 
     Args:
         resolver: the system's by default, in a thread.
@@ -114,7 +115,14 @@ class Http:
         session = self._keeping if kept else self._session
         async with (
             asyncio.timeout(timeout_s),
-            session.request(method, URL(url, encoded=True), headers=typed, data=body, allow_redirects=False) as answer,
+            session.request(
+                method,
+                URL(url, encoded=True),
+                headers=typed,
+                data=body,
+                allow_redirects=False,
+                proxy=proxy_for(url),
+            ) as answer,
         ):
             if note is not None:
                 note(answer.headers)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import os
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 
 PREFIX: Final = "EMI_"
 FILE: Final = "emi.yaml"
+_OF_A_SERVICE: Final = re.compile(r"EMI_SERVICE_(HOST|PORT(_\w+)?)|EMI_PORT_\d+_(TCP|UDP|SCTP)(_\w+)?")
+_URL_OF_A_SERVICE: Final = re.compile(r"(tcp|udp|sctp)://")
 
 Settings = TypeVar("Settings")
 
@@ -78,7 +81,22 @@ def _check_folders(folders: Sequence[Path]) -> None:
     check_candles(folders, ASSETS)
 
 
+def _check_kubernetes(environment: Mapping[str, str]) -> None:
+    """Explain the variables that Kubernetes adds for a Service called `emi`; they are no settings."""
+    added = [
+        name
+        for name, value in environment.items()
+        if _OF_A_SERVICE.fullmatch(name) or (name == "EMI_PORT" and _URL_OF_A_SERVICE.match(value))
+    ]
+    if added:
+        raise GeneratorError(
+            f"environment: {', '.join(sorted(added))}: Kubernetes adds these for a Service named 'emi', they are no "
+            "settings; write 'enableServiceLinks: false' into the pod's spec, or give the Service another name"
+        )
+
+
 def _load(kind: Callable[..., Settings], flags: Mapping[str, Any]) -> Settings:
+    _check_kubernetes(os.environ)
     known = known_names()
     for name in os.environ:
         if name.startswith(PREFIX):

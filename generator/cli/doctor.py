@@ -153,6 +153,8 @@ def _examine_origin(url: str | None) -> list[Check]:
     if any(is_sqlite(where) for where in (settings.memory, gateway.ledger_where)):
         kept += check_sqlite()
 
+    kept += check_outgoing()
+
     # A running `emi up` is its own gateway, whatever else listens on the configured port.
     gateways = [local_origin(gateway.host, gateway.port)] if configured == settings.origin else []
     metrics = f"http://127.0.0.1:{gateway.metrics_port}/metrics" if gateway.metrics_port else None
@@ -184,6 +186,14 @@ def check_inbox(inbox: Path) -> list[Check]:
     return [
         Check("inbox", False, f"{len(quarantined)} quarantined in {folder}, for two ticks failed with them: {named}")
     ]
+
+
+def check_outgoing() -> list[Check]:
+    """Say which proxy and certificates the environment names for what is asked of others; nothing where none."""
+    from gateway.wire.outgoing import described
+
+    way = described()
+    return [] if way is None else [Check("way out", None, f"{way}; the programs use what their own environment names")]
 
 
 def is_sqlite(where: str | Path) -> bool:

@@ -6,6 +6,7 @@ from typing import Any, Final
 import aiohttp
 
 from gateway.wire.foreign import read_json
+from gateway.wire.outgoing import proxy_for
 from generator.inbox.chain import IndexerError
 
 TIMEOUT_S: Final = 4.0
@@ -32,7 +33,9 @@ class Indexer:
             )
 
         try:
-            async with self._session.get(self._url + path, params=dict(query), allow_redirects=False) as answer:
+            url = self._url + path
+            proxy = proxy_for(url)
+            async with self._session.get(url, params=dict(query), allow_redirects=False, proxy=proxy) as answer:
                 if answer.status != 200:
                     raise IndexerError(f"the indexer answered {answer.status}")
                 return read_json(await _body(answer))

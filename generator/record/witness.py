@@ -13,6 +13,7 @@ from typing import Final
 import aiohttp
 import structlog
 
+from gateway.wire.outgoing import proxy_for
 from generator.errors import GeneratorError
 from generator.record.log.cosignatures import times_of
 from generator.record.log.note import NoteError, other_lines, signatures_of
@@ -141,7 +142,7 @@ class Witnesses:
         body = f"old {old}\n{proof}\n".encode() + head
         url = f"{witness.url.rstrip('/')}/add-checkpoint"
 
-        async with session.post(url, data=body, allow_redirects=False) as answer:
+        async with session.post(url, data=body, allow_redirects=False, proxy=proxy_for(url)) as answer:
             text = await _read(answer)
             if answer.status == HTTPStatus.CONFLICT and answer.content_type == SIZE_TYPE:
                 raise BehindError(_size_of(text))

@@ -130,6 +130,25 @@ def test_credentials_in_the_url_of_an_object_store_are_refused_and_not_repeated(
         assert "hunter2" not in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("EMI_PORT", "tcp://10.0.0.1:8402"),
+        ("EMI_SERVICE_HOST", "10.0.0.1"),
+        ("EMI_SERVICE_PORT_HTTP", "8402"),
+        ("EMI_PORT_8402_TCP_ADDR", "10.0.0.1"),
+    ],
+)
+def test_a_variable_that_kubernetes_adds_is_explained(name: str, value: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(name, value)
+
+    with pytest.raises(GeneratorError, match="enableServiceLinks: false") as error:
+        generator_settings()
+
+    assert name in str(error.value)
+    assert "Kubernetes" in str(error.value)
+
+
 def test_the_example_file_names_every_setting() -> None:
     text = (Path(__file__).parents[2] / "emi.example.yaml").read_text()
 

@@ -237,7 +237,7 @@ async def test_what_cannot_be_decoded_within_the_limit_is_an_error(answer: bytes
 
 
 @in_loop
-async def test_proxies_of_the_environment_are_ignored(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_proxies_of_the_environment_are_ignored_for_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
     peer = Peer(OK)
     async with peer.running(), Http() as http:

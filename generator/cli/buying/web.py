@@ -10,6 +10,7 @@ from typing import Any, Final, Protocol
 import aiohttp
 
 from gateway.wire.foreign import read_json
+from gateway.wire.outgoing import proxy_for
 
 ANSWER_TIMEOUT_S: Final = 30.0
 CONNECT_TIMEOUT_S: Final = 5.0
@@ -80,7 +81,7 @@ class AiohttpWeb:
         """Return the answer to one GET; raise Unanswered when none came whole."""
         asked = {"accept-encoding": "identity", **(headers or {})}
         try:
-            async with self._session.get(url, headers=asked, allow_redirects=False) as answer:
+            async with self._session.get(url, headers=asked, allow_redirects=False, proxy=proxy_for(url)) as answer:
                 named = tuple((name.lower(), value) for name, value in answer.headers.items())
                 return WebAnswer(answer.status, named, await _body(answer))
         except TimeoutError as problem:

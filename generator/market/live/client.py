@@ -73,9 +73,11 @@ class VenueClient:
     def exchange(self) -> Any:
         """The ccxt exchange, made at the first use."""
         if self._exchange is None:
-            options = {"warnOnFetchOpenOrdersWithoutSymbol": False, **self.spec.options}
+            # ccxt brings certificates of its own; those of SSL_CERT_FILE count as well.
+            ours = {"warnOnFetchOpenOrdersWithoutSymbol": False, "include_OS_certificates": True}
+            options = {**ours, **self.spec.options}
             timeout_ms = max(1, round(1000 * self._timeout_s))
-            config = {"enableRateLimit": True, "timeout": timeout_ms, "options": options}
+            config = {"enableRateLimit": True, "timeout": timeout_ms, "options": options, "aiohttp_trust_env": True}
             self._exchange = self._factory(self.spec.ccxt_id, config)
             # The currency lists are large and nothing here reads them.
             self._exchange.has["fetchCurrencies"] = False
