@@ -141,6 +141,15 @@ class GatewaySettings(BaseSettings):
     settle_timeout_seconds: float = Field(
         default=15.0, gt=0, le=120, description="Later is an unknown outcome, which evidence ends."
     )
+    free_votes_per_address: int = Field(
+        default=40,
+        ge=1,
+        le=500,
+        description=(
+            "Free ballots of a round, or a daily question, from one network address: a class behind one router. An "
+            "address may have six connections open for each, 64 at least."
+        ),
+    )
     payments_at_once: int = Field(
         default=1_024,
         ge=1,

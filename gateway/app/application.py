@@ -17,7 +17,15 @@ from starlette.routing import BaseRoute, Mount, Route
 
 from gateway.app.loops import repeat, running, say_alive_forever
 from gateway.app.preview import Preview
-from gateway.app.server import CONNECTIONS, Connection, Connections, http_server, listen
+from gateway.app.server import (
+    BROWSER_OPENS,
+    CONNECTIONS,
+    MAX_OPEN_PER_ADDRESS,
+    Connection,
+    Connections,
+    http_server,
+    listen,
+)
 from gateway.app.state import GatewayState, open_state
 from gateway.buyer.free_vote import FORGET_EVERY_S, FreeVote
 from gateway.buyer.page import buyer_routes, load_templates
@@ -83,12 +91,13 @@ def build_app(
             gateway = await stack.enter_async_context(
                 open_state(settings, clock=clock, http=client, metrics=metrics, files=files, step=step)
             )
-            free_vote = FreeVote(settings.inbox_path, settings.free_vote_path, clock)
+            free_vote = FreeVote(settings.inbox_path, settings.free_vote_path, clock, settings.free_votes_per_address)
             connections = Connections(
                 quotes=gateway.quotes.current,
                 clients=gateway.clients,
                 malformed=metrics.malformed,
                 payments=settings.payments_at_once,
+                per_address=max(MAX_OPEN_PER_ADDRESS, BROWSER_OPENS * settings.free_votes_per_address),
             )
 
             app.state.gateway = gateway

@@ -38,6 +38,9 @@ KEEP_ALIVE_S: Final = 15
 BACKLOG: Final = 2_048
 MAX_OPEN: Final = 4_096
 MAX_OPEN_PER_ADDRESS: Final = 64
+"""Where few voters share an address; where they may be many, a browser of each has its connections."""
+BROWSER_OPENS: Final = 6
+"""So many connections a browser opens to one host."""
 # Database, vault, log, listening sockets: more than they ever need.
 OTHER_FILES: Final = 128
 REQUEST_TIMEOUT_S: Final = 10.0
@@ -66,6 +69,7 @@ class Connections:
         clients: who really asks.
         malformed: counts what is not HTTP.
         payments: how many payments may be in flight.
+        per_address: so many connections one address may have open.
     """
 
     def __init__(
@@ -75,6 +79,7 @@ class Connections:
         clients: Clients,
         malformed: PrometheusCounter,
         payments: int,
+        per_address: int = MAX_OPEN_PER_ADDRESS,
     ) -> None:
         self._quotes = quotes
         self._clients = clients
@@ -84,6 +89,7 @@ class Connections:
         self.open: set[Connection] = set()
         self._of: Counter[str] = Counter()
         self.most = _clients_at_once(payments)
+        self.per_address = per_address
 
     def challenge(self, url: bytes, server_headers: list[tuple[bytes, bytes]]) -> bytes | None:
         """Return the finished challenge for a request target without query, if it may be quoted now.
@@ -104,7 +110,7 @@ class Connections:
         group = connection.group
         if group is not None:
             self._of[group] += 1
-        return len(self.open) <= self.most and (group is None or self._of[group] <= MAX_OPEN_PER_ADDRESS)
+        return len(self.open) <= self.most and (group is None or self._of[group] <= self.per_address)
 
     def forget(self, connection: Connection) -> None:
         """Count a connection out."""

@@ -41,7 +41,10 @@ from gateway.wire.refusals import RefusedError
 BALLOT_PATH: Final = "/x402-buyer/ballot"
 HEADER: Final = "x-ballot"
 WAYS: Final = ("free", "chain")
+PER_VOTER: Final = 3
+"""Requests of one vote: it is prepared, sent, and perhaps changed."""
 PER_MINUTE: Final = 30
+"""Of one address at least."""
 MAX_AT_ONCE: Final = 16
 RETRY_S: Final = 5
 TIMEOUT_S: Final = 4.0
@@ -142,7 +145,8 @@ class BallotDesk:
         self._clients = clients
         self._problems = problems
         self._free = free_vote
-        self._rate = RateLimit(min(PER_MINUTE, settings.rate_limit_per_minute), clock)
+        per_minute = max(PER_MINUTE, PER_VOTER * settings.free_votes_per_address)
+        self._rate = RateLimit(min(per_minute, settings.rate_limit_per_minute), clock)
         self._running = 0
 
     async def show(self, request: Request) -> Response:

@@ -20,6 +20,7 @@ from typing import Final, NamedTuple, TypeVar
 import structlog
 
 from gateway.buyer.places import (
+    FOR_NEW_NETWORKS,
     FOR_NEWCOMERS,
     FREED_BEFORE_CLOSE_MS,
     PER_ADDRESS,
@@ -50,12 +51,13 @@ WORDS_ALONE: Final = (
     "The next round takes chances."
 )
 NO_PLACE: Final = {
-    NoPlace.ADDRESS: f"{PER_ADDRESS} free ballots of this {{what}} came from your network address, which is the most.",
-    NoPlace.NETWORK: f"{PER_NETWORK} free ballots of this {{what}} came from the network around your address, "
-    "the most.",
+    NoPlace.ADDRESS: "{per_address} free ballots of this {what} came from your network address, which is the most.",
+    NoPlace.NETWORK: "{per_network} free ballots of this {what} came from the network around your address, the most.",
     NoPlace.NEWCOMERS: f"{FOR_NEWCOMERS} free ballots of this {{what}} came from new voters. The places that are left "
     "are kept until {freed:%H:%M} UTC for voters of earlier rounds; then they are everybody's. A vote on chain still "
     "counts.",
+    NoPlace.NEW_NETWORKS: f"The last {FOR_NEW_NETWORKS} places of this {{what}} are kept for networks from which no "
+    "free ballot came. A vote on chain still counts.",
     NoPlace.ROUND: f"{PER_ROUND} free ballots of this {{what}} were taken, which is the most. "
     "A vote on chain still counts.",
 }
@@ -80,14 +82,17 @@ class FreeVote:
         folder: the generator's inbox.
         counts: the file of the places that were taken.
         clock: of the gateway.
+        per_address: so many free ballots of a round one address may send.
     """
 
-    def __init__(self, folder: Path, counts: Path, clock: Clock) -> None:
+    def __init__(self, folder: Path, counts: Path, clock: Clock, per_address: int = PER_ADDRESS) -> None:
         self._folder = folder
+        self._per_address = per_address
         self._clock = clock
         # What takes ballots, and the places that were taken: of the round, and of the daily question.
-        self._of_rounds = _Kind(OPEN_ROUND, "round", Places(counts))
-        self._of_days = _Kind(OPEN_DAILY, "question", Places(counts.with_name(f"daily-{counts.name}")))
+        self._of_rounds = _Kind(OPEN_ROUND, "round", Places(counts, per_address))
+        of_days = Places(counts.with_name(f"daily-{counts.name}"), per_address)
+        self._of_days = _Kind(OPEN_DAILY, "question", of_days)
         self._earlier = _EarlierVoters(folder / EARLIER_VOTERS)
         # One thread: ballots are counted one after the other, and a disk that hangs holds up nothing else.
         self._thread = ThreadPoolExecutor(1, "free-vote")
@@ -179,7 +184,13 @@ class FreeVote:
         until_ms = freed_ms if why is NoPlace.NEWCOMERS else taking.closes_ms
         wait_s = max(1, math.ceil((until_ms - self._now_ms()) / 1000))
         reason = "too_many" if why in TOO_MANY else "full"
-        return BallotAnswer(429, reason, NO_PLACE[why].format(freed=_time(freed_ms), what=kind.what), wait_s)
+        text = NO_PLACE[why].format(
+            freed=_time(freed_ms),
+            what=kind.what,
+            per_address=self._per_address,
+            per_network=max(PER_NETWORK, self._per_address),
+        )
+        return BallotAnswer(429, reason, text, wait_s)
 
     def _now_ms(self) -> int:
         return int(self._clock.now().timestamp() * 1000)

@@ -1,8 +1,9 @@
 """How many free ballots a round has taken, from which networks, and whether one more may come.
 
-A round has 500 places for free ballots, and 250 of them are kept for voters who were counted in an earlier round, until
-five minutes before the close: whoever has many addresses can fill the others, and not these. One network address has 20
-places, and its wider network 60.
+A round has 500 places for free ballots, and 250 of them are kept for voters who were counted in three rounds on two
+days, until five minutes before the close: whoever has many addresses can fill the others, and not these. The last 50 of
+newcomers, and of all, are for networks from which no ballot came yet. One network address has 40 places, which is a
+setting, and its wider network 60, whoever its voters are.
 
 What was taken is kept in one file, so that neither a restart nor a second gateway on the same folder begins at zero. It
 has a line for each ballot: hashes of the ballot and of the networks that it came from, under a key that is made for the
@@ -37,8 +38,11 @@ import structlog
 
 from gateway.wire.inbox import AnnouncedRound
 
-PER_ADDRESS: Final = 20
+PER_ADDRESS: Final = 40
+"""A class behind one router; a setting."""
 PER_NETWORK: Final = 60
+"""Of newcomers and earlier voters together; no less than what an address has."""
+FOR_NEW_NETWORKS: Final = 50
 PER_ROUND: Final = 500
 FOR_EARLIER_VOTERS: Final = 250
 FOR_NEWCOMERS: Final = PER_ROUND - FOR_EARLIER_VOTERS
@@ -77,6 +81,7 @@ class NoPlace(StrEnum):
     ADDRESS = "address"
     NETWORK = "network"
     NEWCOMERS = "newcomers"  # only places that are kept for earlier voters are left
+    NEW_NETWORKS = "new networks"  # only places that are kept for networks without a ballot are left
     ROUND = "round"
 
 
@@ -133,23 +138,33 @@ class Book:
         network = UNCOUNTED if claim.network is None else self.hash(claim.network)
         return Place(address, network, claim.earlier)
 
-    def refusal(self, place: Place, now_ms: float) -> NoPlace | None:
+    def refusal(self, place: Place, now_ms: float, per_address: int) -> NoPlace | None:
         """Return why a place cannot be given; None when it can."""
         taken = self.places.values()
-        if place.address != UNCOUNTED and sum(other.address == place.address for other in taken) >= PER_ADDRESS:
+        if place.address != UNCOUNTED and sum(other.address == place.address for other in taken) >= per_address:
             return NoPlace.ADDRESS
-        if place.network != UNCOUNTED and sum(other.network == place.network for other in taken) >= PER_NETWORK:
-            return NoPlace.NETWORK
-        return self.full(now_ms, earlier=place.earlier)
 
-    def full(self, now_ms: float, *, earlier: bool) -> NoPlace | None:
-        """Return why a newcomer, or an earlier voter, from a network without ballots gets no place."""
+        of_network = 0
+        if place.network != UNCOUNTED:
+            of_network = sum(other.network == place.network for other in taken)
+        if of_network >= max(PER_NETWORK, per_address):
+            return NoPlace.NETWORK
+        return self.full(now_ms, earlier=place.earlier, kept=FOR_NEW_NETWORKS if of_network else 0)
+
+    def full(self, now_ms: float, *, earlier: bool, kept: int = 0) -> NoPlace | None:
+        """Return why a newcomer, or an earlier voter, gets no place.
+
+        `kept` places are for others: none where the voter's network has no ballot yet.
+        """
         if self.taken >= PER_ROUND:
             return NoPlace.ROUND
+        if self.taken + kept >= PER_ROUND:
+            return NoPlace.NEW_NETWORKS
         if earlier or now_ms >= self.closes_ms - FREED_BEFORE_CLOSE_MS:
             return None
+
         newcomers = self.unknown + sum(not other.earlier for other in self.places.values())
-        return NoPlace.NEWCOMERS if newcomers >= FOR_NEWCOMERS else None
+        return NoPlace.NEWCOMERS if newcomers + kept >= FOR_NEWCOMERS else None
 
 
 def line_of(ballot: str, place: Place) -> str:
@@ -169,10 +184,16 @@ class Places:
     """The places of the round that takes votes, in a file that several gateways may share.
 
     `take` and `forget` wait for the disk and for other processes: call them from one thread that does nothing else.
+
+    Args:
+        path: the file.
+        per_address: so many places one address has.
+        lock_steps: so often another process that holds the file's lock is waited for.
     """
 
-    def __init__(self, path: Path, lock_steps: int = LOCK_STEPS) -> None:
+    def __init__(self, path: Path, per_address: int = PER_ADDRESS, lock_steps: int = LOCK_STEPS) -> None:
         self._path = path
+        self._per_address = per_address
         self._lock_steps = lock_steps
         self._book: Book | None = None  # as it was when this process last looked
         self._complained = False
@@ -190,7 +211,7 @@ class Places:
             if ballot in book.places:
                 return None
             place = book.place_for(claim)
-            refusal = book.refusal(place, now_ms)
+            refusal = book.refusal(place, now_ms, self._per_address)
             if refusal is not None:
                 return refusal
 

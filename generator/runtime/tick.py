@@ -252,7 +252,7 @@ def _announce(app: App, arena: ArenaView, at: datetime) -> None:
     daily_question = None
     if question is not None:
         daily_question = AnnouncedRound(question.question_id, question.closes_ms, to_ms(at))
-    app.record.box.announce(open_round, app.record.memory.earlier_voters(MOST_VOTERS), daily_question)
+    app.record.box.announce(open_round, app.record.memory.earlier_voters(MOST_VOTERS, to_ms(at)), daily_question)
 
 
 def _next_close_ms(observation: Observation) -> int:

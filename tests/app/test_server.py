@@ -383,7 +383,7 @@ async def test_more_connections_than_the_process_has_files_for_are_503(tmp_path:
 async def test_one_address_takes_its_share_of_the_connections_and_a_trusted_proxy_more(
     peers: list[str], trusted: str, taken: int, tmp_path: Path
 ) -> None:
-    async with client_of(tmp_path, trusted_proxies=trusted) as made:
+    async with client_of(tmp_path, trusted_proxies=trusted, free_votes_per_address=1) as made:
         wires = [made.another(peers[number % len(peers)]) for number in range(80)]
         buyer = made.another("198.51.100.1")
 
@@ -393,8 +393,16 @@ async def test_one_address_takes_its_share_of_the_connections_and_a_trusted_prox
 
 
 @in_loop
+async def test_an_address_of_many_voters_has_six_connections_for_each(tmp_path: Path) -> None:
+    async with client_of(tmp_path, free_votes_per_address=12) as made:
+        wires = [made.another("203.0.113.7") for _ in range(80)]
+
+    assert sum(not wire.written for wire in wires) == 6 * 12
+
+
+@in_loop
 async def test_an_address_that_closed_its_connections_is_let_in_again(tmp_path: Path) -> None:
-    async with client_of(tmp_path) as made:
+    async with client_of(tmp_path, free_votes_per_address=1) as made:
         for _ in range(MAX_OPEN_PER_ADDRESS + 5):
             made.another("203.0.113.7")
         for connection in made.others:

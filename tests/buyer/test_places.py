@@ -9,7 +9,16 @@ from pathlib import Path
 import pytest
 from structlog.testing import capture_logs
 
-from gateway.buyer.places import FOR_NEWCOMERS, FREED_BEFORE_CLOSE_MS, PER_NETWORK, PER_ROUND, Claim, NoPlace, Places
+from gateway.buyer.places import (
+    FOR_NEW_NETWORKS,
+    FOR_NEWCOMERS,
+    FREED_BEFORE_CLOSE_MS,
+    PER_NETWORK,
+    PER_ROUND,
+    Claim,
+    NoPlace,
+    Places,
+)
 from gateway.http.limits import network_of
 from gateway.wire.inbox import AnnouncedRound
 
@@ -57,13 +66,33 @@ def test_no_more_than_500_whoever_they_are(path: Path) -> None:
     assert places.full(TAKING, NOW_MS) is NoPlace.ROUND
 
 
-def test_a_network_has_60_places_and_an_address_in_it_20(path: Path) -> None:
+def test_a_network_has_60_places_and_an_address_in_it_40(path: Path) -> None:
     places = Places(path)
-    of_one = [take(places, claim(number, address="a", network="n")) for number in range(21)]
-    others = [take(places, claim(number, network="n")) for number in range(100, 141)]
+    of_one = [take(places, claim(number, address="a", network="n")) for number in range(41)]
+    others = [take(places, claim(number, network="n", earlier=True)) for number in range(100, 121)]
 
-    assert of_one == [None] * 20 + [NoPlace.ADDRESS]
-    assert others == [None] * (PER_NETWORK - 20) + [NoPlace.NETWORK]
+    assert of_one == [None] * 40 + [NoPlace.ADDRESS]
+    assert others == [None] * (PER_NETWORK - 40) + [NoPlace.NETWORK]
+
+
+def test_places_of_an_address_are_a_setting_and_its_network_has_no_fewer(path: Path) -> None:
+    places = Places(path, per_address=100)
+
+    of_one = [take(places, claim(number, address="a", network="n")) for number in range(101)]
+
+    assert of_one == [None] * 100 + [NoPlace.ADDRESS]
+
+
+def test_nine_networks_cannot_buy_a_round_out_even_with_earlier_voters(path: Path) -> None:
+    places = Places(path)
+    bought = [
+        take(places, claim(number, network=f"bought {number % 9}", earlier=number % 2 == 0)) for number in range(900)
+    ]
+
+    assert bought.count(None) == 250 - FOR_NEW_NETWORKS + 250
+    assert set(bought) == {None, NoPlace.NEWCOMERS, NoPlace.NEW_NETWORKS}
+    assert fill(places, FOR_NEW_NETWORKS, first=1_000) == [None] * 50
+    assert take(places, claim(2_000, earlier=True)) is NoPlace.ROUND
 
 
 @pytest.mark.parametrize(
@@ -246,7 +275,7 @@ def test_a_gateway_that_is_stopped_with_the_lock_holds_up_no_other(path: Path) -
     assert holder.stdout is not None
     holder.stdout.readline()
 
-    said = [take(Places(path, 1), claim(2)), take(Places(path, 1), claim(3, earlier=True))]
+    said = [take(Places(path, lock_steps=1), claim(2)), take(Places(path, lock_steps=1), claim(3, earlier=True))]
     holder.kill()
     holder.communicate()
 

@@ -1,8 +1,9 @@
 """The voters' records in the memory: counted once a resolved round, worked out at the lock."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import astuple, replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from sqlalchemy import insert
 from gateway.wire.notes import Chances
 from generator.arena.values import Burst, LockedCrowd, RecordCrowd
 from generator.arena.voters import ChanceScores
+from generator.catalog.durations import DAY_MS
 from generator.catalog.words import Prediction
 from generator.record.memory import tables as t
 from generator.record.memory.ballots import crowd_of
@@ -108,31 +110,41 @@ def test_what_had_ended_stays_resolved_when_the_clock_goes_back(memory: Memory) 
     assert after.live is None
 
 
-def test_earlier_voters_are_those_of_the_live_round_and_of_resolved_ones(memory: Memory) -> None:
-    play_tick(memory, inputs_at(NOON))
-    vote_at(memory, NOON + MINUTE, Vote(round_at(1), by=0))
-    while_open = memory.earlier_voters(10)
-    play_tick(memory, inputs_at(NOON + HOUR))
-    vote_at(memory, NOON + HOUR + MINUTE, Vote(round_at(2), by=1))
-    while_live = memory.earlier_voters(10)
-    play_tick(memory, inputs_at(NOON + 2 * HOUR))
+def play_days(memory: Memory, votes: Mapping[int, Sequence[int]]) -> int:
+    """Play the rounds of these hours after noon, with these voters; return the time after the last."""
+    for hour in range(max(votes) + 1):
+        now = NOON + hour * HOUR
+        store_tick(memory, inputs_at(now))
+        if hour in votes:
+            named = datetime.fromtimestamp((now + HOUR) / 1000, UTC).strftime("BTC-%Y%m%d-%H0000")
+            vote_at(memory, now + 30 * MINUTE, *(Vote(named, Prediction.BULLISH, number) for number in votes[hour]))
+    last = NOON + (max(votes) + 2) * HOUR
+    store_tick(memory, inputs_at(last - HOUR))
+    store_tick(memory, inputs_at(last))
+    return last
 
-    first, second = (address_from_private_key(voter(number)) for number in (0, 1))
-    assert (while_open, while_live) == ((), (first,))
-    assert set(memory.earlier_voters(10)) == {first, second}
+
+def addresses(*numbers: int) -> set[str]:
+    return {address_from_private_key(voter(number)) for number in numbers}
+
+
+def test_earlier_voters_were_counted_in_three_rounds_on_two_days(memory: Memory) -> None:
+    votes = {0: [0, 1, 2], 1: [0, 1], 2: [0], 12: [1], 13: [2], 14: [3], 15: [3], 16: [3]}
+
+    after = play_days(memory, votes)
+
+    assert set(memory.earlier_voters(10, after)) == addresses(0, 1)
+    assert set(memory.earlier_voters(10, after + DAY_MS)) == addresses(0, 1, 3)
 
 
 def test_of_too_many_earlier_voters_those_of_most_rounds_are_named(memory: Memory) -> None:
-    play_rounds(memory, 3)
-    newcomers = [Vote(round_at(4), by=number) for number in range(2, 8)]
-    vote_at(memory, NOON + 3 * HOUR + MINUTE, *newcomers)
-    play_tick(memory, inputs_at(NOON + 4 * HOUR))
+    after = play_days(memory, {0: range(6), 1: range(6), 2: range(6), 3: [4, 5]}) + DAY_MS
 
-    named = memory.earlier_voters(4)
+    named = memory.earlier_voters(4, after)
 
     assert len(named) == 4
-    assert {address_from_private_key(voter(number)) for number in (0, 1)} < set(named)
-    assert memory.earlier_voters(4) is named
+    assert addresses(4, 5) < set(named)
+    assert memory.earlier_voters(4, after) is named
 
 
 def test_chances_are_scored_for_their_voter_and_the_crowd_and_a_word_for_neither(memory: Memory) -> None:

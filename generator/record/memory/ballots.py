@@ -36,6 +36,8 @@ from generator.record.memory.rows import forget, get_meta, insert_all, put_meta,
 COUNTED_KEY: Final = "arena.ballots_counted"
 REPEATED: Final = Refusal.REPEATED.value
 REFUSED_KEPT: Final = 100_000
+EARLIER_ROUNDS: Final = 3
+"""Who was counted in so many rounds, on two days, is no newcomer."""
 
 
 _B = t.ballots.c
@@ -314,21 +316,38 @@ def _scores_of(row: Sequence[int | None]) -> ChanceScores:
     return ChanceScores(*(number or 0 for number in row))
 
 
-def earlier_voters(connection: Connection, most: int) -> tuple[str, ...]:
-    """Return who was counted in an earlier round, in order of address: in the live ones, and else those of most rounds.
+def earlier_voters(connection: Connection, most: int, midnight_ms: int) -> tuple[str, ...]:
+    """Return who is no newcomer, in order of address: at most so many, those of most rounds.
 
-    Voters of live rounds take half of the places at most, so that a flood of new addresses drives no one out who has a
-    record.
+    They were counted in three rounds that resolved, not all of them since midnight: whoever fills a round with new
+    addresses has to come on two days before these have a place that newcomers lack.
+
+    Args:
+        connection: of the transaction.
+        most: so many.
+        midnight_ms: the begin of this UTC day.
     """
     b = t.ballots.c
-    live = select(t.rounds.c.round_id).where(t.rounds.c.phase == str(RoundPhase.LIVE))
-    now = select(b.voter).where(b.round_id.in_(live), b.counts.is_(True)).order_by(b.arrived_ms).limit(most // 2)
-    addresses = set(connection.execute(now).scalars())
+    r = t.rounds.c
+    today = select(r.round_id).where(r.phase == str(RoundPhase.RESOLVED), r.start_ms >= midnight_ms)
+    counted = func.count()
+    since = (
+        select(b.voter, counted)
+        .where(b.round_id.in_(today), b.counts.is_(True))
+        .group_by(b.voter)
+        .having(counted >= EARLIER_ROUNDS)
+    )
+    rounds_today = {row.voter: int(row[1]) for row in connection.execute(since)}
 
     v = t.voters.c
-    before = select(v.address).order_by(v.resolved.desc(), v.address).limit(most - len(addresses))
-    addresses.update(connection.execute(before).scalars())
-    return tuple(sorted(addresses))
+    query = (
+        select(v.address, v.resolved)
+        .where(v.resolved >= EARLIER_ROUNDS)
+        .order_by(v.resolved.desc(), v.address)
+        .limit(most + len(rounds_today))
+    )
+    known = [address for address, resolved in connection.execute(query) if resolved > rounds_today.get(address, 0)]
+    return tuple(sorted(known[:most]))
 
 
 def _store_crowd(connection: Connection, lock: Lock, live: Round) -> None:

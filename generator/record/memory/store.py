@@ -305,13 +305,13 @@ class Memory:
             key = (limit, *((one.resolved, one.void) for one in (totals.live.hourly, totals.backtest.hourly)))
             return self._cached("predictions", key, lambda: rounds.settled_predictions(connection, limit))
 
-    def earlier_voters(self, most: int) -> tuple[str, ...]:
-        """Return who was counted in an earlier round, at most so many; the same object until a round ends or begins."""
+    def earlier_voters(self, most: int, now_ms: int) -> tuple[str, ...]:
+        """Return who was counted in rounds of two days, at most so many; the same object until a round or day ends."""
+        midnight_ms = now_ms - now_ms % DAY_MS
         with self.reading() as connection:
-            phases = self.totals(connection).phases
-            live = tuple(item.round_id for item in rounds.active_rounds(connection) if item.phase is RoundPhase.LIVE)
-            key = (most, live, phases.get(RoundPhase.RESOLVED, 0), phases.get(RoundPhase.VOID, 0))
-            return self._cached("earlier", key, lambda: ballots.earlier_voters(connection, most))
+            resolved = self.totals(connection).phases.get(RoundPhase.RESOLVED, 0)
+            key = (most, midnight_ms, resolved)
+            return self._cached("earlier", key, lambda: ballots.earlier_voters(connection, most, midnight_ms))
 
     def ballot_form(self, round_id: str) -> int:
         """Return the form of the ballots that a round takes."""
