@@ -7,6 +7,7 @@ but for the Host that they name; so where play money is signed, only names of th
 import asyncio
 import ipaddress
 import math
+import re
 from collections import OrderedDict
 from collections.abc import Collection, Iterable
 from contextlib import suppress
@@ -35,6 +36,7 @@ DETAILS: Final = {
     421: "Ask for this service by a name of this machine, such as localhost, or by the host of EMI_BASE_URL.",
     431: "Send less.",
 }
+_PLAIN_HOST: Final = re.compile(r"[A-Za-z0-9.-]{1,253}(:\d{1,5})?")
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 log = structlog.get_logger("gateway")
 
@@ -58,7 +60,7 @@ class Guard:
                 # The rest of the request is not read, so the connection cannot be used again.
                 answer = problem(
                     status,
-                    DETAILS[status],
+                    DETAILS[status] + (_line_to_type(scope["headers"]) if status == 421 else ""),
                     instance=scope["path"],
                     project=self._project,
                     headers={"connection": "close", "vary": "PAYMENT-SIGNATURE, X-PAYMENT"},
@@ -90,6 +92,17 @@ async def _discard(receive: Receive) -> None:
                 message = await receive()
                 seen += len(message.get("body", b""))
                 more = bool(message.get("more_body"))
+
+
+def _line_to_type(headers: Iterable[tuple[bytes, bytes]]) -> str:
+    """Return how `emi up` answers for the host that a request names, empty where it is no plain name."""
+    host = next((value.decode("latin-1") for name, value in headers if name == b"host"), "")
+    if not _PLAIN_HOST.fullmatch(host):
+        return ""
+    # A forwarded port of a container has its number; a workspace in a cloud is reached by https without one.
+    scheme = "http" if ":" in host else "https"
+    base = f"EMI_BASE_URL={scheme}://{host}"
+    return f" Start it with: {base} EMI_SOURCE=simulated EMI_NETWORK=devnet EMI_PLAY=true emi up"
 
 
 def _too_much(method: str, headers: Iterable[tuple[bytes, bytes]]) -> int | None:

@@ -154,6 +154,7 @@ def _examine_origin(url: str | None) -> list[Check]:
         kept += check_sqlite()
 
     kept += check_outgoing()
+    kept += check_resolver()
 
     # A running `emi up` is its own gateway, whatever else listens on the configured port.
     gateways = [local_origin(gateway.host, gateway.port)] if configured == settings.origin else []
@@ -186,6 +187,18 @@ def check_inbox(inbox: Path) -> list[Check]:
     return [
         Check("inbox", False, f"{len(quarantined)} quarantined in {folder}, for two ticks failed with them: {named}")
     ]
+
+
+def check_resolver(root: Path = Path("/")) -> list[Check]:
+    """Name a resolver that the units of this machine may not reach; nothing where there is no such one, or no unit."""
+    from generator.setup.machine import Machine
+    from generator.setup.resolvers import advice
+
+    machine = Machine(root)
+    if not machine.at("/etc/systemd/system/emi-schedule.service").exists():
+        return []
+    step = advice(machine)
+    return [] if step is None else [Check("resolver", None, step)]
 
 
 def check_outgoing() -> list[Check]:

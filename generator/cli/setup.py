@@ -161,6 +161,7 @@ def _show(machine: Machine, choice: Choice) -> int:
     missing = unmet(machine, choice)
     for line in missing:
         print(f"not yet: {line}")
+    _print_advice(machine)
     print("= is there, + is to be made. Nothing was touched; --apply makes it.")
     return 1 if missing else 0
 
@@ -203,7 +204,15 @@ def _print_next(machine: Machine, choice: Choice, to_set: list[str]) -> None:
         print(f"set       {place}")
     if to_set:
         print("then      systemctl restart emi-schedule emi-gateway")
+    _print_advice(machine)
     print(f"look      emi doctor --url {choice.origin}   (the first release takes a minute or two)")
+
+
+def _print_advice(machine: Machine) -> None:
+    from generator.setup.resolvers import advice
+
+    if (step := advice(machine)) is not None:
+        print(f"resolver  {step}")
 
 
 def _undo(machine: Machine, *, delete_data: bool) -> int:

@@ -84,6 +84,35 @@ async def test_the_preview_answers_to_names_of_this_machine_alone(tmp_path: Path
     assert statuses == {host: {503} for host in OURS} | {host: {421} for host in FOREIGN}
 
 
+@pytest.mark.parametrize(
+    ("host", "origin"),
+    [
+        ("host.docker.internal:8402", "http://host.docker.internal:8402"),
+        ("x-8402.app.github.dev", "https://x-8402.app.github.dev"),
+    ],
+)
+@in_loop
+async def test_a_foreign_host_gets_a_line_to_type_that_works(host: str, origin: str, tmp_path: Path) -> None:
+    async with preview(tmp_path) as client:
+        detail = (await client.get("/", headers={"host": host})).json()["detail"]
+    async with preview(tmp_path, base_url=origin, network="devnet", play=True) as client:
+        answer = await client.get("/", headers={"host": host})
+
+    assert detail.endswith(
+        f"Start it with: EMI_BASE_URL={origin} EMI_SOURCE=simulated EMI_NETWORK=devnet EMI_PLAY=true emi up"
+    )
+    assert answer.status_code == 503
+
+
+@pytest.mark.parametrize("host", ["a;rm", "$(x)", 'x"y', "a b", "[::2]:80", "ü.example"])
+@in_loop
+async def test_a_host_that_is_no_plain_name_is_not_repeated(host: str, tmp_path: Path) -> None:
+    async with preview(tmp_path) as client:
+        answer = await client.get("/", headers=[(b"host", host.encode())])
+
+    assert (answer.status_code, "Start it with" in answer.text, host in answer.text) == (421, False, False)
+
+
 @in_loop
 async def test_the_preview_answers_to_its_configured_name(tmp_path: Path) -> None:
     async with preview(tmp_path, base_url="http://Market.Home:8402", network="devnet", play=True) as client:

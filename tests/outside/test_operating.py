@@ -228,7 +228,11 @@ def test_the_compose_file_names_files_that_exist_and_shows_the_edge_the_site_alo
     content = compose()
     services = content["services"]
 
-    mounts = {name: [volume.split(":") for volume in service["volumes"]] for name, service in services.items()}
+    mounts = {
+        name: [volume.split(":") for volume in service["volumes"]]
+        for name, service in services.items()
+        if "volumes" in service
+    }
     for source, *_ in (mount for rows in mounts.values() for mount in rows):
         assert source in content["volumes"] or (CONTAINER / source).resolve().is_dir(), source
     assert (CONTAINER / services["generator"]["build"]["context"]).resolve() == REPOSITORY
@@ -236,7 +240,19 @@ def test_the_compose_file_names_files_that_exist_and_shows_the_edge_the_site_alo
     assert {mount[0] for mount in mounts["edge"]} == {"site", "../nginx"}
     assert all(mount[-1] == "ro" for mount in mounts["edge"])
     assert all(service["read_only"] and service["cap_drop"] == ["ALL"] for service in services.values())
-    assert services["edge"]["ports"] == ["127.0.0.1:8080:8080"]
+    assert {name: service["ports"] for name, service in services.items() if "ports" in service} == {
+        "network": ["127.0.0.1:8080:8080"]
+    }
+
+
+def test_edge_and_gateway_keep_their_network_when_the_engine_restarts_one_of_them() -> None:
+    services = compose()["services"]
+
+    shared = {name: service["network_mode"] for name, service in services.items() if "network_mode" in service}
+
+    # An engine that restarts a container gives it a new network, and leaves those that used its network with none.
+    assert shared == {"gateway": "service:network", "edge": "service:network"}
+    assert services["network"]["entrypoint"] == ["sleep", "infinity"]
 
 
 @pytest.mark.skipif(NGINX is None, reason="nginx is not installed")
