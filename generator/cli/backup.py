@@ -225,8 +225,8 @@ def restore(  # noqa: PLR0917
 ) -> None:
     """Put a backup back where the settings say; both programs must be stopped. All of it is put back, or nothing.
 
-    Databases that are there are renamed. Settings, keys and ballots of a name that is there stay as they are, and
-    so does a published site. A restore that was cut off is marked, and neither program starts before it is run again.
+    Databases and other keys that are there are renamed. Settings and ballots of a name that is there stay as they are,
+    and so does a published site. A restore that was cut off is marked: neither program starts before it is run again.
 
     Example: emi restore /mnt/backups/emi --gateway-state /var/lib/emi/gateway --signer KEY
     """

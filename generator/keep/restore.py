@@ -393,8 +393,11 @@ class Restore:
             return
         for member, content in members(keyring):
             place = self._places.keys[member.name]
-            kept = "put back" if self._write(place, member, content, KEY) else "is there, and stays"
-            self._say(f"{KEYS}: {place} {kept}")
+            key = content.read()
+            if place.is_file() and place.read_bytes() != key:
+                self._rename(place)  # that of a machine which began a record of its own
+            is_put_back = self._write(place, member, io.BytesIO(key), KEY)
+            self._say(f"{KEYS}: {place} {'put back' if is_put_back else 'is there, and stays'}")
 
     def _unpack(self, source: Path, folder: Path, rights: int) -> int:
         """Write the files of an archive that are not there; return how many."""

@@ -208,9 +208,14 @@ def lose_and_restore(machine: Machine, lines: Lines) -> None:
         signer = machine.types("journalctl -q -u emi-backup -o cat | sed -n 's/^signed by //p' | tail -1").strip()
         before = status(machine)
 
-        # All is lost that is not in the backups or in the operator's hands: the identity, and who signs.
+        # All is lost that is not in the backups or in the operator's hands: the identity, and who signs. What takes its
+        # place begins a record and keys of its own, as a machine does that was just set up.
         everything = "/var/lib/emi/*/* /srv/emi/site/* /var/lib/emi-backup/*"
         machine.types(f"systemctl stop emi-schedule emi-gateway; rm -rf {everything}")
+        machine.types("systemctl start emi-schedule emi-gateway")
+        wait_for_sales(machine)
+
+        machine.types("systemctl stop emi-schedule emi-gateway; rm /srv/emi/site/current")
         machine.types(
             f"{SOURCED}\nEMI_STATE_DIR=/var/lib/emi/generator {EMI} restore /var/backups/emi "
             f"--gateway-state /var/lib/emi/gateway --identity identity.txt --signer {signer}"

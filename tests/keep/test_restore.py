@@ -144,6 +144,21 @@ def test_the_keys_come_from_the_newest_backup_that_has_them(machine: Machine, tm
     assert (tmp_path / "state/keys/log.key").read_bytes() == machine.places.keys["log.key"].read_bytes()
 
 
+def test_a_key_of_another_record_is_renamed_and_its_own_stays(machine: Machine, tmp_path: Path) -> None:
+    keys = tmp_path / "state" / "keys"
+    keys.mkdir(parents=True)
+    (keys / "log.key").write_bytes(b"of a record that this machine began")
+    lines: list[str] = []
+
+    put_back(machine, tmp_path, lines.append)
+    put_back(machine, tmp_path, lines.append)
+
+    renamed = keys / f"log.key.before-{LATER:%Y%m%dT%H%M%SZ}"
+    assert renamed.read_bytes() == b"of a record that this machine began"
+    assert (keys / "log.key").read_bytes() == machine.places.keys["log.key"].read_bytes()
+    assert lines[-1].endswith("is there, and stays")
+
+
 def test_settings_behind_a_link_of_the_machine_are_refused(machine: Machine, tmp_path: Path) -> None:
     settings = tmp_path / "settings"
     settings.mkdir()
