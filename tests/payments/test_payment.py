@@ -118,7 +118,7 @@ def url_safe(text: str) -> str:
     return text.translate(str.maketrans("+/", "-_")).rstrip("=")
 
 
-def test_both_alphabets_of_base64_are_taken_and_the_facilitator_gets_the_standard_one() -> None:
+def test_both_alphabets_of_base64_are_taken_and_forwarded_in_the_standard_one() -> None:
     sent = next(paid for paid in iter(lambda: BUYER.pay(snapshot=None), None) if "+" in str(paid.value) + paid.header)
     group = sent.value["payload"]["paymentGroup"]
     payload = {**sent.value["payload"], "paymentGroup": [url_safe(item) for item in group]}
