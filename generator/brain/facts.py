@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import Final
 
 import numpy as np
+import numpy.typing as npt
 
 from generator.brain.closes import Closes, mean_of_assets
 from generator.brain.part import Times
@@ -69,6 +70,9 @@ class Past:
         self._week = week
         self.closed = last_closed(t_ms)
         self._bands: dict[int, FloatArray] = {}
+        self._edges: dict[int, tuple[FloatArray, FloatArray]] = {}  # of the day before an hour, by its quarter hour
+        self._closed_week: dict[int, tuple[npt.NDArray[np.int64], FloatArray, FloatArray]] = {}
+        self._usual: tuple[FloatArray, list[int]] | None = None
 
     @cached_property
     def usual(self) -> FloatArray:
@@ -99,15 +103,16 @@ class Past:
             log_close: last closes, NaN where they are stale, (assets,).
             closes: of the last month's days and of the last hour.
         """
-        usual, counts = closes.usual_day(t_ms)
+        usual, counts = self._usual_day(t_ms, closes)
         hours = np.where(np.isfinite(log_close), closes.hour(), np.nan)
         mean_hour = _known(float(mean_of_assets(hours[None])[0]))
+        ranks = self._ranks(np.append(hours, np.nan if mean_hour is None else mean_hour))
 
         market = replace(
             self.market,
             usual_day=_known(usual[-1]),
             usual_days=counts[-1],
-            move_rank=self._rank(mean_hour, self._hours[:, -1]),
+            move_rank=_known(ranks[-1]),
             largest_of=self._largest_of(mean_hour),
         )
 
@@ -115,7 +120,7 @@ class Past:
         high, low = closes.broken(t_ms, *self.day_edges(t_ms))
         below_high = -np.expm1(log_close - high.edge)
         above_low = np.expm1(log_close - low.edge)
-        places = _place(self._week, t_ms)
+        places = self._places(t_ms)
 
         assets = []
         for column in range(len(log_close)):
@@ -128,7 +133,7 @@ class Past:
                     place_in_week=_known(places[column]),
                     volume_ratio=_known(self._volume[column]),
                     hour=hour,
-                    hour_rank=self._rank(hour, self._hours[:, column]),
+                    hour_rank=_known(ranks[column]),
                     last_3h=last_3h,
                     last_8h=last_8h,
                     last_20h=last_20h,
@@ -160,13 +165,15 @@ class Past:
         NaN where less than half of them is known.
         """
         end = t_ms // HOUR_MS * HOUR - 1
-        high = self._week.last(end, DAY, HIGH)
-        low = self._week.last(end, DAY, LOW)
-        enough = np.isfinite(high).sum(axis=0) >= DAY // 2
-        return (
-            np.where(enough, np.fmax.reduce(high, axis=0), np.nan),
-            np.where(enough, np.fmin.reduce(low, axis=0), np.nan),
-        )
+        if end not in self._edges:
+            high = self._week.last(end, DAY, HIGH)
+            low = self._week.last(end, DAY, LOW)
+            enough = np.isfinite(high).sum(axis=0) >= DAY // 2
+            self._edges[end] = (
+                np.where(enough, np.fmax.reduce(high, axis=0), np.nan),
+                np.where(enough, np.fmin.reduce(low, axis=0), np.nan),
+            )
+        return self._edges[end]
 
     def band(self, minutes: int) -> FloatArray:
         """Return 0.4307 x 1.4826 x the median size of a week's log moves over so many minutes, NaN where unknown.
@@ -212,13 +219,49 @@ class Past:
         moves = np.expm1(self._closes[HOUR:] - self._closes[:-HOUR])
         return np.column_stack((moves, mean_of_assets(moves)))
 
-    def _rank(self, move: float | None, hours: FloatArray) -> float | None:
-        """Return the share of the hours that ended before the last one began with a smaller move; None of too few."""
-        before = np.abs(hours[:-HOUR])
-        known = before[np.isfinite(before)]
-        if move is None or len(known) < _WHOLE * WEEK:
-            return None
-        return float((known < abs(move)).mean())
+    def _places(self, t_ms: int) -> FloatArray:
+        """Return where the last close lies between the week's low, 0, and its high, 1, (assets,), NaN where unknown."""
+        now = t_ms // QUARTER_MS
+        if now not in self._closed_week:
+            high = self._week.last(now - 1, WEEK - 1, HIGH)
+            low = self._week.last(now - 1, WEEK - 1, LOW)
+            known = np.isfinite(high).sum(axis=0)
+            self._closed_week[now] = (known, np.fmax.reduce(high, axis=0), np.fmin.reduce(low, axis=0))
+
+        # Of the quarter hour that goes on the high and low still change.
+        known, top, bottom = self._closed_week[now]
+        present = self._week.last(now, 1, HIGH)[0]
+        known = known + np.isfinite(present)
+        top = np.fmax(top, present)
+        bottom = np.fmin(bottom, self._week.last(now, 1, LOW)[0])
+
+        room = top - bottom
+        last = _filled(self._week.last(now, HOUR + 1, CLOSE))[-1]
+        place = (last - bottom) / np.where(room > 0, room, 1.0)
+        return np.where((known >= _FEWEST_DAYS * DAY) & (room > 0), place, np.nan)
+
+    def _usual_day(self, t_ms: int, closes: Closes) -> tuple[FloatArray, list[int]]:
+        """Return what `Closes.usual_day` does; it changes with a day, which ends with a quarter hour."""
+        if self._usual is None:
+            self._usual = closes.usual_day(t_ms)
+        return self._usual
+
+    @cached_property
+    def _sizes_before(self) -> tuple[FloatArray, FloatArray]:
+        """Sizes of the moves of the hours that ended before the last one began, and how many are known, by column."""
+        before = np.abs(self._hours[:-HOUR])
+        return before, np.isfinite(before).sum(axis=0).astype(np.float64)
+
+    def _ranks(self, moves: FloatArray) -> FloatArray:
+        """Return the share of the hours that ended before the last one began with a smaller move; NaN of too few.
+
+        Args:
+            moves: of the assets and, last, of their mean, NaN where unknown, (assets + 1,).
+        """
+        before, known = self._sizes_before
+        smaller = np.count_nonzero(before < np.abs(moves), axis=0)
+        is_known = np.isfinite(moves) & (known >= _WHOLE * WEEK)
+        return np.where(is_known, smaller / np.maximum(known, 1.0), np.nan)
 
     def _largest_of(self, move: float | None) -> str | None:
         """Say of which time no hour had a larger mean move to the side of `move`: week, day or None."""
@@ -347,20 +390,6 @@ def _running_medians(sizes: FloatArray, ends: Times, quarters: int) -> FloatArra
             if len(in_order) >= _FEWEST_MOVES:
                 middle[row, column] = in_order[(len(in_order) - 1) // 2]
     return middle
-
-
-def _place(week: Week, t_ms: int) -> FloatArray:
-    """Return where the last close lies between the week's low, 0, and its high, 1, (assets,), NaN where unknown."""
-    now = t_ms // QUARTER_MS
-    high = week.last(now, WEEK, HIGH)
-    known = np.isfinite(high).sum(axis=0) >= _FEWEST_DAYS * DAY
-    top = np.fmax.reduce(high, axis=0)
-    bottom = np.fmin.reduce(week.last(now, WEEK, LOW), axis=0)
-
-    room = top - bottom
-    last = _filled(week.last(now, HOUR + 1, CLOSE))[-1]
-    place = (last - bottom) / np.where(room > 0, room, 1.0)
-    return np.where(known & (room > 0), place, np.nan)
 
 
 def _ratios(volume: FloatArray) -> FloatArray:
