@@ -40,6 +40,7 @@ class Site:
     play: bool = False  # play money on a public name
     source_url: str | None = None  # where the source of this service is
     program: Program = UNNAMED  # what runs
+    log_name: str = ""  # of the signed log, which keeps it when the address moves; empty: not known
 
 
 @dataclass(frozen=True, slots=True)

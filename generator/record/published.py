@@ -141,6 +141,12 @@ class PublishedRecord:
         self._signers = signers
         self._withhold_if_not_ours()
 
+    @property
+    def log_name(self) -> str:
+        """The log's name, as it says itself, which its keeper's address may leave; before its begin what it will be."""
+        origin, _ = self._noted_keys()
+        return origin or self._name
+
     def _noted_keys(self) -> tuple[str, list[str]]:
         """Return the log's origin and every key that was noted in it, oldest first; empty before its begin."""
         with self._memory.reading() as connection:

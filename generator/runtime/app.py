@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -155,12 +155,14 @@ def build(
         seed = _seed(settings, memory, clock)
         indexer = _indexer(settings)
         releases = site_store(settings.site_path, settings.site_url, fence)
+        record = _record(settings, memory, seed, indexer)
+        site = replace(site_of(settings, program), log_name=record.published.log_name)
         return App(
             settings=settings,
             clock=clock,
             market=_market(settings, memory, at, seed, days, loop=loop),
-            record=_record(settings, memory, seed, indexer),
-            publisher=_publisher(settings, memory, releases, fence, program),
+            record=record,
+            publisher=_publisher(settings, memory, releases, fence, site),
         )
     except BaseException:
         memory.close()
@@ -212,13 +214,13 @@ def _witnesses(settings: GeneratorSettings, published: PublishedRecord) -> Witne
 
 
 def _publisher(
-    settings: GeneratorSettings, memory: Memory, releases: Releases | BucketSite, fence: Fence, program: Program
+    settings: GeneratorSettings, memory: Memory, releases: Releases | BucketSite, fence: Fence, site: Site
 ) -> Publisher:
     checker = Checker()
     last_good = LastGoodFiles(checker, releases.shown)
 
     return Publisher(
-        site=site_of(settings, program),
+        site=site,
         releases=releases,
         vault=vault_store(settings.vault_path, settings.vault_bucket, fence),
         assets=Assets.load(),

@@ -226,7 +226,7 @@ function bundled(name, at) {
       wallet = (await import(at))[name](network.name);
       return addresses(await wallet.connect());
     },
-    sign: async (group, place, address) => toBase64(await wallet.sign(group, place, address)),
+    sign: async (group, place, address, auth) => toBase64(await wallet.sign(group, place, address, auth)),
   };
 }
 

@@ -1,7 +1,9 @@
 """The bundle of Pera's and Defly's own code: built from its lock file, and loaded by the page under its policy."""
 
+import json
 import os
 import shutil
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -20,6 +22,7 @@ MISSING = (
     else ""
 )
 pytestmark = [pytest.mark.outside, pytest.mark.timeout(600), pytest.mark.skipif(bool(MISSING), reason=MISSING)]
+SOURCES = Path(__file__).resolve().parents[2] / "generator" / "cli" / "wallets"
 BRIDGES = ["wss://a.bridge.walletconnect.org"]
 ANSWERS = {
     "https://wc.perawallet.app/config.json": {"web_wallet": False, "servers": BRIDGES, "use_sound": False},
@@ -67,7 +70,40 @@ def test_the_wallets_own_dialog_opens_and_closing_it_pays_nothing(shop: Shop, br
 
 
 def test_the_lock_file_names_no_registry_and_pins_every_package() -> None:
-    lock = (Path(__file__).resolve().parents[2] / "generator" / "cli" / "wallets" / "package-lock.json").read_text()
+    lock = (SOURCES / "package-lock.json").read_text()
 
     assert "resolved" not in lock
     assert lock.count('"integrity": "sha512-') > 50
+
+
+STUBS = {
+    "algosdk": "export const decodeUnsignedTransaction = (bytes) => bytes.length;",
+    "@perawallet/connect": (
+        "export class PeraWalletConnect { signTransaction(groups) { asked.push(groups); return [1]; } }"
+    ),
+    "@blockshake/defly-connect": "export class DeflyWalletConnect {}",
+}
+SIGNS = """
+globalThis.asked = [];
+const { pera } = await import("./entry.js");
+await pera("testnet").sign(["AAAA", "AAAAAAAA"], 1, "PAYER", process.argv[2]);
+console.log(JSON.stringify(asked));
+"""
+
+
+@pytest.mark.parametrize(("auth", "own"), [("", {}), ("PAYER", {}), ("OTHER", {"authAddr": "OTHER"})])
+def test_a_wallet_is_asked_for_the_key_that_signs_for_a_rekeyed_account(
+    auth: str, own: dict[str, str], tmp_path: Path
+) -> None:
+    shutil.copy(SOURCES / "entry.js", tmp_path)
+    (tmp_path / "package.json").write_text('{"type": "module"}')
+    (tmp_path / "run.js").write_text(SIGNS)
+    for name, code in STUBS.items():
+        folder = tmp_path / "node_modules" / name
+        folder.mkdir(parents=True)
+        (folder / "package.json").write_text('{"type": "module", "main": "index.js"}')
+        (folder / "index.js").write_text(code)
+
+    done = subprocess.run(["node", "run.js", auth], cwd=tmp_path, capture_output=True, text=True, check=True)
+
+    assert json.loads(done.stdout) == [[[{"txn": 3, "signers": []}, {"txn": 6, "signers": ["PAYER"], **own}]]]

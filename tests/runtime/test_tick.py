@@ -4,6 +4,7 @@ import json
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree as ET
 
 import numpy as np
 import pytest
@@ -204,3 +205,20 @@ def test_a_market_that_never_moves_is_published_with_every_page(
 
     assert body(settings.state_dir, "/status.json")["generation"] == "000000000003"
     assert b"</html>" in (settings.state_dir / "site" / "current" / "index.html").read_bytes()
+
+
+def test_a_move_to_another_address_leaves_the_ids_of_the_feeds(tmp_path: Path) -> None:
+    ids: list[str | None] = []
+
+    async def work() -> None:
+        clock = ManualClock()
+        for base_url in ("https://old.example", "https://new.example"):
+            settings = GeneratorSettings(state_dir=tmp_path, base_url=base_url, contact="ops@old.example")
+            async with opened(tmp_path, clock, settings) as app:
+                await tick(app, clock.step(MINUTE))
+            atom = ET.parse(tmp_path / "site" / "current" / "feed.xml")
+            ids.append(atom.findtext("{http://www.w3.org/2005/Atom}id"))
+
+    run(work)
+
+    assert ids == ["tag:old.example,2026:feed"] * 2

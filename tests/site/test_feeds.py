@@ -76,6 +76,16 @@ def test_atom_has_what_rfc_4287_asks_for() -> None:
     assert feed.findtext(f"{ATOM}updated") == entries(made())[0].findtext(f"{ATOM}updated")
 
 
+def test_ids_are_those_of_the_log_wherever_the_site_moves() -> None:
+    before = made(base_url="https://old.example", log_name="old.example:8443/log")
+    after = made(base_url="https://new.example", log_name="old.example:8443/log")
+
+    assert [item["id"] for item in items(before)] == [item["id"] for item in items(after)]
+    assert items(after)[0]["id"].startswith("tag:old.example,2026:")
+    assert items(after)[0]["url"].startswith("https://new.example/")
+    assert items(made(base_url="https://new.example"))[0]["id"].startswith("tag:new.example,2026:")
+
+
 def test_both_feeds_tell_the_same_news() -> None:
     files = made()
 

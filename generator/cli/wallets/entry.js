@@ -12,10 +12,12 @@ function over(wallet) {
       const known = await wallet.reconnectSession().catch(() => []);
       return known.length ? known : wallet.connect();
     },
-    async sign(group, place, address) {
+    // `auth` is whose key signs for an account that was rekeyed.
+    async sign(group, place, address, auth) {
+      const own = auth && auth !== address ? { authAddr: auth } : {};
       const items = group.map((item, at) => ({
         txn: decodeUnsignedTransaction(bytes(item)),
-        signers: at === place ? [address] : [],
+        ...(at === place ? { signers: [address], ...own } : { signers: [] }),
       }));
       const signed = await wallet.signTransaction([items], address);
       // Only what was signed comes back.

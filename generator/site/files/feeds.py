@@ -122,8 +122,9 @@ class _FeedSource:
         )
 
     def id(self, name: str) -> str:
-        """Return a tag URI (RFC 4151): it names and leads nowhere, so the address of the site may move."""
-        return f"tag:{urlsplit(self.site.base_url).hostname},{SINCE}:{name}"
+        """Return a tag URI (RFC 4151): it names and leads nowhere. Its host is the log's, so the site's may move."""
+        host = urlsplit(f"//{self.site.log_name}").hostname or urlsplit(self.site.base_url).hostname
+        return f"tag:{host},{SINCE}:{name}"
 
     @property
     def title(self) -> str:
