@@ -95,7 +95,7 @@ async def _discard(receive: Receive) -> None:
 
 
 def _line_to_type(headers: Iterable[tuple[bytes, bytes]]) -> str:
-    """Return how `emi up` answers for the host that a request names, empty where it is no plain name."""
+    """Return how `emi up` answers for the host that a request names, empty where that is not a plain name."""
     host = next((value.decode("latin-1") for name, value in headers if name == b"host"), "")
     if not _PLAIN_HOST.fullmatch(host):
         return ""

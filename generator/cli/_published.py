@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from gateway.wire.foreign import read_json
+from gateway.wire.outgoing import proxy_for
 from generator.catalog.discovery import ONCE_PREFIXES
 from generator.errors import GeneratorError
 from generator.lock import note_of
@@ -169,7 +170,10 @@ def _answer(request: urllib.request.Request, timeout_s: float, until: float) -> 
     """Return status and body, or what was raised instead."""
     try:
         try:
-            with urllib.request.urlopen(request, timeout=timeout_s) as answer:  # noqa: S310  as above
+            proxy = proxy_for(request.full_url)
+            proxies = {request.type: proxy} if proxy is not None else {}
+            opener = urllib.request.build_opener(urllib.request.ProxyHandler(proxies))
+            with opener.open(request, timeout=timeout_s) as answer:
                 return answer.status, _read(answer, until)
         except urllib.error.HTTPError as error:
             with error:

@@ -106,7 +106,7 @@ async def test_a_foreign_host_gets_a_line_to_type_that_works(host: str, origin: 
 
 @pytest.mark.parametrize("host", ["a;rm", "$(x)", 'x"y', "a b", "[::2]:80", "ü.example"])
 @in_loop
-async def test_a_host_that_is_no_plain_name_is_not_repeated(host: str, tmp_path: Path) -> None:
+async def test_a_host_that_does_not_look_like_a_name_is_not_repeated(host: str, tmp_path: Path) -> None:
     async with preview(tmp_path) as client:
         answer = await client.get("/", headers=[(b"host", host.encode())])
 

@@ -12,7 +12,10 @@ from pathlib import Path
 import pytest
 
 from gateway.wire.outgoing import described, proxy_for
+from generator.cli._published import fetch
 from tests.support.certificates import self_signed
+from tests.support.local_servers import answering
+from tests.support.ports import free_port
 from tests.support.processes import clean_environment
 
 ROOT = Path(__file__).parents[2]
@@ -66,6 +69,13 @@ def test_the_way_out_is_described_without_credentials(monkeypatch: pytest.Monkey
     monkeypatch.setenv("SSL_CERT_FILE", str(authority))
 
     assert described() == f"HTTPS_PROXY leads through proxy.example:3128, SSL_CERT_FILE trusts {authority}"
+
+
+def test_the_service_of_this_machine_is_looked_at_directly(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HTTP_PROXY", f"http://127.0.0.1:{free_port()}")
+
+    with answering(lambda _path, _body: (200, b"here")) as origin:
+        assert fetch(origin) == (200, b"here")
 
 
 @asynccontextmanager
