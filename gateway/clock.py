@@ -7,8 +7,6 @@ from typing import Final
 
 STARTING_S: Final = 10.0
 """Programs that are started together wait for each other so long before it is an alarm."""
-NOT_READY_S: Final = 60.0
-"""A dependency that has not worked for this long makes `/readyz` say no."""
 STOP_QUOTING_S: Final = 300.0
 """A facilitator that has not worked for this long stops new quotes."""
 

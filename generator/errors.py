@@ -34,6 +34,10 @@ class PublishError(GeneratorError):
     """A release could not be written; the last one stays current."""
 
 
+class RecordBehind(GeneratorError):
+    """Readers have a log that the memory does not extend, and no one said that this is meant."""
+
+
 class BackupError(GeneratorError):
     """A backup was not made, does not hold, or was not put back."""
 

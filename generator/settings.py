@@ -200,12 +200,12 @@ class GeneratorSettings(BaseSettings):
     )
     alert_cmd: SecretStr | None = Field(
         None,
-        description="Command that `emi alert` runs for a fault, without a shell, with one JSON object on its standard "
+        description="Command that `emi watch` runs for a fault, without a shell, with one JSON object on its standard "
         "input: fault, subject, event (start, still, end), since, text, runbook. After 15 seconds it is killed.",
     )
     ping_url: SecretStr | None = Field(
         None,
-        description="URL that `emi alert` asks after each published tick while all is well, and with `/fail` behind "
+        description="URL that `emi watch` asks after each published tick while all is well, and with `/fail` behind "
         "its path for a fault (where its query says status=up, as status=down): a service that says when nothing comes "
         "any more.",
     )

@@ -6,7 +6,7 @@ import structlog
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from gateway.clock import NOT_READY_S, LastSuccess
+from gateway.clock import LastSuccess
 from gateway.http.answers import Problems
 from gateway.http.metrics import Metrics
 from gateway.ledger.thread import LedgerThread
@@ -14,6 +14,7 @@ from gateway.payments.quotes import RETRY_S, Quotes
 from gateway.upstream.chain import Chain
 from gateway.upstream.facilitator import Facilitator
 from gateway.vault.folder import VaultReader
+from gateway.wire.limits import UNANSWERED_S
 
 log = structlog.get_logger("gateway")
 
@@ -116,7 +117,7 @@ class Readiness:
 
 
 def _overdue(success: LastSuccess, sentence: str) -> str | None:
-    return f"{sentence} for over {NOT_READY_S:.0f} s" if success.age_s() > NOT_READY_S else None
+    return f"{sentence} for over {UNANSWERED_S:.0f} s" if success.age_s() > UNANSWERED_S else None
 
 
 def _seconds(age_s: float | None) -> float | None:

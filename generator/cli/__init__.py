@@ -41,7 +41,6 @@ def _show_help(context: typer.Context) -> None:
 def application() -> typer.Typer:
     """Build the command line; command modules import what they need when they run."""
     from generator.cli import (
-        alert,
         backup,
         buy,
         buyer_wallets,
@@ -60,6 +59,7 @@ def application() -> typer.Typer:
         up,
         verify,
         vote,
+        watch,
     )
 
     app = typer.Typer(name="emi", help=HELP, no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
@@ -79,7 +79,7 @@ def application() -> typer.Typer:
         mcp.mcp,
         doctor.doctor,
         backup.restore,
-        alert.alert,
+        watch.watch,
         setup.setup,
     ):
         app.command()(command)

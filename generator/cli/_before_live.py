@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 from gateway.settings import DEMO_PAYEE
 from gateway.wire.algorand import ROUND_S
 from gateway.wire.foreign import read_json
+from gateway.wire.limits import CERTIFICATE_DAYS, CLOCK_STEP_S
 from gateway.wire.loopback import is_loopback
 from gateway.wire.receipts import DID_PATH, ReceiptError, keys_of, read_key
 from generator.cli._looking import certificate_of
@@ -29,11 +30,9 @@ if TYPE_CHECKING:
     from generator.settings import GeneratorSettings
 
 ASK_S: Final = 10.0
-CLOCK_S: Final = 2.0
 LAG_S: Final = 5.0  # of an indexer behind the chain
 DAYS: Final = 20
 DAY_S: Final = 86_400.0
-CERTIFICATE_DAYS: Final = 14
 LISTED_PAGES: Final = 20
 PAGE: Final = 100
 
@@ -79,7 +78,7 @@ def _settings(settings: GeneratorSettings, gateway: GatewaySettings) -> Iterator
     real = gateway.network == "mainnet"
     yield Check("EMI_NETWORK", real, gateway.network if real else f"{gateway.network}; set mainnet when the rest is ok")
     alarmed = bool(settings.alert_cmd or settings.ping_url)
-    step = "set EMI_ALERT_CMD or EMI_PING_URL, and try `emi alert --test`"
+    step = "set EMI_ALERT_CMD or EMI_PING_URL, and try `emi watch --test`"
     yield Check("alarms", alarmed, "somebody hears of a fault" if alarmed else f"no one hears of a fault; {step}")
 
 
@@ -136,9 +135,9 @@ def _clock(gateway: GatewaySettings, now: datetime) -> Check:
         return Check("clock", None, f"the indexer does not say when its newest block was made ({block.status})")
 
     age_s = now.timestamp() + time.monotonic() - began_s - made_at
-    if age_s < -CLOCK_S:
+    if age_s < -CLOCK_STEP_S:
         return Check("clock", False, f"{-age_s:.1f} s behind the chain; look at `timedatectl`")
-    if age_s > ROUND_S + CLOCK_S + LAG_S:
+    if age_s > ROUND_S + CLOCK_STEP_S + LAG_S:
         return Check("clock", False, f"ahead, or the indexer is late: its newest block is {age_s:.0f} s old")
     return Check("clock", True, f"the chain's newest block is {age_s:.1f} s old")
 

@@ -1,53 +1,35 @@
 """One look at the service from the machine that runs it, each part within its time: what hangs is a finding."""
 
+import os
 import ssl
 import subprocess
-import sys
 import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
+import time
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from http.client import HTTPException
+from http import HTTPStatus
+from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from pathlib import Path
-from socket import create_connection
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 from urllib.parse import urlsplit
 
 from gateway.wire.foreign import read_json
 from generator.cli._published import fetch
-from generator.keep.status import Status
-from generator.watch.seen import Backup, Certificate, Drill, Folder, Gateway, Release, Seen, Unit
+from generator.keep.status import Result, Status
+from generator.watch.health import FILE, Health
+from generator.watch.seen import Backup, Certificate, Drill, Folder, Gateway, Reading, Release, Seen, Unit
 
 ANSWER_S: Final = 5.0
 DISK_S: Final = 10.0
-UNITS: Final = ("emi-schedule.service", "emi-gateway.service")
-# In a process of its own, which may never come back from a disk that hangs. It is killed and not waited for.
-PROBE: Final = """
-import json, os, sys
-folder, file = sys.argv[1:]
-found = {}
-try:
-    room = os.statvfs(folder)
-    found["free_bytes"] = room.f_bavail * room.f_frsize
-    found["free_percent"] = 100 * room.f_bavail / max(room.f_blocks, 1)
-    found["free_files_percent"] = 100 * room.f_favail / room.f_files if room.f_files else 100.0
-    if file:
-        found["content"] = open(os.path.join(folder, file), encoding="utf-8").read()
-    if os.access(folder, os.W_OK):
-        name = os.path.join(folder, ".emi-alert-probe")
-        descriptor = os.open(name, os.O_WRONLY | os.O_CREAT, 0o600)
-        os.write(descriptor, b"0" * 4096)
-        os.fsync(descriptor)
-        os.close(descriptor)
-        os.unlink(name)
-except FileNotFoundError as error:
-    found["absent"] = str(error.filename)
-except OSError as error:
-    found["fault"] = error.strerror
-print(json.dumps(found))
-"""
-T = TypeVar("T")
+UNITS: Final = "emi-*"
+BACKUPS: Final = "emi-backup.timer"
+READ_TO_THE_END: Final = {"payments ledger": "ledger.json", "memory": "memory.json"}
+"""Files in which the daily reading of each database notes its result, next to that of the backups."""
+PROBE: Final = ".emi-watch-probe"
+PROBE_BYTES: Final = 4096
+MAX_STATUS_BYTES: Final = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,58 +42,93 @@ class Places:
     nodes: Mapping[str, tuple[str, Mapping[str, str]]]  # URL and headers by name, of what is asked for the chain
     folders: tuple[Path, ...]  # that are written to
     results: Path  # where backups and restore drills note what they came to
-    units: tuple[str, ...] = UNITS
+    watched_since: float | None = None  # wall time from which on this machine has been looked at
     answer_s: float = ANSWER_S
     disk_s: float = DISK_S
 
 
-def look(places: Places, *, at: float, up_s: float) -> Seen:
-    """Look at everything at once.
+class Looker:
+    """Looks at everything at once, again and again; what hangs is left behind, once.
 
     Args:
         places: where to look.
-        at: wall time, Unix seconds.
-        up_s: monotonic time that counts on while the machine sleeps.
     """
-    seconds = places.answer_s
-    site = [] if places.site is None else [places.site]
-    disks = {folder: _Disk(folder, "current/status.json" if folder in site else "") for folder in places.folders}
-    answers = _Answers(
-        {
-            "gateway": lambda: _gateway(places.gateway, seconds) if places.gateway else None,
-            "node": lambda: _nodes(places.nodes, seconds),
-            "certificate": lambda: certificate_of(places.origin, seconds),
-            "units": lambda: _units(places.units, seconds),
-            "status": lambda: None if places.site else fetch(f"{places.origin}/status.json", seconds)[1].decode(),
-        },
-        2 * seconds,
-    )
-    folders = tuple(disk.folder(places.disk_s) for disk in disks.values())
 
-    status = answers.found("status")
-    if places.site in disks:
-        status = disks[places.site].content
-    release, no_release = _release(status)
-    hung = any(folder.hung for folder in folders)
-    noted = Status() if hung else Status.load(places.results)
-    node_fault = answers.found("node")
+    def __init__(self, places: Places) -> None:
+        self._places = places
+        self._disks = {
+            folder: _Disk(folder, "current/status.json" if folder == places.site else "") for folder in places.folders
+        }
+        self._trust = _Trust()
 
-    return Seen(
-        at=at,
-        up_s=up_s,
-        boot=_boot(),
-        release=release,
-        no_release=None if hung else no_release,  # then that is the fault
-        gateway=answers.found("gateway"),
-        no_gateway=answers.fault("gateway") if places.gateway else None,
-        node_asked=bool(places.nodes),
-        no_node=answers.fault("node") or node_fault,
-        folders=folders,
-        units=answers.found("units"),
-        certificate=answers.found("certificate"),
-        backup=Backup(noted.backup.good_at, noted.backup.fault) if noted.backup.tried_at else None,
-        drill=Drill(noted.drill.tried_at, noted.drill.fault) if noted.drill.tried_at else None,
-    )
+    def look(self, *, at: float, up_s: float) -> Seen:
+        """Return what is seen now.
+
+        Args:
+            at: wall time, Unix seconds.
+            up_s: monotonic time that counts on while the machine sleeps.
+        """
+        places = self._places
+        seconds = places.answer_s
+        for disk in self._disks.values():
+            disk.ask()
+        answers = _Answers(
+            {
+                "gateway": lambda: _gateway(places.gateway, seconds) if places.gateway else None,
+                "node": lambda: _nodes(places.nodes, seconds),
+                "edge": lambda: _edge(places.origin, lambda: self._trust.context(at), seconds),
+                "units": lambda: _units(seconds),
+            },
+            3 * seconds,
+        )
+        until_s = time.monotonic() + places.disk_s
+        folders = tuple(disk.folder(until_s) for disk in self._disks.values())
+
+        edge: _Edge = answers.found("edge") or _Edge()
+        status = self._disks[places.site].content if places.site in self._disks else edge.status
+        release, no_release = _release(status)
+        hung = any(folder.hung for folder in folders)
+        noted = Status() if hung else Status.load(places.results)
+        units: tuple[Unit, ...] | None = answers.found("units")
+        makes_backups = noted.backup.tried_at > 0 or any(unit.name == BACKUPS for unit in units or ())
+
+        return Seen(
+            at=at,
+            up_s=up_s,
+            boot=_boot(),
+            watched_since=places.watched_since,
+            release=release,
+            no_release=None if hung else no_release,  # then that is the fault
+            edge=edge.status is not None,
+            no_edge=answers.fault("edge") or edge.fault,
+            generator=None if hung else _health(places.results.with_name(FILE)),
+            gateway=answers.found("gateway"),
+            no_gateway=answers.fault("gateway") if places.gateway else None,
+            node_asked=bool(places.nodes),
+            no_node=answers.found("node") or answers.fault("node"),
+            folders=folders,
+            units=units,
+            certificate=edge.certificate,
+            backup=Backup(noted.backup.good_at, noted.backup.fault, noted.backup.tried_at > 0)
+            if makes_backups
+            else None,
+            drill=Drill(noted.drill.tried_at, noted.drill.fault) if noted.drill.tried_at else None,
+            readings={} if hung else _readings(places.results),
+        )
+
+
+def _health(file: Path) -> Health | None:
+    """Return what the generator says of itself, None where it says nothing."""
+    try:
+        return Health.of(file.read_bytes())
+    except OSError:
+        return None
+
+
+def _readings(results: Path) -> dict[str, Reading]:
+    """Return what the last reading of each whole database came to, of those that were ever read."""
+    noted = {name: Result.load(results.with_name(file)) for name, file in READ_TO_THE_END.items()}
+    return {name: Reading(result.tried_at, result.fault) for name, result in noted.items() if result.tried_at}
 
 
 class _Answers:
@@ -146,45 +163,127 @@ class _Answers:
 
 
 class _Disk:
-    """One folder, probed by a process that writes a little where it may, and syncs it."""
+    """One folder, probed in a thread that writes a little where it may, and syncs it.
+
+    A thread that a hanging disk keeps is left alone, and no second one joins it.
+    """
 
     def __init__(self, folder: Path, file: str) -> None:
         self._path = folder
+        self._file = file
+        self._thread: threading.Thread | None = None
+        self._found = Folder(str(folder))
         self.content: str | None = None
-        self._process = subprocess.Popen(  # noqa: S603  our own interpreter and text
-            [sys.executable, "-I", "-S", "-c", PROBE, str(folder), file],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            text=True,
-        )
 
-    def folder(self, within_s: float) -> Folder:
-        """Return what it found."""
+    def ask(self) -> None:
+        """Begin to probe it."""
+        if self._thread is None or not self._thread.is_alive():
+            self._thread = threading.Thread(target=self._probe, daemon=True)
+            self._thread.start()
+
+    def folder(self, until_s: float) -> Folder:
+        """Return what was found by a monotonic time."""
+        if self._thread is not None:
+            self._thread.join(max(0.0, until_s - time.monotonic()))
+            if self._thread.is_alive():
+                self.content = None
+                return Folder(str(self._path), hung=True)
+        return self._found
+
+    def _probe(self) -> None:
+        path, content, fault = str(self._path), None, None
+        room = None
         try:
-            text, _ = self._process.communicate(timeout=within_s)
-            found = read_json(text)
-        except subprocess.TimeoutExpired:
-            self._leave()
-            return Folder(str(self._path), hung=True)
-        except ValueError:
-            return Folder(str(self._path), fault="the probe ended without a word")
+            room = os.statvfs(path)
+            if self._file:
+                content = (self._path / self._file).read_text(encoding="utf-8")
+            if os.access(path, os.W_OK):
+                _write_a_little(self._path / PROBE)
+        except FileNotFoundError:
+            pass  # what needs it says that it is absent
+        except (OSError, ValueError) as error:
+            fault = getattr(error, "strerror", None) or str(error)
 
-        self.content = found.get("content")
-        return Folder(
-            path=str(self._path),
-            fault=found.get("fault"),
-            free_bytes=found.get("free_bytes"),
-            free_percent=found.get("free_percent", 100.0),
-            free_files_percent=found.get("free_files_percent", 100.0),
+        self.content = content
+        if room is None:
+            self._found = Folder(path, fault)
+            return
+        self._found = Folder(
+            path=path,
+            fault=fault,
+            free_bytes=room.f_bavail * room.f_frsize,
+            free_percent=100 * room.f_bavail / max(room.f_blocks, 1),
+            free_files_percent=100 * room.f_favail / room.f_files if room.f_files else 100.0,
         )
 
-    def _leave(self) -> None:
-        """Kill the process, which ends only when its disk answers; nothing waits for that."""
-        self._process.kill()
-        with suppress(subprocess.TimeoutExpired):
-            self._process.wait(1)
-        if self._process.stdout is not None:
-            self._process.stdout.close()
+
+def _write_a_little(file: Path) -> None:
+    descriptor = os.open(file, os.O_WRONLY | os.O_CREAT, 0o600)
+    try:
+        os.write(descriptor, b"0" * PROBE_BYTES)
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+    file.unlink()
+
+
+class _Trust:
+    """Whom readers' clients trust, read again each hour: reading it costs more than all else that a look does."""
+
+    def __init__(self) -> None:
+        self._context: ssl.SSLContext | None = None
+        self._hour = -1.0
+
+    def context(self, at: float) -> ssl.SSLContext:
+        """Return the context for a wall time."""
+        if self._context is None or at // 3_600 != self._hour:
+            self._context = ssl.create_default_context()
+            self._hour = at // 3_600
+        return self._context
+
+
+@dataclass(frozen=True, slots=True)
+class _Edge:
+    """What a reader gets."""
+
+    status: str | None = None  # the published status.json
+    fault: str | None = None
+    certificate: Certificate | None = None
+
+
+def _edge(origin: str, trusted: Callable[[], ssl.SSLContext], within_s: float) -> _Edge:
+    """Ask the public origin for its status, as a reader does; OSError, HTTPException: there is no answer."""
+    parts = urlsplit(origin)
+    host = parts.hostname or ""
+    if parts.scheme == "https":
+        secure = HTTPSConnection(host, parts.port, timeout=within_s, context=trusted())
+        connection: HTTPConnection = secure
+    else:
+        connection = HTTPConnection(host, parts.port, timeout=within_s)
+
+    with closing(connection):
+        try:
+            connection.connect()
+        except ssl.SSLCertVerificationError as error:
+            return _Edge(certificate=Certificate(fault=error.verify_message))
+        certificate = None
+        if isinstance(connection.sock, ssl.SSLSocket):
+            certificate = _shown_by(connection.sock)
+
+        try:
+            connection.request("GET", f"{parts.path.rstrip('/')}/status.json", headers={"User-Agent": "emi"})
+            answer = connection.getresponse()
+            body = answer.read(MAX_STATUS_BYTES).decode()
+        except (OSError, ValueError, HTTPException) as error:
+            return _Edge(fault=str(error) or type(error).__name__, certificate=certificate)
+        if answer.status != HTTPStatus.OK:
+            return _Edge(fault=f"/status.json is answered {answer.status}", certificate=certificate)
+        return _Edge(status=body, certificate=certificate)
+
+
+def _shown_by(connection: ssl.SSLSocket) -> Certificate:
+    shown = connection.getpeercert() or {}
+    return Certificate(ends_at=float(ssl.cert_time_to_seconds(str(shown["notAfter"]))))
 
 
 def _release(status: str | None) -> tuple[Release | None, str | None]:
@@ -232,26 +331,16 @@ def _nodes(nodes: Mapping[str, tuple[str, Mapping[str, str]]], within_s: float) 
 
 def certificate_of(origin: str, within_s: float) -> Certificate | None:
     """Look at the certificate of an https origin as a reader's client does."""
-    parts = urlsplit(origin)
-    if parts.scheme != "https" or parts.hostname is None:
+    if urlsplit(origin).scheme != "https":
         return None
-    place = (parts.hostname, parts.port or 443)
-    try:
-        with (
-            create_connection(place, within_s) as plain,
-            ssl.create_default_context().wrap_socket(plain, server_hostname=parts.hostname) as secure,
-        ):
-            shown = secure.getpeercert() or {}
-    except ssl.SSLCertVerificationError as error:
-        return Certificate(fault=error.verify_message)
-    return Certificate(ends_at=float(ssl.cert_time_to_seconds(str(shown["notAfter"]))))
+    return _edge(origin, ssl.create_default_context, within_s).certificate
 
 
-def _units(names: Sequence[str], within_s: float) -> tuple[Unit, ...] | None:
-    """Ask systemd; None where it does not run, or has no such unit."""
+def _units(within_s: float) -> tuple[Unit, ...] | None:
+    """Ask systemd for every unit of ours that it knows; None where it does not run, or knows none."""
     fields = "--property=Id,LoadState,ActiveState,NRestarts"
-    done = subprocess.run(  # noqa: S603  names of ours
-        ["systemctl", "show", fields, *names],  # noqa: S607  wherever the system has it
+    done = subprocess.run(  # noqa: S603  words of ours
+        ["systemctl", "show", fields, UNITS],  # noqa: S607  wherever the system has it
         capture_output=True,
         text=True,
         timeout=within_s,
@@ -259,8 +348,8 @@ def _units(names: Sequence[str], within_s: float) -> tuple[Unit, ...] | None:
     )
     if done.returncode:
         return None
-    found = [dict(line.split("=", 1) for line in block.splitlines()) for block in done.stdout.strip().split("\n\n")]
-    return tuple(_read_units(found)) or None
+    blocks = [block for block in done.stdout.strip().split("\n\n") if block]
+    return tuple(_read_units(dict(line.split("=", 1) for line in block.splitlines()) for block in blocks)) or None
 
 
 def _read_units(found: Iterable[Mapping[str, str]]) -> Iterable[Unit]:

@@ -11,9 +11,12 @@ import urllib.request
 from collections.abc import Mapping
 from contextlib import suppress
 from http.client import HTTPException
+from pathlib import Path
 from typing import Final
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
+from generator.setup.plan import DOCS
+from generator.site.resources import Resources
 from generator.watch.alerts import Message
 
 SEND_S: Final = 15.0
@@ -21,6 +24,12 @@ COMMAND: Final = "EMI_ALERT_CMD"
 URL: Final = "EMI_PING_URL"
 # What the command must not have: whose watchdog it would feed.
 NOT_ITS_OWN: Final = ("NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID")
+
+
+def runbook() -> Path:
+    """Return the runbook that is on this machine: where `emi setup` put it, else the program's own copy."""
+    here = Path(DOCS) / "runbook.md"
+    return here if here.is_file() else Resources.locate().howto / "runbook.md"
 
 
 class Notifier:
@@ -46,7 +55,7 @@ class Notifier:
 
     def send(self, message: Message) -> list[str]:
         """Tell by every way; return why each that failed did so, nothing when all took it."""
-        content = json.dumps(message.content()).encode() + b"\n"
+        content = json.dumps(message.content(str(runbook()))).encode() + b"\n"
         problems = []
         if self._command:
             problems.append(self._too_slow.get(COMMAND) or self._run(content))

@@ -1,5 +1,7 @@
 """`emi doctor`: is the service alive and fresh?"""
 
+from __future__ import annotations
+
 import json
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
@@ -8,11 +10,12 @@ from datetime import UTC, datetime
 from http import HTTPStatus
 from http.client import HTTPException
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
 from gateway.wire.foreign import read_json
+from gateway.wire.limits import UNANSWERED_S, UNKNOWN_S
 from generator.catalog.endpoints import ENDPOINTS
 from generator.catalog.products import PRODUCTS, Product
 from generator.catalog.venues import OTHER_REGION
@@ -21,13 +24,17 @@ from generator.cli._urls import origin_of
 from generator.errors import GeneratorError
 from generator.release.values import FIRST_GENERATION
 
+if TYPE_CHECKING:
+    from gateway.settings import GatewaySettings
+    from generator.settings import GeneratorSettings
+
 # Metric, the largest value that needs no alarm, what more of it means.
 ALARMS: Final = (
     ("emi_ledger_fault", 0, "fault of the payments ledger: it is gone, damaged or takes no payment"),
-    ("emi_facilitator_failing_seconds", 60, "seconds since the facilitator's verify or settle last worked"),
+    ("emi_facilitator_failing_seconds", UNANSWERED_S, "seconds since the facilitator's verify or settle last worked"),
     ("emi_payments_unclosable", 0, "payments that no evidence can close any more; see emi payments list"),
-    ("emi_chain_failing_seconds", 60, "seconds since algod or the indexer last answered"),
-    ("emi_payments_unknown_oldest_seconds", 3600, "seconds without a known outcome for the oldest open payment"),
+    ("emi_chain_failing_seconds", UNANSWERED_S, "seconds since algod or the indexer last answered"),
+    ("emi_payments_unknown_oldest_seconds", UNKNOWN_S, "seconds without a known outcome for the oldest open payment"),
     ("emi_payments_delivered_unpaid_total", 0, "delivered on the facilitator's word and never on the chain"),
     ("emi_payments_refused_but_landed_total", 0, "refused, and found on the chain all the same"),
 )
@@ -70,7 +77,7 @@ def doctor(
     EMI_METRICS_PORT is set.
 
     With --state no origin is asked: the files of the payments ledger and of the memory are read to their end, also
-    while both programs run. Daily is often enough.
+    while both programs run, and the result is left for `emi watch`. Daily is often enough.
 
     With --upgrade a copy of each database of STATE_DIR is upgraded: which steps, how long, how much disk. Run it with
     the new version before it takes over; the databases themselves stay as they are.
@@ -155,11 +162,17 @@ def _examine_origin(url: str | None) -> list[Check]:
 
     kept += check_outgoing()
     kept += check_resolver()
+    return [*examine_configured(settings, gateway, origin), *kept]
+
+
+def examine_configured(settings: GeneratorSettings, gateway: GatewaySettings, origin: str | None = None) -> list[Check]:
+    """Examine the configured origin, or one of this machine, with the gateway itself and its metrics."""
+    configured = service_origin(settings)
 
     # A running `emi up` is its own gateway, whatever else listens on the configured port.
     gateways = [local_origin(gateway.host, gateway.port)] if configured == settings.origin else []
     metrics = f"http://127.0.0.1:{gateway.metrics_port}/metrics" if gateway.metrics_port else None
-    return [*examine(origin, gateways, metrics), *kept]
+    return examine(origin or configured, gateways, metrics)
 
 
 def check_backups(status_file: Path, now: datetime) -> list[Check]:
@@ -251,6 +264,7 @@ def examine_state() -> list[Check]:
             continue
 
         damage = check_file(path)
+        _note_reading(name, damage)
         if damage is None:
             checks.append(Check(f"{name} {path}", True, "whole"))
         else:
@@ -259,6 +273,19 @@ def examine_state() -> list[Check]:
     if not checks:
         raise GeneratorError(f"there is neither a payments ledger nor a memory in {settings.state_dir}")
     return checks
+
+
+def _note_reading(database: str, damage: str | None) -> None:
+    """Leave the result for `emi watch`, which may not see the database."""
+    from generator.cli._looking import READ_TO_THE_END
+    from generator.cli._settings import generator_settings
+    from generator.keep.status import note_reading
+
+    file = generator_settings().backup_status_path.with_name(READ_TO_THE_END[database])
+    try:
+        note_reading(file, datetime.now(UTC), damage)
+    except OSError as error:
+        raise GeneratorError(f"{file}, which `emi watch` reads, cannot be written: {error.strerror}") from error
 
 
 def examine(origin: str, gateways: Sequence[str] = (), metrics: str | None = None) -> list[Check]:

@@ -27,6 +27,13 @@ def tick(
     data: Folders = None,
     at: MarketTime = None,
     hours: Annotated[int, typer.Option(min=0, max=744, help="Hours of backtest to run first, marked warm_up.")] = 0,
+    *,
+    new_record: Annotated[
+        bool,
+        typer.Option(
+            "--new-record", help="Begin a record although readers have a log that the memory does not extend."
+        ),
+    ] = False,
 ) -> None:
     """Make one release and stop.
 
@@ -36,7 +43,7 @@ def tick(
     Example: emi tick --source recorded --data candles --at 2022-10-20T12:00:00Z --hours 24
     """
     settings, begin = _prepared(source, data, at)
-    asyncio.run(_once(settings, begin, hours))
+    asyncio.run(_once(settings, begin, hours, new_record=new_record))
 
 
 def schedule(
@@ -112,7 +119,7 @@ def _prepared(
     return settings, begin
 
 
-async def _once(settings: GeneratorSettings, at: datetime | None, hours: int) -> None:
+async def _once(settings: GeneratorSettings, at: datetime | None, hours: int, *, new_record: bool) -> None:
     from gateway.wire.program import this_program
     from generator.cli._console import print_report, progress_bar
     from generator.clock import SystemClock
@@ -137,7 +144,7 @@ async def _once(settings: GeneratorSettings, at: datetime | None, hours: int) ->
             now = clock.now()
             ensure_bootstrap_in_store(app, now)
             with progress_bar() as progress:
-                await open_market(app, now, progress, hours or None)
+                await open_market(app, now, progress, hours or None, new_record=new_record)
 
             began_s = clock.monotonic()
             print_report(await make(app, now), clock.monotonic() - began_s)
@@ -151,17 +158,20 @@ async def _run(settings: GeneratorSettings, at: datetime | None, metrics_port: i
     from generator.clock import SystemClock
     from generator.keep.status import Status
     from generator.runtime.app import build
+    from generator.runtime.health import HealthFile
     from generator.runtime.leader import Leader
     from generator.runtime.leadership import Leadership, open_lease
     from generator.runtime.metrics import GeneratorMetrics
+    from generator.watch.health import FILE
 
     leadership = Leadership(open_lease(settings))
     metrics = GeneratorMetrics(this_program())
+    health = HealthFile(settings.backup_status_path.with_name(FILE))
     app = build(settings, SystemClock(), at, loop=loop, fence=leadership.fence, program=this_program())
     try:
         if port := metrics_port or settings.schedule_metrics_port:
             metrics.watch_backups(lambda: Status.load(settings.backup_status_path))
             metrics.serve(port)
-        await Leader(app, leadership, print_report, metrics=metrics, progress=progress_bar).run()
+        await Leader(app, leadership, print_report, metrics=metrics, progress=progress_bar, health=health).run()
     finally:
         await app.aclose()

@@ -156,7 +156,8 @@ def _show(machine: Machine, choice: Choice) -> int:
     from generator.setup.plan import plan_of, unmet
     from generator.site.resources import Resources
 
-    for line in shown(plan_of(choice, Resources.locate().site / "edge", machine), machine):
+    resources = Resources.locate()
+    for line in shown(plan_of(choice, resources.site / "edge", resources.howto, machine), machine):
         print(line)
     missing = unmet(machine, choice)
     for line in missing:
@@ -179,7 +180,9 @@ def _apply(machine: Machine, choice: Choice) -> int:
     journal = Journal.open(machine)
     try:
         journal.remember(asdict(choice))
-        applied = apply(plan_of(choice, Resources.locate().site / "edge", machine), machine, journal, print)
+        resources = Resources.locate()
+        plan = plan_of(choice, resources.site / "edge", resources.howto, machine)
+        applied = apply(plan, machine, journal, print)
     except (OSError, SetupError) as error:
         raise SetupError(f"{error}. emi setup --undo removes what was made so far; --apply resumes") from error
     finally:

@@ -22,6 +22,7 @@ from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 from generator.errors import BackupError
 from generator.keep.files import PRIVATE, compress, create, decompress, owner_of
 from generator.record.memory import tables as t
+from generator.record.memory.rows import put_meta
 
 SQLITE: Final = ".sqlite3.gz"
 POSTGRES: Final = ".pgdump"
@@ -230,11 +231,15 @@ def _count(connection: sa.Connection, query: str) -> int:
 
 
 def raise_generation(database: Database, by: int) -> None:
-    """Leave out numbers of releases: readers may have seen as many since the copy, and a number is used once."""
+    """Leave out numbers of releases: readers may have seen as many since the copy, and a number is used once.
+
+    The published log may be ahead of the copy as well, which the next start accepts of a memory that was put back.
+    """
     with database.connected() as connection:
         before = facts_of(connection).generation
         value = sa.update(t.meta).where(t.meta.c.key == t.GENERATION_KEY).values(value=str(before + by))
         connection.execute(value)
+        put_meta(connection, t.BEHIND_KEY, "restored from a backup")
 
 
 def _dump(database: Database, target: Path) -> Copy:

@@ -8,10 +8,11 @@ from typing import Final, Literal, Self
 
 from gateway.wire.durable import replace_file
 from gateway.wire.foreign import read_json
+from gateway.wire.limits import BACKUP_AGE_S, DRILL_AGE_S
 from generator.keep.figures import Figures
 
-OLDEST_BACKUP: Final = timedelta(hours=26)
-OLDEST_DRILL: Final = timedelta(days=45)
+OLDEST_BACKUP: Final = timedelta(seconds=BACKUP_AGE_S)
+OLDEST_DRILL: Final = timedelta(seconds=DRILL_AGE_S)
 READABLE: Final = 0o644  # it names no secret, and the doctor is another user
 Kind = Literal["backup", "drill"]
 
@@ -24,6 +25,14 @@ class Result:
     tried_at: float = 0.0
     fault: str | None = None
     found: str = ""
+
+    @classmethod
+    def load(cls, path: Path) -> Self:
+        """Read one that `note_reading` wrote; nothing was tried where there is no file, or none that can be read."""
+        try:
+            return cls(**read_json(path.read_bytes()))
+        except (OSError, ValueError, TypeError):
+            return cls()
 
     def judge(self, what: str, now: datetime, oldest: timedelta) -> tuple[bool | None, str]:
         """Return whether all is well, None where it was never tried, and a line for the operator."""
@@ -86,3 +95,11 @@ def note(  # noqa: PLR0917
 
     path.parent.mkdir(parents=True, exist_ok=True)
     replace_file(path, json.dumps(asdict(status)).encode(), READABLE)
+
+
+def note_reading(path: Path, at: datetime, fault: str | None) -> None:
+    """Note what the reading of a whole database came to, whole or not at all; the watcher is another user."""
+    seconds = at.timestamp()
+    before = Result.load(path)
+    result = Result(before.good_at if fault else seconds, seconds, fault)
+    replace_file(path, json.dumps(asdict(result)).encode(), READABLE)

@@ -12,7 +12,7 @@ from typing import Final
 
 import structlog
 
-from generator.errors import GeneratorError
+from generator.errors import GeneratorError, RecordBehind
 from generator.record.audit.ladders import ladders_path
 from generator.record.audit.recount import PART, BallotPart, content, path_of
 from generator.record.keys import make_key, read_keys
@@ -21,6 +21,7 @@ from generator.record.log.proofs import TreeHashes, consistency_proof
 from generator.record.log.tiles import WIDTH, Tile, tiles_between
 from generator.record.memory import ballots, exports, ladders, log, witnessed
 from generator.record.memory.store import Memory
+from generator.record.memory.tables import BEHIND_KEY
 
 PREFIX: Final = "/log/"
 CHECKPOINT: Final = f"{PREFIX}checkpoint"
@@ -119,6 +120,48 @@ class PublishedRecord:
         if not self._is_to_be_made(noted):
             self._keys(origin, noted)
 
+    def refuse_if_behind(self, *, accept: bool = False) -> None:
+        """Raise RecordBehind where readers have a log that this memory does not extend, before anything is written.
+
+        Args:
+            accept: whether that is meant; noted in the memory, as a restore does.
+        """
+        if accept:
+            self._memory.set_meta(BEHIND_KEY, "meant by --new-record")
+        fault = self._behind()
+        if fault is None:
+            if self._memory.meta(BEHIND_KEY):
+                self._memory.set_meta(BEHIND_KEY, "")
+        elif not self._memory.meta(BEHIND_KEY):
+            raise RecordBehind(
+                f"{fault}: starting would play a new record over theirs. Restore the newer memory, or a backup with "
+                "`emi restore`; where a new record is meant, run `emi tick --new-record` once"
+            )
+
+    def _behind(self) -> str | None:
+        """Return why the log that readers have is not the beginning of this memory's, None where it is, or is none."""
+        if not self._last:
+            return None
+        seen = head_of(self._last)
+        with self._memory.reading() as connection:
+            size = self._memory.log_state(connection).edge.size
+            if seen.size > size:
+                return f"the memory is behind the published log: it has {size} entries, readers have {seen.size}"
+            if log.load_edge(connection, seen.size).root() != seen.root:
+                return f"the published log of {seen.size} entries is another one than the memory's"
+        return None
+
+    @property
+    def withheld(self) -> str | None:
+        """Why nothing is added to the log that readers have, None where that is not so."""
+        return "readers have a log that this record does not extend: nothing is added to it" if self._withheld else None
+
+    def key_fault(self) -> str | None:
+        """Return what is wrong with the key's file while its key is in use: a restart would not find it."""
+        if not self._signers or self._key_file.is_file():
+            return None
+        return f"the log's key {self._key_file} is gone: put it back; the next start fails without it"
+
     def begin(self, now_ms: int) -> None:
         """Load the keys, begin the log if it is empty, and note a key that is new to it. Cheap when done before."""
         if self._signers:
@@ -174,10 +217,7 @@ class PublishedRecord:
         """
         if not self._last:
             return
-        seen = head_of(self._last)
-        with self._memory.reading() as connection:
-            shrank = seen.size > self._memory.log_state(connection).edge.size
-            self._withheld = shrank or log.load_edge(connection, seen.size).root() != seen.root
+        self._withheld = self._behind() is not None
         self._is_ours = not self._withheld
         if self._withheld:
             logger.error(

@@ -80,6 +80,8 @@ class Witnesses:
         self._timeout_s = timeout_s
         self._seen: dict[str, int] = {}  # by witness, the size of the head that it signed last
         self._failing: set[str] = set()
+        self._since: dict[str, float] = {}  # by witness that did not sign, wall time at which that was first seen
+        self.ahead: dict[str, str] = {}  # by witness that saw more entries than the log has, what it saw
         self._signed = 0  # size of the newest head that one of them signed
         self._task: asyncio.Task[None] | None = None
 
@@ -89,6 +91,11 @@ class Witnesses:
         if not self._asked or size <= self._signed or is_running:
             return
         self._task = asyncio.create_task(self._ask_all(head, size))
+
+    def unsigned(self, now: float) -> dict[str, float]:
+        """Return since when each witness that did not sign the last head has not, in Unix seconds."""
+        self._since = {name: self._since.get(name, now) for name in self._failing}
+        return dict(self._since)
 
     async def aclose(self) -> None:
         """Stop asking."""
@@ -125,6 +132,7 @@ class Witnesses:
         if witness.name in self._failing:
             log.info("the witness signs again", witness=witness.name)
         self._failing.discard(witness.name)
+        self.ahead.pop(witness.name, None)
         self._seen[witness.name] = size
         return lines
 
@@ -134,6 +142,7 @@ class Witnesses:
             return await self._submit(session, witness, head, self._seen.get(witness.name, 0))
         except BehindError as behind:
             if behind.size > size:
+                self.ahead[witness.name] = f"it saw {behind.size} entries of this log, which has {size}"
                 raise WitnessError(f"it saw {behind.size} entries of this log, which has {size}") from None
             return await self._submit(session, witness, head, behind.size)
 

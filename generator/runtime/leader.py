@@ -17,12 +17,14 @@ from typing import Final
 
 import structlog
 
+from gateway.wire.limits import STORE_REFUSALS
 from gateway.wire.notify import ALIVE, FEED_EVERY_S, READY, STOPPING, notify_supervisor
 from generator.catalog.words import SourceMode
 from generator.errors import GeneratorError, LeadershipLost
 from generator.market.source import Progress
 from generator.runtime.app import App
 from generator.runtime.bootstrap import ensure_bootstrap_in_store
+from generator.runtime.health import HealthFile
 from generator.runtime.leadership import Leadership
 from generator.runtime.market import no_progress, to_ms
 from generator.runtime.metrics import GeneratorMetrics
@@ -31,6 +33,7 @@ from generator.runtime.startup import open_market, preload
 
 PRELOAD_AT_SECOND: Final = 25  # when the leader does not query the venues
 REST_S: Final = 5.0  # after releasing the lease, for another to acquire it
+STORE_REST_S: Final = 60.0  # likewise, by a leader whose object store takes nothing, which another may still reach
 FIRST_RETRY_S: Final = 15.0
 LONGEST_RETRY_S: Final = 600.0
 
@@ -64,12 +67,15 @@ class Leader:
         progress: Callable[[], AbstractContextManager[Progress]] = lambda: nullcontext(no_progress),
         retry_s: float = FIRST_RETRY_S,
         tell: Callable[[str], object] = notify_supervisor,
+        health: HealthFile | None = None,
     ) -> None:
         self._app = app
         self._leadership = leadership
         self._progress = progress
         self._retry_s = retry_s
         self._tell = tell
+        self._health = health or HealthFile()
+        self._is_ready = False  # whether a standby has said so since it last led
         self._changed = asyncio.Event()
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._epoch: int | None = None  # under which the market is open; None unless LEADING
@@ -84,6 +90,7 @@ class Leader:
             may_tick=self.may_tick,
             on_alive=self._is_alive,
             on_fenced=self._fenced_off,
+            on_ended=self._tick_ended,
         )
         self.scheduler.every_minute(PRELOAD_AT_SECOND, self._refresh)
         self.metrics.leading.set_function(lambda: float(self.may_tick()))
@@ -162,6 +169,7 @@ class Leader:
     def _stand_by(self) -> None:
         self._epoch = None
         self.state = LeaderState.STANDBY
+        self._is_ready = False
 
     async def _lead(self, epoch: int) -> None:
         """Resume from where the last leader's record ends, and publish at once."""
@@ -193,6 +201,7 @@ class Leader:
             self._leadership.floor = max(self._leadership.floor, error.epoch)
             self._resign()
         except GeneratorError as error:
+            self._health.note_refusal(self._app, error)
             if self.state is LeaderState.STARTING:
                 raise
             log.warning("unable to lead; standing by", epoch=epoch, reason=str(error))
@@ -221,14 +230,15 @@ class Leader:
         market = self._app.market
         now = self._app.clock.now()
         try:
-            empty = not len(market.history)
-            if empty:
+            if not len(market.history):
                 await preload(self._app, now)
                 self._backfill_if_empty()
 
             await market.observe(now)
-            if empty:
+            if not self._is_ready and self.state is LeaderState.STANDBY:
+                self._is_ready = True
                 log.info("standby ready", bars=len(market.history))
+            self._health.note_standby(self._app)
         except Exception as error:  # nothing that happens to a standby may end it
             expected = isinstance(error, GeneratorError | OSError)
             log.warning("standby not ready", reason=str(error), exc_info=None if expected else error)
@@ -264,9 +274,18 @@ class Leader:
             self._leadership.floor = max(self._leadership.floor, error.epoch, self._epoch or 0)
             self._resign()
 
-    def _resign(self) -> None:
+    def _tick_ended(self, error: Exception | None) -> None:
+        """Note how a tick went; where the object store refused several and others may lead, let one of them try."""
+        self._health.note_tick(self._app, error)
+        refusals = self._health.health.store_refusals
+        if error is None or refusals < STORE_REFUSALS or not self._app.settings.lease_url:
+            return
+        log.warning("the object store takes no release from here: the lease is released", ticks=refusals)
+        self._resign(STORE_REST_S)
+
+    def _resign(self, rest_s: float = REST_S) -> None:
         """Stand by, and let the lease's thread release the lease for a while."""
-        self._resigned_until_s = self._app.clock.monotonic() + REST_S
+        self._resigned_until_s = self._app.clock.monotonic() + rest_s
         if not self._is_stopping():
             self._stand_by()
 

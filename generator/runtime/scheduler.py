@@ -46,8 +46,9 @@ class Scheduler:
     """Make ticks; whoever runs it decides when the first is made.
 
     `on_alive` is called when a tick begins and when it has ended, well or badly: at least once in a minute. A failed
-    tick counts, since a restart makes neither room on a disk nor a venue; `emi alert` reads the age of what is
-    published. `on_fenced` is called when the fence refused a tick, or the record of a failed one.
+    tick counts, since a restart makes neither room on a disk nor a venue; `emi watch` reads the age of what is
+    published. `on_fenced` is called when the fence refused a tick, or the record of a failed one, `on_ended` with the
+    error of a tick that failed otherwise, and with None for one that was published.
     """
 
     def __init__(
@@ -60,6 +61,7 @@ class Scheduler:
         may_tick: Callable[[], bool] = lambda: True,
         on_alive: Callable[[], None] = lambda: None,
         on_fenced: Callable[[LeadershipLost], None] = lambda error: log.error("tick not published", reason=str(error)),
+        on_ended: Callable[[Exception | None], None] = lambda _error: None,
     ) -> None:
         self._app = app
         self._on_report = on_report
@@ -67,6 +69,7 @@ class Scheduler:
         self._may_tick = may_tick
         self._on_alive = on_alive
         self._on_fenced = on_fenced
+        self._on_ended = on_ended
         self._jumps = JumpWatch(app.clock)
         self._watch: asyncio.Task[None] | None = None
         self._began_s: float | None = None  # monotonic, of the running tick
@@ -151,8 +154,10 @@ class Scheduler:
             if deadline.expired():
                 reason = f"the tick did not end within {self._deadline_s:g} s"
             self._failed(at, reason, error)
+            self._on_ended(error)
         else:
             self._published(report, at, self._app.clock.monotonic() - began_s)
+            self._on_ended(None)
 
     def _published(self, report: Report, at: datetime, seconds: float) -> None:
         self.metrics.ticks_by_outcome["published"].inc()

@@ -34,7 +34,9 @@ MINUTES: Final = (0, 15, 55)  # an hour and its ranges start and end, those over
 log = structlog.get_logger("emi.startup")
 
 
-async def open_market(app: App, at: datetime, progress: Progress, hours: int | None = None) -> None:
+async def open_market(
+    app: App, at: datetime, progress: Progress, hours: int | None = None, *, new_record: bool = False
+) -> None:
     """Begin to lead: resume from what is published, fill the history, bring the brain up to date.
 
     On an empty memory 48 hours are played first, of a recording as many of them as can have forecasts. What is made by
@@ -42,14 +44,17 @@ async def open_market(app: App, at: datetime, progress: Progress, hours: int | N
 
     Args:
         hours: of backtest to play first; None means those 48 on an empty memory, else 0.
+        new_record: whether a memory that is behind what readers have is meant.
 
     Raises:
+        RecordBehind: readers have a log that the memory does not extend.
         GeneratorError: the source has nothing, the memory holds another market's record, or where releases go cannot
             be written.
     """
     app.publisher.releases.open()
     app.publisher.vault.open()
     _resume(app)
+    app.record.published.refuse_if_behind(accept=new_record)
 
     fresh = app.record.memory.is_empty()
     _check_origin(app)

@@ -43,6 +43,7 @@ log = structlog.get_logger("emi.tick")
 
 async def tick(app: App, at: datetime, sources_s: float = SOURCES_DEADLINE_S) -> Report:
     """Make one release; GeneratorError: the tick failed, and what was published and recorded before is kept."""
+    app.record.memory.check_file()
     try:
         observation, ballots = await asyncio.gather(
             app.market.observe(at, sources_s), app.record.box.collect(_lock_ms(app, at))

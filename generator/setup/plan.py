@@ -26,6 +26,9 @@ GATEWAY: Final = "127.0.0.1:8402"
 SITE: Final = "/srv/emi/site"
 DATA_FOLDERS: Final = ("/var/lib/emi", "/srv/emi")
 UNITS: Final = "/etc/systemd/system"
+DOCS: Final = "/usr/share/doc/emi"
+GUIDES: Final = ("operating.md", "backups.md", "runbook.md")
+"""What the units' Documentation= and an alarm's runbook name."""
 NGINX: Final = "/etc/nginx"
 BROTLI: Final = "/usr/lib/nginx/modules/ngx_http_brotli_static_module.so"
 SYSTEMS: Final = frozenset({"12", "13"})
@@ -36,9 +39,9 @@ NEEDED: Final = {
 }
 # In the order of starting: what looks after the machine first, so that a program that does not start is reported.
 ENABLED: Final = (
-    "emi-alert.timer",
-    "emi-doctor.timer",
-    "emi-check.timer",
+    "emi-watch.service",
+    "emi-check@generator.timer",
+    "emi-check@gateway.timer",
     "emi-backup.timer",
     "emi-drill.timer",
 )
@@ -115,12 +118,13 @@ def unmet(machine: Machine, choice: Choice) -> list[str]:
     return [*found, *conflicts(machine, choice.origin, choice.values)]
 
 
-def plan_of(choice: Choice, edge: Path, machine: Machine) -> list[Step]:
+def plan_of(choice: Choice, edge: Path, guides: Path, machine: Machine) -> list[Step]:
     """Return the steps, in their order.
 
     Args:
         choice: what is asked for.
         edge: the folder site/edge of this version.
+        guides: the folder docs/howto of this version.
         machine: what is there is looked at: existing settings, nginx's modules, IPv6.
     """
     systemd = edge / "systemd"
@@ -128,7 +132,7 @@ def plan_of(choice: Choice, edge: Path, machine: Machine) -> list[Step]:
         *_accounts(systemd),
         *_folders(systemd),
         *_settings(choice, systemd),
-        *_units(systemd),
+        *_units(systemd, guides),
         *_nginx(choice, edge / "nginx", machine),
         *_started(choice, systemd),
     ]
@@ -176,9 +180,13 @@ def _texts(choice: Choice, systemd: Path) -> dict[str, str]:
     return settings_texts(examples, choice.origin, choice.values)
 
 
-def _units(systemd: Path) -> Iterator[Step]:
+def _units(systemd: Path, guides: Path) -> Iterator[Step]:
     group = "Units"
     reload = ("systemctl", "daemon-reload")
+
+    yield Folder(group, DOCS, 0o755, "root", "root")
+    for name in GUIDES:
+        yield File(group, f"{DOCS}/{name}", (guides / name).read_bytes())
 
     yield Command(group, afterwards=reload)
     for path in sorted((*systemd.glob("*.service"), *systemd.glob("*.timer"))):
@@ -254,4 +262,6 @@ def _started(choice: Choice, systemd: Path) -> Iterator[Step]:
     # When it is undone: all of them end, and none is left that systemd remembers as failed.
     ours = tuple(path.name.replace("@.", "@*.") for path in sorted(systemd.glob("*.service")))
     yield Command("Ended", afterwards=("systemctl", "reset-failed", "emi-*"))
-    yield Command("Ended", afterwards=("systemctl", "stop", *(name for name in names if "timer" in name), *ours))
+    yield Command(
+        "Ended", afterwards=("systemctl", "stop", *(name for name in names if name.endswith(".timer")), *ours)
+    )

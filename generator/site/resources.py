@@ -28,6 +28,11 @@ class Resources:
         return (self.templates.parent / "CHANGELOG.md").read_text(encoding="utf-8")
 
     @property
+    def howto(self) -> Path:
+        """The folder of the guides for operators, which lies next to both folders."""
+        return self.templates.parent / "docs" / "howto"
+
+    @property
     def practice(self) -> Path:
         """The folder of the shipped month of practice, with its log."""
         return self.site / "practice"

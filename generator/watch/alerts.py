@@ -1,21 +1,29 @@
 """What is said of faults, and when: once at the start, once at the end, once more each day between.
 
-A fault that goes and comes again within an hour is one fault. So its end is reported when it has been gone for an hour,
-with the time at which it went.
+A fault is known by its name, its subject and its cause: another cause is another fault, and is reported whatever was
+reported of the first. One that goes and comes again within an hour is one fault. So its end is reported when it has
+been gone for an hour, with the time at which it went.
 """
 
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from gateway.wire.foreign import read_json
 from generator.watch.judge import FAULTS, Anchors, Found
 
 QUIET_S: Final = 3_600.0
 AGAIN_S: Final = 86_400.0
-RUNBOOK: Final = "docs/howto/runbook.md"
+
+
+class Key(NamedTuple):
+    """What makes two faults the same one."""
+
+    name: str
+    subject: str
+    cause: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,36 +46,37 @@ class Message:
     since: float
     text: str
 
-    def content(self) -> dict[str, str]:
-        """Return it as the JSON object that a command reads on its standard input."""
+    def content(self, runbook: str) -> dict[str, str]:
+        """Return it as the JSON object that a command reads on its standard input; `runbook` is the file's path."""
         return {
             "fault": self.fault,
             "subject": self.subject,
             "event": self.event,
             "since": _iso(self.since),
             "text": self.text,
-            "runbook": f"{RUNBOOK}#{self.fault}",
+            "runbook": f"{runbook}#{self.fault}",
         }
 
 
 @dataclass(frozen=True, slots=True)
 class AlertState:
-    """Every fault that is not over, by its name and subject, and what the last look kept."""
+    """Every fault that is not over, and what the last look kept."""
 
     anchors: Anchors = field(default_factory=Anchors)
-    alerts: Mapping[tuple[str, str], Alert] = field(default_factory=dict)
+    alerts: Mapping[Key, Alert] = field(default_factory=dict)
     pinged_of: float = 0.0  # generated_at of the release of which the last plain ping spoke
 
     def advance(self, found: Mapping[str, Found | None], now: float) -> "AlertState":
         """Return the state after a look: what is new, back or gone; a kind that is None stays as it is."""
         alerts = dict(self.alerts)
-        for name, subjects in found.items():
-            if subjects is None:
+        for name, findings in found.items():
+            if findings is None:
                 continue
-            for subject, text in subjects.items():
-                known = alerts.get((name, subject))
-                alerts[name, subject] = replace(known, text=text, gone_at=None) if known else Alert(now, text)
-            for key in [key for key in alerts if key[0] == name and key[1] not in subjects]:
+            seen = {Key(name, subject, finding.cause): finding.text for subject, finding in findings.items()}
+            for key, text in seen.items():
+                known = alerts.get(key)
+                alerts[key] = replace(known, text=text, gone_at=None) if known else Alert(now, text)
+            for key in [key for key in alerts if key.name == name and key not in seen]:
                 alert = alerts[key]
                 if alert.sent_at is None:
                     del alerts[key]
@@ -75,16 +84,16 @@ class AlertState:
                     alerts[key] = replace(alert, gone_at=now)
         return replace(self, alerts=alerts)
 
-    def messages(self, now: float) -> list[tuple[tuple[str, str], Message]]:
+    def messages(self, now: float) -> list[tuple[Key, Message]]:
         """Return what is to be reported now, each under the key by which `sent` takes it back."""
         due = []
-        for (name, subject), alert in self.alerts.items():
-            event = _event(name, alert, now)
+        for key, alert in self.alerts.items():
+            event = _event(key.name, alert, now)
             if event is not None:
-                due.append(((name, subject), _message(name, subject, event, alert)))
+                due.append((key, _message(key, event, alert)))
         return due
 
-    def sent(self, key: tuple[str, str], now: float) -> "AlertState":
+    def sent(self, key: Key, now: float) -> "AlertState":
         """Return the state after the message of a key was sent."""
         alerts = dict(self.alerts)
         alert = alerts.pop(key)
@@ -99,7 +108,7 @@ class AlertState:
 
     def dumped(self) -> bytes:
         """Write it."""
-        rows = [{"fault": name, "subject": subject, **asdict(row)} for (name, subject), row in self.alerts.items()]
+        rows = [{**key._asdict(), **asdict(row)} for key, row in self.alerts.items()]
         values = {"anchors": asdict(self.anchors), "pinged_of": self.pinged_of, "faults": rows}
         return json.dumps(values, indent=1).encode() + b"\n"
 
@@ -109,7 +118,7 @@ class AlertState:
         try:
             values: dict[str, Any] = read_json(data)
             rows = [dict(row) for row in values["faults"]]
-            alerts = {(row.pop("fault"), row.pop("subject")): Alert(**row) for row in rows}
+            alerts = {Key(*(row.pop(field) for field in Key._fields)): Alert(**row) for row in rows}
             return cls(Anchors(**values["anchors"]), alerts, float(values["pinged_of"]))
         except (ValueError, TypeError, KeyError, AttributeError):
             return cls()
@@ -124,11 +133,11 @@ def _event(name: str, alert: Alert, now: float) -> str | None:
     return "still" if now - alert.sent_at >= AGAIN_S else None
 
 
-def _message(name: str, subject: str, event: str, alert: Alert) -> Message:
+def _message(key: Key, event: str, alert: Alert) -> Message:
     text = alert.text
     if alert.gone_at is not None:
         text = f"over since {_iso(alert.gone_at)}: {text}"
-    return Message(name, subject, event, alert.since, text)
+    return Message(key.name, key.subject, event, alert.since, text)
 
 
 def _iso(at: float) -> str:

@@ -1,6 +1,9 @@
 """What one look saw; None where it was not looked at, or could not be."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from generator.watch.health import Health
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,11 +64,20 @@ class Backup:
 
     good_at: float  # when one was made, 0 for never
     fault: str | None = None  # why the last one was not
+    tried: bool = True  # whether any was
 
 
 @dataclass(frozen=True, slots=True)
 class Drill:
     """The last restore that was tried."""
+
+    at: float
+    fault: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """The last reading of a whole database."""
 
     at: float
     fault: str | None = None
@@ -79,8 +91,12 @@ class Seen:
     up_s: float  # monotonic, counts on while the machine sleeps
     boot: str  # names the start of the machine, since which `up_s` counts
 
+    watched_since: float | None = None  # wall time from which on this machine has been looked at
     release: Release | None = None
     no_release: str | None = None  # why there is none
+    edge: bool = False  # whether readers got an answer
+    no_edge: str | None = None  # why they got none, or not this service's
+    generator: Health | None = None
     gateway: Gateway | None = None
     no_gateway: str | None = None
     no_node: str | None = None
@@ -88,5 +104,8 @@ class Seen:
     folders: tuple[Folder, ...] = ()
     units: tuple[Unit, ...] | None = None
     certificate: Certificate | None = None
-    backup: Backup | None = None
+    backup: Backup | None = None  # None where none is to be made from here
     drill: Drill | None = None
+    readings: Mapping[str, Reading] = field(default_factory=dict)  # by what was read
+    deeper: Mapping[str, str] | None = None  # what the doctor's look found wrong, by what it looked at
+    unsent: str | None = None  # why the last message did not go out by every way

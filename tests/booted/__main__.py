@@ -7,8 +7,10 @@ rest is tried all the same; exit code 1 when anything failed. `--log FILE` keeps
 import argparse
 import contextlib
 import json
+import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -27,7 +29,12 @@ ORIGIN: Final = f"https://{NAME}"
 EMI: Final = "/opt/emi/bin/emi"
 PAIR: Final = "--cert /etc/ssl/booted.pem --key /etc/ssl/booted.key"
 UNITS: Final = REPOSITORY / "site" / "edge" / "systemd"
-WATCHED_S: Final = 100  # longer than the watchdog of any unit
+WATCHED_S: Final = 100  # longer than the watchdog of either program
+INSTANCES: Final = {"emi-check@": ("generator", "gateway")}
+MEASURED_S: Final = 150
+TICKS_A_SECOND: Final = os.sysconf("SC_CLK_TCK")
+BEFORE: Final = "ce9cea03"
+"""The build that is upgraded from: the first whose units start."""
 INSTALL: Final = """
 /opt/emi/bin/pip install -q --no-index --require-hashes -r requirements.lock -r requirements-build.lock
 /opt/emi/bin/pip install -q --no-index --no-deps --no-build-isolation .
@@ -80,6 +87,7 @@ def prepare(folder: Path) -> None:
         shutil.copy(certificate, folder / "etc/ssl/booted.pem")
         shutil.copy(key, folder / "etc/ssl/booted.key")
         shutil.copy(certificate, folder / "usr/local/share/ca-certificates/booted.crt")
+    (folder / "etc/systemd/system/emi-broken.service").write_text("[Service]\nExecStart=/bin/false\n")
     (folder / "usr/local/bin/pager.py").write_text(PAGER)
     tell = folder / "usr/local/bin/tell-operator"
     tell.write_text(TELL)
@@ -97,6 +105,9 @@ def check_out(folder: Path, commit: str | None = None) -> None:
         archive = subprocess.run(packed, input="\0".join(names).encode(), capture_output=True, check=True).stdout
     else:
         archive = subprocess.check_output(["git", "-C", str(REPOSITORY), "archive", commit])
+    head = subprocess.check_output(["git", "-C", str(REPOSITORY), "rev-parse", commit or "HEAD"])
+    (folder / "root/emi/.git").mkdir()
+    (folder / "root/emi/.git/HEAD").write_bytes(head)
     subprocess.run(["tar", "-C", str(folder / "root/emi"), "-x"], input=archive, check=True)
 
 
@@ -135,16 +146,22 @@ def unit_rows(path: Path) -> dict[str, str]:
 def see_unit(machine: Machine, path: Path) -> None:
     """See that a unit does what it is there for: it is active, or it ran once with success."""
     rows = unit_rows(path)
-    name = path.name
-    if path.suffix == ".timer":
-        assert machine.shows(name, "ActiveState") == "active", f"{name} is {machine.shows(name, 'ActiveState')}"
-        assert machine.shows(name, "NextElapseUSecRealtime"), f"{name} never elapses"
-    elif rows["Type"] == "oneshot":
-        instance = name.replace("@.", "@test.")
-        machine.types(f"systemctl start {instance} || {{ journalctl -q -n 12 -u {instance} -o cat; exit 1; }}")
-        assert machine.shows(instance, "Result") == "success"
-    else:
-        stays_up(machine, name)
+    for name in names_of(path):
+        if path.suffix == ".timer":
+            assert machine.shows(name, "ActiveState") == "active", f"{name} is {machine.shows(name, 'ActiveState')}"
+            assert machine.shows(name, "NextElapseUSecRealtime"), f"{name} never elapses"
+        elif rows["Type"] == "oneshot":
+            machine.types(f"systemctl start {name} || {{ journalctl -q -n 12 -u {name} -o cat; exit 1; }}")
+            assert machine.shows(name, "Result") == "success"
+        else:
+            stays_up(machine, name)
+
+
+def names_of(path: Path) -> list[str]:
+    """Return the units of a file: its own name, or that of each instance of a template."""
+    if "@" not in path.name:
+        return [path.name]
+    return [f"{path.stem}{instance}{path.suffix}" for instance in INSTANCES[path.stem]]
 
 
 def stays_up(machine: Machine, name: str) -> None:
@@ -169,7 +186,22 @@ def set_up(machine: Machine, lines: Lines) -> None:
     with lines.line("alarms are set, and --apply again"):
         machine.types("systemd-run -q --unit=operator /usr/bin/python3 /usr/local/bin/pager.py")
         machine.types("echo EMI_ALERT_CMD=/usr/local/bin/tell-operator >> /etc/emi/alert.env")
-        machine.types(f"{EMI} setup --apply")
+        machine.types(f"systemctl restart emi-watch; {EMI} watch --test; {EMI} setup --apply")
+        assert [message["fault"] for message in heard(machine)] == ["test"]
+        assert machine.types(f"test -f {heard(machine)[0]['runbook'].partition('#')[0]} && echo there")
+    with lines.line("a command that writes where it may not is seen"):
+        machine.types("cp /etc/emi/alert.env keep.env; echo 'EMI_ALERT_CMD=touch /var/tmp/alarm' > /etc/emi/alert.env")
+        machine.types("systemctl restart emi-watch")
+        assert "ended with code 1" in machine.fails(f"{EMI} watch --test")
+        machine.types("mv keep.env /etc/emi/alert.env; systemctl restart emi-watch")
+    with lines.line("what the units call their documentation is there"):
+        machine.types(
+            "for file in $(sed -n 's/^Documentation=//p' /etc/systemd/system/emi-* | tr ' ' '\\n' | sort -u); "
+            "do test -f ${file#file://}; done"
+        )
+    with lines.line("emi --version names the commit"):
+        head = subprocess.check_output(["git", "-C", str(REPOSITORY), "rev-parse", "HEAD"], text=True)
+        assert head[:12] in machine.types(f"{EMI} --version")
     with lines.line("the first release, and a gateway that sells"):
         wait_for_sales(machine)
 
@@ -189,11 +221,72 @@ def keep_backups(machine: Machine, lines: Lines) -> None:
         machine.types(f"{newest} cp -a keep $newest; systemctl start emi-drill")
 
 
-def see_alarm(machine: Machine, lines: Lines) -> None:
-    """Break something, and see the operator notified."""
-    with lines.line("a generator that was killed is reported to EMI_ALERT_CMD"):
+def see_alarms(machine: Machine, lines: Lines) -> None:
+    """Break six things, see the operator notified of each, and mend them."""
+    memory = "/var/lib/emi/generator/memory.sqlite3"
+    key = "/var/lib/emi/generator/keys/log.key"
+    ledger = "/var/lib/emi/gateway/payments.sqlite3"
+    with lines.line("a generator that was killed is started again"):
+        before = status(machine)["tick_id"]
         machine.types("systemctl kill --kill-who=main -s KILL emi-schedule")
-        machine.waits(lambda: any(message["fault"] == "restarted" for message in heard(machine)), "the alarm", 150)
+        machine.waits(lambda: machine.shows("emi-schedule", "NRestarts") == "1", "a restart", 60)
+        machine.waits(lambda: status(machine)["tick_id"] > before, "a tick after it", 90)
+
+    began = time.monotonic()
+    machine.types(
+        f"for file in {key} {memory} {ledger}; do mv $file $file.away; done\n"
+        "systemctl start --no-block emi-broken; systemctl stop nginx"
+    )
+    for fault in ("restarted", "log-key", "memory", "ledger", "unit", "edge"):
+        with lines.line(f"the operator is notified of {fault}"):
+            wait_for_alarm(machine, fault, 0)
+            print(f"     {time.monotonic() - began:.0f} s after all of them began", flush=True)
+    machine.types(
+        f"for file in {key} {memory} {ledger}; do mv $file.away $file; done\n"
+        "systemctl reset-failed emi-broken; systemctl start nginx; systemctl restart emi-gateway emi-schedule"
+    )
+
+
+def wait_for_alarm(machine: Machine, fault: str, before: int) -> None:
+    """Wait for the message of a fault that is not among the first `before`."""
+    machine.waits(lambda: fault in {row["fault"] for row in heard(machine)[before:]}, f"the alarm {fault}", 180)
+
+
+def refuse_to_start_behind(machine: Machine, lines: Lines) -> None:
+    """Lose the memory alone, and see that no new record is played over the published one."""
+    with lines.line("a start whose memory is behind the published log is refused, and the operator notified"):
+        wait_for_sales(machine)
+        before = len(heard(machine))
+        machine.types("systemctl stop emi-schedule; mkdir lost; mv /var/lib/emi/generator/memory.sqlite3* lost/")
+        machine.types("systemctl start --no-block emi-schedule")
+        wait_for_alarm(machine, "record", before)
+        assert "behind the published log" in heard(machine)[-1]["text"]
+        machine.types("systemctl stop emi-schedule; rm /var/lib/emi/generator/memory.sqlite3*")
+        machine.types(
+            "mv lost/* /var/lib/emi/generator/; systemctl reset-failed emi-schedule; systemctl start emi-schedule"
+        )
+
+
+@contextlib.contextmanager
+def measured(machine: Machine, lines: Lines) -> Iterator[None]:
+    """Print what each long-lived program costs, from its process's own figures over this block and two looks."""
+    names = ("emi-watch", "emi-schedule", "emi-gateway")
+    began = time.monotonic()
+    before = {name: processor_s(machine, name) for name in names}
+    yield
+    with lines.line("the watch costs at most 3 seconds of processor an hour"):
+        time.sleep(max(0.0, began + MEASURED_S - time.monotonic()))
+        hours = (time.monotonic() - began) / 3_600
+        costs = {name: (processor_s(machine, name) - before[name]) / hours for name in names}
+        figures = ", ".join(f"{name} {cost:.1f}" for name, cost in costs.items())
+        print(f"     processor seconds an hour, over {hours * 3_600:.0f} s: {figures}", flush=True)
+        assert 0 < costs["emi-watch"] <= 3.0, costs
+
+
+def processor_s(machine: Machine, unit: str) -> float:
+    """Return what a unit's main process and its children that have ended used so far."""
+    fields = machine.types(f"cat /proc/{machine.shows(unit, 'MainPID')}/stat").rpartition(")")[2].split()
+    return sum(map(int, fields[11:15])) / TICKS_A_SECOND
 
 
 def lose_and_restore(machine: Machine, lines: Lines) -> None:
@@ -247,6 +340,27 @@ def take_down(machine: Machine, lines: Lines, before: str) -> None:
         assert not failed, failed
 
 
+def upgrade(machine: Machine, lines: Lines) -> None:
+    """Set the machine up with the build of before, and upgrade it as the page says."""
+    with lines.line(f"an upgrade from {BEFORE}: its record continues, its units that are no more are gone"):
+        check_out(machine.folder, BEFORE)
+        machine.types(f"cd emi {INSTALL} {EMI} setup {NAME} {PAIR} --play --apply")
+        wait_for_sales(machine)
+        before = status(machine)
+
+        check_out(machine.folder)
+        machine.types(
+            f"cd emi {INSTALL} {EMI} setup --apply; systemctl restart emi-schedule; systemctl restart emi-gateway"
+        )
+        wait_for_sales(machine)
+        machine.waits(lambda: status(machine)["tick_id"] > before["tick_id"], "a tick of the new build", 90)
+        assert not machine.types("ls /etc/systemd/system | grep -E 'alert|doctor' || true")
+        for path in sorted((*UNITS.glob("*.service"), *UNITS.glob("*.timer"))):
+            for name in names_of(path):
+                assert machine.shows(name, "ActiveState") != "failed", name
+        machine.types(f"{EMI} doctor --url {ORIGIN}")
+
+
 def main() -> int:
     """Run it; return the exit code."""
     parser = argparse.ArgumentParser(prog="python -m tests.booted")
@@ -256,6 +370,7 @@ def main() -> int:
         print(f"skipped: {reason}")
         return 0
 
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # the machine goes with this process
     began = time.monotonic()
     root = cached_root()
     lines = Lines()
@@ -268,12 +383,15 @@ def main() -> int:
             before = files_of(machine)
             set_up(machine, lines)
             keep_backups(machine, lines)
-            for path in sorted((*UNITS.glob("*.service"), *UNITS.glob("*.timer"))):
-                with lines.line(f"unit {path.name}"):
-                    see_unit(machine, path)
-            see_alarm(machine, lines)
+            with measured(machine, lines):
+                for path in sorted((*UNITS.glob("*.service"), *UNITS.glob("*.timer"))):
+                    with lines.line(f"unit {path.name}"):
+                        see_unit(machine, path)
+            see_alarms(machine, lines)
+            refuse_to_start_behind(machine, lines)
             lose_and_restore(machine, lines)
             take_down(machine, lines, before)
+            upgrade(machine, lines)
         finally:
             with options.log.open("a") as log:
                 log.write(machine.types("journalctl -q --no-pager -o short-monotonic"))

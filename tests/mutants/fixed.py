@@ -93,7 +93,7 @@ CAUGHT: Final = (
     Fixed("log", "open_note", "not is_verified", "False", "a note that no trusted key signed is taken"),
     Fixed("record", "entries", "roots.get(edge.size, edge.root()) != edge.root()", "False",
           "history may be changed between two visits"),
-    Fixed("record", "_withhold_if_not_ours", "seen.size > self._memory.log_state(connection).edge.size", "False",
+    Fixed("record", "_behind", "seen.size > size", "False",
           "a log that shrank is published"),
     Fixed("record", "pass_fence", "epoch < stored", "False", "a writer of an older epoch writes"),
     Fixed("release", "_refuse_a_rival", "int(generation) <= _number(pointed)", "False",

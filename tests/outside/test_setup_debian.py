@@ -103,7 +103,7 @@ def test_a_machine_is_set_up_serves_sells_and_is_taken_down_again(root: Root) ->
     with service(root) as running:
         wait_for_a_sale(root, running)
         root.run_unit("emi-backup.service")
-        report = root.run_unit("emi-doctor.service", **TRUST)
+        report = root.run(EMI, "doctor", **root.settings("/etc/emi/emi.env"), **TRUST)
         bought = root.run_unit("emi-purchase.service", **TRUST)
         wallets = [root.run("/usr/bin/python3", "-c", WALLET, **TRUST) for _ in range(2)]
 

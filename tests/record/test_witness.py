@@ -162,6 +162,32 @@ async def test_a_witness_that_hangs_dies_or_lies_leaves_the_others_signatures(re
 
 
 @in_loop
+async def test_a_witness_that_does_not_sign_or_saw_more_is_known_until_it_signs(record: Record) -> None:
+    async with witnesses_of(record, "one.example") as (ahead,):
+        dead = IndependentWitness(log_key(record), "dead.example", url="http://127.0.0.1:9")
+        ahead.seen = (10**6, b"another root")
+        asking = Witnesses(policy(dead, ahead), record.published.cosigned, record.published.extension_of, 0.5)
+        names = {witness.key_name: witness.name for witness in asking._asked}
+        for now in (100.0, 4_000.0):
+            asking.ask(record.read("checkpoint"), record.log_size)
+            assert asking._task is not None
+            await asking._task
+            since = asking.unsigned(now)
+
+        assert since == dict.fromkeys(names.values(), 100.0)
+        assert asking.ahead == {
+            names["one.example"]: f"it saw 1000000 entries of this log, which has {record.log_size}"
+        }
+        ahead.seen = (0, b"")
+        asking.ask(record.read("checkpoint"), record.log_size)
+        assert asking._task is not None
+        await asking._task
+
+        assert asking.unsigned(5_000.0) == {names["dead.example"]: 100.0}
+        assert asking.ahead == {}
+
+
+@in_loop
 async def test_a_head_without_any_signature_is_asked_about_again(record: Record) -> None:
     gone = IndependentWitness(log_key(record), "one.example", url="http://127.0.0.1:9")
     await ask(record, policy(gone), timeout_s=0.2)

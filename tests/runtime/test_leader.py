@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Any, Self
 
 import pytest
+from structlog.testing import capture_logs
 
-from generator.errors import GeneratorError
+from generator.errors import GeneratorError, LeadershipLost
 from generator.record.keys import make_key
 from generator.record.memory.store import Memory
 from generator.runtime.app import build
@@ -262,5 +263,66 @@ def test_a_leader_that_the_object_store_refuses_ends_with_one_line(tmp_path: Pat
         with pytest.raises(GeneratorError, match=r"current\.json is not one of our pointers"):
             await one.leader.run()
         await one.app.aclose()
+
+    run(work)
+
+
+def test_a_leader_whose_store_refused_two_ticks_lets_another_lead_for_a_minute(state: Path) -> None:
+    bucket = FaultyBucket(memory())
+
+    async def work() -> None:
+        lease = FakeLease()
+        async with Candidate(state, lease, bucket) as one:
+            await one.until(lambda: len(one.reports) == 1)
+            one.app.settings = one.app.settings.model_copy(update={"lease_url": "postgresql://db/emi"})
+            bucket.how = "refused"
+            for _ in range(2):
+                assert one.leader.may_tick()
+                one.clock.step(MINUTE)
+                await one.leader.scheduler.fire()
+            assert one.leader.state == LeaderState.STANDBY
+            await one.until(lambda: "release" in lease.calls)
+
+            asked = lease.calls.count("acquire")
+            one.clock.step(59)
+            one.leadership.step()
+            assert lease.calls.count("acquire") == asked
+            bucket.how = ""
+            one.clock.step(2)
+            await one.until(lambda: len(one.reports) == 2)
+        assert lease.epoch == 2
+
+    run(work)
+
+
+def test_a_leader_alone_keeps_its_lease_whatever_the_store_says(state: Path) -> None:
+    bucket = FaultyBucket(memory())
+
+    async def work() -> None:
+        lease = FakeLease()
+        async with Candidate(state, lease, bucket) as one:
+            await one.until(lambda: len(one.reports) == 1)
+            bucket.how = "refused"
+            for _ in range(3):
+                one.clock.step(MINUTE)
+                await one.leader.scheduler.fire()
+            assert one.leader.may_tick()
+
+    run(work)
+
+
+def test_a_standby_says_again_that_it_is_ready_once_it_has_lost_the_lease(state: Path) -> None:
+    async def work() -> None:
+        lease = FakeLease(0.3)
+        async with Candidate(state, lease) as one:
+            await one.until(lambda: len(one.reports) == 1)
+            with capture_logs() as logs:
+
+                def lost() -> None:
+                    raise LeadershipLost("another took it")
+
+                lease.free = False
+                lease.on_renew = lost
+                await one.until(lambda: any(row["event"] == "standby ready" for row in logs))
 
     run(work)

@@ -17,6 +17,7 @@ from generator.site.resources import Resources
 from tests.support.debian import Commands, Dying, PowerCut, debian, everything_in
 
 EDGE = Resources.locate().site / "edge"
+GUIDES = Resources.locate().howto
 CHOICE = Choice("api.test", "/tls/chain.pem", "/tls/key.pem", {"EMI_CONTACT": "ops@api.test"})
 
 
@@ -43,7 +44,7 @@ def set_up(machine: Machine, choice: Choice = CHOICE, edge: Path = EDGE) -> list
     lines: list[str] = []
     journal = Journal.open(machine)
     try:
-        apply(plan_of(choice, edge, machine), machine, journal, lines.append)
+        apply(plan_of(choice, edge, GUIDES, machine), machine, journal, lines.append)
     finally:
         journal.close()
     return lines
@@ -61,7 +62,7 @@ def taken_down(machine: Machine, *, delete_data: bool = False) -> tuple[int, boo
 
 def small_edge(folder: Path) -> Path:
     """Return one unit and one snippet of the edge: a plan of each kind of step and few of them."""
-    for name in ("systemd/emi-doctor.timer", "nginx/emi-free.conf", "nginx/emi.conf", "nginx/redirect.conf"):
+    for name in ("systemd/emi-drill.timer", "nginx/emi-free.conf", "nginx/emi.conf", "nginx/redirect.conf"):
         target = folder / name
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_bytes((EDGE / name).read_bytes())
@@ -74,7 +75,7 @@ def small_edge(folder: Path) -> Path:
 def test_a_dry_run_names_every_step_and_touches_nothing(root: Path) -> None:
     before = everything_in(root)
     machine, commands = machine_at(root)
-    plan = plan_of(CHOICE, EDGE, machine)
+    plan = plan_of(CHOICE, EDGE, GUIDES, machine)
 
     text = "\n".join(shown(plan, machine))
 
@@ -93,7 +94,7 @@ def test_a_second_apply_changes_nothing(root: Path) -> None:
     assert len(first) > 50
     assert set_up(machine) == []
     assert (everything_in(root), commands.ran) == (between, [])
-    assert not [line for line in shown(plan_of(CHOICE, EDGE, machine), machine) if line.startswith("  + ")]
+    assert not [line for line in shown(plan_of(CHOICE, EDGE, GUIDES, machine), machine) if line.startswith("  + ")]
 
 
 def test_settings_get_the_domain_and_the_values_and_stay_the_operators(root: Path) -> None:
@@ -173,7 +174,7 @@ def test_a_unit_that_fails_keeps_no_other_from_coming_up(root: Path, running: bo
     machine = Booted(root, commands) if running else Machine(root, commands)
     journal = Journal.open(machine)
 
-    applied = apply(plan_of(CHOICE, EDGE, machine), machine, journal, lambda _line: None)
+    applied = apply(plan_of(CHOICE, EDGE, GUIDES, machine), machine, journal, lambda _line: None)
 
     names = (*ENABLED, *PROGRAMS)
     word = commands.fail.split()[1]
@@ -279,13 +280,13 @@ def test_an_upgrade_renews_files_of_setup_and_undo_still_leaves_nothing(tmp_path
     machine, commands = machine_at(root)
     set_up(machine, edge=edge)
     commands.ran.clear()
-    timer = edge / "systemd/emi-doctor.timer"
+    timer = edge / "systemd/emi-drill.timer"
     timer.write_text(timer.read_text() + "# of the next version\n")
 
     lines = set_up(machine, edge=edge)
 
-    assert [line.split()[1] for line in lines] == ["/etc/systemd/system/emi-doctor.timer", "systemctl"]
-    assert "of the next version" in (root / "etc/systemd/system/emi-doctor.timer").read_text()
+    assert [line.split()[1] for line in lines] == ["/etc/systemd/system/emi-drill.timer", "systemctl"]
+    assert "of the next version" in (root / "etc/systemd/system/emi-drill.timer").read_text()
     assert taken_down(machine)[:2] == (0, False)
     assert everything_in(root) == before
 
@@ -312,7 +313,7 @@ def test_two_setups_at_once_are_refused(root: Path) -> None:
 
 def test_each_command_follows_the_steps_that_it_is_for(root: Path) -> None:
     machine, _ = machine_at(root)
-    plan: list[Step] = plan_of(CHOICE, EDGE, machine)
+    plan: list[Step] = plan_of(CHOICE, EDGE, GUIDES, machine)
 
     for group in {step.group for step in plan}:
         kinds = [isinstance(step, Command) and bool(step.command) for step in plan if step.group == group]
@@ -321,7 +322,7 @@ def test_each_command_follows_the_steps_that_it_is_for(root: Path) -> None:
 
 def test_the_folders_are_as_the_units_have_them(root: Path) -> None:
     machine, _ = machine_at(root)
-    plan = plan_of(CHOICE, EDGE, machine)
+    plan = plan_of(CHOICE, EDGE, GUIDES, machine)
     planned = {step.path: (step.owner, step.owner_group, step.mode) for step in plan if isinstance(step, Folder)}
 
     wanted = {}
@@ -329,9 +330,11 @@ def test_the_folders_are_as_the_units_have_them(root: Path) -> None:
         rows = dict(re.findall(r"^(\w+)=(.*)$", unit.read_text(), re.MULTILINE))
         if "StateDirectory" in rows and rows.get("DynamicUser") != "yes":
             owner = (rows.get("User", "root"), rows.get("Group", "root"), int(rows["StateDirectoryMode"], 8))
-            wanted[f"/var/lib/{rows['StateDirectory']}"] = owner
+            for instance in ("generator", "gateway") if "@" in unit.name else ("",):
+                folder = f"/var/lib/{rows['StateDirectory']}".replace("%i", instance)
+                wanted[folder] = (owner[0].replace("%i", instance), *owner[1:])
 
-    assert len(wanted) == 4
+    assert len(wanted) == 3
     assert {path: planned.get(path) for path in wanted} == wanted
 
 

@@ -10,7 +10,7 @@ from generator.setup.machine import Machine, Rights, half_of
 
 FOLDERS = (
     "etc/systemd/system", "etc/sysusers.d", "etc/nginx/snippets", "etc/nginx/sites-available",
-    "etc/nginx/sites-enabled", "opt/emi/bin", "srv", "usr/bin", "usr/sbin", "var/lib", "tls",
+    "etc/nginx/sites-enabled", "opt/emi/bin", "srv", "usr/bin", "usr/sbin", "usr/share/doc", "var/lib", "tls",
 )  # fmt: skip
 EMPTY = ("opt/emi/bin/emi", "usr/sbin/nginx", "usr/bin/systemd-sysusers", "tls/chain.pem", "tls/key.pem")
 
@@ -44,7 +44,12 @@ class Commands:
             raise SetupError(f"{plain} ended with code 1: as the test wants it")
         match plain.split():
             case ["systemd-sysusers", _]:
-                self._add("passwd", f"emi-generator:x:{os.getuid()}:", f"emi-gateway:x:{os.getuid()}:")
+                self._add(
+                    "passwd",
+                    f"emi-generator:x:{os.getuid()}:",
+                    f"emi-gateway:x:{os.getuid()}:",
+                    f"emi-watch:x:{os.getuid()}:",
+                )
                 self._add("group", f"emi:x:{os.getgid()}:")
             case ["userdel", name]:
                 self._drop("passwd", name)

@@ -117,6 +117,7 @@ async def opened(
     days: int = DAYS,
     fence: Fence = no_fence,
     wrap: Callable[[Any], Any] = lambda source: source,
+    new_record: bool = False,
 ) -> AsyncIterator[App]:
     """Open a generator on `state`, its source wrapped; with the files of the background it renders every page."""
     app = build(settings or GeneratorSettings(state_dir=state), clock, at, fence=fence, days=days)
@@ -125,7 +126,7 @@ async def opened(
     if not background:
         without_background(app)
     try:
-        await open_market(app, clock.now(), no_progress, hours)
+        await open_market(app, clock.now(), no_progress, hours, new_record=new_record)
         yield app
     finally:
         await app.aclose()

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from generator.cli._before_live import CERTIFICATE_DAYS as ASKED_BEFORE_LIVE
+from gateway.wire.limits import CERTIFICATE_DAYS
 from generator.cli._looking import certificate_of
-from generator.watch.judge import CERTIFICATE_DAYS, Anchors, Found, judge
+from generator.watch.judge import Anchors, judge
 from generator.watch.seen import Seen
 from tests.support.certificates import self_signed
 from tests.support.local_servers import open_port
@@ -48,9 +48,10 @@ def edge(folder: Path, until: datetime) -> Iterator[str]:
         thread.join(20)
 
 
-def found_at(origin: str) -> Found | None:
+def found_at(origin: str) -> dict[str, str]:
     seen = Seen(at=NOW.timestamp(), up_s=1_000, boot="a", certificate=certificate_of(origin, LOOK_S))
-    return judge(seen, Anchors("a", 0.0, {}))["certificate"]
+    found = judge(seen, Anchors("a", 0.0, {}))["certificate"] or {}
+    return {subject: finding.text for subject, finding in found.items()}
 
 
 @pytest.mark.parametrize(
@@ -86,7 +87,3 @@ def test_an_edge_that_never_answers_the_handshake_ends_the_look() -> None:
     with pytest.raises(TimeoutError):
         certificate_of(f"https://127.0.0.1:{listener.getsockname()[1]}", 0.05)
     listener.close()
-
-
-def test_alarm_and_check_before_live_ask_for_the_same_days() -> None:
-    assert CERTIFICATE_DAYS == ASKED_BEFORE_LIVE

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, replace
 from functools import partial
+from pathlib import Path
 from typing import Any, TypeVar
 
 from sqlalchemy import Connection, Engine, select
@@ -21,6 +22,7 @@ from generator.arena.teacher import RunningTotals
 from generator.arena.values import ArenaView, Hour, PredictionMade, Tally
 from generator.catalog.durations import DAY_MS, HOUR_MS
 from generator.catalog.words import RoundPhase
+from generator.errors import MemoryUnreadable
 from generator.lease import Fence, no_fence
 from generator.record.audit.recount import BallotPart
 from generator.record.memory import ballots, daily, database, history, ladders, log, rounds, venues
@@ -36,6 +38,22 @@ LESSONS_SHOWN = 20
 EARNED_KEY = f"arena.sides.{KIND}"
 EVENTS_SHOWN = 10
 Value = TypeVar("Value")
+
+
+def _file_of(engine: Engine) -> Path | None:
+    """Return the file of an SQLite database, None for one on a server or in memory."""
+    url = engine.url
+    is_file = url.get_backend_name() == "sqlite" and url.database not in {None, "", ":memory:"}
+    return Path(str(url.database)).absolute() if is_file else None
+
+
+def _identity(file: Path | None) -> tuple[int, int] | None:
+    """Return what is the same for as long as a file was not replaced, None where there is none."""
+    try:
+        found = None if file is None else file.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    return None if found is None else (found.st_dev, found.st_ino)
 
 
 class Memory:
@@ -54,11 +72,21 @@ class Memory:
         self._ladders: LadderTotals | None = None  # likewise
         self._log: log.LogState | None = None
         self._derived: dict[str, tuple[object, Any]] = {}  # read again when the totals they are computed from change
+        self._file = _file_of(engine)
+        self._opened = _identity(self._file)
 
     @classmethod
     def open(cls, url: str, fence: Fence = no_fence) -> Memory:
         """Open or make a memory; raise MemoryUnreadable where `open_database` does."""
         return cls(open_database(url), fence)
+
+    def check_file(self) -> None:
+        """Raise MemoryUnreadable for a SQLite file that a restart would not find: it was removed or replaced."""
+        if self._file is not None and _identity(self._file) != self._opened:
+            raise MemoryUnreadable(
+                f"the memory {self._file} was removed or replaced: no tick is made, since its record would be lost; "
+                "put the file or the newest backup back, then restart the generator"
+            )
 
     def close(self) -> None:
         """Release the database."""

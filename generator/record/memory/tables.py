@@ -9,6 +9,7 @@ SCHEMA_VERSION: Final = "15"
 SCHEMA_KEY: Final = "schema_version"
 FENCE_KEY: Final = "fence"
 GENERATION_KEY: Final = "generation"
+BEHIND_KEY: Final = "log_may_be_behind"  # why it is meant that readers have more of the log; empty once they have not
 CHANCES: Final = ("p_down", "p_neutral", "p_up", "base_down", "base_neutral", "base_up")
 
 metadata = sa.MetaData()

@@ -1,4 +1,4 @@
-"""`emi alert`: what one look sees of real files, sockets and processes that fail, and how that is reported."""
+"""`emi watch`: what one look sees of real files, sockets and processes that fail, and how that is reported."""
 
 import contextlib
 import json
@@ -6,6 +6,7 @@ import os
 import shlex
 import socket
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -13,9 +14,13 @@ from pathlib import Path
 
 import pytest
 
-from generator.cli._looking import Places, look
-from generator.cli._notifying import Notifier, fault_url
+from generator.cli._deeper import wrong
+from generator.cli._looking import Looker, Places
+from generator.cli._notifying import Notifier, fault_url, runbook
+from generator.cli.doctor import Check
+from generator.cli.watch import Desk, Rounds, send_example
 from generator.watch.alerts import Message
+from generator.watch.health import Health
 from generator.watch.judge import Anchors, judge
 from generator.watch.seen import Seen
 from tests.support import local_servers
@@ -44,24 +49,27 @@ def site(tmp_path: Path) -> Path:
     return folder
 
 
-def looked(site: Path | None, gateway: str | None = None, **places: object) -> Seen:
-    folders = (site,) if site else ()
+def places_of(site: Path, origin: str, gateway: str | None = None, **places: object) -> Places:
     given = {
         "nodes": {},
-        "folders": folders,
+        "folders": (site,),
         "results": Path("none"),
-        "answer_s": 0.3,
+        "answer_s": 0.5,
         "disk_s": 5.0,
-        "units": (),
         **places,
     }
-    where = Places(site=site, origin=f"http://127.0.0.1:{free_port()}", gateway=gateway, **given)  # type: ignore[arg-type]
-    return look(where, at=NOW.timestamp(), up_s=1_000.0)
+    return Places(site=site, origin=origin, gateway=gateway, **given)  # type: ignore[arg-type]
+
+
+def looked(site: Path, gateway: str | None = None, **places: object) -> Seen:
+    """Return what a look sees while readers get their answer."""
+    with answering(FRESH) as origin:
+        return Looker(places_of(site, origin, gateway, **places)).look(at=NOW.timestamp(), up_s=1_000.0)
 
 
 def faults(seen: Seen) -> dict[str, str]:
     found = judge(seen, Anchors())
-    return {name: next(iter(texts.values())) for name, texts in found.items() if texts}
+    return {name: next(iter(findings.values())).text for name, findings in found.items() if findings}
 
 
 @contextlib.contextmanager
@@ -141,14 +149,13 @@ def test_systemd_is_asked_for_failed_units_and_restarts(site: Path, tmp_path: Pa
     before = os.environ["PATH"]
     os.environ["PATH"] = f"{program.parent}:{before}"
     try:
-        seen = looked(site, units=("a.service", "b.service"), answer_s=5.0)
+        seen = looked(site, answer_s=5.0)
     finally:
         os.environ["PATH"] = before
 
     assert [(unit.name, unit.failed, unit.restarts) for unit in seen.units or ()] == [("a.service", True, 3)]
-    assert judge(seen, Anchors(restarts={"a.service": 2}))["restarted"] == {
-        "a.service": "a.service hung or ended, and was started again"
-    }
+    restarted = judge(seen, Anchors(restarts={"a.service": 2}))["restarted"] or {}
+    assert [finding.text for finding in restarted.values()] == ["a.service hung or ended, and was started again"]
 
 
 def python(code: str, *arguments: str) -> str:
@@ -160,7 +167,7 @@ def test_a_command_gets_one_object_and_no_shell(tmp_path: Path) -> None:
     command = python("import sys; open(sys.argv[1], 'w').write(sys.stdin.read())", str(out))
 
     assert Notifier(command, None).send(FAULT) == []
-    assert json.loads(out.read_text()) == FAULT.content()
+    assert json.loads(out.read_text()) == FAULT.content(str(runbook()))
 
 
 def is_running(pid: str) -> bool:
@@ -213,7 +220,7 @@ def test_a_url_hears_of_faults_behind_fail_and_of_all_else_as_it_is() -> None:
 
     assert problems == [None]
     assert [path for path, _ in asked] == ["/a-key/fail", "/a-key"]
-    assert json.loads(asked[0][1]) == FAULT.content()
+    assert json.loads(asked[0][1]) == FAULT.content(str(runbook()))
 
 
 def test_a_url_that_hangs_or_refuses_keeps_no_one_waiting() -> None:
@@ -224,21 +231,107 @@ def test_a_url_that_hangs_or_refuses_keeps_no_one_waiting() -> None:
     assert found[1] == "EMI_PING_URL answers 500"
 
 
-def test_the_command_reports_once_and_keeps_what_it_sent(tmp_path: Path) -> None:
+def test_readers_who_get_no_answer_are_a_fault_of_the_edge(site: Path) -> None:
+    with silent() as hanging, answering({}, 502) as failing:
+        origins = (f"http://127.0.0.1:{free_port()}", hanging, failing)
+        lookers = [Looker(places_of(site, origin)) for origin in origins]
+        found = [faults(looker.look(at=NOW.timestamp(), up_s=1_000.0)) for looker in lookers]
+
+    assert [list(one) for one in found] == [["edge"]] * 3
+    assert "refused" in found[0]["edge"]
+    assert found[1]["edge"] == "readers get no answer: timed out"
+    assert found[2]["edge"] == "readers get no answer: /status.json is answered 502"
+
+
+def test_a_disk_that_hangs_keeps_one_thread_and_is_well_again_afterwards(site: Path) -> None:
+    status = site / "current/status.json"
+    content = status.read_text()
+    status.unlink()
+    os.mkfifo(status)
+    with answering(FRESH) as origin:
+        looker = Looker(places_of(site, origin, disk_s=0.3))
+        threads = []
+        for _ in range(3):
+            assert list(faults(looker.look(at=NOW.timestamp(), up_s=1_000.0))) == ["disk-hung"]
+            threads.append(threading.active_count())
+
+        with status.open("w") as unblocked:
+            unblocked.write(content)
+        until = time.monotonic() + 20
+        while threading.active_count() >= threads[0] and time.monotonic() < until:
+            time.sleep(0.01)
+        status.unlink()
+        status.write_text(content)
+
+        assert faults(looker.look(at=NOW.timestamp(), up_s=1_000.0)) == {}
+    assert max(threads) == threads[0]
+
+
+def test_what_the_generator_and_the_daily_readings_leave_is_read(site: Path, tmp_path: Path) -> None:
+    (tmp_path / "generator.json").write_bytes(Health(memory="the memory was removed", store_refusals=1).dumped())
+    (tmp_path / "ledger.json").write_text(json.dumps({"tried_at": NOW.timestamp(), "fault": "page 7 is damaged"}))
+
+    found = faults(looked(site, results=tmp_path / "backups.json"))
+
+    assert found == {
+        "memory": "the memory was removed",
+        "database": "the payments ledger was read to its end: page 7 is damaged",
+    }
+
+
+def test_what_has_a_fault_of_its_own_is_not_reported_a_second_time_by_the_doctor() -> None:
+    checks = [Check("freshness", False, "STALE"), Check("/openapi.json", False, "404"), Check("/x", True, "200")]
+
+    assert wrong(checks) == {"/openapi.json": "404"}
+    assert wrong([Check("https://api.test", False, "no answer; is it running?")]) == {}
+
+
+def rounds_of(site: Path, folder: Path, origin: str, command: str) -> Rounds:
+    looker = Looker(places_of(site, origin))
+    return Rounds(
+        folder / "watch.json",
+        lambda: looker.look(at=NOW.timestamp() + 600, up_s=1_600.0),
+        lambda: Notifier(command, None),
+    )
+
+
+def test_a_fault_is_reported_once_and_a_restart_of_the_watch_does_not_repeat_it(site: Path, tmp_path: Path) -> None:
     out = tmp_path / "sent"
     command = python("import sys; open(sys.argv[1], 'a').write(sys.stdin.read())", str(out))
 
-    codes = [
-        emi_here("alert", cwd=tmp_path, EMI_STATE_DIR=str(tmp_path), EMI_ALERT_CMD=command).returncode for _ in range(2)
-    ]
+    with answering(FRESH) as origin:
+        said = [rounds_of(site, tmp_path, origin, command).once() for _ in range(2)]
 
-    assert codes == [0, 0]
+    assert said == ["open: tick", "open: tick"]
     assert [json.loads(line)["fault"] for line in out.read_text().splitlines()] == ["tick"]
 
 
-def test_without_anybody_to_tell_the_command_says_so(tmp_path: Path) -> None:
-    for arguments in ((), ("--test",)):
-        done = emi_here("alert", *arguments, cwd=tmp_path, EMI_STATE_DIR=str(tmp_path))
+def test_a_command_that_fails_is_in_the_status_and_a_fault_of_its_own(site: Path, tmp_path: Path) -> None:
+    with answering(FRESH) as origin:
+        rounds = rounds_of(site, tmp_path, origin, python("raise SystemExit(3)"))
+        said = [rounds.once() for _ in range(2)]
 
-        assert done.returncode == 1
-        assert "set EMI_ALERT_CMD or EMI_PING_URL" in done.stderr
+    kept = {row["name"]: row["text"] for row in json.loads((tmp_path / "watch.json").read_text())["faults"]}
+    assert said[0] == "all well; EMI_ALERT_CMD ended with code 3"
+    assert kept["alarm"] == "EMI_ALERT_CMD ended with code 3"
+
+
+def test_a_test_is_sent_by_the_watch_that_runs_and_not_by_who_asks(tmp_path: Path) -> None:
+    out = tmp_path / "sent"
+    command = python("import sys; open(sys.argv[1], 'a').write(sys.stdin.read())", str(out))
+    with Desk(tmp_path / "watch.sock", lambda: send_example(Notifier(command, None), NOW.timestamp())) as desk:
+        serving = threading.Thread(target=desk.serve_until, args=(time.monotonic() + 3,))
+        serving.start()
+        asked = emi_here("watch", "--test", cwd=tmp_path, EMI_STATE_DIR=str(tmp_path), EMI_ALERT_CMD="/no/such/program")
+        serving.join()
+
+    assert (asked.returncode, asked.stdout) == (0, "sent\n")
+    assert json.loads(out.read_text())["fault"] == "test"
+
+
+def test_a_test_says_that_no_watch_runs_and_one_without_a_way_says_so(tmp_path: Path) -> None:
+    done = emi_here("watch", "--test", cwd=tmp_path, EMI_STATE_DIR=str(tmp_path))
+
+    assert done.returncode == 1
+    assert "systemctl start emi-watch" in done.stderr
+    assert "set EMI_ALERT_CMD or EMI_PING_URL" in send_example(Notifier("", None), NOW.timestamp())
