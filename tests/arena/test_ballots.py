@@ -117,6 +117,10 @@ TAMPERED: dict[str, tuple[Callable[[], BallotFile], Refusal]] = {
     "chances as text": (giving(b'"60,25,15"'), Refusal.CHANCES),
     "chances by name": (giving(b'{"up":60,"neutral":25,"down":15}'), Refusal.CHANCES),
     "nested chances": (giving(b"[[60,25,15]]"), Refusal.CHANCES),
+    "half a surrogate pair": (
+        lambda: set_in_transaction(note=b'emi-arena/v1:j{"r":"\\ud800","p":"BULLISH"}'),
+        Refusal.NOTE_FORM,
+    ),
     "deep chances": (giving(b"[" * 100 + b"]" * 100), Refusal.NOTE_FORM),
     "a number of 200 digits": (giving(b"[" + b"9" * 200 + b",0,0]"), Refusal.CHANCES),
     "a leading zero": (giving(b"[060,25,15]"), Refusal.NOTE_FORM),
