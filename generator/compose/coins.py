@@ -35,7 +35,11 @@ class MoveRange(Body):
     high_90: float = Field(description="In 5 of 100 cases the move is above this, percent.")
 
 
-RANGES = "Ranges of the move by horizon (15m, 1h, 4h, 24h), percent; null without a reading."
+RANGES = (
+    "Ranges of the move by horizon (15m, 1h, 4h, 24h), percent; null without a reading, in the first half day of bars "
+    "and where the data is in doubt. Each holds the shorter ones. Moves over a day overlap and assets move together: "
+    "the misses of 24h come in whole weeks."
+)
 
 
 class ExpectedMove(Body):

@@ -71,16 +71,17 @@ class LadderBlock(Body):
 class PartitionShares(Body):
     """The three parts, in percent; they sum to 100."""
 
-    rise_percent: float = Field(description="The price ends above its usual move, percent 0..100.")
-    within_percent: float = Field(description="It ends within its usual move, percent 0..100.")
-    fall_percent: float = Field(description="It ends below its usual move, percent 0..100.")
+    rise_percent: float = Field(description="The price ends above the middle third, percent 0..100.")
+    within_percent: float = Field(description="It ends within the middle third, percent 0..100.")
+    fall_percent: float = Field(description="It ends below the middle third, percent 0..100.")
 
 
 class AssetPartition(Body):
     """The next four hours of one asset in three parts of which one comes true."""
 
     usual_move_percent: float = Field(
-        description="The usual move over four hours, either way, percent: 0.6386 of the median of the last week's."
+        description="Half-width of the middle third of moves over four hours, either way, percent: 0.6386 of the "
+        "median size of the last week's moves, within which about one move in three ends."
     )
     chances: PartitionShares = Field(description="How likely each part is.")
     base_rates: PartitionShares = Field(description="How often each part came before: the comparison.")

@@ -216,6 +216,8 @@ class Probabilities(Body):
 
 BASELINE: Final = "base_rate"
 CALLED: Final = (Call.UP, Call.SMALL_MOVE, Call.DOWN)
+DAY: Final = "24h"
+MISSES_IN_WEEKS: Final = "Moves over a day overlap, and all assets share them: misses come in whole weeks, not evenly."
 NO_MOVES: Final = "No move over {horizon} is known yet, so no score of the ranges is shown."
 RULE_WORDS: Final = {"last_hour": "the last hour", "last_day": "the last day", "ewma": "EWMA"}
 
@@ -563,9 +565,10 @@ def far_statement(row: values.HorizonRecord) -> str:
         return f"Only {row.resolved} moves over {horizon} are known, all from a short time: too few to tell."
 
     brain = row.scores[0]
+    in_weeks = f" {MISSES_IN_WEEKS}" if row.horizon == DAY else ""
     return (
         f"Of {row.resolved} moves over {horizon} {in_words(brain.inside_50)} ended inside the 50% range and "
-        f"{in_words(brain.inside_90)} inside the 90% range. {against(row)}"
+        f"{in_words(brain.inside_90)} inside the 90% range. {against(row)}{in_weeks}"
     )
 
 

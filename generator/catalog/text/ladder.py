@@ -8,8 +8,8 @@ HOW_TO_READ: Final = (
     "a normal curve. Rise and fall are taken for equally likely: which way a price goes is not known."
 )
 PARTITION: Final = (
-    "The next four hours in three parts, one of which comes true: a rise beyond the usual move of the last week, a "
-    "fall beyond it, or neither. The base rates say how often each came before."
+    "The next four hours in three parts, one of which comes true: a rise beyond the middle third of the last week's "
+    "moves, a fall beyond it, or neither. The base rates say how often each came before."
 )
 DAY_AHEAD: Final = (
     "How far prices usually moved in each hour of the day over the kept month, without a view of today: the median "
