@@ -175,6 +175,7 @@ class Restore:
         since = now - datetime.fromisoformat(fetched.manifest.began)
         self._skipped = max(0, int(since.total_seconds())) + 1
         self._at = Path()  # what is being written, for an error that does not name it
+        self._changed: set[Path] = set()  # folders in which a name is new
 
     def run(self) -> None:
         """Put everything back; BackupError where nothing was, or where the mark of the restore is left to say so."""
@@ -316,12 +317,13 @@ class Restore:
             replace_file(mark, f"{self._fetched.manifest.name}\n".encode(), PUBLIC)
 
     def _unmark(self) -> None:
-        marks = [mark for mark in self._marks() if mark.exists()]
-        if marks:
-            os.sync()  # everything else is on the disk before a mark goes, names as well
-        for mark in marks:
-            mark.unlink()
-            sync_file(mark.parent)
+        # The names of everything else are on the disk before a mark goes; what the files hold is there already.
+        for folder in self._changed:
+            sync_file(folder)
+        for mark in self._marks():
+            if mark.exists():
+                mark.unlink()
+                sync_file(mark.parent)
 
     def _put(self, archives: dict[str, Path], keyring: io.BytesIO | None) -> None:
         for holds, database in self._databases():
@@ -340,6 +342,7 @@ class Restore:
     def _database(self, holds: str, database: Database) -> None:
         found = self._part(holds)
         if found is None:
+            self._say(f"{holds}: not in this backup; {database.shown} stays as it is")
             return
 
         if database.is_file:
@@ -365,6 +368,7 @@ class Restore:
         self._at = folder
         if not folder.is_dir():
             self._make_parents(folder, part)
+            self._changed.add(folder.parent)
             folder.mkdir(0o700)
             give(folder, *self._rights(part.owner, part.group, part.mode))
         count = self._unpack(archives[holds], folder, rights)
@@ -414,6 +418,7 @@ class Restore:
         # Whoever may read the file may enter its folders.
         readers = member.mode & rights & 0o044
         missing = [folder for folder in path.parents if not folder.exists()]
+        self._changed |= {path.parent, *(folder.parent for folder in missing)}
         for folder in reversed(missing):
             folder.mkdir(0o700)
             give(folder, *self._rights(*self._owner(member), 0o700 | readers | readers >> 2))
@@ -441,6 +446,7 @@ class Restore:
     def _make_parents(self, path: Path, part: Part) -> list[Path]:
         """Make the folders above a path that are missing, and return them, the innermost first."""
         missing = [folder for folder in path.parents if not folder.exists()]
+        self._changed |= {folder.parent for folder in missing}
         for folder in reversed(missing):
             folder.mkdir(0o700)
         if missing:
@@ -449,6 +455,7 @@ class Restore:
 
     def _rename(self, path: Path) -> None:
         if path.exists():
+            self._changed.add(path.parent)
             renamed = path.rename(path.with_name(path.name + self._suffix))
             self._say(f"{path} is now {renamed.name}")
 

@@ -87,14 +87,17 @@ class Machine:
             self.target, name, scratch, KNOWN, audited, self.places, AT.replace(day=26), signer=signer, least=least
         )
 
-    def restore(self, to: Path, root: Path) -> None:
-        """Put the newest backup back on another machine, whoever made it."""
+    def restore(self, to: Path, root: Path) -> list[str]:
+        """Put the newest backup back on another machine, whoever made it; return what was said."""
         scratch = self.folder / "scratch"
+        shutil.rmtree(scratch, ignore_errors=True)
         scratch.mkdir()
+        lines: list[str] = []
         fetched = fetch(self.target, self.target.names()[-1], scratch, KNOWN)
         fresh = replace(places_in(to), settings=self.places.settings)
         identity = self.folder / "identity"
-        Restore(fetched, fresh, lambda _text: None, AT.replace(day=26), root=root, identity=identity).run()
+        Restore(fetched, fresh, lines.append, AT.replace(day=26), root=root, identity=identity).run()
+        return lines
 
 
 def places_in(state: Path) -> Places:

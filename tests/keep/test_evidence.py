@@ -70,6 +70,8 @@ def test_a_part_that_is_left_out_on_purpose_is_missed_no_more(machine: Machine) 
     assert again.removed == ()
     assert machine.target.names()[0] == NAME
     assert machine.verify(machine.signer).memory is None
+    lines = machine.restore(machine.folder / "fresh", machine.folder / "root")
+    assert lines[0].startswith("memory: not in this backup")
 
 
 def test_a_backup_with_keys_outlives_the_next_one_without(machine: Machine) -> None:
