@@ -19,7 +19,7 @@ from tests.venues.exchange import BAR, FakeExchange, Lie, Moment, Path, steady
 START: Final = 1_763_640_000_000  # on a bar boundary
 TICKS: Final = tuple(START + bars * BAR for bars in (0, 1, 2, 3, 4))
 SINCE: Final = START - 3 * BAR
-DAYS: Final = 2  # of history
+DAYS: Final = 1  # of history
 HALF_AN_HOUR: Final = 1_800_000
 PRICE_TOLERANCE: Final = 0.01
 ROUNDING: Final = 1e-6
