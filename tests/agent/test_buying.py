@@ -116,6 +116,19 @@ def test_an_argument_that_a_host_added_is_named_and_nothing_is_signed(web: WebOf
     assert web.seller.handed == []
 
 
+def test_a_seller_that_is_not_there_is_said_with_that_nothing_was_paid(web: WebOfTheTest, tmp_path: Path) -> None:
+    class Gone(Seller):
+        def get(self, url: str, headers: dict[str, str]) -> WebAnswer:
+            raise Unanswered("connection refused")
+
+    web.seller = Gone(web.devnet.client, web.devnet.fee_payer, web.dice)
+
+    gone = bought(web, tmp_path, new_key())
+
+    assert gone.content[0].text.startswith("nothing was paid: ")
+    assert gone.structured_content == {"error": "refused"}
+
+
 def test_an_id_of_another_product_is_refused(web: WebOfTheTest, tmp_path: Path) -> None:
     key = new_key()
     bought(web, tmp_path, key)

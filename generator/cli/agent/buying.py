@@ -153,7 +153,7 @@ class Buyer:
                 raise ToolError(f"not known yet: {error}. {SAME_ID}", error="unknown") from error
             # Nothing that was signed can be settled any more: the amount is free again.
             wallet.spending.release(key)
-            raise ToolError(str(error), error="refused") from error
+            raise ToolError(f"nothing was paid: {error}", error="refused") from error
 
         write_durably(self._body(bought.purchase.txid), bought.content)
         purchases.keep(bought.purchase)
