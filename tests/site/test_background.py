@@ -106,6 +106,25 @@ def test_the_first_release_is_whole_and_a_month_that_ends_is_written_once(tmp_pa
     assert {row["start"] for row in running} == {"2026-12-01T00:00:00Z"}
 
 
+def test_the_first_tick_after_an_outage_over_a_month_s_end_closes_no_month(tmp_path: Path) -> None:
+    in_time: list[bool] = []
+
+    async def work() -> None:
+        async with generator(tmp_path) as (app, clock):
+            await minutes(app, clock, 1)
+        later = ManualClock(BEFORE_MIDNIGHT + timedelta(days=2))
+        async with opened(tmp_path, later, hours=0) as app:
+            app.publisher.background = BackgroundFiles(app.record.memory, static=no_openapi, draw=two_pictures)
+            for _ in range(2):
+                await minutes(app, later, 1)
+                in_time.append(bool(list((tmp_path / "site" / "once").glob("files/track-record/*/*"))))
+            assert list(app.record.memory.exports().notes()) == ["2026-11"]
+
+    asyncio.run(work())
+
+    assert in_time == [False, True]
+
+
 @pytest.mark.parametrize("done", [False, True], ids=["the pointer did not move", "it moved unanswered"])
 def test_a_release_that_fails_has_its_month_again_in_the_next(tmp_path: Path, done: bool) -> None:
     async def work() -> None:

@@ -213,6 +213,7 @@ class BackgroundFiles:
         seconds = int(at.timestamp())
         site = tick.context.site
         mode = tick.context.observation.mode
+        is_first = self._downloads.value is None
 
         yield _Job(
             self._static,
@@ -228,8 +229,9 @@ class BackgroundFiles:
         )
         yield _Job(
             self._downloads,
-            key=self._record_state(tick, at),
-            make=lambda: downloads(self._memory.exports(), mode, at),
+            # The first are made within a tick, and close no month: that takes as long as the month has rounds.
+            key=(self._record_state(tick, at), is_first),
+            make=lambda: downloads(self._memory.exports(), mode, at, closes=not is_first),
         )
         # Once a day, and an hour later, when the last hours of a week are judged.
         now_ms = tick.context.freshness.generated_ms

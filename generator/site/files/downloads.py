@@ -69,7 +69,9 @@ class Downloads:
     months: tuple[RecordFile, ...] = ()
 
 
-def downloads(exports: Exports, mode: SourceMode, at: datetime, max_bytes: int = MAX_FILE_BYTES) -> Downloads:
+def downloads(
+    exports: Exports, mode: SourceMode, at: datetime, max_bytes: int = MAX_FILE_BYTES, *, closes: bool = True
+) -> Downloads:
     """Read the record and make its files. At most one month that is over is closed at a time.
 
     The running month is in the release; the one before too until it is closed, which waits for its last round.
@@ -78,6 +80,7 @@ def downloads(exports: Exports, mode: SourceMode, at: datetime, max_bytes: int =
         exports: read from this thread.
         at: aware time; its month is the running one.
         max_bytes: of a file: a larger one would fail every tick that has it in hand.
+        closes: whether a month is closed at all; where the caller has no time for it, it is not.
 
     Raises:
         MemoryUnreadable: the record cannot be read.
@@ -91,7 +94,7 @@ def downloads(exports: Exports, mode: SourceMode, at: datetime, max_bytes: int =
 
     once: dict[str, bytes] = {}
     notes: dict[str, str] = {}
-    for month in unfinished:
+    for month in unfinished if closes else ():
         closed = _close(exports, month, mode)
         if closed is not None:
             once, notes = closed
