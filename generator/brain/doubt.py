@@ -21,6 +21,7 @@ _MISSED: Final = 0.15  # for each bar that is missing now, up to `_GONE`
 _FROZEN: Final = 0.6
 _IDLE: Final = 0.15
 _WILD: Final = 0.15
+_LONE: Final = 0.15  # no other venue could outvote a bad print
 _CAPPED: Final = 0.5  # at the jump, then less and less over a day
 _EVEN: Final = 0.25  # of four regimes
 SILENT: Final = 0.5
@@ -41,7 +42,7 @@ UNSEEN: Final = Doubt(0.0, (), known=False)
 
 
 def doubts(
-    bars: FloatArray, age: FloatArray, capped: FloatArray, idle: FloatArray, odd: FloatArray
+    bars: FloatArray, age: FloatArray, capped: FloatArray, idle: FloatArray, odd: FloatArray, *, lone: FloatArray
 ) -> tuple[Doubt, ...]:
     """Return the doubt in every asset's data after the last bar.
 
@@ -51,13 +52,14 @@ def doubts(
         capped: bars until a capped jump is forgotten, (assets,).
         idle: 1 where the source is stuck, and bars in a row without a trade, (2, assets).
         odd: 1 where funding may be a fault, (assets,).
+        lone: 1 where one venue alone gives the price, (assets,).
     """
-    stuck, untraded = idle.tolist()
-    columns = zip(bars.tolist(), age.tolist(), capped.tolist(), odd.tolist(), stuck, untraded, strict=True)
+    rows = (bars, age, capped, odd, *idle, lone)
+    columns = zip(*(row.tolist() for row in rows), strict=True)
     return tuple(_doubt(*faults) if seen else UNSEEN for seen, *faults in columns)
 
 
-def _doubt(age: float, capped: float, odd: float, stuck: float, idle: float) -> Doubt:
+def _doubt(age: float, capped: float, odd: float, stuck: float, idle: float, lone: float) -> Doubt:  # noqa: PLR0917
     """Return the doubt in one asset's data; faults add up as independent chances do: 1 - (1 - a)(1 - b)."""
     faults = []
     if stuck:
@@ -71,6 +73,8 @@ def _doubt(age: float, capped: float, odd: float, stuck: float, idle: float) -> 
         faults.append((_IDLE, readings.NO_TRADES))
     if odd:
         faults.append((_WILD, readings.WILD_FUNDING))
+    if lone:
+        faults.append((_LONE, readings.ONE_VENUE))
     if not faults:
         return NONE
 

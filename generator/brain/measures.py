@@ -108,6 +108,8 @@ class Measures:
         self.calls = Calls(n)
         self.sides: SideRule | None = None
         """What opens a side to a call; None: none is open. Set by whoever knows the record; no part of the state."""
+        self.one_venue: frozenset[str] = frozenset()
+        """Assets whose price one venue alone gives where more are asked; set with each observation, likewise."""
 
         self._parts: tuple[Part, ...] = (
             self.stuck,
@@ -347,6 +349,7 @@ class Measures:
             volatility.capped,
             np.array((self.stuck.is_stuck, volatility.idle)),
             self.derivatives.odd,
+            lone=np.array([float(asset in self.one_venue) for asset in self.assets]),
         )
 
     def market_label(self) -> RegimeLabel:

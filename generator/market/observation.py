@@ -126,6 +126,13 @@ class Observation:
     dropped_bars: int = 0  # invalid bars dropped and counted (non-finite, non-positive, high < low, off grid)
     limitations: tuple[str, ...] = ()
 
+    @property
+    def one_venue(self) -> frozenset[str]:
+        """Assets whose price one venue alone gives, where more than one must agree."""
+        if self.venues_needed < 2:
+            return frozenset()
+        return frozenset(asset for asset, seen in self.assets.items() if len(seen.venues) == 1)
+
     def day_changes(self, assets: tuple[str, ...]) -> FloatArray:
         """Return each asset's log change over 24 hours as it is published, NaN where unknown, (assets,)."""
         percents = [seen.change_24h_percent if (seen := self.assets.get(asset)) else None for asset in assets]

@@ -82,6 +82,7 @@ class MarketReader:
         if observation.bar_interval_ms != BAR_MS or observation.ended:
             return None
         self.engine.sides = self.sides
+        self.engine.one_venue = observation.one_venue
         reading = self.engine.update(observation.new_bars, observation.day_changes(self.engine.assets))
         if keeps_brain:
             self._keep_brain()

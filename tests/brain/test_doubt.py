@@ -55,9 +55,10 @@ FAULTS: dict[str, Callable[[BarFrame], None]] = {
     "split": _split,
     "missing bars": _missing,
     "no trades": _untraded,
+    "one venue": lambda _: None,
 }
 SILENCED = {"frozen", "capped jump", "split", "missing bars"}  # at some of the moments
-DOUBTED = {"capped jump", "split", "missing bars", "no trades"}
+DOUBTED = {"capped jump", "split", "missing bars", "no trades", "one venue"}
 
 
 def claims(engine: Engine, now: Said) -> Iterator[tuple[str, float]]:
@@ -97,6 +98,7 @@ def test_no_claim_gets_surer_by_a_fault(warm: tuple[BarFrame, bytes], name: str)
     spoilt = dataclasses.replace(frame, fields={field: values.copy() for field, values in frame.fields.items()})
     FAULTS[name](spoilt)
     engine = Engine.load(WEIGHTS, NAMES, state)
+    engine.one_venue = frozenset(NAMES[:1]) if name == "one venue" else frozenset()
     silent = doubtful = 0
 
     for begin, end in pairwise((0, *AFTER)):
@@ -163,7 +165,12 @@ def test_half_a_doubt_is_silent_and_less_is_not() -> None:
 
 def test_faults_add_up_as_chances_do_and_a_stuck_source_is_not_also_missing() -> None:
     [stuck, idle] = doubts(
-        np.ones(2), np.array([9.0, 1.0]), np.zeros(2), np.array([[1.0, 0.0], [0.0, 99.0]]), np.zeros(2)
+        np.ones(2),
+        np.array([9.0, 1.0]),
+        np.zeros(2),
+        np.array([[1.0, 0.0], [0.0, 99.0]]),
+        np.zeros(2),
+        lone=np.zeros(2),
     )
 
     assert (stuck.reasons, idle.reasons) == ((readings.FROZEN,), (readings.LAST_MISSING, readings.NO_TRADES))

@@ -11,6 +11,7 @@ LAST_MISSING: Final = "the last price bar is missing or cannot be true, so it wa
 CAPPED: Final = "a price jump in the last day came alone or went back within ten minutes, so it was left out"
 FROZEN: Final = "the price stands still for longer than it ever does, so its source may be stuck: no range yet"
 NO_TRADES: Final = "no trades were reported for an hour or more, so volume is ignored"
+ONE_VENUE: Final = "price: one venue only"  # as the market says it
 WILD_FUNDING: Final = "the fee on futures is far from its usual size and may be a fault of the data"
 NOTHING_FRESH: Final = "no asset has a fresh price bar"
 SOME_MISSING: Final = "some assets have no fresh price bar"
