@@ -42,6 +42,9 @@ class Machine:
     def make(cls, folder: Path) -> Self:
         """Make a machine in a folder, with one whole backup, keys and all."""
         state = unpacked(VERSION, folder)
+        for made_again in (state / "site" / "releases", state / "vault"):
+            shutil.rmtree(made_again)  # in no backup, and most of the files
+        (state / "site" / "current").unlink()
         (state / "settings").mkdir()
         (state / "settings" / "gateway.env").write_text("EMI_ALGOD_TOKEN=x\n")
         (state / "inbox" / "A.ballot").write_bytes(b"a ballot")
