@@ -98,7 +98,7 @@ def test_venue_that_asks_to_slow_down_is_left_alone_for_a_while(status: int) -> 
 
 
 HOUR = 60 * MINUTE
-BLOCKED = "The Amazon CloudFront distribution is configured to block access from your country."
+BLOCKED = "The distribution is configured to block access from your country."
 
 
 @pytest.mark.parametrize(("venue", "status", "text"), [("binance", 451, "{}"), ("bybit", 403, BLOCKED)])
